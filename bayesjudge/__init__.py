@@ -1,0 +1,42 @@
+"""Bayesian estimators for LLM-as-a-judge evaluation, each checked against a closed form.
+
+Rooms, one question each:
+
+- `prevalence`: what share of outputs is truly good, when the judge errs?
+
+Every room has the same furniture: a data class, closed forms that return an `Estimate`, `Priors`,
+`build_model`, `fit` that returns a `Fit`, `simulate`, and functions that start with ``plot_``.
+Importing the package loads neither PyMC nor ArviZ nor matplotlib; a function that needs one does.
+"""
+
+from bayesjudge import prevalence
+from bayesjudge.core.errors import (
+    ConvergenceError,
+    ConvergenceWarning,
+    InputError,
+    UninformativeJudgeError,
+)
+from bayesjudge.core.fit import Fit
+from bayesjudge.core.plots import plot_intervals
+from bayesjudge.core.priors import BetaPrior
+from bayesjudge.core.report import report, side_by_side
+from bayesjudge.core.results import Caution, Estimate
+from bayesjudge.core.storage import load
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BetaPrior",
+    "Caution",
+    "ConvergenceError",
+    "ConvergenceWarning",
+    "Estimate",
+    "Fit",
+    "InputError",
+    "UninformativeJudgeError",
+    "load",
+    "plot_intervals",
+    "prevalence",
+    "report",
+    "side_by_side",
+]

@@ -1,0 +1,196 @@
+"""From a PyMC model to something NUTS can run, without paying for the same compilation twice.
+
+Compiling costs seconds where sampling costs a tenth of one. Two things make it cheap:
+
+* a compiled model is kept, and found again by the *text* of its log-density graph. Data live in
+  `pymc.Data`, so their values are not part of the text: other data, same compiled model;
+* small models take the quick road. nutpie's own road wraps the log-density in a C callback that
+  Numba cannot cache, which costs seconds in every process; the quick road calls PyTensor's
+  function, which Numba does cache on disk, from Python. It compiles several times faster and
+  samples several times slower, so it suits one fit, and the full road suits hundreds.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+Road = Literal["auto", "quick", "full"]
+#: The quick road pays up to here: unknowns, and numbers in the data. The rule looks at sizes, not
+#: at clocks, so that a seed gives the same draws on every machine.
+QUICK_UNKNOWNS, QUICK_DATA = 20, 2_000
+#: Compiled models kept in memory.
+KEPT = 16
+
+_kept: OrderedDict[tuple[str, str], Any] = OrderedDict()
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A compiled model, ready for any data of the same shape.
+
+    Parameters
+    ----------
+    runnable : nutpie.CompiledModel
+        What ``nutpie.sample`` takes.
+    road : {"quick", "full"}
+        How it was compiled.
+    """
+
+    runnable: Any
+    road: str
+
+    def given(self, model: pm.Model) -> Compiled:
+        """Put the data and starting points of `model` in place of those it was compiled with.
+
+        Parameters
+        ----------
+        model : pymc.Model
+            Of the same structure.
+
+        Returns
+        -------
+        Compiled
+            Samples `model`.
+        """
+        start = _start_of(model)
+        updated = self.runnable.with_data(**_data_of(model))
+        name = "_make_initial_points" if self.road == "quick" else "initial_point_func"
+        return replace(self, runnable=replace(updated, **{name: start}))
+
+
+def compile_model(model: pm.Model, road: Road = "auto") -> Compiled:
+    """Compile `model`, or take the compiled model of the same structure.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        Its data must be `pymc.Data` for a compiled model to be found again.
+    road : {"auto", "quick", "full"}, default "auto"
+        ``"quick"`` compiles fast and samples slowly, ``"full"`` the other way round.
+
+    Returns
+    -------
+    Compiled
+        Ready to sample `model`.
+    """
+    if road == "auto":
+        numbers = sum(np.size(values) for values in _data_of(model).values())
+        unknowns = sum(np.size(value) for value in model.initial_point(0).values())
+        road = "quick" if unknowns <= QUICK_UNKNOWNS and numbers <= QUICK_DATA else "full"
+    key = (road, _structure_of(model))
+    if key not in _kept:
+        _kept[key] = Compiled(_compile_quick(model) if road == "quick" else _compile(model), road)
+        while len(_kept) > KEPT:
+            _kept.popitem(last=False)
+    _kept.move_to_end(key)
+    return _kept[key].given(model)
+
+
+def _compile(model: pm.Model) -> Any:
+    import nutpie
+
+    return nutpie.compile_pymc_model(model, backend="numba")
+
+
+def _compile_quick(model: pm.Model) -> Any:
+    """Wrap PyTensor's function as it is: no C callback, so nothing that Numba cannot cache."""
+    from nutpie.compiled_pyfunc import from_pyfunc
+    from pymc.pytensorf import join_nonshared_inputs
+    from pytensor import function
+
+    point = model.initial_point(0)
+    logp = model.logp_dlogp_function(ravel_inputs=True, mode="NUMBA")._pytensor_function
+    kept = [v for v in model.unobserved_value_vars if v not in model.value_vars]
+    outputs, joined = join_nonshared_inputs(point, kept, model.value_vars)
+    expand = function([joined], outputs, mode="NUMBA", on_unused_input="ignore")
+    names = [str(v.name) for v in kept]
+    shapes = [np.shape(value) for value in expand(_flat(model, point))]
+
+    def make_logp() -> Callable[..., Any]:
+        run, names_in = logp.vm.jit_fn, [v.name for v in logp.get_shared()]
+
+        def density(x: np.ndarray, **data: Any) -> tuple[float, np.ndarray]:
+            value, gradient = run(x, *[data[name] for name in names_in])
+            return float(value), np.ascontiguousarray(gradient)
+
+        return density
+
+    def make_expand(*_seeds: Any) -> Callable[..., Any]:
+        run, names_in = expand.vm.jit_fn, [v.name for v in expand.get_shared()]
+
+        def constrain(x: np.ndarray, **data: Any) -> dict[str, np.ndarray]:
+            values = run(x, *[data[name] for name in names_in])
+            return {
+                name: np.asarray(value, dtype=float).reshape(shape)
+                for name, value, shape in zip(names, values, shapes, strict=True)
+            }
+
+        return constrain
+
+    return from_pyfunc(
+        ndim=sum(np.size(value) for value in point.values()),
+        make_logp_fn=make_logp,
+        make_expand_fn=make_expand,
+        expanded_dtypes=[np.dtype(float)] * len(names),
+        expanded_shapes=shapes,
+        expanded_names=names,
+        coords={k: pd.Index(v) for k, v in model.coords.items() if v is not None},
+        dims={k: v for k, v in model.named_vars_to_dims.items() if k in names},
+        shared_data=_data_of(model),
+        make_initial_point_fn=_start_of(model),
+    )
+
+
+def _data_of(model: pm.Model) -> dict[str, np.ndarray]:
+    """Take the values of the model's `pymc.Data`, and the lengths of its dimensions."""
+    shared = {v.name: v for v in model.data_vars} | {
+        v.name: v for v in model.dim_lengths.values() if hasattr(v, "get_value")
+    }
+    return {str(name): np.asarray(v.get_value()) for name, v in shared.items()}
+
+
+def _start_of(model: pm.Model) -> Callable[[int], np.ndarray]:
+    """Start at the priors' centres, jittered by at most 1 on the unconstrained scale."""
+    from pymc.initial_point import make_initial_point_fn
+
+    make = make_initial_point_fn(
+        model=model, jitter_rvs=set(model.free_RVs), return_transformed=True
+    )
+    return lambda seed: _flat(model, make(seed))
+
+
+def _flat(model: pm.Model, point: dict[str, np.ndarray]) -> np.ndarray:
+    values = [np.ravel(point[str(v.name)]) for v in model.value_vars]
+    return np.concatenate(values).astype(float)
+
+
+def _structure_of(model: pm.Model) -> str:
+    """Write out the log-density graph and everything that names its results.
+
+    Arrays among the constants are written out in full, so that two models that differ in one
+    number are never taken for the same.
+    """
+    import pytensor
+    from pytensor.graph.basic import Constant
+    from pytensor.graph.traversal import ancestors
+
+    outputs = [model.logp(), *model.deterministics]
+    text = str(pytensor.dprint(outputs, file="str", print_type=True))
+    constants = [
+        repr(v.data.tolist())
+        for v in ancestors(outputs)
+        if isinstance(v, Constant) and np.size(v.data) > 1
+    ]
+    labels = {k: tuple(v) if v is not None else None for k, v in model.coords.items()}
+    shapes = {name: np.shape(value) for name, value in model.initial_point(0).items()}
+    names = (labels, shapes, model.named_vars_to_dims)
+    return "\n".join([text, *constants, *map(repr, names)])

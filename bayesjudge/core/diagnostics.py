@@ -1,0 +1,97 @@
+"""The diagnostics gate: did the chains converge, and are there enough draws?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from bayesjudge.core.fit import labelled_draws
+from bayesjudge.core.results import Caution
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+#: R-hat above this: the chains disagree (Vehtari et al. 2021).
+MAX_R_HAT = 1.01
+#: Effective draws of the bulk and of the tails below this: quantiles are not to be trusted.
+MIN_ESS = 400
+#: More divergent transitions than this share: the sampler does not follow the posterior's shape.
+#: A few are normal where a posterior leans on the edge of its range.
+MAX_DIVERGENT = 0.01
+#: Bayesian fraction of missing information below this: energy is not explored (Betancourt 2016).
+MIN_BFMI = 0.3
+
+
+def diagnose(idata: xr.DataTree, quantities: tuple[str, ...]) -> pd.DataFrame:
+    """Tabulate convergence, effective sample sizes and Monte Carlo errors.
+
+    Parameters
+    ----------
+    idata : xarray.DataTree
+        Has a group ``posterior``.
+    quantities : tuple of str
+        Variables of it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index ``quantity``; columns ``r_hat``, ``ess_bulk``, ``ess_tail``, ``mcse_mean``.
+    """
+    from arviz_stats.base import array_stats
+
+    rows = {}
+    for name, values in labelled_draws(idata, quantities):
+        if np.ptp(values) == 0:  # fixed by the data: nothing to mix
+            rows[name] = (1.0, float(values.size), float(values.size), 0.0)
+            continue
+        rows[name] = (
+            float(array_stats.rhat(values)) if len(values) > 1 else np.nan,
+            float(array_stats.ess(values, method="bulk")),
+            float(array_stats.ess(values, method="tail", prob=(0.05, 0.95))),
+            float(array_stats.mcse(values, method="mean")),
+        )
+    columns = ["r_hat", "ess_bulk", "ess_tail", "mcse_mean"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("quantity")
+
+
+def gate(idata: xr.DataTree, quantities: tuple[str, ...]) -> tuple[Caution, ...]:
+    """Look at R-hat, effective sample sizes, divergences and energy.
+
+    Parameters
+    ----------
+    idata : xarray.DataTree
+        Has groups ``posterior`` and ``sample_stats``.
+    quantities : tuple of str
+        Variables that are reported, and so must have converged.
+
+    Returns
+    -------
+    tuple of Caution
+        Empty, or one ``not-converged`` that names each failure and what to do about it.
+    """
+    table = diagnose(idata, quantities)
+    problems = []
+    worst = table["r_hat"].idxmax() if table["r_hat"].notna().any() else None
+    if worst is not None and table.loc[worst, "r_hat"] > MAX_R_HAT:
+        problems.append(f"R-hat of {worst} is {table.loc[worst, 'r_hat']:.3f}, above {MAX_R_HAT}")
+    for column, part in (("ess_bulk", "centre"), ("ess_tail", "tails")):
+        least = table[column].idxmin()
+        if table.loc[least, column] < MIN_ESS:
+            problems.append(
+                f"{least} has {table.loc[least, column]:.0f} effective draws in the {part}, "
+                f"below {MIN_ESS}"
+            )
+    stats = idata["sample_stats"]
+    divergent = float(stats["diverging"].mean())
+    if divergent > MAX_DIVERGENT:
+        problems.append(f"{divergent:.1%} of the transitions diverged, above {MAX_DIVERGENT:.0%}")
+    energy = stats["energy"].transpose("chain", "draw").to_numpy()
+    bfmi = np.square(np.diff(energy, axis=1)).mean(axis=1) / energy.var(axis=1)
+    if bfmi.min() < MIN_BFMI:
+        problems.append(f"the energy is badly explored (BFMI {bfmi.min():.2f}, below {MIN_BFMI})")
+    if not problems:
+        return ()
+    advice = "sample longer (draws=, tune=), raise target_accept=, or give stronger priors"
+    return (Caution("not-converged", "; ".join(problems) + f": {advice}"),)

@@ -1,0 +1,238 @@
+"""A sampled model: draws, data, priors and words, with everything that a report needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.results import INTERVALS, Caution, Estimate, Interval
+
+if TYPE_CHECKING:
+    import pymc as pm
+    import xarray as xr
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A sampled model with everything that a report of it needs.
+
+    Parameters
+    ----------
+    idata : xarray.DataTree
+        Posterior, sample_stats, observed_data and constant_data; every ArviZ function takes it.
+        `extended` adds prior, predictive and log-likelihood groups.
+    data : object
+        The checked data that the model saw.
+    priors : object
+        The priors that the model used.
+    quantities : tuple of str
+        Variables of ``idata["posterior"]`` that answer the question.
+    method : str
+        Name of the estimator, for a report.
+    source : str
+        Where the model comes from.
+    room : str
+        The room that made it, for example ``"prevalence"``.
+    options : mapping
+        Further keyword arguments that the room's ``build_model`` had.
+    assumptions : tuple of str
+        What must hold for the numbers to mean what they say.
+    cautions : tuple of Caution
+        What speaks against them: a failed diagnostics gate comes first.
+    """
+
+    idata: xr.DataTree
+    data: Any
+    priors: Any
+    quantities: tuple[str, ...]
+    method: str
+    source: str
+    room: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    assumptions: tuple[str, ...] = ()
+    cautions: tuple[Caution, ...] = ()
+
+    @cached_property
+    def model(self) -> pm.Model:
+        """The model, built again from data and priors when first asked for."""
+        # by name, since the core knows no room; the name was given by the room that sampled
+        from importlib import import_module
+
+        room = import_module(f"bayesjudge.{self.room}")
+        return room.build_model(self.data, self.priors, **self.options)
+
+    @property
+    def converged(self) -> bool:
+        """Whether the diagnostics gate was passed."""
+        return not any(caution.name == "not-converged" for caution in self.cautions)
+
+    def draws(self, quantity: str) -> np.ndarray:
+        """Posterior draws of one quantity, chains joined.
+
+        Parameters
+        ----------
+        quantity : str
+            A variable of the posterior.
+
+        Returns
+        -------
+        numpy.ndarray, shape (n_draws, ...)
+            In the order chain by chain.
+        """
+        values = self.idata["posterior"][quantity].transpose("chain", "draw", ...).to_numpy()
+        return values.reshape(-1, *values.shape[2:])
+
+    def estimate(self, *, ci_prob: float = 0.95, interval: Interval = "eti") -> Estimate:
+        """Summarise the posterior in the shape of a closed form.
+
+        Parameters
+        ----------
+        ci_prob : float, default 0.95
+            Probability of the interval. ArviZ's own default, 0.89, is never used.
+        interval : {"eti", "hdi"}
+            Equal-tailed, or highest density. An equal-tailed interval cannot contain the end of a
+            range; a highest density interval can, and covers a little less than it claims inside.
+
+        Returns
+        -------
+        Estimate
+            Posterior mean and interval for each of `quantities`.
+
+        Raises
+        ------
+        InputError
+            Where `ci_prob` is not inside (0, 1), or the interval is unknown.
+        """
+        check_ci_prob(ci_prob)
+        with checking("interval") as require:
+            require(interval in INTERVALS, f"expected one of {list(INTERVALS)}, got {interval!r}")
+        rows: dict[str, tuple[float, ...]] = {}
+        for name, values in self._labelled_draws():
+            rows[name] = (float(values.mean()), *summarise_interval(values, ci_prob, interval))
+        return Estimate.from_rows(
+            rows,
+            method=self.method,
+            ci_prob=ci_prob,
+            source=self.source,
+            interval=INTERVALS[interval],
+            assumptions=self.assumptions,
+            cautions=self.cautions,
+        )
+
+    def diagnostics(self) -> pd.DataFrame:
+        """Tabulate convergence, effective sample sizes and Monte Carlo errors.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a quantity: ``r_hat``, ``ess_bulk``, ``ess_tail``, ``mcse_mean``, unrounded.
+        """
+        from bayesjudge.core.diagnostics import diagnose
+
+        return diagnose(self.idata, self.quantities)
+
+    def extended(self, *, random_seed: Any = None) -> Fit:
+        """Add prior, prior_predictive, posterior_predictive and log_likelihood.
+
+        They are made on request since each costs another compilation.
+
+        Parameters
+        ----------
+        random_seed : int or numpy.random.Generator, optional
+            Same seed, same draws.
+
+        Returns
+        -------
+        Fit
+            The same fit with four more groups.
+        """
+        from bayesjudge.core.sampling import predict
+
+        return replace(self, idata=predict(self.model, self.idata, random_seed=random_seed))
+
+    def save(self, path: str | Path) -> Path:
+        """Write everything to one netCDF file, from which `bayesjudge.load` makes the same fit.
+
+        Parameters
+        ----------
+        path : str or pathlib.Path
+            Ends in ``.nc`` by custom. A file that is there is replaced.
+
+        Returns
+        -------
+        pathlib.Path
+            Where it was written.
+        """
+        from bayesjudge.core.storage import save
+
+        return save(self, path)
+
+    def _labelled_draws(self) -> list[tuple[str, np.ndarray]]:
+        """(``name[label]``, draws of shape (chain, draw)) for each scalar of `quantities`."""
+        return labelled_draws(self.idata, self.quantities)
+
+    def _repr_html_(self) -> str:
+        return self.estimate()._repr_html_()
+
+
+def labelled_draws(idata: xr.DataTree, names: tuple[str, ...]) -> list[tuple[str, np.ndarray]]:
+    """Split posterior variables into scalars, labelled as ArviZ labels them.
+
+    Parameters
+    ----------
+    idata : xarray.DataTree
+        Has a group ``posterior``.
+    names : tuple of str
+        Variables of it.
+
+    Returns
+    -------
+    list of (str, numpy.ndarray)
+        ``name[label, …]`` and draws of shape (chain, draw).
+    """
+    found = []
+    for name in names:
+        variable = idata["posterior"][name].transpose("chain", "draw", ...)
+        values = variable.to_numpy()
+        dims = variable.dims[2:]
+        for index in np.ndindex(values.shape[2:]):
+            where = ", ".join(
+                str(variable[d].to_numpy()[i]) for d, i in zip(dims, index, strict=True)
+            )
+            found.append((f"{name}[{where}]" if dims else name, values[(..., *index)]))
+    return found
+
+
+def summarise_interval(draws: np.ndarray, ci_prob: float, interval: str) -> tuple[float, float]:
+    """Interval of a set of draws.
+
+    Parameters
+    ----------
+    draws : numpy.ndarray
+        Of any shape.
+    ci_prob : float
+        Probability that it should hold.
+    interval : {"eti", "hdi"}
+        Equal-tailed or highest density.
+
+    Returns
+    -------
+    tuple of float
+        Low and high.
+    """
+    flat = np.sort(np.ravel(draws))
+    if interval == "eti":
+        tail = (1 - ci_prob) / 2
+        low, high = np.quantile(flat, [tail, 1 - tail])
+        return float(low), float(high)
+    held = int(np.ceil(ci_prob * flat.size))
+    widths = flat[held - 1 :] - flat[: flat.size - held + 1]
+    start = int(widths.argmin())
+    return float(flat[start]), float(flat[start + held - 1])

@@ -1,0 +1,128 @@
+"""Closed-form intervals of a share, that broadcast.
+
+They need no more of SciPy than its special functions, which load much faster than its
+distributions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import betaincinv, ndtri
+
+from bayesjudge.core.errors import check_ci_prob, checking
+
+
+def z_score(ci_prob: float) -> float:
+    """Half-width of a standard normal interval.
+
+    Parameters
+    ----------
+    ci_prob : float
+        Probability that it holds, in (0, 1).
+
+    Returns
+    -------
+    float
+        1.96 for 0.95.
+
+    Raises
+    ------
+    InputError
+        Where `ci_prob` is out of range.
+    """
+    return float(ndtri((1 + check_ci_prob(ci_prob)) / 2))
+
+
+def wilson(successes: Any, trials: Any, ci_prob: float = 0.95) -> tuple[Any, Any, Any]:
+    """Share of successes with its Wilson score interval.
+
+    Parameters
+    ----------
+    successes, trials : array_like of int
+        Counts; they broadcast.
+    ci_prob : float, default 0.95
+        Coverage that the interval aims at.
+
+    Returns
+    -------
+    value, low, high : numpy.ndarray or float
+        ``nan`` where there are no trials.
+
+    Raises
+    ------
+    InputError
+        Where successes are not between 0 and trials, or `ci_prob` is out of range.
+
+    References
+    ----------
+    Wilson (1927), J. Am. Stat. Assoc. 22, 209-212.
+
+    Examples
+    --------
+    >>> [round(float(x), 4) for x in wilson(8, 10)]
+    [0.8, 0.4902, 0.9433]
+    """
+    k, n = _checked("wilson", successes, trials)
+    z = z_score(ci_prob)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value = k / n
+        centre = (k + z**2 / 2) / (n + z**2)
+        half = z / (n + z**2) * np.sqrt(k * (n - k) / n + z**2 / 4)
+    low, high = np.where(k == 0, 0.0, centre - half), np.where(k == n, 1.0, centre + half)
+    return value[()], _known(low, n), _known(high, n)
+
+
+def clopper_pearson(successes: Any, trials: Any, ci_prob: float = 0.95) -> tuple[Any, Any, Any]:
+    """Share of successes with its exact (conservative) interval.
+
+    Parameters
+    ----------
+    successes, trials : array_like of int
+        Counts; they broadcast.
+    ci_prob : float, default 0.95
+        Coverage that the interval has at least.
+
+    Returns
+    -------
+    value, low, high : numpy.ndarray or float
+        ``nan`` where there are no trials.
+
+    Raises
+    ------
+    InputError
+        Where successes are not between 0 and trials, or `ci_prob` is out of range.
+
+    References
+    ----------
+    Clopper & Pearson (1934), Biometrika 26, 404-413.
+
+    Examples
+    --------
+    >>> [round(float(x), 4) for x in clopper_pearson(10, 10)]
+    [1.0, 0.6915, 1.0]
+    """
+    k, n = _checked("clopper_pearson", successes, trials)
+    tail = (1 - check_ci_prob(ci_prob)) / 2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value = k / n
+        low = np.where(k == 0, 0.0, betaincinv(np.maximum(k, 1), n - k + 1, tail))
+        high = np.where(k == n, 1.0, betaincinv(k + 1, np.maximum(n - k, 1), 1 - tail))
+    return value[()], _known(low, n), _known(high, n)
+
+
+def _known(end: np.ndarray, trials: np.ndarray) -> Any:
+    return np.where(trials > 0, end, np.nan)[()]
+
+
+def _checked(subject: str, successes: Any, trials: Any) -> tuple[np.ndarray, np.ndarray]:
+    k, n = np.broadcast_arrays(np.asarray(successes, float), np.asarray(trials, float))
+    bad = ~((k >= 0) & (k <= n))
+    with checking(subject) as require:
+        shown = [(x, y) for x, y in zip(k[bad][:3].tolist(), n[bad][:3].tolist(), strict=True)]
+        require(
+            not bad.any(),
+            f"successes must lie between 0 and trials, got (successes, trials) {shown}",
+        )
+    return k, n

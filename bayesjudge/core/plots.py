@@ -1,0 +1,89 @@
+"""Drawing that more than one room needs. Takes results, returns axes, computes nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def new_axes(width: float = 6.5, height: float = 3.0) -> Axes:
+    """Make a figure of one panel.
+
+    Parameters
+    ----------
+    width, height : float
+        In inches.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Empty.
+
+    Raises
+    ------
+    ImportError
+        Where matplotlib is not installed; the message says how to install it.
+    """
+    try:
+        from matplotlib import pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "plots need matplotlib, which is an extra: pip install 'bayesjudge[plots]'"
+        ) from error
+    return plt.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def plot_intervals(
+    table: pd.DataFrame, *, truth: dict[str, float] | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw one interval a row, grouped by quantity and coloured by method.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        What `side_by_side` returned. Rows without an interval are left empty and say so.
+    truth : dict of str to float, optional
+        True value by quantity, where it is known; a vertical tick.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes drawn on. The figure is neither shown nor saved.
+    """
+    ax = ax or new_axes(6.5, 0.34 * len(table) + 1.1)
+    colours = {method: f"C{i % 10}" for i, method in enumerate(dict.fromkeys(table["method"]))}
+    one_quantity = table["quantity"].nunique() == 1
+    row, ticks, labels = 0.0, [], []
+    for quantity, rows in table.groupby("quantity", sort=False):
+        top = row
+        for _, one in rows.iterrows():
+            colour = colours[one["method"]]
+            ax.plot([one["low"], one["high"]], [row, row], color=colour, lw=2.5, alpha=0.7)
+            ax.plot(one["value"], row, "o", color=colour, ms=5)
+            if pd.isna(one["value"]):
+                place: dict[str, Any] = {
+                    "transform": ax.get_yaxis_transform(),
+                    "va": "center",
+                    "ha": "center",
+                }
+                ax.text(0.5, row, "no answer", color="0.5", **place)
+            ticks.append(row)
+            labels.append(one["method"] if one_quantity else f"{quantity}  ·  {one['method']}")
+            row += 1
+        if truth and quantity in truth:
+            ax.plot([truth[quantity]] * 2, [top - 0.5, row - 0.5], color="k", lw=1, ls="--")
+        row += 0.6
+    ax.set_yticks(ticks, labels)
+    ax.set_ylim(row - 0.6, -0.6)
+    ax.grid(axis="x", alpha=0.3)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    if one_quantity:
+        ax.set_xlabel(str(table["quantity"].iloc[0]).split("[")[0])
+    return ax

@@ -1,0 +1,100 @@
+"""Priors that a user can state in the words of the problem."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
+from bayesjudge.core.errors import checking
+
+
+@dataclass(frozen=True)
+class BetaPrior:
+    """A Beta distribution over a probability.
+
+    Parameters
+    ----------
+    alpha : float, default 1
+        First shape parameter, positive. With ``beta``, 1 and 1 are flat.
+    beta : float, default 1
+        Second shape parameter, positive.
+
+    Raises
+    ------
+    InputError
+        Where a parameter is not a positive number.
+
+    Examples
+    --------
+    >>> BetaPrior()
+    BetaPrior(alpha=1.0, beta=1.0)
+    >>> BetaPrior.worth(rate=0.9, n=20).mean
+    0.8636363636363636
+    """
+
+    alpha: float = 1.0
+    beta: float = 1.0
+
+    def __post_init__(self) -> None:
+        with checking("BetaPrior") as require:
+            for name in ("alpha", "beta"):
+                value = getattr(self, name)
+                require(
+                    0 < value < float("inf"), f"{name} must be positive and finite, got {value!r}"
+                )
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.alpha, self.beta))
+
+    @classmethod
+    def jeffreys(cls) -> Self:
+        """Build Jeffreys' prior of a binomial probability.
+
+        Returns
+        -------
+        BetaPrior
+            ``BetaPrior(0.5, 0.5)``.
+        """
+        return cls(0.5, 0.5)
+
+    @classmethod
+    def worth(cls, rate: float, n: float) -> Self:
+        """Build the prior that a flat one becomes after `n` trials at `rate`.
+
+        Parameters
+        ----------
+        rate : float
+            Share of successes, between 0 and 1.
+        n : float
+            How many trials the belief is worth, 0 or more.
+
+        Returns
+        -------
+        BetaPrior
+            ``BetaPrior(1 + n * rate, 1 + n * (1 - rate))``.
+
+        Raises
+        ------
+        InputError
+            Where `rate` is not a probability, or `n` is negative.
+
+        Examples
+        --------
+        >>> BetaPrior.worth(rate=0.75, n=8)
+        BetaPrior(alpha=7.0, beta=3.0)
+        """
+        with checking("BetaPrior.worth") as require:
+            require(0 <= rate <= 1, f"rate must lie in [0, 1], got {rate!r}")
+            require(0 <= n < float("inf"), f"n must be 0 or more, and finite, got {n!r}")
+        return cls(1 + n * rate, 1 + n * (1 - rate))
+
+    @property
+    def mean(self) -> float:
+        """Mean of the distribution."""
+        return self.alpha / (self.alpha + self.beta)
+
+    def __str__(self) -> str:
+        if self.alpha == self.beta == 1:
+            return "flat"
+        if self.alpha == self.beta == 0.5:
+            return "Jeffreys"
+        return f"Beta({self.alpha:g}, {self.beta:g})"

@@ -1,0 +1,194 @@
+"""From a user's table to checked counts. The only code that reads a table's columns.
+
+A table is anything that narwhals knows: pandas, polars, Arrow, DuckDB, Spark. Rows are counted
+where they live; what comes back is as long as there are distinct combinations of values.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+import narwhals as nw
+import pandas as pd
+
+from bayesjudge.core.errors import checking
+
+
+def require_columns(table: Any, *columns: str) -> None:
+    """Raise unless `table` has all of `columns`, naming the closest ones that it has.
+
+    Parameters
+    ----------
+    table : dataframe
+        The user's table.
+    *columns : str
+        Names that the caller is about to read.
+
+    Raises
+    ------
+    InputError
+        Where a column is missing, or `table` is not a table.
+    """
+    try:
+        have = list(nw.from_native(table).collect_schema().names())
+    except TypeError:
+        have = None
+    with checking("table") as require:
+        require(
+            have is not None,
+            f"expected a DataFrame (pandas, polars, Arrow, DuckDB …), got {type(table).__name__}",
+        )
+        for column in columns if have is not None else ():
+            near = get_close_matches(str(column), [str(name) for name in have or ()], n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"it has {have}"
+            require(column in (have or ()), f"no column {column!r}; {hint}")
+
+
+def count_rows(table: Any, *columns: str) -> pd.DataFrame:
+    """Count the rows of each distinct combination of `columns`.
+
+    Parameters
+    ----------
+    table : dataframe
+        The user's table, of any length.
+    *columns : str
+        What to group by. Empty cells (null or NaN) form a group of their own.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `columns` and ``n_rows``, one row a combination, in a stable order.
+
+    Raises
+    ------
+    InputError
+        Where a column is missing.
+
+    Examples
+    --------
+    >>> count_rows(pd.DataFrame({"verdict": [1, 1, None]}), "verdict")
+       verdict  n_rows
+    0      1.0       2
+    1      NaN       1
+    """
+    require_columns(table, *columns)
+    wanted = list(dict.fromkeys(columns))
+    frame = nw.from_native(table).lazy().select(wanted)
+    counted = frame.group_by(wanted).agg(nw.len().alias("n_rows")).collect().to_pandas()
+    # polars tells NaN from null, pandas does not: one empty cell is one empty cell
+    merged = counted.groupby(wanted, dropna=False, sort=False, as_index=False)["n_rows"].sum()
+    order = merged[wanted].map(str).apply(tuple, axis=1).sort_values(kind="stable").index
+    return merged.loc[order].reset_index(drop=True)
+
+
+def require_distinct(table: Any, *columns: str) -> None:
+    """Raise where two rows agree in all of `columns`.
+
+    Parameters
+    ----------
+    table : dataframe
+        The user's table.
+    *columns : str
+        What identifies a row.
+
+    Raises
+    ------
+    InputError
+        Where a column is missing, or rows repeat; a few of them are named.
+    """
+    require_columns(table, *columns)
+    frame = nw.from_native(table).lazy().select(list(dict.fromkeys(columns)))
+    counted = frame.group_by(list(dict.fromkeys(columns))).agg(nw.len().alias("n_rows"))
+    repeated = counted.filter(nw.col("n_rows") > 1).collect().to_pandas()
+    shown = repeated.drop(columns="n_rows").head(3).to_dict("records")
+    with checking("table") as require:
+        require(
+            repeated.empty,
+            f"{len(repeated)} combinations of {list(columns)} occur more than once, for example "
+            f"{shown}; keep one row for each",
+        )
+
+
+def to_binary(
+    values: pd.Series,
+    name: str,
+    *,
+    pass_values: Iterable[Any] | None = None,
+    fail_values: Iterable[Any] | None = None,
+    missing_values: Iterable[Any] = (),
+) -> pd.Series:
+    """Map labels to 1, 0 and missing.
+
+    Parameters
+    ----------
+    values : pandas.Series
+        Distinct labels will do; empty cells stay empty.
+    name : str
+        The column's name, for messages.
+    pass_values, fail_values : iterable, optional
+        Labels that mean pass (1) and fail (0). By default 1/0 and true/false. With pass values
+        only, the one other label that occurs means fail; where several occur, name them.
+        A label that does not occur is no error here: one column of two may lack it.
+    missing_values : iterable, optional
+        Labels that mean that there is none, such as ``"INVALID"``.
+
+    Returns
+    -------
+    pandas.Series of float
+        1, 0 and ``nan``, with the index of `values`.
+
+    Raises
+    ------
+    InputError
+        Where a label is neither; the labels that occur are listed.
+
+    Examples
+    --------
+    >>> to_binary(pd.Series(["yes", "no", None]), "verdict", pass_values=["yes"]).tolist()
+    [1.0, 0.0, nan]
+    """
+    text = values.map(spell)
+    passes = {spell(v) for v in pass_values} if pass_values is not None else {"1"}
+    fails = {spell(v) for v in fail_values} if fail_values is not None else {"0"}
+    missing = values.isna() | text.isin({spell(v) for v in missing_values})
+    found = sorted(set(text[~missing]))
+    others = [label for label in found if label not in passes | fails]
+    if pass_values is not None and fail_values is None:
+        others = [label for label in found if label not in passes]
+        if len(others) == 1:
+            fails, others = set(others), []
+    with checking(f"column {name!r}") as require:
+        both = sorted(passes & fails)
+        require(not both, f"{both} cannot mean both pass and fail")
+        require(
+            not others,
+            f"values found: {found}; {others} are neither pass nor fail; "
+            "say which values mean pass, fail and missing "
+            "(pass_value=, fail_value=, missing_value=)",
+        )
+    return text.isin(passes).astype(float).mask(missing)
+
+
+def spell(value: Any) -> str:
+    """Write a label so that 1, 1.0, True and "1" are one label, and 0.5 stays what it is.
+
+    Parameters
+    ----------
+    value : object
+        A cell.
+
+    Returns
+    -------
+    str
+        Its one spelling.
+    """
+    if isinstance(value, bool) or type(value).__name__ in {"bool_", "bool"}:
+        return str(int(value))
+    text = str(value).strip()
+    if text.lower() in {"true", "false"}:
+        return str(int(text.lower() == "true"))
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return str(int(number)) if number.is_integer() else text

@@ -1,0 +1,233 @@
+"""Closed forms: what each promises, assumes and refuses. The arithmetic is in `formulas`."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from bayesjudge.core.errors import UninformativeJudgeError, checking
+from bayesjudge.core.intervals import clopper_pearson, wilson, z_score
+from bayesjudge.core.results import Caution, Estimate
+from bayesjudge.prevalence import formulas
+from bayesjudge.prevalence.data import Counts
+from bayesjudge.prevalence.described import LEE, SAME_JUDGE, SAMPLED, described, passes_of_all
+from bayesjudge.prevalence.sampled import difference, post_stratified
+
+
+def naive(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
+    """Take the judge at its word: its pass rate, with Wilson's interval.
+
+    Parameters
+    ----------
+    counts : Counts
+        Verdicts. Labelled items are counted in, unless their design says that they are not a
+        sample of the same items.
+    ci_prob : float, default 0.95
+        Coverage that the interval aims at, for the pass rate.
+
+    Returns
+    -------
+    Estimate
+        ``prevalence``, a share of items.
+
+    Raises
+    ------
+    InputError
+        Where `ci_prob` is out of range.
+
+    Examples
+    --------
+    >>> counts = Counts(1000, 620, 100, 90, 100, 70, calibration="by_truth")
+    >>> [round(x, 3) for x in naive(counts)["prevalence"]]
+    [0.62, 0.59, 0.65]
+    """
+    return described(
+        counts,
+        {"prevalence": wilson(*passes_of_all(counts), ci_prob)},
+        method="Judge's pass rate",
+        ci_prob=ci_prob,
+        source=f"{LEE}, eq. (2); Wilson (1927)",
+        interval="Wilson",
+        assumptions=("the judge never errs, or its errors cancel",),
+    )
+
+
+def human_only(
+    counts: Counts, *, ci_prob: float = 0.95, interval: Literal["wilson", "exact"] = "wilson"
+) -> Estimate:
+    """Leave the judge out: the share of good ones among the labelled items.
+
+    Parameters
+    ----------
+    counts : Counts
+        Labels.
+    ci_prob : float, default 0.95
+        Coverage that the interval aims at.
+    interval : {"wilson", "exact"}
+        Wilson's, or the conservative one of Clopper and Pearson.
+
+    Returns
+    -------
+    Estimate
+        ``prevalence``, a share of items.
+
+    Raises
+    ------
+    InputError
+        Where `ci_prob` is out of range.
+    """
+    find = {"wilson": wilson, "exact": clopper_pearson}[interval]
+    return described(
+        counts,
+        {"prevalence": find(counts.correct_n, counts.labelled_n, ci_prob)},
+        method="Human labels only",
+        ci_prob=ci_prob,
+        source=f"{LEE}, Table 1 (ii)",
+        interval={"wilson": "Wilson", "exact": "Clopper-Pearson"}[interval],
+        assumptions=(SAMPLED,),
+        needs=("random",),
+    )
+
+
+def rogan_gladen(
+    counts: Counts,
+    *,
+    ci_prob: float = 0.95,
+    interval: Literal["lang_reiczigel", "delta"] = "lang_reiczigel",
+) -> Estimate:
+    r"""Correct the judge's pass rate for its errors.
+
+    With pass rate :math:`\hat p`, sensitivity :math:`\hat q_1` and specificity :math:`\hat q_0`,
+
+    .. math:: \hat\theta = \frac{\hat p + \hat q_0 - 1}{\hat q_0 + \hat q_1 - 1}.
+
+    Parameters
+    ----------
+    counts : Counts
+        Verdicts on test and labelled items.
+    ci_prob : float, default 0.95
+        Coverage that the interval aims at.
+    interval : {"lang_reiczigel", "delta"}
+        Lang and Reiczigel's adjusted interval (eqs. 6-8), or the plain delta method (eq. 9).
+
+    Returns
+    -------
+    Estimate
+        ``prevalence``, a share of items clipped to [0, 1] with the unclipped value as ``raw``;
+        ``sensitivity`` and ``specificity`` with Wilson's intervals. ``nan`` where a class of
+        labels is empty and, among several systems, where the judge is no better than chance.
+
+    Raises
+    ------
+    UninformativeJudgeError
+        Where sensitivity + specificity <= 1 (in every system), so that nothing can be inverted.
+    InputError
+        Where `ci_prob` or `interval` is unknown.
+
+    Notes
+    -----
+    The interval is eq. (6). The listing printed with the paper (its Figure 8) divides once by
+    :math:`q_0 + q_1 - 1` inside the root and subtracts the shift from the upper end; this function
+    follows the equation.
+
+    Examples
+    --------
+    >>> counts = Counts(test_n=1000, test_pass=620, correct_n=100, correct_pass=90,
+    ...                 incorrect_n=100, incorrect_fail=70, calibration="by_truth")
+    >>> value, low, high = rogan_gladen(counts)["prevalence"]
+    >>> f"{value:.3f} ({low:.3f}, {high:.3f})"
+    '0.533 (0.430, 0.636)'
+    """
+    with checking("rogan_gladen") as require:
+        kinds = ("lang_reiczigel", "delta")
+        require(interval in kinds, f"interval must be one of {kinds}, got {interval!r}")
+    z = z_score(ci_prob)
+    q1 = wilson(counts.correct_pass, counts.correct_n, ci_prob)
+    q0 = wilson(counts.incorrect_fail, counts.incorrect_n, ci_prob)
+    chance = np.asarray(q0[0] + q1[0] <= 1)
+    if chance.all():
+        raise UninformativeJudgeError(
+            "rogan_gladen",
+            [
+                f"sensitivity {np.atleast_1d(q1[0])[0]:.3f} + specificity "
+                f"{np.atleast_1d(q0[0])[0]:.3f} <= 1: on the labelled items the judge does no "
+                "better than chance, so its pass rate cannot be corrected; use a better judge, "
+                "more labels, or bayesjudge.prevalence.fit, whose interval will be wide"
+            ],
+        )
+    p = counts.test_pass / counts.test_n
+    sizes = (counts.test_n, counts.incorrect_n, counts.correct_n)
+    raw = formulas.invert(p, q0[0], q1[0])
+    if interval == "lang_reiczigel":
+        _, low, high = formulas.lang_reiczigel(p, q0[0], q1[0], *sizes, z)
+    else:
+        half = z * np.sqrt(formulas.delta_variance(p, q0[0], q1[0], *sizes))
+        low, high = raw - half, raw + half
+    parts = [np.where(chance, np.nan, np.clip(x, 0, 1)) for x in (raw, low, high)]
+    refused = [
+        Caution("no-better-than-chance", f"no Rogan-Gladen estimate in system {name!r}")
+        for name, bad in zip(counts.systems or (), np.atleast_1d(chance), strict=False)
+        if bad
+    ]
+    return described(
+        counts,
+        {
+            "prevalence": (*parts, np.where(chance, np.nan, raw)),
+            "sensitivity": q1,
+            "specificity": q0,
+        },
+        method="Rogan-Gladen",
+        ci_prob=ci_prob,
+        source=f"{LEE}, eqs. (5)-(9); Rogan & Gladen (1978); Lang & Reiczigel (2014)",
+        interval={"lang_reiczigel": "Lang-Reiczigel", "delta": "delta method"}[interval],
+        assumptions=(SAME_JUDGE,),
+        needs=("random", "by_truth", "separate"),
+        more=refused,
+    )
+
+
+def closed_forms(
+    counts: Counts, *, ci_prob: float = 0.95, mismatched: bool = False
+) -> tuple[Estimate, ...]:
+    """Make the closed forms that suit the declared design, the naive one first.
+
+    Parameters
+    ----------
+    counts : Counts
+        Verdicts and labels.
+    ci_prob : float, default 0.95
+        Coverage that the intervals aim at.
+    mismatched : bool, default False
+        Add those that the design does not support, each with a caution ``design-mismatch``.
+
+    Returns
+    -------
+    tuple of Estimate
+        Ready for `bayesjudge.side_by_side`. A closed form that refuses is left out, and its reason
+        is a caution of the first estimate.
+
+    Raises
+    ------
+    InputError
+        Where `ci_prob` is out of range.
+    """
+    suited: dict[str, tuple[Any, ...]] = {
+        "random": (naive, human_only, difference, rogan_gladen),
+        "by_truth": (naive, rogan_gladen),
+        "separate": (naive, rogan_gladen),
+        "by_verdict": (naive, post_stratified),
+    }
+    chosen = suited[counts.calibration]
+    if mismatched:
+        every = (naive, human_only, difference, rogan_gladen, post_stratified)
+        chosen += tuple(one for one in every if one not in chosen)
+    made, refused = [], []
+    for method in chosen:
+        try:
+            made.append(method(counts, ci_prob=ci_prob))
+        except UninformativeJudgeError as error:
+            refused.append(Caution("no-better-than-chance", "; ".join(error.problems)))
+    first = made[0]
+    made[0] = Estimate(**{**vars(first), "cautions": (*first.cautions, *refused)})
+    return tuple(made)

@@ -1,0 +1,99 @@
+"""Pictures of the correction. They draw what results hold, and compute nothing new."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesjudge.core.fit import Fit
+from bayesjudge.core.plots import new_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def plot_correction(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> Axes:
+    """Draw how the judge's pass rate becomes a prevalence, one arrow a system.
+
+    Parameters
+    ----------
+    fit : Fit
+        From `bayesjudge.prevalence.fit`.
+    ci_prob : float, default 0.95
+        Probability of the interval drawn.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Raw pass rates as open circles, posterior means as dots with their intervals.
+    """
+    counts = fit.data
+    names = list(counts.systems or [""])
+    ax = ax or new_axes(6.5, 0.45 * len(names) + 1.4)
+    raw = np.atleast_1d(counts.test_pass / counts.test_n)
+    table = fit.estimate(ci_prob=ci_prob).only("prevalence").table
+    rows = np.arange(len(names))
+    ax.hlines(rows, table["low"], table["high"], color="C0", lw=3, alpha=0.6)
+    ax.plot(table["value"], rows, "o", color="C0", label=f"prevalence, {ci_prob:.0%} interval")
+    ax.plot(raw, rows, "o", mfc="none", color="C1", label="judge's pass rate")
+    for row, start, end in zip(rows, raw, table["value"], strict=True):
+        arrow = {"arrowstyle": "->", "color": "0.5", "shrinkA": 5, "shrinkB": 5}
+        ax.annotate("", xy=(end, row - 0.18), xytext=(start, row - 0.18), arrowprops=arrow)
+    ax.set_yticks(rows, names)
+    ax.set(xlim=(-0.02, 1.02), ylim=(len(names) - 0.4, -0.7), xlabel="share of items")
+    ax.grid(axis="x", alpha=0.3)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    ax.figure.legend(loc="outside upper center", ncols=2, frameon=False)
+    return ax
+
+
+def plot_posterior(
+    fit: Fit,
+    *,
+    quantity: str = "prevalence",
+    truth: float | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the posterior of one quantity, one histogram a system.
+
+    Parameters
+    ----------
+    fit : Fit
+        From `bayesjudge.prevalence.fit`.
+    quantity : str, default "prevalence"
+        A variable of the posterior.
+    truth : float, optional
+        A known true value, drawn as a dashed line.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Densities over [0, 1]; for the prevalence also the raw pass rate, as a dotted line.
+    """
+    ax = ax or new_axes(6.5, 3.0)
+    draws = fit.draws(quantity)
+    draws = draws[:, None] if draws.ndim == 1 else draws
+    raw = np.atleast_1d(fit.data.test_pass / fit.data.test_n)
+    for i, name in enumerate(fit.data.systems or [None]):
+        colour = f"C{i % 10}"
+        bins = np.linspace(0, 1, 151).tolist()
+        ax.hist(draws[:, i], bins=bins, density=True, color=colour, alpha=0.5, label=name)
+        if quantity == "prevalence":
+            label = "judge's pass rate" if i == 0 else None
+            ax.axvline(raw[i], ls=":", color=colour, label=label)
+    if truth is not None:
+        ax.axvline(truth, ls="--", color="k", label="truth")
+    held = np.quantile(draws, [0.0005, 0.9995])
+    edges = [*held, *(raw if quantity == "prevalence" else []), *([] if truth is None else [truth])]
+    ax.set(xlabel=f"{quantity} (share of items)", yticks=[], ylabel="posterior density")
+    ax.set_xlim(max(0, min(edges) - 0.05), min(1, max(edges) + 0.05))
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(frameon=False)
+    return ax

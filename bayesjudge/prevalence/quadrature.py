@@ -1,0 +1,251 @@
+"""The exact posterior of the prevalence, by quadrature: quick, and the yardstick for NUTS.
+
+Prevalence, pass rate and the judge's rates are tied by one equation: the one is a blend of two
+others, total = share * first + (1 - share) * second. A density of the total is therefore an
+integral over one of the two, with the other implied. The *broader* one is implied: its density is
+evaluated where it is smooth, however thin the rest of the likelihood is (ten million verdicts make
+a ridge of width 1e-4 that fixed nodes would miss).
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.results import INTERVALS, Caution, Estimate, Interval
+from bayesjudge.prevalence.cautions import cautions_of
+from bayesjudge.prevalence.data import Counts
+from bayesjudge.prevalence.model import ASSUMPTIONS, METHODS, SOURCE, Priors
+from bayesjudge.prevalence.shares import Beta, Contradiction, Posterior
+
+#: Nodes of each integral.
+NODES = 56
+
+
+def posterior_of(counts: Counts, priors: Priors) -> Posterior:
+    """Exact posterior of one system's prevalence.
+
+    Parameters
+    ----------
+    counts : Counts
+        Plain numbers.
+    priors : Priors
+        One for each unknown of the declared design.
+
+    Returns
+    -------
+    Posterior
+        With ``mean``, ``sd``, ``cdf``, ``quantile`` and ``interval``.
+
+    Raises
+    ------
+    Contradiction
+        Where labels and verdicts disagree by more than about 10 standard deviations.
+    """
+    if counts.calibration == "by_verdict":
+        return _from_predictive_values(counts, priors)
+    good = priors.prevalence
+    labels = (counts.correct_n, counts.incorrect_n) if counts.calibration == "random" else (0, 0)
+    prevalence = Beta(good.alpha + labels[0], good.beta + labels[1])
+    hit = Beta(
+        priors.sensitivity.alpha + counts.correct_pass,
+        priors.sensitivity.beta + counts.correct_n - counts.correct_pass,
+    )
+    false_pass = Beta(  # 1 - specificity
+        priors.specificity.beta + counts.incorrect_n - counts.incorrect_fail,
+        priors.specificity.alpha + counts.incorrect_fail,
+    )
+    passes = Beta(counts.test_pass + 1, counts.test_n - counts.test_pass + 1)
+
+    def log_density(theta: np.ndarray) -> np.ndarray:
+        log = prevalence.log_density(theta)
+        moves = np.maximum(theta * hit.sd, (1 - theta) * false_pass.sd)
+        thin = moves > passes.sd
+        for mask, integral in ((thin, _blend_over_total), (~thin, _blend_over_parts)):
+            if mask.any():
+                args = (theta[mask], hit, false_pass, passes, priors.better_than_chance)
+                log[mask] += integral(*args)
+        return log
+
+    return Posterior(log_density, prevalence.window())
+
+
+def exact(
+    counts: Counts, priors: Priors = Priors(), *, ci_prob: float = 0.95, interval: Interval = "eti"
+) -> Estimate:
+    """Posterior mean and interval by quadrature, in milliseconds and without sampling.
+
+    Parameters
+    ----------
+    counts : Counts
+        Verdicts and labels.
+    priors : Priors, default ``Priors()``
+        One for each unknown.
+    ci_prob : float, default 0.95
+        Probability of the intervals.
+    interval : {"eti", "hdi"}
+        Equal-tailed, or the shortest.
+
+    Returns
+    -------
+    Estimate
+        ``prevalence`` as `fit` estimates it, without Monte Carlo error; ``nan`` with a caution
+        ``contradiction`` where labels and verdicts disagree by more than 10 standard deviations.
+
+    Raises
+    ------
+    InputError
+        Where `ci_prob` or `interval` is unknown.
+
+    Examples
+    --------
+    >>> counts = Counts(1000, 620, 100, 90, 100, 70, calibration="by_truth")
+    >>> value, low, high = exact(counts)["prevalence"]
+    >>> f"{value:.3f} ({low:.3f}, {high:.3f})"
+    '0.527 (0.410, 0.630)'
+    """
+    check_ci_prob(ci_prob)
+    with checking("interval") as require:
+        require(interval in INTERVALS, f"expected one of {list(INTERVALS)}, got {interval!r}")
+    singles = [counts] if counts.systems is None else [counts.system(s) for s in counts.systems]
+    rows, refused = [], []
+    for name, one in zip(counts.systems or ("",), singles, strict=True):
+        try:
+            found = posterior_of(one, priors)
+            rows.append((found.mean, *found.interval(ci_prob, interval)))
+        except Contradiction:
+            rows.append((np.nan, np.nan, np.nan))
+            text = f"labels, verdicts and priors contradict each other {name}".strip()
+            refused.append(Caution("contradiction", f"{text}: no quadrature; check the data"))
+    columns = rows[0] if counts.systems is None else tuple(zip(*rows, strict=True))
+    return Estimate.from_arrays(
+        {"prevalence": columns},
+        counts.systems,
+        method=f"Bayesian (exact), {METHODS[counts.calibration]}",
+        ci_prob=ci_prob,
+        source=f"{SOURCE}; quadrature",
+        interval=INTERVALS[interval],
+        assumptions=(*ASSUMPTIONS[counts.calibration], f"priors: {priors}"),
+        cautions=(*refused, *cautions_of(counts)),
+    )
+
+
+def _from_predictive_values(counts: Counts, priors: Priors) -> Posterior:
+    """Labels by verdict: pass rate, ppv and npv are independent Betas, prevalence follows."""
+    passed, failed = counts.labelled_pass, counts.labelled_n - counts.labelled_pass
+    k, n = counts.test_pass + passed, counts.test_n + counts.labelled_n
+    rate = Beta(priors.pass_rate.alpha + k, priors.pass_rate.beta + n - k)
+    good = Beta(  # among passes: the positive predictive value
+        priors.ppv.alpha + counts.correct_pass, priors.ppv.beta + passed - counts.correct_pass
+    )
+    missed = Beta(  # among fails: 1 - negative predictive value
+        priors.npv.beta + failed - counts.incorrect_fail, priors.npv.alpha + counts.incorrect_fail
+    )
+
+    def log_density(theta: np.ndarray) -> np.ndarray:
+        p, log = _panels(theta, rate, good, missed)
+        log += rate.log_density(p)
+        log += _log_blend(theta[:, None], p, good, missed, priors.better_than_chance)
+        return _log_sum(log)
+
+    return Posterior(log_density, (0.0, 1.0))
+
+
+def _blend_over_total(
+    theta: np.ndarray, hit: Beta, false_pass: Beta, passes: Beta, above_chance: bool
+) -> np.ndarray:
+    """Likelihood of theta with the pass rate as a variable: where it is the best known one."""
+    p, log = _panels(theta, passes, hit, false_pass)
+    log += passes.log_density(p)
+    log += _log_blend(p, theta[:, None], hit, false_pass, above_chance)
+    return _log_sum(log)
+
+
+def _blend_over_parts(
+    theta: np.ndarray, hit: Beta, false_pass: Beta, passes: Beta, above_chance: bool
+) -> np.ndarray:
+    """Likelihood of theta with the pass rate implied: where it is the least known one."""
+    y, log_y = _nodes(*(np.full(theta.size, end) for end in false_pass.window()))
+    low, high = hit.window()
+    z, log = _nodes(np.maximum(low, y) if above_chance else low + 0 * y, high + 0 * y)
+    share = theta[:, None, None]
+    log += hit.log_density(z) + passes.log_density(share * z + (1 - share) * y[..., None])
+    log += (log_y + false_pass.log_density(y))[..., None]
+    return _log_sum(_log_sum(log))
+
+
+def _panels(
+    theta: np.ndarray, rate: Beta, first: Beta, second: Beta
+) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes for the pass rate, in panels that end where the blend's density has a kink.
+
+    It has one where both parts are at opposite ends of [0, 1], which puts the pass rate at theta
+    or at 1 - theta; it matters where both densities reach those ends.
+    """
+    low, high = rate.window()
+    (z_low, z_high), (y_low, y_high) = first.window(), second.window()
+    kinks = [theta] if z_high == 1 and y_low == 0 else []
+    kinks += [1 - theta] if z_low == 0 and y_high == 1 else []
+    outer = [np.full(theta.size, end) for end in (low, high)]
+    ends = np.sort([*outer, *(np.clip(kink, low, high) for kink in kinks)], axis=0)
+    panels = [_nodes(a, b) for a, b in itertools.pairwise(ends)]
+    p, log = (np.concatenate(part, axis=-1) for part in zip(*panels, strict=True))
+    return p, log
+
+
+def _log_blend(total: Any, share: Any, first: Beta, second: Beta, above_chance: bool) -> np.ndarray:
+    """Log density at `total` of share * first + (1 - share) * second, of two independent Betas.
+
+    Restricted to first > second where `above_chance`: then first > total > second.
+    """
+    total, share = np.broadcast_arrays(total, share)
+    swap = share * first.sd < (1 - share) * second.sd  # imply the one that moves the total more
+    implied, inner = (
+        Beta(np.where(s, second.a, first.a), np.where(s, second.b, first.b)) for s in (swap, ~swap)
+    )
+    weight = np.clip(np.where(swap, 1 - share, share), 1e-300, 1)
+    rest = np.maximum(1 - weight, 1e-300)
+    ends = [(total - weight * z) / rest for z in reversed(implied.window())]
+    low, high = (
+        pick(own, end)
+        for pick, own, end in zip((np.maximum, np.minimum), inner.window(), ends, strict=True)
+    )
+    if above_chance:
+        low = np.where(swap, np.maximum(low, total), low)
+        high = np.where(swap, high, np.minimum(high, total))
+    y, log = _nodes(low, high)
+    z = (total[..., None] - rest[..., None] * y) / weight[..., None]
+    implied, inner = (Beta(beta.a[..., None], beta.b[..., None]) for beta in (implied, inner))
+    log += implied.log_density(z) + inner.log_density(y)
+    return _log_sum(log) - np.log(weight)
+
+
+def _log_sum(log: np.ndarray) -> np.ndarray:
+    """Log of the sum over the last axis."""
+    top = log.max(axis=-1, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.log(np.exp(log - top).sum(axis=-1)) + top[..., 0]
+
+
+def _rule(nodes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Gauss-Legendre in u with x = sin(u / 2)^2.
+
+    The nodes crowd at both ends, where a density may be steep (with Jeffreys' prior, infinite).
+    """
+    u, weights = np.polynomial.legendre.leggauss(nodes)
+    angle = (u + 1) * np.pi / 2
+    return np.sin(angle / 2) ** 2, np.log(weights * np.sin(angle) * np.pi / 4)
+
+
+_POINTS, _LOG_WEIGHTS = _rule(NODES)
+
+
+def _nodes(low: Any, high: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and log weights on [low, high], along a new last axis; none where it is empty."""
+    width = np.maximum(high - low, 0.0)[..., None]
+    with np.errstate(divide="ignore"):
+        return low[..., None] + width * _POINTS, np.log(width) + _LOG_WEIGHTS

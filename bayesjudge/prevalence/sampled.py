@@ -1,0 +1,118 @@
+"""Closed forms in which labelled items speak of the prevalence itself, not of the judge only."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayesjudge.core.intervals import wilson, z_score
+from bayesjudge.core.results import Estimate
+from bayesjudge.prevalence import formulas
+from bayesjudge.prevalence.data import Counts
+from bayesjudge.prevalence.described import LEE, PER_VERDICT, SAMPLED, described, passes_of_all
+
+
+def difference(counts: Counts, *, ci_prob: float = 0.95, tuned: bool = True) -> Estimate:
+    """Add the labelled items' mean correction to the pass rate: prediction-powered inference.
+
+    Parameters
+    ----------
+    counts : Counts
+        Verdicts and labels.
+    ci_prob : float, default 0.95
+        Coverage that the interval aims at.
+    tuned : bool, default True
+        Weigh the judge so that the variance is least (PPI++), rather than fully (PPI).
+
+    Returns
+    -------
+    Estimate
+        ``prevalence``, clipped to [0, 1] with the unclipped value as ``raw``.
+
+    Raises
+    ------
+    InputError
+        Where `ci_prob` is out of range.
+
+    References
+    ----------
+    Angelopoulos et al. (2023), Science 382, 669-674; Angelopoulos, Duchi & Zrnic (2023),
+    arXiv:2311.01453.
+
+    Examples
+    --------
+    >>> counts = Counts(1000, 760, 140, 126, 60, 42, calibration="random")
+    >>> [round(x, 3) for x in difference(counts)["prevalence"]]
+    [0.716, 0.664, 0.769]
+    """
+    table = (
+        counts.correct_pass,
+        counts.correct_n - counts.correct_pass,
+        counts.incorrect_n - counts.incorrect_fail,
+        counts.incorrect_fail,
+    )
+    found, _ = formulas.difference(
+        counts.test_pass / counts.test_n,
+        counts.test_n,
+        table,
+        z_score(ci_prob),
+        weight=None if tuned else 1.0,
+    )
+    return described(
+        counts,
+        {"prevalence": (*(np.clip(x, 0, 1) for x in found), found.value)},
+        method="Difference (PPI++)" if tuned else "Difference (PPI)",
+        ci_prob=ci_prob,
+        source=f"{LEE}, Table 1 (iii); Angelopoulos et al. (2023)",
+        interval="normal",
+        assumptions=(SAMPLED,),
+        needs=("random",),
+    )
+
+
+def post_stratified(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
+    """Weigh the share of good items among passes and among fails by the pass rate.
+
+    Parameters
+    ----------
+    counts : Counts
+        Verdicts and labels; the pass rate is that of labelled and test items together.
+    ci_prob : float, default 0.95
+        Coverage that the interval aims at.
+
+    Returns
+    -------
+    Estimate
+        ``prevalence``, a share of items; ``ppv`` and ``npv``, the positive and negative predictive
+        value, with Wilson's intervals. ``nan`` where no pass or no fail is labelled.
+
+    Raises
+    ------
+    InputError
+        Where `ci_prob` is out of range.
+
+    References
+    ----------
+    Source 1, Table 1 (iv), with the pass rate of the test items; Tenenbein (1970).
+
+    Examples
+    --------
+    >>> counts = Counts(900, 650, 62, 46, 38, 34, calibration="by_verdict")
+    >>> [round(x, 3) for x in post_stratified(counts)["prevalence"]]
+    [0.746, 0.657, 0.818]
+    """
+    passes, items = passes_of_all(counts)
+    n1, n0 = counts.labelled_pass, counts.labelled_n - counts.labelled_pass
+    ppv, npv = wilson(counts.correct_pass, n1, ci_prob), wilson(counts.incorrect_fail, n0, ci_prob)
+    found = formulas.post_stratified(
+        passes / items, ppv[0], npv[0], items, n1, n0, z_score(ci_prob)
+    )
+    return described(
+        counts,
+        {"prevalence": tuple(np.clip(x, 0, 1) for x in found), "ppv": ppv, "npv": npv},
+        method="Post-stratified",
+        ci_prob=ci_prob,
+        source=f"{LEE}, Table 1 (iv); Tenenbein (1970)",
+        interval="adjusted delta method",
+        assumptions=(PER_VERDICT,),
+        needs=("random", "by_verdict"),
+    )

@@ -1,0 +1,67 @@
+"""What every test shares: a headless backend, the rooms, and one fit a room and session."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import matplotlib
+import pytest
+
+import bayesjudge as bj
+
+matplotlib.use("Agg", force=True)
+
+
+class Room(NamedTuple):
+    """What the contract has to know of a room."""
+
+    read: object  #: from the table that `simulate` returns to the room's data class
+    closed_form: object  #: answers the quantities that `fit` answers
+    truth: dict  #: what `simulate` draws from by default, by quantity
+    coverage: float = 0.95  #: what the closed form's interval claims
+
+
+#: A room missing here fails test_contract.
+ROOMS = {
+    bj.prevalence: Room(
+        read=lambda table: bj.prevalence.Counts.from_frame(table, calibration="random"),
+        closed_form=bj.prevalence.rogan_gladen,
+        truth={"prevalence": 0.8, "sensitivity": 0.9, "specificity": 0.7},
+    ),
+}
+
+
+def simulated(room, seed):
+    """Data as a user gets it: a table, read."""
+    return ROOMS[room].read(room.simulate(random_seed=seed))
+
+
+SHARED = Path(__file__).parents[2] / "shared"
+
+
+def shared(path):
+    """A file of the reference data that live beside a developer's checkout, or skip."""
+    found = SHARED / path
+    if not found.exists():
+        pytest.skip(f"needs ../shared/{path}, which a developer's checkout has beside it")
+    return found
+
+
+@pytest.fixture(scope="session")
+def fit_of():
+    """Return a room's fit to its own simulated data; sampled once a session."""
+    made = {}
+
+    def get(room):
+        if room not in made:
+            made[room] = room.fit(simulated(room, 1), random_seed=1)
+        return made[room]
+
+    return get
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    from matplotlib import pyplot as plt
+
+    plt.close("all")

@@ -1,0 +1,58 @@
+"""Notebooks run as they are, use what a user can use, and carry no output in the repository."""
+
+import ast
+from pathlib import Path
+
+import nbformat
+import pytest
+from conftest import ROOMS
+from nbclient import NotebookClient
+
+import bayesjudge as bj
+
+TOP = Path(__file__).parents[1]
+NOTEBOOKS = sorted((TOP / "notebooks").glob("*.ipynb"))
+each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+def cells(path):
+    notebook = nbformat.read(path, as_version=4)
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def attributes(path):
+    tree = ast.parse("\n".join(cell.source for cell in cells(path)))
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+
+
+def test_every_room_has_a_notebook():
+    assert {room.__name__.split(".")[-1] for room in ROOMS} <= {path.stem for path in NOTEBOOKS}
+
+
+@each_notebook
+def test_notebook_names_only_what_is_public(path):
+    for node in attributes(path):
+        owner = ast.unparse(node.value)
+        assert not node.attr.startswith("_"), f"{path.name}: {owner}.{node.attr}"
+        if owner == "bj":
+            assert node.attr in bj.__all__, f"{path.name}: bj.{node.attr}"
+        elif owner.startswith("bj.") and owner.removeprefix("bj.") in bj.__all__:
+            public = getattr(getattr(bj, owner.removeprefix("bj.")), "__all__", [node.attr])
+            assert node.attr in public, f"{path.name}: {owner}.{node.attr}"
+
+
+@each_notebook
+def test_notebook_is_committed_without_outputs(path):
+    for cell in cells(path):
+        assert not cell.outputs, f"{path.name}: clear the outputs before committing"
+        assert cell.execution_count is None, f"{path.name}: clear the outputs before committing"
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")  # Jupyter's own; the package's still show in the notebook
+@each_notebook
+def test_notebook_runs(path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(TOP))
+    notebook = nbformat.read(path, as_version=4)
+    where = {"metadata": {"path": path.parent}}
+    NotebookClient(notebook, timeout=300, kernel_name="python3", resources=where).execute()

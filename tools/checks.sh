@@ -1,0 +1,32 @@
+#!/bin/sh
+# Usage: tools/checks.sh DIR [PYTEST ARGUMENT...]
+# Every check that CI makes, cheapest first, with the tools of the virtual environment DIR. Stops at
+# the first that fails. "tools/checks.sh DIR --lint" leaves the tests out.
+set -u
+
+bin=$1/bin
+shift
+
+step() {
+    name=$1
+    shift
+    printf '\n== %s: %s\n' "$name" "$*"
+    begin=$(date +%s)
+    if ! "$@"; then
+        printf '== %s FAILED after %d s\n' "$name" $(($(date +%s) - begin)) >&2
+        exit 1
+    fi
+    printf '== %s passed in %d s\n' "$name" $(($(date +%s) - begin))
+}
+
+step lint "$bin/ruff" check .
+step format "$bin/ruff" format --check .
+step imports "$bin/lint-imports" --no-logo
+step types "$bin/mypy"
+[ "${1:-}" = --lint ] && exit 0
+
+# Tests (slow ones too), notebooks and README live in tests/; the doctests are those of the package.
+# pytest comes last and prints its own time, so that its closing line closes the run.
+set -- -m pytest -m "" --doctest-modules --cov --cov-report=term --durations=10 "$@" tests bayesjudge
+printf '\n== tests: python %s\n' "$*"
+exec "$bin/python" "$@"
