@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from bayesjudge.core.compiling import Road, compile_model
+from bayesjudge.core.compiling import Compiled, Road, compile_model
 from bayesjudge.core.diagnostics import gate
 from bayesjudge.core.errors import ConvergenceError, ConvergenceWarning, checking
 from bayesjudge.core.fit import Fit
@@ -139,6 +139,29 @@ def sample(
         assumptions=assumptions,
         cautions=(*failed, *cautions),
     )
+
+
+def sample_draws(compiled: Compiled, *, random_seed: int, **settings: Any) -> xr.DataTree:
+    """Sample without gate or `Fit`: for studies that sample one model many times.
+
+    Parameters
+    ----------
+    compiled : Compiled
+        From `bayesjudge.core.compiling.compile_model`.
+    random_seed : int
+        Same seed, same draws.
+    **settings
+        Of ``nutpie.sample``: draws, tune, chains, cores, target_accept, adaptation.
+
+    Returns
+    -------
+    xarray.DataTree
+        With groups ``posterior`` and ``sample_stats``.
+    """
+    import nutpie
+
+    quiet = {"save_warmup": False, "progress_bar": False}
+    return nutpie.sample(compiled.runnable, seed=random_seed, **quiet, **settings)
 
 
 def predict(model: pm.Model, idata: xr.DataTree, *, random_seed: Any = None) -> xr.DataTree:
