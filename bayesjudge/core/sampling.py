@@ -69,7 +69,7 @@ def sample(
     adaptation : {"diag", "low_rank"}, default "diag"
         How the sampler learns the posterior's shape; low rank helps where unknowns are correlated.
     progress : bool, optional
-        Show progress; by default in a terminal or a notebook.
+        Show progress on stderr; by default on a terminal.
     strict : bool, default False
         Raise where the diagnostics gate fails, rather than warn.
     road : {"auto", "quick", "full"}, default "auto"
@@ -271,9 +271,9 @@ def _tidy(tree: xr.DataTree, model: pm.Model) -> xr.DataTree:
 
 @contextmanager
 def _progress(show: bool | None, what: str) -> Iterator[Callable[[Any], None] | None]:
-    """Show compiling and sampling with rich, on a terminal or in a notebook only."""
+    """Show compiling and sampling with rich, on a terminal unless told otherwise."""
     if show is None:
-        show = sys.stderr.isatty() or "ipykernel" in sys.modules
+        show = sys.stderr.isatty()
     if not show:
         yield None
         return

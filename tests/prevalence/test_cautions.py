@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import fisher_exact
 
 import bayesjudge as bj
-from bayesjudge.prevalence.cautions import cautions_of, shift_p_value, youden_interval
+from bayesjudge.prevalence.cautions import above_chance, cautions_of, shift_p_value
 
 Counts = bj.prevalence.Counts
 
@@ -21,7 +21,8 @@ def test_good_data_raise_none():
 @pytest.mark.parametrize("design", ["random", "by_truth", "by_verdict"])
 def test_weak_judge(design):
     # source 2's judge: sensitivity .97, specificity .2, twenty labels
-    assert "weak-judge" in names(1000, 950, 10, 10, 10, 2, calibration=design)
+    labels = (10, 5, 10, 5) if design == "by_verdict" else (10, 10, 10, 2)
+    assert "weak-judge" in names(1000, 950, *labels, calibration=design)
     assert "weak-judge" not in names(1000, 950, 500, 485, 500, 100, calibration=design)
 
 
@@ -32,7 +33,10 @@ def test_empty_class():
 
 def test_pass_rate_out_of_range():
     assert "pass-rate-out-of-range" in names(1000, 1000, 100, 90, 100, 90, calibration="by_truth")
-    assert "pass-rate-out-of-range" in names(1000, 50, 100, 90, 100, 90, calibration="by_truth")
+    assert "pass-rate-out-of-range" in names(1000, 20, 100, 90, 100, 90, calibration="by_truth")
+    # below the range by less than chance allows, and a design whose labels do not tell the range
+    assert names(1000, 95, 100, 90, 100, 90, calibration="by_truth") == set()
+    assert names(1000, 20, 100, 90, 100, 90, calibration="by_verdict") == set()
 
 
 def test_unparsed_verdicts_are_counted():
@@ -78,7 +82,7 @@ def test_a_caution_names_the_system():
     assert "in system 'weak'" in found.text
 
 
-def test_youden_interval_covers():
+def test_above_chance_covers():
     rng = np.random.default_rng(5)
     runs, m, q1, q0 = 4000, 50, 0.9, 0.7
     passed, caught = rng.binomial(m, q1, runs), rng.binomial(m, q0, runs)
@@ -87,6 +91,6 @@ def test_youden_interval_covers():
         calibration="by_truth",
         systems=range(runs),
     )
-    _, low, high = youden_interval(counts)
+    _, low, high = above_chance(counts)
     covered = ((low <= q1 + q0 - 1) & (q1 + q0 - 1 <= high)).mean()
     assert abs(covered - 0.95) < 0.012 + 5 * np.sqrt(0.95 * 0.05 / runs)
