@@ -57,7 +57,7 @@ def side_by_side(
     tables = [
         one.table.reset_index().assign(
             method=one.method,
-            interval=one.interval,
+            interval=[one.interval_of(quantity) for quantity in one.table.index],
             width=(one.table["high"] - one.table["low"]).to_numpy(),
         )
         for one in made

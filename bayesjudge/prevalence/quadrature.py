@@ -123,7 +123,7 @@ def exact(
     >>> counts = Counts(1000, 620, 100, 90, 100, 70, calibration="by_truth")
     >>> value, low, high = exact(counts)["prevalence"]
     >>> f"{value:.3f} ({low:.3f}, {high:.3f})"
-    '0.527 (0.410, 0.630)'
+    '0.534 (0.422, 0.639)'
     """
     check_ci_prob(ci_prob)
     with checking("interval") as require:

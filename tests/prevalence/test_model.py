@@ -122,6 +122,19 @@ def test_systems_share_a_model_and_nothing_else():
         assert_mc_mean(fit.idata["posterior"]["prevalence"].isel(system=i), exact.mean)
 
 
+@pytest.mark.parametrize("road", ["quick", "full"])
+def test_many_systems_take_either_road(road):
+    names = list("abcdefgh")
+    table = P.simulate(systems=names, prevalence=np.linspace(0.2, 0.9, 8), random_seed=4)
+    counts = P.Counts.from_frame(table, calibration="by_verdict", by="system")
+    fit = P.fit(counts, random_seed=1, road=road)
+    again = P.fit(counts, random_seed=1, road=road)
+    assert np.array_equal(fit.draws("prevalence"), again.draws("prevalence"))
+    for i, name in enumerate(names):
+        exact = posterior_of(counts.system(name), P.Priors())
+        assert_mc_mean(fit.idata["posterior"]["prevalence"].isel(system=i), exact.mean)
+
+
 def test_a_failed_gate_is_seen_everywhere_and_strict_raises():
     counts = P.Counts(100, 60, 10, 9, 10, 7, calibration="random")
     with pytest.warns(bj.ConvergenceWarning, match="effective draws"):
