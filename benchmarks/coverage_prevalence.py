@@ -72,7 +72,7 @@ PRIORS = {
 KINDS = ("eti", "hdi", "eti+")
 METHODS = ("naive", "lang_reiczigel", *(f"{prior}_{kind}" for prior in PRIORS for kind in KINDS))
 #: Nodes of each judge's rate, and cells of theta: both on the phi scale.
-NODES, CELLS = 160, 128
+NODES, CELLS = 160, 160
 #: Triples less probable than this, in every cell of the study, are left out.
 NEGLIGIBLE = 1e-15
 
@@ -183,24 +183,24 @@ class Grid:
 
 
 @numba.njit(cache=True)
-def _quantile(u, cdf, density, start):
-    """Share at probability u, by a cubic in one cell of the phi scale; and that cell."""
+def _quantile(prob, cdf, density, slope, start):
+    """Share at a probability, by the quintic of a cell on the phi scale; and that cell."""
     j = start
-    while j < CELLS - 1 and cdf[j + 1] < u:
+    while j < CELLS - 1 and cdf[j + 1] < prob:
         j += 1
-    rise, left, right = cdf[j + 1] - cdf[j], density[j], density[j + 1]
-    x, low, high = 0.5, 0.0, 1.0
-    for _ in range(40):
-        bend, twist = 3 * rise - 2 * left - right, left + right - 2 * rise
-        off = cdf[j] + x * (left + x * (bend + x * twist)) - u
-        if abs(off) < 1e-13:
+    rise = cdf[j + 1] - cdf[j] - density[j] - slope[j] / 2
+    more, bend = density[j + 1] - density[j] - slope[j], slope[j + 1] - slope[j]
+    c3, c4 = 10 * rise - 4 * more + bend / 2, -15 * rise + 7 * more - bend
+    c5 = 6 * rise - 3 * more + bend / 2
+    x, low, high = (prob - cdf[j]) / max(cdf[j + 1] - cdf[j], 1e-300), 0.0, 1.0
+    for _ in range(40):  # Newton's steps, or halves where they lead out
+        value = x * (density[j] + x * (slope[j] / 2 + x * (c3 + x * (c4 + x * c5))))
+        off = cdf[j] + value - prob
+        if abs(off) < 1e-12:
             break
-        if off > 0:
-            high = x
-        else:
-            low = x
-        slope = left + x * (2 * bend + 3 * x * twist)
-        x = x - off / slope if slope > 0 else low
+        low, high = (low, x) if off > 0 else (x, high)
+        rate = density[j] + x * (slope[j] + x * (3 * c3 + x * (4 * c4 + x * 5 * c5)))
+        x = x - off / rate if rate > 0 else low
         if not low < x < high:
             x = (low + high) / 2
     return np.sin((j + x) * np.pi / CELLS / 2) ** 2, j
@@ -214,7 +214,7 @@ def intervals_of(likelihoods, flat, ci_prob, cut_off):
     """
     n = CELLS
     ends = np.empty((3, 2, likelihoods.shape[0]))
-    f, cdf, density = np.empty(n + 5), np.empty(n + 1), np.empty(n + 1)
+    f, cdf, density, slope = np.empty(n + 5), np.empty(n + 1), np.empty(n + 1), np.empty(n + 1)
     spare, parity = 1 - ci_prob, -1.0 if flat else 1.0
     for row in range(likelihoods.shape[0]):
         values = likelihoods[row]
@@ -229,14 +229,15 @@ def intervals_of(likelihoods, flat, ci_prob, cut_off):
             cdf[j + 1] = cdf[j] + max(area, 0.0) / 1440
         for j in range(n + 1):
             density[j] = f[j + 2] / cdf[n]
+            slope[j] = (8 * (f[j + 3] - f[j + 1]) - f[j + 4] + f[j]) / (12 * cdf[n])
         cdf /= cdf[n]
-        low, first = _quantile(spare / 2, cdf, density, 0)
-        high, _ = _quantile(1 - spare / 2, cdf, density, first)
+        low, first = _quantile(spare / 2, cdf, density, slope, 0)
+        high, _ = _quantile(1 - spare / 2, cdf, density, slope, first)
         ends[0, 0, row], ends[0, 1, row] = low, high
         peak = _peak(values)
         ends[2, 0, row] = 0.0 if values[0] > cut_off * peak else low
         ends[2, 1, row] = 1.0 if values[n] > cut_off * peak else high
-        ends[1, 0, row], ends[1, 1, row] = _shortest(spare, cdf, density)
+        ends[1, 0, row], ends[1, 1, row] = _shortest(spare, cdf, density, slope)
     return ends
 
 
@@ -252,21 +253,40 @@ def _peak(values):
 
 
 @numba.njit(cache=True)
-def _shortest(spare, cdf, density):
-    """Of all intervals with the probability asked for, the shortest: three times a finer scan."""
-    start, step, steps = 0.0, spare / 16, 17
-    best, best_low, best_high = 2.0, 0.0, 1.0
-    for _ in range(4):
-        at, first, second = start, 0, 0
-        for i in range(steps):
-            tail = min(max(start + i * step, 0.0), spare)
-            low, first = _quantile(tail, cdf, density, first)
-            high, second = _quantile(tail + 1 - spare, cdf, density, second)
-            low, high = (0.0 if tail == 0.0 else low), (1.0 if tail == spare else high)
-            if high - low < best:
-                best, best_low, best_high, at = high - low, low, high, tail
-        start, step, steps = at - step, step / 8, 17
+def _shortest(spare, cdf, density, slope):
+    """Of all intervals that hold 1 - spare, the shortest: a scan, then golden sections."""
+    best, best_low, best_high, at, first, second = 2.0, 0.0, 1.0, 0.0, 0, 0
+    step, section = spare / 16, (5**0.5 - 1) / 2
+    for i in range(17):
+        low, first = _quantile(i * step, cdf, density, slope, first)
+        high, second = _quantile(1 - spare + i * step, cdf, density, slope, second)
+        if high - low < best:
+            best, best_low, best_high, at = high - low, low, high, i * step
+    left, right = max(at - step, 0.0), min(at + step, spare)
+    _, first = _quantile(left, cdf, density, slope, 0)
+    _, second = _quantile(left + 1 - spare, cdf, density, slope, first)
+    tail, known, other = right - section * (right - left), 2.0, left + section * (right - left)
+    for i in range(16):
+        low, _ = _quantile(tail, cdf, density, slope, first)
+        high, _ = _quantile(tail + 1 - spare, cdf, density, slope, second)
+        width = high - low
+        if width < best:
+            best, best_low, best_high = width, low, high
+        if i == 0:
+            tail, other, known = other, tail, width
+        elif (width < known) == (tail < other):  # the minimum is to the left of the larger one
+            right = max(tail, other)
+            tail, other, known = _next(left, right, min(tail, other), min(width, known), section)
+        else:
+            left = min(tail, other)
+            tail, other, known = _next(left, right, max(tail, other), min(width, known), section)
     return best_low, best_high
+
+
+@numba.njit(cache=True)
+def _next(left, right, kept, width, section):
+    """Tail to try next, the one kept inside the bracket, and its width."""
+    return left + right - kept, kept, width
 
 
 def closed_forms(k: int, n: int, lab: Labels) -> dict[str, np.ndarray]:

@@ -260,7 +260,8 @@ def test_a_refusal_is_told_by_the_estimates_that_remain():
 
 
 def test_naive_counts_labelled_items_where_they_are_of_the_same_kind():
-    for design, items in {"random": 1200, "by_verdict": 1200, "by_truth": 1000}.items():
+    designs = {"random": 1200, "by_verdict": 1200, "by_truth": 1000, "separate": 1000}
+    for design, items in designs.items():
         counts = P.Counts(1000, 760, 140, 126, 60, 42, calibration=design)
         passes = 760 + (144 if items == 1200 else 0)
         assert_allclose(P.naive(counts)["prevalence"], P.wilson(passes, items))

@@ -32,6 +32,19 @@ def test_labelled_rows_calibrate_and_the_others_are_the_test_set():
     assert read(TABLE).labelled_pass == 2
 
 
+def test_each_kind_of_labelled_item_is_counted():
+    table = pd.DataFrame(
+        {
+            "verdict": [1] * 1 + [0] * 2 + [1] * 3 + [0] * 4 + [1],
+            "truth": [1] * 3 + [0] * 7 + [np.nan],
+        }
+    )
+    counts = read(table)
+    assert (counts.correct_n, counts.correct_pass) == (3, 1)
+    assert (counts.incorrect_n, counts.incorrect_fail) == (7, 4)
+    assert (counts.test_n, counts.test_pass, counts.labelled_pass) == (1, 1, 4)
+
+
 def test_every_kind_of_table_gives_the_same_counts():
     words = TABLE.replace({1: "yes", 0: "no"}).astype(object).where(TABLE.notna(), None)
     for table in (
