@@ -255,38 +255,35 @@ def _peak(values):
 @numba.njit(cache=True)
 def _shortest(spare, cdf, density, slope):
     """Of all intervals that hold 1 - spare, the shortest: a scan, then golden sections."""
-    best, best_low, best_high, at, first, second = 2.0, 0.0, 1.0, 0.0, 0, 0
-    step, section = spare / 16, (5**0.5 - 1) / 2
+    step, tail, width, first, second = spare / 16, 0.0, 2.0, 0, 0
     for i in range(17):
         low, first = _quantile(i * step, cdf, density, slope, first)
-        high, second = _quantile(1 - spare + i * step, cdf, density, slope, second)
-        if high - low < best:
-            best, best_low, best_high, at = high - low, low, high, i * step
-    left, right = max(at - step, 0.0), min(at + step, spare)
-    _, first = _quantile(left, cdf, density, slope, 0)
-    _, second = _quantile(left + 1 - spare, cdf, density, slope, first)
-    tail, known, other = right - section * (right - left), 2.0, left + section * (right - left)
-    for i in range(16):
-        low, _ = _quantile(tail, cdf, density, slope, first)
-        high, _ = _quantile(tail + 1 - spare, cdf, density, slope, second)
-        width = high - low
-        if width < best:
-            best, best_low, best_high = width, low, high
-        if i == 0:
-            tail, other, known = other, tail, width
-        elif (width < known) == (tail < other):  # the minimum is to the left of the larger one
-            right = max(tail, other)
-            tail, other, known = _next(left, right, min(tail, other), min(width, known), section)
-        else:
-            left = min(tail, other)
-            tail, other, known = _next(left, right, max(tail, other), min(width, known), section)
-    return best_low, best_high
+        high, second = _quantile(1 - (spare - i * step), cdf, density, slope, second)
+        if high - low < width:
+            width, tail = high - low, i * step
+    if tail > 0 and tail < spare:
+        left, right, share = tail - step, tail + step, (5**0.5 - 1) / 2
+        a, b = right - share * (right - left), left + share * (right - left)
+        width_a = _width(a, spare, cdf, density, slope)
+        width_b = _width(b, spare, cdf, density, slope)
+        for _ in range(14):
+            if width_a < width_b:
+                right, b, width_b = b, a, width_a
+                a = right - share * (right - left)
+                width_a = _width(a, spare, cdf, density, slope)
+            else:
+                left, a, width_a = a, b, width_b
+                b = left + share * (right - left)
+                width_b = _width(b, spare, cdf, density, slope)
+        tail = (left + right) / 2
+    low, first = _quantile(tail, cdf, density, slope, 0)
+    return low, _quantile(1 - (spare - tail), cdf, density, slope, first)[0]
 
 
 @numba.njit(cache=True)
-def _next(left, right, kept, width, section):
-    """Tail to try next, the one kept inside the bracket, and its width."""
-    return left + right - kept, kept, width
+def _width(tail, spare, cdf, density, slope):
+    low, cell = _quantile(tail, cdf, density, slope, 0)
+    return _quantile(1 - (spare - tail), cdf, density, slope, cell)[0] - low
 
 
 def closed_forms(k: int, n: int, lab: Labels) -> dict[str, np.ndarray]:
