@@ -4,6 +4,7 @@ The closed forms of the source take the measured shift as true. `certify` does n
 estimating it from few neighbours is part of its failure probability.
 """
 
+from bayesjudge.bias.adherence import schematic_adherence
 from bayesjudge.bias.bounds import neighbours_needed, predictive_bound, rms_bound, tail_bound
 from bayesjudge.bias.certificate import Certificate
 from bayesjudge.bias.certifying import certify
@@ -16,16 +17,21 @@ from bayesjudge.bias.combining import (
     without_repeat_noise,
 )
 from bayesjudge.bias.data import Shifts
+from bayesjudge.bias.exact import exact
 from bayesjudge.bias.fitted import tail_probability
 from bayesjudge.bias.formulas import best_split, largest_alpha, noise_scale, squared_radius
 from bayesjudge.bias.model import Priors, build_model, fit
 from bayesjudge.bias.noncentral import exact_failure, exact_noise_scale
+from bayesjudge.bias.position import Orders, position_bias
+from bayesjudge.bias.release import Release, release
 from bayesjudge.bias.simulate import simulate
 
 __all__ = [
     "Certificate",
     "Combined",
+    "Orders",
     "Priors",
+    "Release",
     "Shifts",
     "VoidCertificateWarning",
     "best_split",
@@ -33,15 +39,19 @@ __all__ = [
     "center_shift",
     "certify",
     "combine",
+    "exact",
     "exact_failure",
     "exact_noise_scale",
     "fit",
     "largest_alpha",
     "neighbours_needed",
     "noise_scale",
+    "position_bias",
     "predictive_bound",
+    "release",
     "rms_bound",
     "rms_shift",
+    "schematic_adherence",
     "simulate",
     "squared_radius",
     "tail_bound",

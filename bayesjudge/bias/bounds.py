@@ -154,7 +154,7 @@ def rms_bound(lengths: Any, *, largest: float, estimation_prob: float) -> float:
     Examples
     --------
     >>> round(rms_bound([3, 3], largest=4, estimation_prob=0.05), 3)
-    3.8
+    3.799
     """
     _require_probs(0.5, estimation_prob)
     if not np.isfinite(largest):

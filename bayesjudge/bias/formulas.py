@@ -203,7 +203,7 @@ def best_split(
     --------
     >>> about = {"dim": 6, "tolerance": 0.5, "failure_prob": 0.01}
     >>> print(f"{best_split(0.01, **about):.5f}")
-    0.00676
+    0.00250
     """
     split(failure_prob)
     needed = (alpha * rms_shift / tolerance) ** 2  # the shifts' part must be larger than this
@@ -241,7 +241,9 @@ def largest_alpha(
     ----------
     rms_shift : float or array_like
         :math:`\Delta`, in the units of `tolerance`; taken as known.
-    tolerance, failure_prob, noise_prob
+    tolerance, failure_prob : float or array_like
+        As in `noise_scale`.
+    noise_prob : float or array_like, optional
         As in `noise_scale`. At the largest factor there is no room for noise.
     center_shift : float or array_like, default 0
         :math:`S_\mu`, how far the centre moves, as a length: 0 for a centre that is fixed or

@@ -133,7 +133,7 @@ def build_model(shifts: Shifts, priors: Priors = Priors()) -> pm.Model:
         mean = _mean_shift(shape, scale_of)
         spread = _spread("item_spread", shape, dims, scale_of)
         noise = _spread("noise", shape[:1], "judge" if several else None, scale_of)
-        # lengths of a batch add up over its items, and averaged calls cancel part of their noise
+        # a batch's length adds up over items; averaged calls cancel part of their noise
         length = pm.Data("length_factor", cells["length"])
         calls = pm.Data("calls", float(shifts.averaged))
 
@@ -169,8 +169,7 @@ def fit(
     Returns
     -------
     Fit
-        Call ``estimate()`` on it, or hand it to `bayesjudge.side_by_side` or
-        `bayesjudge.bias.certify`.
+        For `bayesjudge.side_by_side` and `bayesjudge.bias.certify`.
 
     Raises
     ------
@@ -293,7 +292,7 @@ def difference_logp(value: Any, mean: Any, own: Any, shared: Any, seen: Any) -> 
 
 
 def _drawn_differences(mean: Any, own: Any, shared: Any, seen: Any, size: Any) -> Any:
-    """Draw from the same distribution, for predictive checks."""
+    """Draw from the same distribution."""
     import pymc as pm
     import pytensor.tensor as pt
 
