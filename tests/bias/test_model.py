@@ -125,7 +125,7 @@ def two_judges():
     import pandas as pd
 
     shifts = bias.Shifts.from_frame(pd.concat(tables), **READ, judge="judge")
-    return bias.fit(shifts, random_seed=2)
+    return bias.fit(shifts, random_seed=2, draws=1000, chains=2)
 
 
 def test_hierarchy_finds_judges_and_perturbations_apart(two_judges):
