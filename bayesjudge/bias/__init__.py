@@ -17,11 +17,13 @@ from bayesjudge.bias.combining import (
     without_repeat_noise,
 )
 from bayesjudge.bias.data import Shifts
+from bayesjudge.bias.design import trade_off
 from bayesjudge.bias.exact import exact
 from bayesjudge.bias.fitted import tail_probability
 from bayesjudge.bias.formulas import best_split, largest_alpha, noise_scale, squared_radius
 from bayesjudge.bias.model import Priors, build_model, fit
 from bayesjudge.bias.noncentral import exact_failure, exact_noise_scale
+from bayesjudge.bias.plots import plot_certificate, plot_release, plot_shifts, plot_trade_off
 from bayesjudge.bias.position import Orders, position_bias
 from bayesjudge.bias.release import Release, release
 from bayesjudge.bias.simulate import simulate
@@ -46,6 +48,10 @@ __all__ = [
     "largest_alpha",
     "neighbours_needed",
     "noise_scale",
+    "plot_certificate",
+    "plot_release",
+    "plot_shifts",
+    "plot_trade_off",
     "position_bias",
     "predictive_bound",
     "release",
@@ -56,6 +62,7 @@ __all__ = [
     "squared_radius",
     "tail_bound",
     "tail_probability",
+    "trade_off",
     "variance_parts",
     "without_repeat_noise",
 ]

@@ -9,8 +9,9 @@ that the scale allows. One pseudo-neighbour has moved as far as it can. With it
   ``(1 + number of neighbours beyond t) / (m + 1)``, which is exact under exchangeability;
 * the upper credible bound of the mean square is Gaffke's.
 
-A flat prior, or total mass 1 spread over the categories, gives bounds that fail for rare large
-shifts; ``benchmarks/bias_certificates.py`` shows by how much.
+The same mass spread over all sizes of shift gives bounds of the RMS shift that are too small more
+often than they say. ``benchmarks/bias_certificates.py`` measures that, and what certificates from
+each of these bounds are worth.
 """
 
 from __future__ import annotations
