@@ -2,6 +2,8 @@
 
 Rooms, one question each:
 
+- `bias`: how far can formatting, order or other irrelevant changes move a score, and what can be
+  promised?
 - `prevalence`: what share of outputs is truly good, when the judge errs?
 
 Every room has the same furniture: a data class, closed forms that return an `Estimate`, `Priors`,
@@ -9,7 +11,7 @@ Every room has the same furniture: a data class, closed forms that return an `Es
 Importing the package loads neither PyMC nor ArviZ nor matplotlib; a function that needs one does.
 """
 
-from bayesjudge import prevalence
+from bayesjudge import bias, prevalence
 from bayesjudge.core.errors import (
     ConvergenceError,
     ConvergenceWarning,
@@ -34,6 +36,7 @@ __all__ = [
     "Fit",
     "InputError",
     "UninformativeJudgeError",
+    "bias",
     "load",
     "plot_intervals",
     "prevalence",

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import matplotlib
+import numpy as np
 import pytest
 
 import bayesjudge as bj
@@ -22,6 +23,20 @@ class Room(NamedTuple):
 
 #: A room missing here fails test_contract.
 ROOMS = {
+    bj.bias: Room(
+        read=lambda table: bj.bias.Shifts.from_frame(
+            table, scale=(0, 100), design="item", rerun="rerun"
+        ),
+        closed_form=bj.bias.variance_parts,
+        # squares of the mean shift, the items' own shifts and twice the noise add up
+        truth={
+            "mean_shift[format]": 3.0,
+            "mean_shift[order]": 0.0,
+            "rms_shift[format]": np.sqrt(3.0**2 + 4.0**2 + 2 * 3.0**2),
+            "rms_shift[order]": np.sqrt(2.0**2 + 2 * 3.0**2),
+            "repeat_noise": np.sqrt(2) * 3.0,
+        },
+    ),
     bj.prevalence: Room(
         read=lambda table: bj.prevalence.Counts.from_frame(table, calibration="random"),
         closed_form=bj.prevalence.rogan_gladen,

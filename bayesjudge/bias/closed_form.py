@@ -1,0 +1,231 @@
+"""Closed forms of what the model answers: RMS shift, mean shift and repeat noise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import numpy as np
+from scipy.special import chdtri, stdtrit
+
+from bayesjudge.bias.cautions import cautions_of
+from bayesjudge.bias.data import Shifts
+from bayesjudge.bias.dirichlet import weighted_sum_quantile
+from bayesjudge.bias.labels import groups_of, label
+from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.results import Caution, Estimate
+
+FEUER = "Feuer et al. (2026), Towards Provably Unbiased LLM Judges via Bias-Bounded Evaluation"
+#: Below this many items an interval that trusts the central limit theorem is not offered.
+FEW = 20
+
+
+def rms_shift(
+    shifts: Shifts,
+    *,
+    ci_prob: float = 0.95,
+    interval: Literal["normal", "distribution_free"] = "normal",
+) -> Estimate:
+    r"""Root-mean-squared shift of each perturbation: the source's RMS sensitivity.
+
+    .. math:: \Delta_2^* = \sqrt{E \lVert f(D) - f(D') \rVert^2}
+
+    Parameters
+    ----------
+    shifts : Shifts
+        Re-judged scores and their baselines.
+    ci_prob : float, default 0.95
+        Coverage that the interval aims at.
+    interval : {"normal", "distribution_free"}
+        Normal on the scale of the logarithm, with neighbours of one item counted together; or from
+        the Dirichlet posteriors with one pseudo-neighbour at no shift (low end) and at the largest
+        that the scale allows (high end). With fewer than 20 items, or no variation among them, the
+        second is used in any case and a caution says so.
+
+    Returns
+    -------
+    Estimate
+        ``rms_shift[perturbation]`` in score points; ``rms_shift[judge, perturbation]`` where there
+        are several judges.
+
+    Raises
+    ------
+    InputError
+        Where `ci_prob` or `interval` is unknown.
+
+    References
+    ----------
+    Feuer et al. (2026), Definition 3.1, Algorithm 1.
+
+    Examples
+    --------
+    >>> shifts = Shifts.from_differences([0, 0, 2, 0, 2], scale=(1, 5))
+    >>> [round(x, 2) for x in rms_shift(shifts)["rms_shift[perturbed]"]]
+    [1.26, 0.46, 3.03]
+    """
+    with checking("rms_shift") as require:
+        kinds = ("normal", "distribution_free")
+        require(interval in kinds, f"interval must be one of {kinds}, got {interval!r}")
+    check_ci_prob(ci_prob)
+    rows, few = {}, []
+    for name, own in groups_of(shifts, "rms_shift"):
+        square = own.lengths**2
+        ends = _log_normal_ends(own, square, ci_prob) if interval == "normal" else None
+        if ends is None:
+            few += [name] * (interval == "normal")
+            ends = _distribution_free_ends(square, own.largest**2, ci_prob)
+        rows[name] = tuple(np.sqrt([square.mean(), *ends]))
+    more = [
+        Caution(
+            "few-neighbours",
+            f"{', '.join(few)}: too few items, or no variation among them, for a normal interval; "
+            "the interval shown assumes no distribution, and is wide",
+        )
+    ]
+    return Estimate.from_rows(
+        rows,
+        method="RMS shift",
+        ci_prob=ci_prob,
+        source=f"{FEUER}, Definition 3.1",
+        interval="log-normal by item" if interval == "normal" else "distribution-free",
+        assumptions=(SAMPLED,),
+        cautions=(*cautions_of(shifts), *more[: len(few)]),
+    )
+
+
+SAMPLED = "the neighbours measured are drawn like those that the answer is about"
+NOISE_ALIKE = "repeat noise is as large for every item and variant of a judge"
+
+
+def variance_parts(shifts: Shifts, *, ci_prob: float = 0.95) -> Estimate:
+    """Split shifts into what is systematic and what a judge does when it is asked twice.
+
+    Parameters
+    ----------
+    shifts : Shifts
+        Re-judged scores and their baselines.
+    ci_prob : float, default 0.95
+        Coverage that the intervals aim at.
+
+    Returns
+    -------
+    Estimate
+        ``rms_shift`` and ``mean_shift`` (signed) of each perturbation, and ``repeat_noise``, the
+        RMS shift that judging again without any change would give, all in score points. For whole
+        batches the mean is that of one score, while the RMS shift is the length of a batch's.
+        ``nan`` where signs are unknown or nothing was judged twice; a caution says which.
+
+    Raises
+    ------
+    InputError
+        Where `ci_prob` is out of range.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"item": list("aabb") * 2, "variant": ["baseline"] * 4 + ["bold"] * 4,
+    ...                       "score": [3, 3, 5, 4, 4, 4, 5, 5]})
+    >>> shifts = Shifts.from_frame(table, scale=(1, 5), design="item", repeats="mean")
+    >>> variance_parts(shifts)["mean_shift[bold]"].value
+    0.75
+    """
+    about = rms_shift(shifts, ci_prob=ci_prob)
+    rows = {name: tuple(about[name]) for name in about.table.index}
+    cautions = list(about.cautions)
+    for name, own in groups_of(shifts, "mean_shift", reruns=False):
+        rows[name] = _mean(own, ci_prob) if shifts.signed else (np.nan,) * 3
+    noise = dict(_repeat_noise(shifts, ci_prob))
+    if not shifts.signed:
+        cautions.append(Caution("unsigned", "only the sizes of the shifts are known, no direction"))
+    lost = [name for name, row in noise.items() if np.isnan(row[0])]
+    if lost:
+        cautions.append(
+            Caution(
+                "repeat-noise-unknown",
+                f"{', '.join(lost)}: nothing was judged twice, so that repeat noise cannot be told "
+                "from shifts that differ from item to item; judge some items again (rerun=)",
+            )
+        )
+    perturbed = {n: r for n, r in rows.items() if n not in _rerun_labels(shifts)}
+    return Estimate.from_rows(
+        {**perturbed, **noise},
+        method="Variance parts",
+        ci_prob=ci_prob,
+        source=f"{FEUER}, Definition 3.1; one-way analysis of variance",
+        interval="log-normal, t and chi-squared",
+        assumptions=(SAMPLED, NOISE_ALIKE),
+        cautions=tuple(cautions),
+    )
+
+
+def by_item(own: Shifts, values: np.ndarray) -> np.ndarray:
+    """Average over the neighbours of an item, since they share its baseline.
+
+    Parameters
+    ----------
+    own : Shifts
+        Of one judge and perturbation.
+    values : numpy.ndarray, shape (n_neighbours,)
+        One number a neighbour.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n_items_seen,)
+        `values` itself for whole batches, which are not of one item.
+    """
+    if own.design == "batch":
+        return values
+    _, row = np.unique(own.neighbour, return_index=True)
+    _, place = np.unique(own.item[row], return_inverse=True)
+    return np.bincount(place, weights=values) / np.bincount(place)
+
+
+def _rerun_labels(shifts: Shifts) -> set[str]:
+    return {label(shifts, "rms_shift", j, r) for j in shifts.judges for r in shifts.reruns}
+
+
+def _log_normal_ends(own: Shifts, square: np.ndarray, ci_prob: float) -> tuple[float, float] | None:
+    means = by_item(own, square)
+    if means.size < FEW or np.ptp(means) == 0:
+        return None
+    error = means.std(ddof=1) / np.sqrt(means.size) / means.mean()
+    half = float(stdtrit(means.size - 1, (1 + ci_prob) / 2)) * error
+    return square.mean() * np.exp(-half), square.mean() * np.exp(half)
+
+
+def _distribution_free_ends(
+    square: np.ndarray, largest: float, ci_prob: float
+) -> tuple[float, float]:
+    tail = (1 - ci_prob) / 2
+    values, count = np.unique(square, return_counts=True)
+    low = weighted_sum_quantile(tail, np.append(values, 0.0), np.append(count, 1))
+    if not np.isfinite(largest):
+        return float(low), float("inf")
+    high = weighted_sum_quantile(1 - tail, np.append(values, largest), np.append(count, 1))
+    return float(low), float(high)
+
+
+def _mean(own: Shifts, ci_prob: float) -> tuple[float, float, float]:
+    _, place = np.unique(own.neighbour, return_inverse=True)
+    per = np.bincount(place, weights=own.shift[:, 0]) / np.bincount(place)
+    means = by_item(own, per)
+    if means.size < 2:
+        return float(means.mean()), -own.span, own.span
+    half = float(stdtrit(means.size - 1, (1 + ci_prob) / 2))
+    half *= float(means.std(ddof=1)) / np.sqrt(means.size)
+    centre = float(means.mean())
+    return centre, max(centre - half, -own.span), min(centre + half, own.span)
+
+
+def _repeat_noise(shifts: Shifts, ci_prob: float) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    tail = (1 - ci_prob) / 2
+    factor = 2 / shifts.averaged * (len(shifts.items) if shifts.design == "batch" else 1)
+    for j, name in enumerate(shifts.judges):
+        about = label(shifts, "repeat_noise", name)
+        free = 0.0 if shifts.freedom is None else float(shifts.freedom[j])
+        if free == 0 or shifts.squares is None:
+            yield about, (np.nan,) * 3
+            continue
+        total = float(shifts.squares[j]) * factor
+        ends = total / chdtri(free, np.array([tail, 1 - tail]))
+        yield about, tuple(np.sqrt([total / free, *ends]))

@@ -1,0 +1,112 @@
+"""The exact posterior of the RMS shift, from how often each size of shift occurred."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from bayesjudge.bias.cautions import cautions_of
+from bayesjudge.bias.closed_form import FEUER, SAMPLED
+from bayesjudge.bias.data import Shifts
+from bayesjudge.bias.dirichlet import weighted_sum_cdf, weighted_sum_quantile
+from bayesjudge.bias.labels import groups_of
+from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.results import Estimate
+
+#: Nodes for the posterior mean of a root.
+MEAN_NODES = 120
+
+
+def exact(
+    shifts: Shifts,
+    *,
+    step: float | None = None,
+    prior: Literal["spread", "worst"] = "worst",
+    ci_prob: float = 0.95,
+) -> Estimate:
+    r"""Posterior of the RMS shift under a Dirichlet prior of the shifts' sizes.
+
+    Scores live on a finite scale, so that a squared shift is one of finitely many numbers, its mean
+    a weighted sum of Dirichlet shares, and its posterior exact.
+
+    Parameters
+    ----------
+    shifts : Shifts
+        Re-judged scores and their baselines.
+    step : float, optional
+        Distance between neighbouring scores of the scale; needed for the prior ``"spread"``.
+    prior : {"spread", "worst"}
+        Total mass 1, spread evenly over all sizes that the scale allows; or all of it on the
+        largest. The second is what `certify` uses, since its upper ends do not fail for rare large
+        shifts. The first estimates better.
+    ci_prob : float, default 0.95
+        Probability of the equal-tailed interval.
+
+    Returns
+    -------
+    Estimate
+        ``rms_shift`` of each perturbation (and judge) in score points: posterior mean, interval.
+
+    Raises
+    ------
+    InputError
+        Where the scale has no ends, a shift is no multiple of `step`, or an argument is unknown.
+
+    Examples
+    --------
+    >>> shifts = Shifts.from_differences([3, 3], scale=(1, 5))
+    >>> [round(x, 2) for x in exact(shifts, step=1, prior="spread")["rms_shift[perturbed]"]]
+    [2.81, 1.92, 3.41]
+    """
+    check_ci_prob(ci_prob)
+    with checking("bias.exact") as require:
+        require(prior in ("spread", "worst"), f"prior={prior!r}: expected spread or worst")
+        require(np.isfinite(shifts.span), "the scale has no ends, so sizes are not finitely many")
+        if prior == "spread":
+            one = shifts.design == "item" and len(shifts.scores) == 1
+            require(one, "prior='spread' is for one-item neighbours and one score; use 'worst'")
+            require(step is not None and step > 0, f"step must be positive, got {step!r}")
+    rows = {}
+    for name, own in groups_of(shifts, "rms_shift"):
+        sizes, weight = _categories(own, step if prior == "spread" else None)
+        ends = weighted_sum_quantile([(1 - ci_prob) / 2, (1 + ci_prob) / 2], sizes**2, weight)
+        rows[name] = (_mean_of_root(sizes**2, weight), *(float(x) for x in np.sqrt(ends)))
+    return Estimate.from_rows(
+        rows,
+        method=f"Dirichlet, prior {prior}",
+        ci_prob=ci_prob,
+        source=f"{FEUER}, Definition 3.1, with a Dirichlet prior of total mass 1",
+        interval="equal-tailed",
+        assumptions=(SAMPLED, "neighbours are independent"),
+        cautions=cautions_of(shifts),
+    )
+
+
+def _categories(own: Shifts, step: float | None) -> tuple[np.ndarray, np.ndarray]:
+    """Sizes of shift, and their posterior weights."""
+    if step is None:
+        sizes, count = np.unique(np.append(own.lengths, own.largest), return_counts=True)
+        return sizes, count.astype(float)
+    sizes = np.arange(round(own.span / step) + 1) * step
+    place = np.rint(own.lengths / step).astype(int)
+    with checking("bias.exact") as require:
+        off = ~np.isclose(place * step, own.lengths)
+        require(
+            not off.any(),
+            f"{off.sum()} shifts are no multiple of step={step:g}, for example "
+            f"{own.lengths[off][:3].tolist()}; give the scale's step, or prior='worst'",
+        )
+    return sizes, np.bincount(place, minlength=sizes.size) + 1 / sizes.size
+
+
+def _mean_of_root(values: np.ndarray, weight: np.ndarray) -> float:
+    """Integrate the probability that the root exceeds t."""
+    x, w = np.polynomial.legendre.leggauss(MEAN_NODES)
+    middle = float(np.sqrt(weighted_sum_quantile(0.5, values, weight)))
+    total = 0.0
+    for low, high in ((0.0, middle), (middle, float(np.sqrt(values.max())))):
+        t = low + (high - low) * (x + 1) / 2
+        above = 1 - weighted_sum_cdf(t**2, values, weight)
+        total += float(w @ above) * (high - low) / 2
+    return total

@@ -1,0 +1,279 @@
+"""The arithmetic of bias-boundedness. Everything broadcasts; nothing knows of tables or fits."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import chdtri
+
+from bayesjudge.core.errors import checking
+
+#: How the length of Gaussian noise is bounded.
+NOISE_BOUNDS: dict[str, str] = {
+    "laurent_massart": "Laurent and Massart's inequality (Theorem 3.3)",
+    "chi2": "the exact chi-squared quantile",
+}
+NoiseBound = Literal["laurent_massart", "chi2"]
+
+
+def squared_radius(dim: Any, prob: Any, bound: NoiseBound = "laurent_massart") -> Any:
+    r"""Squared length that `dim` standard normal numbers exceed with probability `prob` at most.
+
+    .. math:: d + 2\sqrt{d \log(1/\delta_B)} + 2\log(1/\delta_B)
+
+    by Laurent and Massart, or the exact quantile of :math:`\chi^2_d`, which is smaller.
+
+    Parameters
+    ----------
+    dim : int or array_like
+        How many numbers, 1 or more.
+    prob : float or array_like
+        Probability, in (0, 1).
+    bound : {"laurent_massart", "chi2"}
+        Which of the two.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        In squared standard deviations.
+
+    Raises
+    ------
+    InputError
+        Where an argument is out of its range.
+
+    Examples
+    --------
+    >>> [round(float(squared_radius(500, 0.005, bound)), 2) for bound in NOISE_BOUNDS]
+    [613.54, 585.21]
+    """
+    with checking("squared_radius") as require:
+        require(np.all(np.asarray(dim) >= 1), f"dim must be 1 or more, got {dim}")
+        p = np.asarray(prob, dtype=float)
+        require(np.all((p > 0) & (p < 1)), f"prob must lie in (0, 1), got {prob}")
+        require(bound in NOISE_BOUNDS, f"bound must be one of {list(NOISE_BOUNDS)}, got {bound!r}")
+    if bound == "chi2":
+        return chdtri(dim, prob)
+    log = -np.log(prob)
+    return dim + 2 * np.sqrt(dim * log) + 2 * log
+
+
+def noise_scale(
+    rms_shift: Any,
+    *,
+    dim: int,
+    tolerance: Any,
+    failure_prob: Any,
+    noise_prob: Any = None,
+    alpha: Any = 1.0,
+    bound: NoiseBound = "laurent_massart",
+) -> Any:
+    r"""Largest noise under which scores with a known RMS shift are average-bias-bounded.
+
+    .. math::
+
+        \sigma_{\max} = \frac{\tau - \alpha\Delta / \sqrt{\delta - \delta_B}}
+            {\sqrt{2(d + 2\sqrt{d \log(1/\delta_B)} + 2 \log(1/\delta_B))}}
+
+    Every noise from 0 to this is allowed: the noise does not buy the guarantee, it spends it.
+
+    Parameters
+    ----------
+    rms_shift : float or array_like
+        :math:`\Delta`, in the units of `tolerance`; taken as known. Posterior draws broadcast.
+    dim : int
+        :math:`d`, how many scores are released.
+    tolerance : float or array_like
+        :math:`\tau`, the length of a shift to stay within.
+    failure_prob : float or array_like
+        :math:`\delta`, the probability of leaving it, in (0, 1).
+    noise_prob : float or array_like, optional
+        :math:`\delta_B`, the part of `failure_prob` that the noise may use; half of it by default
+        (Corollary 3.5). See `best_split`.
+    alpha : float or array_like, default 1
+        Shrinkage of the scores before they are released, in (0, 1].
+    bound : {"laurent_massart", "chi2"}
+        How the length of the noise is bounded; the source's, or the exact one.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        Standard deviation, in the units of `tolerance`; ``nan`` where nothing can be certified,
+        that is where `tolerance` is not above ``alpha * rms_shift / sqrt(shift_prob)``.
+
+    Raises
+    ------
+    InputError
+        Where an argument is out of its range.
+
+    References
+    ----------
+    Feuer et al. (2026), Theorem 3.3, Corollaries 3.4 and 3.5, Proposition B.4.
+
+    Examples
+    --------
+    >>> sigma = noise_scale(0.01, dim=500, tolerance=0.5, failure_prob=0.01)
+    >>> print(f"{sigma:.6f}")
+    0.010236
+    >>> float(noise_scale(0.04, dim=500, tolerance=0.5, failure_prob=0.01))
+    nan
+    """
+    shift_prob, noise_prob = split(failure_prob, noise_prob)
+    with checking("noise_scale") as require:
+        require(np.all(np.asarray(tolerance) > 0), f"tolerance must be positive, got {tolerance}")
+        require(np.all(np.asarray(rms_shift) >= 0), "rms_shift must be 0 or more")
+        a = np.asarray(alpha)
+        require(np.all((a > 0) & (a <= 1)), f"alpha must lie in (0, 1], got {alpha}")
+    room = tolerance - np.asarray(alpha) * np.asarray(rms_shift) / np.sqrt(shift_prob)
+    length = np.sqrt(2 * squared_radius(dim, noise_prob, bound))
+    return np.where(room > 0, room / length, np.nan)[()]
+
+
+def split(failure_prob: Any, noise_prob: Any = None) -> tuple[Any, Any]:
+    """Split the failure probability between shifts and noise.
+
+    Parameters
+    ----------
+    failure_prob : float or array_like
+        The whole, in (0, 1).
+    noise_prob : float or array_like, optional
+        The part of the noise; half by default.
+
+    Returns
+    -------
+    shift_prob, noise_prob : float or numpy.ndarray
+        Both positive; they add up to `failure_prob`.
+
+    Raises
+    ------
+    InputError
+        Where either part is not positive.
+    """
+    whole = np.asarray(failure_prob, dtype=float)
+    part = whole / 2 if noise_prob is None else np.asarray(noise_prob, dtype=float)
+    with checking("failure_prob") as require:
+        require(
+            np.all((whole > 0) & (whole < 1)), f"must lie strictly in (0, 1), got {failure_prob}"
+        )
+        require(
+            np.all((part > 0) & (part < whole)),
+            f"noise_prob={noise_prob} must lie strictly between 0 and failure_prob={failure_prob}",
+        )
+    return (whole - part)[()], part[()]
+
+
+def best_split(
+    rms_shift: float,
+    *,
+    dim: int,
+    tolerance: float,
+    failure_prob: float,
+    alpha: float = 1.0,
+    bound: NoiseBound = "laurent_massart",
+) -> float:
+    """Part of the failure probability that, given to the noise, allows the most noise.
+
+    Parameters
+    ----------
+    rms_shift : float
+        In the units of `tolerance`.
+    dim : int
+        How many scores are released.
+    tolerance, failure_prob : float
+        What is to be certified.
+    alpha : float, default 1
+        Shrinkage, in (0, 1].
+    bound : {"laurent_massart", "chi2"}
+        How the length of the noise is bounded.
+
+    Returns
+    -------
+    float
+        ``noise_prob`` for `noise_scale`; ``nan`` where no split is feasible, that is where
+        ``alpha * rms_shift >= tolerance * sqrt(failure_prob)``.
+
+    Raises
+    ------
+    InputError
+        Where an argument is out of its range.
+
+    Examples
+    --------
+    >>> about = {"dim": 6, "tolerance": 0.5, "failure_prob": 0.01}
+    >>> print(f"{best_split(0.01, **about):.5f}")
+    0.00250
+    """
+    split(failure_prob)
+    needed = (alpha * rms_shift / tolerance) ** 2  # the shifts' part must be larger than this
+    if needed >= failure_prob:
+        return float("nan")
+    about: dict[str, Any] = {"dim": dim, "tolerance": tolerance, "failure_prob": failure_prob}
+    about |= {"alpha": alpha, "bound": bound}
+    room = failure_prob - needed
+
+    def wasted(share: float) -> float:
+        # a share at the very edge rounds to infeasible, which is as bad as no noise at all
+        return -float(np.nan_to_num(noise_scale(rms_shift, noise_prob=share * room, **about)))
+
+    edge = 1e-9
+    found = minimize_scalar(
+        wasted, bounds=(edge, 1 - edge), method="bounded", options={"xatol": 1e-10}
+    )
+    return float(found.x * room)
+
+
+def largest_alpha(
+    rms_shift: Any,
+    *,
+    tolerance: Any,
+    failure_prob: Any,
+    noise_prob: Any = None,
+    center_shift: Any = 0.0,
+) -> Any:
+    r"""Largest shrinkage factor under which a known RMS shift is within the tolerance.
+
+    With :math:`A = \Delta/\sqrt{\delta_\Delta}` and :math:`B = S_\mu/\sqrt{\delta_\Delta}` it is
+    :math:`(\tau - B)/(A - B)`, cut at 1.
+
+    Parameters
+    ----------
+    rms_shift : float or array_like
+        :math:`\Delta`, in the units of `tolerance`; taken as known.
+    tolerance, failure_prob : float or array_like
+        As in `noise_scale`.
+    noise_prob : float or array_like, optional
+        As in `noise_scale`. At the largest factor there is no room for noise.
+    center_shift : float or array_like, default 0
+        :math:`S_\mu`, how far the centre moves, as a length: 0 for a centre that is fixed or
+        computed from other items. See `center_shift`.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        In (0, 1]; ``nan`` where the centre alone moves too far.
+
+    Raises
+    ------
+    InputError
+        Where an argument is out of its range.
+
+    References
+    ----------
+    Feuer et al. (2026), Proposition B.4 and "Choosing the shrinkage center".
+
+    Examples
+    --------
+    >>> round(float(largest_alpha(0.62124, tolerance=0.5, failure_prob=0.01)), 4)
+    0.0569
+    """
+    shift_prob, _ = split(failure_prob, noise_prob)
+    own = np.asarray(rms_shift, dtype=float) / np.sqrt(shift_prob)
+    center = np.asarray(center_shift, dtype=float) / np.sqrt(shift_prob)
+    with checking("largest_alpha") as require:
+        require(np.all(np.asarray(tolerance) > 0), f"tolerance must be positive, got {tolerance}")
+        require(np.all(own >= 0) and np.all(center >= 0), "shifts must be 0 or more")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        between = np.where(center < tolerance, (tolerance - center) / (own - center), np.nan)
+    return np.where(own <= tolerance, 1.0, between)[()]

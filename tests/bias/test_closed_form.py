@@ -1,0 +1,153 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.special import betainc, betaincinv
+
+import bayesjudge as bj
+from bayesjudge import bias
+from bayesjudge.bias.dirichlet import weighted_sum_cdf, weighted_sum_quantile
+
+ABOUT = {"dim": 6, "tolerance": 0.5, "failure_prob": 0.01}
+
+
+def test_no_shift_leaves_all_the_room_to_noise():
+    # Corollary 3.5 with a shift of 0
+    log = np.log(200)
+    expected = 0.5 / np.sqrt(2 * (6 + 2 * np.sqrt(6 * log) + 2 * log))
+    assert_allclose(bias.noise_scale(0.0, **ABOUT), expected, rtol=1e-12)
+
+
+def test_nothing_is_certified_at_the_threshold_and_beyond():
+    edge = 0.5 * np.sqrt(0.005)
+    found = bias.noise_scale(np.array([edge * 0.999, edge, 1.0]), **ABOUT)
+    assert np.isfinite(found).tolist() == [True, False, False]
+
+
+@given(st.floats(1e-4, 0.04), st.integers(1, 2000), st.sampled_from(["laurent_massart", "chi2"]))
+def test_the_best_split_is_not_beaten(rms, dim, bound):
+    about = {**ABOUT, "dim": dim, "bound": bound}
+    best = bias.best_split(rms, **about)
+    most = bias.noise_scale(rms, **about, noise_prob=best)
+    others = bias.noise_scale(rms, **about, noise_prob=np.linspace(1e-5, 0.00999, 500))
+    assert np.nanmax(np.append(others, 0)) <= most * (1 + 1e-6)
+
+
+def test_no_split_is_feasible_beyond_markovs_reach():
+    assert np.isnan(bias.best_split(0.5 * np.sqrt(0.01), **ABOUT))
+    assert np.isfinite(bias.best_split(0.5 * np.sqrt(0.01) * 0.999, **ABOUT))
+
+
+def test_the_exact_quantile_allows_more_noise_than_the_inequality():
+    rms = np.linspace(0, 0.03, 7)
+    exact = bias.noise_scale(rms, **ABOUT, bound="chi2")
+    assert np.all(exact > bias.noise_scale(rms, **ABOUT))
+
+
+@pytest.mark.parametrize("dim", [1, 6, 300])
+def test_exact_failure_matches_simulation(dim):
+    rng = np.random.default_rng(3)
+    lengths, probs = np.array([0.0, 0.3, 0.6]), np.array([0.5, 0.3, 0.2])
+    sigma, runs = 0.3 / np.sqrt(dim), 20_000
+    shift = np.zeros((runs, dim))
+    shift[:, 0] = rng.choice(lengths, p=probs, size=runs)
+    noise = rng.normal(0, sigma * np.sqrt(2), size=(runs, dim))
+    left = np.linalg.norm(shift + noise, axis=1) > 0.6
+    exact = bias.exact_failure(sigma, lengths=lengths, probs=probs, dim=dim, tolerance=0.6)
+    assert abs(left.mean() - exact) < 5 * np.sqrt(exact * (1 - exact) / runs)
+
+
+def test_a_mean_centre_needs_the_root_mean_square():
+    """The source's mean distance of the centres is too small: shifts of 1 in one case of 100."""
+    dim, prob = 4, 0.01
+    moved = np.array([1.0, 0.0])
+    share = np.array([prob, 1 - prob])
+    alpha = 0.5
+    one = np.zeros((2, dim))
+    one[:, 0] = moved
+    released = alpha * one + (1 - alpha) * one.mean(axis=1, keepdims=True)
+    effective = np.sqrt(share @ (released**2).sum(axis=1))
+    rms = np.sqrt(share @ moved**2)
+    as_printed = np.sqrt(dim) * share @ (moved / dim)
+    assert alpha * rms + (1 - alpha) * as_printed < effective
+    assert alpha * rms + (1 - alpha) * bias.center_shift(rms, dim=dim) >= effective
+
+
+def test_a_moving_centre_costs_shrinkage():
+    fixed = bias.largest_alpha(0.3, tolerance=0.5, failure_prob=0.05)
+    moving = bias.largest_alpha(0.3, tolerance=0.5, failure_prob=0.05, center_shift=0.03)
+    assert moving < fixed
+    assert np.isnan(bias.largest_alpha(3, tolerance=0.5, failure_prob=0.05, center_shift=0.3))
+
+
+def test_the_rms_combination_leaves_the_worst_out():
+    found = bias.combine({"a": 1.0, "b": 0.0, "c": 0.0}, rule="rms")
+    assert found.value == pytest.approx(1 / np.sqrt(3))
+    assert found.leaves_out == ("a",)
+    assert bias.combine({"a": 1.0, "b": 0.0}).leaves_out == ()
+
+
+def test_subtracting_repeat_noise_would_certify_a_judge_that_fails_itself():
+    """Reruns move in 40 % of cases, perturbed scores as often: nothing is left."""
+    moves = np.repeat([0.0, 1.0], [60, 40])
+    shifts = bias.Shifts.from_differences(moves, scale=(0, 1))
+    rms = bias.rms_shift(shifts)["rms_shift[perturbed]"].value
+    with pytest.warns(bias.VoidCertificateWarning, match="must not be used to certify"):
+        left = bias.without_repeat_noise(rms, rms)
+    about = {"dim": 100, "tolerance": 0.5, "failure_prob": 0.01}
+    assert np.isfinite(bias.noise_scale(left, **about))
+    exact = bias.exact_failure(0, lengths=[0, 1], probs=[0.6, 0.4], dim=100, tolerance=0.5)
+    assert exact == 0.4
+    assert np.isnan(bias.noise_scale(rms, **about))
+    card = bias.certify(shifts, tolerance=0.5, failure_prob=0.01, units="points", alpha=1.0)
+    assert not card.certified
+
+
+# Dirichlet sums ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(3, 1), (1, 300), (0.5, 0.5), (0.2, 1.8), (700, 3), (40, 2)])
+def test_two_values_are_a_beta_distribution(shape):
+    at = np.array([0.001, 0.2, 0.5, 0.9, 0.999])
+    found = weighted_sum_cdf(at, [0, 1], shape[::-1])
+    assert_allclose(found, betainc(*shape, at), atol=1e-10)
+    for prob in (0.0005, 0.5, 0.9995):
+        quantile = weighted_sum_quantile(prob, [0, 1], shape[::-1])
+        assert_allclose(quantile, betaincinv(*shape, prob), rtol=1e-6, atol=1e-9)
+
+
+def test_many_values_match_draws():
+    values, weights = np.array([0.0, 1, 4, 9, 16]), np.array([5, 1, 0.2, 2, 1])
+    draws = np.random.default_rng(0).dirichlet(weights, 100_000) @ values
+    for at in (1.0, 3.0, 5.0, 9.0):
+        exact = weighted_sum_cdf(at, values, weights)
+        noise = 5 * np.sqrt(exact * (1 - exact) / draws.size)
+        assert abs((draws <= at).mean() - exact) < noise
+
+
+# Intervals ---------------------------------------------------------------------------------------
+
+
+def test_distribution_free_interval_is_clopper_pearsons_for_two_points():
+    shifts = bias.Shifts.from_differences([0] * 17 + [1] * 3, scale=(0, 1))
+    row = bias.rms_shift(shifts, interval="distribution_free")["rms_shift[perturbed]"]
+    _, low, high = bj.prevalence.clopper_pearson(3, 20)
+    assert_allclose(np.square(row), [3 / 20, low, high], rtol=1e-6)
+
+
+def test_unsigned_and_unrepeated_say_so():
+    found = bias.variance_parts(bias.Shifts.from_differences([0, 1, 2], scale=(1, 5)))
+    assert np.isnan(found["mean_shift[perturbed]"].value)
+    assert np.isnan(found["repeat_noise"].value)
+    assert {"unsigned", "repeat-noise-unknown"} <= {c.name for c in found.cautions}
+
+
+@pytest.mark.parametrize("design", ["item", "batch"])
+def test_parts_add_up(design):
+    rows = bias.simulate(items=400, random_seed=5, reruns=2)
+    shifts = bias.Shifts.from_frame(rows, scale=(0, 100), design=design, rerun=["rerun", "rerun2"])
+    found = bias.variance_parts(shifts).table["value"]
+    factor = np.sqrt(400) if design == "batch" else 1
+    parts = np.array([found["mean_shift[format]"] * factor, found["repeat_noise"], 4 * factor])
+    assert_allclose(found["rms_shift[format]"], np.sqrt((parts**2).sum()), rtol=0.05)

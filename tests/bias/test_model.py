@@ -1,0 +1,166 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from oracles import assert_mc_mean, assert_mc_quantile
+from scipy.stats import multivariate_normal, norm
+
+import bayesjudge as bj
+from bayesjudge import bias
+from bayesjudge.bias.model import difference_logp
+
+READ = {"scale": (0, 100), "design": "item", "rerun": "rerun"}
+
+
+def test_likelihood_is_that_of_a_shared_baseline():
+    """Against the dense covariance; a missing difference leaves its row and column out."""
+    rng = np.random.default_rng(0)
+    value, mean = rng.normal(size=(2, 6, 3))
+    own, shared = rng.uniform(0.3, 2, size=(6, 3)), rng.uniform(0.1, 1, size=6)
+    seen = np.array([[1, 1, 1], [1, 0, 1], [0, 1, 1], [1, 0, 0], [0, 0, 1], [1, 1, 1.0]])
+    found = difference_logp(value, mean, own, shared, seen).eval()
+    for row, one in enumerate(found):
+        kept = seen[row] > 0
+        covariance = np.diag(own[row][kept]) + shared[row]
+        expected = multivariate_normal(mean[row][kept], covariance).logpdf(value[row][kept])
+        assert_allclose(one, expected, rtol=1e-10)
+
+
+@pytest.fixture(scope="module")
+def one_perturbation():
+    table = bias.simulate(
+        items=30, perturbations=["bold"], mean_shift=3, item_spread=4, random_seed=3, step=None
+    )
+    shifts = bias.Shifts.from_frame(table, **READ)
+    return bias.fit(shifts, random_seed=1)
+
+
+def grid_posterior(shifts, priors):
+    """Quadrature: the mean shift is normal given the two spreads, which lie on a grid."""
+    unit, n = shifts.span, len(shifts.items)
+    difference = shifts.means[0, :, 1] - shifts.means[0, :, 0]
+    z = np.linspace(-6, 6, 601)
+    spread = (unit * priors.item_spread * np.exp(priors.log_sd * z))[:, None]
+    noise = (unit * priors.noise * np.exp(priors.log_sd * z))[None, :]
+    variance = spread**2 + noise**2 * (1 + 1 / 2)  # after once, before twice
+    logp = norm.logpdf(z)[:, None] + norm.logpdf(z)[None, :]
+    logp = logp - shifts.freedom[0] * np.log(noise) - shifts.squares[0] / (2 * noise**2)
+    # differences about their mean, and their mean with the shift integrated out
+    scatter = ((difference - difference.mean()) ** 2).sum()
+    logp = logp - (n - 1) / 2 * np.log(variance) - scatter / (2 * variance)
+    prior = (unit * priors.mean_shift) ** 2
+    logp = logp + norm.logpdf(difference.mean(), 0, np.sqrt(prior + variance / n))
+    weight = np.exp(logp - logp.max())
+    weight /= weight.sum()
+    after = 1 / (1 / prior + n / variance)
+    centre = after * n / variance * difference.mean()
+    return weight, centre, after, spread, noise
+
+
+def test_posterior_matches_quadrature(one_perturbation):
+    fit = one_perturbation
+    weight, centre, after, spread, noise = grid_posterior(fit.data, fit.priors)
+    draws = fit.idata["posterior"]
+    assert_mc_mean(draws["mean_shift"].to_numpy()[..., 0], (weight * centre).sum())
+    assert_mc_mean(draws["repeat_noise"], (weight * np.sqrt(2) * noise).sum())
+    square = (weight * (centre**2 + after + spread**2 + 2 * noise**2)).sum()
+    rms = draws["rms_shift"].to_numpy()[..., 0]
+    assert_mc_mean(rms**2, square)
+    grid = np.linspace(rms.min(), rms.max(), 60)
+    # P(b**2 < t) with b normal, over the grid of spreads
+    rest = spread**2 + 2 * noise**2
+    root = np.sqrt(np.maximum(grid[:, None, None] ** 2 - rest, 0))
+    sd = np.sqrt(after)
+    below = (weight * (norm.cdf((root - centre) / sd) - norm.cdf((-root - centre) / sd))).sum(
+        (1, 2)
+    )
+    for prob in (0.025, 0.5, 0.975):
+        assert_mc_quantile(rms, prob, np.interp(prob, below, grid))
+
+
+def test_parts_of_the_square_add_up(one_perturbation):
+    draws = one_perturbation.idata["posterior"]
+    parts = draws["mean_shift"] ** 2 + draws["item_spread"] ** 2 + draws["repeat_noise"] ** 2
+    assert_allclose(draws["rms_shift"] ** 2, parts)
+
+
+def test_tail_is_that_of_the_parts(one_perturbation):
+    fit = one_perturbation
+    at = np.array([0.0, 5.0, 12.0])
+    found = bias.tail_probability(fit, at)["rms_shift[bold]"]
+    rng = np.random.default_rng(1)
+    mean, rms = fit.draws("mean_shift")[:, 0], fit.draws("rms_shift")[:, 0]
+    shift = rng.normal(mean[:, None], np.sqrt(rms**2 - mean**2)[:, None], size=(mean.size, 50))
+    for t, one in zip(at, found, strict=True):
+        assert abs((np.abs(shift) > t).mean() - one) < 0.005
+    assert found[0] == pytest.approx(1)
+
+
+def test_certificates_of_a_fit(one_perturbation):
+    fit = one_perturbation
+    about = {"tolerance": 20, "failure_prob": 0.1, "units": "points"}
+    rms = bias.certify(fit, **about)
+    bound = np.quantile(fit.draws("rms_shift"), 0.95) / np.sqrt(0.05)
+    assert rms.shift_bound == pytest.approx(bound, rel=0.05)
+    assert rms.shift_bound >= bound  # the Monte Carlo error is on the safe side
+    assert rms.alpha == pytest.approx(20 / rms.shift_bound)
+    tail = bias.certify(fit, **about, road="predictive")
+    assert bias.tail_probability(fit, tail.shift_bound)["rms_shift[bold]"] == pytest.approx(0.1)
+    assert tail.alpha > rms.alpha
+    for card in (rms, tail):
+        assert "rests-on-a-model" in card.text
+    with pytest.raises(bj.InputError, match="needs the shifts themselves"):
+        bias.certify(fit, **about, road="tail")
+
+
+@pytest.fixture(scope="module")
+def two_judges():
+    names = ("format", "length", "order")
+    tables = [
+        bias.simulate(
+            items=120, noise=noise, perturbations=names, mean_shift=(0, 6, -3),
+            item_spread=(1, 3, 2), judges=[judge], random_seed=seed,
+        )
+        for seed, (judge, noise) in enumerate([("loud", 6.0), ("quiet", 1.5)])
+    ]  # fmt: skip
+    import pandas as pd
+
+    shifts = bias.Shifts.from_frame(pd.concat(tables), **READ, judge="judge")
+    return bias.fit(shifts, random_seed=2, draws=1000, chains=2)
+
+
+def test_hierarchy_finds_judges_and_perturbations_apart(two_judges):
+    fit = two_judges
+    assert fit.converged, fit.cautions
+    table = bj.side_by_side(bias.variance_parts(fit.data), fit)
+    truth = {"mean_shift[loud, length]": 6, "mean_shift[quiet, order]": -3}
+    truth |= {"repeat_noise[loud]": 6 * np.sqrt(2), "repeat_noise[quiet]": 1.5 * np.sqrt(2)}
+    truth |= {"rms_shift[quiet, length]": np.sqrt(36 + 9 + 2 * 1.5**2)}
+    for name, value in truth.items():
+        rows = table[table["quantity"] == name]
+        assert len(rows) == 2
+        # 99.99 % of a normal interval: twice the half-width of the 95 % one
+        middle, half = (rows["low"] + rows["high"]) / 2, (rows["high"] - rows["low"]) / 2
+        assert (abs(middle - value) < 2 * half).all(), name
+
+
+def test_a_certificate_of_several_judges_covers_the_worst(two_judges):
+    card = bias.certify(two_judges, tolerance=10, failure_prob=0.2, units="points")
+    assert card.worst == "loud, length"
+
+
+def test_differences_cannot_be_fitted_and_the_message_says_what_can():
+    with pytest.raises(bj.InputError, match="certify do with differences"):
+        bias.fit(bias.Shifts.from_differences([0, 1], scale=(1, 5)))
+
+
+def test_an_open_scale_needs_a_unit():
+    table = bias.simulate(items=5, random_seed=1)
+    inf = float("inf")
+    shifts = bias.Shifts.from_frame(table, scale=(-inf, inf), design="item", rerun="rerun")
+    with pytest.raises(bj.InputError, match="unit in score points"):
+        bias.build_model(shifts)
+    model = bias.build_model(shifts, bias.Priors(unit=100))
+    closed = bias.build_model(bias.Shifts.from_frame(table, **READ))
+    assert model.point_logps() == closed.point_logps()
+    with pytest.raises(bj.InputError, match="must be positive"):
+        bias.Priors(noise=0)

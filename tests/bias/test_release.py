@@ -1,0 +1,110 @@
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from numpy.testing import assert_allclose
+from scipy.stats import kendalltau, spearmanr
+
+import bayesjudge as bj
+from bayesjudge import bias
+from bayesjudge.bias.adherence import quadratic
+
+SHIFTS = bias.Shifts.from_differences([0] * 250 + [1] * 50, scale=(1, 5))
+
+
+def card(**more):
+    about = {"tolerance": 0.5, "failure_prob": 0.05, "units": "points", **more}
+    return bias.certify(SHIFTS, **about)
+
+
+def scores(seed=0):
+    return np.random.default_rng(seed).integers(1, 6, 300)
+
+
+def test_without_noise_the_ranking_survives_whole():
+    found = bias.release(scores(), card(), center=3)
+    assert_allclose(found.scores[:, 0], 0.5 * scores() + 0.5 * 3)
+    assert_allclose(found.correlation, 1.0)
+    assert "made" not in found.text
+    assert card().text in found.text
+
+
+def test_noise_costs_rank():
+    certificate = card(alpha=0.25, noise_prob=0.01)
+    assert certificate.noise_scale > 0
+    found = bias.release(scores(), certificate, center=3, random_seed=1)
+    released = found.scores[:, 0]
+    assert found.noise == certificate.noise_scale
+    assert found.correlation["spearman"] == pytest.approx(spearmanr(scores(), released).statistic)
+    assert found.correlation["kendall"] == pytest.approx(kendalltau(scores(), released).statistic)
+    assert found.correlation["pearson"] == pytest.approx(np.corrcoef(scores(), released)[0, 1])
+    assert 0.5 < found.correlation["spearman"] < 1
+    quiet = bias.release(scores(), certificate, center=3, noise=0)
+    assert_allclose(quiet.correlation, 1.0)
+
+
+def test_released_scores_move_as_little_as_promised():
+    """Two releases of contexts that differ by a shift as measured."""
+    certificate = card(alpha=0.25, noise_prob=0.01)
+    rng = np.random.default_rng(5)
+    base, runs, left = scores(), 1000, 0
+    for _ in range(runs):
+        moved = base.astype(float)
+        moved[rng.integers(300)] += rng.choice(SHIFTS.lengths)
+        one = bias.release(base, certificate, center=3, random_seed=rng).scores
+        other = bias.release(moved, certificate, center=3, random_seed=rng).scores
+        left += np.linalg.norm(one - other) > certificate.tolerance
+    assert left / runs < certificate.failure_prob
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"center": None}, "give center="),
+        ({"noise": 9.0}, "must lie between 0 and"),
+        ({"scores": [1, 2]}, "the certificate is of 300"),
+        ({"scores": [np.nan] * 300}, "must be finite"),
+    ],
+)
+def test_what_does_not_suit_the_certificate_is_refused(change, words):
+    given = {"scores": scores(), "center": 3, **change}
+    with pytest.raises(bj.InputError, match=words):
+        bias.release(given.pop("scores"), card(), **given)
+
+
+def test_nothing_certified_nothing_released():
+    with pytest.raises(bj.InputError, match="nothing is certified"):
+        bias.release(scores(), card(alpha=1.0), center=3)
+
+
+# Schematic adherence -----------------------------------------------------------------------------
+
+
+def factor_table(rows=200, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.integers(1, 6, size=(rows, 3)).astype(float)
+    y = x @ [0.5, 0.3, 0.1] + 0.2 * x[:, 0] * x[:, 1] + rng.normal(0, 0.8, rows)
+    return pd.DataFrame(x, columns=list("abc")).assign(score=y)
+
+
+def test_r_squared_matches_statsmodels():
+    table = factor_table()
+    found = bias.schematic_adherence(table, factors=list("abc"), resamples=20, random_seed=1)
+    x, y = table[list("abc")].to_numpy(), table["score"]
+    linear = sm.OLS(y, sm.add_constant(x)).fit().rsquared
+    curved = sm.OLS(y, quadratic(x)).fit().rsquared
+    assert_allclose(found["r_squared[linear]"].value, linear, rtol=1e-9)
+    assert_allclose(found["r_squared[quadratic]"].value, curved, rtol=1e-9)
+    assert_allclose(found["schematic_shift"].value, np.sqrt(1 - max(linear, curved)), rtol=1e-9)
+    assert quadratic(x).shape[1] == 10
+
+
+def test_adherence_says_what_it_leaves_out_and_refuses_few_rows():
+    table = factor_table()
+    table.loc[3, "b"] = np.nan
+    found = bias.schematic_adherence(table, factors=list("abc"), resamples=20, random_seed=1)
+    assert "1 of 200 rows" in found.cautions[0].text
+    with pytest.raises(bj.InputError, match="too few"):
+        bias.schematic_adherence(factor_table(15), factors=list("abc"))
+    with pytest.raises(bj.InputError, match="does not vary"):
+        bias.schematic_adherence(factor_table().assign(score=1.0), factors=["a"])
