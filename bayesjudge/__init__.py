@@ -2,6 +2,7 @@
 
 Rooms, one question each:
 
+- `panel`: how good is each generator, and how reliable is each judge?
 - `prevalence`: what share of outputs is truly good, when the judge errs?
 
 Every room has the same furniture: a data class, closed forms that return an `Estimate`, `Priors`,
@@ -9,7 +10,7 @@ Every room has the same furniture: a data class, closed forms that return an `Es
 Importing the package loads neither PyMC nor ArviZ nor matplotlib; a function that needs one does.
 """
 
-from bayesjudge import prevalence
+from bayesjudge import panel, prevalence
 from bayesjudge.core.errors import (
     ConvergenceError,
     ConvergenceWarning,
@@ -35,6 +36,7 @@ __all__ = [
     "InputError",
     "UninformativeJudgeError",
     "load",
+    "panel",
     "plot_intervals",
     "prevalence",
     "report",

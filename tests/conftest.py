@@ -22,6 +22,11 @@ class Room(NamedTuple):
 
 #: A room missing here fails test_contract.
 ROOMS = {
+    bj.panel: Room(
+        read=bj.panel.Votes.from_frame,
+        closed_form=bj.panel.dawid_skene_em,
+        truth={"prevalence[g1]": 0.9, "sensitivity[b]": 0.9, "specificity[c]": 0.8},
+    ),
     bj.prevalence: Room(
         read=lambda table: bj.prevalence.Counts.from_frame(table, calibration="random"),
         closed_form=bj.prevalence.rogan_gladen,

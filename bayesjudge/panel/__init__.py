@@ -1,0 +1,43 @@
+"""How good is each generator, and how reliable is each judge?"""
+
+from bayesjudge.panel.checks import dependence, effective_judges, homogeneity, vote_correlation
+from bayesjudge.panel.closed_form import (
+    dawid_skene_em,
+    model_assisted,
+    panel_mean,
+    regression,
+    rogan_gladen,
+    voting,
+)
+from bayesjudge.panel.data import Votes
+from bayesjudge.panel.model import build_model, fit
+from bayesjudge.panel.predictive import dependence_check
+from bayesjudge.panel.priors import NormalPrior, Priors
+from bayesjudge.panel.simulate import simulate
+from bayesjudge.panel.transport import difference, logit_shift
+from bayesjudge.panel.voting import VotingRule, choose_threshold, ensemble_rates
+
+__all__ = [
+    "NormalPrior",
+    "Priors",
+    "Votes",
+    "VotingRule",
+    "build_model",
+    "choose_threshold",
+    "dawid_skene_em",
+    "dependence",
+    "dependence_check",
+    "difference",
+    "effective_judges",
+    "ensemble_rates",
+    "fit",
+    "homogeneity",
+    "logit_shift",
+    "model_assisted",
+    "panel_mean",
+    "regression",
+    "rogan_gladen",
+    "simulate",
+    "vote_correlation",
+    "voting",
+]
