@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
 from bayesjudge.panel.checks import cautions_of
-from bayesjudge.panel.closed_form import INDEPENDENT, SAME_ERRORS
 from bayesjudge.panel.data import NONE, Votes
+from bayesjudge.panel.described import EXCHANGEABLE, INDEPENDENT, SAME_ERRORS, SAMPLED
 from bayesjudge.panel.priors import Priors
 from bayesjudge.panel.summaries import Summary
-from bayesjudge.panel.transport import EXCHANGEABLE, SAMPLED
 
 if TYPE_CHECKING:
     import pymc as pm

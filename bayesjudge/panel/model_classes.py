@@ -43,7 +43,8 @@ def build(votes: Votes, priors: Priors, *, missing: str, nodes: int | None) -> N
     binary = votes.n_classes == 2
     log_share = _binary_shares(priors) if binary else _shares(votes, priors)
     if binary and (priors.judges == "alike" or nodes):
-        logits = _population(votes, priors)
+        low, high = _population(votes, priors)
+        logits = pt.stack([low, high], axis=1)
         if nodes:
             per_node, log_weight = _shared_effect(logits, priors, nodes)
             log_vote = _log_votes(per_node, missing, priors)  # judge, truth, response, node
@@ -52,7 +53,7 @@ def build(votes: Votes, priors: Priors, *, missing: str, nodes: int | None) -> N
             by_node = pt.dot(given, table).reshape((given.shape[0], k, nodes)) + log_weight
             by_class = pt.logsumexp(by_node, axis=2)
         else:
-            _name_rates(pm.math.sigmoid(logits[:, 1]), pm.math.sigmoid(-logits[:, 0]))
+            _name_rates(pm.math.sigmoid(high), pm.math.sigmoid(-low))
             by_class = _independent(given, _log_votes(logits[:, :, None], missing, priors)[..., 0])
     else:
         rates = _unrelated_binary(priors) if binary else _unrelated(votes, priors, missing)
@@ -117,8 +118,8 @@ def _shares(votes: Votes, priors: Priors) -> Any:
     return pt.log(share)
 
 
-def _population(votes: Votes, priors: Priors) -> Any:
-    """Logit of the probability of a pass, by judge and truth, of judges that are alike.
+def _population(votes: Votes, priors: Priors) -> tuple[Any, Any]:
+    """Logits of the probability of a pass, on bad and on good items, of judges that are alike.
 
     A judge is a discrimination, positive, and a leaning: ``leaning ± discrimination / 2``.
     """
@@ -133,7 +134,7 @@ def _population(votes: Votes, priors: Priors) -> Any:
         own = pm.Normal(f"{name}_own", dims="judge")
         parts[name] = mean + spread * own
     half = pt.exp(parts["discrimination"]) / 2
-    return pt.stack([parts["leaning"] - half, parts["leaning"] + half], axis=1)
+    return parts["leaning"] - half, parts["leaning"] + half
 
 
 def _shared_effect(logits: Any, priors: Priors, nodes: int) -> tuple[Any, Any]:
@@ -151,8 +152,8 @@ def _shared_effect(logits: Any, priors: Priors, nodes: int) -> tuple[Any, Any]:
     scale = _prior("shared_effect", priors.shared_effect)[0]
     spread = pm.HalfNormal("shared_effect", scale, dims="truth")
     per_node = logits[:, :, None] + spread[None, :, None] * at
-    passing = pt.sum(pm.math.sigmoid(per_node) * share, axis=2)
-    _name_rates(passing[:, 1], 1 - passing[:, 0])
+    # products with a vector, since the sampler takes no strided results
+    _name_rates(pm.math.sigmoid(per_node[:, 1]) @ share, pm.math.sigmoid(-per_node[:, 0]) @ share)
     return per_node, pt.log(share)
 
 

@@ -31,7 +31,12 @@ def build(summary: Summary, priors: Priors) -> None:
         data = pm.Data(f"{name}_prior", np.atleast_1d(np.asarray(values, dtype=float)))
         return tuple(data[i] for i in range(np.size(values)))
 
-    level = pm.Normal("level", *prior("level", tuple(priors.level)), dims="generator")
+    # the generators' mean is learnt, so that none is drawn to one half; their spread is not, so
+    # that an outlying generator is not drawn to the others
+    typical = pm.Normal("level_mean", *prior("level", tuple(priors.level)))
+    apart = prior("level_spread", priors.level_spread)[0]
+    above = pm.Normal("level_own", dims="generator")
+    level = typical + apart * above
     centre = pm.Normal("bias_mean", *prior("bias", tuple(priors.bias)))
     spread = pm.HalfNormal("bias_spread", prior("bias_spread", priors.bias_spread)[0])
     own = pm.Normal("bias_own", dims="generator")

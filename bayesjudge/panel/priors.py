@@ -85,7 +85,10 @@ class Priors:
     shared_effect : float
         Spread of what all judges have in common on an item, in ``"correlated"``.
     level : NormalPrior
-        Logit of each generator's prevalence, in ``"bias_pooling"``.
+        Mean over generators of the logit of the prevalence, in ``"bias_pooling"``.
+    level_spread : float
+        Standard deviation of those logits between generators. It is not learnt, and wide, so that
+        a generator unlike the others stays so.
     bias : NormalPrior
         Mean over generators of logit(panel's pass rate) - logit(prevalence).
     bias_spread : float
@@ -119,7 +122,8 @@ class Priors:
     diagonal: float = 2.0
     off_diagonal: float = 1.0
     shared_effect: float = 1.5
-    level: NormalPrior = NormalPrior(0.0, 1.5)
+    level: NormalPrior = NormalPrior(0.0, 2.0)
+    level_spread: float = 1.5
     bias: NormalPrior = NormalPrior(0.0, 1.0)
     bias_spread: float = 0.5
     outset: NormalPrior = NormalPrior(0.0, 2.0)

@@ -11,11 +11,9 @@ from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.results import Caution, Estimate
 from bayesjudge.panel.data import NONE, Votes
+from bayesjudge.panel.described import EXCHANGEABLE, SAMPLED
 from bayesjudge.panel.summaries import Summary, mean_vote
 from bayesjudge.panel.voting import prevalence_by, require_binary, true_prevalence
-
-EXCHANGEABLE = "the panel's bias on a new generator is like its bias on the labelled generators"
-SAMPLED = "within each generator the labelled items are a random sample"
 
 
 def logit_shift(
