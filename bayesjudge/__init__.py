@@ -4,6 +4,7 @@ Rooms, one question each:
 
 - `bias`: how far can formatting, order or other irrelevant changes move a score, and what can be
   promised?
+- `panel`: how good is each generator, and how reliable is each judge?
 - `prevalence`: what share of outputs is truly good, when the judge errs?
 
 Every room has the same furniture: a data class, closed forms that return an `Estimate`, `Priors`,
@@ -12,6 +13,7 @@ Importing the package loads neither PyMC nor ArviZ nor matplotlib; a function th
 """
 
 from bayesjudge import bias, prevalence
+from bayesjudge import panel, prevalence
 from bayesjudge.core.errors import (
     ConvergenceError,
     ConvergenceWarning,
@@ -38,6 +40,7 @@ __all__ = [
     "UninformativeJudgeError",
     "bias",
     "load",
+    "panel",
     "plot_intervals",
     "prevalence",
     "report",

@@ -36,6 +36,10 @@ ROOMS = {
             "rms_shift[order]": np.sqrt(2.0**2 + 2 * 3.0**2),
             "repeat_noise": np.sqrt(2) * 3.0,
         },
+    bj.panel: Room(
+        read=bj.panel.Votes.from_frame,
+        closed_form=bj.panel.dawid_skene_em,
+        truth={"prevalence[g1]": 0.9, "sensitivity[b]": 0.9, "specificity[c]": 0.8},
     ),
     bj.prevalence: Room(
         read=lambda table: bj.prevalence.Counts.from_frame(table, calibration="random"),

@@ -1,0 +1,269 @@
+"""Which assumption do the data reject? Homogeneity, independence, duplicates, contradictions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from scipy.special import chdtrc, ndtr
+
+from bayesjudge.core.errors import checking
+from bayesjudge.core.results import Caution
+from bayesjudge.panel.data import NONE, Votes
+
+#: A result rarer than this, were the assumption true, counts as a rejection.
+REJECT_P = 0.01
+#: Two judges whose errors correlate by more than this are called near-duplicates.
+DUPLICATE = 0.6
+#: Fewer labelled items of a class than this say nothing about correlations.
+FEWEST = 20
+
+
+def homogeneity(votes: Votes) -> pd.DataFrame:
+    """Test, judge by judge, whether error rates are the same on all labelled generators.
+
+    Parameters
+    ----------
+    votes : Votes
+        With two classes and at least two labelled generators.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index ``judge``; ``sensitivity_p`` and ``specificity_p``, p-values of the chi-square test
+        of equal rates, and the lowest and highest rate; ``nan`` where there is nothing to compare.
+    """
+    tally = votes.tally()[:, :, :, :2]
+    rows = {}
+    for j, judge in enumerate(votes.judges):
+        row: dict[str, float] = {}
+        for truth, name in ((1, "sensitivity"), (0, "specificity")):
+            table = tally[:, truth, j]
+            table = table[table.sum(axis=1) > 0]
+            rates = table[:, truth] / table.sum(axis=1)
+            row[f"{name}_p"] = _chi_square(table)
+            row[f"{name}_low"], row[f"{name}_high"] = (
+                (rates.min(), rates.max()) if len(rates) else (np.nan, np.nan)
+            )
+        rows[judge] = row
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("judge")
+
+
+def vote_correlation(votes: Votes, truth: int) -> np.ndarray:
+    """Correlation of every two judges' votes on labelled items of one class.
+
+    Parameters
+    ----------
+    votes : Votes
+        Some items labelled.
+    truth : {0, 1}
+        Which class.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n_judges, n_judges)
+        Of the items that both voted on; ``nan`` where a judge never disagrees with itself, that
+        is, gave all of them the same vote. With independent errors it is 0 off the diagonal.
+    """
+    rows = votes.truth == truth
+    first = [int(np.argmax(votes.judge_of_column == j)) for j in range(len(votes.judges))]
+    given = votes.votes[rows][:, first]
+    return correlate(given, votes.count[rows])
+
+
+def correlate(given: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """Pairwise correlation of columns of votes with missing entries.
+
+    Parameters
+    ----------
+    given : numpy.ndarray of int, shape (n_cells, n_columns)
+        0, 1 and -1 for missing.
+    count : numpy.ndarray, shape (n_cells,)
+        Items a row stands for.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n_columns, n_columns)
+        ``nan`` where there is no variation.
+    """
+    there = (given != NONE).astype(float)
+    value = np.where(given == 1, 1.0, 0.0)
+    w = count[:, None]
+    n, s = there.T @ (there * w), (value * w).T @ there  # s[i, j]: passes of i where j voted
+    both = (value * w).T @ value
+    with np.errstate(invalid="ignore", divide="ignore"):
+        cov = both / n - (s / n) * (s.T / n)
+        var = (s / n) * (1 - s / n)
+        return cov / np.sqrt(var * var.T)
+
+
+def dependence(votes: Votes) -> pd.DataFrame:
+    """List how the votes of every two judges hang together once the truth is known.
+
+    Parameters
+    ----------
+    votes : Votes
+        With two classes, some items labelled.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a pair and class: ``first``, ``second``, ``truth``, ``correlation``, ``n``, and
+        ``p_value`` of a correlation of 0; the largest correlation first.
+    """
+    rows = []
+    for truth in (0, 1):
+        n = int(votes.count[votes.truth == truth].sum())
+        r = vote_correlation(votes, truth)
+        for i, j in combinations(range(len(votes.judges)), 2):
+            if np.isfinite(r[i, j]) and n >= FEWEST:
+                p = 2 * float(ndtr(-abs(r[i, j]) * np.sqrt(n)))
+                rows.append((votes.judges[i], votes.judges[j], truth, float(r[i, j]), n, p))
+    columns = ["first", "second", "truth", "correlation", "n", "p_value"]
+    table = pd.DataFrame(rows, columns=columns)
+    return table.sort_values("correlation", ascending=False, ignore_index=True)
+
+
+def effective_judges(votes: Votes) -> dict[int, float]:
+    """Say how many independent judges the panel is worth, on bad and on good items.
+
+    Parameters
+    ----------
+    votes : Votes
+        With two classes, some items labelled.
+
+    Returns
+    -------
+    dict of int to float
+        By truth: the number of judges divided by the design effect
+        ``1 + (judges - 1) * mean correlation``; ``nan`` where too few items are labelled.
+
+    References
+    ----------
+    Kish (1965), Survey Sampling, Section 5.4.
+    """
+    table, size = dependence(votes), len(votes.judges)
+    found = {}
+    for truth in (0, 1):
+        mean = table.loc[table["truth"] == truth, "correlation"].mean()
+        found[truth] = (
+            float(size / (1 + (size - 1) * max(mean, 0))) if np.isfinite(mean) else np.nan
+        )
+    return found
+
+
+def cautions_of(votes: Votes) -> tuple[Caution, ...]:
+    """Name what the labelled items say against the usual models of a panel.
+
+    Parameters
+    ----------
+    votes : Votes
+        Of any classes; with more than two only the absence of labels is looked at.
+
+    Returns
+    -------
+    tuple of Caution
+        Among ``no-labels``, ``error-rates-differ``, ``dependent-judges``, ``near-duplicates`` and
+        ``majority-contradicted``.
+    """
+    if not (votes.truth != NONE).any():
+        text = (
+            "no item is labelled: which class is the good one rests on the judges being better "
+            "than chance, and their errors on a model; label some items"
+        )
+        return (Caution("no-labels", text),)
+    if votes.n_classes != 2:
+        return ()
+    return (*_differing(votes), *_dependent(votes), *_contradicted(votes))
+
+
+def _differing(votes: Votes) -> Iterator[Caution]:
+    table = homogeneity(votes)
+    for name in ("sensitivity", "specificity"):
+        p = table[f"{name}_p"].dropna()
+        rejected = p[p < REJECT_P / max(len(p), 1)]
+        if len(rejected):
+            worst = rejected.index[int(rejected.argmin())]
+            low, high = table.loc[worst, [f"{name}_low", f"{name}_high"]]
+            yield Caution(
+                "error-rates-differ",
+                f"equal {name} on all labelled generators is rejected for {len(rejected)} of "
+                f"{len(p)} judges (for example {worst!r}: {low:.2f} to {high:.2f}): rates do not "
+                "carry over to a new generator; use model='bias_pooling', or label some of its "
+                "items and use model='vote_regression'",
+            )
+
+
+def _dependent(votes: Votes) -> Iterator[Caution]:
+    table = dependence(votes)
+    effective = effective_judges(votes)
+    for truth, word in ((0, "bad"), (1, "good")):
+        rows = table[table["truth"] == truth]
+        rejected = rows[rows["p_value"] < REJECT_P / max(len(rows), 1)]
+        if len(rejected) and rows["correlation"].mean() > 0:
+            yield Caution(
+                "dependent-judges",
+                f"on {word} items the judges' votes correlate by {rows['correlation'].mean():.2f} "
+                f"on average ({len(rejected)} of {len(rows)} pairs beyond chance): the panel is "
+                f"worth {effective[truth]:.1f} independent judges; Dawid-Skene is overconfident "
+                "here; use model='bias_pooling' or 'vote_regression'",
+            )
+        close = rows[rows["correlation"] > DUPLICATE]
+        if len(close):
+            shown = ", ".join(f"{a} and {b} ({r:.2f})" for a, b, _, r, _, _ in close.values[:5])
+            yield Caution(
+                "near-duplicates",
+                f"on {word} items these judges nearly always err together: {shown}; one of each "
+                "pair adds little",
+            )
+
+
+def _contradicted(votes: Votes) -> Iterator[Caution]:
+    valid, invalid = ((votes.votes == v).sum(axis=1) for v in (1, 0))
+    for truth, word, wrong in ((0, "bad", valid > invalid), (1, "good", invalid > valid)):
+        rows = votes.truth == truth
+        n = votes.count[rows].sum()
+        share = votes.count[rows & wrong].sum() / n if n else 0.0
+        if n >= FEWEST and share > 0.5:
+            yield Caution(
+                "majority-contradicted",
+                f"on {share:.0%} of the items that people call {word} the majority of the judges "
+                "says the opposite: a model without labels would find other classes than people",
+            )
+
+
+def _chi_square(table: np.ndarray) -> float:
+    """Tail probability of Pearson's statistic for equal rates in all rows."""
+    table = table[:, table.sum(axis=0) > 0]
+    if min(table.shape, default=0) < 2:
+        return float("nan")
+    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
+    statistic = np.sum((table - expected) ** 2 / expected)
+    return float(chdtrc((table.shape[0] - 1) * (table.shape[1] - 1), statistic))
+
+
+def require_labelled(votes: Votes, what: str, generators: int = 1) -> None:
+    """Raise unless enough generators have labelled items.
+
+    Parameters
+    ----------
+    votes : Votes
+        To look at.
+    what : str
+        What needs them, for the message.
+    generators : int, default 1
+        How many are needed.
+
+    Raises
+    ------
+    InputError
+        Where there are fewer.
+    """
+    found = int((votes.labelled.sum(axis=1) > 0).sum())
+    with checking(what) as require:
+        require(
+            found >= generators,
+            f"{found} generators have labelled items, at least {generators} are needed",
+        )

@@ -1,0 +1,292 @@
+"""What the estimators see: distinct patterns of votes, how often each occurs, and the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from bayesjudge.core.errors import checking
+from bayesjudge.panel.cells import collapse
+from bayesjudge.panel.reading import read_votes
+
+#: Stands for a vote that was not given, and for a truth that nobody established.
+NONE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """Votes of several judges on the outputs of several generators, some with the truth.
+
+    Rows that agree in generator, truth and all votes become one row with a count, so that no
+    estimator's cost depends on the number of items. Item by item or collapsed, the same votes make
+    the same object.
+
+    Parameters
+    ----------
+    votes : array_like of int, shape (n_cells, n_columns)
+        Index into `classes` of each vote; -1 where there is none.
+    truth : array_like of int, shape (n_cells,)
+        Index into `classes` of what people said; -1 where nobody did.
+    generator : array_like of int, shape (n_cells,)
+        Index into `generators`.
+    generators, judges : sequence of str
+        Names.
+    count : array_like of int, shape (n_cells,), optional
+        Items that a row stands for; 1 each by default.
+    classes : sequence of str, default ("0", "1")
+        What can be voted. Where there are two, the second means that the output is good.
+    judge_of_column : array_like of int, shape (n_columns,), optional
+        Index into `judges`, where a judge voted several times on one item; by default one column
+        a judge.
+
+    Raises
+    ------
+    InputError
+        Where shapes or indices do not fit, names repeat, or there is no item.
+
+    Examples
+    --------
+    >>> votes = Votes([[1, 1], [1, 0], [1, 1]], [1, 0, 1], [0, 0, 0], ["gpt"], ["a", "b"])
+    >>> votes.count.tolist(), votes.n_items
+    ([1, 2], 3)
+    """
+
+    votes: Any
+    truth: Any
+    generator: Any
+    generators: Sequence[str]
+    judges: Sequence[str]
+    count: Any = None
+    classes: Sequence[str] = ("0", "1")
+    judge_of_column: Any = None
+
+    def __post_init__(self) -> None:
+        for name in ("generators", "judges", "classes"):
+            object.__setattr__(self, name, tuple(map(str, getattr(self, name))))
+        votes = np.atleast_2d(np.asarray(self.votes))
+        arrays = {
+            "truth": np.asarray(self.truth),
+            "generator": np.asarray(self.generator),
+            "count": np.ones(len(votes)) if self.count is None else np.asarray(self.count),
+        }
+        columns = self.judge_of_column
+        columns = np.arange(len(self.judges)) if columns is None else np.asarray(columns)
+        with checking("panel.Votes") as require:
+            self._check(votes, arrays, columns, require)
+        keys = np.column_stack([arrays["generator"], arrays["truth"] + 1, votes + 1])
+        first, counts = collapse(keys.astype(np.int64), arrays["count"].astype(np.int64))
+        found = {
+            "votes": votes[first].astype(np.int8),
+            "truth": arrays["truth"][first].astype(np.int8),
+            "generator": arrays["generator"][first].astype(np.int64),
+            "count": counts,
+            "judge_of_column": columns.astype(np.int64),
+        }
+        for name, array in found.items():
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    def _check(self, votes: Any, arrays: dict[str, Any], columns: Any, require: Any) -> None:
+        require(len(votes) > 0 and votes.size > 0, "there is no vote; at least one item is needed")
+        require(
+            2 <= len(self.classes) <= 100, f"{len(self.classes)} classes; 2 to 100 are possible"
+        )
+        require(
+            votes.shape[1] == len(columns),
+            f"votes have {votes.shape[1]} columns, judge_of_column has {len(columns)}",
+        )
+        for name, array in arrays.items():
+            require(
+                array.shape == (len(votes),),
+                f"{name} has shape {array.shape}, expected one for each of {len(votes)} rows",
+            )
+        for name, array, low, high in (
+            ("votes", votes, NONE, len(self.classes)),
+            ("truth", arrays["truth"], NONE, len(self.classes)),
+            ("generator", arrays["generator"], 0, len(self.generators)),
+            ("judge_of_column", columns, 0, len(self.judges)),
+            ("count", arrays["count"], 1, np.inf),
+        ):
+            odd = np.unique(array[~((array >= low) & (array < high) & (array == np.floor(array)))])
+            shown = odd[:3].tolist()
+            require(not odd.size, f"{name} holds {shown}, expected {low} to {high - 1:.0f}")
+        for name in ("generators", "judges", "classes"):
+            have = getattr(self, name)
+            require(len(set(have)) == len(have), f"{name} must differ, got {list(have)}")
+
+    @property
+    def n_items(self) -> int:
+        """How many items were voted on or labelled."""
+        return int(self.count.sum())
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return len(self.classes)
+
+    @property
+    def items(self) -> np.ndarray:
+        """Items of each generator, shape (n_generators,)."""
+        return np.bincount(self.generator, self.count, len(self.generators)).astype(int)
+
+    @property
+    def labelled(self) -> np.ndarray:
+        """Items of each generator by their truth, shape (n_generators, n_classes)."""
+        table = np.zeros((len(self.generators), self.n_classes), int)
+        known = self.truth != NONE
+        np.add.at(table, (self.generator[known], self.truth[known]), self.count[known])
+        return table
+
+    @property
+    def missing_share(self) -> float:
+        """Share of the votes that is missing."""
+        return float((self.votes == NONE).mean(axis=1) @ self.count / self.n_items)
+
+    def tally(self) -> np.ndarray:
+        """Count votes by generator, truth, judge and vote.
+
+        Returns
+        -------
+        numpy.ndarray of int, shape (n_generators, n_classes + 1, n_judges, n_classes + 1)
+            The last entry of the second axis holds items without truth, that of the fourth the
+            missing votes.
+        """
+        k = self.n_classes
+        table = np.zeros((len(self.generators), k + 1, len(self.judges), k + 1), int)
+        for column, judge in enumerate(self.judge_of_column):
+            where = (self.generator, self.truth, judge, self.votes[:, column])  # -1 is the last
+            np.add.at(table, where, self.count)
+        return table
+
+    def hide(self, *generators: str) -> Self:
+        """Forget the truth of some generators' items.
+
+        Parameters
+        ----------
+        *generators : str
+            Names.
+
+        Returns
+        -------
+        Votes
+            The same votes.
+
+        Raises
+        ------
+        InputError
+            Where there is no such generator.
+        """
+        hidden = np.isin(self.generator, _indices(self.generators, generators))
+        return replace(self, truth=np.where(hidden, NONE, self.truth))
+
+    def only(self, *generators: str) -> Self:
+        """Keep some generators.
+
+        Parameters
+        ----------
+        *generators : str
+            Names.
+
+        Returns
+        -------
+        Votes
+            With their items only.
+
+        Raises
+        ------
+        InputError
+            Where there is no such generator.
+        """
+        kept = np.sort(_indices(self.generators, generators))
+        rows = np.isin(self.generator, kept)
+        return replace(
+            self,
+            votes=self.votes[rows],
+            truth=self.truth[rows],
+            generator=np.searchsorted(kept, self.generator[rows]),
+            count=self.count[rows],
+            generators=tuple(self.generators[i] for i in kept),
+        )
+
+    @classmethod
+    def from_frame(
+        cls,
+        table: Any,
+        *,
+        judges: Sequence[str] | None = None,
+        item: str | None = "item",
+        generator: str | None = "generator",
+        judge: str = "judge",
+        vote: str = "vote",
+        truth: str | None = "truth",
+        pass_value: Any = None,
+        fail_value: Any = None,
+        missing_value: Any = None,
+        classes: Iterable[Any] | None = None,
+        repeated: Literal["error", "keep"] = "error",
+    ) -> Self:
+        """Read a long table (one row a vote), or a wide one (one column a judge).
+
+        Parameters
+        ----------
+        table : dataframe
+            pandas, polars, Arrow, DuckDB or Spark.
+        judges : sequence of str, optional
+            Columns with the votes of a wide table. Without it the table is long.
+        item : str or None, default "item"
+            Column that identifies an item within its generator. In a wide table None means that
+            every row is an item of its own.
+        generator : str or None, default "generator"
+            Column that names what made the item; None where there is one generator.
+        judge, vote : str
+            Columns of a long table. A row without a judge is an item that nobody voted on.
+        truth : str or None, default "truth"
+            Column with what people said, empty where nobody did; None where there is none.
+        pass_value, fail_value, missing_value : scalar or list, optional
+            Labels that mean pass, fail and none. 1/0 and true/false are understood without.
+        classes : iterable, optional
+            The labels that can be voted, where they are not pass and fail.
+        repeated : {"error", "keep"}, default "error"
+            What to do with several votes of a judge on one item: refuse, or keep each as a vote
+            with the same error rates.
+
+        Returns
+        -------
+        Votes
+            One row for each distinct pattern.
+
+        Raises
+        ------
+        InputError
+            Where a column is missing, labels are not understood, an item has two truths, or a
+            judge voted twice on an item.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> wide = pd.DataFrame({"a": [1, 0, 1], "b": [1, None, 1], "truth": [1, None, 1]})
+        >>> Votes.from_frame(wide, judges=["a", "b"], item=None, generator=None).votes.tolist()
+        [[0, -1], [1, 1]]
+        """
+        columns = {"item": item, "generator": generator, "truth": truth}
+        meanings = (pass_value, fail_value, missing_value)
+        found = read_votes(
+            table,
+            columns=columns,
+            wide=None if judges is None else tuple(judges),
+            long=(judge, vote),
+            meanings=meanings,
+            classes=None if classes is None else tuple(classes),
+            repeated=repeated,
+        )
+        return cls(**found)
+
+
+def _indices(names: Sequence[str], wanted: tuple[str, ...]) -> np.ndarray:
+    with checking("panel.Votes") as require:
+        unknown = [name for name in wanted if name not in names]
+        require(wanted and not unknown, f"no generator {unknown}; there are {list(names)}")
+    return np.array([list(names).index(name) for name in dict.fromkeys(wanted)])

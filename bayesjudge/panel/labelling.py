@@ -1,0 +1,134 @@
+"""What to label next: items whose truth says most about a generator's prevalence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit, logit
+
+from bayesjudge.core.errors import checking
+from bayesjudge.core.fit import Fit
+from bayesjudge.panel.data import NONE, Votes
+from bayesjudge.panel.logistic import vote_scores
+
+#: Posterior draws that the ranking looks at; more change it little.
+DRAWS = 2000
+
+
+def chances(fit: Fit, rows: np.ndarray) -> np.ndarray:
+    """Probability that items are good given their votes, draw by draw.
+
+    Parameters
+    ----------
+    fit : Fit
+        With ``model="vote_regression"`` or ``"dawid_skene"``, of two classes.
+    rows : numpy.ndarray of int, shape (n_rows,)
+        Patterns of ``fit.data``.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n_draws, n_rows)
+        Not conditional on the truth, where it is known.
+
+    Raises
+    ------
+    InputError
+        Where the fit is of another model.
+    """
+    votes, model = fit.data, fit.options.get("model")
+    with checking("panel.label_next") as require:
+        require(
+            model in ("vote_regression", "dawid_skene") and votes.n_classes == 2,
+            f"needs a fit with model='vote_regression' or 'dawid_skene', got {model!r}",
+        )
+    step = max(len(fit.draws("prevalence")) // DRAWS, 1)
+    generator = votes.generator[rows]
+    if model == "vote_regression":
+        own = fit.draws("generator_spread")[:, None] * fit.draws("generator_own")
+        level = (fit.draws("outset")[:, None] + own)[::step]
+        slopes = fit.draws("vote_weight")[::step]
+        return expit(level[:, generator] + slopes @ vote_scores(votes)[rows].T)
+    g, s, c = (fit.draws(name)[::step] for name in ("prevalence", "sensitivity", "specificity"))
+    judge = votes.judge_of_column
+    passed = (votes.votes[rows] == 1).astype(float)
+    failed = (votes.votes[rows] == 0).astype(float)
+    weight = np.log(s / (1 - c))[:, judge] @ passed.T + np.log((1 - s) / c)[:, judge] @ failed.T
+    return expit(logit(g)[:, generator] + weight)
+
+
+def label_next(fit: Fit, generator: str, n: int = 20) -> pd.DataFrame:
+    r"""Rank unlabelled items by how much their truth is expected to tell.
+
+    The truth of an item is worth the reduction of the variance of the generator's prevalence that
+    it is expected to bring,
+
+    .. math:: \operatorname{Cov}(g, z)^2 / \operatorname{Var}(z),
+
+    which is exact for one item, since a truth has two values. Items are chosen one after another,
+    each given those before it, so that a batch is not twenty times the same pattern.
+
+    Parameters
+    ----------
+    fit : Fit
+        With ``model="vote_regression"`` or ``"dawid_skene"``.
+    generator : str
+        Whose prevalence is wanted. Its own unlabelled items are ranked.
+    n : int, default 20
+        How many items to choose.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row an item, the first to label first: ``chance`` that it is good, ``gain`` (the share
+        of the prevalence's variance that it is expected to remove), and the votes, one column a
+        judge, by which to find such an item in the table.
+
+    Raises
+    ------
+    InputError
+        Where there is no such generator, or nothing of it is unlabelled.
+    """
+    votes: Votes = fit.data
+    with checking("panel.label_next") as require:
+        require(generator in votes.generators, f"no generator {generator!r}: {votes.generators}")
+        require(n >= 1, f"n={n}, expected 1 or more")
+    index = list(votes.generators).index(generator)
+    rows = np.flatnonzero((votes.generator == index) & (votes.truth == NONE))
+    with checking("panel.label_next") as require:
+        require(rows.size, f"every item of {generator!r} is labelled")
+    chosen, gains, chance = _choose(chances(fit, rows), votes.count[rows], votes.items[index], n)
+    table = pd.DataFrame({"chance": chance[chosen], "gain": gains})
+    names = [votes.judges[j] for j in votes.judge_of_column]
+    for column, name in enumerate(names):
+        codes = votes.votes[rows[chosen], column].astype(float)
+        table[name] = np.where(codes == NONE, np.nan, codes)
+    return table
+
+
+def _choose(
+    p: np.ndarray, count: np.ndarray, items: int, n: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Choose greedily: patterns (as often as they have items), gains, and chances.
+
+    Two items' truths are independent given the parameters, so that they covary as their chances
+    do; an item's own truth is also a part of the prevalence.
+    """
+    mean = p.mean(axis=0)
+    centred = p - mean
+    covariance = centred.T @ centred / len(p)
+    alone = (p * (1 - p)).mean(axis=0)
+    with_target = covariance @ count / items + alone / items
+    total = float(count @ covariance @ count + count @ alone) / items**2
+    left = count.copy()
+    chosen, gains = [], []
+    for _ in range(min(n, int(count.sum()))):
+        variance = np.maximum(np.diag(covariance), 0) + alone
+        gain = np.where(left > 0, with_target**2 / np.maximum(variance, 1e-15), -1.0)
+        best = int(np.argmax(gain))
+        chosen.append(best)
+        gains.append(gain[best] / total)
+        left[best] -= 1
+        seen = covariance[best].copy()
+        with_target = with_target - seen * with_target[best] / variance[best]
+        covariance = covariance - np.outer(seen, seen) / variance[best]
+    return np.array(chosen), np.array(gains), mean

@@ -1,0 +1,196 @@
+"""Repair what judges wrote, and say what was repaired."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bayesjudge.core.errors import checking
+
+#: Similarity, of 100, from which two texts are taken for the same (Jain et al. 2025).
+SAME_TEXT = 85.0
+SPELLINGS = {
+    "valid": ("valid", "correct", "true", "yes", "pass", "1"),
+    "invalid": ("invalid", "incorrect", "false", "no", "fail", "wrong", "0"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Repaired:
+    """Repaired values with an account of what changed.
+
+    Parameters
+    ----------
+    values : pandas.Series
+        What to use; empty where nothing could be made of a value.
+    changes : pandas.DataFrame
+        One row a distinct change: ``found``, ``made``, ``why``, ``times``.
+    """
+
+    values: pd.Series
+    changes: pd.DataFrame
+
+    def __str__(self) -> str:
+        lost = int(self.changes.loc[self.changes["made"].isna(), "times"].sum())
+        done = int(self.changes["times"].sum()) - lost
+        return f"{done} of {len(self.values)} values repaired, {lost} could not be read"
+
+
+def repair_labels(
+    values: Sequence[Any], spellings: Mapping[str, Sequence[str]] | None = None
+) -> Repaired:
+    """Unify the spellings of labels.
+
+    Case, blanks and punctuation around a label do not matter. A label that is none of the known
+    spellings becomes empty, and is counted; it is never guessed.
+
+    Parameters
+    ----------
+    values : sequence
+        What the judge wrote, one value a row.
+    spellings : mapping, optional
+        Known spellings by label; valid and invalid with their usual synonyms by default.
+
+    Returns
+    -------
+    Repaired
+        Labels, and what changed.
+
+    Raises
+    ------
+    InputError
+        Where one spelling stands for two labels.
+
+    Examples
+    --------
+    >>> repair_labels(["Valid.", "incorrect", "maybe"]).values.tolist()
+    ['valid', 'invalid', None]
+    """
+    known: dict[str, str] = {}
+    with checking("panel.repair_labels") as require:
+        for label, words in (spellings or SPELLINGS).items():
+            for word in (label, *words):
+                plain = _plain(word)
+                other = known.setdefault(plain, label)
+                require(other == label, f"{word!r} stands for both {other!r} and {label!r}")
+    series = pd.Series(list(values), dtype=object)
+    made = series.map(lambda v: None if pd.isna(v) else known.get(_plain(v)))
+    made = made.astype(object).where(made.notna(), None)
+    why = pd.Series("spelling", index=series.index).where(made.notna(), "unknown label")
+    return Repaired(made, _changes(series, made, why))
+
+
+def align_texts(
+    found: Sequence[Any],
+    expected: Sequence[str],
+    *,
+    found_lines: Sequence[Any] | None = None,
+    expected_lines: Sequence[Any] | None = None,
+    least: float = SAME_TEXT,
+) -> Repaired:
+    """Find for each text that a judge repeated the text that it was given.
+
+    Judges quote what they judge, and misquote. A text is matched with the most similar one (by
+    rapidfuzz's ratio), where the similarity is at least `least`; where lines are given, among the
+    texts of the same line first, a range such as "2-3" counting as its exact self and then as its
+    first line.
+
+    Parameters
+    ----------
+    found : sequence
+        Texts that the judge wrote; empty ones match nothing.
+    expected : sequence of str
+        Texts that it was given.
+    found_lines, expected_lines : sequence, optional
+        The line that each text is about.
+    least : float, default 85
+        Similarity from 0 to 100.
+
+    Returns
+    -------
+    Repaired
+        Positions in `expected`, empty where nothing is similar enough, and what changed.
+
+    Raises
+    ------
+    InputError
+        Where lengths differ or `least` is out of range.
+    ImportError
+        Where rapidfuzz is not installed; the message says how to install it.
+
+    References
+    ----------
+    Jain et al. (2025), Beyond Consensus, Section 4 and Appendix B.2.
+    """
+    try:
+        from rapidfuzz import fuzz, process
+    except ImportError as error:
+        raise ImportError(
+            "repairs need rapidfuzz, which is an extra: pip install 'bayesjudge[repair]'"
+        ) from error
+    with checking("panel.align_texts") as require:
+        require(0 <= least <= 100, f"least={least}, expected 0 to 100")
+        require((found_lines is None) == (expected_lines is None), "give both lines, or neither")
+        require(found_lines is None or len(found_lines) == len(found), "a line for each text found")
+        require(
+            expected_lines is None or len(expected_lines) == len(expected),
+            "a line for each text expected",
+        )
+    positions: list[int | None] = []
+    reasons: list[str] = []
+    for i, text in enumerate(found):
+        groups = _candidates(i, len(expected), found_lines, expected_lines)
+        match, why = None, "no similar text"
+        for reason, places in groups if isinstance(text, str) and text.strip() else ():
+            choices = {place: expected[place] for place in places}
+            best = process.extractOne(text, choices, scorer=fuzz.ratio, score_cutoff=least)
+            if best is not None:
+                match, why = int(best[2]), "same text" if best[1] == 100 else reason
+                break
+        positions.append(match)
+        reasons.append(why)
+    made = pd.Series(positions, dtype="Int64")
+    texts = pd.Series([None if p is None else expected[p] for p in positions], dtype=object)
+    series = pd.Series(list(found), dtype=object)
+    return Repaired(made, _changes(series, texts, pd.Series(reasons)))
+
+
+def _candidates(
+    i: int, size: int, found_lines: Sequence[Any] | None, expected_lines: Sequence[Any] | None
+) -> list[tuple[str, list[int]]]:
+    everything = list(range(size))
+    if found_lines is None or expected_lines is None:
+        return [("similar text", everything)]
+    line = str(found_lines[i]).strip()
+    spelled = [str(other).strip() for other in expected_lines]
+    first = _first_line(line)
+    return [
+        ("similar text, same line", [p for p in everything if spelled[p] == line]),
+        (
+            "similar text, first line of a range",
+            [p for p in everything if first is not None and _first_line(spelled[p]) == first],
+        ),
+    ]
+
+
+def _first_line(line: str) -> int | None:
+    number = re.match(r"\D*(\d+)", line)
+    return int(number.group(1)) if number else None
+
+
+def _plain(value: Any) -> str:
+    return re.sub(r"^\W+|\W+$", "", str(value)).casefold()
+
+
+def _changes(found: pd.Series, made: pd.Series, why: pd.Series) -> pd.DataFrame:
+    table = pd.DataFrame({"found": found, "made": made, "why": why})
+    changed = table[found.map(str) != made.map(str)]
+    changed = changed[~(changed["found"].isna() & changed["made"].isna())]
+    counted = changed.groupby(["found", "made", "why"], dropna=False, sort=False).size()
+    result = counted.rename("times").reset_index()
+    return result.astype({"times": np.int64})

@@ -1,0 +1,91 @@
+"""What the labelled items say against the models."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesjudge as bj
+from bayesjudge.panel.checks import cautions_of, correlate
+from tests.panel.conftest import code_feedback
+
+Votes = bj.panel.Votes
+
+
+def names(votes):
+    return {caution.name for caution in cautions_of(votes)}
+
+
+def simulated(**settings):
+    return Votes.from_frame(bj.panel.simulate(items=600, labelled=600, random_seed=1, **settings))
+
+
+def test_independent_judges_raise_nothing():
+    assert names(simulated()) == set()
+
+
+def test_judges_that_err_together_are_named():
+    assert "dependent-judges" in names(simulated(shared_effect=2.0))
+
+
+def test_labels_that_contradict_the_majority_are_named():
+    assert "majority-contradicted" in names(simulated(specificity=(0.2, 0.2, 0.2, 0.3)))
+
+
+def test_a_panel_without_labels_says_so():
+    votes = simulated()
+    assert names(votes.hide(*votes.generators)) == {"no-labels"}
+
+
+def test_two_copies_of_a_judge_are_named():
+    votes = simulated()
+    twin = Votes(
+        np.column_stack([votes.votes, votes.votes[:, 0]]),
+        votes.truth,
+        votes.generator,
+        votes.generators,
+        (*votes.judges, "twin"),
+        count=votes.count,
+    )
+    (caution,) = [c for c in cautions_of(twin) if c.name == "near-duplicates"][:1]
+    assert "a and twin (1.00)" in caution.text
+
+
+def test_error_rates_that_differ_between_generators_are_named():
+    lenient = bj.panel.simulate(prevalence=(0.7,), labelled=300, random_seed=1)
+    severe = bj.panel.simulate(
+        prevalence=(0.7,), sensitivity=(0.6,) * 4, labelled=300, random_seed=2
+    ).assign(generator="g2")
+    votes = Votes.from_frame(pd.concat([lenient, severe]))
+    assert "error-rates-differ" in names(votes)
+
+
+def test_correlation_is_numpys_where_nothing_is_missing():
+    rng = np.random.default_rng(0)
+    given = (rng.random((400, 4)) < rng.random((400, 1))).astype(int)
+    np.testing.assert_allclose(correlate(given, np.ones(400)), np.corrcoef(given.T), atol=1e-12)
+
+
+def test_correlation_uses_items_that_both_judged():
+    rng = np.random.default_rng(0)
+    given = (rng.random((400, 2)) < rng.random((400, 1))).astype(int)
+    given[:150, 0] = -1
+    expected = np.corrcoef(given[150:].T)[0, 1]
+    assert correlate(given, np.ones(400))[0, 1] == pytest.approx(expected)
+
+
+def test_the_real_panel_is_what_it_is_known_to_be():
+    votes = code_feedback()
+    table = bj.panel.homogeneity(votes)
+    assert (table["sensitivity_p"] < 0.01).sum() == 13
+    assert (table["specificity_p"] < 0.01).sum() == 11
+    mean = bj.panel.dependence(votes).groupby("truth")["correlation"].mean()
+    assert mean[0] == pytest.approx(0.39, abs=0.005)
+    assert mean[1] == pytest.approx(0.30, abs=0.005)
+    fired = {
+        "dependent-judges",
+        "error-rates-differ",
+        "majority-contradicted",
+        "near-duplicates",
+    }
+    assert names(votes) == fired
+    assert bj.panel.effective_judges(votes)[0] < 3

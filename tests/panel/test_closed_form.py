@@ -1,0 +1,263 @@
+"""Voting, Rogan-Gladen, Dawid-Skene by EM, and what carries labels over."""
+
+import json
+
+import numpy as np
+import pytest
+from conftest import shared
+from numpy.testing import assert_allclose
+
+import bayesjudge as bj
+from bayesjudge.panel import em, logistic
+from bayesjudge.panel.voting import true_prevalence, verdicts
+from tests.panel.conftest import anesthesia, caries, code_feedback, crowd
+
+Votes, VotingRule = bj.panel.Votes, bj.panel.VotingRule
+
+
+def votes_of(rows, truth=None):
+    truth = [-1] * len(rows) if truth is None else truth
+    return Votes(rows, truth, [0] * len(rows), ["g"], [f"j{i}" for i in range(len(rows[0]))])
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        (VotingRule("majority"), [False, True, False]),
+        (VotingRule("at_least_valid", 2), [False, True, False]),
+        (VotingRule("at_least_valid", 1), [False, True, True]),
+        (VotingRule("veto", 1), [True, False, False]),
+        (VotingRule("veto", 2), [True, True, True]),
+    ],
+)
+def test_missing_votes_count_as_each_rule_says(rule, expected):
+    # nobody voted; two pass and one fails; one passes and one fails
+    votes = votes_of([[-1, -1, -1], [1, 1, 0], [1, 0, -1]])
+    order = [votes.votes.tolist().index(row) for row in ([-1, -1, -1], [1, 1, 0], [1, 0, -1])]
+    assert verdicts(votes, rule)[order].tolist() == expected
+
+
+@pytest.mark.parametrize("level", ["fc", "fcnhp"])
+def test_veto_reproduces_the_published_errors(level):
+    reference = json.loads(shared("reference/panel.json").read_text())
+    published = reference["veto_max_error"][level]
+    known = {k: v["official_pGa_constant"] for k, v in reference["table1"].items()}
+    votes = code_feedback(level)
+    truth = np.array([known[name] for name in votes.generators])
+    for kind, key in (("veto", "invalid_votes_n_1_14"), ("at_least_valid", "valid_votes_m_1_14")):
+        for threshold in range(1, 15):
+            table = bj.panel.voting(votes, VotingRule(kind, threshold)).table
+            worst = np.abs(table["value"].to_numpy() - truth).max()
+            assert worst == pytest.approx(published[key][threshold - 1], abs=1e-12)
+
+
+def test_veto_predicts_the_published_precision():
+    reference = json.loads(shared("reference/panel.json").read_text())
+    votes = code_feedback("fc")
+    for name, row in reference["veto_predicted_precision"]["fc"].items():
+        found = [
+            bj.panel.voting(votes, VotingRule("veto", n))[f"prevalence[{name}]"].value
+            for n in range(1, 15)
+        ]
+        assert_allclose(found, row, rtol=1e-12)
+
+
+@pytest.mark.parametrize("level", ["fc", "fcnhp"])
+def test_error_rates_of_judges_are_the_published_ones(level):
+    published = json.loads(shared("reference/panel.json").read_text())["tpr_tnr"][level]
+    table = bj.panel.rogan_gladen(code_feedback(level)).table["value"]
+    for key, quantity in (("tpr", "sensitivity"), ("tnr", "specificity")):
+        found = [table[f"{quantity}[{name}]"] for name in published["validators"]]
+        assert_allclose(found, published[key], rtol=1e-12)
+
+
+def test_the_published_ensemble():
+    # Jain et al. (2025), Section 4: veto of 4 has a maximum error of 2.8 %, and 95.5 % and 30.9 %
+    sensitivity, specificity = bj.panel.ensemble_rates(code_feedback(), VotingRule("veto", 4))
+    assert sensitivity == pytest.approx(0.955, abs=0.0005)
+    assert specificity == pytest.approx(0.309, abs=0.0005)
+    assert bj.panel.choose_threshold(code_feedback()) == VotingRule("veto", 4)
+
+
+def test_a_threshold_is_chosen_without_the_generator_that_has_no_labels():
+    votes = code_feedback()
+    name = votes.generators[0]
+    others = votes.only(*votes.generators[1:])
+    assert bj.panel.choose_threshold(votes.hide(name)) == bj.panel.choose_threshold(others)
+
+
+def test_rogan_gladen_of_one_judge_is_the_formula():
+    rows = [[1]] * 90 + [[0]] * 10 + [[1]] * 30 + [[0]] * 70 + [[1]] * 62 + [[0]] * 38
+    votes = Votes(
+        rows, [1] * 100 + [0] * 100 + [-1] * 100, [0] * 200 + [1] * 100, ["c", "t"], ["j"]
+    )
+    value = bj.panel.rogan_gladen(votes)["prevalence[t]"].value
+    assert value == pytest.approx((0.62 + 0.7 - 1) / (0.7 + 0.9 - 1))
+
+
+def test_em_reproduces_anesthesia():
+    # Dawid & Skene (1979), as recomputed for the data: shares and log-likelihood
+    found = em.solve(em.Problem(anesthesia()))
+    assert_allclose(found.rates.shares[0], [0.400, 0.422, 0.112, 0.067], atol=5e-4)
+    assert found.log_likelihood == pytest.approx(-190.731, abs=5e-4)
+
+
+def test_em_reproduces_caries():
+    # Espeland & Handelman (1989), 3,859 teeth
+    found = em.solve(em.Problem(caries()))
+    assert found.rates.shares[0, 1] == pytest.approx(0.1997, abs=1e-4)
+    assert found.log_likelihood == pytest.approx(-7410.942, abs=1e-3)
+    sensitivity = [0.404, 0.706, 0.591, 0.485, 0.913]
+    specificity = [0.994, 0.898, 0.987, 0.969, 0.696]
+    assert_allclose(found.rates.confusion[:, 1, 1], sensitivity, atol=6e-4)
+    assert_allclose(found.rates.confusion[:, 0, 0], specificity, atol=6e-4)
+
+
+@pytest.mark.parametrize(("name", "accuracy"), [("rte", 0.9275), ("bluebird", 0.898)])
+def test_em_is_as_accurate_as_published(name, accuracy):
+    votes = crowd(name)
+    rates = em.solve(em.Problem(votes.hide("all"))).rates
+    unlabelled = em.Problem(votes)
+    unlabelled.known[:] = False
+    unlabelled.labels = unlabelled.labels[:0]
+    best = unlabelled.expect(rates)[1].argmax(axis=1)
+    assert votes.count[best == votes.truth].sum() / votes.n_items >= accuracy - 5e-4
+
+
+def test_em_never_lowers_the_likelihood():
+    problem = em.Problem(code_feedback().hide("gpt-4o", "deepseek-chat"))
+    path = [em.solve(problem, max_iterations=n).log_likelihood for n in range(1, 12)]
+    assert (np.diff(path) > -1e-9).all()
+
+
+def test_em_of_labelled_items_is_counting():
+    votes = Votes.from_frame(bj.panel.simulate(items=200, labelled=200, random_seed=1))
+    rates = em.solve(em.Problem(votes)).rates
+    assert_allclose(rates.shares[:, 1], true_prevalence(votes))
+    tally = votes.tally().sum(axis=0)
+    assert_allclose(rates.confusion[:, 1, 1], tally[1, :, 1] / tally[1, :, :2].sum(axis=1))
+
+
+def test_em_score_is_the_slope_of_the_likelihood():
+    # the curvature rests on a score in closed form; here by differences of the likelihood
+    votes = Votes.from_frame(bj.panel.simulate(items=80, labelled=20, random_seed=1))
+    problem = em.Problem(votes)
+    inner = em.solve(problem, pseudo=0.5)
+    errors = em.covariance(problem, inner.rates, 0.5)[0][:, 1]
+    g = inner.rates.shares.copy()
+
+    def profile(shift):
+        shares = g.copy()
+        logit = np.log(shares[0, 1] / shares[0, 0]) + shift
+        shares[0] = [1 / (1 + np.exp(logit)), 1 / (1 + np.exp(-logit))]
+        at = em.Rates(shares, inner.rates.confusion)
+        return problem.expect(at)[0] @ problem.count + 0.5 * np.log(shares[0]).sum()
+
+    step = 1e-3
+    curvature = -(profile(step) - 2 * profile(0) + profile(-step)) / step**2
+    # other unknowns can only add to the error that they leave when held fixed
+    assert errors[0] > 0.999 / np.sqrt(curvature)
+    assert errors[0] < 1.5 / np.sqrt(curvature)
+
+
+def test_a_third_response_says_what_skipping_does_not():
+    rng = np.random.default_rng(1)
+    truth = rng.random(4000) < 0.7
+    rows = (rng.random((4000, 3)) < np.where(truth, 0.9, 0.3)[:, None]).astype(int)
+    rows[rng.random((4000, 3)) < np.where(truth, 0.05, 0.6)[:, None]] = -1
+    votes = votes_of(rows.tolist(), [int(t) if i < 1000 else -1 for i, t in enumerate(truth)])
+    widths = [
+        np.subtract(*bj.panel.dawid_skene_em(votes, missing=missing).table.iloc[0][["high", "low"]])
+        for missing in ("skip", "response")
+    ]
+    assert widths[1] < 0.9 * widths[0]
+
+
+def test_difference_is_exact_where_all_items_are_labelled():
+    votes = Votes.from_frame(bj.panel.simulate(labelled=300, random_seed=1))
+    table = bj.panel.difference(votes).table
+    assert_allclose(table["value"], true_prevalence(votes))
+    assert_allclose(table["high"], table["low"])
+
+
+def test_logit_shift_leaves_the_generator_itself_out():
+    votes = code_feedback()
+    for name in votes.generators[:2]:
+        hidden = bj.panel.logit_shift(votes.hide(name))
+        row = f"prevalence[{name}]"
+        assert hidden[row] == pytest.approx(bj.panel.logit_shift(votes)[row])
+
+
+def test_logistic_mode_has_no_slope():
+    votes = Votes.from_frame(bj.panel.simulate(random_seed=1))
+    mode = logistic.find_mode(votes)
+    known = votes.truth != -1
+    size, judges = len(votes.generators), len(votes.judges)
+    spread = [logistic.LEVEL] + [logistic.GENERATOR] * size
+    spread += [logistic.SHARED] + [logistic.JUDGE] * judges
+    gap = votes.count * (votes.truth - mode.chance)
+    score = mode.design[known].T @ gap[known] - mode.weights / np.square(spread)
+    assert_allclose(score, 0, atol=1e-8)
+
+
+def test_model_assisted_knows_what_is_labelled():
+    votes = Votes.from_frame(bj.panel.simulate(labelled=300, random_seed=1))
+    table = bj.panel.model_assisted(votes).table
+    assert_allclose(table["value"], true_prevalence(votes))
+    assert_allclose(table["high"] - table["low"], 0, atol=1e-9)
+
+
+def test_judges_in_another_order_say_the_same():
+    votes = Votes.from_frame(bj.panel.simulate(random_seed=4))
+    order = [2, 0, 3, 1]
+    turned = Votes(
+        votes.votes[:, order],
+        votes.truth,
+        votes.generator,
+        votes.generators,
+        [votes.judges[j] for j in order],
+        count=votes.count,
+    )
+    one, other = (bj.panel.dawid_skene_em(v).table for v in (votes, turned))
+    assert_allclose(one["value"], other.loc[one.index, "value"], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda v: bj.panel.rogan_gladen(v.hide(*v.generators)), "no labelled item is good"),
+        (lambda v: bj.panel.logit_shift(v.hide("g1", "g2")), "at least 2"),
+        (lambda v: bj.panel.model_assisted(v.hide(*v.generators)), "no item is labelled"),
+        (lambda v: bj.panel.choose_threshold(v.hide(*v.generators)), "no item is labelled"),
+        (lambda v: bj.panel.VotingRule("veto", 0), "threshold=0"),
+        (lambda v: bj.panel.VotingRule("majority", 2), "no threshold"),
+        (lambda v: bj.panel.regression(v, solver="newton"), "exact or source"),
+        (lambda v: v.hide("g9"), "no generator"),
+    ],
+)
+def test_refusals(call, words):
+    votes = Votes.from_frame(bj.panel.simulate(random_seed=1))
+    with pytest.raises(bj.InputError, match=words):
+        call(votes)
+
+
+@pytest.mark.parametrize("n_labelled", [50, 150])
+def test_difference_and_model_cover_what_was_simulated(n_labelled):
+    found = {bj.panel.difference: [], bj.panel.model_assisted: []}
+    for seed in range(60):
+        full = Votes.from_frame(
+            bj.panel.simulate(labelled=300, shared_effect=1.0, random_seed=seed)
+        )
+        rows = np.repeat(np.arange(len(full.count)), full.count)
+        rng = np.random.default_rng(seed)
+        order = rng.permutation(len(rows))
+        truth = full.truth[rows].astype(int)
+        truth[order[3 * n_labelled :]] = -1
+        votes = Votes(full.votes[rows], truth, full.generator[rows], full.generators, full.judges)
+        for method, covered in found.items():
+            table = method(votes, ci_prob=0.9).table
+            share = true_prevalence(full)
+            covered.extend((table["low"] <= share) & (share <= table["high"]))
+    for method, covered in found.items():
+        noise = 5 * np.sqrt(0.9 * 0.1 / len(covered))
+        assert abs(np.mean(covered) - 0.9) < noise, method.__name__
