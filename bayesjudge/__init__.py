@@ -3,13 +3,14 @@
 Rooms, one question each:
 
 - `prevalence`: what share of outputs is truly good, when the judge errs?
+- `ratings`: which judge agrees with people when several answers are right?
 
 Every room has the same furniture: a data class, closed forms that return an `Estimate`, `Priors`,
 `build_model`, `fit` that returns a `Fit`, `simulate`, and functions that start with ``plot_``.
 Importing the package loads neither PyMC nor ArviZ nor matplotlib; a function that needs one does.
 """
 
-from bayesjudge import prevalence
+from bayesjudge import prevalence, ratings
 from bayesjudge.core.errors import (
     ConvergenceError,
     ConvergenceWarning,
@@ -37,6 +38,7 @@ __all__ = [
     "load",
     "plot_intervals",
     "prevalence",
+    "ratings",
     "report",
     "side_by_side",
 ]

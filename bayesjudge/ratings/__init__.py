@@ -1,0 +1,58 @@
+"""Which judge agrees with people when several answers are right?"""
+
+from bayesjudge.ratings.aggregation import Profile, aggregate
+from bayesjudge.ratings.agreement import METRICS, fleiss_kappa, inter_rater_alpha
+from bayesjudge.ratings.algebra import (
+    Identification,
+    all_response_sets,
+    choice_matrix,
+    error_matrix,
+    forward,
+    identification,
+    membership,
+    reverse,
+    selection_effect,
+)
+from bayesjudge.ratings.closed_form import agreement, endorsement_rates
+from bayesjudge.ratings.data import Ratings
+from bayesjudge.ratings.definitions import (
+    Definition,
+    decision_consistency,
+    definitions,
+    prevalence_at,
+    prevalence_bias,
+)
+from bayesjudge.ratings.performance import Performance
+from bayesjudge.ratings.ranks import error_keeps_ranking
+from bayesjudge.ratings.shift import shift_matrix, shift_sweep
+from bayesjudge.ratings.simulate import simulate
+
+__all__ = [
+    "METRICS",
+    "Definition",
+    "Identification",
+    "Performance",
+    "Profile",
+    "Ratings",
+    "aggregate",
+    "agreement",
+    "all_response_sets",
+    "choice_matrix",
+    "decision_consistency",
+    "definitions",
+    "endorsement_rates",
+    "error_keeps_ranking",
+    "error_matrix",
+    "fleiss_kappa",
+    "forward",
+    "identification",
+    "inter_rater_alpha",
+    "membership",
+    "prevalence_at",
+    "prevalence_bias",
+    "reverse",
+    "selection_effect",
+    "shift_matrix",
+    "shift_sweep",
+    "simulate",
+]
