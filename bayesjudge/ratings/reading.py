@@ -127,13 +127,19 @@ def _tidy(
 
 
 def _recoded(rows: pd.DataFrame, recode: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
-    for rater, meaning in recode.items():
-        means = {spell(k): spell(v) for k, v in meaning.items()}
-        theirs = rows["rater"] == spell(rater)
-        rows.loc[theirs, "choice"] = rows.loc[theirs, "choice"].map(lambda x, m=means: m.get(x, x))
-        rows.loc[theirs, "chosen_set"] = rows.loc[theirs, "chosen_set"].map(
-            lambda x, m=means: None if x is None else frozenset(m.get(o, o) for o in x)
-        )
+    means = {
+        spell(rater): {spell(said): spell(meant) for said, meant in meaning.items()}
+        for rater, meaning in recode.items()
+    }
+    for column in ("choice", "chosen_set") if means else ():
+        meant = []
+        for rater, said in zip(rows["rater"], rows[column], strict=True):
+            table = means.get(rater, {})
+            if isinstance(said, frozenset):
+                meant.append(frozenset(table.get(option, option) for option in said))
+            else:
+                meant.append(None if said is None else table.get(said, said))
+        rows[column] = pd.Series(meant, dtype=object, index=rows.index)
     return rows
 
 
