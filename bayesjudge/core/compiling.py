@@ -62,7 +62,10 @@ class Compiled:
             Samples `model`.
         """
         start = _start_of(model)
-        updated = self.runnable.with_data(**_data_of(model))
+        data = _data_of(model)
+        # nutpie refuses what the graph does not use, such as the length of a dimension in names
+        used = {v.name for v in getattr(self.runnable, "shared_var_keys", ())} or set(data)
+        updated = self.runnable.with_data(**{k: v for k, v in data.items() if k in used})
         name = "_make_initial_points" if self.road == "quick" else "initial_point_func"
         return replace(self, runnable=replace(updated, **{name: start}))
 

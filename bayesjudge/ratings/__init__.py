@@ -22,6 +22,14 @@ from bayesjudge.ratings.definitions import (
     prevalence_at,
     prevalence_bias,
 )
+from bayesjudge.ratings.items import (
+    item_profiles,
+    item_shares,
+    performance,
+    prevalences,
+    prior_check,
+)
+from bayesjudge.ratings.model import Priors, build_model, fit
 from bayesjudge.ratings.performance import Performance
 from bayesjudge.ratings.ranks import error_keeps_ranking
 from bayesjudge.ratings.shift import shift_matrix, shift_sweep
@@ -32,24 +40,32 @@ __all__ = [
     "Definition",
     "Identification",
     "Performance",
+    "Priors",
     "Profile",
     "Ratings",
     "aggregate",
     "agreement",
     "all_response_sets",
+    "build_model",
     "choice_matrix",
     "decision_consistency",
     "definitions",
     "endorsement_rates",
     "error_keeps_ranking",
     "error_matrix",
+    "fit",
     "fleiss_kappa",
     "forward",
     "identification",
     "inter_rater_alpha",
+    "item_profiles",
+    "item_shares",
     "membership",
+    "performance",
     "prevalence_at",
     "prevalence_bias",
+    "prevalences",
+    "prior_check",
     "reverse",
     "selection_effect",
     "shift_matrix",

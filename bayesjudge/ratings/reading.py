@@ -132,7 +132,7 @@ def _recoded(rows: pd.DataFrame, recode: Mapping[str, Mapping[str, str]]) -> pd.
         for rater, meaning in recode.items()
     }
     for column in ("choice", "chosen_set") if means else ():
-        meant = []
+        meant: list[Any] = []
         for rater, said in zip(rows["rater"], rows[column], strict=True):
             table = means.get(rater, {})
             if isinstance(said, frozenset):
