@@ -85,11 +85,11 @@ def _coverage(judge: Any, human: Any) -> Any:
 
 
 def _share_of(part: Any, whole: Any) -> Any:
-    total = whole.sum(axis=-1)
-    share = np.divide(part.sum(axis=-1), total, out=np.full(total.shape, np.nan), where=total > 0)
+    each, total = np.broadcast_arrays(part.sum(axis=-1), whole.sum(axis=-1))
     held = total > 0
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(held, share, 0.0).sum(axis=-1) / held.sum(axis=-1)
+    share = np.divide(each, total, out=np.zeros(total.shape), where=held)
+    with np.errstate(invalid="ignore"):
+        return share.sum(axis=-1) / held.sum(axis=-1)
 
 
 def _binary_cross_entropy(judge: Any, human: Any) -> Any:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.results import Estimate
+from bayesjudge.core.results import Caution, Estimate
 from bayesjudge.ratings.aggregation import Profile
 from bayesjudge.ratings.algebra import error_matrix
 from bayesjudge.ratings.data import PEOPLE, Ratings
@@ -20,6 +20,8 @@ from bayesjudge.ratings.performance import Performance
 #: Share of the starting point that may be left in an item's draw.
 LEFT_OVER = 0.02
 MOST_SWEEPS = 200
+#: Share of an item's posterior that its own ratings should make up, to compare judges by it.
+OWN_WEIGHT = 0.75
 
 
 def item_shares(fit: Fit, *, draws: int = 400, random_seed: Any = 0) -> np.ndarray:
@@ -242,7 +244,27 @@ def performance(
         source=fit.source,
         interval="equal-tailed",
         assumptions=fit.assumptions,
-        cautions=fit.cautions,
+        cautions=(*fit.cautions, *_prior_heavy(fit)),
+    )
+
+
+def _prior_heavy(fit: Fit) -> tuple[Caution, ...]:
+    """Say where items' own ratings are outweighed by the mean over items."""
+    ratings = fit.data
+    n = (ratings.chosen.sum(axis=2) + ratings.endorsed.sum(axis=2))[:, :, None]
+    size = fit.draws("pool_size").mean(axis=0)[:, None, None]
+    own = (n / (n + size)).mean(axis=(1, 2))
+    low = [f"{s} {w:.0%}" for s, w in zip(ratings.sources, own, strict=True) if w < OWN_WEIGHT]
+    if not low:
+        return ()
+    return (
+        Caution(
+            "few-ratings",
+            f"of what is said of an item, its own ratings make up: {', '.join(low)}; the rest is "
+            "the mean over items, in which a judge knows nothing of what people said of this "
+            "item: agreement is understated, most for judges whose items differ most. Rate items "
+            "more often, or rank judges by the counts (agreement)",
+        ),
     )
 
 

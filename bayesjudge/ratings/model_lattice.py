@@ -179,11 +179,11 @@ class LogCoefficientsGradient(Op):
         output_storage : list
             Where the results go.
         """
-        *steps, wanted, bar = inputs
-        path, q, h = _forward(*steps)
+        mine, seen, layout, ways, start, pairs, wanted, bar = inputs
+        path, q, h = _forward(mine, seen, layout, ways, start, pairs)
         h_bar = np.zeros(h.size)
         np.add.at(h_bar, wanted, bar / h[wanted])
-        found = _backward(*steps, h_bar=h_bar, path=path, q=q, h=h)
+        found = _backward(mine, seen, layout, ways, start, pairs, h_bar, path, q, h)
         for storage, value in zip(output_storage, found, strict=True):
             storage[0] = value
 

@@ -263,12 +263,24 @@ def test_prior_check_moves_what_is_not_identified_and_little_else(forced_fit, fi
 # Downstream -------------------------------------------------------------------------------------
 
 
-def test_performance_ranks_the_judge_that_shares_most(fit_of):
-    found = bj.ratings.performance(fit_of(bj.ratings), draws=200)
+def test_performance_finds_the_best_judge_where_items_are_rated_often():
+    table = bj.ratings.simulate(choices=30, random_seed=1)
+    often = Ratings.from_frame(
+        table, positive="yes", judges=["gpt", "claude"], response_set="response_set"
+    )
+    found = bj.ratings.performance(bj.ratings.fit(often, random_seed=1), draws=200)
     best = found.best()
     assert_allclose(best.sum(axis=1), 1)
-    assert best.loc["mse (srs/srs)", "gpt"] > best.loc["mse (srs/srs)", "claude"]
+    for definition in ("mse (srs/srs)", "decision_consistency (at 0.5)", "js_divergence (s/s)"):
+        assert best.loc[definition, "gpt"] > 0.9  # it shares 90 % with people, the other 50 %
+    assert "few-ratings" not in {c.name for c in found.cautions}
+
+
+def test_performance_says_where_the_prior_outweighs_the_ratings(fit_of):
+    found = bj.ratings.performance(fit_of(bj.ratings), draws=200)
     assert np.isfinite(found.draws).all()  # no share is 0 in a posterior
+    (text,) = (c.text for c in found.cautions if c.name == "few-ratings")
+    assert "gpt" in text
     table = found.estimate().table
     assert (table["low"] <= table["value"]).all()
     again = bj.ratings.performance(fit_of(bj.ratings), draws=200)
