@@ -62,10 +62,11 @@ class Compiled:
             Samples `model`.
         """
         start = _start_of(model)
-        data = _data_of(model)
-        # nutpie refuses what the graph does not use, such as the length of a dimension in names
-        used = {v.name for v in getattr(self.runnable, "shared_var_keys", ())} or set(data)
-        updated = self.runnable.with_data(**{k: v for k, v in data.items() if k in used})
+        # on the full road nutpie knows only the data that its functions read
+        read = getattr(self.runnable, "shared_var_keys", None)
+        known = None if read is None else {variable.name for variable in read}
+        data = {k: v for k, v in _data_of(model).items() if known is None or k in known}
+        updated = self.runnable.with_data(**data)
         name = "_make_initial_points" if self.road == "quick" else "initial_point_func"
         return replace(self, runnable=replace(updated, **{name: start}))
 
