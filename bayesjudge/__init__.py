@@ -6,6 +6,7 @@ Rooms, one question each:
   promised?
 - `panel`: how good is each generator, and how reliable is each judge?
 - `prevalence`: what share of outputs is truly good, when the judge errs?
+- `ratings`: which judge agrees with people when several answers are right?
 
 Every room has the same furniture: a data class, closed forms that return an `Estimate`, `Priors`,
 `build_model`, `fit` that returns a `Fit`, `simulate`, and functions that start with ``plot_``.
@@ -14,6 +15,7 @@ Importing the package loads neither PyMC nor ArviZ nor matplotlib; a function th
 
 from bayesjudge import bias, prevalence
 from bayesjudge import panel, prevalence
+from bayesjudge import prevalence, ratings
 from bayesjudge.core.errors import (
     ConvergenceError,
     ConvergenceWarning,
@@ -43,6 +45,7 @@ __all__ = [
     "panel",
     "plot_intervals",
     "prevalence",
+    "ratings",
     "report",
     "side_by_side",
 ]

@@ -46,6 +46,13 @@ ROOMS = {
         closed_form=bj.prevalence.rogan_gladen,
         truth={"prevalence": 0.8, "sensitivity": 0.9, "specificity": 0.7},
     ),
+    bj.ratings: Room(
+        read=lambda table: bj.ratings.Ratings.from_frame(
+            table, positive="yes", judges=["gpt", "claude"], response_set="response_set"
+        ),
+        closed_form=bj.ratings.endorsement_rates,
+        truth={"endorsement[people, yes]": 0.6, "endorsement[gpt, no]": 0.65},
+    ),
 }
 
 

@@ -1,0 +1,222 @@
+"""Frequentist answers: endorsement rates, and agreement with intervals from resampled items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.special import stdtrit
+
+from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.results import Caution, Estimate
+from bayesjudge.ratings.aggregation import Profile
+from bayesjudge.ratings.agreement import SOURCE
+from bayesjudge.ratings.cautions import cautions_of
+from bayesjudge.ratings.data import PEOPLE, Ratings
+from bayesjudge.ratings.definitions import Definition, definitions
+from bayesjudge.ratings.performance import Performance
+
+ITEMS = "items are a random sample of those that the answer is about"
+ASKED = "items with response sets are a random sample of the items"
+
+
+def endorsement_rates(ratings: Ratings, *, ci_prob: float = 0.95) -> Estimate:
+    """Share of raters who would accept each option, averaged over items.
+
+    Response sets answer it. Where a source gave forced choices only, they bound it: an option is
+    accepted at least as often as it is chosen, and at most as often as no choice excludes it.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Of people and judges.
+    ci_prob : float, default 0.95
+        Coverage that the interval aims at.
+
+    Returns
+    -------
+    Estimate
+        ``endorsement[people, yes]`` by source and option: the mean over items with response sets
+        and its t interval; or ``nan`` with an interval for the bounds.
+
+    Raises
+    ------
+    InputError
+        Where `ci_prob` is out of range.
+
+    Examples
+    --------
+    >>> from bayesjudge.ratings import simulate
+    >>> ratings = Ratings.from_frame(simulate(random_seed=1), positive="yes",
+    ...                              judges=["gpt", "claude"], response_set="response_set")
+    >>> [round(x, 2) for x in endorsement_rates(ratings)["endorsement[people, yes]"]]
+    [0.54, 0.45, 0.64]
+    """
+    check_ci_prob(ci_prob)
+    rows = {}
+    for i, name in enumerate(ratings.sources or ()):
+        found = _from_sets(ratings, i, ci_prob) if ratings.endorsed[i].any() else None
+        found = found or _from_choices(ratings, i, ci_prob)
+        for option, row in zip(ratings.options, found, strict=True):
+            rows[f"endorsement[{name}, {option}]"] = row
+    return Estimate.from_rows(
+        rows,
+        method="Mean endorsement",
+        ci_prob=ci_prob,
+        source=f"{SOURCE}, Section 4",
+        interval="t, over items",
+        assumptions=(ITEMS, ASKED),
+        cautions=cautions_of(ratings),
+    )
+
+
+def _from_sets(ratings: Ratings, i: int, ci_prob: float) -> list[tuple[float, ...]] | None:
+    n = ratings.endorsed[i].sum(axis=1)
+    held = n > 0
+    if held.sum() < 2:
+        return None
+    shares = (ratings.endorsed[i] @ ratings.members.T)[held] / n[held, None]
+    return [(m, max(m - h, 0.0), min(m + h, 1.0)) for m, h in _mean(shares, ci_prob)]
+
+
+def _from_choices(ratings: Ratings, i: int, ci_prob: float) -> list[tuple[float, ...]]:
+    """Bounds: chosen at the least; at most what a choice of something else leaves possible."""
+    counts = ratings.chosen[i] if ratings.chosen[i].any() else np.zeros_like(ratings.chosen[i])
+    counts = counts[counts.sum(axis=1) > 0]
+    if len(counts) < 2:
+        return [(np.nan, 0.0, 1.0)] * len(ratings.options)
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    together = (ratings.members @ ratings.members.T) > 0  # options that some set holds both of
+    lowest, highest = _mean(shares, ci_prob), _mean(shares @ together, ci_prob)
+    return [
+        (np.nan, max(low - h, 0.0), min(high + g, 1.0))
+        for (low, h), (high, g) in zip(lowest, highest, strict=True)
+    ]
+
+
+def _mean(values: np.ndarray, ci_prob: float) -> list[tuple[float, float]]:
+    n = len(values)
+    half = stdtrit(n - 1, (1 + ci_prob) / 2) * values.std(axis=0, ddof=1) / np.sqrt(n)
+    return [(float(m), float(h)) for m, h in zip(values.mean(axis=0), half, strict=True)]
+
+
+def agreement(
+    ratings: Ratings,
+    *,
+    of: Sequence[Definition] | None = None,
+    replicates: int = 1000,
+    pseudo_count: float = 0.0,
+    ties: str = "share",
+    random_seed: Any = 0,
+) -> Performance:
+    """Compare every judge with people under many definitions, as the ratings were counted.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Of people and at least one judge.
+    of : sequence of Definition, optional
+        What to evaluate; `definitions` by default.
+    replicates : int, default 1000
+        Bootstrap samples of items. Pairs of ratings are never resampled: they are not independent,
+        and such intervals cover 61 % at a nominal 95 %.
+    pseudo_count : float, default 0
+        Added to each option's choices in an item. At 0, one option that a judge never gave where
+        people did makes a divergence infinite.
+    ties : {"share", "first"}
+        See `aggregate`.
+    random_seed : int or numpy.random.Generator, default 0
+        Same seed, same intervals.
+
+    Returns
+    -------
+    Performance
+        On the items that all sources rated.
+
+    Raises
+    ------
+    InputError
+        Where there is no judge, or fewer than two items that all sources rated.
+    """
+    with checking("agreement") as require:
+        require(ratings.judges, "there is no judge among the sources")
+        require(replicates >= 1, f"replicates must be 1 or more, got {replicates}")
+    chosen = tuple(of or definitions())
+    profiles = {
+        name: ratings.profile(name, pseudo_count=pseudo_count) for name in ratings.sources or ()
+    }
+    common = ~np.any([np.isnan(p.endorsed[:, 0]) for p in profiles.values()], axis=0)
+    with checking("agreement") as require:
+        require(common.sum() >= 2, f"{common.sum()} items were rated by all sources; need two")
+    profiles = {name: p.items(common) for name, p in profiles.items()}
+    rng = np.random.default_rng(random_seed)
+    n = int(common.sum())
+    index = rng.integers(n, size=(replicates, n))
+
+    def evaluate(rows: Any) -> np.ndarray:
+        taken = {name: p.items(rows) for name, p in profiles.items()}
+        values = [
+            [
+                d.value(taken[j], taken[PEOPLE], positive=ratings.positive_index, ties=ties)
+                for j in ratings.judges
+            ]
+            for d in chosen
+        ]
+        return np.moveaxis(np.asarray(values, float), -1, 0) if rows.ndim > 1 else np.array(values)
+
+    size = max(1, int(2e6 / (n * len(ratings.options))))
+    draws = [evaluate(index[start : start + size]) for start in range(0, replicates, size)]
+    return Performance(
+        definitions=chosen,
+        judges=ratings.judges,
+        values=evaluate(np.arange(n)),
+        draws=np.concatenate(draws),
+        method="As counted",
+        source=f"{SOURCE}, Table 1",
+        interval="bootstrap over items",
+        assumptions=(ITEMS,),
+        cautions=(*cautions_of(ratings), *_stand_ins(ratings)),
+    )
+
+
+def _stand_ins(ratings: Ratings) -> tuple[Caution, ...]:
+    if ratings.fully_specified:
+        return ()
+    held = (ratings.endorsed.sum(axis=2) > 0).sum(axis=1)
+    lacking = [
+        f"{name!r} ({n} of {ratings.chosen.shape[1]})"
+        for name, n in zip(ratings.sources or (), held, strict=True)
+        if n < ratings.chosen.shape[1]
+    ]
+    if not lacking:
+        return ()
+    return (
+        Caution(
+            "choices-stand-in",
+            f"items with response sets: {', '.join(lacking)}; elsewhere an option that was not "
+            "chosen counts as not endorsed, which underestimates endorsements (hrs, srs, and both "
+            "downstream figures); the posterior does not do this",
+        ),
+    )
+
+
+def profile_under(chosen: np.ndarray, set_given_choice: np.ndarray, members: np.ndarray) -> Profile:
+    """Endorsements that choices imply under a reverse matrix F'.
+
+    Parameters
+    ----------
+    chosen : numpy.ndarray, shape (..., n_items, K)
+        Shares of choices.
+    set_given_choice : numpy.ndarray, shape (Q, K) or (n_items, Q, K)
+        F': for all items, or for each.
+    members : numpy.ndarray, shape (K, Q)
+        Which option is in which set.
+
+    Returns
+    -------
+    Profile
+        Choices as given, and the endorsements.
+    """
+    shares = (set_given_choice @ chosen[..., None])[..., 0]
+    return Profile(chosen, shares @ members.T)

@@ -1,0 +1,302 @@
+"""What the estimators see: counts of forced choices and of response sets, by source and item."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from bayesjudge.core.errors import checking
+from bayesjudge.ratings.aggregation import Profile
+from bayesjudge.ratings.algebra import all_response_sets, membership
+
+PEOPLE = "people"
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """How often people, and each judge, gave each answer to each item.
+
+    Parameters
+    ----------
+    chosen : array_like of int, shape (n_sources, n_items, K)
+        Forced choices: how often each option was chosen. Any number of raters an item, also none.
+    options : sequence of str, length K
+        The options, at least two.
+    positive : str
+        The option that items are categorised by, for example ``"unsafe"``.
+    endorsed : array_like of int, shape (n_sources, n_items, Q), optional
+        Response sets: how often each was given. None by default.
+    paired : array_like of int, shape (n_sources, K, Q), optional
+        Answers that hold both a choice (row) and a response set (column), summed over items. The
+        sets are counted in `endorsed` and the choices in `chosen`, here is how they go together.
+    sets : sequence of sequence of str, length Q, optional
+        Admissible response sets; all non-empty sets of options by default.
+    items, sources : sequence of str, optional
+        Names. The first source is ``"people"``, the others are judges.
+    stray : int, default 0
+        Answers that held both a choice and a set without it: the source's model excludes them.
+
+    Raises
+    ------
+    InputError
+        Where shapes differ, a count is negative, `positive` is no option, a set holds an unknown
+        option, a source has no rating at all, or names repeat.
+
+    Examples
+    --------
+    >>> ratings = Ratings(chosen=[[[2, 1], [0, 3]], [[1, 0], [0, 1]]], options=("yes", "no"),
+    ...                   positive="yes", sources=("people", "gpt"))
+    >>> ratings.judges
+    ('gpt',)
+    """
+
+    chosen: Any
+    options: Sequence[str]
+    positive: str
+    endorsed: Any = None
+    paired: Any = None
+    sets: Sequence[Sequence[str]] | None = None
+    items: Sequence[str] | None = None
+    sources: Sequence[str] | None = None
+    stray: int = 0
+
+    def __post_init__(self) -> None:
+        options = tuple(map(str, self.options))
+        sets = all_response_sets(options) if self.sets is None else self.sets
+        sets = tuple(tuple(sorted(map(str, s), key=_place(options))) for s in sets)
+        chosen = np.asarray(self.chosen)
+        with checking("ratings.Ratings") as require:
+            require(
+                chosen.ndim == 3 and chosen.shape[-1] == len(options),
+                f"chosen has shape {chosen.shape}, expected (sources, items, {len(options)})",
+            )
+            require(len(options) >= 2, f"at least two options, got {list(options)}")
+        n_sources, n_items, k = chosen.shape
+        shapes = {
+            "chosen": (n_sources, n_items, k),
+            "endorsed": (n_sources, n_items, len(sets)),
+            "paired": (n_sources, k, len(sets)),
+        }
+        found: dict[str, Any] = {"options": options, "positive": str(self.positive), "sets": sets}
+        with checking("ratings.Ratings") as require:
+            for name, shape in shapes.items():
+                value = getattr(self, name)
+                found[name] = _counts(name, value, shape, require)
+            found["items"] = _names(self.items, n_items, "items", require)
+            default = (PEOPLE, *(f"judge {i}" for i in range(1, n_sources)))
+            found["sources"] = _names(self.sources or default, n_sources, "sources", require)
+        for name, value in found.items():
+            object.__setattr__(self, name, value)
+        with checking("ratings.Ratings") as require:
+            self._check(require)
+
+    def _check(self, require: Any) -> None:
+        require(
+            self.positive in self.options,
+            f"positive={self.positive!r} is no option; the options are {list(self.options)}",
+        )
+        unknown = sorted({o for s in self.sets or () for o in s} - set(self.options))
+        require(not unknown, f"sets hold {unknown}, which are not among {list(self.options)}")
+        require(all(self.sets or ()), "a response set must hold at least one option")
+        require(len(set(self.sets or ())) == len(self.sets or ()), "response sets repeat")
+        lonely = [o for o in self.options if (o,) not in (self.sets or ())]
+        require(not lonely, f"{lonely} are options but not response sets of their own; add them")
+        for name, total in zip(self.sources or (), self._totals(), strict=True):
+            require(total > 0, f"{name!r} has no ratings; leave it out")
+
+    def _totals(self) -> np.ndarray:
+        return self.chosen.sum(axis=(1, 2)) + self.endorsed.sum(axis=(1, 2))
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Names of the judges: all sources but people."""
+        return tuple(self.sources or ())[1:]
+
+    @property
+    def members(self) -> np.ndarray:
+        """Which option is in which response set, shape (K, Q)."""
+        return membership(self.options, self.sets or ())
+
+    @property
+    def positive_index(self) -> int:
+        """Position of the positive option."""
+        return list(self.options).index(self.positive)
+
+    @property
+    def fully_specified(self) -> bool:
+        """Whether every response set is a single option, so that a choice tells everything."""
+        return len(self.sets or ()) == len(self.options)
+
+    def source(self, name: str) -> int:
+        """Find a source.
+
+        Parameters
+        ----------
+        name : str
+            ``"people"`` or a judge.
+
+        Returns
+        -------
+        int
+            Its position.
+
+        Raises
+        ------
+        InputError
+            Where there is none of that name.
+        """
+        with checking("ratings.Ratings") as require:
+            require(name in (self.sources or ()), f"no source {name!r}; there are {self.sources}")
+        return list(self.sources or ()).index(name)
+
+    def profile(self, name: str, *, pseudo_count: float = 0.0) -> Profile:
+        """Shares of choices and of endorsements, item by item, as they were counted.
+
+        Where an item has no response sets, choices stand in for them: what everyone did not choose
+        counts as not endorsed, which underestimates. Response sets of one option stand in for
+        choices where there are no choices, larger ones are shared evenly between their options.
+
+        Parameters
+        ----------
+        name : str
+            ``"people"`` or a judge.
+        pseudo_count : float, default 0
+            Added to each option's count of choices, and to those who endorse it and who do not,
+            so that no share is 0 or 1.
+
+        Returns
+        -------
+        Profile
+            Shape (n_items, K); ``nan`` where an item has no rating of this source.
+
+        Raises
+        ------
+        InputError
+            Where there is no such source.
+        """
+        i = self.source(name)
+        evenly = self.members / self.members.sum(axis=0)
+        sets_n = self.endorsed[i].sum(axis=1, keepdims=True)
+        choices = np.where(
+            self.chosen[i].sum(axis=1, keepdims=True) > 0,
+            self.chosen[i],
+            self.endorsed[i] @ evenly.T,
+        )
+        with np.errstate(invalid="ignore", divide="ignore"):
+            n = choices.sum(axis=1, keepdims=True)
+            k = choices.shape[1]
+            shares = np.where(n > 0, (choices + pseudo_count) / (n + k * pseudo_count), np.nan)
+            yes = np.where(sets_n > 0, self.endorsed[i] @ self.members.T, choices)
+            asked = np.where(sets_n > 0, sets_n, n)
+            endorsed = np.where(
+                asked > 0, (yes + pseudo_count) / (asked + 2 * pseudo_count), np.nan
+            )
+        return Profile(shares, endorsed)
+
+    @classmethod
+    def from_frame(
+        cls,
+        table: Any,
+        *,
+        positive: str,
+        judges: Sequence[str] = (),
+        item: str = "item",
+        rater: str = "rater",
+        choice: str | None = "choice",
+        response_set: str | None = None,
+        separator: str = "|",
+        options: Sequence[str] | None = None,
+        sets: Sequence[Sequence[str]] | None = None,
+        missing_value: Any = (),
+        recode: Mapping[str, Mapping[str, str]] | None = None,
+    ) -> Self:
+        """Count a long table: one row an answer.
+
+        Parameters
+        ----------
+        table : dataframe
+            pandas, polars, Arrow, DuckDB or Spark.
+        positive : str
+            The option that items are categorised by. Say it: where people were asked "is this
+            unsafe?" and a judge "is this safe?", both answer yes and mean the opposite.
+        judges : sequence of str
+            Raters that are judges; a judge may answer an item many times. All others are people.
+        item, rater : str
+            Columns with the item and with who rated it.
+        choice : str, optional
+            Column with a forced choice, empty where there is none.
+        response_set : str, optional
+            Column with a response set, its options joined by `separator`. A row with both a choice
+            and a set tells how this rater chooses from a set.
+        separator : str, default "|"
+            Between options of a set.
+        options : sequence of str, optional
+            All options, in their order; those that occur by default, the positive one first.
+        sets : sequence of sequence of str, optional
+            Admissible response sets; all by default.
+        missing_value : scalar or list, optional
+            Answers that mean none, such as ``"idk"``; counted as missing.
+        recode : mapping of str to mapping, optional
+            By judge, what its answers mean: ``{"gpt": {"yes": "no", "no": "yes"}}``.
+
+        Returns
+        -------
+        Ratings
+            Items in the order of their names.
+
+        Raises
+        ------
+        InputError
+            Where a column is missing, an answer is no option, a choice holds a separator, a person
+            rated an item twice, a judge does not occur, or the counts allow no estimate.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"item": [1, 1, 1], "rater": ["ann", "bob", "gpt"],
+        ...                       "choice": ["yes", "no", "yes"]})
+        >>> Ratings.from_frame(table, positive="yes", judges=["gpt"]).chosen.tolist()
+        [[[1, 1]], [[1, 0]]]
+        """
+        from bayesjudge.ratings.reading import read_answers
+
+        return cls(
+            **read_answers(
+                table,
+                columns=(item, rater, choice, response_set),
+                positive=positive,
+                judges=tuple(map(str, judges)),
+                separator=separator,
+                options=options,
+                sets=sets,
+                missing=missing_value,
+                recode=recode or {},
+            )
+        )
+
+
+def _place(options: Sequence[str]) -> Any:
+    order = {option: i for i, option in enumerate(options)}
+    return lambda option: order.get(option, len(order))
+
+
+def _names(names: Any, n: int, what: str, require: Any) -> tuple[str, ...]:
+    names = tuple(map(str, range(n) if names is None else names))
+    require(len(names) == n, f"{len(names)} names for {n} {what}")
+    require(len(set(names)) == len(names), f"{what} must differ")
+    return names
+
+
+def _counts(name: str, value: Any, shape: tuple[int, ...], require: Any) -> np.ndarray:
+    array = np.zeros(shape, np.int64) if value is None else np.asarray(value)
+    require(array.shape == shape, f"{name} has shape {array.shape}, expected {shape}")
+    whole = np.issubdtype(array.dtype, np.number) and bool(np.all(array == np.floor(array)))
+    require(whole and bool(np.all(array >= 0)), f"{name} must be whole numbers, 0 or more")
+    if not whole:
+        return array
+    frozen = array.astype(np.int64)
+    frozen.flags.writeable = False
+    return frozen

@@ -1,0 +1,175 @@
+"""Pictures of judges under many definitions, and of items. They compute nothing new."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from bayesjudge.core.errors import checking
+from bayesjudge.core.fit import Fit
+from bayesjudge.core.plots import new_axes
+from bayesjudge.ratings.items import item_profiles
+from bayesjudge.ratings.performance import Performance
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def plot_ranks(performance: Performance, *, ax: Axes | None = None) -> Axes:
+    """Draw the rank of each judge under each definition, as a bump chart.
+
+    Parameters
+    ----------
+    performance : Performance
+        From `agreement` or from a fit.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        One line a judge; a dot's size is the share of draws in which the judge is best.
+    """
+    ranks, best = performance.ranks(), performance.best()
+    n = len(ranks)
+    ax = ax or new_axes(max(6.5, 0.55 * n + 2), 0.45 * len(ranks.columns) + 3.2)
+    for j, judge in enumerate(ranks.columns):
+        colour = f"C{j % 10}"
+        ax.plot(np.arange(n), ranks[judge], color=colour, lw=2, alpha=0.5)
+        ax.scatter(np.arange(n), ranks[judge], s=15 + 200 * best[judge], color=colour, zorder=3)
+        ax.text(n - 0.6, ranks[judge].iloc[-1], str(judge), color=colour, va="center")
+    ax.set_xticks(np.arange(n), ranks.index, rotation=60, ha="right", fontsize=8)
+    ax.set_yticks(np.arange(1, len(ranks.columns) + 1))
+    ax.set(ylim=(len(ranks.columns) + 0.5, 0.5), ylabel="rank (1 is best)")
+    ax.set_title("dot size: share of draws in which the judge is best", fontsize=9)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def plot_shift(
+    sweep: pd.DataFrame, *, definition: str | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw how judges, or the prevalence, move with what forced choices may hide.
+
+    Parameters
+    ----------
+    sweep : pandas.DataFrame
+        From `shift_sweep`.
+    definition : str, optional
+        A definition to draw, one line a judge; by default the decision consistency of the judge
+        that each definition selects.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Over the shift's strength.
+
+    Raises
+    ------
+    InputError
+        Where the sweep has no such definition.
+    """
+    known = list(dict.fromkeys(sweep["definition"]))
+    with checking("plot_shift") as require:
+        require(definition is None or definition in known, f"no {definition!r} among {known}")
+    ax = ax or new_axes(6.5, 3.6)
+    if definition:
+        rows = sweep[sweep["definition"] == definition]
+        groups, value, label = rows.groupby("judge", sort=False), "value", definition
+    else:
+        rows = sweep[sweep["judge"] != "people"].drop_duplicates(["strength", "definition"])
+        # definitions that select the same judge everywhere are one line
+        wide = rows.pivot(index="definition", columns="strength", values="chosen_best")
+        same = wide.round(9).groupby(list(wide.columns), sort=False).groups
+        names = {m: _few([str(d) for d in members]) for members in same.values() for m in members}
+        rows = rows.assign(named=rows["definition"].map(names)).drop_duplicates(
+            ["strength", "named"]
+        )
+        groups, value = rows.groupby("named", sort=False), "chosen_best"
+        label = "decision consistency of the judge selected"
+    for name, group in groups:
+        ax.plot(group["strength"].astype(str), group[value], "o-", alpha=0.8, label=name)
+    ax.set_xlabel("shift strength: who chose one option and would accept the positive one too")
+    ax.set_ylabel(label)
+    ax.grid(alpha=0.3)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.figure.legend(loc="outside lower center", ncols=1, frameon=False, fontsize=8)
+    return ax
+
+
+def plot_items(
+    fit: Fit,
+    *,
+    source: str = "people",
+    most: int = 12,
+    cutoff: float = 0.5,
+    ci_prob: float = 0.9,
+    draws: int = 400,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the items whose category is most in doubt.
+
+    Parameters
+    ----------
+    fit : Fit
+        From `bayesjudge.ratings.fit`.
+    source : str, default "people"
+        Whose ratings.
+    most : int, default 12
+        Items to draw, the most contested first.
+    cutoff : float, default 0.5
+        Share of raters from which an item is positive.
+    ci_prob : float, default 0.9
+        Probability of the intervals.
+    draws : int, default 400
+        Draws of the fit to use.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Posterior of the share who accept the positive option, one row an item; a cross is the
+        share of choices, where there are any.
+
+    Raises
+    ------
+    InputError
+        Where there is no such source.
+    """
+    ratings = fit.data
+    ratings.source(source)
+    k = ratings.positive_index
+    drawn = item_profiles(fit, draws=draws)[source].endorsed[..., k]
+    doubt = np.abs((drawn >= cutoff).mean(axis=0) - 0.5)
+    shown = np.argsort(doubt, kind="stable")[:most]
+    ax = ax or new_axes(6.5, 0.28 * len(shown) + 1.4)
+    tail = (1 - ci_prob) / 2
+    low, high = np.quantile(drawn[:, shown], [tail, 1 - tail], axis=0)
+    rows = np.arange(len(shown))
+    ax.hlines(rows, low, high, color="C0", lw=3, alpha=0.6)
+    ax.plot(drawn[:, shown].mean(axis=0), rows, "o", color="C0", label="posterior mean")
+    counts = ratings.chosen[ratings.source(source)][shown]
+    n = counts.sum(axis=1)
+    at = n > 0
+    chosen = counts[at, k] / n[at]
+    ax.plot(chosen, rows[at], "x", color="C1", label="share of choices")
+    ax.axvline(cutoff, color="k", ls="--", lw=1, label="cutoff")
+    ax.set_yticks(rows, [ratings.items[i] for i in shown])
+    words: dict[str, Any] = {
+        "xlabel": f"share of {source} who accept {ratings.positive!r}",
+        "ylabel": "item",
+    }
+    ax.set(xlim=(-0.02, 1.02), ylim=(len(shown) - 0.4, -0.6), **words)
+    ax.grid(axis="x", alpha=0.3)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.figure.legend(loc="outside upper center", ncols=3, frameon=False)
+    return ax
+
+
+def _few(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

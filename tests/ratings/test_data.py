@@ -1,0 +1,142 @@
+"""What a table says, and what it must not be taken to say."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import shared
+
+import bayesjudge as bj
+from bayesjudge.ratings import Ratings
+
+TABLE = pd.DataFrame(
+    [
+        ("i1", "ann", "yes", None),
+        ("i1", "bob", "no", "no|yes"),
+        ("i1", "gpt", "yes", "yes"),
+        ("i1", "gpt", "yes", None),
+        ("i2", "ann", "no", None),
+        ("i2", "gpt", None, "no"),
+        ("i2", "cy", "idk", None),
+    ],
+    columns=["item", "rater", "choice", "response_set"],
+)
+
+
+def read(table=TABLE, **more):
+    settings = {"positive": "yes", "judges": ["gpt"], "response_set": "response_set"}
+    return Ratings.from_frame(table, **{**settings, "missing_value": "idk", **more})
+
+
+def test_rows_are_counted_by_source_and_item():
+    ratings = read()
+    assert ratings.options == ("yes", "no")
+    assert ratings.sets == (("yes",), ("no",), ("yes", "no"))
+    assert ratings.sources == ("people", "gpt")
+    assert ratings.chosen.tolist() == [[[1, 1], [0, 1]], [[2, 0], [0, 0]]]
+    assert ratings.endorsed.tolist() == [[[0, 0, 1], [0, 0, 0]], [[1, 0, 0], [0, 1, 0]]]
+    assert ratings.paired.tolist() == [[[0, 0, 0], [0, 0, 1]], [[1, 0, 0], [0, 0, 0]]]
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_any_table_gives_the_same_counts(library):
+    module = pytest.importorskip(library)
+    table = module.from_pandas(TABLE) if library == "polars" else module.Table.from_pandas(TABLE)
+    assert np.array_equal(read(table).chosen, read().chosen)
+
+
+def test_problems_are_named_together():
+    bad = TABLE.assign(choice=["yes|no", "perhaps", *TABLE["choice"][2:]])
+    with pytest.raises(bj.InputError) as caught:
+        read(bad, judges=["gpt", "claude"], options=["yes", "no"])
+    text = str(caught.value)
+    for words in ("claude", "yes|no", "response_set=", "perhaps"):
+        assert words in text
+
+
+def test_a_person_who_answers_twice_is_named():
+    twice = pd.concat([TABLE, TABLE.iloc[[0]]], ignore_index=True)
+    with pytest.raises(bj.InputError, match="ann"):
+        read(twice)
+
+
+def test_a_positive_option_must_be_one():
+    with pytest.raises(bj.InputError, match="toxic"):
+        Ratings(np.ones((1, 2, 2), int), ("yes", "no"), "toxic")
+
+
+def test_a_choice_outside_the_own_set_is_counted_apart():
+    stray = pd.concat(
+        [TABLE, pd.DataFrame([("i2", "dee", "yes", "no")], columns=TABLE.columns)],
+        ignore_index=True,
+    )
+    ratings = read(stray)
+    assert ratings.stray == 1
+    assert ratings.paired.sum() == 2
+    assert "stray-choices" in {c.name for c in bj.ratings.endorsement_rates(ratings).cautions}
+
+
+def opposite(seed=3):
+    table = bj.ratings.simulate(items=400, random_seed=seed)
+    wrong = table["rater"] == "gpt"
+    turned = table.loc[wrong, "choice"].map({"yes": "no", "no": "yes"})
+    return table.assign(choice=table["choice"].mask(wrong, turned)).drop(columns="response_set")
+
+
+def test_a_judge_that_was_asked_the_opposite_is_caught_and_can_be_recoded():
+    def read_it(**more):
+        return Ratings.from_frame(opposite(), positive="yes", judges=["gpt", "claude"], **more)
+
+    found = bj.ratings.agreement(read_it(), replicates=10)
+    named = [c.text for c in found.cautions if c.name == "polarity"]
+    assert len(named) == 1
+    assert "'gpt'" in named[0]
+    assert "recode=" in named[0]
+    mended = read_it(recode={"gpt": {"yes": "no", "no": "yes"}})
+    assert not [
+        c for c in bj.ratings.agreement(mended, replicates=10).cautions if c.name == "polarity"
+    ]
+
+
+def test_unrated_items_are_counted_and_left_out_of_comparisons():
+    table = bj.ratings.simulate(items=30, random_seed=1)
+    some = table[~((table["rater"] == "gpt") & (table["item"] < 10))]
+    ratings = Ratings.from_frame(
+        some, positive="yes", judges=["gpt", "claude"], response_set="response_set"
+    )
+    texts = [c.text for c in bj.ratings.agreement(ratings, replicates=5).cautions]
+    assert any("'gpt' rated 20 of 30 items" in text for text in texts)
+
+
+# Real data --------------------------------------------------------------------------------------
+
+
+def dices(name):
+    counts = pd.read_csv(shared(f"data/dices/{name}"))
+    return counts[["n_unsafe_Yes", "n_safe_No", "n_unsure"]].to_numpy()
+
+
+@pytest.mark.parametrize(
+    ("name", "alpha"), [("counts_350_crowdsourced.csv", 0.161), ("counts_990.csv", 0.143)]
+)
+def test_dices_raters_agree_as_published(name, alpha):
+    found = bj.ratings.inter_rater_alpha(dices(name))
+    assert found == pytest.approx(alpha, abs=5e-4)
+
+
+def test_dices_read_with_the_wrong_polarity_is_caught():
+    """The expert's gold, told as an answer to "is it safe?": the mistake that the data invite."""
+    people = dices("counts_350_crowdsourced.csv")
+    gold = pd.read_csv(shared("data/dices/dices350_counts_vs_expert.csv"))["expert_gold"]
+    says_unsafe = (gold == "Yes").to_numpy().astype(int)
+    right = np.stack([says_unsafe, 1 - says_unsafe, 0 * says_unsafe], axis=1)
+    for judge, expected in ((right, False), (right[:, [1, 0, 2]], True)):
+        ratings = Ratings(
+            np.stack([people, judge]),
+            ("unsafe", "safe", "unsure"),
+            "unsafe",
+            sources=("people", "expert"),
+        )
+        found = bj.ratings.agreement(ratings, replicates=10)
+        assert ("polarity" in {c.name for c in found.cautions}) == expected
+        kappa = found.estimate()["cohen_kappa (h/h)[expert]"].value
+        assert (kappa < 0) == expected

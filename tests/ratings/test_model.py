@@ -1,0 +1,314 @@
+"""The exact likelihood against enumeration, and the posterior against answers by other roads."""
+
+import itertools
+
+import numpy as np
+import pytest
+from conftest import simulated
+from numpy.testing import assert_allclose
+from oracles import assert_mc_mean, assert_mc_sd
+from scipy.special import gammaln
+
+import bayesjudge as bj
+from bayesjudge.core.priors import BetaPrior
+from bayesjudge.ratings import Priors, Ratings
+from bayesjudge.ratings.items import draw_shares
+from bayesjudge.ratings.lattice import lattice_of, thinned
+from bayesjudge.ratings.model import prepared
+
+OPTIONS = ("yes", "no")
+SETS = bj.ratings.all_response_sets(OPTIONS)
+MEMBERS = bj.ratings.membership(OPTIONS, SETS)
+SOURCES = ("people", "gpt", "claude")  # those of the contract's fit, so that its model is reused
+
+
+def enumerated(counts, alpha, seen):
+    """Probability of an item's ratings in one order: every latent response set summed by hand.
+
+    `alpha` (..., Q) and `seen` (..., T, Q) may hold many draws.
+    """
+    order = [t for t, n in enumerate(counts) for _ in range(n)]
+    total = 0.0
+    for latent in itertools.product(range(alpha.shape[-1]), repeat=len(order)):
+        held = np.bincount(latent, minlength=alpha.shape[-1])
+        log = (gammaln(alpha + held) - gammaln(alpha)).sum(axis=-1)
+        log = log - gammaln(alpha.sum(axis=-1) + len(order)) + gammaln(alpha.sum(axis=-1))
+        emitted = [seen[..., t, v] for t, v in zip(order, latent, strict=True)]
+        total = total + np.prod(emitted, axis=0) * np.exp(log)
+    return total
+
+
+def emission(choice, error):
+    return np.concatenate([choice @ error, np.broadcast_to(error, (*choice.shape[:-2], 3, 3))], -2)
+
+
+@pytest.fixture(scope="module")
+def small():
+    rng = np.random.default_rng(1)
+    return rng.integers(0, 3, (2, 5, 2)), rng.integers(0, 2, (2, 5, 3)), rng.gamma(2, 1, (2, 3))
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.2])
+def test_likelihood_sums_over_every_latent_response_set(small, rate):
+    chosen, endorsed, alpha = small
+    error = bj.ratings.error_matrix(MEMBERS, rate, 0.5)
+    choice = np.stack([bj.ratings.choice_matrix(MEMBERS, g) for g in (0.5, -1.0)])
+    seen = emission(choice, error)
+    lattice = lattice_of(chosen, endorsed, fold=rate == 0, support=seen[0] > 0)
+    by_hand = [
+        np.log(enumerated(row, alpha[s], seen[s]))
+        for row, s in zip(lattice.counts, lattice.source[lattice.pattern_group], strict=True)
+    ]
+    assert_allclose(lattice.log_likelihood(alpha, seen), by_hand, rtol=1e-12)
+    assert lattice.weight.sum() == 10
+
+
+def test_likelihood_of_a_fully_specified_task_is_dirichlet_multinomial():
+    counts = np.array([[[4, 1, 0], [0, 2, 3]]])
+    alpha = np.array([[0.7, 2.0, 1.1]])
+    lattice = lattice_of(counts, 0 * counts, fold=True, support=np.concatenate([np.eye(3)] * 2) > 0)
+    found = lattice.log_likelihood(alpha, np.concatenate([np.eye(3)] * 2)[None])
+    n = lattice.counts[:, :3]
+    expected = (gammaln(alpha + n) - gammaln(alpha)).sum(axis=1) - (
+        gammaln(alpha.sum() + n.sum(axis=1)) - gammaln(alpha.sum())
+    )
+    assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_gradient_of_the_recurrence_is_its_slope(small):
+    from bayesjudge.ratings import model_lattice as op
+
+    chosen, endorsed, alpha = small
+    seen = emission(np.stack([bj.ratings.choice_matrix(MEMBERS, 0.5)] * 2), np.eye(3))
+    lattice = lattice_of(chosen, endorsed, fold=False, support=np.ones((5, 3), bool))
+    steps = (lattice.layout, lattice.ways, lattice.pair_start, lattice.pairs)
+    mine, flat = alpha[lattice.source], seen.reshape(-1, 3) * 0.9 + 0.05
+    rng = np.random.default_rng(2)
+    toward = rng.normal(size=mine.shape), rng.normal(size=flat.shape)
+
+    def value(step):
+        h = op._forward(mine + step * toward[0], flat + step * toward[1], *steps)[2]
+        return np.log(h[lattice.pattern]).sum()
+
+    path, q, h = op._forward(mine, flat, *steps)
+    bar = np.zeros(h.size)
+    np.add.at(bar, lattice.pattern, 1 / h[lattice.pattern])
+    found = op._backward(mine, flat, *steps, bar, path, q, h)
+    slope = sum((g * t).sum() for g, t in zip(found, toward, strict=True))
+    assert_allclose(slope, (value(1e-5) - value(-1e-5)) / 2e-5, rtol=1e-7)
+
+
+def test_the_models_likelihood_is_that_of_the_lattice():
+    """The graph that NUTS climbs, errors included, against enumeration at one point."""
+    table = bj.ratings.simulate(items=12, choices=2, response_sets=1, random_seed=3)
+    ratings = Ratings.from_frame(
+        table, positive="yes", judges=["gpt", "claude"], response_set="response_set"
+    )
+    priors = Priors(error=BetaPrior(1, 9))
+    model = bj.ratings.build_model(ratings, priors)
+    rng = np.random.default_rng(4)
+    share, size = rng.dirichlet(np.ones(3), 3), rng.gamma(4, 1, 3)
+    picked, rate, skew = rng.dirichlet(np.ones(2), (3, 1)), 0.15, 0.4
+    point = model.initial_point()
+    for rv, value in {
+        "set_share": share,
+        "pool_size": size,
+        "choice_of_2": picked,
+        "error_rate": np.array(rate),
+        "skew": np.array(skew),
+    }.items():
+        variable = model[rv]
+        transform = model.rvs_to_transforms[variable]
+        name = model.rvs_to_values[variable].name
+        inputs = variable.owner.inputs
+        point[name] = value if transform is None else transform.forward(value, *inputs).eval()
+    found = float(model.point_logps(point, round_vals=10)["ratings"])
+    expected = 0.0
+    for s in range(3):
+        choice = MEMBERS * 1.0
+        choice[:, 2] = picked[s, 0]
+        error = bj.ratings.error_matrix(MEMBERS, rate if s == 0 else 0.0, skew)
+        seen = emission(choice, error)
+        for i in range(12):
+            counts = [*ratings.chosen[s, i], *ratings.endorsed[s, i]]
+            expected += np.log(enumerated(counts, size[s] * share[s], seen))
+    assert_allclose(found, expected, rtol=1e-8)
+
+
+# The posterior ----------------------------------------------------------------------------------
+
+
+def few(paired=None):
+    """Six items with three choices and two sets each: few enough to enumerate."""
+    rng = np.random.default_rng(5)
+    chosen = rng.multinomial(2, [0.6, 0.4], (3, 6))
+    endorsed = rng.multinomial(1, [0.3, 0.3, 0.4], (3, 6))
+    return Ratings(chosen, OPTIONS, "yes", endorsed=endorsed, sources=SOURCES, paired=paired)
+
+
+def test_posterior_matches_prior_draws_weighted_by_enumeration():
+    ratings = few()
+    fit = bj.ratings.fit(ratings, random_seed=1)
+    rng = np.random.default_rng(6)
+    n = 200_000
+    share, size = rng.dirichlet(np.ones(3), n), np.exp(np.log(4.0) + rng.normal(size=n))
+    picked = rng.random(n)
+    choice = np.broadcast_to(MEMBERS, (n, 2, 3)).copy()
+    choice[:, 0, 2], choice[:, 1, 2] = picked, 1 - picked
+    seen = emission(choice, np.eye(3))
+    log = np.zeros(n)
+    for i in range(6):
+        counts = [*ratings.chosen[1, i], *ratings.endorsed[1, i]]
+        log += np.log(enumerated(counts, size[:, None] * share, seen))
+    weight = np.exp(log - log.max())
+    weight /= weight.sum()
+    effective = 1 / (weight**2).sum()
+    assert effective > 5_000
+    for k in range(2):
+        values = share @ MEMBERS[k]
+        mean = weight @ values
+        error = np.sqrt(weight @ (values - mean) ** 2 / effective)
+        draws = fit.idata["posterior"]["endorsement"].sel(source="gpt").to_numpy()[..., k]
+        from arviz_stats.base import array_stats
+
+        total = np.hypot(error, float(array_stats.mcse(draws, method="mean")))
+        assert abs(draws.mean() - mean) < 5 * total
+    mean_size = weight @ np.log(size)
+    drawn = np.log(fit.idata["posterior"]["pool_size"].sel(source="gpt").to_numpy())
+    spread = np.sqrt(weight @ (np.log(size) - mean_size) ** 2)
+    total = np.hypot(spread / np.sqrt(effective), float(array_stats.mcse(drawn, method="mean")))
+    assert abs(drawn.mean() - mean_size) < 5 * total
+
+
+def test_items_are_drawn_from_their_posterior():
+    """Gibbs against enumeration, at fixed concentrations, without and with errors."""
+    ratings = few()
+    alpha = np.array([1.0, 0.6, 1.4])
+    choice = bj.ratings.choice_matrix(MEMBERS, 0.7)
+    n = 4_000
+    for error in (np.eye(3), bj.ratings.error_matrix(MEMBERS, 0.3, 0.5)):
+        seen = emission(choice, error)
+        drawn = draw_shares(
+            ratings,
+            np.broadcast_to(alpha, (n, 3, 3)),
+            np.broadcast_to(choice, (n, 3, 2, 3)),
+            None if (error == np.eye(3)).all() else np.broadcast_to(error, (n, 3, 3, 3)),
+            np.random.default_rng(7),
+        )
+        for i in range(6):
+            counts = [*ratings.chosen[0, i], *ratings.endorsed[0, i]]
+            whole = enumerated(counts, alpha, seen)
+            # E[theta_v | data]: one more rating, which shows its stable set
+            for v in range(3):
+                marked = np.concatenate([seen, np.eye(3)[v][None]])
+                mean = enumerated([*counts, 1], alpha, marked) / whole
+                assert_mc_mean(drawn[None, :, 0, i, v], mean)
+
+
+def test_paired_answers_identify_the_choice():
+    """Raters who give a set and a choice: F is a Beta posterior where nothing else speaks of it."""
+    paired = np.zeros((3, 2, 3), int)
+    paired[0, :, 2] = 30, 10
+    chosen = np.zeros((3, 2, 2), int)
+    endorsed = np.zeros((3, 2, 3), int)
+    endorsed[..., 2] = 20
+    ratings = Ratings(chosen, OPTIONS, "yes", endorsed=endorsed, sources=SOURCES, paired=paired)
+    fit = bj.ratings.fit(ratings, random_seed=1)
+    draws = fit.idata["posterior"]["choice"].sel(
+        source="people", option="yes", response_set="yes|no"
+    )
+    a, b = 31.0, 11.0
+    assert_mc_mean(draws.to_numpy(), a / (a + b))
+    assert_mc_sd(draws.to_numpy(), np.sqrt(a * b / (a + b) ** 2 / (a + b + 1)))
+
+
+# What is not identified -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def forced_only():
+    table = bj.ratings.simulate(items=120, set_items=0.0, random_seed=1)
+    return Ratings.from_frame(table, positive="yes", judges=["gpt", "claude"])
+
+
+@pytest.fixture(scope="module")
+def forced_fit(forced_only):
+    return bj.ratings.fit(forced_only, random_seed=1)
+
+
+def test_forced_choices_leave_what_they_do_not_see_to_the_prior(forced_only, forced_fit, fit_of):
+    assert forced_fit.converged
+    assert "not-identified" in {c.name for c in forced_fit.cautions}
+    with_sets = fit_of(bj.ratings).draws("endorsement")[:, 0, 0]
+    free = forced_fit.draws("endorsement")[:, 0, 0]
+    assert free.std() > 2 * with_sets.std()
+    # what they do see, they identify: the share of choices
+    share, choice = forced_fit.draws("set_share")[:, 0], forced_fit.draws("choice")[:, 0]
+    chosen = (choice[:, 0] * share).sum(axis=-1)
+    counts = forced_only.chosen[0].sum(axis=0)
+    error = np.sqrt(counts[0] * counts[1] / counts.sum() ** 3)
+    assert abs(chosen.mean() - counts[0] / counts.sum()) < 4 * error
+    assert chosen.std() < 2.5 * error
+
+
+def test_prior_check_moves_what_is_not_identified_and_little_else(forced_fit, fit_of):
+    few_mixed = {"few mixed sets": Priors(share=(5.0, 5.0, 1.0))}
+    moved = bj.ratings.prior_check(forced_fit, few_mixed)["endorsement[people]"]
+    held = bj.ratings.prior_check(fit_of(bj.ratings), few_mixed)["endorsement[people]"]
+    spread = forced_fit.draws("endorsement")[:, 0, 0].std()
+    assert moved.iloc[0] - moved.iloc[1] > 0.7 * spread
+    assert abs(held.iloc[0] - held.iloc[1]) < 0.3 * (moved.iloc[0] - moved.iloc[1])
+
+
+# Downstream -------------------------------------------------------------------------------------
+
+
+def test_performance_finds_the_best_judge_where_items_are_rated_often():
+    table = bj.ratings.simulate(choices=30, random_seed=1)
+    often = Ratings.from_frame(
+        table, positive="yes", judges=["gpt", "claude"], response_set="response_set"
+    )
+    found = bj.ratings.performance(bj.ratings.fit(often, random_seed=1), draws=200)
+    best = found.best()
+    assert_allclose(best.sum(axis=1), 1)
+    for definition in ("mse (srs/srs)", "decision_consistency (at 0.5)", "js_divergence (s/s)"):
+        assert best.loc[definition, "gpt"] > 0.9  # it shares 90 % with people, the other 50 %
+    assert "few-ratings" not in {c.name for c in found.cautions}
+
+
+def test_performance_says_where_the_prior_outweighs_the_ratings(fit_of):
+    found = bj.ratings.performance(fit_of(bj.ratings), draws=200)
+    assert np.isfinite(found.draws).all()  # no share is 0 in a posterior
+    (text,) = (c.text for c in found.cautions if c.name == "few-ratings")
+    assert "gpt" in text
+    table = found.estimate().table
+    assert (table["low"] <= table["value"]).all()
+    again = bj.ratings.performance(fit_of(bj.ratings), draws=200)
+    assert np.array_equal(found.draws, again.draws)
+
+
+def test_prevalences_fall_as_the_cutoff_rises(fit_of):
+    table = bj.ratings.prevalences(fit_of(bj.ratings), cutoffs=[0.2, 0.5, 0.8], draws=100).table
+    people = table.loc[[f"prevalence (at {c})[people]" for c in (0.2, 0.5, 0.8)], "value"]
+    assert (np.diff(people) < 0).all()
+
+
+def test_thinning_keeps_sets_and_says_so():
+    ratings = simulated(bj.ratings, 2)
+    many = Ratings(ratings.chosen * 20, OPTIONS, "yes", endorsed=ratings.endorsed, sources=SOURCES)
+    chosen, endorsed, kept = thinned(many.chosen, many.endorsed, fold=True)
+    assert kept is not None
+    assert chosen.sum(axis=-1).max() <= kept
+    assert (chosen <= many.chosen).all()
+    assert np.array_equal(endorsed, many.endorsed)
+    assert prepared(ratings, Priors())[1] is None
+
+
+def test_the_lattice_is_bearable_for_a_thousand_items_and_five_judges():
+    rng = np.random.default_rng(8)
+    sets = bj.ratings.all_response_sets("abc")
+    chosen = rng.multinomial(5, [0.5, 0.3, 0.2], (6, 1000))
+    endorsed = rng.multinomial(3, np.full(7, 1 / 7), (6, 1000)) * (np.arange(1000) < 200)[:, None]
+    ratings = Ratings(chosen, "abc", "a", endorsed=endorsed, sets=sets)
+    lattice, _ = prepared(ratings, Priors())
+    assert len(lattice.pairs) < 60_000
