@@ -3,13 +3,14 @@
 Rooms, one question each:
 
 - `prevalence`: what share of outputs is truly good, when the judge errs?
+- `repeats`: how often must the judge be asked?
 
 Every room has the same furniture: a data class, closed forms that return an `Estimate`, `Priors`,
 `build_model`, `fit` that returns a `Fit`, `simulate`, and functions that start with ``plot_``.
 Importing the package loads neither PyMC nor ArviZ nor matplotlib; a function that needs one does.
 """
 
-from bayesjudge import prevalence
+from bayesjudge import prevalence, repeats
 from bayesjudge.core.errors import (
     ConvergenceError,
     ConvergenceWarning,
@@ -37,6 +38,7 @@ __all__ = [
     "load",
     "plot_intervals",
     "prevalence",
+    "repeats",
     "report",
     "side_by_side",
 ]

@@ -61,8 +61,11 @@ class Compiled:
         Compiled
             Samples `model`.
         """
-        start = _start_of(model)
-        updated = self.runnable.with_data(**_data_of(model))
+        start, values = _start_of(model), _data_of(model)
+        if self.road == "full":  # it keeps only what the graph asks for: no dim's length, if unused
+            asked = {var.name for var in self.runnable.shared_var_keys}
+            values = {name: value for name, value in values.items() if name in asked}
+        updated = self.runnable.with_data(**values)
         name = "_make_initial_points" if self.road == "quick" else "initial_point_func"
         return replace(self, runnable=replace(updated, **{name: start}))
 
