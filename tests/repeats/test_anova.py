@@ -32,9 +32,8 @@ def test_two_way_components_are_statsmodels():
     }
     found = anova(read(table)).table
     for name, variance in expected.items():
-        assert_allclose(
-            found["raw"][name], np.sign(variance) * np.sqrt(abs(variance)), err_msg=name
-        )
+        root = np.sign(variance) * np.sqrt(abs(variance))
+        assert_allclose(found["raw"][name], root, err_msg=name)
     assert_allclose(found["value"]["mean_score"], table["score"].mean())
     rho = ((b + 7 * ab) / 8 - e) / ((b + 7 * ab) / 8 + 3 * e)
     assert_allclose(found["value"]["effective_repeats"], 12 / (1 + 3 * rho))
@@ -131,11 +130,11 @@ def test_order_statistics_have_their_permutation_variance():
     z = np.array(
         [
             [effect.z for effect in order_effects(Scores.from_values(p, scale=RANGE)).values()]
-            for p in (rng.permutation(values) for _ in range(3000))
+            for p in (rng.permutation(values) for _ in range(1000))
         ]
     )
-    assert_allclose(z.mean(axis=0), 0, atol=5 / np.sqrt(3000))
-    assert_allclose(z.var(axis=0), 1, atol=5 * np.sqrt(2 / 3000))
+    assert_allclose(z.mean(axis=0), 0, atol=5 / np.sqrt(1000))
+    assert_allclose(z.var(axis=0), 1, atol=5 * np.sqrt(2 / 1000))
 
 
 def test_alarms_are_rare_among_exchangeable_repeats():
@@ -149,16 +148,15 @@ def test_alarms_are_rare_among_exchangeable_repeats():
 def test_a_first_call_that_differs_fires():
     table = simulate(random_seed=2)
     table.loc[table["repeat"] == 1, "score"] = (table["score"] + 1).clip(upper=5)
-    cautions = dict(anova(read(table)).cautions)
-    assert "the first call scores +0." in cautions["order-effect"]
+    cautions = anova(read(table)).cautions
+    assert any("the first call scores +0." in c.text for c in cautions)
 
 
 def test_a_drift_fires():
     table = simulate(random_seed=2)
     shift = (table["repeat"] - 1) // 2
-    cautions = [
-        c for c in anova(read(table.assign(score=(table["score"] + shift).clip(upper=5)))).cautions
-    ]
+    table["score"] = (table["score"] + shift).clip(upper=5)
+    cautions = anova(read(table)).cautions
     assert any("with each further call" in c.text for c in cautions)
 
 

@@ -6,13 +6,13 @@ from numpy.testing import assert_allclose
 
 import bayesjudge as bj
 from bayesjudge.repeats import (
-    METHODS,
     confidence_sequence,
     mean_interval,
     next_batch,
     simulate_rule,
     third_of_a_bin,
 )
+from bayesjudge.repeats.rules import METHODS
 
 SCALE = [1, 2, 3, 4, 5]
 LIKERT = [0.0, 0.001, 0.1772, 0.6429, 0.1789]
