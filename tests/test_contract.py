@@ -11,7 +11,7 @@ from conftest import ROOMS, simulated
 import bayesjudge as bj
 
 each_room = pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.__name__.split(".")[-1])
-NOT_ROOMS = {"core", "readers", "datasets", "lab"}
+NOT_ROOMS = {"core", "cli", "readers", "datasets", "lab"}
 
 
 def test_no_room_is_left_out():

@@ -61,11 +61,12 @@ class Compiled:
         Compiled
             Samples `model`.
         """
-        start, values = _start_of(model), _data_of(model)
-        if self.road == "full":  # it keeps only what the graph asks for: no dim's length, if unused
-            asked = {var.name for var in self.runnable.shared_var_keys}
-            values = {name: value for name, value in values.items() if name in asked}
-        updated = self.runnable.with_data(**values)
+        start = _start_of(model)
+        # on the full road nutpie knows only the data that its functions read
+        read = getattr(self.runnable, "shared_var_keys", None)
+        known = None if read is None else {variable.name for variable in read}
+        data = {k: v for k, v in _data_of(model).items() if known is None or k in known}
+        updated = self.runnable.with_data(**data)
         name = "_make_initial_points" if self.road == "quick" else "initial_point_func"
         return replace(self, runnable=replace(updated, **{name: start}))
 

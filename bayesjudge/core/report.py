@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -57,7 +57,7 @@ def side_by_side(
     tables = [
         one.table.reset_index().assign(
             method=one.method,
-            interval=one.interval,
+            interval=[one.interval_of(quantity) for quantity in one.table.index],
             width=(one.table["high"] - one.table["low"]).to_numpy(),
         )
         for one in made
@@ -116,9 +116,10 @@ def report(
         "table": _rounded(side_by_side(*results, ci_prob=ci_prob, interval=interval), digits),
         "ci_prob": f"{ci_prob:.0%}" if round(ci_prob * 100, 6).is_integer() else f"{ci_prob:.1%}",
         "cautions": list(dict.fromkeys(c for one in made for c in one.cautions)),
-        "assumptions": {one.method: one.assumptions for one in made if one.assumptions},
-        "settings": {one.method: _settings(one) for one in results if isinstance(one, Fit)},
-        "sources": {one.method: one.source for one in made},
+        # pairs, not mappings: two fits of one method may differ in their priors
+        "assumptions": _distinct((one.method, "; ".join(one.assumptions)) for one in made),
+        "settings": [(one.method, _settings(one)) for one in results if isinstance(one, Fit)],
+        "sources": _distinct((one.method, one.source) for one in made),
     }
     if output == "markdown":
         return _markdown(**parts)
@@ -145,6 +146,11 @@ def _as_estimates(
                 f"make it with ci_prob={ci_prob}",
             )
     return made
+
+
+def _distinct(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Keep the first of equal pairs, and none without a text."""
+    return [pair for pair in dict.fromkeys(pairs) if pair[1]]
 
 
 def _rounded(table: pd.DataFrame, digits: int) -> pd.DataFrame:
@@ -174,9 +180,9 @@ def _markdown(
     table: pd.DataFrame,
     ci_prob: str,
     cautions: list[Caution],
-    assumptions: Mapping[str, tuple[str, ...]],
-    settings: Mapping[str, str],
-    sources: Mapping[str, str],
+    assumptions: list[tuple[str, str]],
+    settings: list[tuple[str, str]],
+    sources: list[tuple[str, str]],
 ) -> str:
     rows = [table.columns, ["---"] * table.shape[1], *table.to_numpy()]
     lines = [f"# {title}", ""]
@@ -184,9 +190,9 @@ def _markdown(
     lines += ["", f"{ci_prob} intervals."]
     sections: dict[str, list[Any]] = {
         "Cautions": [f"**{c.name}**: {c.text}" for c in cautions],
-        "Assumptions": [f"{m}: {'; '.join(texts)}" for m, texts in assumptions.items()],
-        "Sampling": [f"{method}: {text}" for method, text in settings.items()],
-        "Sources": [f"{method}: {text}" for method, text in sources.items()],
+        "Assumptions": [f"{method}: {text}" for method, text in assumptions],
+        "Sampling": [f"{method}: {text}" for method, text in settings],
+        "Sources": [f"{method}: {text}" for method, text in sources],
     }
     for heading, items in sections.items():
         if items:

@@ -58,8 +58,8 @@ class Estimate:
         Probability that ``[low, high]`` is meant to contain.
     source : str
         Where the formula or model comes from, to the equation.
-    interval : str
-        Kind of interval, for example ``"Wilson"`` or ``"equal-tailed"``.
+    interval : str or mapping of str to str
+        Kind of interval, for example ``"Wilson"``; by quantity where they differ.
     assumptions : tuple of str
         What must hold for the numbers to mean what they say.
     cautions : tuple of Caution
@@ -70,7 +70,7 @@ class Estimate:
     method: str
     ci_prob: float
     source: str
-    interval: str = ""
+    interval: str | Mapping[str, str] = ""
     assumptions: tuple[str, ...] = ()
     cautions: tuple[Caution, ...] = ()
 
@@ -132,6 +132,23 @@ class Estimate:
     def __getitem__(self, quantity: str) -> Row:
         return Row(*(float(x) for x in self.table.loc[quantity, ["value", "low", "high"]]))
 
+    def interval_of(self, quantity: str) -> str:
+        """Name the kind of interval that a quantity has.
+
+        Parameters
+        ----------
+        quantity : str
+            With or without a label: ``prevalence[gpt]`` is a ``prevalence``.
+
+        Returns
+        -------
+        str
+            For example ``"Wilson"``.
+        """
+        if isinstance(self.interval, str):
+            return self.interval
+        return self.interval.get(quantity.split("[")[0], "")
+
     def only(self, *quantities: str) -> Self:
         """Keep some quantities.
 
@@ -150,5 +167,6 @@ class Estimate:
 
     def _repr_html_(self) -> str:
         notes = "".join(f"<br>{c.name}: {c.text}" for c in self.cautions)
-        about = f"<small>{self.method}, {self.ci_prob:.0%} {self.interval}{notes}</small>"
+        kinds = ", ".join(dict.fromkeys(map(self.interval_of, self.table.index)))
+        about = f"<small>{self.method}, {self.ci_prob:.0%} {kinds}{notes}</small>"
         return self.table.round(3).to_html() + about

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from bayesjudge.core.compiling import Road, compile_model
+from bayesjudge.core.compiling import Compiled, Road, compile_model
 from bayesjudge.core.diagnostics import gate
 from bayesjudge.core.errors import ConvergenceError, ConvergenceWarning, checking
 from bayesjudge.core.fit import Fit
@@ -69,7 +69,7 @@ def sample(
     adaptation : {"diag", "low_rank"}, default "diag"
         How the sampler learns the posterior's shape; low rank helps where unknowns are correlated.
     progress : bool, optional
-        Show progress; by default in a terminal or a notebook.
+        Show progress on stderr; by default on a terminal.
     strict : bool, default False
         Raise where the diagnostics gate fails, rather than warn.
     road : {"auto", "quick", "full"}, default "auto"
@@ -139,6 +139,29 @@ def sample(
         assumptions=assumptions,
         cautions=(*failed, *cautions),
     )
+
+
+def sample_draws(compiled: Compiled, *, random_seed: int, **settings: Any) -> xr.DataTree:
+    """Sample without gate or `Fit`: for studies that sample one model many times.
+
+    Parameters
+    ----------
+    compiled : Compiled
+        From `bayesjudge.core.compiling.compile_model`.
+    random_seed : int
+        Same seed, same draws.
+    **settings
+        Of ``nutpie.sample``: draws, tune, chains, cores, target_accept, adaptation.
+
+    Returns
+    -------
+    xarray.DataTree
+        With groups ``posterior`` and ``sample_stats``.
+    """
+    import nutpie
+
+    quiet = {"save_warmup": False, "progress_bar": False}
+    return nutpie.sample(compiled.runnable, seed=random_seed, **quiet, **settings)
 
 
 def predict(model: pm.Model, idata: xr.DataTree, *, random_seed: Any = None) -> xr.DataTree:
@@ -248,9 +271,9 @@ def _tidy(tree: xr.DataTree, model: pm.Model) -> xr.DataTree:
 
 @contextmanager
 def _progress(show: bool | None, what: str) -> Iterator[Callable[[Any], None] | None]:
-    """Show compiling and sampling with rich, on a terminal or in a notebook only."""
+    """Show compiling and sampling with rich, on a terminal unless told otherwise."""
     if show is None:
-        show = sys.stderr.isatty() or "ipykernel" in sys.modules
+        show = sys.stderr.isatty()
     if not show:
         yield None
         return

@@ -14,10 +14,15 @@ from bayesjudge.prevalence.data import Counts
 
 #: A shift between labelled and other items rarer than this under random labelling is reported.
 SHIFT_P = 0.01
+#: A pass rate outside the range that the judge's error rates allow by more than this is reported.
+RANGE_SDS = 2.0
 
 
-def youden_interval(counts: Counts, ci_prob: float = 0.95) -> tuple[Any, Any, Any]:
-    """Youden's J = sensitivity + specificity - 1 with Newcombe's interval.
+def above_chance(counts: Counts, ci_prob: float = 0.95) -> tuple[Any, Any, Any]:
+    """By how much the judge beats chance on the labelled items, with Newcombe's interval.
+
+    Sensitivity + specificity - 1 (Youden's J); with labels chosen by verdict, which do not tell
+    it, positive + negative predictive value - 1, which has the same sign.
 
     Parameters
     ----------
@@ -29,20 +34,28 @@ def youden_interval(counts: Counts, ci_prob: float = 0.95) -> tuple[Any, Any, An
     Returns
     -------
     value, low, high : float or numpy.ndarray
-        ``nan`` where a class of labels is empty.
+        ``nan`` where one of the two kinds of item was not labelled.
 
     References
     ----------
     Newcombe (1998), Stat. Med. 17, 873-890, method 10.
     """
-    q1, low1, high1 = wilson(counts.correct_pass, counts.correct_n, ci_prob)
-    q0, low0, high0 = wilson(counts.incorrect_fail, counts.incorrect_n, ci_prob)
-    value = q1 + q0 - 1
+    n1, n0 = _classes(counts)
+    first, low1, high1 = wilson(counts.correct_pass, n1, ci_prob)
+    second, low0, high0 = wilson(counts.incorrect_fail, n0, ci_prob)
+    value = first + second - 1
     return (
         value,
-        value - np.hypot(q1 - low1, q0 - low0),
-        value + np.hypot(high1 - q1, high0 - q0),
+        value - np.hypot(first - low1, second - low0),
+        value + np.hypot(high1 - first, high0 - second),
     )
+
+
+def _classes(counts: Counts) -> tuple[Any, Any]:
+    """How many labelled items of each kind the design chose: good and bad, or passed and failed."""
+    if counts.calibration == "by_verdict":
+        return counts.labelled_pass, counts.labelled_n - counts.labelled_pass
+    return counts.correct_n, counts.incorrect_n
 
 
 def shift_p_value(counts: Counts) -> np.ndarray:
@@ -103,49 +116,72 @@ def _each(counts: Counts, *values: Any) -> Iterator[tuple[Any, ...]]:
 
 
 def _weak(counts: Counts) -> Iterator[Caution]:
-    j, low, high = youden_interval(counts)
-    for where, value, lo, hi, m1, m0 in _each(
-        counts, j, low, high, counts.correct_n, counts.incorrect_n
-    ):
-        if m1 == 0 or m0 == 0:
-            kind, rate = ("good", "sensitivity") if m1 == 0 else ("bad", "specificity")
+    by_verdict = counts.calibration == "by_verdict"
+    what = "positive + negative predictive value" if by_verdict else "sensitivity + specificity"
+    kinds = ("passed", "failed") if by_verdict else ("good", "bad")
+    for where, value, low, high, n1, n0 in _each(counts, *above_chance(counts), *_classes(counts)):
+        if n1 == 0 or n0 == 0:
             yield Caution(
                 "empty-class",
-                f"no labelled item is {kind}{where}, so the labels say nothing of the judge's "
-                f"{rate}; label more items",
+                f"no labelled item is {kinds[0] if n1 == 0 else kinds[1]}{where}, so the labels "
+                "do not tell one of the judge's two error rates; label more items",
             )
-        elif lo <= 0:
+        elif low <= 0:
             yield Caution(
                 "weak-judge",
-                f"sensitivity + specificity - 1 is {value:.2f} ({lo:.2f} to {hi:.2f}){where}, not "
-                "clearly above 0: the judge may be no better than chance, and its verdicts say "
-                "little; use a better judge or more labels",
+                f"{what} - 1 is {value:.2f} ({low:.2f} to {high:.2f}){where}, not clearly above 0: "
+                "the judge may be no better than chance, and its verdicts say little; use a better "
+                "judge or more labels",
             )
 
 
 def _surprising(counts: Counts) -> Iterator[Caution]:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        p = np.divide(counts.test_pass, counts.test_n)
-        q1 = np.divide(counts.correct_pass, counts.correct_n)
-        wrong = 1 - np.divide(counts.incorrect_fail, counts.incorrect_n)
-    for where, rate, low, high in _each(counts, p, np.minimum(wrong, q1), np.maximum(wrong, q1)):
-        if rate < low or rate > high:
+    if counts.calibration != "by_verdict":
+        yield from _out_of_range(counts)
+    if counts.calibration == "random":
+        yield from _shifted(counts)
+
+
+def _out_of_range(counts: Counts) -> Iterator[Caution]:
+    # each rate moved towards one half, as in source 1, eq. (7), so that none is known for sure
+    sizes = [np.asarray(n) for n in (counts.test_n, counts.incorrect_n, counts.correct_n)]
+    wrong_passes = counts.incorrect_n - counts.incorrect_fail
+    parts = (counts.test_pass, wrong_passes, counts.correct_pass)
+    shares = [(k + 1) / (n + 2) for k, n in zip(parts, sizes, strict=True)]
+    variances = [q * (1 - q) / (n + 2) for q, n in zip(shares, sizes, strict=True)]
+    seen, wrong, hit = shares
+    (least, low), (most, high) = (
+        (pick(wrong, hit), np.where(pick(wrong, hit) == wrong, *variances[1:]))
+        for pick in (np.minimum, np.maximum)
+    )
+    off = np.maximum(
+        (least - seen) / np.sqrt(variances[0] + low), (seen - most) / np.sqrt(variances[0] + high)
+    )
+    for where, rate, start, end, sds in _each(counts, seen, least, most, off):
+        if sds > RANGE_SDS:
             yield Caution(
                 "pass-rate-out-of-range",
-                f"the pass rate {rate:.3f}{where} lies outside [{low:.3f}, {high:.3f}], the range "
-                "that the labelled items allow: chance, or the labelled items differ from the rest",
+                f"the pass rate {rate:.3f}{where} lies outside [{start:.3f}, {end:.3f}], the range "
+                f"that the labelled items allow, by {sds:.1f} standard errors: the judge treats "
+                "labelled items differently from the others",
             )
-    if counts.calibration != "random":
-        return
-    for where, p_value, rate, labelled in _each(
-        counts, shift_p_value(counts), p, np.divide(counts.labelled_pass, counts.labelled_n)
-    ):
+
+
+def _shifted(counts: Counts) -> Iterator[Caution]:
+    rate, labelled = (
+        np.divide(k, n)
+        for k, n in (
+            (counts.test_pass, counts.test_n),
+            (counts.labelled_pass, counts.labelled_n),
+        )
+    )
+    for where, p_value, other, own in _each(counts, shift_p_value(counts), rate, labelled):
         if p_value < SHIFT_P:
             yield Caution(
                 "label-shift",
-                f"the judge passed {labelled:.1%} of the labelled items and {rate:.1%} of the "
-                f"others{where}; a random sample would differ so with probability {p_value:.1e}: "
-                "the labelled items were not drawn at random; declare how they were drawn",
+                f"the judge passed {own:.1%} of the labelled items and {other:.1%} of the others"
+                f"{where}; a random sample would differ so with probability {p_value:.1e}: the "
+                "labelled items were not drawn at random; declare how they were drawn",
             )
 
 

@@ -180,7 +180,11 @@ def rogan_gladen(
         method="Rogan-Gladen",
         ci_prob=ci_prob,
         source=f"{LEE}, eqs. (5)-(9); Rogan & Gladen (1978); Lang & Reiczigel (2014)",
-        interval={"lang_reiczigel": "Lang-Reiczigel", "delta": "delta method"}[interval],
+        interval={
+            "prevalence": {"lang_reiczigel": "Lang-Reiczigel", "delta": "delta method"}[interval],
+            "sensitivity": "Wilson",
+            "specificity": "Wilson",
+        },
         assumptions=(SAME_JUDGE,),
         needs=("random", "by_truth", "separate"),
         more=refused,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
+
+import numpy as np
 
 from bayesjudge.core.results import Caution, Estimate
 from bayesjudge.prevalence.cautions import cautions_of
@@ -62,7 +65,22 @@ def described(
         With cautions.
     """
     cautions = [*cautions_of(counts), *(more or [])]
+    cautions = [*_clipped(arrays, counts, about["method"]), *cautions]
     if counts.calibration not in needs:
         text = f"{about['method']} is not valid where {CALIBRATIONS[counts.calibration]}"
         cautions.insert(0, Caution("design-mismatch", text))
     return Estimate.from_arrays(arrays, counts.systems, cautions=tuple(cautions), **about)
+
+
+def _clipped(arrays: dict[str, tuple[Any, ...]], counts: Counts, method: str) -> Iterator[Caution]:
+    """Tell of each value that lies outside its range and is shown at the end of it."""
+    for quantity, columns in arrays.items():
+        if len(columns) < 4:
+            continue
+        names = [""] if counts.systems is None else [f" in system {s!r}" for s in counts.systems]
+        for where, raw in zip(names, np.atleast_1d(columns[3]), strict=True):
+            if raw < 0 or raw > 1:
+                text = (
+                    f"{method} puts the {quantity}{where} at {raw:.3f}, shown at the end of [0, 1]"
+                )
+                yield Caution("clipped", text)

@@ -49,8 +49,10 @@ class Priors:
     pass_rate, ppv, npv : BetaPrior
         Used where labels were chosen by verdict: the judge's pass rate, and the positive and
         negative predictive value.
-    better_than_chance : bool, default False
-        Restrict to sensitivity + specificity > 1, which is ppv + npv > 1.
+    better_than_chance : bool, default True
+        Restrict to sensitivity + specificity > 1, which is ppv + npv > 1. Where it is false, the
+        posterior may hold the mirrored judge too, whose fails mean good; and with more than a
+        million test items the sampler may not converge (the gate says so).
 
     Examples
     --------
@@ -64,7 +66,7 @@ class Priors:
     pass_rate: BetaPrior = BetaPrior()
     ppv: BetaPrior = BetaPrior()
     npv: BetaPrior = BetaPrior()
-    better_than_chance: bool = False
+    better_than_chance: bool = True
 
     @classmethod
     def jeffreys(cls) -> Priors:
@@ -100,10 +102,11 @@ def build_model(counts: Counts, priors: Priors = Priors()) -> pm.Model:
     Returns
     -------
     pymc.Model
-        Unknowns ``prevalence``, ``sensitivity``, ``specificity``, or ``pass_rate``, ``ppv``,
-        ``npv`` with ``prevalence`` derived where labels were chosen by verdict; dims ``system``
-        where there are systems. Counts and priors are `pymc.Data`, so that one compiled model
-        serves any counts and any priors of a design.
+        Unknowns ``prevalence``, ``sensitivity``, ``specificity`` (sampled through the pass rate
+        where the judge is better than chance), or ``pass_rate``, ``ppv``, ``npv`` with
+        ``prevalence`` derived where labels were chosen by verdict; dims ``system`` where there are
+        systems. Counts and priors are `pymc.Data`, so that one compiled model serves any counts
+        and any priors of a design.
     """
     import pymc as pm
 
@@ -130,8 +133,7 @@ def fit(
     random_seed : int or numpy.random.Generator, optional
         Same seed, same draws.
     **sampling
-        Settings of `bayesjudge.core.sampling.sample`. By default 4 chains of 2000 draws with a
-        target acceptance of 0.95, since a prevalence near 0 or 1 leans on the edge of its range.
+        Settings of `bayesjudge.core.sampling.sample`.
 
     Returns
     -------
@@ -151,27 +153,62 @@ def fit(
         assumptions=(*ASSUMPTIONS[counts.calibration], f"priors: {priors}"),
         cautions=cautions_of(counts),
         random_seed=random_seed,
-        **{"draws": 2000, "target_accept": 0.95, **sampling},
+        **sampling,
     )
 
 
 def _error_rates(counts: Counts, priors: Priors) -> None:
     """Labels by truth, or a random sample: the judge's errors, seen from the truth."""
-    import pymc as pm
-
     dims = None if counts.systems is None else "system"
-    prevalence = pm.Beta("prevalence", *_prior("prevalence", priors.prevalence), dims=dims)
-    sensitivity, specificity = _pair(
-        ("sensitivity", "specificity"), (priors.sensitivity, priors.specificity), priors, dims
-    )
-    rate = pm.Deterministic(
-        "pass_rate", prevalence * sensitivity + (1 - prevalence) * (1 - specificity), dims=dims
-    )
+    unknowns = _three_better_than_chance if priors.better_than_chance else _three_independent
+    prevalence, sensitivity, specificity, rate = unknowns(priors, dims)
     _binomial("test_pass", counts.test_pass, counts.test_n, rate, dims)
     _binomial("correct_pass", counts.correct_pass, counts.correct_n, sensitivity, dims)
     _binomial("incorrect_fail", counts.incorrect_fail, counts.incorrect_n, specificity, dims)
     if counts.calibration == "random":
         _binomial("labelled_correct", counts.correct_n, counts.labelled_n, prevalence, dims)
+
+
+def _three_independent(priors: Priors, dims: str | None) -> tuple[Any, Any, Any, Any]:
+    """Prevalence, sensitivity and specificity as they come, and the pass rate that follows."""
+    import pymc as pm
+
+    prevalence, sensitivity, specificity = (
+        pm.Beta(name, *_prior(name, getattr(priors, name)), dims=dims) for name in _RATES
+    )
+    rate = prevalence * sensitivity + (1 - prevalence) * (1 - specificity)
+    return prevalence, sensitivity, specificity, pm.Deterministic("pass_rate", rate, dims=dims)
+
+
+def _three_better_than_chance(priors: Priors, dims: str | None) -> tuple[Any, Any, Any, Any]:
+    """Put the same priors on coordinates in which the posterior is easy to sample.
+
+    A judge better than chance passes good items more often than all items, and all items more
+    often than bad ones. So the pass rate is free, sensitivity is some way from it up to 1, the
+    rate of wrong passes some way from 0 up to it, and every point is a valid prevalence. The test
+    items fix the pass rate, however many they are, and leave the two others alone; sampled as they
+    come, the three unknowns would lie on a ridge that ten million items make too thin to walk.
+    """
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    rate, above, below = (
+        pm.Uniform(name, dims=dims) for name in ("pass_rate", "above_share", "below_share")
+    )
+    # each probability with its complement, from products: a difference would lose digits near 0, 1
+    hit, miss = rate + (1 - rate) * above, (1 - rate) * (1 - above)
+    wrong, right = rate * below, 1 - rate * below
+    youden = (1 - rate) * above + rate * (1 - below)
+    good, bad = rate * (1 - below) / youden, (1 - rate) * above / youden
+    pairs = {"prevalence": (good, bad), "sensitivity": (hit, miss), "specificity": (right, wrong)}
+    # the Jacobian of (prevalence, sensitivity, specificity) by the coordinates
+    density = pt.log(rate) + pt.log1p(-rate) - pt.log(youden)
+    for name, (success, failure) in pairs.items():
+        alpha, beta = _prior(name, getattr(priors, name))
+        density += (alpha - 1) * pt.log(success) + (beta - 1) * pt.log(failure)
+    pm.Potential("rates_prior_density", density.sum())
+    found = {name: pm.Deterministic(name, pair[0], dims=dims) for name, pair in pairs.items()}
+    return found["prevalence"], found["sensitivity"], found["specificity"], rate
 
 
 def _predictive_values(counts: Counts, priors: Priors) -> None:
@@ -181,7 +218,7 @@ def _predictive_values(counts: Counts, priors: Priors) -> None:
     dims = None if counts.systems is None else "system"
     passed = counts.labelled_pass
     rate = pm.Beta("pass_rate", *_prior("pass_rate", priors.pass_rate), dims=dims)
-    ppv, npv = _pair(("ppv", "npv"), (priors.ppv, priors.npv), priors, dims)
+    ppv, npv = _values(priors, dims)
     pm.Deterministic("prevalence", rate * ppv + (1 - rate) * (1 - npv), dims=dims)
     items = counts.test_n + counts.labelled_n
     _binomial("all_pass", counts.test_pass + passed, items, rate, dims)
@@ -206,23 +243,21 @@ def _binomial(name: str, successes: Any, trials: Any, rate: Any, dims: str | Non
     pm.Binomial(name, total.astype("int64"), rate, observed=seen, dims=dims)
 
 
-def _pair(
-    names: tuple[str, str], pair: tuple[BetaPrior, BetaPrior], priors: Priors, dims: str | None
-) -> tuple[Any, Any]:
-    """Two rates, independent or restricted to a sum above 1.
+def _values(priors: Priors, dims: str | None) -> tuple[Any, Any]:
+    """Predictive values, independent or restricted to a sum above 1.
 
-    The restriction is a change of variables, not a rejection: the second rate is
-    ``1 - first * (1 - share)`` with ``share`` in (0, 1), whose Jacobian is ``first``.
+    The restriction is a change of variables, not a rejection: npv is ``1 - ppv * (1 - share)`` with
+    ``share`` in (0, 1), whose Jacobian is ppv.
     """
     import pymc as pm
     import pytensor.tensor as pt
 
-    first = pm.Beta(names[0], *_prior(names[0], pair[0]), dims=dims)
-    alpha, beta = _prior(names[1], pair[1])
+    ppv = pm.Beta("ppv", *_prior("ppv", priors.ppv), dims=dims)
+    alpha, beta = _prior("npv", priors.npv)
     if not priors.better_than_chance:
-        return first, pm.Beta(names[1], alpha, beta, dims=dims)
-    share = pm.Uniform(f"{names[1]}_share", dims=dims)
-    second = pm.Deterministic(names[1], 1 - first * (1 - share), dims=dims)
-    log_prior = pm.logp(pm.Beta.dist(alpha, beta), second) + pt.log(first)
-    pm.Potential(f"{names[1]}_prior_density", log_prior.sum())
-    return first, second
+        return ppv, pm.Beta("npv", alpha, beta, dims=dims)
+    share = pm.Uniform("npv_share", dims=dims)
+    missed = ppv * (1 - share)
+    density = (alpha - 1) * pt.log1p(-missed) + (beta - 1) * pt.log(missed) + pt.log(ppv)
+    pm.Potential("npv_prior_density", density.sum())
+    return ppv, pm.Deterministic("npv", 1 - missed, dims=dims)

@@ -9,8 +9,9 @@ a ridge of width 1e-4 that fixed nodes would miss).
 
 from __future__ import annotations
 
+import functools
 import itertools
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,10 +20,23 @@ from bayesjudge.core.results import INTERVALS, Caution, Estimate, Interval
 from bayesjudge.prevalence.cautions import cautions_of
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.model import ASSUMPTIONS, METHODS, SOURCE, Priors
-from bayesjudge.prevalence.shares import Beta, Contradiction, Posterior
+from bayesjudge.prevalence.shares import Beta, Contradiction, Posterior, angle, inversion
 
 #: Nodes of each integral.
 NODES = 56
+#: Half-width of an integration window, in standard deviations on the phi scale. At 10, a normal
+#: density has fallen to e-50 and the likelihood of "no failure seen" to e-25.
+REACH = 10.0
+#: Data that disagree by more standard deviations than this get no quadrature.
+MAX_CONFLICT = 60.0
+
+
+class Rule(NamedTuple):
+    """How an integral over a share is done."""
+
+    reach: float
+    points: np.ndarray
+    log_weights: np.ndarray
 
 
 def posterior_of(counts: Counts, priors: Priors) -> Posterior:
@@ -43,7 +57,7 @@ def posterior_of(counts: Counts, priors: Priors) -> Posterior:
     Raises
     ------
     Contradiction
-        Where labels and verdicts disagree by more than about 10 standard deviations.
+        Where labels and verdicts disagree by more than `MAX_CONFLICT` standard deviations.
     """
     if counts.calibration == "by_verdict":
         return _from_predictive_values(counts, priors)
@@ -59,6 +73,10 @@ def posterior_of(counts: Counts, priors: Priors) -> Posterior:
         priors.specificity.alpha + counts.incorrect_fail,
     )
     passes = Beta(counts.test_pass + 1, counts.test_n - counts.test_pass + 1)
+    above_chance = priors.better_than_chance
+    rule = _rule_for(
+        _conflict(prevalence, hit, false_pass, passes, above_chance, bool(sum(labels)))
+    )
 
     def log_density(theta: np.ndarray) -> np.ndarray:
         log = prevalence.log_density(theta)
@@ -66,11 +84,11 @@ def posterior_of(counts: Counts, priors: Priors) -> Posterior:
         thin = moves > passes.sd
         for mask, integral in ((thin, _blend_over_total), (~thin, _blend_over_parts)):
             if mask.any():
-                args = (theta[mask], hit, false_pass, passes, priors.better_than_chance)
-                log[mask] += integral(*args)
+                args = (theta[mask], hit, false_pass, passes)
+                log[mask] += integral(*args, above_chance, rule)
         return log
 
-    return Posterior(log_density, prevalence.window())
+    return Posterior(log_density, prevalence.window(rule.reach))
 
 
 def exact(
@@ -93,7 +111,7 @@ def exact(
     -------
     Estimate
         ``prevalence`` as `fit` estimates it, without Monte Carlo error; ``nan`` with a caution
-        ``contradiction`` where labels and verdicts disagree by more than 10 standard deviations.
+        ``contradiction`` where labels and verdicts disagree by more than 60 standard deviations.
 
     Raises
     ------
@@ -105,7 +123,7 @@ def exact(
     >>> counts = Counts(1000, 620, 100, 90, 100, 70, calibration="by_truth")
     >>> value, low, high = exact(counts)["prevalence"]
     >>> f"{value:.3f} ({low:.3f}, {high:.3f})"
-    '0.527 (0.410, 0.630)'
+    '0.534 (0.422, 0.639)'
     """
     check_ci_prob(ci_prob)
     with checking("interval") as require:
@@ -145,32 +163,52 @@ def _from_predictive_values(counts: Counts, priors: Priors) -> Posterior:
         priors.npv.beta + failed - counts.incorrect_fail, priors.npv.alpha + counts.incorrect_fail
     )
 
+    above_chance = priors.better_than_chance
+    rule = _rule_for(inversion(good, missed) if above_chance else 0.0)
+
     def log_density(theta: np.ndarray) -> np.ndarray:
-        p, log = _panels(theta, rate, good, missed)
+        p, log = _panels(theta, rate, good, missed, rule)
         log += rate.log_density(p)
-        log += _log_blend(theta[:, None], p, good, missed, priors.better_than_chance)
+        log += _log_blend(theta[:, None], p, good, missed, above_chance, rule)
         return _log_sum(log)
 
     return Posterior(log_density, (0.0, 1.0))
 
 
+def _conflict(
+    prevalence: Beta, hit: Beta, false_pass: Beta, passes: Beta, above_chance: bool, sampled: bool
+) -> float:
+    """By how many standard deviations, on the phi scale, the parts disagree."""
+    seen = passes.mean
+    expected = np.clip(seen, *sorted((false_pass.mean, hit.mean)))
+    if sampled:  # the labels tell the prevalence, so they tell the pass rate
+        expected = prevalence.mean * hit.mean + (1 - prevalence.mean) * false_pass.mean
+    moved = np.hypot(prevalence.mean * hit.sd, (1 - prevalence.mean) * false_pass.sd)
+    if sampled:
+        moved = np.hypot(moved, (hit.mean - false_pass.mean) * prevalence.sd)
+    sd = np.hypot(1 / np.sqrt(passes.a + passes.b), moved / np.sqrt(expected * (1 - expected)))
+    off = abs(angle(seen) - angle(expected)) / sd
+    return max(off, inversion(hit, false_pass) if above_chance else 0.0)
+
+
 def _blend_over_total(
-    theta: np.ndarray, hit: Beta, false_pass: Beta, passes: Beta, above_chance: bool
+    theta: np.ndarray, hit: Beta, false_pass: Beta, passes: Beta, above_chance: bool, rule: Rule
 ) -> np.ndarray:
     """Likelihood of theta with the pass rate as a variable: where it is the best known one."""
-    p, log = _panels(theta, passes, hit, false_pass)
+    p, log = _panels(theta, passes, hit, false_pass, rule)
     log += passes.log_density(p)
-    log += _log_blend(p, theta[:, None], hit, false_pass, above_chance)
+    log += _log_blend(p, theta[:, None], hit, false_pass, above_chance, rule)
     return _log_sum(log)
 
 
 def _blend_over_parts(
-    theta: np.ndarray, hit: Beta, false_pass: Beta, passes: Beta, above_chance: bool
+    theta: np.ndarray, hit: Beta, false_pass: Beta, passes: Beta, above_chance: bool, rule: Rule
 ) -> np.ndarray:
     """Likelihood of theta with the pass rate implied: where it is the least known one."""
-    y, log_y = _nodes(*(np.full(theta.size, end) for end in false_pass.window()))
-    low, high = hit.window()
-    z, log = _nodes(np.maximum(low, y) if above_chance else low + 0 * y, high + 0 * y)
+    y_low, y_high = (np.full(theta.size, end) for end in false_pass.window(rule.reach))
+    y, log_y = _nodes(y_low, y_high, rule)
+    low, high = hit.window(rule.reach)
+    z, log = _nodes(np.maximum(low, y) if above_chance else low + 0 * y, high + 0 * y, rule)
     share = theta[:, None, None]
     log += hit.log_density(z) + passes.log_density(share * z + (1 - share) * y[..., None])
     log += (log_y + false_pass.log_density(y))[..., None]
@@ -178,25 +216,27 @@ def _blend_over_parts(
 
 
 def _panels(
-    theta: np.ndarray, rate: Beta, first: Beta, second: Beta
+    theta: np.ndarray, rate: Beta, first: Beta, second: Beta, rule: Rule
 ) -> tuple[np.ndarray, np.ndarray]:
     """Nodes for the pass rate, in panels that end where the blend's density has a kink.
 
     It has one where both parts are at opposite ends of [0, 1], which puts the pass rate at theta
     or at 1 - theta; it matters where both densities reach those ends.
     """
-    low, high = rate.window()
-    (z_low, z_high), (y_low, y_high) = first.window(), second.window()
+    low, high = rate.window(rule.reach)
+    (z_low, z_high), (y_low, y_high) = first.window(rule.reach), second.window(rule.reach)
     kinks = [theta] if z_high == 1 and y_low == 0 else []
     kinks += [1 - theta] if z_low == 0 and y_high == 1 else []
     outer = [np.full(theta.size, end) for end in (low, high)]
     ends = np.sort([*outer, *(np.clip(kink, low, high) for kink in kinks)], axis=0)
-    panels = [_nodes(a, b) for a, b in itertools.pairwise(ends)]
+    panels = [_nodes(a, b, rule) for a, b in itertools.pairwise(ends)]
     p, log = (np.concatenate(part, axis=-1) for part in zip(*panels, strict=True))
     return p, log
 
 
-def _log_blend(total: Any, share: Any, first: Beta, second: Beta, above_chance: bool) -> np.ndarray:
+def _log_blend(
+    total: Any, share: Any, first: Beta, second: Beta, above_chance: bool, rule: Rule
+) -> np.ndarray:
     """Log density at `total` of share * first + (1 - share) * second, of two independent Betas.
 
     Restricted to first > second where `above_chance`: then first > total > second.
@@ -208,15 +248,17 @@ def _log_blend(total: Any, share: Any, first: Beta, second: Beta, above_chance: 
     )
     weight = np.clip(np.where(swap, 1 - share, share), 1e-300, 1)
     rest = np.maximum(1 - weight, 1e-300)
-    ends = [(total - weight * z) / rest for z in reversed(implied.window())]
+    ends = [(total - weight * z) / rest for z in reversed(implied.window(rule.reach))]
     low, high = (
         pick(own, end)
-        for pick, own, end in zip((np.maximum, np.minimum), inner.window(), ends, strict=True)
+        for pick, own, end in zip(
+            (np.maximum, np.minimum), inner.window(rule.reach), ends, strict=True
+        )
     )
     if above_chance:
         low = np.where(swap, np.maximum(low, total), low)
         high = np.where(swap, high, np.minimum(high, total))
-    y, log = _nodes(low, high)
+    y, log = _nodes(low, high, rule)
     z = (total[..., None] - rest[..., None] * y) / weight[..., None]
     implied, inner = (Beta(beta.a[..., None], beta.b[..., None]) for beta in (implied, inner))
     log += implied.log_density(z) + inner.log_density(y)
@@ -231,21 +273,27 @@ def _log_sum(log: np.ndarray) -> np.ndarray:
         return np.log(np.exp(log - top).sum(axis=-1)) + top[..., 0]
 
 
-def _rule(nodes: int) -> tuple[np.ndarray, np.ndarray]:
+def _rule_for(conflict: float) -> Rule:
+    """Widen the windows for parts that disagree: the posterior lies between them."""
+    if not conflict < MAX_CONFLICT:
+        raise Contradiction
+    reach = max(REACH, conflict + 8)
+    return _rule(reach, int(np.ceil(NODES * reach / REACH)))
+
+
+@functools.lru_cache(maxsize=16)
+def _rule(reach: float, nodes: int) -> Rule:
     """Gauss-Legendre in u with x = sin(u / 2)^2.
 
     The nodes crowd at both ends, where a density may be steep (with Jeffreys' prior, infinite).
     """
     u, weights = np.polynomial.legendre.leggauss(nodes)
     angle = (u + 1) * np.pi / 2
-    return np.sin(angle / 2) ** 2, np.log(weights * np.sin(angle) * np.pi / 4)
+    return Rule(reach, np.sin(angle / 2) ** 2, np.log(weights * np.sin(angle) * np.pi / 4))
 
 
-_POINTS, _LOG_WEIGHTS = _rule(NODES)
-
-
-def _nodes(low: Any, high: Any) -> tuple[np.ndarray, np.ndarray]:
+def _nodes(low: Any, high: Any, rule: Rule) -> tuple[np.ndarray, np.ndarray]:
     """Nodes and log weights on [low, high], along a new last axis; none where it is empty."""
     width = np.maximum(high - low, 0.0)[..., None]
     with np.errstate(divide="ignore"):
-        return low[..., None] + width * _POINTS, np.log(width) + _LOG_WEIGHTS
+        return low[..., None] + width * rule.points, np.log(width) + rule.log_weights

@@ -12,10 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.polynomial import chebyshev
 
-#: Half-width of an integration window, in standard deviations on the phi scale. At 10, a normal
-#: density has fallen to e-50 and the likelihood of "no failure seen" to e-25.
-REACH = 10.0
-
 
 class Contradiction(ArithmeticError):
     """Labels and verdicts disagree by so much that the posterior is out of the windows' reach."""
@@ -42,11 +38,22 @@ class Beta(NamedTuple):
         x = np.clip(x, 1e-300, 1 - 1e-16)
         return (self.a - 1) * np.log(x) + (self.b - 1) * np.log1p(-x)
 
-    def window(self) -> tuple[Any, Any]:
-        """Where all of the mass is, to rounding."""
-        centre, radius = 2 * np.arcsin(np.sqrt(self.mean)), REACH / np.sqrt(self.a + self.b)
+    def window(self, reach: float) -> tuple[Any, Any]:
+        """Interval of `reach` standard deviations (on the phi scale) about the mean."""
+        centre, radius = angle(self.mean), reach / np.sqrt(self.a + self.b)
         low, high = (np.clip(centre + side * radius, 0, np.pi) for side in (-1, 1))
         return np.sin(low / 2) ** 2, np.sin(high / 2) ** 2
+
+
+def angle(share: Any) -> Any:
+    """Take a share to the phi scale."""
+    return 2 * np.arcsin(np.sqrt(share))
+
+
+def inversion(more: Beta, less: Beta) -> float:
+    """By how many standard deviations `more`, which should be the larger share, is the smaller."""
+    sd = np.hypot(1 / np.sqrt(more.a + more.b), 1 / np.sqrt(less.a + less.b))
+    return max(float((angle(less.mean) - angle(more.mean)) / sd), 0.0)
 
 
 class Posterior:
@@ -72,7 +79,7 @@ class Posterior:
             with np.errstate(divide="ignore"):
                 return log_density(np.sin(phi / 2) ** 2) + np.log(np.sin(phi) / 2)
 
-        low, high = 2 * np.arcsin(np.sqrt(np.clip(window, 0, 1)))
+        low, high = angle(np.clip(window, 0, 1))
         low, high = _shrunk(log_height, low, high)
         for degree in (48, 96, 192, 384, 768):
             points = chebyshev.chebpts1(degree + 1)
@@ -93,7 +100,7 @@ class Posterior:
     def cdf(self, share: Any) -> Any:
         """Posterior probability that the share is at most `share`."""
         low, high = self._ends
-        phi = 2 * np.arcsin(np.sqrt(np.clip(share, 0, 1)))
+        phi = angle(np.clip(share, 0, 1))
         x = np.clip(2 * (phi - low) / (high - low) - 1, -1, 1)
         return np.clip(chebyshev.chebval(x, self._cdf), 0, 1)
 

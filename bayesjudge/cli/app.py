@@ -1,0 +1,122 @@
+"""The app, its commands, and what a shell sees of a failure: one message and an exit code."""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import os
+import re
+import sys
+from collections.abc import Sequence
+
+from cyclopts import App, CycloptsError, MissingArgumentError, UnusedCliTokensError
+
+import bayesjudge
+from bayesjudge.core.errors import ConvergenceError, InputError
+
+#: Exit codes. 130 is what shells expect of a command that Ctrl-C stopped.
+OK, NOT_CONVERGED, BAD_INPUT, STOPPED = 0, 1, 2, 130
+
+app = App(
+    name="bayesjudge",
+    help="From the verdicts of an LLM judge and a few human labels to numbers with honest "
+    "intervals.\n\nStart with `bayesjudge demo`; then `bayesjudge prevalence --help`.",
+    help_format="markdown",
+    version=bayesjudge.__version__,
+    result_action="return_value",
+    suppress_keyboard_interrupt=False,
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        What follows ``bayesjudge``; by default what the shell gave.
+
+    Returns
+    -------
+    int
+        Exit code: 0; 2 for bad input (one message on stderr); 1 where the sampler did not
+        converge and ``--strict`` asked for a failure; 130 after Ctrl-C.
+    """
+    # pictures go to files, whether or not there is a screen
+    os.environ.setdefault("MPLBACKEND", "Agg")
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal that cannot show "–" gets "?"
+    tokens = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        app(tokens, exit_on_error=False, print_error=False, verbose=False)
+        sys.stdout.flush()
+    except CycloptsError as error:
+        return _refuse(_usage(error))
+    except InputError as error:
+        return _refuse(_problems(error, tokens))
+    except ConvergenceError as error:
+        _complain(str(error))
+        return NOT_CONVERGED
+    except KeyboardInterrupt:
+        _complain("stopped")
+        return STOPPED
+    except BrokenPipeError:  # the reader of our output, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    finally:
+        if arguments is None:  # the process ends here
+            # Python would look for garbage once more before it goes, which takes a second of
+            # every run that loaded PyMC, and finds nothing that the system does not free anyway
+            gc.freeze()
+            gc.disable()
+    return OK
+
+
+def _problems(error: InputError, tokens: Sequence[str]) -> str:
+    """Tell the problems, with options spelled as the command line spells them."""
+    problems = [_as_options(problem, tokens) for problem in error.problems]
+    if len(problems) == 1:
+        return f"{error.subject}: {problems[0]}"
+    return "\n  - ".join([f"{error.subject}:", *problems])
+
+
+def _as_options(text: str, tokens: Sequence[str]) -> str:
+    """``unparsed='fail'``, as a room says it, becomes ``--unparsed fail``."""
+    command = app[tokens[0]].default_command
+    for name in inspect.signature(command).parameters if command else ():
+        option = "--" + name.replace("_", "-")
+        text = re.sub(rf"\b{name}='(\w+)'", rf"{option} \1", text)
+        text = re.sub(rf"\b{name}=(?=[,)])", option, text)
+    return text
+
+
+def _usage(error: CycloptsError) -> str:
+    """Say what is wrong with the command line, and where its help is."""
+    message = str(error)
+    argument = getattr(error, "argument", None)
+    if isinstance(error, MissingArgumentError) and argument is not None:
+        # a command may have more to say of an option that it cannot do without
+        lesson = getattr(error.target, "lessons", {}).get(argument.name)
+        if lesson:
+            return lesson
+        if error.keyword is None and "Did you mean" not in message:
+            message = f"{argument.name} is needed: {_help_of(error, argument.name)}"
+    if isinstance(error, UnusedCliTokensError):
+        message = f"did not expect {error.unused_tokens}; a value with a space in it needs quotes"
+    command = " ".join(["bayesjudge", *(error.command_chain or ())])
+    return f"{message}\nSee: {command} --help"
+
+
+def _help_of(error: CycloptsError, name: str) -> str:
+    command = app[(error.command_chain or ("",))[0]]
+    arguments = command.assemble_argument_collection(parse_docstring=True)
+    return next((str(one.parameter.help) for one in arguments if one.name == name), "no default")
+
+
+def _refuse(message: str) -> int:
+    _complain(message)
+    return BAD_INPUT
+
+
+def _complain(message: str) -> None:
+    print(f"bayesjudge: {message}", file=sys.stderr)

@@ -1,0 +1,173 @@
+"""Pictures of studies. They draw what tables hold, and compute nothing new but the band."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from bayesjudge.core.errors import checking
+from bayesjudge.core.plots import new_axes
+from bayesjudge.lab.covering import CoverageStudy
+from bayesjudge.lab.ranks import RankStudy
+from bayesjudge.lab.uniformity import band, cumulative
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: What can be drawn of a coverage study, and how its axis is called.
+SHOWN = {
+    "coverage": "coverage",
+    "width": "mean width of the interval",
+    "bias": "bias of the estimate",
+    "rmse": "root mean squared error",
+    "score": "interval score (lower is better)",
+}
+
+
+def plot_ranks(
+    study: RankStudy,
+    *,
+    quantities: list[str] | None = None,
+    kind: Literal["ecdf", "histogram"] = "ecdf",
+    prob: float = 0.95,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw how far the ranks are from uniform, with the band that uniform ranks stay in.
+
+    Parameters
+    ----------
+    study : RankStudy
+        From `bayesjudge.lab.sbc`.
+    quantities : list of str, optional
+        Which; all by default.
+    kind : {"ecdf", "histogram"}, default "ecdf"
+        Distribution of the ranks less the uniform one, whose band holds a whole curve at once; or
+        counts in 20 classes, whose band holds each class separately.
+    prob : float, default 0.95
+        Probability that uniform ranks of *one* quantity stay inside.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        One curve a quantity. Above the band on the left: the truth lies low in the posterior. An S
+        that starts above: the posterior is too narrow; that starts below: too wide.
+
+    Raises
+    ------
+    InputError
+        Where a quantity or the kind is unknown.
+    """
+    known = list(dict.fromkeys(study.table["quantity"]))
+    names = known if quantities is None else quantities
+    with checking("plot_ranks") as require:
+        unknown = [name for name in names if name not in known]
+        require(not unknown, f"no quantities {unknown}; there are {known}")
+        require(kind in ("ecdf", "histogram"), f"kind must be ecdf or histogram, got {kind!r}")
+    ax = ax or new_axes(5.5, 3.4)
+    draw = _differences if kind == "ecdf" else _histograms
+    draw(study, names, prob, ax)
+    ax.set_xlabel("rank of the truth among the draws, as a share")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, fontsize="small", ncols=2)
+    return ax
+
+
+def _differences(study: RankStudy, names: list[str], prob: float, ax: Axes) -> None:
+    share = np.arange(1, study.retained + 1) / (study.retained + 1)
+    n = study.ranks(names[0]).size
+    low, high = band(n, study.retained, prob)
+    label = f"{prob:.0%} band"
+    ax.fill_between(share, low / n - share, high / n - share, color="0.88", lw=0, label=label)
+    ax.axhline(0, color="0.6", lw=0.8)
+    for i, name in enumerate(names):
+        gap = cumulative(study.ranks(name), study.retained) / n - share
+        ax.step(share, gap, where="mid", color=f"C{i % 10}", lw=1.4, label=name)
+    ax.set(ylabel="share below less uniform share", xlim=(0, 1))
+
+
+def _histograms(study: RankStudy, names: list[str], prob: float, ax: Axes) -> None:
+    from scipy.special import bdtrik
+
+    edges = np.linspace(0, 1, 21)
+    n = study.ranks(names[0]).size
+    ends = bdtrik(np.array([1 - prob, 1 + prob]) / 2, n, 1 / 20)
+    ax.axhspan(*np.ceil(ends), color="0.88", lw=0, label=f"{prob:.0%} of each class")
+    for i, name in enumerate(names):
+        shares = (study.ranks(name) + 0.5) / (study.retained + 1)
+        ax.stairs(np.histogram(shares, edges)[0], edges, color=f"C{i % 10}", lw=1.4, label=name)
+    ax.set(ylabel="simulations", xlim=(0, 1), ylim=(0, None))
+
+
+def plot_coverage(
+    study: CoverageStudy,
+    x: str,
+    *,
+    shown: str = "coverage",
+    quantity: str | None = None,
+    where: dict[str, object] | None = None,
+    ci_prob: float = 0.95,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw coverage, width, bias, error or score against what varied, one line a method.
+
+    Parameters
+    ----------
+    study : CoverageStudy
+        From `bayesjudge.lab.coverage`.
+    x : str
+        Entry of the settings for the horizontal axis.
+    shown : {"coverage", "width", "bias", "rmse", "score"}, default "coverage"
+        What to draw.
+    quantity : str, optional
+        Which; the table's first by default.
+    where : dict, optional
+        Values of the other entries of the settings, which pick the rows.
+    ci_prob : float, default 0.95
+        What the intervals claim, drawn as a line under coverage.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Monte Carlo errors as shades: 95 % intervals.
+
+    Raises
+    ------
+    InputError
+        Where a name is unknown, no row is left, or two rows have the same place.
+    """
+    table = study.table
+    with checking("plot_coverage") as require:
+        require(shown in SHOWN, f"shown must be one of {list(SHOWN)}, got {shown!r}")
+        unknown = [name for name in (x, *(where or {})) if name not in table]
+        require(not unknown, f"no columns {unknown}; there are {list(table)}")
+    quantity = quantity or table["quantity"].iloc[0]
+    rows = table[table["quantity"] == quantity]
+    for name, value in (where or {}).items():
+        rows = rows[rows[name] == value]
+    with checking("plot_coverage") as require:
+        require(len(rows), f"no rows for {quantity!r} where {where}")
+        twice = rows.duplicated([x, "method"]).any()
+        require(not twice, f"several rows have the same {x} and method; pick some with where=")
+    ax = ax or new_axes(5.5, 3.4)
+    for i, (method, part) in enumerate(rows.groupby("method", sort=False)):
+        part = part.sort_values(x)
+        ax.plot(part[x], part[shown], "o-", ms=3, lw=1.2, color=f"C{i % 10}", label=method)
+        if shown == "coverage":
+            ends = part["coverage_low"], part["coverage_high"]
+        elif f"{shown}_error" in part:
+            error = 1.96 * part[f"{shown}_error"]
+            ends = part[shown] - error, part[shown] + error
+        else:
+            continue
+        ax.fill_between(part[x], *ends, color=f"C{i % 10}", alpha=0.2, lw=0)
+    if shown in ("coverage", "bias"):
+        ax.axhline(ci_prob if shown == "coverage" else 0, color="0.4", lw=0.8, ls="--")
+    ax.set(xlabel=x, ylabel=f"{SHOWN[shown]}, {quantity}")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, fontsize="small")
+    return ax

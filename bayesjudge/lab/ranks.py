@@ -1,0 +1,194 @@
+"""Simulation-based calibration: does a posterior hold the truth as often as it says?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bayesjudge.core.errors import checking
+from bayesjudge.lab.running import run
+from bayesjudge.lab.simulation import Simulation, Truths
+from bayesjudge.lab.stored import Task, header_of
+from bayesjudge.lab.uniformity import holm, p_value
+
+
+@dataclass(frozen=True, eq=False)
+class RankStudy:
+    """Ranks of true values among posterior draws.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        One row a simulation and quantity: ``simulation``, ``quantity``, ``rank``, ``truth``,
+        ``mean`` and ``sd`` of the posterior, ``ess`` (effective draws before thinning),
+        ``divergent`` and ``seconds`` (of the whole simulation).
+    retained : int
+        Draws that each rank was counted among; ranks go from 0 to `retained`.
+    about : mapping
+        Header of the study's file.
+    """
+
+    table: pd.DataFrame
+    retained: int
+    about: Mapping[str, Any]
+
+    def ranks(self, quantity: str) -> np.ndarray:
+        """Ranks of one quantity.
+
+        Parameters
+        ----------
+        quantity : str
+            One of ``table["quantity"]``.
+
+        Returns
+        -------
+        numpy.ndarray of int, shape (n_simulations,)
+            From 0, where all draws lie above the truth, to `retained`.
+        """
+        return self.table.loc[self.table["quantity"] == quantity, "rank"].to_numpy()
+
+    def uniformity(self, *, false_alarm: float = 0.01) -> pd.DataFrame:
+        """Test whether the ranks are uniform, as those of a calibrated posterior are.
+
+        Parameters
+        ----------
+        false_alarm : float, default 0.01
+            Probability, at most, that any quantity of a calibrated posterior is called not uniform.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a quantity: ``simulations``; ``p_value`` of the exact test of
+            `bayesjudge.lab.uniformity`; ``p_adjusted`` for the number of quantities (Holm);
+            ``uniform``, whether that is at least `false_alarm`; ``shift`` in standard errors
+            (positive where the posterior lies too low); ``spread`` of the ranks relative to uniform
+            ones (above 1 where the posterior is too narrow) with its standard error;
+            ``least_ess``, which should not be below `retained`.
+
+        Raises
+        ------
+        InputError
+            Where `false_alarm` is not inside (0, 1).
+        """
+        with checking("false_alarm") as require:
+            require(0 < false_alarm < 1, f"must lie in (0, 1), got {false_alarm!r}")
+        rows = {}
+        for quantity, part in self.table.groupby("quantity", sort=False):
+            ranks = part["rank"].to_numpy()
+            n, flat = ranks.size, np.sqrt(((self.retained + 1) ** 2 - 1) / 12)
+            centred = ranks - self.retained / 2
+            rows[quantity] = {
+                "simulations": n,
+                "p_value": p_value(ranks, self.retained),
+                "shift": centred.mean() / (flat / np.sqrt(n)),
+                "spread": np.sqrt(np.square(centred).mean()) / flat,
+                # the fourth moment of a uniform distribution is 1.8 times its squared variance
+                "spread_error": np.sqrt(0.8 / n) / 2,
+                "least_ess": part["ess"].min(),
+            }
+        table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("quantity")
+        adjusted = holm(table["p_value"].to_numpy())
+        table.insert(2, "p_adjusted", adjusted)
+        table.insert(3, "uniform", adjusted >= false_alarm)
+        return table.astype({"simulations": int})
+
+
+def sbc(
+    posterior: Callable[..., Any],
+    *,
+    draw_prior: Callable[[np.random.Generator], Truths],
+    draw_data: Callable[[Truths, np.random.Generator], Any],
+    random_seed: int,
+    simulations: int = 500,
+    retained: int = 99,
+    also: Callable[[Mapping[str, np.ndarray], Any], Mapping[str, np.ndarray]] | None = None,
+    path: str | Path | None = None,
+    workers: int | None = None,
+    resume: bool = True,
+    progress: bool | None = None,
+) -> RankStudy:
+    """Draw truths from the prior and data from the truths, and rank the truths in the posterior.
+
+    Parameters
+    ----------
+    posterior : callable
+        ``posterior(data, rng)`` returns `Draws`, or a mapping of draws of shape
+        (chain, draw, ...). For a room's model: `Nuts`.
+    draw_prior : callable
+        ``draw_prior(rng)`` returns a mapping with a true value for each quantity of the posterior;
+        it may hold more. It must respect whatever restricts the model's prior. `PriorDraws` does
+        it for a model.
+    draw_data : callable
+        ``draw_data(truths, rng)`` returns the data. For a room: `Simulated`.
+    random_seed : int
+        Same seed, same results, for any number of workers and any interruption.
+    simulations : int, default 500
+        How many truths.
+    retained : int, default 99
+        Draws kept of each posterior, evenly spaced; it needs as many effective ones.
+    also : callable, optional
+        ``also(values, data)`` computes more quantities to rank, from values with a leading axis
+        over draws. A log-likelihood finds faults that no parameter shows (Modrák et al. 2023).
+    path : str or pathlib.Path, optional
+        File (``.jsonl``) that keeps the results; a second run continues it.
+    workers : int, optional
+        Processes; as many as there are cores by default. The functions must then be defined at the
+        top level of a module.
+    resume : bool, default True
+        Continue the file, rather than start over.
+    progress : bool, optional
+        Show progress; by default in a terminal only.
+
+    Returns
+    -------
+    RankStudy
+        With a table and a test.
+
+    Raises
+    ------
+    InputError
+        Where a number is out of its range, truths and posterior do not match, or the file holds
+        another study.
+
+    References
+    ----------
+    Talts et al. (2018), arXiv:1804.06788; Modrák et al. (2023), Bayesian Analysis.
+
+    Examples
+    --------
+    >>> def draw_prior(rng):
+    ...     return {"rate": rng.beta(1, 1)}
+    >>> def draw_data(truths, rng):
+    ...     return rng.binomial(20, truths["rate"])
+    >>> def posterior(passes, rng):
+    ...     return {"rate": rng.beta(1 + passes, 21 - passes, size=(1, 200))}
+    >>> study = sbc(posterior, draw_prior=draw_prior, draw_data=draw_data, simulations=200,
+    ...             random_seed=1, workers=1)
+    >>> bool(study.uniformity().loc["rate", "uniform"])
+    True
+    """
+    with checking("sbc") as require:
+        require(simulations >= 1, f"simulations must be 1 or more, got {simulations}")
+        require(retained >= 1, f"retained must be 1 or more, got {retained}")
+    work = Simulation(posterior, draw_prior, draw_data, also, retained, random_seed)
+    parts = {name: getattr(work, name) for name in work.__dataclass_fields__}
+    header = header_of("sbc", parts.pop("random_seed"), parts)
+    tasks = [(i,) for i in range(simulations)]
+    how: dict[str, Any] = {"path": path, "workers": workers, "resume": resume, "progress": progress}
+    return _study(header, dict(zip(tasks, run(work, tasks, header, **how), strict=True)))
+
+
+def _study(header: Mapping[str, Any], results: Mapping[Task, Any]) -> RankStudy:
+    names = ("rank", "truth", "mean", "sd", "ess")
+    rows = [
+        {"simulation": task[0], "quantity": label, **dict(zip(names, row, strict=True))}
+        | {"divergent": result["divergent"], "seconds": result["seconds"]}
+        for task, result in results.items()
+        for label, row in result["rows"].items()
+    ]
+    return RankStudy(pd.DataFrame(rows), int(header["study"]["retained"]), header)

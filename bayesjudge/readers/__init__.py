@@ -1,0 +1,5 @@
+"""From files to the tables that the rooms read."""
+
+from bayesjudge.readers.tables import read_table
+
+__all__ = ["read_table"]

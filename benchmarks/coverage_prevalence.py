@@ -1,0 +1,393 @@
+"""Coverage and mean width of every interval for the prevalence: enumerated, not simulated.
+
+    python benchmarks/coverage_prevalence.py             # minutes on two cores
+    python benchmarks/coverage_prevalence.py --redraw    # picture and text from the stored table
+
+Judge one of n = 1000 test items with m labels, half of them good items and half bad ones. The data
+are then three binomial counts: a1 hits, a0 right refusals and k passes. Each method's interval is
+computed for *every* triple, and its coverage is the sum of the triples' probabilities in which it
+holds the truth. Compared with 10,000 simulated tables a cell, the usual study, there is no Monte
+Carlo error at all; what is left out are triples too improbable to matter (the text states their
+probability, below 1e-8).
+
+The likelihood of a triple is a sum over a grid of both judge's rates,
+
+    L(theta; a1, a0, k) = sum_ij W_ij Beta_a1(x_i) Beta_a0(y_j) Bin(k; n, theta x_i + (1-theta) y_j)
+
+with x = sensitivity and y = 1 - specificity. For one k and one theta that is a product of three
+matrices that serves all labels (a1, a0), all sizes m, all priors and all judges at once. On the
+scale x = sin(phi / 2)^2 everything is a short cosine series, and W integrates such series exactly
+over the triangle x > y, which is a judge better than chance. Swapping good and bad (a1 with a0, k
+with n - k, theta with 1 - theta) saves the half of the k.
+
+Writes to benchmarks/results: coverage_prevalence.csv, .png and .md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, NamedTuple
+
+if __name__ == "__main__":  # one thread a process; before NumPy loads its matrix library
+    for library in ("OPENBLAS", "OMP", "MKL"):
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
+import numba
+import numpy as np
+import pandas as pd
+from scipy.special import gammaln, xlog1py, xlogy
+
+from bayesjudge.core.intervals import wilson, z_score
+from bayesjudge.prevalence import formulas
+
+RESULTS = Path(__file__).parent / "results"
+CI_PROB = 0.95
+#: An end moves to 0 or 1 where the likelihood there exceeds this share of its maximum.
+CUT_OFF = float(np.exp(-(z_score(CI_PROB) ** 2) / 2))
+THETAS = np.linspace(0, 1, 21)
+STRONG = ((0.9, 0.9), (0.9, 0.7), (0.7, 0.9), (0.7, 0.7))
+WEAK = ((0.6, 0.6), (0.2, 0.97))
+#: Labels, and the judges (specificity, sensitivity) that are enumerated with them.
+SIZES = {20: STRONG + WEAK, 40: STRONG + WEAK, 100: STRONG + WEAK, 200: STRONG + WEAK, 500: STRONG}
+TEST_ITEMS = 1000
+
+
+class Variant(NamedTuple):
+    """Priors: that of the prevalence is Beta(theta, theta), that of a judge's rates Beta(*rate)."""
+
+    theta: float
+    rate: tuple[float, float]
+
+
+PRIORS = {
+    "flat": Variant(1.0, (1.0, 1.0)),
+    "jeffreys": Variant(0.5, (0.5, 0.5)),
+    "beta21": Variant(1.0, (2.0, 1.0)),
+}
+KINDS = ("eti", "hdi", "eti+")
+METHODS = ("naive", "lang_reiczigel", *(f"{prior}_{kind}" for prior in PRIORS for kind in KINDS))
+#: Nodes of each judge's rate, and cells of theta: both on the phi scale.
+NODES, CELLS = 160, 160
+#: Triples less probable than this, in every cell of the study, are left out.
+NEGLIGIBLE = 1e-15
+
+
+class Labels(NamedTuple):
+    """Everything about one number of labels that does not depend on k."""
+
+    size: int  #: labels of each truth, m / 2
+    judges: np.ndarray  #: (judges, 2): specificity and sensitivity, each judge with its mirror
+    weights: np.ndarray  #: (judges, pairs): probability of (a1, a0)
+    hits: np.ndarray  #: a1 that matter; pairs are their product with `refusals`
+    refusals: np.ndarray  #: a0 that matter
+
+
+def binomial(k: Any, n: Any, p: Any) -> np.ndarray:
+    """Probability of k of n, also at p = 0 and 1."""
+    log = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    return np.exp(log + xlogy(k, p) + xlog1py(n - k, -p))
+
+
+def labels_of(total: int, judges: tuple[tuple[float, float], ...]) -> Labels:
+    """Prepare one number of labels."""
+    size = total // 2
+    both = np.array(sorted({*judges, *(judge[::-1] for judge in judges)}))
+    seen = np.arange(size + 1)
+    refusals, hits = (binomial(seen, size, both[:, [column]]) for column in (0, 1))
+    rows, columns = (np.flatnonzero(part.max(0) > NEGLIGIBLE) for part in (hits, refusals))
+    pairs = hits[:, rows, None] * refusals[:, None, columns]
+    return Labels(size, both, pairs.reshape(len(both), -1), rows, columns)
+
+
+def triangle(smooth: bool) -> np.ndarray:
+    """Weights W with sum_ij W_ij F(x_i, y_j) the integral of F over x > y, of short series exactly.
+
+    Both variables run over the phi scale; with `smooth` the measure is that of the shares,
+    dx dy, otherwise that of phi, on which Jeffreys' priors are flat.
+    """
+    phi = (np.arange(NODES) + 0.5) * np.pi / NODES
+    order = np.arange(NODES)
+    to_series = np.where(order > 0, 2, 1)[:, None] / NODES * np.cos(np.outer(order, phi))
+    points, weights = np.polynomial.legendre.leggauss(2 * NODES)
+    outer, weights = (points + 1) * np.pi / 2, weights * np.pi / 2
+
+    def rising(n: np.ndarray, wave: Any) -> np.ndarray:
+        """Integral of the wave of frequency n from 0 to each outer point."""
+        n = n[:, None]
+        return np.where(n == 0, outer if wave is np.cos else 0.0, _primitive(n, outer, wave))
+
+    if smooth:  # cos(n t) sin(t) / 2 is a difference of two sines
+        inner = (rising(order + 1, np.sin) - rising(order - 1, np.sin)) / 4
+        weights = weights * np.sin(outer) / 2
+    else:
+        inner = rising(order, np.cos)
+    return to_series.T @ (np.cos(np.outer(order, outer)) * weights) @ inner.T @ to_series
+
+
+def _primitive(n: np.ndarray, t: np.ndarray, wave: Any) -> np.ndarray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.sin(n * t) / n if wave is np.cos else (1 - np.cos(n * t)) / n
+
+
+class Grid:
+    """The grid of the judge's rates, and what each method needs on it."""
+
+    def __init__(self, sizes: dict[int, tuple], items: int):
+        self.items = items
+        self.labels = [labels_of(total, judges) for total, judges in sizes.items()]
+        self.share = np.sin((np.arange(NODES) + 0.5) * np.pi / NODES / 2) ** 2
+        theta = np.sin(np.arange(CELLS + 1) * np.pi / CELLS / 2) ** 2
+        p = theta[:, None, None] * self.share[:, None] + (1 - theta[:, None, None]) * self.share
+        self.log_p, self.log_rest = np.log(p), np.log1p(-p)
+        self.area = {True: triangle(True), False: triangle(False)}
+        self.rows = {name: [self._densities(lab, v) for lab in self.labels] for name, v in
+                     PRIORS.items()}
+
+    def _densities(self, lab: Labels, variant: Variant) -> tuple[np.ndarray, np.ndarray]:
+        """Rows: the density of each rate given its labels, scaled to a maximum of 1."""
+        good, bad = np.subtract(variant.rate, 0.5 if variant.theta < 1 else 1.0)
+        hits, refusals = lab.hits[:, None], lab.refusals[:, None]
+        made = []
+        for right, rate in ((hits, self.share), (refusals, 1 - self.share)):
+            log = (right + good) * np.log(rate) + (lab.size - right + bad) * np.log1p(-rate)
+            made.append(np.exp(log - log.max(1, keepdims=True)))
+        return made[0], made[1]
+
+    def likelihoods(self, k: int) -> dict[str, list[np.ndarray]]:
+        """Integrated likelihood of each theta: by prior and number of labels, (cells + 1, pairs)."""
+        n = self.items
+        top = xlogy(k, k / n) + xlog1py(n - k, -k / n)
+        found = {
+            name: [np.empty((CELLS + 1, len(hit), len(miss))) for hit, miss in parts]
+            for name, parts in self.rows.items()
+        }
+        stacks = {name: np.concatenate([miss for _, miss in parts]).T for name, parts in
+                  self.rows.items()}
+        for t, (log_p, log_rest) in enumerate(zip(self.log_p, self.log_rest, strict=True)):
+            seen = np.exp(k * log_p + (n - k) * log_rest - top)
+            held = [np.flatnonzero(seen.max(axis) > 1e-25) for axis in (1, 0)]
+            x, y = (slice(part[0], part[-1] + 1) for part in held)
+            blend = {smooth: seen[x, y] * area[x, y] for smooth, area in self.area.items()}
+            for name, variant in PRIORS.items():
+                right = blend[variant.theta == 1] @ stacks[name][y]
+                start = 0
+                for (hit, miss), out in zip(self.rows[name], found[name], strict=True):
+                    out[t] = hit[:, x] @ right[:, start : start + len(miss)]
+                    start += len(miss)
+        return {name: [out.reshape(CELLS + 1, -1) for out in outs] for name, outs in found.items()}
+
+
+@numba.njit(cache=True)
+def _quantile(prob, cdf, density, slope, start):
+    """Share at a probability, by the quintic of a cell on the phi scale; and that cell."""
+    j = start
+    while j < CELLS - 1 and cdf[j + 1] < prob:
+        j += 1
+    rise = cdf[j + 1] - cdf[j] - density[j] - slope[j] / 2
+    more, bend = density[j + 1] - density[j] - slope[j], slope[j + 1] - slope[j]
+    c3, c4 = 10 * rise - 4 * more + bend / 2, -15 * rise + 7 * more - bend
+    c5 = 6 * rise - 3 * more + bend / 2
+    x, low, high = (prob - cdf[j]) / max(cdf[j + 1] - cdf[j], 1e-300), 0.0, 1.0
+    for _ in range(40):  # Newton's steps, or halves where they lead out
+        value = x * (density[j] + x * (slope[j] / 2 + x * (c3 + x * (c4 + x * c5))))
+        off = cdf[j] + value - prob
+        if abs(off) < 1e-12:
+            break
+        low, high = (low, x) if off > 0 else (x, high)
+        rate = density[j] + x * (slope[j] + x * (3 * c3 + x * (4 * c4 + x * 5 * c5)))
+        x = x - off / rate if rate > 0 else low
+        if not low < x < high:
+            x = (low + high) / 2
+    return np.sin((j + x) * np.pi / CELLS / 2) ** 2, j
+
+
+@numba.njit(cache=True)
+def intervals_of(likelihoods, flat, ci_prob, cut_off):
+    """Ends of the equal-tailed, the shortest and the boundary-extended interval, row by row.
+
+    `likelihoods` are values of theta on the even grid of phi from 0 to pi; rows are data sets.
+    """
+    n = CELLS
+    ends = np.empty((3, 2, likelihoods.shape[0]))
+    f, cdf, density, slope = np.empty(n + 5), np.empty(n + 1), np.empty(n + 1), np.empty(n + 1)
+    spare, parity = 1 - ci_prob, -1.0 if flat else 1.0
+    for row in range(likelihoods.shape[0]):
+        values = likelihoods[row]
+        for j in range(n + 1):
+            f[j + 2] = max(values[j], 0.0) * (np.sin(j * np.pi / n) if flat else 1.0)
+        for j in range(1, 3):  # on phi, the density goes on beyond both ends, odd or even
+            f[2 - j], f[n + 2 + j] = parity * f[2 + j], parity * f[n + 2 - j]
+        cdf[0] = 0.0
+        for j in range(n):  # integral over a cell of the quintic through six values
+            g = f[j : j + 6]
+            area = 802 * (g[2] + g[3]) - 93 * (g[1] + g[4]) + 11 * (g[0] + g[5])
+            cdf[j + 1] = cdf[j] + max(area, 0.0) / 1440
+        for j in range(n + 1):
+            density[j] = f[j + 2] / cdf[n]
+            slope[j] = (8 * (f[j + 3] - f[j + 1]) - f[j + 4] + f[j]) / (12 * cdf[n])
+        cdf /= cdf[n]
+        low, first = _quantile(spare / 2, cdf, density, slope, 0)
+        high, _ = _quantile(1 - spare / 2, cdf, density, slope, first)
+        ends[0, 0, row], ends[0, 1, row] = low, high
+        peak = _peak(values)
+        ends[2, 0, row] = 0.0 if values[0] > cut_off * peak else low
+        ends[2, 1, row] = 1.0 if values[n] > cut_off * peak else high
+        ends[1, 0, row], ends[1, 1, row] = _shortest(spare, cdf, density, slope)
+    return ends
+
+
+@numba.njit(cache=True)
+def _peak(values):
+    """Return the maximum between the nodes: of the parabola through three logarithms."""
+    j = np.argmax(values)
+    if j in (0, CELLS) or values[j - 1] <= 0 or values[j + 1] <= 0:
+        return values[j]
+    before, top, after = np.log(values[j - 1]), np.log(values[j]), np.log(values[j + 1])
+    bend = before - 2 * top + after
+    return np.exp(top - (after - before) ** 2 / (8 * bend)) if bend < 0 else values[j]
+
+
+@numba.njit(cache=True)
+def _shortest(spare, cdf, density, slope):
+    """Of all intervals that hold 1 - spare, the shortest: a scan, then golden sections."""
+    step, tail, width, first, second = spare / 16, 0.0, 2.0, 0, 0
+    for i in range(17):
+        low, first = _quantile(i * step, cdf, density, slope, first)
+        high, second = _quantile(1 - (spare - i * step), cdf, density, slope, second)
+        if high - low < width:
+            width, tail = high - low, i * step
+    if tail > 0 and tail < spare:
+        left, right, share = tail - step, tail + step, (5**0.5 - 1) / 2
+        a, b = right - share * (right - left), left + share * (right - left)
+        width_a = _width(a, spare, cdf, density, slope)
+        width_b = _width(b, spare, cdf, density, slope)
+        for _ in range(14):
+            if width_a < width_b:
+                right, b, width_b = b, a, width_a
+                a = right - share * (right - left)
+                width_a = _width(a, spare, cdf, density, slope)
+            else:
+                left, a, width_a = a, b, width_b
+                b = left + share * (right - left)
+                width_b = _width(b, spare, cdf, density, slope)
+        tail = (left + right) / 2
+    low, first = _quantile(tail, cdf, density, slope, 0)
+    return low, _quantile(1 - (spare - tail), cdf, density, slope, first)[0]
+
+
+@numba.njit(cache=True)
+def _width(tail, spare, cdf, density, slope):
+    low, cell = _quantile(tail, cdf, density, slope, 0)
+    return _quantile(1 - (spare - tail), cdf, density, slope, cell)[0] - low
+
+
+def closed_forms(k: int, n: int, lab: Labels) -> dict[str, np.ndarray]:
+    """Ends (2, pairs) of the two intervals that need no integral; nan where one refuses."""
+    q1, q0 = np.meshgrid(lab.hits / lab.size, lab.refusals / lab.size, indexing="ij")
+    q1, q0 = q1.ravel(), q0.ravel()
+    _, *ends = formulas.lang_reiczigel(k / n, q0, q1, n, lab.size, lab.size, z_score(CI_PROB))
+    ends = np.where(q0 + q1 > 1, np.clip(ends, 0, 1), np.nan)
+    naive = np.array(wilson(k, n, CI_PROB)[1:])[:, None] + np.zeros(q0.size)
+    return {"naive": naive, "lang_reiczigel": ends}
+
+
+def tallies(k: int, grid: Grid) -> list[np.ndarray]:
+    """Probability-weighted sums over all labels at one k: (judges, methods, thetas, sums).
+
+    The sums are: answered, held the truth, width, and the latter two where eq. (6) answers.
+    """
+    likelihoods = grid.likelihoods(k)
+    made = []
+    for i, lab in enumerate(grid.labels):
+        specificity, sensitivity = lab.judges[:, :1], lab.judges[:, 1:]
+        passes = binomial(k, grid.items, THETAS * sensitivity + (1 - THETAS) * (1 - specificity))
+        some = (lab.weights * passes.max(1, keepdims=True)).max(0) > NEGLIGIBLE
+        weights = lab.weights[:, some]
+        ends = {name: part[:, some] for name, part in closed_forms(k, grid.items, lab).items()}
+        for name, variant in PRIORS.items():
+            rows = np.ascontiguousarray(likelihoods[name][i][:, some].T)
+            three = intervals_of(rows, variant.theta == 1, CI_PROB, CUT_OFF)
+            ends |= {f"{name}_{kind}": three[j] for j, kind in enumerate(KINDS)}
+        shared = np.isfinite(ends["lang_reiczigel"][0])
+        sums = np.empty((len(lab.judges), len(METHODS), THETAS.size, 5))
+        for j, method in enumerate(METHODS):
+            low, high = ends[method]
+            answered, width = np.isfinite(low), np.nan_to_num(high - low)
+            held = (low[:, None] <= THETAS) & (THETAS <= high[:, None])
+            sums[:, j, :, 0] = (weights @ answered)[:, None]
+            sums[:, j, :, 1] = weights @ held
+            sums[:, j, :, 2] = (weights @ width)[:, None]
+            sums[:, j, :, 3] = weights[:, shared] @ held[shared]
+            sums[:, j, :, 4] = (weights[:, shared] @ width[shared])[:, None]
+        made.append(sums * passes[:, None, :, None])
+    return made
+
+
+_GRID: Grid | None = None
+
+
+def _start(sizes: dict[int, tuple], items: int) -> None:
+    global _GRID
+    _GRID = Grid(sizes, items)
+
+
+def _some_tallies(ks: list[int]) -> list[np.ndarray]:
+    assert _GRID is not None
+    weights = [0.5 if 2 * k == _GRID.items else 1.0 for k in ks]
+    parts = [[w * part for part in tallies(k, _GRID)] for k, w in zip(ks, weights, strict=True)]
+    return [sum(part) for part in zip(*parts, strict=True)]
+
+
+def study(
+    sizes: dict[int, tuple] = SIZES, items: int = TEST_ITEMS, workers: int = 1
+) -> tuple[pd.DataFrame, float]:
+    """Enumerate; the table, and the largest probability that was left out of any cell."""
+    ks = np.arange(items // 2 + 1)
+    tasks = [part.tolist() for part in np.array_split(ks, min(len(ks), 64))]
+    total: list[np.ndarray] | None = None
+    with get_context("spawn").Pool(workers, _start, (sizes, items)) as pool:
+        for done, part in enumerate(pool.imap_unordered(_some_tallies, tasks), 1):
+            total = part if total is None else [a + b for a, b in zip(total, part, strict=True)]
+            if sys.stderr.isatty():
+                print(f"\r{done / len(tasks):4.0%}", end="", file=sys.stderr, flush=True)
+    assert total is not None
+    return _tabled(sizes, total)
+
+
+def _tabled(sizes: dict[int, tuple], total: list[np.ndarray]) -> tuple[pd.DataFrame, float]:
+    """Add each judge's mirror, and divide."""
+    rows, lost = [], 0.0
+    for (m, judges), sums in zip(sizes.items(), total, strict=True):
+        both = [tuple(judge) for judge in labels_of(m, judges).judges]
+        for q0, q1 in judges:
+            whole = sums[both.index((q0, q1))] + sums[both.index((q1, q0))][:, ::-1]
+            lost = max(lost, float(np.abs(1 - whole[0, :, 0]).max()))
+            shared = whole[METHODS.index("lang_reiczigel"), :, 0]
+            for method, cells in zip(METHODS, whole, strict=True):
+                for theta, (answered, held, width, held_too, width_too), both_answer in zip(
+                    THETAS, cells, shared, strict=True
+                ):
+                    rows.append(
+                        (m, q0, q1, method, round(theta, 2), held / answered, width / answered)
+                        + (1 - answered, held_too / both_answer, width_too / both_answer)
+                    )
+    names = ["m", "q0", "q1", "method", "theta", "coverage", "width", "refused"]
+    names += ["coverage_where_eq6_answers", "width_where_eq6_answers"]
+    return pd.DataFrame(rows, columns=names), lost
+
+
+if __name__ == "__main__":
+    begin = time.perf_counter()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sizes", type=int, nargs="*")
+    parser.add_argument("--items", type=int, default=TEST_ITEMS)
+    parser.add_argument("--workers", type=int, default=2)
+    a = parser.parse_args()
+    table, lost = study({m: SIZES[m] for m in a.sizes or SIZES}, a.items, a.workers)
+    print(time.perf_counter() - begin, lost)
+    table.to_csv("/tmp/cov_try.csv", index=False)

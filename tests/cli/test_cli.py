@@ -1,0 +1,441 @@
+"""What a shell sees: results on stdout, complaints on stderr, 0 or 2."""
+
+import fcntl
+import json
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+
+import numpy as np
+import pytest
+
+import bayesjudge as bj
+from bayesjudge.cli import main
+from bayesjudge.datasets import keep_labels, xstest
+
+CALL = [sys.executable, "-c", "import sys; from bayesjudge.cli import main; sys.exit(main())"]
+COLUMNS = ["--verdict", "verdict", "--truth", "truth"]
+KNOWN = [*COLUMNS, "--calibration", "random"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Tables: one system, all systems, and some that cannot be used."""
+    made = tmp_path_factory.mktemp("cli")
+    table = keep_labels(xstest(), 100, 2024, by="system")
+    table.to_csv(made / "all.csv", index=False)
+    table[table["system"] == "gpt4"].to_csv(made / "gpt4.csv", index=False)
+    (made / "words.csv").write_text("verdict,truth\nyes,\nno,no\nmaybe,yes\n")
+    (made / "labelled.csv").write_text("verdict,truth\n1,1\n0,0\n")
+    (made / "weak.csv").write_text("verdict,truth\n1,0\n0,1\n1,\n0,\n")
+    (made / "good.csv").write_text("verdict,truth\n1,1\n1,1\n1,\n0,\n")
+    return made
+
+
+@pytest.fixture
+def run(folder, monkeypatch, capsys):
+    """Run a command in the folder of tables: exit code, stdout, stderr."""
+    monkeypatch.chdir(folder)
+
+    def call(*arguments):
+        code = main(arguments)
+        done = capsys.readouterr()
+        return code, done.out, done.err
+
+    return call
+
+
+# What is printed --------------------------------------------------------------------------------
+
+
+def test_closed_forms_of_one_system(run):
+    code, out, err = run("prevalence", "gpt4.csv", *KNOWN, "--no-nuts")
+    assert (code, err) == (0, "")
+    table = keep_labels(xstest(), 100, 2024, by="system")
+    counts = bj.prevalence.Counts.from_frame(table[table["system"] == "gpt4"], calibration="random")
+    for one in (*bj.prevalence.closed_forms(counts), bj.prevalence.exact(counts)):
+        value, low, high = one["prevalence"]
+        name = re.escape(one.method.split(",")[0])
+        line = rf"{name} +{value:.3f} +{low:.3f} +{high:.3f} +{high - low:.3f} +{one.interval}"
+        assert re.search(line, out), one.method
+    assert "calibration  random: labelled items are a random sample of the same items" in out
+    assert "Assumptions" in out
+    assert "\x1b" not in out  # no terminal, no control codes
+
+
+def test_systems_get_their_own_estimates(run):
+    options = ["--by", "system", "--item", "item", "--unparsed", "fail", "--no-nuts"]
+    code, out, _ = run("prevalence", "all.csv", *KNOWN, *options)
+    assert code == 0
+    for system in ("gpt4", "llama2new", "llama2orig", "mistralguard", "mistralinstruct"):
+        assert re.search(rf"^{system} +Judge's pass rate +0\.\d+", out, re.MULTILINE)
+    assert "weak-judge: sensitivity + specificity - 1 is" in out
+    assert "unparsed-verdicts: 11 verdicts could not be read" in out
+
+
+def test_the_demo_shows_the_truth_and_what_to_do_next(run):
+    code, out, err = run("demo", "--no-nuts")
+    assert (code, err) == (0, "")
+    assert re.search(r"^llama2orig +Judge's pass rate +0\.422 .* 0\.224 +Wilson", out, re.MULTILINE)
+    assert re.search(r"Judge's pass rate +1 of 5", out)
+    assert "bayesjudge prevalence --help" in out
+
+
+@pytest.mark.parametrize("options", [["--interval", "hdi"], ["--prior", "jeffreys"]])
+def test_options_of_the_posterior_reach_it(run, options):
+    _, plain, _ = run("prevalence", "gpt4.csv", *KNOWN, "--no-nuts", "--json")
+    _, other, _ = run("prevalence", "gpt4.csv", *KNOWN, "--no-nuts", "--json", *options)
+    one, two = (json.loads(text)["estimates"] for text in (plain, other))
+    differ = [a["method"] for a, b in zip(one, two, strict=True) if a["low"] != b["low"]]
+    assert differ == ["Bayesian (exact), labels a random sample"]
+
+
+def test_a_judge_may_be_allowed_to_be_worse_than_chance(run):
+    """The labels contradict the judge, so that the restriction moves the answer."""
+    answers = {}
+    for option in ("--better-than-chance", "--no-better-than-chance"):
+        code, out, _ = run("prevalence", "weak.csv", *KNOWN, "--no-nuts", "--json", option)
+        assert code == 0
+        answers[option] = json.loads(out)["estimates"][-1]["width"]
+    assert answers["--better-than-chance"] != answers["--no-better-than-chance"]
+
+
+def test_priors_and_design_reach_the_posterior(run):
+    """By truth, where the labels' shares say nothing and priors matter; by hand beside it."""
+    by_truth = [*COLUMNS, "--calibration", "by_truth"]
+    more = ["--prior-sensitivity", "0.9:20", "--prior-specificity", "0.8:10"]
+    more += ["--no-better-than-chance", "--ci-prob", "0.9"]
+    code, out, _ = run("prevalence", "gpt4.csv", *by_truth, *more, "--no-nuts", "--json")
+    assert code == 0
+    table = keep_labels(xstest(), 100, 2024, by="system")
+    counts = bj.prevalence.Counts.from_frame(
+        table[table["system"] == "gpt4"], calibration="by_truth"
+    )
+    priors = bj.prevalence.Priors(
+        sensitivity=bj.BetaPrior.worth(rate=0.9, n=20),
+        specificity=bj.BetaPrior.worth(rate=0.8, n=10),
+        better_than_chance=False,
+    )
+    (found,) = (row for row in json.loads(out)["estimates"] if "exact" in row["method"])
+    expected = bj.prevalence.exact(counts, priors, ci_prob=0.9)["prevalence"]
+    np.testing.assert_allclose([found["value"], found["low"], found["high"]], expected, rtol=1e-12)
+    assert found["label"] is None
+
+
+def test_all_methods_adds_mismatched_ones_with_a_caution(run):
+    _, few, _ = run("prevalence", "gpt4.csv", *KNOWN, "--no-nuts", "--json")
+    _, many, _ = run("prevalence", "gpt4.csv", *KNOWN, "--no-nuts", "--json", "--all-methods")
+    few, many = (json.loads(text) for text in (few, many))
+    added = {e["method"] for e in many["estimates"]} - {e["method"] for e in few["estimates"]}
+    assert added == {"Post-stratified"}
+    by_truth = [*COLUMNS, "--calibration", "by_truth", "--no-nuts", "--json", "--all-methods"]
+    _, out, _ = run("prevalence", "gpt4.csv", *by_truth)
+    assert "design-mismatch" in {c["name"] for c in json.loads(out)["cautions"]}
+
+
+def test_labels_in_words(run, folder):
+    (folder / "invalid.csv").write_text(
+        "verdict,truth\nok,ok\nbad,bad\nawful,bad\nok,\nbad,\nINVALID,\n"
+    )
+    words = ["--pass-value", "ok", "--fail-value", "bad", "--fail-value", "awful"]
+    words += ["--missing-value", "INVALID", "--unparsed", "drop", "--no-nuts", "--json"]
+    code, out, _ = run("prevalence", "invalid.csv", *KNOWN, *words)
+    assert code == 0
+    assert json.loads(out)["inputs"]["items"] == 5
+    assert json.loads(out)["inputs"]["unparsed"] == 1
+
+
+# The sampled posterior, run once ----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def sampled(folder):
+    """The main job with everything that it can write, in a shell without a terminal or stdin."""
+    command = [*CALL, "prevalence", "gpt4.csv", *KNOWN, "--json", "--seed", "5"]
+    command += ["--html", "page.html", "--save", "fit.nc"]
+    env = os.environ | {"NO_COLOR": ""}
+    return subprocess.run(
+        f"exec {' '.join(map(_quoted, command))} <&-",
+        shell=True,
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        text=True,
+    )
+
+
+def _quoted(word):
+    return "'" + word.replace("'", "'\\''") + "'"
+
+
+def test_the_document_is_all_of_stdout(sampled):
+    assert sampled.returncode == 0, sampled.stderr
+    document = json.loads(sampled.stdout)
+    assert sampled.stderr == "fit saved in fit.nc\npage written to page.html\n"
+    assert document["schema"] == "bayesjudge/1"
+    assert document["command"] == "prevalence"
+    assert document["ci_prob"] == 0.95
+    fields = {"quantity", "label", "method", "value", "low", "high", "width", "interval"}
+    assert {frozenset(row) for row in document["estimates"]} == {frozenset(fields)}
+    for row in document["estimates"]:
+        assert row["low"] <= row["value"] <= row["high"]
+    methods = [row["method"] for row in document["estimates"] if row["quantity"] == "prevalence"]
+    assert methods[0] == "Judge's pass rate"
+    assert methods[-1] == "Bayesian (NUTS), labels a random sample"
+    about = document["sampling"][methods[-1]]
+    assert about["random_seed"] == 5
+    assert about["converged"] is True
+    assert set(document["sources"]) == set(methods)
+
+
+def test_the_sampled_row_agrees_with_quadrature(sampled, folder):
+    """To 5 of its own Monte Carlo standard errors."""
+    rows = [
+        row
+        for row in json.loads(sampled.stdout)["estimates"]
+        if row["quantity"] == "prevalence" and row["method"].startswith("Bayesian")
+    ]
+    exact, nuts = rows
+    error = bj.load(folder / "fit.nc").diagnostics().loc["prevalence", "mcse_mean"]
+    assert abs(exact["value"] - nuts["value"]) < 5 * error
+
+
+def test_the_saved_fit_is_the_printed_one(sampled, folder):
+    fit = bj.load(folder / "fit.nc")
+    printed = json.loads(sampled.stdout)["estimates"]
+    for row in printed:
+        if "NUTS" in row["method"]:
+            assert [row["value"], row["low"], row["high"]] == list(fit.estimate()[row["quantity"]])
+
+
+def test_the_page_needs_no_other_file(sampled, folder):
+    assert sampled.returncode == 0, sampled.stderr
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert page.count("<svg") == 2
+    assert "Bayesian (NUTS), labels a random sample" in page
+    loads = re.findall(r"(?:src|href)\s*=\s*[\"']([^\"']*)", page)
+    loads += re.findall(r"url\(([^)]*)", page)
+    assert not [target for target in loads if not target.startswith("#")]
+    assert not re.search(r"<(?:script|link|iframe|img)\b|@import", page)
+
+
+def chunks(terminal):
+    """Read what is written to a terminal, until its other end is closed."""
+    while True:
+        try:
+            chunk = os.read(terminal, 4096)
+        except OSError:  # how Linux says that it is
+            return
+        if not chunk:
+            return
+        yield chunk
+
+
+def test_progress_is_on_stderr_and_on_a_terminal_only(folder):
+    """Stderr is a terminal, stdout is not: codes there, none here."""
+    ours, theirs = pty.openpty()
+    command = [*CALL, "prevalence", "gpt4.csv", *KNOWN]
+    env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | {"TERM": "xterm"}
+    process = subprocess.Popen(
+        command, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=theirs, stdin=theirs
+    )
+    os.close(theirs)
+    shown = b"".join(chunks(ours))
+    out = process.communicate()[0].decode()
+    assert process.returncode == 0, shown.decode()
+    assert "\x1b" not in out
+    assert b"\x1b" in shown
+    assert b"compiling" in shown
+    table = out[: out.index("quantity")]
+    assert table.index("Bayesian (exact)") < table.index("Bayesian (NUTS)")
+    assert re.search(r"Sampling\n  4 chains of \d+ draws, seed 1; R-hat at most 1\.0", out)
+
+
+def test_strict_fails_where_the_sampler_did(run, monkeypatch):
+    def fit(*arguments, strict, **settings):
+        assert strict
+        raise bj.ConvergenceError("R-hat of prevalence is 1.9")
+
+    monkeypatch.setattr(bj.prevalence, "fit", fit)
+    code, out, err = run("prevalence", "gpt4.csv", *KNOWN, "--strict")
+    assert (code, err) == (1, "bayesjudge: R-hat of prevalence is 1.9\n")
+    assert "Bayesian (exact)" in out
+
+
+def test_ctrl_c_leaves_what_was_printed(run, monkeypatch):
+    def fit(*arguments, **settings):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bj.prevalence, "fit", fit)
+    code, out, err = run("prevalence", "gpt4.csv", *KNOWN)
+    assert (code, err) == (130, "bayesjudge: stopped\n")
+    assert "Bayesian (exact)" in out
+
+
+# What is refused --------------------------------------------------------------------------------
+
+NO_NUTS = [*KNOWN, "--no-nuts"]
+REFUSED = {
+    "prevalance gpt4.csv": 'Unknown command "prevalance". Did you mean "prevalence"?',
+    "prevalence": "TABLE is needed: One row an item: .csv",
+    "prevalence gpt4.csv": "--verdict is needed: Column with the judge's verdict.",
+    "prevalence gpt4.csv --verdict": "--verdict requires an argument",
+    "prevalence gpt4.csv --verdit verdict": "Did you mean --verdict instead of --verdit?",
+    "prevalence gpt4.csv extra @": "did not expect ['extra']",
+    "prevalence gpt4.csv @ --sed 3": "Unknown option: --sed. Did you mean --seed?",
+    "prevalence gpt4.csv @ --ci-prob 95": "got 95.0; write 95 % as 0.95",
+    "prevalence gpt4.csv @ --ci-prob abc": 'unable to convert "abc" into float',
+    "prevalence gpt4.csv @ --interval hpd": 'Choose from: "eti", "hdi". Did you mean "hdi"?',
+    "prevalence gpt4.csv @ --prior flta": 'Did you mean "flat"?',
+    "prevalence gpt4.csv @ --prior-sensitivity 0.9": "0.9: write rate:n, for example 0.9:20",
+    "prevalence gpt4.csv @ --prior-sensitivity 90:20": "rate must lie in [0, 1], got 90.0",
+    "prevalence gpt4.csv @ --prior-specificity .9:-1": "n must be 0 or more",
+    "prevalence gpt4.csv @ --html no/x.html": "--html: there is no folder 'no'",
+    "prevalence gpt4.csv @ --html .": "--html: '.' is a folder; name a file",
+    "prevalence gpt4.csv @ --save fit.nc": "--save keeps the sampled fit: leave --no-nuts out",
+    "prevalence gtp4.csv @": "there is no such file; did you mean 'gpt4.csv'?",
+    "prevalence gpt4.xlsx @": "expected a file that ends in .csv",
+    "prevalence all.csv @ --by sytem": "no column 'sytem'; did you mean 'system'?",
+    "prevalence all.csv @ --by system": "11 rows have no verdict; say what they are: --unparsed",
+    "prevalence all.csv @ --unparsed skip": 'Choose from: "fail", "drop"',
+    "prevalence all.csv @ --item item --unparsed drop": "occur more than once",
+    "prevalence words.csv @": "['no', 'yes'] are neither pass nor fail",
+    "prevalence words.csv @ --pass-value ja": "no row has the pass value ['ja']",
+    "prevalence words.csv @ --pass-value yes": "(--pass-value, --fail-value, --missing-value)",
+    "prevalence labelled.csv @": "every item has a human label, so there is nothing to correct",
+    "demo --no-nutz": "Unknown option: --no-nutz. Did you mean --no-nuts?",
+    "--verson": "Available commands: prevalence, demo",
+}
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_bad_input_is_one_message_and_exit_code_2(run, line):
+    arguments = [word for part in line.split() for word in (NO_NUTS if part == "@" else [part])]
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("bayesjudge: ")
+    assert REFUSED[line] in err
+    assert "Traceback" not in err
+
+
+def test_calibration_is_taught_where_it_is_missing(run):
+    code, out, err = run("prevalence", "gpt4.csv", *COLUMNS)
+    assert (code, out) == (2, "")
+    assert len(err.splitlines()) == 4
+    assert set(bj.prevalence.CALIBRATIONS) <= set(re.findall(r"\w+", err))
+    code, _, wrong = run("prevalence", "gpt4.csv", *COLUMNS, "--calibration", "randm")
+    assert code == 2
+    assert "--calibration 'randm' is not known" in wrong
+    assert wrong.splitlines()[1:] == err.splitlines()[1:]
+
+
+def test_predictive_values_have_no_prior_on_sensitivity(run):
+    command = [*COLUMNS, "--calibration", "by_verdict", "--prior-sensitivity", "0.9:20"]
+    code, _, err = run("prevalence", "gpt4.csv", *command, "--no-nuts")
+    assert code == 2
+    assert "with labels by verdict the model has no sensitivity" in err
+
+
+def test_all_problems_are_told_at_once(run):
+    columns = ["--verdict", "verdct", "--truth", "truht", "--calibration", "random"]
+    code, _, err = run("prevalence", "gpt4.csv", *columns)
+    assert code == 2
+    assert "\n  - no column 'verdct'; did you mean 'verdict'?" in err
+    assert "\n  - no column 'truht'; did you mean 'truth'?" in err
+
+
+def test_a_judge_below_chance_is_an_answer_with_a_caution(run):
+    code, out, err = run("prevalence", "weak.csv", *NO_NUTS)
+    assert (code, err) == (0, "")
+    assert "no-better-than-chance: sensitivity 0.000 + specificity 0.000 <= 1" in out
+    assert "Bayesian (exact)" in out
+
+
+def test_no_answer_is_null_for_machines_and_a_dash_for_people(run):
+    code, out, _ = run("prevalence", "good.csv", *NO_NUTS)
+    assert code == 0
+    assert re.search(r"Rogan-Gladen +– +– +–", out)
+    assert "empty-class: no labelled item is bad" in out
+    _, out, _ = run("prevalence", "good.csv", *NO_NUTS, "--json")
+    assert "NaN" not in out
+    rows = [r for r in json.loads(out)["estimates"] if r["method"] == "Rogan-Gladen"]
+    assert rows[0]["value"] is None
+
+
+# Help, and what the shell does to streams -------------------------------------------------------
+
+
+def test_help_teaches_with_an_example(run):
+    code, out, _ = run("prevalence", "--help")
+    assert code == 0
+    assert "bayesjudge prevalence labels.csv --verdict gpt4_label --truth final_label" in out
+    for option in ("--calibration", "--unparsed", "--better-than-chance", "--html", "--json"):
+        assert option in out
+    code, out, _ = run()
+    assert code == 0
+    assert "bayesjudge demo" in out
+
+
+def test_version(run):
+    assert run("--version") == (0, f"{bj.__version__}\n", "")
+
+
+def test_help_and_closed_forms_load_nothing_heavy(folder):
+    for arguments in (["--help"], ["prevalence", "gpt4.csv", *NO_NUTS]):
+        code = (
+            "import sys; from bayesjudge.cli import main; main(sys.argv[1:]); "
+            "print({'pymc', 'nutpie', 'arviz_base', 'matplotlib', 'numba'} & set(sys.modules))"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code, *arguments], cwd=folder, capture_output=True, text=True
+        )
+        assert done.stdout.splitlines()[-1] == "set()", done.stderr
+
+
+def test_a_reader_who_leaves_early_causes_no_traceback(folder):
+    command = " ".join(map(_quoted, [*CALL, "demo", "--no-nuts"]))
+    done = subprocess.run(
+        f"{command} | head -n 1", shell=True, cwd=folder, capture_output=True, text=True
+    )
+    assert done.stdout.startswith("Prevalence")
+    assert done.stderr == ""
+
+
+def test_a_terminal_without_our_letters_gets_others(folder):
+    env = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    done = subprocess.run(
+        [*CALL, "prevalence", "good.csv", *NO_NUTS], cwd=folder, env=env, capture_output=True
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    assert b"Rogan-Gladen" in done.stdout
+
+
+def test_a_narrow_terminal_shows_every_number(folder):
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    process = subprocess.Popen([*CALL, "demo", "--no-nuts"], stdout=theirs, stdin=theirs)
+    os.close(theirs)
+    out = re.sub(r"\x1b\[[0-9;]*m", "", b"".join(chunks(ours)).decode())
+    assert process.wait() == 0
+    lines = out.replace("\r", "").splitlines()
+    assert max(map(len, lines)) <= 80
+    assert sum("Lang-Reiczigel" in line for line in lines) == 5
+    found = [line.split() for line in lines if line.startswith("specificity[mistralinstruct]")]
+    assert len(found[0]) >= 6
+
+
+def test_a_page_without_matplotlib_says_so(run, folder, monkeypatch):
+    import bayesjudge.core.plots as plots
+
+    def new_axes(*size):
+        raise ImportError("plots need matplotlib")
+
+    monkeypatch.setattr(plots, "new_axes", new_axes)
+    code, _, err = run("prevalence", "gpt4.csv", *NO_NUTS, "--html", "plain.html")
+    assert code == 0
+    assert "the page has no pictures: plots need matplotlib" in err
+    assert "<svg" not in (folder / "plain.html").read_text()

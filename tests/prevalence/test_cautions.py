@@ -1,0 +1,96 @@
+"""Each caution fires where it should, and is silent where it should be."""
+
+import numpy as np
+import pytest
+from scipy.stats import fisher_exact
+
+import bayesjudge as bj
+from bayesjudge.prevalence.cautions import above_chance, cautions_of, shift_p_value
+
+Counts = bj.prevalence.Counts
+
+
+def names(*counts, calibration="random", **kwargs):
+    return {c.name for c in cautions_of(Counts(*counts, calibration=calibration, **kwargs))}
+
+
+def test_good_data_raise_none():
+    assert names(1000, 690, 140, 126, 60, 42) == set()
+
+
+@pytest.mark.parametrize("design", ["random", "by_truth", "by_verdict"])
+def test_weak_judge(design):
+    # source 2's judge: sensitivity .97, specificity .2, twenty labels
+    labels = (10, 5, 10, 5) if design == "by_verdict" else (10, 10, 10, 2)
+    assert "weak-judge" in names(1000, 950, *labels, calibration=design)
+    assert "weak-judge" not in names(1000, 950, 500, 485, 500, 100, calibration=design)
+
+
+def test_empty_class():
+    assert "empty-class" in names(100, 50, 0, 0, 10, 8)
+    assert "empty-class" in names(100, 50, 10, 9, 0, 0)
+
+
+def test_pass_rate_out_of_range():
+    assert "pass-rate-out-of-range" in names(1000, 1000, 100, 90, 100, 90, calibration="by_truth")
+    assert "pass-rate-out-of-range" in names(1000, 20, 100, 90, 100, 90, calibration="by_truth")
+    # below the range by less than chance allows, and a design whose labels do not tell the range
+    assert names(1000, 95, 100, 90, 100, 90, calibration="by_truth") == set()
+    assert names(1000, 20, 100, 90, 100, 90, calibration="by_verdict") == set()
+
+
+def test_unparsed_verdicts_are_counted():
+    (caution,) = cautions_of(Counts(1000, 690, 140, 126, 60, 42, calibration="random", unparsed=11))
+    assert caution.name == "unparsed-verdicts"
+    assert "11 verdicts" in caution.text
+
+
+def test_shift_is_seen_only_where_the_labels_are_said_to_be_random():
+    shifted = (1000, 900, 50, 45, 50, 30)
+    assert "label-shift" in names(*shifted)
+    assert "label-shift" not in names(*shifted, calibration="by_truth")
+
+
+def test_shift_p_value_is_fishers():
+    counts = Counts([1000, 40], [900, 20], [50, 5], [45, 4], [50, 6], [30, 2],
+                    calibration="random", systems="ab")  # fmt: skip
+    for i, p in enumerate(shift_p_value(counts)):
+        k, n = counts.test_pass[i], counts.test_n[i]
+        a, m = counts.labelled_pass[i], counts.labelled_n[i]
+        assert p == pytest.approx(fisher_exact([[k, n - k], [a, m - a]]).pvalue, rel=1e-9)
+
+
+def test_shift_raises_a_false_alarm_at_its_stated_rate_or_less():
+    rng = np.random.default_rng(3)
+    n, m, runs = 500, 100, 4000
+    k, a = rng.binomial(n, 0.7, runs), rng.binomial(m, 0.7, runs)
+    counts = Counts([n] * runs, k, [m] * runs, a, [0] * runs, [0] * runs,
+                    calibration="random", systems=range(runs))  # fmt: skip
+    alarms = (shift_p_value(counts) < 0.01).mean()
+    assert alarms < 0.01 + 5 * np.sqrt(0.01 * 0.99 / runs)
+    assert alarms > 0  # it can fire
+
+
+def test_a_caution_names_the_system():
+    counts = Counts(
+        *([1000, 1000], [690, 500], [140, 10], [126, 5], [60, 10], [42, 5]),
+        calibration="random",
+        systems=["good", "weak"],
+    )
+    (found,) = cautions_of(counts)
+    assert found.name == "weak-judge"
+    assert "in system 'weak'" in found.text
+
+
+def test_above_chance_covers():
+    rng = np.random.default_rng(5)
+    runs, m, q1, q0 = 4000, 50, 0.9, 0.7
+    passed, caught = rng.binomial(m, q1, runs), rng.binomial(m, q0, runs)
+    counts = Counts(
+        *([1] * runs, [0] * runs, [m] * runs, passed, [m] * runs, caught),
+        calibration="by_truth",
+        systems=range(runs),
+    )
+    _, low, high = above_chance(counts)
+    covered = ((low <= q1 + q0 - 1) & (q1 + q0 - 1 <= high)).mean()
+    assert abs(covered - 0.95) < 0.012 + 5 * np.sqrt(0.95 * 0.05 / runs)

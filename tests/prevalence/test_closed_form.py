@@ -1,0 +1,280 @@
+"""Closed forms: by hand, by the published code's numbers, by other packages, by symmetry."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+from conftest import shared
+from numpy.testing import assert_allclose
+from scipy.stats import binomtest
+
+import bayesjudge as bj
+from bayesjudge.core.intervals import z_score
+from bayesjudge.prevalence import formulas
+
+P = bj.prevalence
+COUNTS = P.Counts(
+    test_n=1000,
+    test_pass=620,
+    correct_n=100,
+    correct_pass=90,
+    incorrect_n=100,
+    incorrect_fail=70,
+    calibration="by_truth",
+)
+SAMPLE = P.Counts(1000, 760, 140, 126, 60, 42, calibration="random")
+
+
+def items_of(counts):
+    """Expand counts to arrays: truth and verdict of labelled items, verdict of test items."""
+    c = counts
+    missed, caught = c.correct_n - c.correct_pass, c.incorrect_fail
+    truth = np.repeat(
+        [1.0, 1.0, 0.0, 0.0], [c.correct_pass, missed, c.incorrect_n - caught, caught]
+    )
+    verdict = np.repeat(
+        [1.0, 0.0, 1.0, 0.0], [c.correct_pass, missed, c.incorrect_n - caught, caught]
+    )
+    return truth, verdict, np.repeat([1.0, 0.0], [c.test_pass, c.test_n - c.test_pass])
+
+
+# Shares ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("k", "n"), [(0, 1), (1, 1), (0, 50), (50, 50), (8, 10), (333, 1000)])
+@pytest.mark.parametrize("ci_prob", [0.5, 0.95, 0.999])
+def test_intervals_of_a_share_are_those_of_scipy_and_statsmodels(k, n, ci_prob):
+    proportion = pytest.importorskip("statsmodels.stats.proportion")
+    for ours, scipy_name, statsmodels_name in (
+        (P.wilson, "wilson", "wilson"),
+        (P.clopper_pearson, "exact", "beta"),
+    ):
+        value, low, high = ours(k, n, ci_prob)
+        reference = binomtest(k, n).proportion_ci(ci_prob, method=scipy_name)
+        assert_allclose([value, low, high], [k / n, *reference], rtol=1e-9, atol=1e-12)
+        other = proportion.proportion_confint(k, n, alpha=1 - ci_prob, method=statsmodels_name)
+        assert_allclose([low, high], other, rtol=1e-9, atol=1e-12)
+
+
+def test_intervals_of_a_share_broadcast():
+    value, low, high = P.wilson([1, 2, 0], [4, 4, 0])
+    assert_allclose(value[:2], [0.25, 0.5])
+    assert np.isnan([value[2], low[2], high[2]]).all()
+    assert_allclose([low[0], high[1]], [P.wilson(1, 4)[1], P.wilson(2, 4)[2]])
+    with pytest.raises(bj.InputError, match=r"\(successes, trials\) \[\(5.0, 4.0\)\]"):
+        P.wilson([1, 5], 4)
+
+
+# Rogan-Gladen ------------------------------------------------------------------------------------
+
+
+def test_point_matches_hand_calculation():
+    # Eq. (5): (0.62 + 0.70 - 1) / (0.70 + 0.90 - 1) = 0.32 / 0.60
+    assert_allclose(P.rogan_gladen(COUNTS)["prevalence"].value, 0.32 / 0.60, rtol=1e-12)
+
+
+def test_delta_method_matches_hand_calculation():
+    # Eq. (9) at theta = 8/15: (.62 .38/1000 + (7/15)^2 .7 .3/100 + (8/15)^2 .9 .1/100) / .36
+    variance = (0.2356e-3 + (7 / 15) ** 2 * 0.0021 + (8 / 15) ** 2 * 0.0009) / 0.36
+    value, low, high = P.rogan_gladen(COUNTS, interval="delta")["prevalence"]
+    assert_allclose((high - low) / 2 / 1.959963984540054, np.sqrt(variance), rtol=1e-12)
+    assert_allclose(value, (low + high) / 2, rtol=1e-12)
+
+
+def test_every_reference_case():
+    cases = json.loads(shared("reference/prevalence.json").read_text())["ci"]
+    assert len(cases) >= 12
+    for case in cases:
+        i = case["inputs"]
+        args = [i[name] for name in ("p", "q0", "q1", "n", "m0", "m1")]
+        found = formulas.lang_reiczigel(*args, z_score(1 - i["alpha"]))
+        assert_allclose(np.clip(found[1:], 0, 1), case["ci_eq6"], rtol=0, atol=1e-10)
+        assert_allclose(formulas.invert(*args[:3]), case["point_unclipped"], rtol=0, atol=1e-10)
+        whole = np.array([i["p"] * i["n"], i["q1"] * i["m1"], i["q0"] * i["m0"]])
+        if np.abs(whole - whole.round()).max() > 1e-9:
+            continue  # a case with 166.6 passes cannot be counted
+        k, a1, a0 = whole.round().astype(int)
+        counts = P.Counts(i["n"], k, i["m1"], a1, i["m0"], a0, calibration="by_truth")
+        made = P.rogan_gladen(counts, ci_prob=1 - i["alpha"])
+        assert_allclose(made["prevalence"][1:], case["ci_eq6"], rtol=0, atol=1e-10)
+        assert_allclose(made["prevalence"].value, case["point_clipped"], rtol=0, atol=1e-10)
+        raw = made.table.loc["prevalence", "raw"]
+        assert_allclose(raw, case["point_unclipped"], rtol=0, atol=1e-10)
+
+
+def test_raw_value_is_kept_beside_the_clipped_one():
+    counts = P.Counts(1000, 1000, 100, 90, 100, 90, calibration="by_truth")
+    row = P.rogan_gladen(counts).table.loc["prevalence"]
+    assert row["value"] == 1
+    assert_allclose(row["raw"], 0.9 / 0.8)
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.3, 1.0])
+def test_a_perfect_judge_needs_no_correction(rate):
+    assert_allclose(formulas.invert(rate, 1.0, 1.0), rate)
+
+
+def test_swapping_the_labels_mirrors_the_answer():
+    mirrored = P.Counts(1000, 380, 100, 70, 100, 90, calibration="by_truth")
+    one, other = (P.rogan_gladen(c)["prevalence"] for c in (COUNTS, mirrored))
+    assert_allclose(
+        [one.value, one.low, one.high], [1 - other.value, 1 - other.high, 1 - other.low]
+    )
+
+
+def test_a_judge_no_better_than_chance_is_refused():
+    with pytest.raises(bj.UninformativeJudgeError, match=r"0.400 \+ specificity 0.500 <= 1"):
+        P.rogan_gladen(P.Counts(100, 50, 10, 4, 10, 5, calibration="by_truth"))
+    with pytest.raises(bj.UninformativeJudgeError, match=r"0.500 \+ specificity 0.500 <= 1"):
+        P.rogan_gladen(P.Counts(100, 50, 10, 5, 10, 5, calibration="by_truth"))
+
+
+def test_among_systems_a_hopeless_judge_leaves_the_others_alone():
+    counts = P.Counts(
+        [1000, 100], [620, 50], [100, 10], [90, 4], [100, 10], [70, 5],
+        calibration="by_truth", systems=["fine", "hopeless"],
+    )  # fmt: skip
+    made = P.rogan_gladen(counts)
+    assert made["prevalence[fine]"] == P.rogan_gladen(COUNTS)["prevalence"]
+    assert np.isnan(made["prevalence[hopeless]"]).all()
+    assert (
+        "no-better-than-chance",
+        "no Rogan-Gladen estimate in system 'hopeless'",
+    ) in made.cautions
+
+
+def test_an_empty_class_gives_no_number_and_says_why():
+    made = P.rogan_gladen(P.Counts(100, 50, 0, 0, 10, 8, calibration="random"))
+    assert np.isnan(made["prevalence"]).all()
+    assert made.cautions[0].name == "empty-class"
+
+
+def test_an_unknown_interval_is_refused():
+    with pytest.raises(bj.InputError, match="'wald'"):
+        P.rogan_gladen(COUNTS, interval="wald")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("theta", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("formula", ["equation", "listing"])
+def test_interval_covers_by_the_equation_and_not_by_the_printed_listing(theta, formula):
+    q0, q1, n, m, runs = 0.7, 0.9, 1000, 100, 20_000
+    rng = np.random.default_rng(20_261)
+    p = rng.binomial(n, theta * q1 + (1 - theta) * (1 - q0), runs) / n
+    q0_hat, q1_hat = rng.binomial(m, q0, runs) / m, rng.binomial(m, q1, runs) / m
+    value, low, high = formulas.lang_reiczigel(p, q0_hat, q1_hat, n, m, m, 1.959964)
+    if formula == "listing":  # source 1, Figure 8
+        youden = (m * q0_hat + 1) / (m + 2) + (m * q1_hat + 1) / (m + 2) - 1
+        half = (high - low) / 2 * np.sqrt(youden)
+        centre = formulas.invert(
+            (n * p + 1.92) / (n + 3.84), (m * q0_hat + 1) / (m + 2), (m * q1_hat + 1) / (m + 2)
+        )
+        low, high = value - half, 2 * centre - value + half
+    covered = ((low <= theta) & (theta <= high)).mean()
+    noise = 5 * np.sqrt(0.95 * 0.05 / runs)  # the simulation's own error
+    # the source: "close to or slightly above" 95 %
+    assert (0.95 - noise < covered < 0.97 + noise) == (formula == "equation"), covered
+
+
+# Difference, post-stratified ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ci_prob", [0.8, 0.95])
+@pytest.mark.parametrize(
+    "counts",
+    [
+        SAMPLE,
+        P.Counts(1000, 760, 140, 100, 60, 12, calibration="random"),
+        P.Counts(30, 11, 9, 2, 17, 17, calibration="random"),
+        P.Counts(500, 100, 10, 1, 90, 20, calibration="random"),  # worse than chance: weight 0
+    ],
+)
+def test_difference_is_the_authors_own(counts, ci_prob):
+    with warnings.catch_warnings():  # the package switches warnings off when it is imported
+        ppi_py = pytest.importorskip("ppi_py")
+    truth, verdict, test = items_of(counts)
+    tuned = P.difference(counts, ci_prob=ci_prob)
+    plain = P.difference(counts, ci_prob=ci_prob, tuned=False)
+    for ours, weight in ((tuned, None), (plain, 1)):
+        ends = ppi_py.ppi_mean_ci(truth, verdict, test, alpha=1 - ci_prob, lam=weight)
+        point = ppi_py.ppi_mean_pointestimate(truth, verdict, test, lam=weight)
+        expected = np.clip(np.ravel([point, *ends]), 0, 1)
+        assert_allclose(ours["prevalence"], expected, rtol=1e-12, atol=1e-14)
+
+
+def test_difference_without_tuning_by_hand():
+    # .76 + mean(truth - verdict) = .76 + (140 - 144) / 200
+    assert_allclose(P.difference(SAMPLE, tuned=False)["prevalence"].value, 0.74, rtol=1e-12)
+
+
+def test_a_judge_that_never_fails_is_given_no_weight():
+    counts = P.Counts(1000, 1000, 140, 140, 60, 0, calibration="random")
+    value, low, high = P.difference(counts)["prevalence"]
+    assert_allclose(
+        [value, (high - low) / 2], [0.7, 1.959964 * np.sqrt(0.7 * 0.3 / 200)], rtol=1e-6
+    )
+
+
+def test_post_stratified_by_hand():
+    # 700 of 1000 passed; 45 of 50 labelled passes and 10 of 50 labelled fails are good
+    counts = P.Counts(900, 650, 55, 45, 45, 40, calibration="by_verdict")
+    made = P.post_stratified(counts)
+    assert_allclose(made["prevalence"].value, 0.7 * 0.9 + 0.3 * 0.2, rtol=1e-12)
+    assert_allclose(made["ppv"], P.wilson(45, 50), rtol=1e-12)
+    assert_allclose(made["npv"], P.wilson(40, 50), rtol=1e-12)
+
+
+def test_post_stratified_needs_both_verdicts_labelled():
+    made = P.post_stratified(P.Counts(100, 50, 5, 5, 5, 0, calibration="by_verdict"))
+    assert np.isnan(made["prevalence"]).all()
+
+
+# What is put side by side ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("design", P.CALIBRATIONS)
+def test_each_design_gets_its_own_closed_forms(design):
+    counts = P.Counts(900, 650, 62, 46, 38, 34, calibration=design)
+    suited = {one.method for one in P.closed_forms(counts)}
+    assert "Judge's pass rate" in suited
+    expected = {
+        "random": {"Human labels only", "Difference (PPI++)", "Rogan-Gladen"},
+        "by_truth": {"Rogan-Gladen"},
+        "separate": {"Rogan-Gladen"},
+        "by_verdict": {"Post-stratified"},
+    }
+    assert suited - {"Judge's pass rate"} == expected[design]
+    for one in P.closed_forms(counts, mismatched=True):
+        names = {caution.name for caution in one.cautions}
+        mismatched = one.method not in suited
+        # post-stratification is valid for a random sample too, though not the one put first
+        if not (design == "random" and one.method == "Post-stratified"):
+            assert ("design-mismatch" in names) == mismatched, one.method
+
+
+def test_a_refusal_is_told_by_the_estimates_that_remain():
+    made = P.closed_forms(P.Counts(100, 50, 10, 4, 10, 5, calibration="by_truth"))
+    assert [one.method for one in made] == ["Judge's pass rate"]
+    assert "no-better-than-chance" in {caution.name for caution in made[0].cautions}
+
+
+def test_naive_counts_labelled_items_where_they_are_of_the_same_kind():
+    designs = {"random": 1200, "by_verdict": 1200, "by_truth": 1000, "separate": 1000}
+    for design, items in designs.items():
+        counts = P.Counts(1000, 760, 140, 126, 60, 42, calibration=design)
+        passes = 760 + (144 if items == 1200 else 0)
+        assert_allclose(P.naive(counts)["prevalence"], P.wilson(passes, items))
+
+
+def test_human_labels_only_with_either_interval():
+    assert_allclose(P.human_only(SAMPLE)["prevalence"], P.wilson(140, 200))
+    exact = P.human_only(SAMPLE, interval="exact")
+    assert_allclose(exact["prevalence"], P.clopper_pearson(140, 200))
+
+
+@pytest.mark.parametrize("ci_prob", [0, 1, 95, -0.1, float("nan")])
+def test_a_probability_must_be_one(ci_prob):
+    for method in (P.naive, P.human_only, P.rogan_gladen, P.difference, P.post_stratified, P.exact):
+        with pytest.raises(bj.InputError, match="strictly between 0 and 1"):
+            method(COUNTS, ci_prob=ci_prob)

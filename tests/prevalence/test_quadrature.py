@@ -1,0 +1,194 @@
+"""The exact posterior against other integrals of the same thing, published figures and limits."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from conftest import shared
+from numpy.testing import assert_allclose
+from oracles import joint_prevalence_cdf, prevalence_cdf
+from scipy import stats
+
+import bayesjudge as bj
+from bayesjudge.prevalence import quadrature
+from bayesjudge.prevalence.quadrature import posterior_of
+
+P = bj.prevalence
+FREE = P.Priors(better_than_chance=False)
+ABOVE_CHANCE = P.Priors()
+PROBS = np.array([0.025, 0.5, 0.975])
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        (1000, 400, 100, 90, 100, 70),
+        (1000, 930, 170, 160, 30, 8),
+        (50, 30, 20, 19, 20, 18),
+        (1000, 0, 30, 30, 30, 30),
+        (1000, 1000, 30, 28, 30, 20),
+        (40, 20, 5, 5, 5, 5),
+        (100_000, 62_000, 100, 90, 100, 70),
+    ],
+)
+def test_labels_by_truth_against_incomplete_beta_functions(counts):
+    n, k, m1, a1, m0, a0 = counts
+    counts = P.Counts(n, k, m1, a1, m0, a0, calibration="by_truth")
+    quantiles = posterior_of(counts, ABOVE_CHANCE).quantile(PROBS)
+    found = prevalence_cdf(counts, quantiles, panels=60 if n < 10_000 else 120)
+    assert_allclose(found, PROBS, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        (30, 20, 12, 11, 8, 5),
+        (30, 0, 12, 11, 8, 8),
+        (80, 0, 20, 19, 20, 20),
+        (20, 20, 15, 15, 0, 0),
+        (10, 7, 3, 0, 17, 2),
+        (60, 40, 1, 1, 19, 12),
+    ],
+)
+def test_random_labels_against_exact_polynomials(counts):
+    counts = P.Counts(*counts, calibration="random")
+    quantiles = posterior_of(counts, FREE).quantile(PROBS)
+    assert_allclose(joint_prevalence_cdf(counts, quantiles), PROBS, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("counts", [(900, 650, 62, 46, 38, 34), (50, 40, 20, 19, 10, 10)])
+def test_labels_by_verdict_against_moments_of_independent_betas(counts):
+    counts = P.Counts(*counts, calibration="by_verdict")
+    passed = counts.labelled_pass
+    failed = counts.labelled_n - passed
+    k, n = counts.test_pass + passed, counts.test_n + counts.labelled_n
+    p = stats.beta(1 + k, 1 + n - k)
+    a = stats.beta(1 + counts.correct_pass, 1 + passed - counts.correct_pass)
+    b = stats.beta(1 + failed - counts.incorrect_fail, 1 + counts.incorrect_fail)
+    # E theta and E theta^2 of theta = p a + (1 - p) b
+    p1, p2, a1, a2, b1, b2 = (d.moment(i) for d in (p, a, b) for i in (1, 2))
+    first = p1 * a1 + (1 - p1) * b1
+    second = p2 * a2 + 2 * (p1 - p2) * a1 * b1 + (1 - 2 * p1 + p2) * b2
+    found = posterior_of(counts, FREE)
+    assert_allclose([found.mean, found.sd**2], [first, second - first**2], rtol=1e-6)
+
+
+def test_reference_values():
+    cases = json.loads(shared("reference/prevalence.json").read_text())[
+        "bayes_posterior_quadrature"
+    ]
+    assert len(cases) == 4
+    for case in cases:
+        i, expected = case["inputs"], case["posterior"]
+        counts = P.Counts(
+            *(i[name] for name in ("n", "k", "m1", "s1", "m0", "s0")), calibration="by_truth"
+        )
+        found = posterior_of(counts, ABOVE_CHANCE)
+        stated = np.array([expected["q025"], expected["q50"], expected["q975"]])
+        # The reference's third case is itself off by 1.3e-5 in probability: its grid ends on the
+        # line q0 + q1 = 1, where that posterior still has mass. The incomplete beta functions,
+        # a third road, say how far off each stated quantile is, and we must be off by as much.
+        truly = prevalence_cdf(counts, stated)
+        assert_allclose(found.cdf(stated), truly, rtol=0, atol=1e-8)
+        assert np.abs(truly - PROBS).max() < 2e-5
+        if i["k"] != 930:
+            ours = [found.mean, found.sd, *found.quantile(PROBS)]
+            assert_allclose(ours, [expected["mean"], expected["sd"], *stated], rtol=0, atol=1e-5)
+
+
+def test_santa_clara():
+    """Gelman & Carpenter (2020): 50 of 3330 positive, specificity 399/401, sensitivity 103/122."""
+    facts = shared("data/santa_clara/pooled.csv").read_text().splitlines()
+    row = next(csv.DictReader(facts))
+    y, n, y0, n0, y1, n1 = (int(row[f"{a}_{b}"]) for b in ("sample", "spec", "sens") for a in "yn")
+    assert (y, n, y0, n0, y1, n1) == (50, 3330, 399, 401, 103, 122)
+    counts = P.Counts(n, y, n1, y1, n0, y0, calibration="separate")
+    found = posterior_of(counts, P.Priors())
+    # published: mean .0103, central 95 % .0013 to .0188, shortest 95 % .0008 to .0182
+    # from some thousand draws: half a digit, and two standard errors of a mean of 2000
+    error = 5e-5 + 2 * found.sd / np.sqrt(2000)
+    assert_allclose(found.mean, 0.0103, rtol=0, atol=error)
+    # an end of an interval has about 2.7 times the error of the mean
+    assert_allclose(found.interval(0.95, "eti"), [0.0013, 0.0188], rtol=0, atol=2.7 * error)
+    assert_allclose(found.interval(0.95, "hdi"), [0.0008, 0.0182], rtol=0, atol=2.7 * error)
+
+
+@pytest.mark.parametrize("design", ["random", "by_truth", "by_verdict"])
+@pytest.mark.parametrize(
+    ("counts", "priors"),
+    [
+        ((1000, 776, 156, 141, 44, 35), FREE),
+        ((1000, 924, 15, 15, 5, 5), P.Priors.jeffreys()),
+        ((20, 15, 7, 6, 13, 4), ABOVE_CHANCE),
+        ((10_000_000, 6_200_000, 157, 142, 143, 143), FREE),
+        ((1000, 958, 93, 93, 7, 3), ABOVE_CHANCE),
+        ((500, 0, 20, 18, 80, 80), P.Priors.jeffreys()),
+    ],
+    ids=str,
+)
+def test_more_nodes_change_nothing(monkeypatch, design, priors, counts):
+    counts = P.Counts(*counts, calibration=design)
+    coarse = posterior_of(counts, priors)
+    monkeypatch.setattr(quadrature, "NODES", 2 * quadrature.NODES)
+    monkeypatch.setattr(quadrature, "REACH", 1.3 * quadrature.REACH)
+    fine = posterior_of(counts, priors)
+    assert_allclose([coarse.mean, coarse.sd], [fine.mean, fine.sd], rtol=0, atol=1e-7)
+    assert_allclose(coarse.quantile(PROBS), fine.quantile(PROBS), rtol=0, atol=1e-6)
+
+
+def test_much_data_gives_the_delta_method():
+    n, m = 4_000_000, 1_000_000
+    counts = P.Counts(n, int(0.62 * n), m, int(0.9 * m), m, int(0.7 * m), calibration="by_truth")
+    found = posterior_of(counts, P.Priors())
+    value, low, high = P.rogan_gladen(counts, interval="delta")["prevalence"]
+    assert_allclose(found.mean, value, atol=1e-5)
+    assert_allclose(found.interval(0.95), [low, high], atol=1e-5)
+
+
+def test_a_perfect_and_well_known_judge_gives_a_beta():
+    counts = P.Counts(40, 25, 10**8, 10**8, 10**8, 10**8, calibration="by_truth")
+    found = posterior_of(counts, P.Priors())
+    assert_allclose(found.quantile(PROBS), stats.beta(26, 16).ppf(PROBS), atol=1e-6)
+
+
+def test_swapping_the_labels_mirrors_the_posterior():
+    one = posterior_of(P.Counts(200, 130, 20, 18, 30, 21, calibration="by_truth"), P.Priors())
+    other = posterior_of(P.Counts(200, 70, 30, 21, 20, 18, calibration="by_truth"), P.Priors())
+    assert_allclose(one.quantile(PROBS), 1 - other.quantile(PROBS)[::-1], atol=1e-8)
+
+
+def test_shortest_interval_is_shorter_and_holds_as_much():
+    found = posterior_of(P.Counts(1000, 330, 100, 92, 100, 68, calibration="by_truth"), P.Priors())
+    eti, hdi = found.interval(0.95, "eti"), found.interval(0.95, "hdi")
+    assert np.diff(hdi) < np.diff(eti)
+    for low, high in (eti, hdi):
+        assert_allclose(found.cdf(high) - found.cdf(low), 0.95, atol=1e-8)
+
+
+def test_shortest_interval_can_hold_the_end_of_the_range():
+    found = posterior_of(P.Counts(1000, 0, 100, 99, 100, 100, calibration="by_truth"), P.Priors())
+    assert found.interval(0.95, "hdi")[0] == pytest.approx(0, abs=1e-9)
+    assert found.interval(0.95, "eti")[0] > 0
+
+
+def test_a_contradiction_gives_no_number_and_says_why():
+    # a judge that is clearly worse than chance, and a prior that says that it is not
+    counts = P.Counts(10**4, 3840, 10**4, 1000, 10**4, 1000, calibration="by_truth")
+    made = P.exact(counts, ABOVE_CHANCE)
+    assert np.isnan(made["prevalence"]).all()
+    assert made.cautions[0].name == "contradiction"
+
+
+def test_systems_are_answered_one_by_one():
+    table = P.simulate(systems=["a", "b"], prevalence=[0.3, 0.8], random_seed=4)
+    counts = P.Counts.from_frame(table, calibration="random", by="system")
+    both = P.exact(counts, interval="hdi", ci_prob=0.8)
+    for name in "ab":
+        one = P.exact(counts.system(name), interval="hdi", ci_prob=0.8)
+        assert both[f"prevalence[{name}]"] == one["prevalence"]
+
+
+def test_an_unknown_interval_is_refused():
+    with pytest.raises(bj.InputError, match="'wald'"):
+        P.exact(P.Counts(10, 5, 5, 4, 5, 4, calibration="random"), interval="wald")

@@ -1,0 +1,208 @@
+"""Every kind of file gives the same counts, and a broken one says what is wrong."""
+
+import gzip
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyarrow import csv, parquet
+
+import bayesjudge as bj
+from bayesjudge.datasets import keep_labels, xstest
+from bayesjudge.readers import read_table
+
+LABELS = keep_labels(xstest(), 100, 1, by="system")
+WAYS = {
+    "labels.csv": lambda table, path: table.to_csv(path, index=False),
+    "labels.CSV.gz": lambda table, path: table.to_csv(path, index=False, compression="gzip"),
+    "labels.tsv": lambda table, path: table.to_csv(path, index=False, sep="\t"),
+    "labels.v2.parquet": lambda table, path: table.to_parquet(path),
+    "labels.jsonl": lambda table, path: table.to_json(path, orient="records", lines=True),
+    "labels.ndjson": lambda table, path: table.to_json(path, orient="records", lines=True),
+}
+TYPES = {
+    "numbers": lambda column: column,
+    "words": lambda column: column.map({1.0: "yes", 0.0: "no"}),
+    "booleans": lambda column: column.map({1.0: True, 0.0: False}),
+}
+
+
+def counts_of(table, **values):
+    return bj.prevalence.Counts.from_frame(
+        table, by="system", item="item", calibration="random", unparsed="fail", **values
+    )
+
+
+@pytest.mark.parametrize("name", WAYS)
+@pytest.mark.parametrize("kind", TYPES)
+def test_every_file_gives_the_counts_of_the_table(name, kind, tmp_path):
+    labels = ["verdict", "truth"]
+    table = LABELS.assign(**{column: TYPES[kind](LABELS[column]) for column in labels})
+    WAYS[name](table, tmp_path / name)
+    read = read_table(tmp_path / name, ["system", "item", *labels])
+    assert read.column_names == ["system", "item", *labels]
+    values = {"pass_value": "yes", "fail_value": "no"} if kind == "words" else {}
+    found, expected = counts_of(read, **values), counts_of(LABELS)
+    assert found.systems == expected.systems
+    for field in ("test_n", "test_pass", "correct_n", "correct_pass", "incorrect_fail", "unparsed"):
+        assert getattr(found, field).tolist() == getattr(expected, field).tolist(), field
+
+
+def test_labels_that_begin_late_are_found(tmp_path):
+    """No type is guessed from a file's first block, where a column of labels is often empty."""
+    n = 1_000_000  # more than one block
+    path = tmp_path / "late.csv"
+    lines = ["verdict,truth", *["pass,"] * n, "pass,good", "fail,7", "fail,"]
+    path.write_text("\n".join(lines) + "\n")
+    truth = read_table(path, ["truth"])["truth"]
+    assert truth.null_count == n + 1
+    assert truth.drop_null().to_pylist() == ["good", "7"]
+    rows = [{"verdict": 1, "truth": None}] * 5000 + [{"verdict": "1", "truth": "good"}]
+    lined = tmp_path / "late.jsonl"
+    lined.write_text("\n".join(json.dumps(row) for row in rows))
+    assert read_table(lined, ["truth"])["truth"].drop_null().to_pylist() == ["good"]
+
+
+def test_blocks_with_different_labels_can_be_grouped(tmp_path):
+    n = 1_000_000  # some blocks
+    path = tmp_path / "blocks.csv"
+    csv.write_csv(pa.table({"verdict": np.repeat(["b", "a", "c"], n)}), path)
+    read = read_table(path, ["verdict"])
+    assert read["verdict"].num_chunks > 1
+    counted = bj.core.tables.count_rows(read, "verdict")
+    assert dict(zip(counted["verdict"], counted["n_rows"], strict=True)) == dict.fromkeys("abc", n)
+
+
+def test_answers_may_have_line_breaks_quotes_and_commas(tmp_path):
+    path = tmp_path / "answers.csv"
+    answer = 'He said, "no".\nThen, nothing.\r\n' * 3000
+    rows = pd.DataFrame({"answer": [answer] * 60, "verdict": [1, 0] * 30})
+    rows.to_csv(path, index=False)  # some megabytes, so that a block ends inside an answer
+    assert read_table(path, ["verdict"])["verdict"].to_pylist() == ["1", "0"] * 30
+
+
+def test_numbers_are_floats(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("score,judge\n4,a\n,b\n3.5,a\n")
+    assert read_table(path, ["judge"], numbers=["score"])["score"].to_pylist() == [4.0, None, 3.5]
+    path.write_text("score\n4\nfour\n")
+    with pytest.raises(bj.InputError, match=r"scores.csv: cannot be read: .*'four'"):
+        read_table(path, [], numbers=["score"])
+    pd.DataFrame({"score": [4, 3]}).to_parquet(tmp_path / "scores.parquet")
+    whole = read_table(tmp_path / "scores.parquet", [], numbers=["score"])["score"]
+    assert whole.type == pa.float64()
+    lined = tmp_path / "scores.jsonl"
+    lined.write_text('{"score": 4}\n{"score": null}\n{"score": 3.5}\n')
+    assert read_table(lined, [], numbers=["score"])["score"].to_pylist() == [4.0, None, 3.5]
+
+
+def test_cells_that_mean_nothing_are_empty(tmp_path):
+    path = tmp_path / "empty.csv"
+    path.write_text('truth,n\n"",1\nNA,2\nnan,3\nNone,4\n1,5\n')
+    assert read_table(path, ["truth"])["truth"].to_pylist() == [None, None, None, None, "1"]
+
+
+def test_lines_of_mixed_types_are_read_one_by_one(tmp_path):
+    path = tmp_path / "mixed.jsonl"
+    path.write_text('{"v": 1}\n\n{"v": "pass"}\n{"v": true}\n{"w": 2}\n{"v": {"score": 1}}\n')
+    assert read_table(path, ["v"])["v"].to_pylist() == ["1", "pass", "true", None, '{"score": 1}']
+
+
+REFUSED = {
+    "gone.csv": (None, "there is no such file; did you mean '.*gone2.csv'"),
+    "gone2.csv": ("verdict,truth\n1,1\n", "no column 'verdct'; did you mean 'verdict'"),
+    "table.xlsx": ("x", "expected a file that ends in .csv, .csv.gz, .tsv"),
+    "none.csv": ("", "cannot be read: Empty CSV file"),
+    "semicolons.csv": ("verdict;truth\n1;1\n", r"separated by \[';'\], expected ','"),
+    "ragged.csv": ("verdct,truth\n1\n", "cannot be read: CSV parse error: Expected 2 columns"),
+    "twice.csv": ("verdct,verdct\n1,1\n", r"columns \['verdct'\] occur more than once"),
+    "bad.parquet": ("verdct", "cannot be read: Parquet"),
+    "bad.jsonl": ('{"verdct": 1}\n{oops\n', "line 2 is not JSON"),
+    "list.jsonl": ("[1]\n", "line 1 is not a JSON object"),
+    "other.jsonl": ('{"verdict": 1}\n', "no column 'verdct'; did you mean 'verdict'"),
+    "other.parquet": ("make", "no column 'verdct'; did you mean 'verdict'"),
+    "bad.csv.gz": ("not gzip", "cannot be read"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_read_is_refused_in_words(name, tmp_path):
+    (tmp_path / "gone2.csv").write_text("verdict\n1\n")
+    text, message = REFUSED[name]
+    if text == "make":
+        pd.DataFrame({"verdict": [1]}).to_parquet(tmp_path / name)
+    elif text is not None:
+        (tmp_path / name).write_text(text)
+    with pytest.raises(bj.InputError, match=message) as caught:
+        read_table(tmp_path / name, ["verdct"])
+    assert str(tmp_path / name) in str(caught.value)
+
+
+def test_a_folder_and_text_in_another_encoding_are_refused(tmp_path):
+    with pytest.raises(bj.InputError, match="is a folder; name a file"):
+        read_table(tmp_path, ["verdict"])
+    path = tmp_path / "latin.csv"
+    path.write_bytes("verdict\nréussi\n".encode("latin-1"))
+    with pytest.raises(bj.InputError, match=r"cannot be read: .*UTF8"):
+        read_table(path, ["verdict"])
+    path = tmp_path / "latin.jsonl"
+    path.write_bytes('{"verdict": "réussi"}\n'.encode("latin-1"))
+    with pytest.raises(bj.InputError, match=r"cannot be read: .*utf-8"):
+        read_table(path, ["verdict"])
+    path = tmp_path / "cut.csv.gz"
+    path.write_bytes(gzip.compress(b"verdict\n" + bytes(np.random.default_rng(1).bytes(9999)))[:99])
+    with pytest.raises(bj.InputError, match="cannot be read"):
+        read_table(path, ["verdict"])
+
+
+# Ten million rows -------------------------------------------------------------------------------
+
+MILLIONS = 10_000_000
+COUNT = """
+import resource, sys, time
+import pyarrow.csv, pyarrow.parquet
+from bayesjudge.prevalence import Counts
+from bayesjudge.readers import read_table
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+before, start = peak(), time.perf_counter()
+table = read_table(sys.argv[1], ["verdict", "truth"])
+counts = Counts.from_frame(table, calibration="random", pass_value="pass")
+held = sum(table[c].nbytes for c in table.column_names)
+print(counts.test_n, counts.test_pass, counts.labelled_n, held, peak() - before)
+print(f"{sys.argv[1]}: {time.perf_counter() - start:.1f} s, {(peak() - before) / 2**20:.0f} MiB",
+      file=sys.stderr)
+"""
+
+
+@pytest.fixture(scope="module")
+def millions(tmp_path_factory):
+    """Ten million rows as Parquet and CSV, with a column of text that nobody asks for."""
+    folder = tmp_path_factory.mktemp("millions")
+    row = np.arange(MILLIONS)
+    verdict = np.where(row % 10 < 6, "pass", "fail")
+    truth = pa.array(np.where(row % 4 == 0, "pass", "fail"), mask=row % 10_000 != 0)
+    text = pa.array(["an answer of some length"]).take(pa.array(np.zeros(MILLIONS, np.int32)))
+    table = pa.table({"verdict": verdict, "answer": text, "truth": truth})
+    parquet.write_table(table, folder / "millions.parquet")
+    csv.write_csv(table, folder / "millions.csv")
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["millions.parquet", "millions.csv"])
+def test_ten_million_rows_stay_a_count(name, millions):
+    """Memory follows the columns asked for (4 bytes a cell), not the file; prints the time."""
+    done = subprocess.run(
+        [sys.executable, "-c", COUNT, str(millions / name)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    print(done.stderr)
+    test_n, test_pass, labelled_n, held, grown = map(int, done.stdout.split())
+    assert (test_n, labelled_n) == (MILLIONS - 1000, 1000)
+    assert test_pass == 6 * MILLIONS // 10 - 1000  # the labelled rows end in 0: all passes
+    assert held < 10 * MILLIONS
+    assert grown < 4 * held

@@ -1,0 +1,231 @@
+"""Results, reports, storage and the gate: what every room stands on."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import bayesjudge as bj
+from bayesjudge.core.diagnostics import diagnose, gate
+from bayesjudge.core.draws import summarise_interval
+from bayesjudge.core.storage import checksum, pack, unpack
+
+RNG = np.random.default_rng(1)
+ESTIMATE = bj.Estimate.from_rows(
+    {"prevalence": (0.5, 0.4, 0.6), "sensitivity": (0.9, 0.8, np.nan)},
+    method="Some method",
+    ci_prob=0.95,
+    source="Somebody (2000)",
+    assumptions=("all is well",),
+    cautions=(bj.Caution("odd", "something is odd"),),
+)
+
+
+# Results and reports -----------------------------------------------------------------------------
+
+
+def test_estimate_gives_rows_by_name_and_keeps_some():
+    assert ESTIMATE["prevalence"] == (0.5, 0.4, 0.6)
+    assert list(ESTIMATE.only("sensitivity").table.index) == ["sensitivity"]
+    assert "something is odd" in ESTIMATE._repr_html_()
+
+
+def test_labels_are_written_as_arviz_writes_them():
+    made = bj.Estimate.from_arrays(
+        {"prevalence": ([0.1, 0.2], [0.0, 0.1], [0.2, 0.3])}, ("a", "b"),
+        method="m", ci_prob=0.9, source="s",
+    )  # fmt: skip
+    assert made["prevalence[b]"] == (0.2, 0.1, 0.3)
+
+
+def test_side_by_side_keeps_orders_and_adds_widths():
+    other = bj.Estimate.from_rows(
+        {"sensitivity": (0.8, 0.7, 0.9), "prevalence": (0.4, 0.3, 0.5)},
+        method="Other",
+        ci_prob=0.95,
+        source="s",
+    )
+    table = bj.side_by_side(ESTIMATE, other)
+    assert table["quantity"].tolist() == ["prevalence", "prevalence", "sensitivity", "sensitivity"]
+    assert table["method"].tolist() == ["Some method", "Other"] * 2
+    assert table["width"].iloc[0] == pytest.approx(0.2)
+
+
+def test_side_by_side_refuses_to_mix_probabilities_and_to_show_nothing():
+    with pytest.raises(bj.InputError, match="95% intervals, the table 90%"):
+        bj.side_by_side(ESTIMATE, ci_prob=0.9)
+    with pytest.raises(bj.InputError, match="at least one"):
+        bj.side_by_side()
+
+
+def test_report_holds_everything_once():
+    text = bj.report(ESTIMATE, ESTIMATE)
+    for words in ("| prevalence | Some method | 0.500 | 0.400 | 0.600 | 0.200 |", "all is well",
+                  "something is odd", "Somebody (2000)", "95% intervals"):  # fmt: skip
+        assert words in text
+    assert text.count("something is odd") == 1
+    assert "| sensitivity | Some method | 0.900 | 0.800 | – | – |" in text
+
+
+def test_html_report_is_one_self_contained_page():
+    axes = bj.plot_intervals(bj.side_by_side(ESTIMATE))
+    hostile = bj.Estimate.from_rows(
+        {"<script>": (0.5, 0.4, 0.6)}, method="a & b", ci_prob=0.95, source="s"
+    )
+    page = bj.report(ESTIMATE, hostile, output="html", figures={"Intervals": axes.figure})
+    assert page.count("<svg") == 1
+    assert "something is odd" in page
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+    for outside in ("<link", "src=", "@import", "url(http"):
+        assert outside not in page
+    with pytest.raises(bj.InputError, match="markdown or html"):
+        bj.report(ESTIMATE, output="pdf")
+
+
+def test_plot_draws_each_interval_and_the_truth():
+    axes = bj.plot_intervals(bj.side_by_side(ESTIMATE), truth={"prevalence": 0.55})
+    lines = [line.get_xdata() for line in axes.get_lines()]
+    assert [0.4, 0.6] in [list(x) for x in lines]
+    assert [0.55, 0.55] in [list(x) for x in lines]
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert labels == ["prevalence  ·  Some method", "sensitivity  ·  Some method"]
+
+
+def test_shortest_interval_of_draws_is_the_shortest():
+    draws = RNG.exponential(size=100_000)
+    low, high = summarise_interval(draws, 0.9, "hdi")
+    assert low == pytest.approx(0, abs=1e-3)
+    # P(X < high) = .9; the error of a quantile is sqrt(p (1 - p) / n) / density
+    assert abs(high - np.log(10)) < 5 * np.sqrt(0.09 / 100_000) / 0.1
+
+
+# Priors ------------------------------------------------------------------------------------------
+
+
+def test_priors_say_what_they_are():
+    assert str(bj.BetaPrior()) == "flat"
+    assert str(bj.BetaPrior.jeffreys()) == "Jeffreys"
+    assert str(bj.BetaPrior.worth(0.9, 20)) == "Beta(19, 3)"
+    assert str(bj.prevalence.Priors.jeffreys()) == "Jeffreys, judge better than chance"
+    assert "sensitivity Beta(19, 3)" in str(
+        bj.prevalence.Priors(sensitivity=bj.BetaPrior.worth(0.9, 20))
+    )
+
+
+@pytest.mark.parametrize("values", [(0, 1), (1, -1), (float("nan"), 1), (1, float("inf"))])
+def test_a_prior_that_is_none_is_refused(values):
+    with pytest.raises(bj.InputError, match="must be positive and finite"):
+        bj.BetaPrior(*values)
+
+
+def test_all_problems_of_a_prior_come_together():
+    with pytest.raises(bj.InputError) as error:
+        bj.BetaPrior(-1, 0)
+    assert len(error.value.problems) == 2
+    with pytest.raises(bj.InputError, match=r"rate must lie in \[0, 1\], got 1.5; n must be 0"):
+        bj.BetaPrior.worth(1.5, -2)
+
+
+# Storage -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None, 1, 0.1, "text", True, (1, ("a", None)), [1, 2], {"a": (1,)}, float("inf"),
+        bj.BetaPrior(2, 3), bj.prevalence.Priors.jeffreys(), np.float64(0.1), np.int64(3),
+    ],
+)  # fmt: skip
+def test_what_is_packed_is_unpacked(value):
+    assert unpack(json.loads(json.dumps(pack(value)))) == value
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64", "bool", "<U5", "int8"])
+def test_arrays_keep_shape_and_type(dtype):
+    array = np.arange(6).reshape(2, 3).astype(dtype)
+    again = unpack(json.loads(json.dumps(pack(array))))
+    assert again.dtype == array.dtype
+    assert np.array_equal(again, array)
+    assert unpack(pack(np.zeros((0, 3)))).shape == (0, 3)
+
+
+def test_what_cannot_be_stored_is_refused_and_strangers_are_not_made():
+    with pytest.raises(TypeError, match="cannot store a set"):
+        pack({1, 2})
+    with pytest.raises(bj.InputError, match="os:system"):
+        unpack({"class": "os:system", "fields": {}})
+
+
+def test_checksum_tells_data_apart():
+    one = bj.prevalence.Counts(10, 5, 5, 4, 5, 4, calibration="random")
+    other = bj.prevalence.Counts(10, 6, 5, 4, 5, 4, calibration="random")
+    again = bj.prevalence.Counts(10, 5, 5, 4, 5, 4, calibration="random")
+    assert checksum(one) == checksum(again) != checksum(other)
+
+
+def test_load_refuses_what_is_no_fit(tmp_path):
+    with pytest.raises(bj.InputError, match="no file"):
+        bj.load(tmp_path / "none.nc")
+    stranger = tmp_path / "stranger.nc"
+    xr.Dataset({"x": 1}).to_netcdf(stranger, engine="h5netcdf")
+    with pytest.raises(bj.InputError, match="holds no fit"):
+        bj.load(stranger)
+
+
+# The gate ----------------------------------------------------------------------------------------
+
+
+def chains(draws, *, diverging=0.0, energy=None):
+    """A made-up run: draws of shape (chain, draw), and sampler statistics."""
+    shape = draws.shape
+    stats = {
+        "diverging": (("chain", "draw"), RNG.random(shape) < diverging),
+        "energy": (("chain", "draw"), RNG.normal(size=shape) if energy is None else energy),
+    }
+    posterior = {"x": (("chain", "draw"), draws)}
+    return xr.DataTree.from_dict(
+        {"posterior": xr.Dataset(posterior), "sample_stats": xr.Dataset(stats)}
+    )
+
+
+def text_of(idata):
+    return " ".join(caution.text for caution in gate(idata, ("x",)))
+
+
+def test_good_chains_pass():
+    assert gate(chains(RNG.normal(size=(4, 1000))), ("x",)) == ()
+
+
+def test_chains_that_disagree_fail_without_a_divergence():
+    apart = RNG.normal(size=(4, 1000)) + np.array([[0], [0], [0], [2]])
+    assert "R-hat of x" in text_of(chains(apart))
+
+
+def test_few_effective_draws_fail():
+    walk = np.cumsum(RNG.normal(size=(4, 1000)), axis=1)
+    assert "effective draws in the centre" in text_of(chains(walk))
+    assert "effective draws in the tails" in text_of(chains(walk))
+
+
+def test_divergences_fail_above_their_share():
+    draws = RNG.normal(size=(4, 1000))
+    assert "diverged" in text_of(chains(draws, diverging=0.05))
+    assert gate(chains(draws, diverging=0.002), ("x",)) == ()
+
+
+def test_energy_that_is_not_explored_fails():
+    energy = np.cumsum(RNG.normal(size=(4, 1000)), axis=1)
+    assert "BFMI" in text_of(chains(RNG.normal(size=(4, 1000)), energy=energy))
+
+
+def test_a_quantity_that_data_fix_does_not_fail():
+    table = diagnose(chains(np.full((4, 100), 0.5)), ("x",))
+    assert isinstance(table, pd.DataFrame)
+    assert table.loc["x", "r_hat"] == 1
+
+
+def test_one_chain_cannot_be_compared():
+    assert np.isnan(diagnose(chains(RNG.normal(size=(1, 1000))), ("x",)).loc["x", "r_hat"])
