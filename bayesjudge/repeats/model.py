@@ -124,7 +124,7 @@ def build_model(scores: Scores, priors: Priors = Priors()) -> pm.Model:
             eta,
             share,
             logp=_log_likelihood,
-            random=_draw,
+            dist=_drawn,
             signature="(),(),(v)->(v)",
             observed=counts,
             dims=("cell", "value"),
@@ -259,13 +259,15 @@ def _log_likelihood(counts: Any, _n: Any, eta: Any, share: Any) -> Any:
     return ends + (counts[..., 1:-1] * gaps).sum(-1)
 
 
-def _draw(n: Any, eta: Any, share: Any, rng: Any = None, size: Any = None) -> np.ndarray:
-    below, over = np.cumsum(share, axis=-1), np.cumsum(share[..., ::-1], axis=-1)[..., ::-1]
-    cuts = np.log(below[..., :-1]) - np.log(over[..., 1:])
-    above = 1 / (1 + np.exp(cuts - np.asarray(eta)[..., None]))
-    edges = np.concatenate([np.ones_like(above[..., :1]), above, np.zeros_like(above[..., :1])], -1)
-    shares = np.maximum(edges[..., :-1] - edges[..., 1:], 0)
-    return rng.multinomial(np.asarray(n).astype(np.int64), shares / shares.sum(-1, keepdims=True))
+def _drawn(n: Any, eta: Any, share: Any, size: Any = None) -> Any:
+    """Draw counts of cells, for the predictive groups."""
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    above = pt.sigmoid(eta[..., None] - _cutpoints(share))
+    all_of_them = pt.ones_like(above[..., :1])
+    edges = pt.concatenate([all_of_them, above, 0 * all_of_them], axis=-1)
+    return pm.Multinomial.dist(n.astype("int64"), edges[..., :-1] - edges[..., 1:], size=size)
 
 
 def _on_the_scale(scores: Scores, cuts: Any, scales: dict[str, Any]) -> None:
