@@ -7,6 +7,7 @@ Rooms, one question each:
 - `panel`: how good is each generator, and how reliable is each judge?
 - `prevalence`: what share of outputs is truly good, when the judge errs?
 - `ratings`: which judge agrees with people when several answers are right?
+- `repeats`: how often must the judge be asked?
 
 Every room has the same furniture: a data class, closed forms that return an `Estimate`, `Priors`,
 `build_model`, `fit` that returns a `Fit`, `simulate`, and functions that start with ``plot_``.
@@ -16,6 +17,7 @@ Importing the package loads neither PyMC nor ArviZ nor matplotlib; a function th
 from bayesjudge import bias, prevalence
 from bayesjudge import panel, prevalence
 from bayesjudge import prevalence, ratings
+from bayesjudge import prevalence, repeats
 from bayesjudge.core.errors import (
     ConvergenceError,
     ConvergenceWarning,
@@ -46,6 +48,7 @@ __all__ = [
     "plot_intervals",
     "prevalence",
     "ratings",
+    "repeats",
     "report",
     "side_by_side",
 ]

@@ -146,8 +146,9 @@ class Grid:
         p = theta[:, None, None] * self.share[:, None] + (1 - theta[:, None, None]) * self.share
         self.log_p, self.log_rest = np.log(p), np.log1p(-p)
         self.area = {True: triangle(True), False: triangle(False)}
-        self.rows = {name: [self._densities(lab, v) for lab in self.labels] for name, v in
-                     PRIORS.items()}
+        self.rows = {
+            name: [self._densities(lab, v) for lab in self.labels] for name, v in PRIORS.items()
+        }
 
     def _densities(self, lab: Labels, variant: Variant) -> tuple[np.ndarray, np.ndarray]:
         """Rows: the density of each rate given its labels, scaled to a maximum of 1."""
@@ -167,8 +168,9 @@ class Grid:
             name: [np.empty((CELLS + 1, len(hit), len(miss))) for hit, miss in parts]
             for name, parts in self.rows.items()
         }
-        stacks = {name: np.concatenate([miss for _, miss in parts]).T for name, parts in
-                  self.rows.items()}
+        stacks = {
+            name: np.concatenate([miss for _, miss in parts]).T for name, parts in self.rows.items()
+        }
         for t, (log_p, log_rest) in enumerate(zip(self.log_p, self.log_rest, strict=True)):
             seen = np.exp(k * log_p + (n - k) * log_rest - top)
             held = [np.flatnonzero(seen.max(axis) > 1e-25) for axis in (1, 0)]

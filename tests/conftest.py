@@ -52,6 +52,19 @@ ROOMS = {
         ),
         closed_form=bj.ratings.endorsement_rates,
         truth={"endorsement[people, yes]": 0.6, "endorsement[gpt, no]": 0.65},
+    bj.repeats: Room(
+        read=lambda table: bj.repeats.Scores.from_frame(
+            table, scale=range(1, 6), item="item", judge="judge", order="repeat"
+        ),
+        closed_form=bj.repeats.anova,
+        # on the scale of the scores, from the latent standard deviations that `simulate` takes
+        truth=bj.repeats.score_components(
+            (0.05, 0.2, 0.4, 0.25, 0.1),
+            scale=range(1, 6),
+            item_scale=1.5,
+            judge_scale=0.7,
+            item_judge_scale=0.7,
+        ),
     ),
 }
 

@@ -1,0 +1,132 @@
+"""Judges that are chat-completion models, asked through litellm (an optional extra)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from bayesjudge.core.errors import checking
+from bayesjudge.repeats.calls import Judge, JudgeError, Reply, current_call
+
+#: A number that stands alone: not part of a word, of a longer number or of a range.
+_NUMBER = re.compile(r"(?<![\w.,/-])[-+]?\d+(?:\.\d+)?(?![\w/]|[.,-]\d)")
+#: Names of litellm's errors that another attempt does not cure.
+_HOPELESS = (
+    "AuthenticationError",
+    "BadRequestError",
+    "BudgetExceededError",
+    "NotFoundError",
+    "PermissionDeniedError",
+    "UnprocessableEntityError",
+)
+
+
+def only_number(text: str) -> float | None:
+    """Read an answer that holds exactly one number, with whatever words around it.
+
+    Parameters
+    ----------
+    text : str
+        What the model said.
+
+    Returns
+    -------
+    float or None
+        None where there is no number, or where there are several that differ: no guess is made at
+        which one was meant.
+
+    Examples
+    --------
+    >>> [only_number(text) for text in ("4", "Score: **4**", "4 out of 5", "4/5", "good")]
+    [4.0, 4.0, None, None, None]
+    """
+    found = {float(number) for number in _NUMBER.findall(text)}
+    return found.pop() if len(found) == 1 else None
+
+
+def chat_judges(
+    models: Mapping[str, Mapping[str, Any]] | list[str],
+    prompts: Mapping[str, str] | str,
+    *,
+    parse: Callable[[str], float | None] = only_number,
+    **settings: Any,
+) -> dict[str, Judge]:
+    """Make a judge of each model with each prompt, for `sample_until`, which asks them in turn.
+
+    Parameters
+    ----------
+    models : list of str, or mapping of str to mapping
+        Names as litellm knows them (``"openai/gpt-4o-mini"``), or your names with what
+        ``litellm.acompletion`` is to be given: ``{"mini": {"model": "openai/gpt-4o-mini"}}``.
+    prompts : str, or mapping of str to str
+        Text of the message; ``{item}`` is replaced by the item.
+    parse : callable, default `only_number`
+        From the answer to a score, or None; the answer itself is kept in any case.
+    **settings
+        For every call, for example ``temperature=1``, ``api_base=``, ``api_key=``.
+
+    Returns
+    -------
+    dict of str to callable
+        By name: the model's, and the prompt's where there are several.
+
+    Raises
+    ------
+    InputError
+        Where a prompt has no place for the item.
+    ImportError
+        Where litellm is not installed; the message says how to install it.
+    """
+    try:
+        import litellm
+    except ImportError as error:
+        raise ImportError(
+            "chat models are asked through litellm, an extra: pip install 'bayesjudge[llm]'"
+        ) from error
+    texts = {"": prompts} if isinstance(prompts, str) else dict(prompts)
+    named = models if isinstance(models, Mapping) else {name: {"model": name} for name in models}
+    with checking("repeats.chat_judges") as require:
+        require(bool(named), "name at least one model")
+        require(bool(texts), "give at least one prompt")
+        for name, text in texts.items():
+            require("{item}" in text, f"prompt {name!r} must say where the item goes: {{item}}")
+    return {
+        f"{model}, {prompt}" if prompt else model: _judge(
+            litellm, {**settings, **arguments}, text, parse
+        )
+        for prompt, text in texts.items()
+        for model, arguments in named.items()
+    }
+
+
+def _judge(
+    litellm: Any, arguments: Mapping[str, Any], prompt: str, parse: Callable[[str], float | None]
+) -> Judge:
+    async def ask(item: Any) -> Reply:
+        content = prompt.replace("{item}", str(item))
+        call = current_call()
+        headers = dict(arguments.get("extra_headers", {}))
+        if call is not None:  # one key for all attempts of a call, another for each repeat
+            headers["Idempotency-Key"] = f"{call.item}/{call.repeat}"
+        try:
+            answer = await litellm.acompletion(
+                messages=[{"role": "user", "content": content}],
+                **{"num_retries": 0, "max_retries": 0, **arguments, "extra_headers": headers},
+            )
+        except Exception as error:
+            if type(error).__name__ in _HOPELESS:
+                raise JudgeError(f"{type(error).__name__}: {error}") from error
+            raise
+        text = answer.choices[0].message.content or ""
+        return Reply(parse(text), text, _cost(litellm, answer))
+
+    return ask
+
+
+def _cost(litellm: Any, answer: Any) -> float:
+    """Look the cost up in litellm's price list; 0 for a model that it does not know."""
+    try:
+        return float(litellm.completion_cost(completion_response=answer))
+    except Exception:
+        return 0.0

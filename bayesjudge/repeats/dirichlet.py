@@ -1,0 +1,279 @@
+r"""Exact posterior of a mean score: a linear functional of a Dirichlet.
+
+With scores :math:`s_k` on a finite scale and shares :math:`p \sim Dirichlet(a)`, the mean
+:math:`\sum_k s_k p_k` lies below t exactly where :math:`\sum_k (s_k - t) G_k < 0` for independent
+:math:`G_k \sim Gamma(a_k, 1)`: one integral by Gil-Pelaez' formula, no sampling. All functions
+broadcast over leading axes, so that one call serves thousands of items.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import betaincinv
+
+from bayesjudge.core.errors import check_ci_prob, checking
+
+#: Nodes to begin with, of the trapezoidal rule in the logarithm of the frequency.
+NODES, MOST_NODES = 32, 8192
+#: Two interleaved rules that agree to this have, together, an error near its square.
+AGREED = 1e-5
+#: Where the search for a quantile stops, as a share of the range of the scale.
+TOLERANCE = 1e-9
+_CHUNK = 2_000_000
+
+
+def posterior(counts: Any, *, concentration: float = 1.0) -> np.ndarray:
+    """Add the prior, worth `concentration` scores in all, spread evenly over the scale.
+
+    Parameters
+    ----------
+    counts : array_like, shape (..., n_values)
+        How often each value was given.
+    concentration : float, default 1
+        Total weight of the prior. A total of 1 is worth one score; a weight of 1 for *each* value
+        pulls the mean of a judge that always says 5 towards the middle of the scale.
+
+    Returns
+    -------
+    numpy.ndarray, shape (..., n_values)
+        Parameters of the Dirichlet posterior.
+
+    Raises
+    ------
+    InputError
+        Where `concentration` is not positive.
+    """
+    with checking("concentration") as require:
+        require(0 < concentration < np.inf, f"must be positive and finite, got {concentration!r}")
+    counts = np.asarray(counts, float)
+    return counts + concentration / counts.shape[-1]
+
+
+def moments(weights: Any, scale: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Posterior mean and standard deviation of the mean score.
+
+    Parameters
+    ----------
+    weights : array_like, shape (..., n_values)
+        From `posterior`.
+    scale : array_like, shape (n_values,)
+        What each value is worth.
+
+    Returns
+    -------
+    mean, sd : numpy.ndarray, shape (...)
+        In the units of the scale.
+
+    Examples
+    --------
+    >>> [round(float(x), 4) for x in moments([1.2, 0.2, 0.2], [0, 0.5, 1])]
+    [0.1875, 0.2158]
+    """
+    weights, scale = np.asarray(weights, float), np.asarray(scale, float)
+    total = weights.sum(axis=-1)
+    mean = weights @ scale / total
+    spread = (weights * (scale - mean[..., None]) ** 2).sum(axis=-1) / total
+    return mean, np.sqrt(spread / (total + 1))
+
+
+def distribution(weights: Any, scale: Any, at: Any) -> tuple[np.ndarray, np.ndarray]:
+    r"""Posterior distribution function and density of the mean score.
+
+    .. math:: F(t) = \tfrac12 - \tfrac1\pi \int_0^\infty \Im\!\prod_k (1 - iu(s_k - t))^{-a_k}
+              \frac{du}{u}.
+
+    Parameters
+    ----------
+    weights : array_like, shape (..., n_values)
+        From `posterior`; the total must exceed 1.
+    scale : array_like, shape (n_values,)
+        What each value is worth, in rising order.
+    at : array_like, shape (...)
+        Points strictly inside the scale.
+
+    Returns
+    -------
+    below, density : numpy.ndarray, shape (...)
+        P(mean <= at), and its derivative.
+
+    References
+    ----------
+    Gil-Pelaez (1951), Biometrika 38, 481-482.
+    """
+    weights, scale, at = (np.asarray(x, float) for x in (weights, scale, at))
+    width = scale[-1] - scale[0]
+    steps = (scale - at[..., None]) / width
+    shape = np.broadcast_shapes(weights.shape[:-1], at.shape)
+    weights = np.broadcast_to(weights, (*shape, scale.size))
+    steps = np.broadcast_to(steps, (*shape, scale.size))
+    flat_w, flat_s = weights.reshape(-1, scale.size), steps.reshape(-1, scale.size)
+    below, density = np.empty(len(flat_w)), np.empty(len(flat_w))
+    rows = max(1, _CHUNK // (NODES * scale.size))
+    for i in range(0, len(flat_w), rows):
+        part = slice(i, i + rows)
+        below[part], density[part] = _gil_pelaez(flat_w[part], flat_s[part])
+    return below.reshape(shape), density.reshape(shape) / width
+
+
+def quantile(weights: Any, scale: Any, prob: Any) -> np.ndarray:
+    """Posterior quantile of the mean score.
+
+    Parameters
+    ----------
+    weights : array_like, shape (..., n_values)
+        From `posterior`.
+    scale : array_like, shape (n_values,)
+        What each value is worth, in rising order.
+    prob : array_like
+        Probabilities, in (0, 1), that broadcast against the leading axes of `weights`.
+
+    Returns
+    -------
+    numpy.ndarray, shape (...)
+        In the units of the scale, to `TOLERANCE` of its range.
+    """
+    weights, scale, prob = (np.asarray(x, float) for x in (weights, scale, prob))
+    bottom, width = scale[0], scale[-1] - scale[0]
+    unit = (scale - bottom) / width
+    shape = np.broadcast_shapes(weights.shape[:-1], prob.shape)
+    flat = np.broadcast_to(weights, (*shape, scale.size)).reshape(-1, scale.size)
+    wanted = np.broadcast_to(prob, shape).ravel()
+    low, high = np.zeros(wanted.size), np.ones(wanted.size)
+    at = np.clip(_beta_start(flat, unit, wanted), 1e-12, 1 - 1e-12)
+    open_ = np.arange(wanted.size)
+    while open_.size:
+        below, slope = distribution(flat[open_], unit, at[open_])
+        miss = below - wanted[open_]
+        low[open_] = np.where(miss < 0, at[open_], low[open_])
+        high[open_] = np.where(miss < 0, high[open_], at[open_])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            step = miss / slope
+        newton = at[open_] - step
+        inside = (newton > low[open_]) & (newton < high[open_])  # False for nan
+        at[open_] = np.where(inside, newton, (low[open_] + high[open_]) / 2)
+        settled = (inside & (np.abs(step) < TOLERANCE)) | (high[open_] - low[open_] < TOLERANCE)
+        open_ = open_[~settled]
+    return (bottom + width * at).reshape(shape)
+
+
+def half_width(weights: Any, scale: Any, *, ci_prob: float = 0.95) -> np.ndarray:
+    """Half the width of the equal-tailed credible interval of the mean score.
+
+    Parameters
+    ----------
+    weights : array_like, shape (..., n_values)
+        From `posterior`.
+    scale : array_like, shape (n_values,)
+        What each value is worth, in rising order.
+    ci_prob : float, default 0.95
+        Probability of the interval.
+
+    Returns
+    -------
+    numpy.ndarray, shape (...)
+        In the units of the scale.
+
+    Raises
+    ------
+    InputError
+        Where `ci_prob` is out of range.
+    """
+    low, high = interval(weights, scale, ci_prob=ci_prob)
+    return (high - low) / 2
+
+
+def interval(weights: Any, scale: Any, *, ci_prob: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+    """Equal-tailed credible interval of the mean score.
+
+    Parameters
+    ----------
+    weights : array_like, shape (..., n_values)
+        From `posterior`.
+    scale : array_like, shape (n_values,)
+        What each value is worth, in rising order.
+    ci_prob : float, default 0.95
+        Probability of the interval.
+
+    Returns
+    -------
+    low, high : numpy.ndarray, shape (...)
+        In the units of the scale.
+
+    Raises
+    ------
+    InputError
+        Where `ci_prob` is out of range.
+
+    Examples
+    --------
+    Ten times the top of a scale from 1 to 5: near 5, but not certain to be 5.
+
+    >>> weights = posterior([0, 0, 0, 0, 10])
+    >>> [round(float(x), 3) for x in interval(weights, [1, 2, 3, 4, 5])]
+    [4.244, 4.998]
+    """
+    tail = (1 - check_ci_prob(ci_prob)) / 2
+    weights = np.asarray(weights, float)[..., None, :]
+    ends = quantile(weights, scale, np.array([tail, 1 - tail]))
+    return ends[..., 0], ends[..., 1]
+
+
+def _beta_start(weights: np.ndarray, unit: np.ndarray, prob: np.ndarray) -> np.ndarray:
+    """Quantiles of the Beta distribution with the same mean and variance."""
+    mean, sd = moments(weights, unit)
+    size = mean * (1 - mean) / sd**2 - 1
+    return betaincinv(mean * size, (1 - mean) * size, prob)
+
+
+def _gil_pelaez(weights: np.ndarray, steps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    # In v = log u the integrand falls off like e^v to the left and exponentially to the right, and
+    # is smooth between: the trapezoidal rule converges faster than any power of its step. So the
+    # step is halved, for the rows that need it, until two interleaved rules agree.
+    low = np.log(1e-4 / np.sqrt((weights * steps**2).sum(axis=-1)))
+    h = (_end(weights, steps) - low) / (NODES - 1)
+    found = _trapezoid(weights, steps, low, h, NODES)
+    open_, nodes = np.arange(len(h)), NODES
+    while open_.size and nodes < MOST_NODES:
+        part = weights[open_], steps[open_]
+        between = _trapezoid(*part, low[open_] + h[open_] / 2, h[open_], nodes)
+        apart = np.abs(between[0] - found[0][open_])
+        for total, more in zip(found, between, strict=True):
+            total[open_] = (total[open_] + more) / 2
+        h[open_] /= 2
+        nodes *= 2
+        open_ = open_[apart > AGREED]
+    return np.clip(found[0], 0, 1), np.maximum(found[1], 0)
+
+
+def _trapezoid(
+    weights: np.ndarray, steps: np.ndarray, low: np.ndarray, h: np.ndarray, nodes: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """P(mean <= t) and its derivative by the trapezoidal rule from `low` in steps of `h`."""
+    u = np.exp(low[:, None] + h[:, None] * np.arange(nodes))
+    x = u[:, None, :] * steps[:, :, None]
+    squared = 1 + x * x
+    a = weights[:, :, None]
+    size = np.exp(-0.5 * (a * np.log(squared)).sum(axis=1))
+    phase = (a * np.arctan(x)).sum(axis=1)
+    real, imaginary = (a / squared).sum(axis=1), (a * x / squared).sum(axis=1)
+    slope = size * (np.cos(phase) * real - np.sin(phase) * imaginary) * u
+    # the nodes left of the first one, where the integrand is linear in u, are a geometric series
+    left = u[:, 0] / np.expm1(h)
+    swing = (size * np.sin(phase)).sum(axis=1) + (weights * steps).sum(axis=1) * left
+    density = slope.sum(axis=1) + weights.sum(axis=1) * left
+    return 0.5 - h / np.pi * swing, h / np.pi * density
+
+
+def _end(weights: np.ndarray, steps: np.ndarray) -> np.ndarray:
+    """Log frequency past which the characteristic function is below e^-36.
+
+    The values with the k largest steps decay at least as fast as their total weight at the
+    smallest of those steps does; the best k bounds the whole.
+    """
+    order = np.argsort(-np.abs(steps), axis=-1)
+    size = np.maximum(np.take_along_axis(np.abs(steps), order, axis=-1), 1e-300)
+    power = 72 / np.take_along_axis(weights, order, axis=-1).cumsum(axis=-1)
+    needed = np.where(power > 50, power / 2, 0.5 * np.log(np.expm1(np.minimum(power, 50))))
+    return (needed - np.log(size)).min(axis=-1)

@@ -1,0 +1,169 @@
+"""Before the first call: how many repeats a precision takes, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bayesjudge.core.errors import checking
+from bayesjudge.core.intervals import z_score
+
+SOURCE = "How to Add Confidence Intervals to LLM Judges (2025), 'Estimating the Number of Samples'"
+
+
+def third_of_a_bin(value_range: float, bins: int) -> float:
+    """Half-width that keeps the intervals of neighbouring bins apart, with a third to spare.
+
+    Parameters
+    ----------
+    value_range : float
+        Greatest less least score, for example 4 on a scale from 1 to 5.
+    bins : int
+        Classes that are to be told apart, 1 or more.
+
+    Returns
+    -------
+    float
+        ``value_range / (3 * bins)``, in the units of the scale.
+
+    Raises
+    ------
+    InputError
+        Where an argument is not positive.
+
+    References
+    ----------
+    Source 3, 'Value of the half-interval d'.
+
+    Examples
+    --------
+    >>> round(third_of_a_bin(4, 5), 3), round(third_of_a_bin(9, 10), 3)
+    (0.267, 0.3)
+    """
+    with checking("repeats.third_of_a_bin") as require:
+        require(value_range > 0, f"value_range must be positive, got {value_range!r}")
+        require(bins >= 1, f"bins must be 1 or more, got {bins!r}")
+    return value_range / (3 * bins)
+
+
+def required_repeats(sd: Any, half_width: Any, *, ci_prob: float = 0.95) -> Any:
+    r"""How many scores a mean known to within `half_width` takes, if `sd` is known.
+
+    .. math:: n = \lceil (z s / d)^2 \rceil = \lceil 9 z^2 K^2 \delta^2 \rceil
+              \quad\text{for}\quad d = R / 3K,\ \delta = s / R.
+
+    Parameters
+    ----------
+    sd : float or array_like
+        Standard deviation of one item's scores, in the units of the scale.
+    half_width : float or array_like
+        Wanted half-width of the mean's interval, in the same units; see `third_of_a_bin`.
+    ci_prob : float, default 0.95
+        Probability of the interval.
+
+    Returns
+    -------
+    int or numpy.ndarray of int
+        Broadcast over the arguments; 0 where `sd` is 0, which no pilot can show.
+
+    Raises
+    ------
+    InputError
+        Where `sd` is negative, `half_width` is not positive or `ci_prob` is out of range.
+
+    References
+    ----------
+    Source 3, 'Estimating the Number of Samples to Poll'.
+
+    Examples
+    --------
+    >>> required_repeats(0.6, third_of_a_bin(4, 5), ci_prob=0.9)
+    14
+    """
+    sd, half_width = np.asarray(sd, float), np.asarray(half_width, float)
+    with checking("repeats.required_repeats") as require:
+        require((sd >= 0).all(), f"sd must be 0 or more, got {sd.tolist()}")
+        require((half_width > 0).all(), f"half_width must be positive, got {half_width.tolist()}")
+    found = np.ceil((z_score(ci_prob) * sd / half_width) ** 2).astype(np.int64)
+    return int(found) if found.ndim == 0 else found
+
+
+def cost_table(
+    sd: float,
+    *,
+    value_range: float,
+    bins: Sequence[int] = (2, 3, 5, 10),
+    ci_probs: Sequence[float] = (0.8, 0.9, 0.95, 0.99),
+    items: int = 1,
+    cost_per_call: float = 0.0,
+    seconds_per_call: float = 0.0,
+    concurrency: int = 10,
+) -> pd.DataFrame:
+    """Tabulate calls, cost and time by wanted precision.
+
+    Parameters
+    ----------
+    sd : float
+        Standard deviation of one item's scores, in the units of the scale, from a pilot or from
+        earlier runs.
+    value_range : float
+        Greatest less least score.
+    bins : sequence of int
+        Classes that are to be told apart; each gives the half-width `third_of_a_bin`.
+    ci_probs : sequence of float
+        Probabilities of the interval.
+    items : int, default 1
+        Items to be scored so.
+    cost_per_call : float, default 0
+        In any currency.
+    seconds_per_call : float, default 0
+        Mean latency of a call.
+    concurrency : int, default 10
+        Calls in flight at once.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a combination: ``bins``, ``ci_prob``, ``half_width`` (units of the scale),
+        ``repeats`` (calls an item), ``calls``, ``cost``, ``seconds``.
+
+    Raises
+    ------
+    InputError
+        Where an argument is out of its range.
+
+    Examples
+    --------
+    >>> table = cost_table(0.6, value_range=4, bins=[5], ci_probs=[0.9], items=100,
+    ...                    cost_per_call=0.001, seconds_per_call=2)
+    >>> table[["repeats", "calls", "cost", "seconds"]].to_dict("records")
+    [{'repeats': 14, 'calls': 1400, 'cost': 1.4, 'seconds': 280.0}]
+    """
+    with checking("repeats.cost_table") as require:
+        require(items >= 1, f"items must be 1 or more, got {items!r}")
+        require(cost_per_call >= 0, f"cost_per_call must be 0 or more, got {cost_per_call!r}")
+        require(
+            seconds_per_call >= 0, f"seconds_per_call must be 0 or more, got {seconds_per_call!r}"
+        )
+        require(concurrency >= 1, f"concurrency must be 1 or more, got {concurrency!r}")
+    rows = []
+    for k in bins:
+        for ci_prob in ci_probs:
+            half = third_of_a_bin(value_range, k)
+            repeats = required_repeats(sd, half, ci_prob=ci_prob)
+            calls = repeats * items
+            rows.append(
+                {
+                    "bins": k,
+                    "ci_prob": ci_prob,
+                    "half_width": half,
+                    "repeats": repeats,
+                    "calls": calls,
+                    "cost": round(calls * cost_per_call, 10),
+                    "seconds": float(np.ceil(calls / concurrency) * seconds_per_call),
+                }
+            )
+    return pd.DataFrame(rows)

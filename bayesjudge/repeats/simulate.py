@@ -1,0 +1,85 @@
+"""Scores of judges whose effects are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bayesjudge.core.errors import checking
+from bayesjudge.repeats.ordinal import cutpoints
+
+#: Shares of the values that an average judge gives an average item.
+SHARE = (0.05, 0.2, 0.4, 0.25, 0.1)
+
+
+def simulate(
+    *,
+    items: int = 20,
+    judges: int = 6,
+    repeats: int = 5,
+    value_share: Sequence[float] = SHARE,
+    scale: Sequence[float] = (1, 2, 3, 4, 5),
+    item_scale: float = 1.5,
+    judge_scale: float = 0.7,
+    item_judge_scale: float = 0.7,
+    random_seed: Any = None,
+) -> pd.DataFrame:
+    """Draw the table that `Scores.from_frame` reads, from a cumulative logit with random effects.
+
+    Parameters
+    ----------
+    items, judges, repeats : int
+        20 items, 6 judges and 5 repeats of each by default.
+    value_share : sequence of float
+        How often an average judge gives an average item each value; positive, adds up to 1.
+    scale : sequence of float
+        The values, in rising order.
+    item_scale, judge_scale, item_judge_scale : float
+        Standard deviations of the effects on the logit scale. 0 for an effect that is not there.
+    random_seed : int or numpy.random.Generator, optional
+        Same seed, same table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``item``, ``judge``, ``repeat``, ``score``; one row an answer.
+
+    Raises
+    ------
+    InputError
+        Where a size is below 1, a standard deviation negative, or shares do not fit the scale.
+
+    Examples
+    --------
+    >>> simulate(items=2, judges=1, repeats=3, random_seed=1).shape
+    (6, 4)
+    """
+    share = np.asarray(value_share, float)
+    with checking("repeats.simulate") as require:
+        for name, size in {"items": items, "judges": judges, "repeats": repeats}.items():
+            require(size >= 1, f"{name} must be 1 or more, got {size!r}")
+        fits = share.shape == (len(scale),) and (share > 0).all() and abs(share.sum() - 1) < 1e-9
+        require(fits, f"value_share must be {len(scale)} positive shares that add up to 1")
+        sds = (item_scale, judge_scale, item_judge_scale)
+        require(min(sds) >= 0, f"standard deviations must be 0 or more, got {sds}")
+    rng = np.random.default_rng(random_seed)
+    eta = (
+        item_scale * rng.normal(size=(items, 1))
+        + judge_scale * rng.normal(size=judges)
+        + item_judge_scale * rng.normal(size=(items, judges))
+    )
+    latent = eta[..., None] + rng.logistic(size=(items, judges, repeats))
+    at = np.searchsorted(cutpoints(share), latent)
+    where = pd.MultiIndex.from_product(
+        [
+            [f"item{i + 1}" for i in range(items)],
+            [f"judge{j + 1}" for j in range(judges)],
+            range(1, repeats + 1),
+        ],
+        names=["item", "judge", "repeat"],
+    )
+    values = np.asarray(scale)[at.ravel()]
+    return pd.DataFrame({"score": values}, index=where).reset_index()

@@ -1,0 +1,168 @@
+"""Analysis of variance: by hand, by statsmodels, by simulation, and what it refuses."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.formula.api as smf
+from numpy.testing import assert_allclose
+from statsmodels.stats.anova import anova_lm
+
+import bayesjudge as bj
+from bayesjudge.repeats import Scores, anova, as_if_iid, exact, order_effects, simulate
+
+RANGE = range(1, 6)
+
+
+def read(table):
+    return Scores.from_frame(table, scale=RANGE, item="item", judge="judge", order="repeat")
+
+
+def test_two_way_components_are_statsmodels():
+    table = simulate(items=8, judges=3, repeats=4, random_seed=3)
+    fitted = smf.ols("score ~ C(item) * C(judge)", table).fit()
+    squares = anova_lm(fitted).eval("sum_sq / df")
+    a, b, ab, e = (
+        squares[name] for name in ("C(item)", "C(judge)", "C(item):C(judge)", "Residual")
+    )
+    expected = {
+        "item_sd": (a - ab) / 12,
+        "judge_sd": (b - ab) / 32,
+        "item_judge_sd": (ab - e) / 4,
+        "repeat_sd": e,
+    }
+    found = anova(read(table)).table
+    for name, variance in expected.items():
+        root = np.sign(variance) * np.sqrt(abs(variance))
+        assert_allclose(found["raw"][name], root, err_msg=name)
+    assert_allclose(found["value"]["mean_score"], table["score"].mean())
+    rho = ((b + 7 * ab) / 8 - e) / ((b + 7 * ab) / 8 + 3 * e)
+    assert_allclose(found["value"]["effective_repeats"], 12 / (1 + 3 * rho))
+
+
+def test_one_way_is_the_textbook_icc():
+    table = simulate(items=12, judges=1, repeats=5, random_seed=4)
+    groups = table.groupby("item")["score"]
+    within = groups.var().mean()
+    between = 5 * groups.mean().var()
+    found = anova(read(table)).table
+    assert_allclose(found["value"]["item_sd"] ** 2, (between - within) / 5)
+    assert_allclose(found["value"]["repeat_sd"] ** 2, within)
+    assert "judge_sd" not in found.index
+    from scipy.stats import t
+
+    half = t.ppf(0.975, 12 * 4) * np.sqrt(within / 5)  # pooled over items
+    row = anova(read(table))["item_score[item3]"]
+    assert_allclose([row.low, row.high], groups.mean()["item3"] + np.array([-half, half]))
+
+
+def test_one_item_shows_its_judges():
+    table = simulate(items=1, judges=5, repeats=6, judge_scale=2, random_seed=5)
+    found = anova(read(table)).table
+    means = table.groupby("judge")["score"].mean()
+    within = table.groupby("judge")["score"].var().mean()
+    assert_allclose(found["value"]["judge_sd"] ** 2, means.var() - within / 6)
+    assert list(found.index) == ["mean_score", "judge_sd", "repeat_sd", "effective_repeats"]
+
+
+def test_scaling_the_scores_scales_the_components():
+    table = simulate(random_seed=6)
+    one = anova(read(table)).table.drop("effective_repeats")
+    wide = table.assign(score=10 * table["score"])
+    other = Scores.from_frame(wide, scale=[10 * x for x in RANGE], item="item", judge="judge")
+    assert_allclose(anova(other).table.drop("effective_repeats"), 10 * one)
+
+
+def test_a_negative_variance_is_shown_as_zero_and_said():
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        table = simulate(items=4, judges=2, repeats=2, judge_scale=0, random_seed=rng)
+        found = anova(read(table))
+        if found.table["raw"]["judge_sd"] < 0:
+            assert found["judge_sd"].value == 0
+            assert "judge_sd" in dict(found.cautions)["negative-variance"]
+            return
+    raise AssertionError("no negative estimate in 50 tables without judge effects")
+
+
+def test_components_of_the_latent_scale_agree_with_simulation():
+    sds = {"item_scale": 1.2, "judge_scale": 0.8, "item_judge_scale": 0.5}
+    share = (0.1, 0.2, 0.4, 0.2, 0.1)
+    expected = bj.repeats.score_components(share, scale=RANGE, **sds)
+    tables = [
+        anova(
+            read(simulate(items=60, judges=30, repeats=2, value_share=share, **sds, random_seed=s))
+        ).table["raw"]
+        for s in range(40)
+    ]
+    found = pd.DataFrame(tables)
+    for name, value in expected.items():
+        error = found[name].std() / np.sqrt(len(found))
+        assert abs(found[name].mean() - value) < 5 * error + 0.005, name
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        (simulate(items=3, judges=2, repeats=2, random_seed=1).iloc[2:], "1 combinations of item"),
+        (simulate(items=3, judges=2, repeats=1, random_seed=1), "no judge was asked twice"),
+        (simulate(items=1, judges=1, repeats=5, random_seed=1), "use exact"),
+    ],
+)
+def test_anova_refuses(table, words):
+    with pytest.raises(bj.InputError, match=words):
+        anova(read(table))
+
+
+def test_pooling_judges_is_said():
+    scores = read(simulate(items=2, judges=3, random_seed=1))
+    assert "judges-pooled" in dict(exact(scores).cautions)
+    assert_allclose(
+        as_if_iid(scores).table["value"], scores.counts.sum(1) @ np.arange(1, 6) / 15, rtol=1e-12
+    )
+
+
+# Exchangeability --------------------------------------------------------------------------------
+
+
+def test_order_statistics_have_their_permutation_variance():
+    values = np.array([1, 2, 2, 5, 4, 4])
+    rng = np.random.default_rng(1)
+    z = np.array(
+        [
+            [effect.z for effect in order_effects(Scores.from_values(p, scale=RANGE)).values()]
+            for p in (rng.permutation(values) for _ in range(1000))
+        ]
+    )
+    assert_allclose(z.mean(axis=0), 0, atol=5 / np.sqrt(1000))
+    assert_allclose(z.var(axis=0), 1, atol=5 * np.sqrt(2 / 1000))
+
+
+def test_alarms_are_rare_among_exchangeable_repeats():
+    alarms = [
+        any(c.name == "order-effect" for c in anova(read(simulate(random_seed=s))).cautions)
+        for s in range(200)
+    ]
+    assert np.mean(alarms) < 0.02 + 5 * np.sqrt(0.02 * 0.98 / 200)
+
+
+def test_a_first_call_that_differs_fires():
+    table = simulate(random_seed=2)
+    table.loc[table["repeat"] == 1, "score"] = (table["score"] + 1).clip(upper=5)
+    cautions = anova(read(table)).cautions
+    assert any("the first call scores +0." in c.text for c in cautions)
+
+
+def test_a_drift_fires():
+    table = simulate(random_seed=2)
+    shift = (table["repeat"] - 1) // 2
+    table["score"] = (table["score"] + shift).clip(upper=5)
+    cautions = anova(read(table)).cautions
+    assert any("with each further call" in c.text for c in cautions)
+
+
+def test_unparsed_answers_are_counted_and_said():
+    table = simulate(items=3, judges=2, random_seed=1)
+    table["score"] = table["score"].astype(float)
+    table.loc[[0, 7], "score"] = np.nan
+    text = dict(anova(read(table)).cautions)["unparsed-answers"]
+    assert text.startswith("2 of 30 answers held no score")

@@ -1,0 +1,87 @@
+"""The exact posterior of a mean score, against Beta distributions, simulation and symmetry."""
+
+import time
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.stats import beta
+
+import bayesjudge as bj
+from bayesjudge.repeats import dirichlet
+
+SCALE = np.arange(1.0, 6)
+
+
+@pytest.mark.parametrize("weights", [(0.5, 0.5), (0.5, 10.5), (300, 200), (3000, 2)])
+def test_two_values_are_a_beta_distribution(weights):
+    t = np.linspace(0.001, 0.999, 97)
+    below, density = dirichlet.distribution(weights, [0, 1], t)
+    assert_allclose(below, beta.cdf(t, weights[1], weights[0]), atol=1e-9)
+    expected = beta.pdf(t, weights[1], weights[0])
+    assert_allclose(density, expected, rtol=1e-3, atol=1e-6 * expected.max())
+    probs = np.array([0.005, 0.025, 0.5, 0.975, 0.995])
+    found = dirichlet.quantile(weights, [0, 1], probs)
+    assert_allclose(found, beta.ppf(probs, weights[1], weights[0]), atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "counts", [(0, 0, 0, 0, 10), (0, 1, 0, 3, 2), (5, 30, 100, 200, 165), (0, 0, 1, 0, 0)]
+)
+def test_distribution_agrees_with_simulation(counts):
+    weights = dirichlet.posterior(counts)
+    means = np.random.default_rng(1).dirichlet(weights, 200_000) @ SCALE
+    for prob in (0.01, 0.05, 0.5, 0.95, 0.99):
+        at = np.clip(np.quantile(means, prob), 1 + 1e-9, 5 - 1e-9)
+        below = float(dirichlet.distribution(weights, SCALE, at)[0])
+        error = np.sqrt(prob * (1 - prob) / means.size)
+        assert abs(below - prob) < 5 * error
+
+
+def test_twice_the_nodes_change_nothing(monkeypatch):
+    rng = np.random.default_rng(2)
+    weights = dirichlet.posterior(rng.multinomial(14, [0.1, 0.2, 0.4, 0.2, 0.1], size=50))
+    few = np.stack(dirichlet.interval(weights, SCALE, ci_prob=0.9))
+    monkeypatch.setattr(dirichlet, "NODES", 2 * dirichlet.NODES)
+    assert_allclose(np.stack(dirichlet.interval(weights, SCALE, ci_prob=0.9)), few, atol=1e-7)
+
+
+def test_prior_is_worth_one_score():
+    assert_allclose(dirichlet.posterior([0, 0, 0, 0, 3]).sum(), 4)
+    mean, sd = dirichlet.moments(dirichlet.posterior([0, 0, 0, 0, 3]), SCALE)
+    assert_allclose(mean, (3 * 5 + 3) / 4)
+    draws = np.random.default_rng(3).dirichlet([0.2, 0.2, 0.2, 0.2, 3.2], 100_000) @ SCALE
+    assert_allclose(sd, draws.std(), rtol=0.02)
+
+
+def test_turning_the_scale_round_mirrors_the_answer():
+    low, high = dirichlet.interval(dirichlet.posterior([7, 2, 1, 0, 0]), SCALE)
+    mirrored = dirichlet.interval(dirichlet.posterior([0, 0, 1, 2, 7]), SCALE)
+    assert_allclose([low, high], [6 - mirrored[1], 6 - mirrored[0]], atol=1e-7)
+
+
+def test_units_of_the_scale_carry_through():
+    weights = dirichlet.posterior([1, 4, 5])
+    one = np.array(dirichlet.interval(weights, [0, 0.5, 1]))
+    assert_allclose(np.array(dirichlet.interval(weights, [10, 20, 30])), 10 + 20 * one, atol=1e-6)
+
+
+def test_interval_narrows_when_equal_answers_go_on():
+    widths = [
+        float(dirichlet.half_width(dirichlet.posterior([0, 0, 0, 0, n]), SCALE))
+        for n in (5, 10, 20)
+    ]
+    assert widths[0] > widths[1] > widths[2] > 0
+
+
+def test_thousands_of_updates_a_second():
+    rng = np.random.default_rng(4)
+    counts = rng.multinomial(14, [0.001, 0.001, 0.177, 0.643, 0.178], size=2000)
+    started = time.process_time()
+    dirichlet.half_width(dirichlet.posterior(counts), SCALE, ci_prob=0.9)
+    assert 2000 / (time.process_time() - started) > 2000
+
+
+def test_concentration_must_be_positive():
+    with pytest.raises(bj.InputError, match="must be positive"):
+        dirichlet.posterior([1, 2], concentration=0)

@@ -1,0 +1,167 @@
+"""The hierarchical model against sums by hand, the closed forms, and known truth."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from oracles import assert_mc_mean, assert_mc_quantile
+from scipy.special import expit
+from scipy.stats import halfnorm
+
+import bayesjudge as bj
+from bayesjudge.repeats import Priors, Scores, build_model, fit, simulate
+
+RANGE = range(1, 6)
+
+
+def read(table):
+    return Scores.from_frame(table, scale=RANGE, item="item", judge="judge", order="repeat")
+
+
+def shares_of(eta, share):
+    """Probabilities of the values, by differences of logistic functions."""
+    cuts = np.log(np.cumsum(share)[:-1] / (1 - np.cumsum(share)[:-1]))
+    above = np.concatenate([[1.0], expit(eta - cuts), [0.0]])
+    return above[:-1] - above[1:]
+
+
+def test_likelihood_is_that_of_the_shares():
+    scores = read(simulate(items=3, judges=2, repeats=4, random_seed=1))
+    model = build_model(scores)
+    share = np.array([0.1, 0.15, 0.35, 0.3, 0.1])
+    a, b, c = np.array([0.4, -1.2, 0.8]), np.array([0.3, -0.3]), np.linspace(-1, 1, 6)
+    values = {"value_share": share, "item_judge_unit": c, "item_judge_scale": 0.6}
+    values |= {"item_scale": 1.1, "judge_scale": 0.5, "item_offset": 0.0, "judge_offset": 0.0}
+    for name, effect in (("item", a), ("judge", b)):
+        clear = f"{name}_effect" in {v.name for v in model.free_RVs}
+        values[f"{name}_effect" if clear else f"{name}_unit"] = (
+            effect if clear else effect / values[f"{name}_scale"]
+        )
+    by_hand = 0.0
+    for i in range(3):
+        for j in range(2):
+            p = shares_of(a[i] + b[j] + 0.6 * c[2 * i + j], share)
+            by_hand += float(scores.counts[i, j] @ np.log(p))
+    import pytensor
+
+    given = model["given"]
+    logp = model.logp(vars=given, sum=True)
+    inputs = {v.name: v for v in model.free_RVs}
+    replaced = {model.rvs_to_values[v]: values_to(model, v, values[n]) for n, v in inputs.items()}
+    found = pytensor.graph.replace.graph_replace(logp, replaced, strict=False).eval()
+    assert_allclose(found, by_hand, rtol=1e-10)
+
+
+def values_to(model, variable, value):
+    """A value on the scale that the model's transform samples on."""
+    import pytensor.tensor as pt
+
+    transform = model.rvs_to_transforms[variable]
+    constant = pt.as_tensor(np.asarray(value, float))
+    if transform is None:
+        return constant
+    return transform.forward(constant, *variable.owner.inputs)
+
+
+def test_tails_lose_no_digits():
+    # 40 logits above every threshold: differences of logistic functions would be 0
+    from bayesjudge.repeats.model import _log_likelihood
+
+    share = np.full(3, 1 / 3)
+    found = float(_log_likelihood(np.array([1.0, 0, 0]), 1.0, np.array(40.0), share).eval())
+    assert_allclose(found, -40 - np.log(2), rtol=1e-9)  # log of 1 - s(40 + log 2)
+
+
+def test_one_judge_pair_agrees_with_quadrature():
+    """One item, two judges, two values: a three-dimensional integral on a grid."""
+    counts = np.array([[[9, 3], [4, 8]]])
+    scores = Scores(counts, scale=[0, 1], items=["x"], judges=["a", "b"])
+    made = fit(scores, Priors(judge_scale=1.0), random_seed=1, draws=2000)
+    # the share of 1 for the average of both, half the difference, and the standard deviation:
+    # two zero-sum effects (h, -h) with h ~ N(0, sd / sqrt 2)
+    share = np.linspace(0, 1, 402)[1:-1]
+    half = np.linspace(-4, 4, 241)
+    sd = halfnorm.ppf((np.arange(120) + 0.5) / 120)
+    logit = np.log(share / (1 - share))[:, None]
+    one, two = expit(logit + half), expit(logit - half)
+    like = one**3 * (1 - one) ** 9 * two**8 * (1 - two) ** 4
+    width = sd[:, None] / np.sqrt(2)
+    normal = np.exp(-0.5 * (half / width) ** 2) / width
+    joint = np.einsum("pd,sd->ps", like, normal)
+    joint /= joint.sum()
+    assert_mc_mean(made.idata["posterior"]["value_share"].to_numpy()[..., 1], joint.sum(1) @ share)
+    scale_draws = made.idata["posterior"]["judge_scale"].to_numpy()
+    assert_mc_mean(scale_draws, float(joint.sum(0) @ sd))
+    for prob in (0.1, 0.5, 0.9):
+        cumulative = joint.sum(1).cumsum()
+        at = np.interp(prob, cumulative, share + (share[1] - share[0]) / 2)
+        assert_mc_quantile(made.idata["posterior"]["value_share"].to_numpy()[..., 1], prob, at)
+
+
+def test_derived_quantities_are_the_latent_ones_translated(fit_of):
+    """Components of single draws against the simulator's own translation."""
+    after = fit_of(bj.repeats).idata["posterior"]
+    for draw in (0, 500, 999):
+        one = after.isel(chain=1, draw=draw)
+        share = one["value_share"].to_numpy()
+        n_items, n_judges = one["item"].size, one["judge"].size
+        sds = {name: float(one[name]) for name in ("item_scale", "judge_scale", "item_judge_scale")}
+        offset = float(
+            one["item_offset"] * sds["item_scale"] / np.sqrt(n_items)
+            + one["judge_offset"] * sds["judge_scale"] / np.sqrt(n_judges)
+        )
+        # the population's average lies off the average of those at hand
+        shifted = shares_of(offset, share)
+        expected = bj.repeats.score_components(shifted, scale=RANGE, **sds)
+        for name, value in expected.items():
+            assert_allclose(float(one[name]), value, rtol=2e-3, atol=2e-3, err_msg=name)
+        rho = 1 - expected["repeat_sd"] ** 2 / (
+            expected["repeat_sd"] ** 2 + expected["judge_sd"] ** 2 + expected["item_judge_sd"] ** 2
+        )
+        assert_allclose(float(one["effective_repeats"]), 30 / (1 + 4 * rho), rtol=5e-3)
+
+
+def test_effects_follow_the_scores(fit_of):
+    made = fit_of(bj.repeats)
+    effects = made.idata["posterior"]["item_effect"].mean(("chain", "draw")).to_numpy()
+    assert_allclose(effects.sum(), 0, atol=1e-9)
+    assert np.corrcoef(effects, made.data.means.mean(axis=1))[0, 1] > 0.98
+    # partial pooling: an item's score lies between its own mean and that of all
+    pulled = made.draws("item_score").mean(axis=0) - made.draws("mean_score").mean()
+    raw = made.data.means.mean(axis=1) - made.data.means.mean()
+    far = np.abs(raw) > 0.3
+    assert ((pulled / raw)[far] < 1).all()
+    assert ((pulled / raw)[far] > 0.5).all()
+
+
+def test_a_missing_combination_is_no_obstacle():
+    table = simulate(items=4, judges=3, repeats=3, random_seed=3)
+    table = table[~((table["item"] == "item2") & (table["judge"] == "judge3"))]
+    model = build_model(read(table))
+    assert len(model.coords["cell"]) == 11
+    assert model["counts"].get_value().sum() == 33
+
+
+@pytest.mark.parametrize(
+    ("sizes", "there"),
+    [
+        ({"items": 6, "judges": 1}, {"mean_score", "item_score", "item_sd", "repeat_sd"}),
+        ({"items": 1, "judges": 4}, {"mean_score", "judge_sd", "repeat_sd", "effective_repeats"}),
+    ],
+)
+def test_effects_that_the_design_cannot_show_are_left_out(sizes, there):
+    scores = read(simulate(**sizes, random_seed=4))
+    names = {v.name for v in build_model(scores).deterministics}
+    wanted = {name.split("[")[0] for name in bj.repeats.anova(scores).table.index}
+    assert wanted == there
+    assert there <= names
+    assert "item_judge_sd" not in names
+
+
+def test_one_item_and_one_judge_are_refused():
+    with pytest.raises(bj.InputError, match="use exact"):
+        build_model(Scores.from_values([1, 2, 2], scale=RANGE))
+
+
+def test_priors_must_be_positive():
+    with pytest.raises(bj.InputError, match="judge_scale must be positive"):
+        Priors(judge_scale=0)

@@ -1,0 +1,136 @@
+"""The published formulas and the published rule, against the reference file and enumeration."""
+
+import json
+
+import numpy as np
+import pytest
+from conftest import shared
+from numpy.testing import assert_allclose
+
+import bayesjudge as bj
+from bayesjudge.repeats import required_repeats, rules, simulate_rule, third_of_a_bin
+
+
+@pytest.fixture(scope="module")
+def reference():
+    return json.loads(shared("reference/repeats.json").read_text())
+
+
+def test_required_repeats_are_the_references(reference):
+    for case in reference["n_req"]:
+        given = case["inputs"]
+        half = third_of_a_bin(given["R"], given["K"])
+        assert_allclose(half, case["d"], rtol=1e-14)
+        found = required_repeats(given["S"], half, ci_prob=1 - given["alpha"])
+        assert found == case["n_req"]
+
+
+def test_required_repeats_of_the_article():
+    # the article's example: a 1-5 scale, standard deviation 0.6, 90 %: n = 14
+    assert required_repeats(0.6, third_of_a_bin(4, 5), ci_prob=0.9) == 14
+
+
+def test_scaling_laws():
+    half = third_of_a_bin(4, 5)
+    n = required_repeats(np.array([3.0, 6.0]), half)
+    assert_allclose(n[1] / n[0], 4, rtol=1e-2)  # twice the noise, four times the calls
+    fine, coarse = (required_repeats(3.0, third_of_a_bin(4, k)) for k in (10, 5))
+    assert_allclose(fine / coarse, 4, rtol=1e-2)  # twice the bins, four times the calls
+    sure, usual = (required_repeats(30.0, half, ci_prob=p) for p in (0.99, 0.95))
+    assert_allclose(sure / usual, 1.7, atol=0.03)  # "only 1.7 times" from 95 % to 99 %
+
+
+def test_cost_follows_from_calls():
+    table = bj.repeats.cost_table(
+        0.6,
+        value_range=4,
+        bins=[5],
+        ci_probs=[0.9],
+        items=10,
+        cost_per_call=0.5,
+        seconds_per_call=2,
+        concurrency=7,
+    )
+    row = table.iloc[0]
+    assert (row["repeats"], row["calls"], row["cost"], row["seconds"]) == (14, 140, 70, 40)
+
+
+def enumerate_rule(q, ci_prob, bins, pilot, batch):
+    """The published rule on scores in {0, 1}, every path weighed: no simulation."""
+    half = third_of_a_bin(1, bins)
+    states = {(pilot, k): p for k, p in enumerate(_binomial(pilot, q))}
+    out = {"E_n": 0.0, "E_mean": 0.0, "coverage_pm_d": 0.0, "coverage_pm_h": 0.0, "P_h_zero": 0.0}
+    while states:
+        n, k = min(states)  # by number of scores, so that paths to one state meet before it leaves
+        p = states.pop((n, k))
+        mean, low, high = (
+            float(x) for x in rules.interval_of_counts([n - k, k], [0, 1], ci_prob, "z")
+        )
+        more = int(rules.more_calls(n, (high - low) / 2, half, batch))
+        if more == 0 or p < 1e-15:
+            out["E_n"] += p * n
+            out["E_mean"] += p * mean
+            out["coverage_pm_d"] += p * (abs(mean - q) <= half + 1e-12)
+            out["coverage_pm_h"] += p * (low - 1e-12 <= q <= high + 1e-12)
+            out["P_h_zero"] += p * (high == low)
+            continue
+        for extra, weight in enumerate(_binomial(more, q)):
+            key = (n + more, k + extra)
+            states[key] = states.get(key, 0.0) + p * weight
+    return out
+
+
+def _binomial(n, q):
+    from scipy.stats import binom
+
+    return binom.pmf(np.arange(n + 1), n, q)
+
+
+@pytest.mark.parametrize("case", range(7))
+def test_published_rule_enumerated(reference, case):
+    expected = reference["exact_binary"][case]
+    given = expected["inputs"]
+    found = enumerate_rule(given["q"], 1 - given["alpha"], given["K"], given["n0"], given["batch"])
+    for name, value in found.items():
+        assert_allclose(value, expected[name], atol=2e-6, rtol=2e-6, err_msg=name)
+
+
+@pytest.mark.parametrize("case", range(3))
+def test_published_rule_simulated(reference, case):
+    expected = reference["monte_carlo"][case]
+    given, runs = expected["inputs"], 20_000
+    found = simulate_rule(
+        given["p"],
+        third_of_a_bin(given["R"], given["K"]),
+        scale=range(1, 6),
+        ci_prob=1 - given["alpha"],
+        method="z",
+        pilot=given["n0"],
+        batch=given["batch"],
+        runs=runs,
+        random_seed=1,
+    )
+    pairs = [
+        (found.covered_as_found, expected["coverage_pm_h"]),
+        (found.within, expected["coverage_pm_d"]),
+        (found.no_width, expected["P_h_zero"]),
+    ]
+    for value, wanted in pairs:
+        error = np.sqrt(wanted * (1 - wanted) * (1 / runs + 1 / expected["reps"]))
+        assert abs(value - wanted) < 5 * error
+    assert_allclose(found.calls, expected["E_n"], rtol=0.02)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: third_of_a_bin(0, 5), "value_range must be positive"),
+        (lambda: third_of_a_bin(4, 0), "bins must be 1 or more"),
+        (lambda: required_repeats(-1, 0.1), "sd must be 0 or more"),
+        (lambda: required_repeats(1, 0), "half_width must be positive"),
+        (lambda: bj.repeats.cost_table(1, value_range=4, concurrency=0), "concurrency"),
+    ],
+)
+def test_arguments_out_of_range(call, words):
+    with pytest.raises(bj.InputError, match=words):
+        call()

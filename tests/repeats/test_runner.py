@@ -1,0 +1,360 @@
+"""The runner against a server on loopback, killed and resumed, and what it refuses."""
+
+import asyncio
+import importlib.util
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from chat_server import ChatServer, dice
+
+import bayesjudge as bj
+from bayesjudge.repeats import JudgeError, Patience, Reply, read_answers, sample_until_sync
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+from run_to_be_killed import ITEMS, run  # noqa: E402
+
+QUICK = Patience(timeout=0.2, retries=2, first_delay=0.001)
+PLAN = {"scale": [1, 2, 3, 4, 5], "half_width": 0.4, "patience": QUICK, "progress": False}
+
+
+async def steady(item):
+    """A judge whose answers depend on the call only."""
+    call = bj.repeats.current_call()
+    return 3 + int(dice(item, call.repeat) < 0.5)
+
+
+# 2,000 calls, killed and resumed ----------------------------------------------------------------
+
+
+def test_killed_and_resumed_loses_nothing_and_asks_nothing_twice(tmp_path):
+    faults = {"errors": 0.10, "hangs": 0.05, "garbage": 0.03, "hang": 0.6, "latency": 0.01}
+    with ChatServer(**faults) as undisturbed:
+        expected = run(undisturbed.port, tmp_path / "whole.sqlite")
+    assert expected.items["settled"].all()
+    assert len(expected.answers) > 1200
+    store = tmp_path / "killed.sqlite"
+    with ChatServer(**faults) as server:
+        kept = []
+        for wait_for in (300, 900):
+            start_and_kill(server, store, wait_for)
+            kept.append(read_answers(store))
+        before = server.asked.copy()
+        resumed = run(server.port, store)
+    # nothing lost: what was in the store at each kill is there now, word for word
+    for part in kept:
+        assert 250 < len(part) < len(expected.answers)
+        joined = part.merge(resumed.answers, how="left")
+        assert len(joined) == len(part)
+        assert joined["raw"].equals(part["raw"])
+    # nothing asked twice: no slot that had its answer in the store was asked for again
+    for row in kept[-1].itertuples():
+        key = f"{row.item}/{row.repeat}"
+        assert server.asked[key] == before[key]
+    # the server gave an answer twice only to calls in flight at a kill, or given up after a while
+    again = [key for key, times in server.answered.items() if times > 1]
+    hung = [k for k in again if faults["errors"] <= dice(k, "luck") < faults["errors"] + 0.05]
+    assert len(again) - len(hung) <= 2 * 40
+    # nothing depends on timing: two kills and another order of answers, the same result
+    assert resumed.answers.equals(expected.answers)
+    assert resumed.items.equals(expected.items)
+    assert resumed.items["unparsed"].sum() > 20
+    assert (resumed.answers["raw"] == "I would rather not say.").sum() == resumed.items[
+        "unparsed"
+    ].sum()
+    # every attempt counts, also those that a kill caught on their way to the server
+    assert server.asked.total() <= resumed.calls <= server.asked.total() + 2 * 40
+
+
+def start_and_kill(server, store, wait_for):
+    """Start a run in a process of its own, and kill it once so many answers are in."""
+    process = subprocess.Popen(
+        [sys.executable, str(HERE / "run_to_be_killed.py"), str(server.port), str(store)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE.parent), *sys.path])},
+    )
+    until = time.monotonic() + 60
+    while server.answered.total() < wait_for and time.monotonic() < until:
+        assert process.poll() is None, "the run ended before it could be killed"
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+
+
+def test_budget_of_calls_is_respected_over_resumption(tmp_path):
+    store = tmp_path / "run.sqlite"
+    with ChatServer(errors=0.1, garbage=0.05) as server:
+        for budget in (100, 150):
+            found = run(server.port, store, budget)
+            assert found.calls == server.asked.total() == budget
+            assert not found.items["settled"].all()
+    assert list(found.items["item"]) == ITEMS
+    assert found.cost == pytest.approx(0.01 * server.answered.total())
+
+
+def test_budget_of_cost_is_passed_by_calls_in_flight_only(tmp_path):
+    async def dear(item):
+        await asyncio.sleep(0.001)
+        return Reply(await steady(item), cost=1.0)
+
+    found = sample_until_sync(
+        dear, ITEMS, store=tmp_path / "x", budget_cost=50.0, concurrency=5, **PLAN
+    )
+    assert 50 <= found.cost < 55
+    assert len(found.answers) == found.cost
+
+
+def test_concurrency_is_bounded(tmp_path):
+    with ChatServer(latency=0.02) as server:
+        from run_to_be_killed import judges
+
+        sample_until_sync(
+            judges(server.port), ITEMS[:6], store=tmp_path / "x", concurrency=7, **PLAN
+        )
+    assert 5 <= server.most_in_flight <= 7
+
+
+# What a judge may do ----------------------------------------------------------------------------
+
+
+def test_judges_are_asked_in_turn(tmp_path):
+    found = sample_until_sync(
+        {"a": steady, "b": steady, "c": steady}, ["x", "y"], store=tmp_path / "x", **PLAN
+    )
+    for _, part in found.answers.groupby("item"):
+        assert part["judge"].tolist() == (["a", "b", "c"] * len(part))[: len(part)]
+    assert found.scores.judges == ("a", "b", "c")
+
+
+def test_failures_are_tried_again_then_counted(tmp_path):
+    tries = []
+
+    async def fails(item):
+        call = bj.repeats.current_call()
+        tries.append(call)
+        if call.repeat == 2 or (call.repeat == 3 and call.attempt < 3):
+            raise OSError("no route")
+        return 4
+
+    found = sample_until_sync(fails, ["x"], store=tmp_path / "x", **PLAN)
+    row = found.items.iloc[0]
+    assert (row["failed"], row["unparsed"], row["settled"]) == (1, 0, True)
+    assert found.answers["problem"][1] == "failed: OSError: no route"
+    assert [c.attempt for c in tries if c.repeat == 3] == [1, 2, 3]
+    assert found.calls == len(tries)
+
+
+def test_a_slow_answer_is_given_up(tmp_path):
+    async def hangs(item):
+        if bj.repeats.current_call().repeat == 1:
+            await asyncio.sleep(30)
+        return 4
+
+    started = time.monotonic()
+    found = sample_until_sync(hangs, ["x"], store=tmp_path / "x", **PLAN)
+    assert found.items["failed"].tolist() == [1]
+    assert time.monotonic() - started < 10
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (None, "unparsable: no score"),
+        ("very good", "unparsable: 'very good' is not a number"),
+        (7, "unparsable: 7 is not on the scale"),
+    ],
+)
+def test_unparsable_answers_are_kept_and_limited(tmp_path, answer, problem):
+    async def odd(item):
+        return Reply(answer, raw="as it came")
+
+    found = sample_until_sync(odd, ["x"], store=tmp_path / "x", most_per_item=25, **PLAN)
+    assert found.items[["calls", "unparsed", "settled"]].values.tolist() == [[25, 25, False]]
+    assert set(found.answers["raw"]) == {"as it came"}
+    assert set(found.answers["problem"]) == {problem}
+
+
+def test_a_hopeless_error_ends_the_run_and_keeps_the_answers(tmp_path):
+    async def revoked(item):
+        if bj.repeats.current_call().repeat > 5:
+            raise JudgeError("the key was revoked")
+        return 4
+
+    with pytest.raises(JudgeError, match="revoked"):
+        sample_until_sync(revoked, ["x"], store=tmp_path / "x", concurrency=1, **PLAN)
+    assert len(read_answers(tmp_path / "x")) == 5
+    found = sample_until_sync(steady, ["x"], store=tmp_path / "x", **PLAN)
+    assert found.items["settled"].all()
+
+
+def test_nothing_but_failures_ends_the_run(tmp_path):
+    async def down(item):
+        raise ConnectionError("refused")
+
+    with pytest.raises(JudgeError, match="20 calls in a row failed: ConnectionError: refused"):
+        sample_until_sync(down, ITEMS, store=tmp_path / "x", **PLAN)
+
+
+def test_interrupted_from_the_keyboard_leaves_a_usable_store(tmp_path):
+    async def interrupts(item):
+        if bj.repeats.current_call().repeat == 8:
+            signal.raise_signal(signal.SIGINT)
+            await asyncio.sleep(1)
+        return await steady(item)
+
+    with pytest.raises(KeyboardInterrupt):
+        sample_until_sync(interrupts, ["x"], store=tmp_path / "x", concurrency=1, **PLAN)
+    assert len(read_answers(tmp_path / "x")) == 7
+    resumed = sample_until_sync(steady, ["x"], store=tmp_path / "x", **PLAN)
+    straight = sample_until_sync(steady, ["x"], store=tmp_path / "y", **PLAN)
+    assert resumed.answers.equals(straight.answers)
+
+
+def test_the_synchronous_twin_works_inside_a_running_loop(tmp_path):
+    async def cell():
+        return sample_until_sync(steady, ["x"], store=tmp_path / "x", **PLAN)
+
+    assert asyncio.run(cell()).items["settled"].all()
+
+
+# The store --------------------------------------------------------------------------------------
+
+
+def test_two_runs_on_one_store_do_not_meet(tmp_path):
+    inside, leave = threading.Event(), threading.Event()
+
+    async def waits(item):
+        inside.set()
+        await asyncio.to_thread(leave.wait)
+        return 4
+
+    patient = PLAN | {"patience": Patience(timeout=20)}
+    first = threading.Thread(
+        target=sample_until_sync,
+        args=(waits, ["x"]),
+        kwargs={"store": tmp_path / "x", **patient},
+    )
+    first.start()
+    try:
+        inside.wait()
+        with pytest.raises(bj.InputError, match="a run is using"):
+            sample_until_sync(steady, ["x"], store=tmp_path / "x", **PLAN)
+        assert read_answers(tmp_path / "x").empty  # reading is allowed
+    finally:
+        leave.set()
+        first.join()
+    assert len(read_answers(tmp_path / "x")) >= 10
+
+
+def test_a_store_belongs_to_one_run(tmp_path):
+    sample_until_sync(steady, ["x"], store=tmp_path / "x", **PLAN)
+    with pytest.raises(bj.InputError, match="other items"):
+        sample_until_sync(steady, ["y"], store=tmp_path / "x", **PLAN)
+    with pytest.raises(bj.InputError, match="other judges"):
+        sample_until_sync({"b": steady}, ["x"], store=tmp_path / "x", **PLAN)
+    narrower = sample_until_sync(steady, ["x"], store=tmp_path / "x", **PLAN | {"half_width": 0.3})
+    assert narrower.items["settled"].all()
+
+
+def test_other_files_and_versions_are_refused(tmp_path):
+    (tmp_path / "text").write_text("not a database, but long enough to be read as one" * 50)
+    with pytest.raises(bj.InputError, match="is no store"):
+        read_answers(tmp_path / "text")
+    with sqlite3.connect(tmp_path / "new") as file:
+        file.execute("PRAGMA user_version = 99")
+    file.close()
+    with pytest.raises(bj.InputError, match="version 99, this package reads 1"):
+        read_answers(tmp_path / "new")
+    with pytest.raises(bj.InputError, match="no file"):
+        read_answers(tmp_path / "absent")
+
+
+def test_intervals_are_those_of_the_rule(tmp_path):
+    found = sample_until_sync(steady, ["x"], store=tmp_path / "x", **PLAN)
+    expected = bj.repeats.mean_interval(
+        found.answers["score"], PLAN["scale"], half_width=PLAN["half_width"]
+    )
+    np.testing.assert_allclose(found.items[["mean", "low", "high"]].iloc[0], expected)
+
+
+def test_progress_is_shown(tmp_path, capsys):
+    sample_until_sync(steady, ["x", "y"], store=tmp_path / "x", **PLAN | {"progress": True})
+    shown = capsys.readouterr().err
+    assert "2/2" in shown
+    assert "calls" in shown
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"half_width": 0}, "half_width must be positive"),
+        ({"concurrency": 0}, "concurrency must be 1 or more"),
+        ({"budget_calls": -1}, "budget_calls must be 0 or more"),
+        ({"method": "guess"}, "method must be one of"),
+    ],
+)
+def test_plans_out_of_range(tmp_path, change, words):
+    with pytest.raises(bj.InputError, match=words):
+        sample_until_sync(steady, ["x"], store=tmp_path / "x", **PLAN | change)
+
+
+def test_repeated_items_are_refused(tmp_path):
+    with pytest.raises(bj.InputError, match="items must differ"):
+        sample_until_sync(steady, ["x", "x"], store=tmp_path / "x", **PLAN)
+
+
+# Through litellm --------------------------------------------------------------------------------
+
+
+def test_number_of_an_answer():
+    read = bj.repeats.only_number
+    assert [read(t) for t in ("4", " 3.5 ", "I say 4.", "**4**", "4, and again 4", "-1")] == [
+        4.0,
+        3.5,
+        4.0,
+        4.0,
+        4.0,
+        -1.0,
+    ]
+    assert [read(t) for t in ("", "4/5", "3-4", "4 out of 5", "gpt4", "1,5")] == [None] * 6
+
+
+def test_through_litellm(tmp_path):
+    if importlib.util.find_spec("litellm") is None:
+        pytest.skip("needs litellm: pip install 'bayesjudge[llm]'")
+    # in a process of its own: litellm's import warns, and its client outlives an event loop
+    with ChatServer(errors=0.1, garbage=0.05) as server:
+        done = subprocess.run(
+            [sys.executable, str(HERE / "run_through_litellm.py"), server.url, str(tmp_path / "x")],
+            env={
+                **os.environ,
+                "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # no look-up of prices on the internet
+                "PYTHONPATH": os.pathsep.join([str(HERE.parent), *sys.path]),
+            },
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr[-3000:]
+    answers = read_answers(tmp_path / "x")
+    assert set(answers["judge"]) == {"one, plain", "two, plain", "one, strict", "two, strict"}
+    assert server.asked.total() > len(answers) >= 60  # errors were tried again
+    assert answers["problem"].dropna().str.startswith("unparsable").all()
+    assert {"Rate x0.", "Be strict with x0."} <= set(server.prompts)
+    for row in answers.dropna(subset="score").itertuples():
+        expected = server.say(f"{row.item}/{row.repeat}", row.judge.split(",")[0])
+        assert row.raw == expected
+
+
+def test_litellm_is_asked_for_by_name(monkeypatch):
+    monkeypatch.setitem(sys.modules, "litellm", None)
+    with pytest.raises(ImportError, match=r"pip install 'bayesjudge\[llm\]'"):
+        bj.repeats.chat_judges(["openai/x"], "Rate {item}")
