@@ -1,6 +1,7 @@
 """What share of outputs is truly good, when the judge errs?"""
 
 from bayesjudge.core.intervals import clopper_pearson, wilson
+from bayesjudge.prevalence.budget import judge_regime, labels_needed, width_curves
 from bayesjudge.prevalence.closed_form import (
     closed_forms,
     difference,
@@ -10,8 +11,17 @@ from bayesjudge.prevalence.closed_form import (
     rogan_gladen,
 )
 from bayesjudge.prevalence.data import Counts
+from bayesjudge.prevalence.design import allocate, best_allocation, interval_width
 from bayesjudge.prevalence.model import Priors, build_model, fit
-from bayesjudge.prevalence.plots import plot_correction, plot_posterior
+from bayesjudge.prevalence.planning import plan
+from bayesjudge.prevalence.plots import (
+    plot_correction,
+    plot_plan,
+    plot_posterior,
+    plot_regime,
+    plot_widths,
+)
+from bayesjudge.prevalence.preposterior import expected_width, label_next
 from bayesjudge.prevalence.quadrature import exact
 from bayesjudge.prevalence.reading import CALIBRATIONS
 from bayesjudge.prevalence.simulate import simulate
@@ -20,18 +30,30 @@ __all__ = [
     "CALIBRATIONS",
     "Counts",
     "Priors",
+    "allocate",
+    "best_allocation",
     "build_model",
     "clopper_pearson",
     "closed_forms",
     "difference",
     "exact",
+    "expected_width",
     "fit",
     "human_only",
+    "interval_width",
+    "judge_regime",
+    "label_next",
+    "labels_needed",
     "naive",
+    "plan",
     "plot_correction",
+    "plot_plan",
     "plot_posterior",
+    "plot_regime",
+    "plot_widths",
     "post_stratified",
     "rogan_gladen",
     "simulate",
+    "width_curves",
     "wilson",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from bayesjudge.core.fit import Fit
 from bayesjudge.core.plots import new_axes
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 
@@ -96,4 +97,97 @@ def plot_posterior(
     ax.spines[["top", "right", "left"]].set_visible(False)
     if ax.get_legend_handles_labels()[0]:
         ax.legend(frameon=False)
+    return ax
+
+
+def plot_widths(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Draw the interval's width by number of labels, as in Figure 3 of source 1.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        From `bayesjudge.prevalence.width_curves`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        A colour a pass rate, a line style a split.
+    """
+    ax = ax or new_axes(6.5, 3.6)
+    styles = {"equal": "--", "adaptive": "-", "best": ":"}
+    for i, (rate, rows) in enumerate(table.groupby("pass_rate", sort=False)):
+        for split, one in rows.groupby("split", sort=False):
+            label = f"pass rate {rate:g}, {split}"
+            ax.plot(one["labelled"], one["width"], styles[str(split)], color=f"C{i}", label=label)
+    ax.set(xlabel="labels", ylabel="width of the interval (share of items)", ylim=(0, None))
+    ax.grid(alpha=0.3)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, ncols=2, fontsize="small")
+    return ax
+
+
+def plot_regime(
+    accuracy: Any, regime: tuple[Any, Any], *, label: str = "", ax: Axes | None = None
+) -> Axes:
+    """Draw where labels are better spent on calibrating a judge, as in Figure 4 of source 1.
+
+    Parameters
+    ----------
+    accuracy : array_like
+        Of symmetric judges: sensitivity and specificity, rising.
+    regime : tuple of array_like
+        From ``bayesjudge.prevalence.judge_regime(accuracy, accuracy)``.
+    label : str, optional
+        For a legend.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default. Several regimes may be drawn on one.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Accuracy to the right, prevalence up; shaded where the judge is worth it.
+    """
+    ax = ax or new_axes(5.0, 3.6)
+    known = np.isfinite(regime[0])
+    x, low, high = (np.asarray(part, float)[known] for part in (accuracy, *regime))
+    colour = f"C{len(ax.collections)}"
+    ax.fill_between(x, low, high, color=colour, alpha=0.25, lw=0, label=label or None)
+    ax.plot(x, low, color=colour, lw=1)
+    ax.plot(x, high, color=colour, lw=1)
+    ax.set(xlabel="judge's accuracy (sensitivity = specificity)", ylabel="prevalence", ylim=(0, 1))
+    ax.set_xlim(float(np.min(accuracy)), float(np.max(accuracy)))
+    ax.spines[["top", "right"]].set_visible(False)
+    if label:
+        ax.legend(frameon=False, loc="center left")
+    return ax
+
+
+def plot_plan(table: pd.DataFrame, *, width: float | None = None, ax: Axes | None = None) -> Axes:
+    """Draw what each way of spending labels is expected to buy.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        From `bayesjudge.prevalence.plan`.
+    width : float, optional
+        A width that is wanted, drawn as a dashed line.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Expected width of the posterior's interval by number of labels, a line a strategy.
+    """
+    ax = ax or new_axes(6.5, 3.6)
+    for strategy, rows in table.groupby("strategy", sort=False):
+        ax.plot(rows["labelled"], rows["expected_width"], "o-", ms=4, label=strategy)
+    if width is not None:
+        ax.axhline(width, ls="--", color="k", lw=1, label=f"wanted: {width:g}")
+    ax.set(xlabel="labels", ylabel="expected width (share of items)", ylim=(0, None))
+    ax.grid(alpha=0.3)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, fontsize="small")
     return ax

@@ -1,0 +1,167 @@
+"""``bayesjudge plan``: how many labels, of which items, before they are bought."""
+
+from __future__ import annotations
+
+import json as json_format
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+from cyclopts import Group, Parameter
+
+import bayesjudge
+from bayesjudge import prevalence as room
+from bayesjudge.cli import screen
+from bayesjudge.cli.app import app
+from bayesjudge.cli.common import OUTPUT, tell
+from bayesjudge.cli.document import SCHEMA
+from bayesjudge.core.errors import InputError, checking
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+    from rich.console import Console
+
+_ASSUMED = Parameter(group=Group("What is assumed to be true", sort_key=1))
+_OUTPUT = Parameter(group=OUTPUT, negative="")
+#: Numbers of labels that are compared where none are given.
+LABELS = (50, 100, 200, 400)
+
+
+@app.command
+def plan(
+    *,
+    prevalence: Annotated[float, _ASSUMED],
+    sensitivity: Annotated[float, _ASSUMED],
+    specificity: Annotated[float, _ASSUMED],
+    items: Annotated[int, _ASSUMED],
+    labelled: Annotated[list[int] | None, Parameter(negative="")] = None,
+    width: float | None = None,
+    ci_prob: Annotated[float, _OUTPUT] = 0.95,
+    seed: Annotated[int, _OUTPUT] = 1,
+    picture: Annotated[Path | None, _OUTPUT] = None,
+    json: Annotated[bool, _OUTPUT] = False,
+) -> None:
+    r"""Plan a labelling budget: what each way of spending labels is expected to buy.
+
+    For each number of labels, the width of the interval that each design will give: people only, a
+    random sample, balanced by the human label, balanced by the judge's verdict. Guess what is true;
+    try a few guesses.
+
+    ```
+    bayesjudge plan --prevalence 0.7 --sensitivity 0.9 --specificity 0.7 --items 1000 --width 0.1
+    ```
+
+    Parameters
+    ----------
+    prevalence : float
+        Share of items that people would pass, in [0, 1].
+    sensitivity : float
+        Share of good items that the judge passes.
+    specificity : float
+        Share of bad items that the judge fails.
+    items : int
+        Items without a label that the judge sees.
+    labelled : list[int]
+        Number of labels. May be repeated; by default 50, 100, 200 and 400.
+    width : float
+        Width that is wanted, as a share of items; says how many labels reach it.
+    ci_prob : float
+        Probability of every interval: 0.95 is 95 %.
+    seed : int
+        Same seed, same table.
+    picture : Path
+        Draw the table, in the format that the file's name ends in.
+    json : bool
+        Print one JSON document instead of text.
+
+    Raises
+    ------
+    InputError
+        Where an option is out of its range.
+    """
+    assumed = {"prevalence": prevalence, "sensitivity": sensitivity, "specificity": specificity}
+    with checking("options") as require:
+        folder = picture is None or picture.parent.is_dir()
+        require(folder, f"--picture: there is no folder {str(picture and picture.parent)!r}")
+        require(width is None or 0 < width < 1, f"--width must lie in (0, 1), got {width}")
+    sizes = tuple(labelled or LABELS)
+    how: dict[str, Any] = {**assumed, "items": items, "ci_prob": ci_prob}
+    table = room.plan(sizes, **how, random_seed=seed)
+    needed = {} if width is None else _needed(width, how)
+    regime = room.judge_regime(sensitivity, specificity, labelled=max(sizes), items=items)
+    if json:
+        document = {
+            "schema": SCHEMA,
+            "bayesjudge": bayesjudge.__version__,
+            "command": "plan",
+            "inputs": {**how, "labelled": sizes, "width": width, "seed": seed},
+            "rows": table.to_dict("records"),
+            "labels_needed": needed,
+        }
+        sys.stdout.write(json_format.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    else:
+        console = screen.console()
+        screen.opening(console, "Plan: what labels are expected to buy", how)
+        _print(console, table)
+        _say(needed, width, regime, max(sizes))
+    if picture is not None:
+        figure = cast("Figure", room.plot_plan(table, width=width).get_figure())
+        figure.savefig(picture, dpi=150)
+        tell(f"picture written to {picture}")
+
+
+def _needed(width: float, how: dict[str, Any]) -> dict[str, int | None]:
+    """How many labels of half good, half bad items reach a width, by the closed form."""
+    rate = how["prevalence"] * how["sensitivity"]
+    rate += (1 - how["prevalence"]) * (1 - how["specificity"])
+    judge = {name: how[name] for name in ("sensitivity", "specificity", "items", "ci_prob")}
+    found: dict[str, int | None] = {}
+    for split in ("equal", "adaptive", "best"):
+        try:
+            found[split] = room.labels_needed(width, rate, split=split, **judge)
+        except InputError:
+            found[split] = None
+    return found
+
+
+def _print(console: Console, table: pd.DataFrame) -> None:
+    from rich.table import Table
+
+    names = ["labels", "strategy", "--calibration", "good", "bad", "width", "expected", "± error"]
+    grid = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in names:
+        justify: Any = "left" if name in ("strategy", "--calibration") else "right"
+        grid.add_column(name, justify=justify, no_wrap=True)
+    last = None
+    for row in table.itertuples(index=False):
+        if last is not None and row.labelled != last:
+            grid.add_row()
+        cells = [f"{row.correct_n:.0f}", f"{row.incorrect_n:.0f}", f"{row.width:.3f}"]
+        cells += [f"{row.expected_width:.3f}", f"{row.mc_error:.3f}"]
+        size = "" if row.labelled == last else str(row.labelled)
+        grid.add_row(size, row.strategy, row.calibration, *cells)
+        last = row.labelled
+    console.print("", grid, sep="\n")
+
+
+def _say(
+    needed: dict[str, int | None], width: float | None, regime: tuple[Any, Any], most: int
+) -> None:
+    lines = ["", "width: of the closed form's interval at the data expected; expected: of the "]
+    lines[-1] += "posterior's,\naveraged over simulated data; both as a share of items."
+    if regime[0] != regime[0]:
+        lines.append(
+            f"With {most} labels this judge is never worth calibrating against labels alone; a "
+            "random sample\nuses both."
+        )
+    else:
+        lines.append(
+            f"With {most} labels, calibrating this judge beats labels alone where the prevalence "
+            f"is between\n{regime[0]:.3f} and {regime[1]:.3f}; a random sample uses both."
+        )
+    words = {"equal": "half good, half bad", "adaptive": "adaptive", "best": "best allocation"}
+    for split, count in needed.items():
+        answer = "out of reach: judge more items" if count is None else f"{count} labels"
+        lines.append(f"Width {width:g} by truth, {words[split]}: {answer}")
+    sys.stdout.write("\n".join(lines) + "\n")

@@ -1,0 +1,226 @@
+"""What a design is expected to buy: data sets not yet seen, and the posteriors they would give."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from bayesjudge.core.errors import InputError, check_ci_prob, checking
+from bayesjudge.prevalence.data import FIELDS, Counts
+from bayesjudge.prevalence.design import check_rates
+from bayesjudge.prevalence.model import Priors
+from bayesjudge.prevalence.quadrature import posterior_of
+from bayesjudge.prevalence.reading import require_calibration
+from bayesjudge.prevalence.shares import Contradiction
+from bayesjudge.prevalence.weighted import weighted_draws, weighted_quantiles
+
+
+class Expected(NamedTuple):
+    """A width that is expected of data not yet seen.
+
+    Parameters
+    ----------
+    width : float
+        Mean width of the interval, as a share of items.
+    sd : float
+        How much the width varies from data set to data set.
+    mc_error : float
+        Standard error of `width`, from the number of data sets that were simulated.
+    """
+
+    width: float
+    sd: float
+    mc_error: float
+
+
+def expected_width(
+    *,
+    prevalence: float,
+    sensitivity: float,
+    specificity: float,
+    items: int,
+    labelled: int | tuple[int, int],
+    calibration: str,
+    priors: Priors = Priors(),
+    ci_prob: float = 0.95,
+    repeats: int = 64,
+    draws: int = 2000,
+    random_seed: Any = None,
+) -> Expected:
+    """Average the posterior's width over data sets that the design may give.
+
+    Parameters
+    ----------
+    prevalence, sensitivity, specificity : float
+        What is assumed to be true, in [0, 1].
+    items : int
+        Test items without a label.
+    labelled : int or tuple of int
+        Labels; by truth, a pair says how many good and how many bad items, by verdict, how many
+        passed and how many failed ones. One number is halved.
+    calibration : {"random", "by_truth", "separate", "by_verdict"}
+        How the labelled items will be chosen.
+    priors : Priors, default ``Priors()``
+        Of the model that will be fitted.
+    ci_prob : float, default 0.95
+        Probability of the equal-tailed interval.
+    repeats : int, default 64
+        Data sets.
+    draws : int, default 2000
+        Draws of each posterior.
+    random_seed : int or numpy.random.Generator, optional
+        Same seed, same result.
+
+    Returns
+    -------
+    Expected
+        Width, its spread, and its Monte Carlo error.
+
+    Raises
+    ------
+    InputError
+        Where a rate is not in [0, 1], a size is too small, or `calibration` is unknown.
+
+    Examples
+    --------
+    >>> found = expected_width(prevalence=0.5, sensitivity=0.9, specificity=0.7, items=1000,
+    ...                        labelled=200, calibration="by_truth", random_seed=1)
+    >>> abs(found.width - 0.22) < 0.01
+    True
+    """
+    rates = {"prevalence": prevalence, "sensitivity": sensitivity, "specificity": specificity}
+    check_rates("expected_width", **rates)
+    check_ci_prob(ci_prob)
+    pair = _pair(labelled)
+    with checking("expected_width") as require:
+        require_calibration(calibration, require)
+        require(items >= 1, f"items must be 1 or more, got {items}")
+        require(min(pair) >= 0 and sum(pair) >= 1, f"labelled must be 1 or more, got {labelled}")
+        require(repeats >= 2 and draws >= 100, f"repeats={repeats} >= 2, draws={draws} >= 100")
+    rng = np.random.default_rng(random_seed)
+    counts = _drawn(rates, items, pair, calibration, repeats, rng)
+    theta, weights = weighted_draws(counts, priors, draws, rng)
+    tail = (1 - ci_prob) / 2
+    low, high = weighted_quantiles(theta, weights, (tail, 1 - tail))
+    widths = high - low
+    sd = float(widths.std(ddof=1))
+    return Expected(float(widths.mean()), sd, sd / float(np.sqrt(repeats)))
+
+
+def label_next(counts: Counts, priors: Priors = Priors()) -> pd.DataFrame:
+    """Ask which kind of item is best labelled next, given what is known by now.
+
+    Parameters
+    ----------
+    counts : Counts
+        One system's verdicts and labels, chosen by truth or by verdict (a random sample leaves
+        nothing to choose).
+    priors : Priors, default ``Priors()``
+        One for each unknown.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index ``kind`` (good and bad items, or passed and failed ones), the best first; columns
+        ``right``, the probability that the judge proves right on the next such item, ``sd``, the
+        posterior standard deviation of the prevalence now, and ``expected_sd``, the root of its
+        expected square after one more label.
+
+    Raises
+    ------
+    InputError
+        Where there are several systems, labels are a random sample, or the data contradict each
+        other.
+
+    Notes
+    -----
+    Exact: five posteriors by quadrature. The probability of the next verdict follows from the law
+    of total expectation, posterior mean now = mean of the posterior means then.
+
+    Examples
+    --------
+    >>> counts = Counts(1000, 380, 100, 90, 100, 70, calibration="by_truth")
+    >>> label_next(counts).index[0]
+    'bad'
+    """
+    with checking("label_next") as require:
+        require(counts.systems is None, "one system at a time: use counts.system(name)")
+        choice = counts.calibration != "random"
+        require(choice, "labels are a random sample: the next one is a random item too")
+    kinds = {"good": ("correct_pass", "correct_n"), "bad": ("incorrect_fail", "incorrect_n")}
+    if counts.calibration == "by_verdict":
+        kinds = {"passed": ("correct_pass", ""), "failed": ("incorrect_fail", "")}
+    try:
+        now = posterior_of(counts, priors)
+        rows = {kind: _after(counts, priors, kind, now) for kind in kinds}
+    except Contradiction as error:
+        raise InputError(
+            "label_next", ["labels, verdicts and priors contradict each other; check the data"]
+        ) from error
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=["right", "expected_sd"])
+    table.insert(1, "sd", now.sd)
+    return table.rename_axis("kind").sort_values("expected_sd")
+
+
+def _after(counts: Counts, priors: Priors, kind: str, now: Any) -> tuple[float, float]:
+    """How likely the judge is right on one more item, and what its label leaves unknown."""
+    # whether right or wrong, one more item of this kind; which of the counts it adds to
+    added = {
+        "good": (("correct_n", "correct_pass"), ("correct_n",)),
+        "bad": (("incorrect_n", "incorrect_fail"), ("incorrect_n",)),
+        "passed": (("correct_n", "correct_pass"), ("incorrect_n",)),
+        "failed": (("incorrect_n", "incorrect_fail"), ("correct_n",)),
+    }[kind]
+    taken = {"passed": ("test_n", "test_pass"), "failed": ("test_n",)}.get(kind, ())
+    right, wrong = (posterior_of(_moved(counts, up=names, down=taken), priors) for names in added)
+    if abs(right.mean - wrong.mean) < 1e-8:  # the label tells nothing, whatever it will be
+        return float("nan"), now.sd
+    share = (now.mean - wrong.mean) / (right.mean - wrong.mean)
+    return share, float(np.sqrt(share * right.sd**2 + (1 - share) * wrong.sd**2))
+
+
+def _moved(counts: Counts, up: tuple[str, ...], down: tuple[str, ...]) -> Counts:
+    values = {name: getattr(counts, name) + (name in up) - (name in down) for name in FIELDS}
+    return Counts(**values, calibration=counts.calibration)
+
+
+def _pair(labelled: int | tuple[int, int]) -> tuple[int, int]:
+    if isinstance(labelled, tuple):
+        return labelled
+    return (labelled + 1) // 2, labelled // 2
+
+
+def _drawn(
+    rates: dict[str, float],
+    items: int,
+    pair: tuple[int, int],
+    calibration: str,
+    repeats: int,
+    rng: np.random.Generator,
+) -> Counts:
+    """Draw data sets that may come, one a system."""
+    good, hit, caught = rates.values()
+    rate = good * hit + (1 - good) * (1 - caught)
+    names = [str(i) for i in range(repeats)]
+    if calibration == "by_verdict":
+        passes = rng.binomial(items + sum(pair), rate, repeats)
+        passed = np.minimum(pair[0], passes)
+        failed = np.minimum(pair[1], items + sum(pair) - passes)
+        ppv = good * hit / rate if rate > 0 else 0.0
+        npv = (1 - good) * caught / (1 - rate) if rate < 1 else 0.0
+        right, refused = rng.binomial(passed, ppv), rng.binomial(failed, npv)
+        tested = items + sum(pair) - passed - failed
+        good_ones, bad_ones = right + failed - refused, passed - right + refused
+        cells: list[Any] = [tested, passes - passed, good_ones, right, bad_ones, refused]
+        return Counts(
+            **dict(zip(FIELDS, cells, strict=True)), calibration=calibration, systems=names
+        )
+    correct = np.full(repeats, pair[0])
+    if calibration == "random":
+        correct = rng.binomial(sum(pair), good, repeats)
+    incorrect = sum(pair) - correct
+    cells = [np.full(repeats, items), rng.binomial(items, rate, repeats), correct]
+    cells += [rng.binomial(correct, hit), incorrect, rng.binomial(incorrect, caught)]
+    return Counts(**dict(zip(FIELDS, cells, strict=True)), calibration=calibration, systems=names)
