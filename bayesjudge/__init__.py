@@ -14,10 +14,7 @@ Every room has the same furniture: a data class, closed forms that return an `Es
 Importing the package loads neither PyMC nor ArviZ nor matplotlib; a function that needs one does.
 """
 
-from bayesjudge import bias, prevalence
-from bayesjudge import panel, prevalence
-from bayesjudge import prevalence, ratings
-from bayesjudge import prevalence, repeats
+from bayesjudge import bias, panel, prevalence, ratings, repeats
 from bayesjudge.core.errors import (
     ConvergenceError,
     ConvergenceWarning,

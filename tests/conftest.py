@@ -36,6 +36,7 @@ ROOMS = {
             "rms_shift[order]": np.sqrt(2.0**2 + 2 * 3.0**2),
             "repeat_noise": np.sqrt(2) * 3.0,
         },
+    ),
     bj.panel: Room(
         read=bj.panel.Votes.from_frame,
         closed_form=bj.panel.dawid_skene_em,
@@ -52,6 +53,7 @@ ROOMS = {
         ),
         closed_form=bj.ratings.endorsement_rates,
         truth={"endorsement[people, yes]": 0.6, "endorsement[gpt, no]": 0.65},
+    ),
     bj.repeats: Room(
         read=lambda table: bj.repeats.Scores.from_frame(
             table, scale=range(1, 6), item="item", judge="judge", order="repeat"

@@ -9,7 +9,8 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.fit import Fit, labelled_draws
+from bayesjudge.core.draws import labelled_draws
+from bayesjudge.core.fit import Fit
 
 
 class Bound(NamedTuple):
