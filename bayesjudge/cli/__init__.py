@@ -23,3 +23,7 @@ from bayesjudge.cli import demo, plan, prevalence
 from bayesjudge.cli.app import main
 
 __all__ = ["demo", "main", "plan", "prevalence"]
+from bayesjudge.cli import demo, prevalence, ratings
+from bayesjudge.cli.app import main
+
+__all__ = ["demo", "main", "prevalence", "ratings"]

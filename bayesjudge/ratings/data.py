@@ -30,8 +30,10 @@ class Ratings:
     endorsed : array_like of int, shape (n_sources, n_items, Q), optional
         Response sets: how often each was given. None by default.
     paired : array_like of int, shape (n_sources, K, Q), optional
-        Answers that hold both a choice (row) and a response set (column), summed over items. The
-        sets are counted in `endorsed` and the choices in `chosen`, here is how they go together.
+        Answers that hold both a choice (row) and a response set (column), summed over items: how
+        raters choose from a set. `chosen` and `endorsed` count them too.
+    paired_chosen : array_like of int, shape (n_sources, n_items, K), optional
+        Those of `chosen` whose response set is known; given the set they say nothing of the item.
     sets : sequence of sequence of str, length Q, optional
         Admissible response sets; all non-empty sets of options by default.
     items, sources : sequence of str, optional
@@ -58,6 +60,7 @@ class Ratings:
     positive: str
     endorsed: Any = None
     paired: Any = None
+    paired_chosen: Any = None
     sets: Sequence[Sequence[str]] | None = None
     items: Sequence[str] | None = None
     sources: Sequence[str] | None = None
@@ -79,6 +82,7 @@ class Ratings:
             "chosen": (n_sources, n_items, k),
             "endorsed": (n_sources, n_items, len(sets)),
             "paired": (n_sources, k, len(sets)),
+            "paired_chosen": (n_sources, n_items, k),
         }
         found: dict[str, Any] = {"options": options, "positive": str(self.positive), "sets": sets}
         with checking("ratings.Ratings") as require:
@@ -104,6 +108,13 @@ class Ratings:
         require(len(set(self.sets or ())) == len(self.sets or ()), "response sets repeat")
         lonely = [o for o in self.options if (o,) not in (self.sets or ())]
         require(not lonely, f"{lonely} are options but not response sets of their own; add them")
+        both = np.array_equal(self.paired_chosen.sum(axis=1), self.paired.sum(axis=2))
+        require(both, "paired and paired_chosen count different answers")
+        held = (self.paired_chosen <= self.chosen).all()
+        held = held and (self.paired.sum(axis=1) <= self.endorsed.sum(axis=1)).all()
+        require(held, "there are more paired answers than choices or response sets")
+        outside = self.paired[:, self.members == 0].sum()
+        require(outside == 0, f"{outside} paired choices are outside their response set")
         for name, total in zip(self.sources or (), self._totals(), strict=True):
             require(total > 0, f"{name!r} has no ratings; leave it out")
 
@@ -114,6 +125,11 @@ class Ratings:
     def judges(self) -> tuple[str, ...]:
         """Names of the judges: all sources but people."""
         return tuple(self.sources or ())[1:]
+
+    @property
+    def alone(self) -> np.ndarray:
+        """Choices of raters whose response set is not known, shape of `chosen`."""
+        return self.chosen - self.paired_chosen
 
     @property
     def members(self) -> np.ndarray:

@@ -89,7 +89,7 @@ def draw_shares(
     n_draws, n_sources, q = alpha.shape
     out = np.empty((n_draws, n_sources, ratings.chosen.shape[1], q))
     for s in range(n_sources):
-        chosen, given = ratings.chosen[s], ratings.endorsed[s]
+        chosen, given = ratings.alone[s], ratings.endorsed[s]
         if error is None:
             fixed, counts, seen = given.astype(float), chosen, choice[:, s]
         else:
@@ -251,7 +251,7 @@ def performance(
 def _prior_heavy(fit: Fit) -> tuple[Caution, ...]:
     """Say where items' own ratings are outweighed by the mean over items."""
     ratings = fit.data
-    n = (ratings.chosen.sum(axis=2) + ratings.endorsed.sum(axis=2))[:, :, None]
+    n = (ratings.alone.sum(axis=2) + ratings.endorsed.sum(axis=2))[:, :, None]
     size = fit.draws("pool_size").mean(axis=0)[:, None, None]
     own = (n / (n + size)).mean(axis=(1, 2))
     low = [f"{s} {w:.0%}" for s, w in zip(ratings.sources, own, strict=True) if w < OWN_WEIGHT]

@@ -28,7 +28,7 @@ import numpy as np
 from scipy.special import gammaln
 
 #: Products q * h that one evaluation may cost. NUTS evaluates some hundred thousand times.
-MOST_PAIRS = 60_000
+MOST_PAIRS = 30_000
 #: Ratings an item to try, most first, until the cost is bearable.
 THINNED_TO = (20, 16, 12, 10, 8, 7, 6, 5, 4, 3, 2, 1)
 

@@ -193,7 +193,7 @@ def prepared(ratings: Ratings, priors: Priors) -> tuple[Lattice, int | None]:
     q = len(ratings.sets or ())
     sets = np.eye(q, dtype=bool) if fold else np.ones((q, q), bool)
     chosen = ratings.members > 0 if fold else np.ones(ratings.members.shape, bool)
-    choices, given, kept = thinned(ratings.chosen, ratings.endorsed, fold=fold)
+    choices, given, kept = thinned(ratings.alone, ratings.endorsed, fold=fold)
     return lattice_of(choices, given, fold=fold, support=np.concatenate([chosen, sets])), kept
 
 

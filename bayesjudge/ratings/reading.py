@@ -68,6 +68,7 @@ def read_answers(
         "chosen": np.zeros((*shape, len(known)), int),
         "endorsed": np.zeros((*shape, len(admissible)), int),
         "paired": np.zeros((len(sources), len(known), len(admissible)), int),
+        "paired_chosen": np.zeros((*shape, len(known)), int),
     }
     stray = 0
     for one in rows.itertuples():
@@ -81,6 +82,7 @@ def read_answers(
             if one.choice in one.chosen_set:
                 pair = (s, at_option[one.choice], at_set[one.chosen_set])
                 counts["paired"][pair] += one.n_rows
+                counts["paired_chosen"][s, i, at_option[one.choice]] += one.n_rows
             else:
                 stray += one.n_rows
     return {

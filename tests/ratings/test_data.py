@@ -34,6 +34,7 @@ def test_rows_are_counted_by_source_and_item():
     assert ratings.sources == ("people", "gpt")
     assert ratings.chosen.tolist() == [[[1, 1], [0, 1]], [[2, 0], [0, 0]]]
     assert ratings.endorsed.tolist() == [[[0, 0, 1], [0, 0, 0]], [[1, 0, 0], [0, 1, 0]]]
+    assert ratings.alone.tolist() == [[[1, 0], [0, 1]], [[1, 0], [0, 0]]]
     assert ratings.paired.tolist() == [[[0, 0, 0], [0, 0, 1]], [[1, 0, 0], [0, 0, 0]]]
 
 
@@ -62,6 +63,14 @@ def test_a_person_who_answers_twice_is_named():
 def test_a_positive_option_must_be_one():
     with pytest.raises(bj.InputError, match="toxic"):
         Ratings(np.ones((1, 2, 2), int), ("yes", "no"), "toxic")
+
+
+def test_paired_counts_that_cannot_be_are_refused():
+    settings = {"options": ("yes", "no"), "positive": "yes"}
+    paired = np.zeros((1, 2, 3), int)
+    paired[0, 0, 1] = 1  # "yes" from the set {no}
+    with pytest.raises(bj.InputError, match=r"different answers.*more paired.*outside"):
+        Ratings(np.array([[[0, 1]]]), **settings, paired=2 * paired, paired_chosen=[[[1, 0]]])
 
 
 def test_a_choice_outside_the_own_set_is_counted_apart():

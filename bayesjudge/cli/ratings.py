@@ -1,0 +1,175 @@
+"""``bayesjudge ratings``: which judge agrees with people when several answers are right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from bayesjudge import ratings as room
+from bayesjudge.cli.app import app
+from bayesjudge.cli.common import DATA, MODEL, Shared, Story, present
+from bayesjudge.core.errors import checking
+from bayesjudge.core.fit import Fit
+from bayesjudge.core.priors import BetaPrior
+from bayesjudge.core.results import Estimate
+from bayesjudge.readers import read_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_DATA = Parameter(group=DATA, negative="")
+_MODEL = Parameter(group=MODEL, negative="")
+
+#: The declaration that nothing in a table can stand in for.
+LESSON = (
+    "--positive is needed: by which option are items categorised?\n"
+    "  Where people were asked `is it unsafe?`, yes means unsafe; where a judge was asked\n"
+    "  `is it safe?`, yes means the opposite. Say what yes means, for example --positive unsafe."
+)
+
+
+@app.command
+def ratings(
+    table: Annotated[Path, _DATA],
+    /,
+    *,
+    positive: Annotated[str, _DATA],
+    judge: Annotated[list[str], _DATA],
+    item: Annotated[str, _DATA] = "item",
+    rater: Annotated[str, _DATA] = "rater",
+    choice: Annotated[str | None, _DATA] = "choice",
+    response_set: Annotated[str | None, _DATA] = None,
+    separator: Annotated[str, _DATA] = "|",
+    option: Annotated[list[str] | None, _DATA] = None,
+    missing_value: Annotated[list[str] | None, _DATA] = None,
+    cutoff: Annotated[float, _MODEL] = 0.5,
+    shift_from: Annotated[str | None, _MODEL] = None,
+    pseudo_count: Annotated[float, _MODEL] = 0.5,
+    error: Annotated[str | None, _MODEL] = None,
+    shared: Shared = Shared(),
+) -> None:
+    r"""Compare judges with people, where raters may have more than one answer in mind.
+
+    Agreement is computed under every definition in use, since definitions contradict each other.
+    Endorsements (who would accept an option) come from response sets; where raters were made to
+    pick one option, the report says what that hides.
+
+    ```
+    bayesjudge ratings answers.csv --positive unsafe --judge gpt --judge claude \
+        --response-set all_that_apply --html report.html
+    ```
+
+    Parameters
+    ----------
+    table : Path
+        One row an answer: .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson.
+    positive : str
+        Option that items are categorised by.
+    judge : list[str]
+        Name of a judge in the column of raters; all other raters are people. May be repeated.
+    item : str
+        Column with the item.
+    rater : str
+        Column with who rated it.
+    choice : str
+        Column with a forced choice.
+    response_set : str
+        Column with all options that a rater would accept.
+    separator : str
+        Between the options of a response set.
+    option : list[str]
+        All options in their order, where not all occur. May be repeated.
+    missing_value : list[str]
+        Answer that means that there is none. May be repeated.
+    cutoff : float
+        Share of raters from which an option counts as endorsed.
+    shift_from : str
+        Option whose choosers may also accept the positive one, for the sensitivity analysis; not
+        needed where there are two options.
+    pseudo_count : float
+        Added to each count, so that divergences are finite.
+    error : str
+        Prior of people's error rate, as rate:n. 0.05:20 is a belief worth 20 answers. Without it
+        raters make no errors.
+
+    Raises
+    ------
+    InputError
+        Where an option, a column or a value is not understood.
+    """
+    shared.check()
+    columns = [c for c in (item, rater, choice, response_set) if c is not None]
+    data = room.Ratings.from_frame(
+        read_table(table, columns),
+        positive=positive,
+        judges=judge,
+        item=item,
+        rater=rater,
+        choice=choice,
+        response_set=response_set,
+        separator=separator,
+        options=option,
+        missing_value=missing_value or (),
+    )
+    priors = room.Priors(error=_error(error))
+    of = room.definitions(cutoff)
+    counted = room.agreement(data, of=of, pseudo_count=pseudo_count, random_seed=shared.seed)
+    chosen = shift_from or next(o for o in data.options if o != data.positive)
+    sweep = room.shift_sweep(data, chosen=chosen, added=data.positive, of=of)
+
+    def sample() -> Fit:
+        return room.fit(data, priors, random_seed=shared.seed, strict=shared.strict)
+
+    def draw(made: Sequence[Estimate | Fit]) -> dict[str, Axes]:
+        pictures = {
+            "Rank of each judge under each definition, as counted": room.plot_ranks(counted),
+            f"If who chose {chosen} would accept {data.positive} too": room.plot_shift(sweep),
+            "Prevalence, under the same": room.plot_shift(
+                sweep, definition=f"prevalence (at {cutoff:g})"
+            ),
+        }
+        for one in made:
+            if isinstance(one, Fit):
+                found = room.performance(one, of=of)
+                pictures["Rank of each judge, with what is unknown"] = room.plot_ranks(found)
+                pictures["Items most in doubt"] = room.plot_items(one, cutoff=cutoff)
+        return pictures
+
+    closed = room.endorsement_rates(data, ci_prob=shared.ci_prob)
+    story = Story(
+        command="ratings",
+        title="Ratings: which judge agrees with people",
+        answer="endorsement",
+        inputs={
+            "data": str(table),
+            "items": len(data.items or ()),
+            "options": f"{', '.join(data.options)} (positive: {data.positive})",
+            "choices": int(data.chosen.sum()),
+            "response sets": int(data.endorsed.sum()),
+            "judges": ", ".join(data.judges),
+            "priors": str(priors),
+        },
+        brief=lambda method: method.split(",")[0],
+    )
+    present([closed, counted.estimate(ci_prob=shared.ci_prob)], sample, shared, story, draw=draw)
+
+
+# what `bayesjudge.cli.app` says where this option is missing
+ratings.lessons = {"--positive": LESSON}  # type: ignore[attr-defined]
+
+
+def _error(text: str | None) -> BetaPrior | None:
+    if text is None:
+        return None
+    rate, _, n = text.partition(":")
+    made: Any = None
+    with checking("options") as require:
+        try:
+            made = BetaPrior.worth(rate=float(rate), n=float(n))
+        except ValueError as error:
+            problems = getattr(error, "problems", ["write rate:n, for example 0.05:20"])
+            require(False, f"--error {text}: {'; '.join(problems)}")
+    return made
