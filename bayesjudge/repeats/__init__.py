@@ -8,6 +8,7 @@ from bayesjudge.repeats.data import Scores
 from bayesjudge.repeats.model import Priors, build_model, fit
 from bayesjudge.repeats.ordinal import score_components
 from bayesjudge.repeats.planning import cost_table, required_repeats, third_of_a_bin
+from bayesjudge.repeats.plots import plot_components, plot_cost, plot_half_width, plot_scores
 from bayesjudge.repeats.prediction import predict_means
 from bayesjudge.repeats.results import Run
 from bayesjudge.repeats.rules import MeanInterval, mean_interval, next_batch
@@ -42,6 +43,10 @@ __all__ = [
     "next_batch",
     "only_number",
     "order_effects",
+    "plot_components",
+    "plot_cost",
+    "plot_half_width",
+    "plot_scores",
     "predict_means",
     "read_answers",
     "required_repeats",
