@@ -27,3 +27,7 @@ from bayesjudge.cli import demo, prevalence, ratings
 from bayesjudge.cli.app import main
 
 __all__ = ["demo", "main", "prevalence", "ratings"]
+from bayesjudge.cli import demo, prevalence, repeats
+from bayesjudge.cli.app import main
+
+__all__ = ["demo", "main", "prevalence", "repeats"]

@@ -108,7 +108,9 @@ def _usage(error: CycloptsError) -> str:
 
 
 def _help_of(error: CycloptsError, name: str) -> str:
-    command = app[(error.command_chain or ("",))[0]]
+    command = app
+    for step in error.command_chain or ():
+        command = command[step]
     arguments = command.assemble_argument_collection(parse_docstring=True)
     return next((str(one.parameter.help) for one in arguments if one.name == name), "no default")
 

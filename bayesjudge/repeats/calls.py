@@ -106,7 +106,7 @@ class Patience:
             )
 
     def delay(self, attempt: int, dice: random.Random) -> float:
-        """Seconds to wait after the n-th attempt failed.
+        """Draw the time to wait after the n-th attempt failed.
 
         Parameters
         ----------

@@ -11,7 +11,7 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
 from bayesjudge.repeats.checks import cautions_of
 from bayesjudge.repeats.data import Scores
-from bayesjudge.repeats.ordinal import COARSE, FINE, grid
+from bayesjudge.repeats.model_scale import cutpoints_of, derive
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -129,7 +129,7 @@ def build_model(scores: Scores, priors: Priors = Priors()) -> pm.Model:
             observed=counts,
             dims=("cell", "value"),
         )
-        _on_the_scale(scores, _cutpoints(share), scales)
+        derive(scores, cutpoints_of(share), scales)
     return model
 
 
@@ -235,14 +235,6 @@ def _clear(scores: Scores) -> dict[str, bool]:
     return {"item": ratio(1) > CLEAR, "judge": ratio(0) > CLEAR, "item_judge": False}
 
 
-def _cutpoints(share: Any) -> Any:
-    """Thresholds from shares: both sums are positive, so that neither tail loses digits."""
-    import pytensor.tensor as pt
-
-    above = share[..., ::-1].cumsum(axis=-1)[..., ::-1]
-    return pt.log(share.cumsum(axis=-1)[..., :-1]) - pt.log(above[..., 1:])
-
-
 def _log_likelihood(counts: Any, _n: Any, eta: Any, share: Any) -> Any:
     """Multinomial log-probability, without its constant, of the counts of one cell.
 
@@ -251,7 +243,7 @@ def _log_likelihood(counts: Any, _n: Any, eta: Any, share: Any) -> Any:
     """
     import pytensor.tensor as pt
 
-    cuts = _cutpoints(share)
+    cuts = cutpoints_of(share)
     z = cuts - eta[..., None]
     log_below, log_above = -pt.softplus(-z), -pt.softplus(z)
     gaps = pt.log1mexp(-(cuts[..., 1:] - cuts[..., :-1]))
@@ -264,67 +256,7 @@ def _drawn(n: Any, eta: Any, share: Any, size: Any = None) -> Any:
     import pymc as pm
     import pytensor.tensor as pt
 
-    above = pt.sigmoid(eta[..., None] - _cutpoints(share))
+    above = pt.sigmoid(eta[..., None] - cutpoints_of(share))
     all_of_them = pt.ones_like(above[..., :1])
     edges = pt.concatenate([all_of_them, above, 0 * all_of_them], axis=-1)
     return pm.Multinomial.dist(n.astype("int64"), edges[..., :-1] - edges[..., 1:], size=size)
-
-
-def _on_the_scale(scores: Scores, cuts: Any, scales: dict[str, Any]) -> None:
-    """Means and components of variance in the units of the scale, by sums over normal grids."""
-    import pymc as pm
-    import pytensor.tensor as pt
-
-    points = np.array(scores.scale)
-    steps, square_steps = (
-        pm.Data(f"{n}", np.diff(points**p)) for n, p in (("steps", 1), ("squares", 2))
-    )
-    bottom = pm.Data("bottom", points[0])
-    nodes, weights = (
-        pm.Data(name, x) for name, x in zip(("nodes", "weights"), grid(FINE), strict=True)
-    )
-    few, light = (pm.Data(name, x) for name, x in zip(("few", "light"), grid(COARSE), strict=True))
-
-    def mean_of(eta: Any) -> Any:
-        return bottom + (pt.sigmoid(eta[..., None] - cuts) * steps).sum(-1)
-
-    def spread(values: Any) -> Any:
-        return pt.maximum((weights * values**2).sum() - (weights * values).sum() ** 2, 0)
-
-    zero = pt.zeros(())
-    own = {name: scales.get(name, zero) for name in ("item", "judge", "item_judge")}
-    centre_of_judges = scales.get("judge_offset", zero)
-    centre = centre_of_judges + scales.get("item_offset", zero)
-    judges = pt.sqrt(own["judge"] ** 2 + own["item_judge"] ** 2)
-    eta = centre + pt.sqrt(own["item"] ** 2 + judges**2) * nodes
-    means = mean_of(eta)
-    second = bottom**2 + (pt.sigmoid(eta[:, None] - cuts) * square_steps).sum(-1)
-    overall = pm.Deterministic("mean_score", (weights * means).sum())
-    repeat = (weights * (second - means**2)).sum()
-    pm.Deterministic("repeat_sd", pt.sqrt(repeat))
-    rest = (weights * means**2).sum() - overall**2
-    if "item" in scales:
-        over = mean_of(scales["item_effect"][:, None] + centre_of_judges + judges * few)
-        pm.Deterministic("item_score", (over * light).sum(-1), dims="item")
-        around = centre + own["item"] * nodes[:, None]
-        item = spread((mean_of(around + judges * few) * light).sum(-1))
-        pm.Deterministic("item_sd", pt.sqrt(item))
-        rest = rest - item
-    if "judge" in scales:
-        others = pt.sqrt(own["item"] ** 2 + own["item_judge"] ** 2)
-        judge = rest
-        if "item" in scales:
-            around = centre + own["judge"] * nodes[:, None]
-            judge = spread((mean_of(around + others * few) * light).sum(-1))
-            pm.Deterministic("item_judge_sd", pt.sqrt(pt.maximum(rest - judge, 0)))
-        pm.Deterministic("judge_sd", pt.sqrt(judge))
-        _effective(scores, rest / (rest + repeat))
-
-
-def _effective(scores: Scores, rho: Any) -> None:
-    import pymc as pm
-
-    n = scores.repeats[scores.repeats > 0]
-    j = pm.Data("panel", np.array(float(len(scores.judges))))
-    r = pm.Data("mean_repeats", np.array(n.size / (1 / n).sum()))
-    pm.Deterministic("effective_repeats", j * r / (1 + (r - 1) * rho))

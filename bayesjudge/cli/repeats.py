@@ -1,0 +1,255 @@
+"""``bayesjudge repeats``: ask judges until means are known, and report what scores say."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import App, Parameter
+
+from bayesjudge import repeats as room
+from bayesjudge.cli.app import app
+from bayesjudge.cli.asking import asked_of
+from bayesjudge.cli.common import DATA, OUTPUT, Shared, Story, present, tell
+from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.fit import Fit
+from bayesjudge.core.results import Estimate
+from bayesjudge.readers import read_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+repeats = App(
+    name="repeats",
+    help="How often must a judge be asked? `run` asks models until each item's mean score is "
+    "known well enough; `report` says what repeated scores tell.",
+)
+app.command(repeats)
+
+_DATA = Parameter(group=DATA)
+
+
+@repeats.command
+def report(
+    table: Annotated[Path, _DATA],
+    /,
+    *,
+    scale: Annotated[str, _DATA],
+    score: Annotated[str, _DATA] = "score",
+    item: Annotated[str | None, _DATA] = None,
+    judge: Annotated[str | None, _DATA] = None,
+    order: Annotated[str | None, _DATA] = None,
+    shared: Shared = Shared(),
+) -> None:
+    """Estimate mean scores and what they vary with, from repeated scores.
+
+    With several judges, the mean of an item is over the judges that could have been asked, and
+    its interval tells how much they differ; with one judge it is over its answers. Repeats are
+    checked for order effects.
+
+    ```
+    bayesjudge repeats report scores.csv --scale 1-5 --item item --judge model --html report.html
+    ```
+
+    Parameters
+    ----------
+    table : Path
+        One row an answer: .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson.
+    scale : str
+        Every value that a judge can give: 1-5, or 0,0.5,1.
+    score : str
+        Column of scores; an empty cell is an answer that could not be read.
+    item : str
+        Column that names the item.
+    judge : str
+        Column that names the judge: a model, with a prompt.
+    order : str
+        Column that says when an answer was asked for; the order of the rows if not said.
+
+    Raises
+    ------
+    InputError
+        Where an option, a column or a value is not understood.
+    """
+    shared.check()
+    names = [c for c in (item, judge) if c is not None]
+    numbers = [c for c in (score, order) if c is not None]
+    scores = room.Scores.from_frame(
+        read_table(table, names, numbers=numbers),
+        scale=read_scale(scale),
+        score=score,
+        item=item,
+        judge=judge,
+        order=order,
+    )
+    answer(scores, shared, source=str(table))
+
+
+@repeats.command
+def run(
+    config: Annotated[Path, _DATA],
+    /,
+    *,
+    out: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
+    quiet: Annotated[bool, Parameter(group=OUTPUT, negative="")] = False,
+) -> None:
+    """Ask chat models about items until each mean score is known well enough.
+
+    Everything is kept in a SQLite file from the first answer on: after a crash, a Ctrl-C or an
+    exhausted budget, the same command goes on where the last one ended. Needs litellm
+    (`pip install 'bayesjudge[llm]'`).
+
+    ```toml
+    store = "run.sqlite"
+    scale = [1, 2, 3, 4, 5]
+    bins = 5               # classes to tell apart; or half_width = 0.27
+    ci_prob = 0.95
+    budget_calls = 5000    # budget_cost = 10.0
+    concurrency = 8
+
+    [items]
+    table = "answers.csv"
+    name = "id"
+    text = "answer"
+
+    [prompts]
+    plain = "Rate from 1 to 5, with a number only: {item}"
+
+    [models.mini]
+    model = "openai/gpt-4o-mini"
+    temperature = 1.0
+    ```
+
+    Parameters
+    ----------
+    config : Path
+        A TOML file, as above.
+    out : Path
+        Write every answer to a CSV file, for `bayesjudge repeats report`.
+    quiet : bool
+        Show no progress.
+
+    Raises
+    ------
+    InputError
+        Where the file says what is not understood, or a model refuses for good.
+    """
+    with checking("options") as require:
+        folder = None if out is None else out.parent
+        require(folder is None or folder.is_dir(), f"--out: there is no folder {str(folder)!r}")
+    plan, items, judges = asked_of(config)
+    try:
+        found = room.sample_until_sync(judges, items, progress=False if quiet else None, **plan)
+    except room.JudgeError as error:
+        raise InputError("repeats run", [f"{error}; what was answered is kept"]) from error
+    if out is not None:
+        found.answers.to_csv(out, index=False)
+        tell(f"answers written to {out}")
+    settled, every = int(found.items["settled"].sum()), len(found.items)
+    sys.stdout.write(found.items.round(3).to_string(index=False) + "\n\n")
+    sys.stdout.write(
+        f"{settled} of {every} items settled to ± {plan['half_width']:.3g}; {found.calls} calls, "
+        f"cost {found.cost:.4g}; {int(found.items['unparsed'].sum())} answers could not be read, "
+        f"{int(found.items['failed'].sum())} calls failed for good\n"
+    )
+    if settled < every:
+        tell("run the command again to go on, with a greater budget or most_per_item if need be")
+
+
+def read_scale(text: str) -> tuple[float, ...]:
+    """Read a scale as the command line has it.
+
+    Parameters
+    ----------
+    text : str
+        ``1-5``, or ``0,0.5,1``.
+
+    Returns
+    -------
+    tuple of float
+        The values.
+
+    Raises
+    ------
+    InputError
+        Where it is neither.
+
+    Examples
+    --------
+    >>> read_scale("1-5"), read_scale("0,0.5,1")
+    ((1.0, 2.0, 3.0, 4.0, 5.0), (0.0, 0.5, 1.0))
+    """
+    ends = re.fullmatch(r"\s*(-?\d+)\s*-\s*(-?\d+)\s*", text)
+    if ends:
+        return tuple(float(x) for x in range(int(ends[1]), int(ends[2]) + 1))
+    try:
+        return tuple(float(x) for x in text.split(","))
+    except ValueError:
+        raise InputError("options", [f"--scale {text}: write 1-5, or 0,0.5,1"]) from None
+
+
+def answer(scores: room.Scores, shared: Shared, *, source: str) -> list[Estimate | Fit]:
+    """Estimate from scores, and present.
+
+    Parameters
+    ----------
+    scores : Scores
+        What was scored.
+    shared : Shared
+        Options of the command.
+    source : str
+        Where the scores come from.
+
+    Returns
+    -------
+    list of Estimate or Fit
+        All results.
+    """
+    n_items, n_judges = len(scores.items), len(scores.judges)
+    several = n_items + n_judges > 2
+    instant = []
+    if n_judges == 1:
+        instant.append(room.exact(scores, ci_prob=shared.ci_prob))
+    else:
+        instant.append(room.as_if_iid(scores, ci_prob=shared.ci_prob))
+    if several:
+        try:
+            instant.append(room.anova(scores, ci_prob=shared.ci_prob))
+        except InputError as error:
+            tell(f"no analysis of variance: {'; '.join(error.problems)}")
+
+    def sample() -> Fit:
+        return room.fit(scores, random_seed=shared.seed, strict=shared.strict)
+
+    story = Story(
+        command="repeats report",
+        title="Repeated scores: means, and what they vary with",
+        answer="item_score",
+        inputs=_inputs(scores, source),
+        brief=lambda method: method.split(" (")[0],
+    )
+    return present(
+        instant, sample if several else None, shared, story, draw=lambda made: _draw(made, scores)
+    )
+
+
+def _inputs(scores: room.Scores, source: str) -> Mapping[str, Any]:
+    return {
+        "data": source,
+        "items": len(scores.items),
+        "judges": len(scores.judges),
+        "answers": int(scores.repeats.sum()),
+        "unparsed": int(scores.unparsed.sum()),
+        "scale": ", ".join(f"{x:g}" for x in scores.scale),
+    }
+
+
+def _draw(made: Sequence[Estimate | Fit], scores: room.Scores) -> dict[str, Axes]:
+    drawn = {f"Answers and posterior of the mean: {scores.items[0]}": room.plot_scores(scores)}
+    split = [one for one in made if isinstance(one, Fit) or "repeat_sd" in one.table.index]
+    if split:
+        drawn["What scores vary with"] = room.plot_components(*split)
+    return drawn

@@ -1,0 +1,224 @@
+"""Pictures of repeated scores. They draw what results hold, and compute nothing new."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from bayesjudge.core.errors import checking
+from bayesjudge.core.fit import Fit
+from bayesjudge.core.plots import new_axes
+from bayesjudge.core.results import Estimate
+from bayesjudge.repeats import dirichlet
+from bayesjudge.repeats.data import Scores
+from bayesjudge.repeats.rules import METHODS, Method, asked_prob, mean_interval
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COMPONENTS = ("item_sd", "judge_sd", "item_judge_sd", "repeat_sd")
+
+
+def plot_half_width(
+    scores: Sequence[float | None],
+    half_width: float,
+    *,
+    scale: Sequence[float],
+    ci_prob: float = 0.95,
+    methods: Sequence[Method] = ("dirichlet", "z"),
+    pilot: int = 10,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw how an item's interval narrows from call to call, and where each rule stops.
+
+    Parameters
+    ----------
+    scores : sequence of float or None
+        One item's scores in the order asked.
+    half_width : float
+        What was wanted, in the units of the scale.
+    scale : sequence of float
+        Every value that the judge can give, in rising order.
+    ci_prob : float, default 0.95
+        Probability of the interval; for ``"dirichlet"`` the half-width is the one that its rule
+        looks at, of a higher probability.
+    methods : sequence of str, default ("dirichlet", "z")
+        Rules to draw; see `next_batch`.
+    pilot : int, default 10
+        Readable scores before the first decision.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        A line a rule, a dot where it stops, a dashed line at the half-width wanted.
+    """
+    ax = ax or new_axes(6.5, 3.2)
+    known = [s for s in scores if s is not None and not np.isnan(s)]
+    calls = np.arange(2, len(known) + 1)
+    for i, method in enumerate(methods):
+        prob = asked_prob(ci_prob, method)
+        found = [
+            mean_interval(known[:n], scale, ci_prob=prob, method=method).half_width for n in calls
+        ]
+        half = np.array(found)
+        colour = f"C{i}"
+        ax.plot(calls, half, color=colour, label=METHODS[method])
+        stops = np.flatnonzero((half <= half_width) & (calls >= pilot))
+        if stops.size:
+            ax.plot(calls[stops[0]], half[stops[0]], "o", color=colour)
+    ax.axhline(half_width, ls="--", color="k", lw=1, label="half-width wanted")
+    ax.set(xlabel="calls", ylabel="half-width (units of the scale)", ylim=(0, None))
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False)
+    return ax
+
+
+def plot_scores(
+    scores: Scores,
+    *,
+    item: str | None = None,
+    ci_prob: float = 0.95,
+    truth: float | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw how often an item got each value, with the exact posterior of its mean.
+
+    Parameters
+    ----------
+    scores : Scores
+        Judges are taken together.
+    item : str, optional
+        Which item; the first by default.
+    ci_prob : float, default 0.95
+        Probability of the interval.
+    truth : float, optional
+        A known true mean, drawn as a dashed line.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Bars of shares, the density of the mean (its height is arbitrary), its interval.
+
+    Raises
+    ------
+    InputError
+        Where there is no such item.
+    """
+    with checking("repeats.plot_scores") as require:
+        known = item is None or item in scores.items
+        require(known, f"no item {item!r}; there are {list(scores.items[:5])} …")
+    ax = ax or new_axes(6.5, 3.2)
+    at = 0 if item is None else scores.items.index(item)
+    counts, points = scores.counts[at].sum(axis=0), np.array(scores.scale)
+    share = counts / counts.sum()
+    ax.bar(points, share, 0.6 * np.diff(points).min(), color="0.85", label="answers")
+    weights = dirichlet.posterior(counts)
+    ends = dirichlet.quantile(weights, points, [5e-4, 1 - 5e-4])
+    fine = np.linspace(ends[0], ends[1], 200)
+    density = dirichlet.distribution(weights, points, fine)[1]
+    ax.fill_between(fine, share.max() * density / density.max(), color="C0", alpha=0.5, lw=0)
+    low, high = dirichlet.interval(weights, points, ci_prob=ci_prob)
+    mean, _ = dirichlet.moments(weights, points)
+    ax.plot([low, high], [0, 0], color="C0", lw=5, solid_capstyle="butt")
+    ax.plot(mean, 0, "o", color="C0", label=f"mean, {ci_prob:.0%} interval", clip_on=False)
+    if truth is not None:
+        ax.axvline(truth, ls="--", color="k", label="truth")
+    ax.set(xticks=points, xlabel="score", ylabel="share of answers", title=scores.items[at])
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False)
+    return ax
+
+
+def plot_components(
+    *results: Estimate | Fit,
+    ci_prob: float = 0.95,
+    truth: dict[str, float] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw what scores vary with: items, judges, their combination, and repeats.
+
+    Parameters
+    ----------
+    *results : Estimate or Fit
+        From `anova` and `fit`.
+    ci_prob : float, default 0.95
+        Probability of the intervals of fits.
+    truth : dict of str to float, optional
+        From `score_components`, drawn as ticks.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Standard deviations with intervals, one row a component and result.
+    """
+    made = [r.estimate(ci_prob=ci_prob) if isinstance(r, Fit) else r for r in results]
+    names = [c for c in COMPONENTS if any(c in one.table.index for one in made)]
+    ax = ax or new_axes(6.5, 0.55 * len(names) + 1.2)
+    for k, one in enumerate(made):
+        for row, name in enumerate(names):
+            if name not in one.table.index:
+                continue
+            value, low, high = one[name]
+            at = row + 0.22 * (k - (len(made) - 1) / 2)
+            ax.plot([low, high], [at, at], color=f"C{k}", lw=2.5, alpha=0.7)
+            label = one.method if row == 0 else None
+            ax.plot(value, at, "o", color=f"C{k}", ms=5, label=label)
+    for row, name in enumerate(names):
+        if truth and name in truth:
+            ax.plot([truth[name]] * 2, [row - 0.35, row + 0.35], color="k", ls="--", lw=1)
+    words = {"item_sd": "items", "judge_sd": "judges", "item_judge_sd": "items × judges"}
+    ax.set_yticks(range(len(names)), [words.get(name, "repeats") for name in names])
+    ax.set(ylim=(len(names) - 0.5, -0.5), xlim=(0, None))
+    ax.set_xlabel("standard deviation of scores (units of the scale)")
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.grid(axis="x", alpha=0.3)
+    ax.figure.legend(
+        *ax.get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False
+    )
+    return ax
+
+
+def plot_cost(table: pd.DataFrame, *, column: str = "calls", ax: Axes | None = None) -> Axes:
+    """Draw what precision costs, one line a probability.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        From `cost_table`.
+    column : {"calls", "cost", "repeats", "seconds"}
+        What to draw.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Both axes logarithmic, so that the square law is a straight line.
+
+    Raises
+    ------
+    InputError
+        Where `column` is unknown.
+    """
+    with checking("repeats.plot_cost") as require:
+        known = ["calls", "cost", "repeats", "seconds"]
+        require(column in known, f"column must be one of {known}, got {column!r}")
+    ax = ax or new_axes(6.5, 3.2)
+    probs: Any = sorted(set(table["ci_prob"]))
+    for i, prob in enumerate(probs):
+        part = table[table["ci_prob"] == prob].sort_values("half_width")
+        ax.plot(part["half_width"], part[column], "o-", color=f"C{i}", label=f"{prob:.0%}")
+    ax.set(xscale="log", yscale="log", xlabel="half-width (units of the scale)", ylabel=column)
+    ax.grid(alpha=0.3, which="both")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(title="probability", frameon=False)
+    return ax

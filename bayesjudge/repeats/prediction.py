@@ -1,0 +1,116 @@
+"""What the next scores of a judge will average, from few repeats of many items."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import stdtrit
+
+from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.results import Estimate
+from bayesjudge.repeats.checks import cautions_of
+from bayesjudge.repeats.data import Scores
+
+SOURCE = "Smyth (2004), Stat. Appl. Genet. Mol. Biol. 3, Article 3, eqs. for moderated variances"
+#: A prior of the variances worth more degrees of freedom than this is one variance for all.
+MOST_DF = 1e4
+
+
+def predict_means(scores: Scores, *, repeats: int, ci_prob: float = 0.95) -> Estimate:
+    """Predict the mean of further scores of each item, with variances pooled over items.
+
+    Four equal answers do not mean that the fifth is equal too. The variances of all items, by one
+    judge, show how variances scatter; each item's own is moved towards theirs by as much as it is
+    uncertain.
+
+    Parameters
+    ----------
+    scores : Scores
+        One judge, at least three items with two scores or more.
+    repeats : int
+        How many further scores are averaged, 1 or more.
+    ci_prob : float, default 0.95
+        Probability that an interval holds the mean of the further scores.
+
+    Returns
+    -------
+    Estimate
+        ``next_mean[item]``, in the units of the scale. On an evenly spaced scale the ends lie on
+        values that such a mean can have, with a correction for continuity.
+
+    Raises
+    ------
+    InputError
+        Where there are several judges or too few items, or an argument is out of its range.
+
+    Examples
+    --------
+    >>> counts = [[[4, 0, 0]], [[3, 1, 0]], [[0, 4, 0]], [[0, 2, 2]], [[1, 0, 3]]]
+    >>> scores = Scores(counts, scale=[1, 2, 3], items="vwxyz", judges=["judge"])
+    >>> predict_means(scores, repeats=2)["next_mean[v]"]
+    Row(value=1.0, low=1.0, high=2.0)
+    """
+    check_ci_prob(ci_prob)
+    n = scores.repeats[:, 0].astype(float)
+    usable = n > 1
+    with checking("repeats.predict_means") as require:
+        judges = len(scores.judges)
+        require(judges == 1, f"{judges} judges; predict one judge at a time")
+        require(usable.sum() >= 3, f"{usable.sum()} items have two scores or more; 3 are needed")
+        require(repeats >= 1, f"repeats must be 1 or more, got {repeats!r}")
+    df = np.maximum(n - 1, 0)
+    squares = scores.deviations[:, 0]
+    prior_df, prior_variance = _scatter_of_variances(squares[usable] / df[usable], df[usable])
+    variance = (prior_df * prior_variance + squares) / (prior_df + df)
+    with np.errstate(divide="ignore"):
+        half = stdtrit(prior_df + df, (1 + ci_prob) / 2) * np.sqrt(variance * (1 / n + 1 / repeats))
+    mean = scores.means[:, 0]
+    low, high = _on_the_grid(mean - half, mean + half, np.array(scores.scale), repeats)
+    return Estimate.from_arrays(
+        {"next_mean": (mean, np.minimum(low, mean), np.maximum(high, mean))},
+        scores.items,
+        method="Moderated variances",
+        ci_prob=ci_prob,
+        source=SOURCE,
+        interval="predictive t",
+        assumptions=(
+            "repeats are exchangeable",
+            f"variances scatter over items like scaled inverse chi-squares with {prior_df:.3g} "
+            "degrees of freedom",
+        ),
+        cautions=cautions_of(scores),
+    )
+
+
+def _scatter_of_variances(variances: np.ndarray, df: np.ndarray) -> tuple[float, float]:
+    """Degrees of freedom and scale of the variances' prior, from their mean and variance.
+
+    Sample variances are scaled F(df, prior_df); zeros, which a short scale makes common, rule out
+    fitting their logarithms.
+    """
+    mean = float((variances * df).sum() / df.sum())
+    d = float(df.mean())
+    ratio = float(variances.var(ddof=1)) / mean**2 if mean > 0 else 0.0
+    excess = ratio * d - 2
+    if excess <= 0:
+        return MOST_DF, mean
+    prior_df = min((4 * ratio * d + 2 * d - 4) / excess, MOST_DF)
+    return prior_df, mean * (prior_df - 2) / prior_df
+
+
+def _on_the_grid(
+    low: np.ndarray, high: np.ndarray, scale: np.ndarray, repeats: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Move the ends to values that a mean of `repeats` scores can have.
+
+    A value stands for what is within half a step of it: the outermost one left out has all of its
+    half steps outside.
+    """
+    gaps = np.diff(scale)
+    if np.ptp(gaps) > 1e-9 * gaps[0]:
+        return np.clip(low, scale[0], scale[-1]), np.clip(high, scale[0], scale[-1])
+    step = gaps[0] / repeats
+    first = np.floor((low - scale[0]) / step - 0.5 + 1e-9) + 1
+    last = np.ceil((high - scale[0]) / step + 0.5 - 1e-9) - 1
+    ends = scale[0] + step * np.stack([first, last])
+    ends = np.clip(ends, scale[0], scale[-1])
+    return ends[0], ends[1]

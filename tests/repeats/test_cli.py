@@ -1,0 +1,148 @@
+"""``bayesjudge repeats``: what it prints, writes and refuses."""
+
+import json
+import subprocess
+import sys
+import types
+
+import pandas as pd
+import pytest
+from chat_server import dice
+
+import bayesjudge as bj
+from bayesjudge.cli.app import main
+
+CONFIG = """
+store = "run.sqlite"
+scale = [1, 2, 3, 4, 5]
+bins = 3
+timeout = 5.0
+budget_calls = {budget}
+
+[items]
+table = "answers.csv"
+name = "id"
+text = "answer"
+
+[prompts]
+plain = "Rate {{item}}"
+
+[models.small]
+model = "openai/small"
+"""
+
+
+@pytest.fixture
+def scores(tmp_path):
+    path = tmp_path / "scores.csv"
+    bj.repeats.simulate(items=4, judges=3, random_seed=1).to_csv(path, index=False)
+    return path
+
+
+def test_report_prints_every_method(scores, capsys):
+    options = ["--scale", "1-5", "--item", "item", "--judge", "judge", "--no-nuts", "--json"]
+    assert main(["repeats", "report", str(scores), *options]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["inputs"]["answers"] == 60
+    table = bj.repeats.Scores.from_frame(
+        pd.read_csv(scores), scale=range(1, 6), item="item", judge="judge"
+    )
+    expected = bj.repeats.anova(table).table["value"]
+    found = {
+        row["quantity"]: row["value"]
+        for row in document["estimates"]
+        if row["method"] == "Random-effects ANOVA"
+    }
+    for name in ("mean_score", "item_sd", "repeat_sd"):
+        assert found[name] == pytest.approx(expected[name])
+
+
+def test_report_of_one_judge_is_exact_and_makes_a_page(scores, capsys, tmp_path):
+    page = tmp_path / "page.html"
+    options = ["--scale", "1-5", "--item", "item", "--no-nuts", "--html", str(page)]
+    assert main(["repeats", "report", str(scores), *options]) == 0
+    assert "Dirichlet posterior" in capsys.readouterr().out
+    assert page.read_text().count("<svg") == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["report", "{}", "--scale", "low-high"], "write 1-5, or 0,0.5,1"),
+        (["report", "{}", "--scale", "1-3"], "are not on the scale"),
+        (["report", "{}", "--scale", "1-5", "--judge", "jugde"], "did you mean"),
+        (["run", "nowhere.toml"], "no file 'nowhere.toml'"),
+    ],
+)
+def test_bad_input_is_explained(scores, arguments, words, capsys):
+    filled = [a.format(scores) for a in arguments]
+    assert main(["repeats", *filled]) == 2
+    assert words in capsys.readouterr().err
+
+
+@pytest.fixture
+def asked(tmp_path, monkeypatch):
+    """A folder with items, and a stand-in for litellm that answers by the key of the call."""
+    calls = []
+
+    async def acompletion(messages, model, extra_headers, **_):
+        key = extra_headers["Idempotency-Key"]
+        calls.append(key)
+        message = types.SimpleNamespace(content=f"{4 + (dice(key) < 0.3)}")
+        return types.SimpleNamespace(choices=[types.SimpleNamespace(message=message)])
+
+    stand_in = types.ModuleType("litellm")
+    stand_in.acompletion = acompletion
+    stand_in.completion_cost = lambda completion_response: 0.25
+    monkeypatch.setitem(sys.modules, "litellm", stand_in)
+    table = pd.DataFrame({"id": ["a", "b"], "answer": ["yes", "no"]})
+    table.to_csv(tmp_path / "answers.csv", index=False)
+    return tmp_path, calls
+
+
+def test_run_goes_on_where_it_ended(asked, capsys):
+    folder, calls = asked
+    config = folder / "config.toml"
+    config.write_text(CONFIG.format(budget=12))
+    assert main(["repeats", "run", str(config), "--quiet"]) == 0
+    said = capsys.readouterr()
+    assert "12 calls, cost 3" in said.out
+    assert "run the command again" in said.err
+    config.write_text(CONFIG.format(budget=500))
+    out = folder / "answers_out.csv"
+    assert main(["repeats", "run", str(config), "--quiet", "--out", str(out)]) == 0
+    assert "2 of 2 items settled" in capsys.readouterr().out
+    assert len(calls) == len(set(calls)) == len(pd.read_csv(out))
+    options = ["--scale", "1-5", "--item", "item", "--judge", "judge", "--no-nuts"]
+    assert main(["repeats", "report", str(out), *options]) == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("bins = 3", "", "give one of bins and half_width"),
+        ("bins = 3", "bin = 3", "'bin'"),
+        ("Rate {item}", "Rate it", "must say where the item goes"),
+        ('name = "id"', "", "give ['name', 'table', 'text']"),
+        ("scale = [", "scale = ", "is no TOML"),
+        ("timeout = 5.0", "timeout = -1.0", "timeout must be positive"),
+    ],
+)
+def test_a_bad_config_is_explained(asked, old, new, words, capsys):
+    folder, _ = asked
+    text = CONFIG.format(budget=12)
+    assert old in text
+    (folder / "config.toml").write_text(text.replace(old, new))
+    assert main(["repeats", "run", str(folder / "config.toml"), "--quiet"]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_help_names_both_commands():
+    done = subprocess.run(
+        [sys.executable, "-c", "from bayesjudge.cli import main; main(['repeats', '--help'])"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "report" in done.stdout
+    assert "run" in done.stdout
