@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -169,7 +170,13 @@ def _start_of(model: pm.Model) -> Callable[[int], np.ndarray]:
     make = make_initial_point_fn(
         model=model, jitter_rvs=set(model.free_RVs), return_transformed=True
     )
-    return lambda seed: _flat(model, make(seed))
+    turn = Lock()  # chains start at once, and a PyTensor function serves one caller at a time
+
+    def start(seed: int) -> np.ndarray:
+        with turn:
+            return _flat(model, make(seed))
+
+    return start
 
 
 def _flat(model: pm.Model, point: dict[str, np.ndarray]) -> np.ndarray:
