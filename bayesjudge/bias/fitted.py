@@ -8,8 +8,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
-from bayesjudge.core.errors import checking
 from bayesjudge.core.draws import labelled_draws
+from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
 
 
