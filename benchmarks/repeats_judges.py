@@ -44,7 +44,9 @@ def one(seed: int, judges: int) -> list[dict[str, object]]:
     scores = repeats.Scores.from_frame(table, scale=SCALE, judge="judge", order="repeat")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        fit = repeats.fit(scores, repeats.Priors(judge_scale=1.0), random_seed=seed, cores=1)
+        fit = repeats.fit(
+            scores, repeats.Priors(judge_scale=1.0), random_seed=seed, cores=1, road="full"
+        )
     found = {
         "as if IID": repeats.as_if_iid(scores, ci_prob=CI_PROB)["item_score[item]"],
         "ANOVA": repeats.anova(scores, ci_prob=CI_PROB)["mean_score"],

@@ -247,5 +247,7 @@ def _negative(rows: dict[str, tuple[float, ...]]) -> tuple[Caution, ...]:
     below = [name for name, row in rows.items() if name.endswith("_sd") and row[3] < 0]
     if not below:
         return ()
-    text = f"the estimated variance behind {', '.join(below)} is negative and shown as 0"
+    text = f"the estimated variance behind {', '.join(below)} is negative and shown as 0: "
+    text += "chance in a small design, so that an interval that ends at 0 does not show that there "
+    text += "is no such variance; fit keeps variances positive"
     return (Caution("negative-variance", text),)

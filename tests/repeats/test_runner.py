@@ -3,6 +3,7 @@
 import asyncio
 import importlib.util
 import os
+import random
 import signal
 import sqlite3
 import subprocess
@@ -222,6 +223,14 @@ def test_the_synchronous_twin_works_inside_a_running_loop(tmp_path):
         return sample_until_sync(steady, ["x"], store=tmp_path / "x", **PLAN)
 
     assert asyncio.run(cell()).items["settled"].all()
+
+
+def test_delays_double_are_capped_and_differ():
+    patience, luck = Patience(first_delay=1, longest_delay=10), random.Random(1)
+    for attempt, most in ((1, 1), (2, 2), (3, 4), (6, 10)):
+        drawn = [patience.delay(attempt, luck) for _ in range(50)]
+        assert most / 2 <= min(drawn) < max(drawn) <= most
+        assert max(drawn) - min(drawn) > 0.3 * most
 
 
 # The store --------------------------------------------------------------------------------------
