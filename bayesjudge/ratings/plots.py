@@ -76,7 +76,7 @@ def plot_shift(
     known = list(dict.fromkeys(sweep["definition"]))
     with checking("plot_shift") as require:
         require(definition is None or definition in known, f"no {definition!r} among {known}")
-    ax = ax or new_axes(6.5, 3.6)
+    ax = ax or new_axes(7.5, 4.2)
     if definition:
         rows = sweep[sweep["definition"] == definition]
         groups, value, label = rows.groupby("judge", sort=False), "value", definition
@@ -90,10 +90,10 @@ def plot_shift(
             ["strength", "named"]
         )
         groups, value = rows.groupby("named", sort=False), "chosen_best"
-        label = "decision consistency of the judge selected"
+        label = "consistency of the judge selected"
     for name, group in groups:
         ax.plot(group["strength"].astype(str), group[value], "o-", alpha=0.8, label=name)
-    ax.set_xlabel("shift strength: who chose one option and would accept the positive one too")
+    ax.set_xlabel("shift strength: share who would accept the positive option too")
     ax.set_ylabel(label)
     ax.grid(alpha=0.3)
     ax.spines[["top", "right"]].set_visible(False)
@@ -172,4 +172,5 @@ def plot_items(
 
 
 def _few(names: list[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    """Name two, and count the others: a legend has little room."""
+    return ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
