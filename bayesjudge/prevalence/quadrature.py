@@ -111,7 +111,8 @@ def exact(
     -------
     Estimate
         ``prevalence`` as `fit` estimates it, without Monte Carlo error; ``nan`` with a caution
-        ``contradiction`` where labels and verdicts disagree by more than 60 standard deviations.
+        where a system has no labels (``no-labels``), or where labels and verdicts disagree by more
+        than 60 standard deviations (``contradiction``).
 
     Raises
     ------
@@ -128,14 +129,15 @@ def exact(
     check_ci_prob(ci_prob)
     with checking("interval") as require:
         require(interval in INTERVALS, f"expected one of {list(INTERVALS)}, got {interval!r}")
-    singles = [counts] if counts.systems is None else [counts.system(s) for s in counts.systems]
     rows, refused = [], []
-    for name, one in zip(counts.systems or ("",), singles, strict=True):
+    for name in counts.systems or ("",):
+        rows.append((np.nan, np.nan, np.nan))
+        if name in counts.unlabelled_systems:  # a caution says so
+            continue
         try:
-            found = posterior_of(one, priors)
-            rows.append((found.mean, *found.interval(ci_prob, interval)))
+            found = posterior_of(counts.system(name) if name else counts, priors)
+            rows[-1] = (found.mean, *found.interval(ci_prob, interval))
         except Contradiction:
-            rows.append((np.nan, np.nan, np.nan))
             text = f"labels, verdicts and priors contradict each other {name}".strip()
             refused.append(Caution("contradiction", f"{text}: no quadrature; check the data"))
     columns = rows[0] if counts.systems is None else tuple(zip(*rows, strict=True))
