@@ -29,6 +29,7 @@ import argparse
 import os
 import sys
 import time
+from collections.abc import Iterable
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -74,7 +75,7 @@ METHODS = ("naive", "lang_reiczigel", *(f"{prior}_{kind}" for prior in PRIORS fo
 #: Nodes of each judge's rate, and cells of theta: both on the phi scale.
 NODES, CELLS = 160, 160
 #: Triples less probable than this, in every cell of the study, are left out.
-NEGLIGIBLE = 1e-15
+NEGLIGIBLE = 1e-14
 
 
 class Labels(NamedTuple):
@@ -255,45 +256,43 @@ def _peak(values):
 @numba.njit(cache=True)
 def _shortest(spare, cdf, density, slope):
     """Of all intervals that hold 1 - spare, the shortest: a scan, then golden sections."""
-    best, best_low, best_high, at, first, second = 2.0, 0.0, 1.0, 0.0, 0, 0
-    step, section = spare / 16, (5**0.5 - 1) / 2
+    step, tail, width, first, second = spare / 16, 0.0, 2.0, 0, 0
     for i in range(17):
         low, first = _quantile(i * step, cdf, density, slope, first)
-        high, second = _quantile(1 - spare + i * step, cdf, density, slope, second)
-        if high - low < best:
-            best, best_low, best_high, at = high - low, low, high, i * step
-    left, right = max(at - step, 0.0), min(at + step, spare)
-    _, first = _quantile(left, cdf, density, slope, 0)
-    _, second = _quantile(left + 1 - spare, cdf, density, slope, first)
-    tail, known, other = right - section * (right - left), 2.0, left + section * (right - left)
-    for i in range(16):
-        low, _ = _quantile(tail, cdf, density, slope, first)
-        high, _ = _quantile(tail + 1 - spare, cdf, density, slope, second)
-        width = high - low
-        if width < best:
-            best, best_low, best_high = width, low, high
-        if i == 0:
-            tail, other, known = other, tail, width
-        elif (width < known) == (tail < other):  # the minimum is to the left of the larger one
-            right = max(tail, other)
-            tail, other, known = _next(left, right, min(tail, other), min(width, known), section)
-        else:
-            left = min(tail, other)
-            tail, other, known = _next(left, right, max(tail, other), min(width, known), section)
-    return best_low, best_high
+        high, second = _quantile(1 - (spare - i * step), cdf, density, slope, second)
+        if high - low < width:
+            width, tail = high - low, i * step
+    if tail > 0 and tail < spare:
+        left, right, share = tail - step, tail + step, (5**0.5 - 1) / 2
+        a, b = right - share * (right - left), left + share * (right - left)
+        width_a = _width(a, spare, cdf, density, slope)
+        width_b = _width(b, spare, cdf, density, slope)
+        for _ in range(14):
+            if width_a < width_b:
+                right, b, width_b = b, a, width_a
+                a = right - share * (right - left)
+                width_a = _width(a, spare, cdf, density, slope)
+            else:
+                left, a, width_a = a, b, width_b
+                b = left + share * (right - left)
+                width_b = _width(b, spare, cdf, density, slope)
+        tail = (left + right) / 2
+    low, first = _quantile(tail, cdf, density, slope, 0)
+    return low, _quantile(1 - (spare - tail), cdf, density, slope, first)[0]
 
 
 @numba.njit(cache=True)
-def _next(left, right, kept, width, section):
-    """Tail to try next, the one kept inside the bracket, and its width."""
-    return left + right - kept, kept, width
+def _width(tail, spare, cdf, density, slope):
+    low, cell = _quantile(tail, cdf, density, slope, 0)
+    return _quantile(1 - (spare - tail), cdf, density, slope, cell)[0] - low
 
 
 def closed_forms(k: int, n: int, lab: Labels) -> dict[str, np.ndarray]:
     """Ends (2, pairs) of the two intervals that need no integral; nan where one refuses."""
     q1, q0 = np.meshgrid(lab.hits / lab.size, lab.refusals / lab.size, indexing="ij")
     q1, q0 = q1.ravel(), q0.ravel()
-    _, *ends = formulas.lang_reiczigel(k / n, q0, q1, n, lab.size, lab.size, z_score(CI_PROB))
+    with np.errstate(invalid="ignore"):  # where sensitivity + specificity = 1
+        _, *ends = formulas.lang_reiczigel(k / n, q0, q1, n, lab.size, lab.size, z_score(CI_PROB))
     ends = np.where(q0 + q1 > 1, np.clip(ends, 0, 1), np.nan)
     naive = np.array(wilson(k, n, CI_PROB)[1:])[:, None] + np.zeros(q0.size)
     return {"naive": naive, "lang_reiczigel": ends}
@@ -352,14 +351,20 @@ def study(
     """Enumerate; the table, and the largest probability that was left out of any cell."""
     ks = np.arange(items // 2 + 1)
     tasks = [part.tolist() for part in np.array_split(ks, min(len(ks), 64))]
-    total: list[np.ndarray] | None = None
+    if workers == 1:
+        _start(sizes, items)
+        return _tabled(sizes, _summed(map(_some_tallies, tasks), len(tasks)))
     with get_context("spawn").Pool(workers, _start, (sizes, items)) as pool:
-        for done, part in enumerate(pool.imap_unordered(_some_tallies, tasks), 1):
-            total = part if total is None else [a + b for a, b in zip(total, part, strict=True)]
-            if sys.stderr.isatty():
-                print(f"\r{done / len(tasks):4.0%}", end="", file=sys.stderr, flush=True)
-    assert total is not None
-    return _tabled(sizes, total)
+        return _tabled(sizes, _summed(pool.imap_unordered(_some_tallies, tasks), len(tasks)))
+
+
+def _summed(parts: Iterable[list[np.ndarray]], count: int) -> list[np.ndarray]:
+    total: list[Any] = []
+    for done, part in enumerate(parts, 1):
+        total = [a + b for a, b in zip(total, part, strict=True)] if total else part
+        if sys.stderr.isatty():
+            print(f"\r{done / count:4.0%}", end="", file=sys.stderr, flush=True)
+    return total
 
 
 def _tabled(sizes: dict[int, tuple], total: list[np.ndarray]) -> tuple[pd.DataFrame, float]:
@@ -382,6 +387,57 @@ def _tabled(sizes: dict[int, tuple], total: list[np.ndarray]) -> tuple[pd.DataFr
     names = ["m", "q0", "q1", "method", "theta", "coverage", "width", "refused"]
     names += ["coverage_where_eq6_answers", "width_where_eq6_answers"]
     return pd.DataFrame(rows, columns=names), lost
+
+
+#: What is drawn, and how; the rest is in the table.
+LINES = {
+    "lang_reiczigel": ("Lang-Reiczigel, eq. (6)", {"color": "k", "lw": 1.8}),
+    "flat_eti": ("flat, ETI", {"color": "C0", "ls": ":", "lw": 1.3}),
+    "flat_eti+": ("flat, ETI+", {"color": "C0", "lw": 1.5}),
+    "flat_hdi": ("flat, HDI", {"color": "C1", "lw": 1.1}),
+    "jeffreys_eti+": ("Jeffreys, ETI+", {"color": "C4", "lw": 1.1}),
+    "beta21_eti+": ("Beta(2, 1) for the judge, ETI+", {"color": "C2", "lw": 1.5}),
+}
+#: One of each mirrored pair.
+COLUMNS = ((0.9, 0.9), (0.7, 0.9), (0.7, 0.7), (0.6, 0.6), (0.2, 0.97))
+
+
+def draw(table: pd.DataFrame) -> Any:
+    """One page: coverage by theta, and mean width relative to Lang-Reiczigel below it."""
+    from matplotlib import pyplot as plt
+
+    sizes = sorted(table["m"].unique())
+    figure = plt.figure(figsize=(15, 3.7 * len(sizes) + 0.6), layout="constrained")
+    rows = figure.subfigures(len(sizes), 1, squeeze=False)[:, 0]
+    for m, row in zip(sizes, rows, strict=True):
+        axes = row.subplots(
+            2, len(COLUMNS), sharex=True, sharey="row", height_ratios=[3, 2], squeeze=False
+        )
+        for judge, (above, below) in zip(COLUMNS, axes.T, strict=True):
+            cells = table[(table["m"] == m) & (table["q0"] == judge[0]) & (table["q1"] == judge[1])]
+            if cells.empty:
+                above.set_axis_off()
+                below.set_axis_off()
+                continue
+            by_method = dict(list(cells.groupby("method")))
+            usual = by_method["lang_reiczigel"]["width"].to_numpy()
+            for method, (label, how) in LINES.items():
+                one = by_method[method]
+                above.plot(one["theta"], one["coverage"], label=label, **how)
+                below.plot(one["theta"], one["width_where_eq6_answers"] / usual, **how)
+            above.axhline(CI_PROB, color="0.4", lw=0.8, ls="--")
+            above.set_title(f"m = {m}, specificity {judge[0]}, sensitivity {judge[1]}", fontsize=9)
+            above.set_ylim(0.86, 1.005)
+            below.set_ylim(0.55, 1.45)
+            below.set_xlabel("true prevalence", fontsize=8)
+            for ax in (above, below):
+                ax.tick_params(labelsize=8)
+                ax.grid(alpha=0.25)
+        axes[0, 0].set_ylabel("coverage", fontsize=9)
+        axes[1, 0].set_ylabel("width / eq. (6)", fontsize=9)
+    handles, labels = rows[0].axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(LINES), fontsize=10)
+    return figure
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import xarray as xr
 
 import bayesjudge as bj
 from bayesjudge.core.diagnostics import diagnose, gate
-from bayesjudge.core.fit import summarise_interval
+from bayesjudge.core.draws import summarise_interval
 from bayesjudge.core.storage import checksum, pack, unpack
 
 RNG = np.random.default_rng(1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from bayesjudge.core.fit import labelled_draws
+from bayesjudge.core.draws import labelled_draws
 from bayesjudge.core.results import Caution
 
 if TYPE_CHECKING:

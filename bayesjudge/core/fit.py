@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from bayesjudge.core.draws import labelled_draws, summarise_interval
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.results import INTERVALS, Caution, Estimate, Interval
 
@@ -114,7 +115,7 @@ class Fit:
         with checking("interval") as require:
             require(interval in INTERVALS, f"expected one of {list(INTERVALS)}, got {interval!r}")
         rows: dict[str, tuple[float, ...]] = {}
-        for name, values in self._labelled_draws():
+        for name, values in labelled_draws(self.idata, self.quantities):
             rows[name] = (float(values.mean()), *summarise_interval(values, ci_prob, interval))
         return Estimate.from_rows(
             rows,
@@ -174,65 +175,5 @@ class Fit:
 
         return save(self, path)
 
-    def _labelled_draws(self) -> list[tuple[str, np.ndarray]]:
-        """(``name[label]``, draws of shape (chain, draw)) for each scalar of `quantities`."""
-        return labelled_draws(self.idata, self.quantities)
-
     def _repr_html_(self) -> str:
         return self.estimate()._repr_html_()
-
-
-def labelled_draws(idata: xr.DataTree, names: tuple[str, ...]) -> list[tuple[str, np.ndarray]]:
-    """Split posterior variables into scalars, labelled as ArviZ labels them.
-
-    Parameters
-    ----------
-    idata : xarray.DataTree
-        Has a group ``posterior``.
-    names : tuple of str
-        Variables of it.
-
-    Returns
-    -------
-    list of (str, numpy.ndarray)
-        ``name[label, …]`` and draws of shape (chain, draw).
-    """
-    found = []
-    for name in names:
-        variable = idata["posterior"][name].transpose("chain", "draw", ...)
-        values = variable.to_numpy()
-        dims = variable.dims[2:]
-        for index in np.ndindex(values.shape[2:]):
-            where = ", ".join(
-                str(variable[d].to_numpy()[i]) for d, i in zip(dims, index, strict=True)
-            )
-            found.append((f"{name}[{where}]" if dims else name, values[(..., *index)]))
-    return found
-
-
-def summarise_interval(draws: np.ndarray, ci_prob: float, interval: str) -> tuple[float, float]:
-    """Interval of a set of draws.
-
-    Parameters
-    ----------
-    draws : numpy.ndarray
-        Of any shape.
-    ci_prob : float
-        Probability that it should hold.
-    interval : {"eti", "hdi"}
-        Equal-tailed or highest density.
-
-    Returns
-    -------
-    tuple of float
-        Low and high.
-    """
-    flat = np.sort(np.ravel(draws))
-    if interval == "eti":
-        tail = (1 - ci_prob) / 2
-        low, high = np.quantile(flat, [tail, 1 - tail])
-        return float(low), float(high)
-    held = int(np.ceil(ci_prob * flat.size))
-    widths = flat[held - 1 :] - flat[: flat.size - held + 1]
-    start = int(widths.argmin())
-    return float(flat[start]), float(flat[start + held - 1])

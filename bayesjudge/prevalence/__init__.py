@@ -12,6 +12,7 @@ from bayesjudge.prevalence.closed_form import (
 )
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.design import allocate, best_allocation, interval_width
+from bayesjudge.prevalence.exact_posterior import exact
 from bayesjudge.prevalence.model import Priors, build_model, fit
 from bayesjudge.prevalence.planning import plan
 from bayesjudge.prevalence.plots import (
@@ -23,7 +24,6 @@ from bayesjudge.prevalence.plots import (
     plot_widths,
 )
 from bayesjudge.prevalence.preposterior import expected_width, label_next
-from bayesjudge.prevalence.quadrature import exact
 from bayesjudge.prevalence.reading import CALIBRATIONS
 from bayesjudge.prevalence.simulate import simulate
 from bayesjudge.prevalence.systems import contrasts, ranking

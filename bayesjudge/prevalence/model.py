@@ -17,12 +17,6 @@ if TYPE_CHECKING:
 
 Pooling = Literal["separate", "partial", "full"]
 SOURCE = "Lee et al. (2025), Sections 3-5, with Beta priors"
-METHODS = {
-    "random": "labels a random sample",
-    "by_truth": "labels by truth",
-    "separate": "separate labels",
-    "by_verdict": "labels by verdict",
-}
 _RATES = ("prevalence", "sensitivity", "specificity")
 QUANTITIES = {
     "random": _RATES,
@@ -204,7 +198,7 @@ def fit(
         priors=priors,
         quantities=(*QUANTITIES[counts.calibration], *(SPREADS if pooling == "partial" else ())),
         room="prevalence",
-        method=f"Bayesian (NUTS), {METHODS[counts.calibration]}{POOLINGS[pooling][0]}",
+        method=f"Bayesian (NUTS){POOLINGS[pooling][0]}",
         source=SOURCE,
         options={"pooling": pooling},
         assumptions=_assumptions(counts, priors, pooling),
