@@ -12,6 +12,7 @@ from bayesjudge.prevalence.closed_form import (
 )
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.design import allocate, best_allocation, interval_width
+from bayesjudge.prevalence.exact_posterior import exact
 from bayesjudge.prevalence.model import Priors, build_model, fit
 from bayesjudge.prevalence.planning import plan
 from bayesjudge.prevalence.plots import (
@@ -19,12 +20,13 @@ from bayesjudge.prevalence.plots import (
     plot_plan,
     plot_posterior,
     plot_regime,
+    plot_systems,
     plot_widths,
 )
 from bayesjudge.prevalence.preposterior import expected_width, label_next
-from bayesjudge.prevalence.quadrature import exact
 from bayesjudge.prevalence.reading import CALIBRATIONS
 from bayesjudge.prevalence.simulate import simulate
+from bayesjudge.prevalence.systems import contrasts, ranking
 
 __all__ = [
     "CALIBRATIONS",
@@ -35,6 +37,7 @@ __all__ = [
     "build_model",
     "clopper_pearson",
     "closed_forms",
+    "contrasts",
     "difference",
     "exact",
     "expected_width",
@@ -50,8 +53,10 @@ __all__ = [
     "plot_plan",
     "plot_posterior",
     "plot_regime",
+    "plot_systems",
     "plot_widths",
     "post_stratified",
+    "ranking",
     "rogan_gladen",
     "simulate",
     "width_curves",

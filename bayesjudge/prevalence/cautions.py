@@ -102,8 +102,8 @@ def cautions_of(counts: Counts) -> tuple[Caution, ...]:
     Returns
     -------
     tuple of Caution
-        Among ``weak-judge``, ``empty-class``, ``pass-rate-out-of-range``, ``label-shift`` and
-        ``unparsed-verdicts``.
+        Among ``weak-judge``, ``empty-class``, ``no-labels``, ``pass-rate-out-of-range``,
+        ``label-shift`` and ``unparsed-verdicts``.
     """
     return tuple(_weak(counts)) + tuple(_surprising(counts)) + tuple(_unparsed(counts))
 
@@ -120,7 +120,13 @@ def _weak(counts: Counts) -> Iterator[Caution]:
     what = "positive + negative predictive value" if by_verdict else "sensitivity + specificity"
     kinds = ("passed", "failed") if by_verdict else ("good", "bad")
     for where, value, low, high, n1, n0 in _each(counts, *above_chance(counts), *_classes(counts)):
-        if n1 == 0 or n0 == 0:
+        if n1 == 0 and n0 == 0:
+            yield Caution(
+                "no-labels",
+                f"no item has a human label{where}: only a model that borrows the judge's rates "
+                "from the other systems (pooling='partial') has an answer, and a wide one",
+            )
+        elif n1 == 0 or n0 == 0:
             yield Caution(
                 "empty-class",
                 f"no labelled item is {kinds[0] if n1 == 0 else kinds[1]}{where}, so the labels "
@@ -169,7 +175,7 @@ def _out_of_range(counts: Counts) -> Iterator[Caution]:
 
 def _shifted(counts: Counts) -> Iterator[Caution]:
     rate, labelled = (
-        np.divide(k, n)
+        np.divide(k, np.maximum(n, 1))
         for k, n in (
             (counts.test_pass, counts.test_n),
             (counts.labelled_pass, counts.labelled_n),

@@ -40,8 +40,8 @@ class Counts:
     Raises
     ------
     InputError
-        Where a count is negative or exceeds its total, a system has no test items or no labelled
-        items, shapes differ, or `calibration` is not one of the four.
+        Where a count is negative or exceeds its total, a system has no test items, no item of any
+        system is labelled, shapes differ, or `calibration` is not one of the four.
 
     Examples
     --------
@@ -92,8 +92,9 @@ class Counts:
             "bayesjudge.prevalence.wilson",
             "test_n",
         )
+        # among several systems one may be without labels: it can borrow from the others
         everywhere(
-            np.asarray(self.correct_n) + np.asarray(self.incorrect_n) > 0,
+            (np.asarray(self.labelled_n) > 0) | np.any(np.asarray(self.labelled_n) > 0),
             "no item has a human label, so the judge's errors are unknown; label some",
             "correct_n",
             "incorrect_n",
@@ -114,6 +115,15 @@ class Counts:
     def labelled_pass(self) -> Any:
         """Items with a human label that the judge passed."""
         return self.correct_pass + self.incorrect_n - self.incorrect_fail
+
+    @property
+    def unlabelled_systems(self) -> tuple[str, ...]:
+        """Systems of which no item has a human label."""
+        return tuple(
+            name
+            for name, n in zip(self.systems or (), np.atleast_1d(self.labelled_n), strict=False)
+            if n == 0
+        )
 
     def system(self, name: str) -> Self:
         """Take one system out.

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-import numpy as np
-
+from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence.cautions import cautions_of
@@ -16,6 +15,7 @@ from bayesjudge.prevalence.described import PER_VERDICT, SAME_JUDGE, SAMPLED
 if TYPE_CHECKING:
     import pymc as pm
 
+Pooling = Literal["separate", "partial", "full"]
 SOURCE = "Lee et al. (2025), Sections 3-5, with Beta priors"
 _RATES = ("prevalence", "sensitivity", "specificity")
 QUANTITIES = {
@@ -29,6 +29,17 @@ ASSUMPTIONS = {
     "by_truth": (SAME_JUDGE,),
     "separate": (SAME_JUDGE,),
     "by_verdict": (PER_VERDICT,),
+}
+#: Of partial pooling.
+SPREADS = ("sensitivity_spread", "specificity_spread")
+#: What each way of pooling adds to the method's name, and what it assumes.
+POOLINGS: dict[str, tuple[str, str]] = {
+    "separate": ("", ""),
+    "partial": (
+        ", rates partially pooled",
+        "the judge's rates in one system are exchangeable with those in the others",
+    ),
+    "full": (", rates fully pooled", "the judge has the same rates in every system"),
 }
 
 
@@ -48,6 +59,11 @@ class Priors:
         posterior may hold the mirrored judge too, whose fails mean good; and with more than a
         million test items the sampler may not converge (the gate says so).
 
+    Raises
+    ------
+    InputError
+        Where `spread` is not positive.
+
     Examples
     --------
     >>> print(Priors(sensitivity=BetaPrior.worth(rate=0.9, n=20)).sensitivity)
@@ -61,6 +77,11 @@ class Priors:
     ppv: BetaPrior = BetaPrior()
     npv: BetaPrior = BetaPrior()
     better_than_chance: bool = True
+    spread: float = 1.0
+
+    def __post_init__(self) -> None:
+        with checking("Priors") as require:
+            require(0 < self.spread < float("inf"), f"spread must be positive, got {self.spread}")
 
     @classmethod
     def jeffreys(cls) -> Priors:
@@ -75,7 +96,7 @@ class Priors:
         return cls(one, one, one, one, one, one)
 
     def __str__(self) -> str:
-        names = [f.name for f in fields(self) if f.name != "better_than_chance"]
+        names = [f.name for f in fields(self) if f.name not in ("better_than_chance", "spread")]
         each = [str(getattr(self, name)) for name in names]
         same = len(set(each)) == 1
         pairs = zip(names, each, strict=True)
@@ -83,7 +104,9 @@ class Priors:
         return words + (", judge better than chance" if self.better_than_chance else "")
 
 
-def build_model(counts: Counts, priors: Priors = Priors()) -> pm.Model:
+def build_model(
+    counts: Counts, priors: Priors = Priors(), *, pooling: Pooling = "separate"
+) -> pm.Model:
     """Build the model of the declared design, without sampling it.
 
     Parameters
@@ -92,6 +115,10 @@ def build_model(counts: Counts, priors: Priors = Priors()) -> pm.Model:
         Verdicts and labels. With several systems, each has its own unknowns.
     priors : Priors, default ``Priors()``
         One for each unknown.
+    pooling : {"separate", "partial", "full"}, default "separate"
+        How far several systems share the judge's sensitivity and specificity: not at all; as
+        members of a population of judge behaviours, normal on the logit scale, from which a system
+        without labels borrows; or entirely, one judge who treats all systems alike.
 
     Returns
     -------
@@ -99,22 +126,39 @@ def build_model(counts: Counts, priors: Priors = Priors()) -> pm.Model:
         Unknowns ``prevalence``, ``sensitivity``, ``specificity`` (sampled through the pass rate
         where the judge is better than chance), or ``pass_rate``, ``ppv``, ``npv`` with
         ``prevalence`` derived where labels were chosen by verdict; dims ``system`` where there are
-        systems. Counts and priors are `pymc.Data`, so that one compiled model serves any counts
-        and any priors of a design.
+        systems. Partial pooling adds ``typical_sensitivity``, ``sensitivity_spread`` (a standard
+        deviation, in logits) and the same of the specificity. Counts and priors are `pymc.Data`,
+        so that one compiled model serves any counts and any priors of a design.
+
+    Raises
+    ------
+    InputError
+        Where `pooling` does not suit the counts, or a system without labels is not pooled.
     """
     import pymc as pm
 
+    from bayesjudge.prevalence.model_designs import error_rates, predictive_values
+    from bayesjudge.prevalence.model_systems import pooled_rates
+
+    _check_pooling(counts, pooling)
     coords = {} if counts.systems is None else {"system": counts.systems}
     with pm.Model(coords=coords) as model:
-        if counts.calibration == "by_verdict":
-            _predictive_values(counts, priors)
+        if pooling != "separate":
+            pooled_rates(counts, priors, pooling)
+        elif counts.calibration == "by_verdict":
+            predictive_values(counts, priors)
         else:
-            _error_rates(counts, priors)
+            error_rates(counts, priors)
     return model
 
 
 def fit(
-    counts: Counts, priors: Priors = Priors(), *, random_seed: Any = None, **sampling: Any
+    counts: Counts,
+    priors: Priors = Priors(),
+    *,
+    pooling: Pooling = "separate",
+    random_seed: Any = None,
+    **sampling: Any,
 ) -> Fit:
     """Sample the posterior.
 
@@ -124,134 +168,60 @@ def fit(
         Verdicts and labels.
     priors : Priors, default ``Priors()``
         One for each unknown.
+    pooling : {"separate", "partial", "full"}, default "separate"
+        How far several systems share the judge's rates; see `build_model`.
     random_seed : int or numpy.random.Generator, optional
         Same seed, same draws.
     **sampling
-        Settings of `bayesjudge.core.sampling.sample`.
+        Settings of `bayesjudge.core.sampling.sample`. Partial pooling takes 2000 draws a chain and
+        a target acceptance of 0.98, unless told otherwise: what a system without labels borrows
+        has long tails.
 
     Returns
     -------
     Fit
-        Call ``estimate()`` on it, or hand it to `bayesjudge.side_by_side`.
+        Call ``estimate()`` on it, or hand it to `bayesjudge.side_by_side`. With several systems,
+        `contrasts` and `ranking` compare them.
+
+    Raises
+    ------
+    InputError
+        Where `pooling` does not suit the counts, or a system without labels is not pooled.
     """
     from bayesjudge.core.sampling import sample
 
+    if pooling == "partial":
+        sampling = {"draws": 2000, "target_accept": 0.98, **sampling}
     return sample(
-        build_model(counts, priors),
+        build_model(counts, priors, pooling=pooling),
         data=counts,
         priors=priors,
-        quantities=QUANTITIES[counts.calibration],
+        quantities=(*QUANTITIES[counts.calibration], *(SPREADS if pooling == "partial" else ())),
         room="prevalence",
-        method="Bayesian (NUTS)",
+        method=f"Bayesian (NUTS){POOLINGS[pooling][0]}",
         source=SOURCE,
-        assumptions=(*ASSUMPTIONS[counts.calibration], f"priors: {priors}"),
+        options={"pooling": pooling},
+        assumptions=_assumptions(counts, priors, pooling),
         cautions=cautions_of(counts),
         random_seed=random_seed,
         **sampling,
     )
 
 
-def _error_rates(counts: Counts, priors: Priors) -> None:
-    """Labels by truth, or a random sample: the judge's errors, seen from the truth."""
-    dims = None if counts.systems is None else "system"
-    unknowns = _three_better_than_chance if priors.better_than_chance else _three_independent
-    prevalence, sensitivity, specificity, rate = unknowns(priors, dims)
-    _binomial("test_pass", counts.test_pass, counts.test_n, rate, dims)
-    _binomial("correct_pass", counts.correct_pass, counts.correct_n, sensitivity, dims)
-    _binomial("incorrect_fail", counts.incorrect_fail, counts.incorrect_n, specificity, dims)
-    if counts.calibration == "random":
-        _binomial("labelled_correct", counts.correct_n, counts.labelled_n, prevalence, dims)
+def _assumptions(counts: Counts, priors: Priors, pooling: Pooling) -> tuple[str, ...]:
+    added = f"; spread between systems half-normal({priors.spread:g}) logits"
+    words = f"priors: {priors}{added if pooling == 'partial' else ''}"
+    pooled = [POOLINGS[pooling][1]] if pooling != "separate" else []
+    return (*ASSUMPTIONS[counts.calibration], *pooled, words)
 
 
-def _three_independent(priors: Priors, dims: str | None) -> tuple[Any, Any, Any, Any]:
-    """Prevalence, sensitivity and specificity as they come, and the pass rate that follows."""
-    import pymc as pm
-
-    prevalence, sensitivity, specificity = (
-        pm.Beta(name, *_prior(name, getattr(priors, name)), dims=dims) for name in _RATES
-    )
-    rate = prevalence * sensitivity + (1 - prevalence) * (1 - specificity)
-    return prevalence, sensitivity, specificity, pm.Deterministic("pass_rate", rate, dims=dims)
-
-
-def _three_better_than_chance(priors: Priors, dims: str | None) -> tuple[Any, Any, Any, Any]:
-    """Put the same priors on coordinates in which the posterior is easy to sample.
-
-    A judge better than chance passes good items more often than all items, and all items more
-    often than bad ones. So the pass rate is free, sensitivity is some way from it up to 1, the
-    rate of wrong passes some way from 0 up to it, and every point is a valid prevalence. The test
-    items fix the pass rate, however many they are, and leave the two others alone; sampled as they
-    come, the three unknowns would lie on a ridge that ten million items make too thin to walk.
-    """
-    import pymc as pm
-    import pytensor.tensor as pt
-
-    rate, above, below = (
-        pm.Uniform(name, dims=dims) for name in ("pass_rate", "above_share", "below_share")
-    )
-    # each probability with its complement, from products: a difference would lose digits near 0, 1
-    hit, miss = rate + (1 - rate) * above, (1 - rate) * (1 - above)
-    wrong, right = rate * below, 1 - rate * below
-    youden = (1 - rate) * above + rate * (1 - below)
-    good, bad = rate * (1 - below) / youden, (1 - rate) * above / youden
-    pairs = {"prevalence": (good, bad), "sensitivity": (hit, miss), "specificity": (right, wrong)}
-    # the Jacobian of (prevalence, sensitivity, specificity) by the coordinates
-    density = pt.log(rate) + pt.log1p(-rate) - pt.log(youden)
-    for name, (success, failure) in pairs.items():
-        alpha, beta = _prior(name, getattr(priors, name))
-        density += (alpha - 1) * pt.log(success) + (beta - 1) * pt.log(failure)
-    pm.Potential("rates_prior_density", density.sum())
-    found = {name: pm.Deterministic(name, pair[0], dims=dims) for name, pair in pairs.items()}
-    return found["prevalence"], found["sensitivity"], found["specificity"], rate
-
-
-def _predictive_values(counts: Counts, priors: Priors) -> None:
-    """Labels by verdict: the truth, seen from the judge's verdicts."""
-    import pymc as pm
-
-    dims = None if counts.systems is None else "system"
-    passed = counts.labelled_pass
-    rate = pm.Beta("pass_rate", *_prior("pass_rate", priors.pass_rate), dims=dims)
-    ppv, npv = _values(priors, dims)
-    pm.Deterministic("prevalence", rate * ppv + (1 - rate) * (1 - npv), dims=dims)
-    items = counts.test_n + counts.labelled_n
-    _binomial("all_pass", counts.test_pass + passed, items, rate, dims)
-    _binomial("pass_correct", counts.correct_pass, passed, ppv, dims)
-    _binomial("fail_incorrect", counts.incorrect_fail, counts.labelled_n - passed, npv, dims)
-
-
-def _prior(name: str, prior: BetaPrior) -> tuple[Any, Any]:
-    """Both parameters as data, so that other priors need no other compilation."""
-    import pymc as pm
-
-    values = pm.Data(f"{name}_prior", np.array([prior.alpha, prior.beta]))
-    return values[0], values[1]
-
-
-def _binomial(name: str, successes: Any, trials: Any, rate: Any, dims: str | None) -> None:
-    import pymc as pm
-
-    # as floats: PyMC makes whole numbers int32, which wraps around at 2,147,483,647 items
-    total = pm.Data(f"{name}_of", np.asarray(trials, dtype=float), dims=dims)
-    seen = pm.Data(f"{name}_seen", np.asarray(successes, dtype=float), dims=dims)
-    pm.Binomial(name, total.astype("int64"), rate, observed=seen, dims=dims)
-
-
-def _values(priors: Priors, dims: str | None) -> tuple[Any, Any]:
-    """Predictive values, independent or restricted to a sum above 1.
-
-    The restriction is a change of variables, not a rejection: npv is ``1 - ppv * (1 - share)`` with
-    ``share`` in (0, 1), whose Jacobian is ppv.
-    """
-    import pymc as pm
-    import pytensor.tensor as pt
-
-    ppv = pm.Beta("ppv", *_prior("ppv", priors.ppv), dims=dims)
-    alpha, beta = _prior("npv", priors.npv)
-    if not priors.better_than_chance:
-        return ppv, pm.Beta("npv", alpha, beta, dims=dims)
-    share = pm.Uniform("npv_share", dims=dims)
-    missed = ppv * (1 - share)
-    density = (alpha - 1) * pt.log1p(-missed) + (beta - 1) * pt.log(missed) + pt.log(ppv)
-    pm.Potential("npv_prior_density", density.sum())
-    return ppv, pm.Deterministic("npv", 1 - missed, dims=dims)
+def _check_pooling(counts: Counts, pooling: Pooling) -> None:
+    with checking("prevalence.build_model") as require:
+        known = pooling in get_args(Pooling)
+        require(known, f"pooling must be one of {get_args(Pooling)}, got {pooling!r}")
+        require(
+            pooling == "partial" or not counts.unlabelled_systems,
+            f"no item of {list(counts.unlabelled_systems)} has a human label, so the judge's "
+            "errors there are unknown; label some, or borrow from the other systems with "
+            "pooling='partial'",
+        )

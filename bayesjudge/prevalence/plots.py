@@ -191,3 +191,34 @@ def plot_plan(table: pd.DataFrame, *, width: float | None = None, ax: Axes | Non
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, fontsize="small")
     return ax
+
+
+def plot_systems(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Draw a ranking as a forest: one interval a system, the best on top.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        From `bayesjudge.prevalence.ranking`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Prevalences with their intervals; the probability of being the best on the right.
+    """
+    ax = ax or new_axes(6.5, 0.4 * len(table) + 1.1)
+    rows = np.arange(len(table))
+    ax.hlines(rows, table["low"], table["high"], color="C0", lw=3, alpha=0.6)
+    ax.plot(table["value"], rows, "o", color="C0")
+    place: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "va": "center"}
+    ax.text(1.02, -0.8, "P(best)", **place)
+    for row, best in enumerate(table["best"]):
+        ax.text(1.02, row, f"{best:.0%}", **place)
+    ax.set_yticks(rows, table.index)
+    ax.set(xlim=(-0.02, 1.02), ylim=(len(table) - 0.4, -0.6), xlabel="prevalence (share of items)")
+    ax.grid(axis="x", alpha=0.3)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    return ax
