@@ -114,7 +114,7 @@ def ratings(
         options=option,
         missing_value=missing_value or (),
     )
-    priors = room.Priors(error=_error(error))
+    priors = room.Priors(error=_error_prior(error))
     of = room.definitions(cutoff)
     counted = room.agreement(data, of=of, pseudo_count=pseudo_count, random_seed=shared.seed)
     chosen = shift_from or next(o for o in data.options if o != data.positive)
@@ -161,7 +161,7 @@ def ratings(
 ratings.lessons = {"--positive": LESSON}  # type: ignore[attr-defined]
 
 
-def _error(text: str | None) -> BetaPrior | None:
+def _error_prior(text: str | None) -> BetaPrior | None:
     if text is None:
         return None
     rate, _, n = text.partition(":")

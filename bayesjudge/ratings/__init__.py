@@ -2,18 +2,17 @@
 
 from bayesjudge.ratings.advice import choose_definition, ratings_needed, set_items_needed
 from bayesjudge.ratings.aggregation import Profile, aggregate
-from bayesjudge.ratings.agreement import METRICS, fleiss_kappa, inter_rater_alpha
+from bayesjudge.ratings.agreement import fleiss_kappa, inter_rater_alpha
 from bayesjudge.ratings.algebra import (
-    Identification,
     all_response_sets,
     choice_matrix,
     error_matrix,
     forward,
-    identification,
     membership,
     reverse,
     selection_effect,
 )
+from bayesjudge.ratings.beliefs import Priors
 from bayesjudge.ratings.closed_form import agreement, endorsement_rates
 from bayesjudge.ratings.data import Ratings
 from bayesjudge.ratings.definitions import (
@@ -23,23 +22,19 @@ from bayesjudge.ratings.definitions import (
     prevalence_at,
     prevalence_bias,
 )
-from bayesjudge.ratings.experiment import Setting, choice_bias, rating_budget, select
-from bayesjudge.ratings.items import (
-    item_profiles,
-    item_shares,
-    performance,
-    prevalences,
-    prior_check,
-)
-from bayesjudge.ratings.model import Priors, build_model, fit
+from bayesjudge.ratings.experiment import choice_bias, rating_budget, select
+from bayesjudge.ratings.identify import Identification, identification
+from bayesjudge.ratings.items import item_profiles, item_shares
+from bayesjudge.ratings.model import build_model, fit
 from bayesjudge.ratings.performance import Performance
 from bayesjudge.ratings.plots import plot_items, plot_ranks, plot_shift
+from bayesjudge.ratings.posterior import performance, prevalences, prior_check
 from bayesjudge.ratings.ranks import error_keeps_ranking
 from bayesjudge.ratings.shift import shift_matrix, shift_sweep
 from bayesjudge.ratings.simulate import simulate
+from bayesjudge.ratings.world import Setting
 
 __all__ = [
-    "METRICS",
     "Definition",
     "Identification",
     "Performance",

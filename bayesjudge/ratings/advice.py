@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from bayesjudge.core.errors import checking
-from bayesjudge.ratings.experiment import Setting, rating_budget, select
+from bayesjudge.ratings.experiment import rating_budget, select
+from bayesjudge.ratings.world import Setting
 
 #: Standard errors by which a definition must be behind the best to be advised against.
 BEHIND = 2.0

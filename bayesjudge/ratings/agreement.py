@@ -147,7 +147,7 @@ METRICS: dict[str, Metric] = {
 
 
 def inter_rater_alpha(counts: Any) -> float:
-    """Krippendorff's nominal alpha among raters, from counts.
+    """Compute Krippendorff's nominal alpha among raters, from counts.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def inter_rater_alpha(counts: Any) -> float:
 
 
 def fleiss_kappa(counts: Any) -> float:
-    """Fleiss' kappa among raters, from counts with the same number of raters for each item.
+    """Compute Fleiss' kappa among raters, from counts with the same number of raters for each item.
 
     Parameters
     ----------

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from bayesjudge.core.results import Caution
-from bayesjudge.ratings.algebra import choice_matrix, identification
+from bayesjudge.ratings.algebra import choice_matrix
 from bayesjudge.ratings.data import PEOPLE, Ratings
+from bayesjudge.ratings.identify import identification
 
 #: Standard errors by which a judge must run against people before its polarity is doubted.
 POLARITY_Z = 3.0

@@ -11,6 +11,7 @@ import numpy as np
 from bayesjudge.core.errors import checking
 from bayesjudge.ratings.aggregation import Profile
 from bayesjudge.ratings.algebra import all_response_sets, membership
+from bayesjudge.ratings.checks import distinct_names, place_in, whole_counts
 
 PEOPLE = "people"
 
@@ -69,7 +70,7 @@ class Ratings:
     def __post_init__(self) -> None:
         options = tuple(map(str, self.options))
         sets = all_response_sets(options) if self.sets is None else self.sets
-        sets = tuple(tuple(sorted(map(str, s), key=_place(options))) for s in sets)
+        sets = tuple(tuple(sorted(map(str, s), key=place_in(options))) for s in sets)
         chosen = np.asarray(self.chosen)
         with checking("ratings.Ratings") as require:
             require(
@@ -88,10 +89,12 @@ class Ratings:
         with checking("ratings.Ratings") as require:
             for name, shape in shapes.items():
                 value = getattr(self, name)
-                found[name] = _counts(name, value, shape, require)
-            found["items"] = _names(self.items, n_items, "items", require)
+                found[name] = whole_counts(name, value, shape, require)
+            found["items"] = distinct_names(self.items, n_items, "items", require)
             default = (PEOPLE, *(f"judge {i}" for i in range(1, n_sources)))
-            found["sources"] = _names(self.sources or default, n_sources, "sources", require)
+            found["sources"] = distinct_names(
+                self.sources or default, n_sources, "sources", require
+            )
         for name, value in found.items():
             object.__setattr__(self, name, value)
         with checking("ratings.Ratings") as require:
@@ -169,7 +172,7 @@ class Ratings:
         return list(self.sources or ()).index(name)
 
     def profile(self, name: str, *, pseudo_count: float = 0.0) -> Profile:
-        """Shares of choices and of endorsements, item by item, as they were counted.
+        """Give the shares of choices and of endorsements, item by item, as they were counted.
 
         Where an item has no response sets, choices stand in for them: what everyone did not choose
         counts as not endorsed, which underestimates. Response sets of one option stand in for
@@ -292,27 +295,3 @@ class Ratings:
                 recode=recode or {},
             )
         )
-
-
-def _place(options: Sequence[str]) -> Any:
-    order = {option: i for i, option in enumerate(options)}
-    return lambda option: order.get(option, len(order))
-
-
-def _names(names: Any, n: int, what: str, require: Any) -> tuple[str, ...]:
-    names = tuple(map(str, range(n) if names is None else names))
-    require(len(names) == n, f"{len(names)} names for {n} {what}")
-    require(len(set(names)) == len(names), f"{what} must differ")
-    return names
-
-
-def _counts(name: str, value: Any, shape: tuple[int, ...], require: Any) -> np.ndarray:
-    array = np.zeros(shape, np.int64) if value is None else np.asarray(value)
-    require(array.shape == shape, f"{name} has shape {array.shape}, expected {shape}")
-    whole = np.issubdtype(array.dtype, np.number) and bool(np.all(array == np.floor(array)))
-    require(whole and bool(np.all(array >= 0)), f"{name} must be whole numbers, 0 or more")
-    if not whole:
-        return array
-    frozen = array.astype(np.int64)
-    frozen.flags.writeable = False
-    return frozen

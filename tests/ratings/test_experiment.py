@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 import bayesjudge as bj
 from bayesjudge.ratings import Definition, Setting
-from bayesjudge.ratings.experiment import make_world, rated, to_simplex
+from bayesjudge.ratings.world import make_world, rated, to_simplex
 
 HARD, SRS = Definition("hit_rate", "hard", "hard"), Definition("mse", "srs", "srs")
 SOFT = Definition("js_divergence", "soft", "soft")
