@@ -25,6 +25,8 @@ from bayesjudge.prevalence.plots import (
 )
 from bayesjudge.prevalence.preposterior import expected_width, label_next
 from bayesjudge.prevalence.reading import CALIBRATIONS
+from bayesjudge.prevalence.resampled import bootstrap
+from bayesjudge.prevalence.sampled import conditional_calibration
 from bayesjudge.prevalence.simulate import simulate
 from bayesjudge.prevalence.systems import contrasts, ranking
 
@@ -34,9 +36,11 @@ __all__ = [
     "Priors",
     "allocate",
     "best_allocation",
+    "bootstrap",
     "build_model",
     "clopper_pearson",
     "closed_forms",
+    "conditional_calibration",
     "contrasts",
     "difference",
     "exact",

@@ -116,3 +116,53 @@ def post_stratified(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
         assumptions=(PER_VERDICT,),
         needs=("random", "by_verdict"),
     )
+
+
+def conditional_calibration(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
+    """Weigh the predictive values of the labelled items by the pass rate of the test items alone.
+
+    Parameters
+    ----------
+    counts : Counts
+        Verdicts and labels.
+    ci_prob : float, default 0.95
+        Coverage that the interval aims at.
+
+    Returns
+    -------
+    Estimate
+        ``prevalence``, a share of items, as source 1 defines it; `post_stratified` uses the
+        verdicts on the labelled items too, and is a little more precise. ``nan`` where no pass or
+        no fail is labelled.
+
+    Raises
+    ------
+    InputError
+        Where `ci_prob` is out of range.
+
+    Notes
+    -----
+    Predictive values depend on how many items are good. Labels from a sample in which good items
+    are more or less common bias this estimator towards that sample; `rogan_gladen` is not biased.
+
+    Examples
+    --------
+    >>> counts = Counts(1000, 760, 140, 126, 60, 42, calibration="random")
+    >>> [round(x, 3) for x in conditional_calibration(counts)["prevalence"]]
+    [0.725, 0.67, 0.773]
+    """
+    n1, n0 = counts.labelled_pass, counts.labelled_n - counts.labelled_pass
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ppv, npv = np.divide(counts.correct_pass, n1), np.divide(counts.incorrect_fail, n0)
+    rate = counts.test_pass / counts.test_n
+    found = formulas.post_stratified(rate, ppv, npv, counts.test_n, n1, n0, z_score(ci_prob))
+    return described(
+        counts,
+        {"prevalence": tuple(np.clip(x, 0, 1) for x in found)},
+        method="Conditional calibration",
+        ci_prob=ci_prob,
+        source=f"{LEE}, Table 1 (iv)",
+        interval="adjusted delta method",
+        assumptions=(PER_VERDICT,),
+        needs=("random",),
+    )

@@ -79,6 +79,7 @@ class Posterior:
             with np.errstate(divide="ignore"):
                 return log_density(np.sin(phi / 2) ** 2) + np.log(np.sin(phi) / 2)
 
+        self._log_density = log_density
         low, high = angle(np.clip(window, 0, 1))
         low, high = _shrunk(log_height, low, high)
         for degree in (48, 96, 192, 384, 768):
@@ -130,6 +131,15 @@ class Posterior:
             tails = tails[widths <= widths.min() * (1 + 1e-9)]
         low, high = self.quantile(tails[0]), self.quantile(tails[0] + ci_prob)
         return float(low), float(high)
+
+    def reaches(self, prior: Beta, drop: float) -> tuple[bool, bool]:
+        """Whether the likelihood at 0, and at 1, is within `drop` (in logs) of its maximum."""
+        low, high = self._ends.tolist()
+        phi = np.linspace(low, high, 513)
+        shares = np.array([0.0, 1.0, *np.sin(phi / 2) ** 2])
+        with np.errstate(divide="ignore"):
+            log = self._log_density(shares) - prior.log_density(shares)
+        return bool(log[0] > log.max() - drop), bool(log[1] > log.max() - drop)
 
 
 def _shrunk(

@@ -1,0 +1,122 @@
+"""The bootstrap of the Rogan-Gladen estimate: both samples drawn again, and none hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.results import Caution, Estimate
+from bayesjudge.prevalence import formulas
+from bayesjudge.prevalence.data import Counts
+from bayesjudge.prevalence.described import LEE, SAME_JUDGE, described
+
+
+def bootstrap(
+    counts: Counts,
+    *,
+    ci_prob: float = 0.95,
+    resamples: int = 4000,
+    random_seed: Any = None,
+) -> Estimate:
+    """Correct the judge's pass rate for its errors, with a percentile interval.
+
+    Test items and labelled items are drawn again with replacement, the labelled ones among the good
+    and among the bad, or among all of them where they are a random sample. A resample is *bad*
+    where the judge does no better than chance in it, or a class of labels is empty: it has no
+    estimate. Leaving those out would describe a better judge than the one seen, so that each counts
+    as 0 for the lower end and as 1 for the upper end, and a caution says how many there were.
+
+    Parameters
+    ----------
+    counts : Counts
+        Verdicts and labels.
+    ci_prob : float, default 0.95
+        Coverage that the interval aims at.
+    resamples : int, default 4000
+        How many are drawn; 100 or more.
+    random_seed : int or numpy.random.Generator, optional
+        Same seed, same interval.
+
+    Returns
+    -------
+    Estimate
+        ``prevalence``, a share of items clipped to [0, 1], with the unclipped value as ``raw``.
+        With very few errors among the labelled items the interval is too short, since a resample
+        cannot hold an error that was not seen; `rogan_gladen` and the models are not fooled.
+
+    Raises
+    ------
+    InputError
+        Where `ci_prob` or `resamples` is out of range.
+
+    Examples
+    --------
+    >>> counts = Counts(1000, 620, 100, 90, 100, 70, calibration="by_truth")
+    >>> value, low, high = bootstrap(counts, random_seed=1)["prevalence"]
+    >>> round(value, 3), abs(low - 0.42) < 0.02, abs(high - 0.63) < 0.02
+    (0.533, True, True)
+    """
+    check_ci_prob(ci_prob)
+    with checking("bootstrap") as require:
+        require(resamples >= 100, f"resamples must be 100 or more, got {resamples}")
+    estimates = _resampled(counts, resamples, np.random.default_rng(random_seed))
+    bad = np.isnan(estimates)
+    tail = (1 - ci_prob) / 2
+    low = np.quantile(np.where(bad, 0, estimates), tail, axis=0)
+    high = np.quantile(np.where(bad, 1, estimates), 1 - tail, axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rates = (
+            np.divide(counts.test_pass, counts.test_n),
+            np.divide(counts.incorrect_fail, counts.incorrect_n),
+            np.divide(counts.correct_pass, counts.correct_n),
+        )
+    raw = np.where(rates[1] + rates[2] > 1, formulas.invert(*rates), np.nan)
+    known = np.isfinite(raw)
+    ends = (np.where(known, np.clip(end, 0, 1), np.nan) for end in (low, high))
+    return described(
+        counts,
+        {"prevalence": (np.clip(raw, 0, 1), *ends, raw)},
+        method="Rogan-Gladen (bootstrap)",
+        ci_prob=ci_prob,
+        source=f"{LEE}, eq. (5); Efron (1979)",
+        interval="bootstrap percentile",
+        assumptions=(SAME_JUDGE,),
+        needs=("random", "by_truth", "separate"),
+        more=list(_told(counts, np.atleast_1d(bad.sum(axis=0)), resamples)),
+    )
+
+
+def _resampled(counts: Counts, resamples: int, rng: np.random.Generator) -> np.ndarray:
+    """Estimates of shape (resamples, ...); nan where a resample has none."""
+    shape = (resamples, *np.shape(counts.test_n))
+    good, bad = np.asarray(counts.correct_n), np.asarray(counts.incorrect_n)
+    if counts.calibration == "random":
+        good = rng.binomial(good + bad, _share(good, good + bad), shape)
+        bad = np.asarray(counts.labelled_n) - good
+    hits = rng.binomial(good, _share(counts.correct_pass, counts.correct_n), shape)
+    caught = rng.binomial(bad, _share(counts.incorrect_fail, counts.incorrect_n), shape)
+    passes = rng.binomial(counts.test_n, _share(counts.test_pass, counts.test_n), shape)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sensitivity, specificity = np.divide(hits, good), np.divide(caught, bad)
+        found = formulas.invert(passes / counts.test_n, specificity, sensitivity)
+        return np.where(sensitivity + specificity > 1, found, np.nan)
+
+
+def _share(part: Any, total: Any) -> Any:
+    """Part of total, and 0 of nothing."""
+    return np.divide(part, np.maximum(total, 1))
+
+
+def _told(counts: Counts, bad: np.ndarray, resamples: int) -> Iterator[Caution]:
+    names = [""] if counts.systems is None else [f" in system {s!r}" for s in counts.systems]
+    for where, count in zip(names, bad, strict=True):
+        if count:
+            yield Caution(
+                "bad-resamples",
+                f"{count} of {resamples} resamples have no estimate{where}: the judge is no better "
+                "than chance in them, or a class of labels is empty; each counts as 0 for the "
+                "lower and as 1 for the upper end of the interval",
+            )
