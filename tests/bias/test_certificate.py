@@ -97,6 +97,11 @@ def test_a_mean_centre_is_counted():
     scores[1, 0] = 1
     released = moving.alpha * scores + (1 - moving.alpha) * scores.mean(axis=1, keepdims=True)
     assert np.linalg.norm(released[1] - released[0]) == pytest.approx(0.5)
+    noisy = [
+        bias.certify(shifts, **POINTS, center=center, alpha=0.4, noise_prob=0.01).noise_scale
+        for center in ("fixed", "mean")
+    ]
+    assert noisy[0] > noisy[1] > 0  # the centre's own movement leaves less room
 
 
 def test_a_batch_and_its_own_mean_cannot_be_certified():

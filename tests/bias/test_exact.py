@@ -54,7 +54,7 @@ def test_orders_are_counted_by_content():
     import pandas as pd
 
     table = pd.DataFrame(
-        [("a", *pair) for pair in [(1, 1), (1, 2), (2, 1), (0, 0), (0, 1)]]
+        [("a", *pair) for pair in [(1, 1), (1, 2), (1, 2), (2, 1), (0, 0), (0, 1)]]
         + [("b", 2, None), ("b", 2, 2)],
         columns=["judge", "order1", "order2"],
     )
@@ -62,7 +62,7 @@ def test_orders_are_counted_by_content():
         bias.Orders.from_frame(table, by="judge", tie_value=0)
     orders = bias.Orders.from_frame(table, by="judge", tie_value=0, missing="drop")
     assert orders.judges == ("a", "b")
-    assert orders.counts.tolist() == [[2, 1, 1, 1], [1, 0, 0, 0]]
+    assert orders.counts.tolist() == [[2, 2, 1, 1], [1, 0, 0, 0]]
     assert orders.missing.tolist() == [0, 1]
     with pytest.raises(bj.InputError, match="neither"):
         bias.Orders.from_frame(table, by="judge", missing="drop")
