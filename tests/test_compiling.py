@@ -1,12 +1,15 @@
-"""What a compiled model must bear: chains that start at the same moment."""
+"""What a compiled model must bear: any kind of unknown, and chains that start at once."""
 
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import nutpie
+import pymc as pm
+import pytest
 
 import bayesjudge as bj
-from bayesjudge.core.compiling import _start_of
+from bayesjudge.core.compiling import _start_of, compile_model
 
 
 def test_chains_may_start_at_once():
@@ -26,3 +29,19 @@ def test_chains_may_start_at_once():
     finally:
         sys.setswitchinterval(interval)
     assert np.array_equal(alone, together)
+
+
+@pytest.mark.parametrize("road", ["quick", "full"])
+def test_every_unknown_is_kept_by_its_own_name(road):
+    with pm.Model(coords={"judge": ["a", "b"]}) as model:
+        offset = pm.Normal("offset", dims="judge")  # needs no transform, so has no second name
+        spread = pm.HalfNormal("spread")
+        pm.Deterministic("scaled", offset * spread, dims="judge")
+        pm.Normal("seen", offset[0], spread, observed=pm.Data("data", 1.0))
+    tree = nutpie.sample(
+        compile_model(model, road).runnable, draws=20, tune=20, chains=1, seed=1, progress_bar=False
+    )
+    found = tree["posterior"]
+    assert {"offset", "spread", "scaled"} <= set(found.data_vars)
+    assert found["offset"].dims == ("chain", "draw", "judge")
+    np.testing.assert_allclose(found["scaled"], found["offset"] * found["spread"])
