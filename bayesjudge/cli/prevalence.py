@@ -51,6 +51,7 @@ def prevalence(
     prior_sensitivity: Annotated[str | None, _MODEL] = None,
     prior_specificity: Annotated[str | None, _MODEL] = None,
     better_than_chance: Annotated[bool | None, Parameter(group=MODEL)] = None,
+    pooling: Annotated[Literal["separate", "partial", "full"], _MODEL] = "separate",
     all_methods: Annotated[bool, _MODEL] = False,
     shared: Shared = Shared(),
 ) -> None:
@@ -97,6 +98,9 @@ def prevalence(
     better_than_chance : bool
         Whether the model leaves out judges that are no better than chance; if not said, as
         `bayesjudge.prevalence.Priors` does.
+    pooling : str
+        How far several systems share the judge's error rates: separate, partial (a system without
+        labels borrows from the others), full (one judge who treats all alike).
     all_methods : bool
         Add closed forms that the design does not support, each with a caution.
 
@@ -123,7 +127,7 @@ def prevalence(
         missing_value=missing_value,
         unparsed=unparsed,
     )
-    answer(counts, priors, shared, source=str(table), all_methods=all_methods)
+    answer(counts, priors, shared, source=str(table), all_methods=all_methods, pooling=pooling)
 
 
 # what `bayesjudge.cli.app` says where one of these options is missing
@@ -137,6 +141,7 @@ def answer(
     *,
     source: str,
     all_methods: bool = False,
+    pooling: Literal["separate", "partial", "full"] = "separate",
     command: str = "prevalence",
     truth: Mapping[str, float] | None = None,
 ) -> list[Estimate | Fit]:
@@ -154,6 +159,8 @@ def answer(
         Where the counts come from.
     all_methods : bool, default False
         Add closed forms that the design does not support.
+    pooling : {"separate", "partial", "full"}
+        How far systems share the judge's rates.
     command : str, default "prevalence"
         Which command this is.
     truth : mapping of str to float, optional
@@ -175,7 +182,8 @@ def answer(
     exact = room.exact(counts, priors, ci_prob=shared.ci_prob, interval=shared.interval)
 
     def sample() -> Fit:
-        return room.fit(counts, priors, random_seed=shared.seed, strict=shared.strict)
+        how: dict[str, Any] = {"random_seed": shared.seed, "strict": shared.strict}
+        return room.fit(counts, priors, pooling=pooling, **how)
 
     story = Story(
         command=command,
@@ -208,7 +216,11 @@ def _draw(made: Sequence[Estimate | Fit], shared: Shared) -> dict[str, Axes]:
     if not fits:
         return {}
     caption = "From the judge's pass rate (circle) to the prevalence (dot)"
-    return {caption: room.plot_correction(fits[-1], ci_prob=shared.ci_prob)}
+    drawn = {caption: room.plot_correction(fits[-1], ci_prob=shared.ci_prob)}
+    if len(fits[-1].data.systems or ()) > 1:
+        caption = "Systems, the best first, with the probability of being the best"
+        drawn[caption] = room.plot_systems(room.ranking(fits[-1], ci_prob=shared.ci_prob))
+    return drawn
 
 
 def _priors(

@@ -2,6 +2,8 @@
 
 from bayesjudge.core.intervals import clopper_pearson, wilson
 from bayesjudge.prevalence.budget import judge_regime, labels_needed, width_curves
+from bayesjudge.prevalence.class_fit import ClassPriors, fit_classes
+from bayesjudge.prevalence.classes import ClassCounts, class_shares
 from bayesjudge.prevalence.closed_form import (
     closed_forms,
     difference,
@@ -32,12 +34,15 @@ from bayesjudge.prevalence.systems import contrasts, ranking
 
 __all__ = [
     "CALIBRATIONS",
+    "ClassCounts",
+    "ClassPriors",
     "Counts",
     "Priors",
     "allocate",
     "best_allocation",
     "bootstrap",
     "build_model",
+    "class_shares",
     "clopper_pearson",
     "closed_forms",
     "conditional_calibration",
@@ -46,6 +51,7 @@ __all__ = [
     "exact",
     "expected_width",
     "fit",
+    "fit_classes",
     "human_only",
     "interval_width",
     "judge_regime",

@@ -186,8 +186,9 @@ def interval_width(
 
     Examples
     --------
-    >>> round(interval_width(100, 100, 0.62, sensitivity=0.9, specificity=0.7, items=1000), 3)
-    0.206
+    >>> width = interval_width(100, 100, 0.62, sensitivity=0.9, specificity=0.7, items=1000)
+    >>> f"{width:.3f}"
+    '0.206'
     """
     rates = {"pass_rate": pass_rate, "sensitivity": sensitivity, "specificity": specificity}
     check_rates("interval_width", **rates)

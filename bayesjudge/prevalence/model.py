@@ -9,6 +9,7 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence.cautions import cautions_of
+from bayesjudge.prevalence.classes import ClassCounts
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.described import PER_VERDICT, SAME_JUDGE, SAMPLED
 
@@ -57,7 +58,11 @@ class Priors:
     better_than_chance : bool, default True
         Restrict to sensitivity + specificity > 1, which is ppv + npv > 1. Where it is false, the
         posterior may hold the mirrored judge too, whose fails mean good; and with more than a
-        million test items the sampler may not converge (the gate says so).
+        million test items the sampler may not converge (the gate says so). With partial pooling
+        it is the typical system's rates that are restricted.
+    spread : float, default 1
+        Used by partial pooling: scale of the half-normal prior of the standard deviations of
+        sensitivity and of specificity between systems, in logits.
 
     Raises
     ------
@@ -137,6 +142,10 @@ def build_model(
     """
     import pymc as pm
 
+    if isinstance(counts, ClassCounts):  # a fit of classes builds its model again by this name
+        from bayesjudge.prevalence.model_classes import class_model
+
+        return class_model(counts, **vars(priors))
     from bayesjudge.prevalence.model_designs import error_rates, predictive_values
     from bayesjudge.prevalence.model_systems import pooled_rates
 

@@ -149,7 +149,7 @@ def conditional_calibration(counts: Counts, *, ci_prob: float = 0.95) -> Estimat
     --------
     >>> counts = Counts(1000, 760, 140, 126, 60, 42, calibration="random")
     >>> [round(x, 3) for x in conditional_calibration(counts)["prevalence"]]
-    [0.725, 0.67, 0.773]
+    [0.725, 0.67, 0.775]
     """
     n1, n0 = counts.labelled_pass, counts.labelled_n - counts.labelled_pass
     with np.errstate(divide="ignore", invalid="ignore"):

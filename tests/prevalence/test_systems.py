@@ -245,3 +245,20 @@ def test_plot_systems_draws_the_ranking(partial):
     assert_allclose(ends, table[["low", "high"]])
     texts = [text.get_text() for text in ax.texts]
     assert texts == ["P(best)", *(f"{best:.0%}" for best in table["best"])]
+
+
+def test_the_command_pools_and_draws_the_ranking(tmp_path, capsys):
+    from bayesjudge.cli import main
+
+    table = P.simulate(systems=["a", "b", "new"], items=60, labelled=20, random_seed=4)
+    table.loc[table["system"] == "new", "truth"] = np.nan
+    table.to_csv(tmp_path / "rows.csv", index=False)
+    page = tmp_path / "page.html"
+    columns = ["--verdict", "verdict", "--truth", "truth", "--by", "system"]
+    asked = ["prevalence", str(tmp_path / "rows.csv"), *columns, "--calibration", "random"]
+    assert main([*asked, "--pooling", "partial", "--html", str(page)]) == 0
+    out = capsys.readouterr().out
+    assert "no-labels: no item has a human label in system 'new'" in out
+    assert "the probability of being the best" in page.read_text()
+    assert main(asked) == 2
+    assert "--pooling partial" in capsys.readouterr().err

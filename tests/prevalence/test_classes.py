@@ -1,0 +1,185 @@
+"""Several classes: two of them are the prevalence, three against another road, real data."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from arviz_stats.base import array_stats
+from conftest import shared
+from numpy.testing import assert_allclose
+from oracles import SIGMAS, assert_mc_mean, assert_mc_quantile
+from scipy.optimize import minimize
+from scipy.special import xlogy
+
+import bayesjudge as bj
+from bayesjudge.prevalence import formulas
+from bayesjudge.prevalence.classes import covariance, inverted
+from bayesjudge.prevalence.quadrature import posterior_of
+
+P = bj.prevalence
+THREE = {"classes": ["win", "tie", "loss"], "calibration": "by_truth"}
+COUNTS = P.ClassCounts([25, 15, 10], [[9, 1, 0], [2, 6, 2], [0, 3, 7]], **THREE)
+
+
+def two(counts):
+    """The same counts as classes: pass and fail."""
+    c = counts
+    good = [c.correct_pass, c.correct_n - c.correct_pass]
+    bad = [c.incorrect_n - c.incorrect_fail, c.incorrect_fail]
+    test = [c.test_pass, c.test_n - c.test_pass]
+    return P.ClassCounts(test, [good, bad], classes=["1", "0"], calibration=c.calibration)
+
+
+# Closed forms ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["inverse", "least_squares"])
+def test_two_classes_are_rogan_gladen(method):
+    counts = P.Counts(1000, 620, 100, 90, 80, 56, calibration="by_truth")
+    made = P.class_shares(two(counts), method=method)
+    expected = P.rogan_gladen(counts, interval="delta")["prevalence"]
+    assert_allclose(made["prevalence[1]"], expected, rtol=1e-10)
+    assert_allclose(made["prevalence[0]"].value, 1 - expected.value, rtol=1e-10)
+    variance = formulas.delta_variance(0.62, 0.7, 0.9, 1000, 80, 100)
+    found = covariance(two(counts), inverted(two(counts)))
+    assert_allclose(found, variance * np.array([[1, -1], [-1, 1]]), rtol=1e-10)
+
+
+def test_outside_the_simplex_the_inverse_says_so_and_least_squares_stays_inside():
+    counts = P.ClassCounts([50, 48, 2], COUNTS.labelled, **THREE)
+    inverse = P.class_shares(counts, method="inverse")
+    assert inverse.table["raw"].min() < 0
+    assert inverse.cautions[0].name == "outside-simplex"
+    assert_allclose(inverse.table["raw"].sum(), 1)
+    found = P.class_shares(counts).table["value"].to_numpy()
+    assert found.min() >= 0
+    assert_allclose(found.sum(), 1)
+
+    def loss(x):
+        return np.sum((x @ counts.confusion - counts.test / 100) ** 2)
+
+    other = minimize(
+        loss,
+        np.full(3, 1 / 3),
+        bounds=[(0, 1)] * 3,
+        constraints={"type": "eq", "fun": lambda x: x.sum() - 1},
+        options={"ftol": 1e-14},
+    )
+    assert_allclose(found, other.x, atol=1e-5)
+    assert loss(found) <= loss(other.x) + 1e-12
+
+
+def test_delta_method_is_the_spread_of_simulated_estimates():
+    rng, runs, n, m = np.random.default_rng(1), 4000, 3000, 1500
+    confusion = np.array([[0.85, 0.1, 0.05], [0.15, 0.7, 0.15], [0.05, 0.2, 0.75]])
+    shares = np.array([0.5, 0.3, 0.2])
+    made = []
+    for _ in range(runs):
+        rows = [rng.multinomial(m, row) for row in confusion]
+        counts = P.ClassCounts(rng.multinomial(n, shares @ confusion), rows, **THREE)
+        made.append(inverted(counts))
+    whole = P.ClassCounts(
+        np.rint(n * shares @ confusion), np.rint(m * confusion).astype(int), **THREE
+    )
+    expected = np.sqrt(np.diag(covariance(whole, shares)))
+    assert_allclose(np.std(made, axis=0), expected, rtol=5 / np.sqrt(2 * runs))
+    assert_allclose(np.mean(made, axis=0), shares, atol=5 * expected.max() / np.sqrt(runs) + 1e-3)
+
+
+def test_a_judge_who_tells_two_classes_apart_in_no_way_is_refused():
+    with pytest.raises(bj.UninformativeJudgeError, match="has no inverse"):
+        P.class_shares(P.ClassCounts([5, 5, 5], [[4, 2, 2], [4, 2, 2], [0, 3, 7]], **THREE))
+
+
+# The model ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("calibration", ["by_truth", "random"])
+def test_two_classes_are_the_exact_posterior(calibration):
+    counts = P.Counts(60, 40, 12, 11, 10, 7, calibration=calibration)
+    fit = P.fit_classes(two(counts), random_seed=2)
+    exact = posterior_of(counts, P.Priors(better_than_chance=False))
+    draws = fit.idata["posterior"]["prevalence"].sel({"class": "1"})
+    assert fit.converged, fit.cautions
+    assert_mc_mean(draws, exact.mean)
+    assert_mc_quantile(draws, 0.025, float(exact.quantile(0.025)))
+
+
+def test_three_classes_are_what_weighting_gives(tmp_path):
+    priors = P.ClassPriors(shares=1.5, right=3, wrong=0.8)
+    fit = P.fit_classes(COUNTS, priors, random_seed=2)
+    assert fit.converged, fit.cautions
+    rng, size = np.random.default_rng(3), 400_000
+    weights = np.full((3, 3), 0.8) + 2.2 * np.eye(3)
+    rows = [rng.dirichlet(w + n, size) for w, n in zip(weights, COUNTS.labelled, strict=True)]
+    shares = rng.dirichlet([1.5] * 3, size)
+    rates = sum(shares[:, [i]] * rows[i] for i in range(3))
+    log = xlogy(COUNTS.test, rates).sum(axis=1)
+    weight = np.exp(log - log.max())
+    weight /= weight.sum()
+    posterior = fit.idata["posterior"]["prevalence"]
+    for i in range(3):
+        expected = (weight * shares[:, i]).sum()
+        error = np.sqrt((weight**2 * (shares[:, i] - expected) ** 2).sum())
+        draws = posterior.isel({"class": i})
+        mcse = float(array_stats.mcse(draws.to_numpy(), method="mean"))
+        assert abs(float(draws.mean()) - expected) < SIGMAS * np.hypot(error, mcse)
+    loaded = bj.load(fit.save(tmp_path / "fit.nc"))
+    assert loaded.model.point_logps() == fit.model.point_logps()
+    assert bj.report(loaded) == bj.report(fit)
+
+
+# Data --------------------------------------------------------------------------------------------
+
+
+def test_rows_are_counted_by_class():
+    table = pd.DataFrame(
+        {
+            "verdict": ["b", "a", "a", "b", "a", "a", "b"],
+            "truth": ["b", "a", "b", "b", "a", None, None],
+        }
+    )
+    counts = P.ClassCounts.from_frame(table, calibration="random")
+    assert counts.classes == ("a", "b")
+    assert counts.test.tolist() == [1, 1]
+    assert counts.labelled.tolist() == [[2, 0], [1, 2]]
+    turned = P.ClassCounts.from_frame(table, calibration="random", classes=["b", "a"])
+    assert turned.labelled.tolist() == [[2, 1], [0, 2]]
+
+
+def test_problems_are_told_together():
+    with pytest.raises(bj.InputError) as error:
+        P.ClassCounts([5, -1], [[1, 2], [3, 4.5]], classes=["a", "a"], calibration="by_verdict")
+    assert len(error.value.problems) == 4
+    with pytest.raises(bj.InputError, match="no labelled item is 'b'"):
+        P.ClassCounts([5, 1], [[1, 2], [0, 0]], classes=["a", "b"], calibration="random")
+    table = pd.DataFrame({"verdict": ["a", None], "truth": ["a", "c"]})
+    with pytest.raises(bj.InputError, match="1 rows have no verdict"):
+        P.ClassCounts.from_frame(table, calibration="random")
+    with pytest.raises(bj.InputError, match="right must be positive"):
+        P.ClassPriors(right=0)
+
+
+def test_three_classes_of_xstest():
+    """GPT-4's three-way verdicts on 450 answers of llama2new, 150 of them labelled."""
+    table = pd.read_csv(shared("data/xstest/xstest_labels_compact.csv"))
+    known = table[(table["model"] == "llama2new") & (table["gpt4_label"] != "INVALID")]
+    shares = known["final_label"].value_counts(normalize=True)
+    kept = np.random.default_rng(2024).permutation(len(known)) < 150
+    counts = P.ClassCounts.from_frame(
+        known.assign(final_label=known["final_label"].where(kept)),
+        calibration="random",
+        verdict="gpt4_label",
+        truth="final_label",
+    )
+    assert len(counts.classes) == 3
+    fit = P.fit_classes(counts, random_seed=1)
+    assert fit.converged, fit.cautions
+    raw = counts.test / counts.test.sum()
+    estimates = (fit.estimate(ci_prob=0.99), P.class_shares(counts, ci_prob=0.99))
+    for one in estimates:
+        for name, share in shares.items():
+            _, low, high = one[f"prevalence[{name}]"]
+            assert low <= share <= high, (one.method, name)
+    # uncorrected, the judge's share of the first class is out by more than sampling explains
+    first = counts.classes[0]
+    assert abs(raw[0] - shares[first]) > 3 * np.sqrt(0.25 / counts.test.sum())
