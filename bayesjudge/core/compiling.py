@@ -113,7 +113,9 @@ def _compile_quick(model: pm.Model) -> Any:
 
     point = model.initial_point(0)
     logp = model.logp_dlogp_function(ravel_inputs=True, mode="NUMBA")._pytensor_function
-    kept = [v for v in model.unobserved_value_vars if v not in model.value_vars]
+    # an unknown without a transformation is its own value, and is kept too
+    names_kept = {str(v.name) for v in model.unobserved_RVs}
+    kept = [v for v in model.unobserved_value_vars if str(v.name) in names_kept]
     outputs, joined = join_nonshared_inputs(point, kept, model.value_vars)
     expand = function([joined], outputs, mode="NUMBA", on_unused_input="ignore")
     names = [str(v.name) for v in kept]
