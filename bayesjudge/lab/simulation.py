@@ -78,8 +78,9 @@ class Simulation:
         values = {name: np.asarray(array) for name, array in found.values.items()}
         truths = {name: np.asarray(truths[name])[None] for name in values if name in truths}
         self._check(values, truths)
-        kept = {name: self._thinned(array) for name, array in values.items()}
         ess = effective(values)
+        whole = {name: array.reshape(-1, *array.shape[2:]) for name, array in values.items()}
+        kept = {name: self._thinned(array) for name, array in whole.items()}
         if self.also is not None:
             kept |= {k: np.asarray(v) for k, v in self.also(kept, data).items()}
             truths |= {k: np.asarray(v) for k, v in self.also(truths, data).items()}
@@ -87,9 +88,11 @@ class Simulation:
         rows: dict[str, list[float]] = {}
         for name, array in kept.items():
             pairs = zip(_scalars(name, array), _scalars(name, truths[name]), strict=True)
+            every = dict(_scalars(name, whole.get(name, array)))
             for (label, draws), (_, truth) in pairs:
                 rank = _rank(draws, float(truth[0]), rngs[3])
-                about = (truth[0], draws.mean(), draws.std(ddof=1), ess.get(label, worst))
+                centre, spread = every[label].mean(), every[label].std(ddof=1)
+                about = (truth[0], centre, spread, ess.get(label, worst))
                 rows[label] = [rank, *_short(*about)]
         return {
             "rows": rows,
@@ -109,8 +112,7 @@ class Simulation:
                     size = array.shape[0] * array.shape[1]
                     require(size >= self.retained, f"{name!r} has {size} draws for {self.retained}")
 
-    def _thinned(self, array: np.ndarray) -> np.ndarray:
-        joined = array.reshape(-1, *array.shape[2:])
+    def _thinned(self, joined: np.ndarray) -> np.ndarray:
         spaced = (np.arange(self.retained) + 0.5) * len(joined) / self.retained
         return joined[spaced.astype(int)]
 

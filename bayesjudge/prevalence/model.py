@@ -17,12 +17,6 @@ if TYPE_CHECKING:
     import pymc as pm
 
 SOURCE = "Lee et al. (2025), Sections 3-5, with Beta priors"
-METHODS = {
-    "random": "labels a random sample",
-    "by_truth": "labels by truth",
-    "separate": "separate labels",
-    "by_verdict": "labels by verdict",
-}
 _RATES = ("prevalence", "sensitivity", "specificity")
 QUANTITIES = {
     "random": _RATES,
@@ -148,7 +142,7 @@ def fit(
         priors=priors,
         quantities=QUANTITIES[counts.calibration],
         room="prevalence",
-        method=f"Bayesian (NUTS), {METHODS[counts.calibration]}",
+        method="Bayesian (NUTS)",
         source=SOURCE,
         assumptions=(*ASSUMPTIONS[counts.calibration], f"priors: {priors}"),
         cautions=cautions_of(counts),

@@ -19,7 +19,7 @@ from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.results import INTERVALS, Caution, Estimate, Interval
 from bayesjudge.prevalence.cautions import cautions_of
 from bayesjudge.prevalence.data import Counts
-from bayesjudge.prevalence.model import ASSUMPTIONS, METHODS, SOURCE, Priors
+from bayesjudge.prevalence.model import ASSUMPTIONS, SOURCE, Priors
 from bayesjudge.prevalence.shares import Beta, Contradiction, Posterior, angle, inversion
 
 #: Nodes of each integral.
@@ -142,7 +142,7 @@ def exact(
     return Estimate.from_arrays(
         {"prevalence": columns},
         counts.systems,
-        method=f"Bayesian (exact), {METHODS[counts.calibration]}",
+        method="Bayesian (exact)",
         ci_prob=ci_prob,
         source=f"{SOURCE}; quadrature",
         interval=INTERVALS[interval],

@@ -60,7 +60,7 @@ def test_closed_forms_of_one_system(run):
     for one in (*bj.prevalence.closed_forms(counts), bj.prevalence.exact(counts)):
         value, low, high = one["prevalence"]
         name = re.escape(one.method.split(",")[0])
-        line = rf"{name} +{value:.3f} +{low:.3f} +{high:.3f} +{high - low:.3f} +{one.interval}"
+        line = rf"{name} +{value:.3f} +{low:.3f} +{high:.3f} +{high - low:.3f} +{one.interval_of('prevalence')}"
         assert re.search(line, out), one.method
     assert "calibration  random: labelled items are a random sample of the same items" in out
     assert "Assumptions" in out
@@ -91,7 +91,7 @@ def test_options_of_the_posterior_reach_it(run, options):
     _, other, _ = run("prevalence", "gpt4.csv", *KNOWN, "--no-nuts", "--json", *options)
     one, two = (json.loads(text)["estimates"] for text in (plain, other))
     differ = [a["method"] for a, b in zip(one, two, strict=True) if a["low"] != b["low"]]
-    assert differ == ["Bayesian (exact), labels a random sample"]
+    assert differ == ["Bayesian (exact)"]
 
 
 def test_a_judge_may_be_allowed_to_be_worse_than_chance(run):
@@ -185,7 +185,7 @@ def test_the_document_is_all_of_stdout(sampled):
         assert row["low"] <= row["value"] <= row["high"]
     methods = [row["method"] for row in document["estimates"] if row["quantity"] == "prevalence"]
     assert methods[0] == "Judge's pass rate"
-    assert methods[-1] == "Bayesian (NUTS), labels a random sample"
+    assert methods[-1] == "Bayesian (NUTS)"
     about = document["sampling"][methods[-1]]
     assert about["random_seed"] == 5
     assert about["converged"] is True
@@ -216,7 +216,7 @@ def test_the_page_needs_no_other_file(sampled, folder):
     assert sampled.returncode == 0, sampled.stderr
     page = (folder / "page.html").read_text(encoding="utf-8")
     assert page.count("<svg") == 2
-    assert "Bayesian (NUTS), labels a random sample" in page
+    assert "Bayesian (NUTS)" in page
     loads = re.findall(r"(?:src|href)\s*=\s*[\"']([^\"']*)", page)
     loads += re.findall(r"url\(([^)]*)", page)
     assert not [target for target in loads if not target.startswith("#")]

@@ -52,6 +52,15 @@ def test_an_interval_that_is_too_narrow_is_caught(wilson_study):
     assert (narrow["coverage_high"] < 0.9).all()
 
 
+def test_coverage_comes_with_its_monte_carlo_interval(wilson_study):
+    from statsmodels.stats.proportion import proportion_confint
+
+    for row in wilson_study.table.itertuples():
+        held = round(row.coverage * row.n)
+        ends = proportion_confint(held, row.n, method="wilson")
+        assert (row.coverage_low, row.coverage_high) == pytest.approx(ends)
+
+
 def test_many_systems_count_as_many_data_sets(wilson_study):
     many = study({"Wilson": toys.wilson_interval}, draw_data=toys.draw_many, replications=20)
     table = many.table
