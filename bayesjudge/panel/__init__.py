@@ -7,6 +7,12 @@ from bayesjudge.panel.comparison import compare, recommend
 from bayesjudge.panel.data import Votes
 from bayesjudge.panel.labelling import label_next
 from bayesjudge.panel.model import build_model, fit
+from bayesjudge.panel.plots import (
+    plot_correlation,
+    plot_generators,
+    plot_judges,
+    plot_labelling,
+)
 from bayesjudge.panel.predictive import dependence_check
 from bayesjudge.panel.priors import NormalPrior, Priors
 from bayesjudge.panel.repair import align_texts, repair_labels
@@ -35,6 +41,10 @@ __all__ = [
     "logit_shift",
     "model_assisted",
     "panel_mean",
+    "plot_correlation",
+    "plot_generators",
+    "plot_judges",
+    "plot_labelling",
     "recommend",
     "regression",
     "repair_labels",

@@ -1,0 +1,161 @@
+"""``bayesjudge panel``: from the votes of many judges to generators' shares of good outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from bayesjudge import panel as room
+from bayesjudge.cli.app import app
+from bayesjudge.cli.common import DATA, MODEL, Shared, Story, present
+from bayesjudge.core.errors import InputError
+from bayesjudge.core.fit import Fit
+from bayesjudge.core.results import Estimate
+from bayesjudge.readers import read_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_DATA = Parameter(group=DATA)
+_LIST = Parameter(group=DATA, negative="")
+_MODEL = Parameter(group=MODEL, negative="")
+
+
+@app.command
+def panel(
+    table: Annotated[Path, _DATA],
+    /,
+    *,
+    judges: Annotated[list[str] | None, _LIST] = None,
+    item: Annotated[str | None, _DATA] = "item",
+    generator: Annotated[str | None, _DATA] = "generator",
+    judge: Annotated[str, _DATA] = "judge",
+    vote: Annotated[str, _DATA] = "vote",
+    truth: Annotated[str | None, _DATA] = None,
+    pass_value: Annotated[list[str] | None, _LIST] = None,
+    fail_value: Annotated[list[str] | None, _LIST] = None,
+    missing_value: Annotated[list[str] | None, _LIST] = None,
+    model: Annotated[
+        Literal["auto", "dawid_skene", "correlated", "bias_pooling", "vote_regression"], _MODEL
+    ] = "auto",
+    missing: Annotated[Literal["skip", "response"], _MODEL] = "skip",
+    shared: Shared = Shared(),
+) -> None:
+    r"""Estimate how good each generator is, and how reliable each judge.
+
+    The table is long (one row an item and judge), or wide (one column a judge, named by
+    `--judges`). Which assumption the labelled items reject is said with the results.
+
+    ```
+    bayesjudge panel votes.csv --truth human --judges gpt --judges claude --html report.html
+    ```
+
+    Parameters
+    ----------
+    table : Path
+        .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson.
+    judges : list[str]
+        Columns with the votes of a wide table, one option each; leave out for a long table.
+    item : str
+        Column that identifies an item within its generator.
+    generator : str
+        Column that names what made the item.
+    judge : str
+        Column that names the judge, in a long table.
+    vote : str
+        Column with the vote, in a long table.
+    truth : str
+        Column with the human label, empty where there is none.
+    pass_value : list[str]
+        Label that means pass, where labels are not 1/0 or true/false. May be repeated.
+    fail_value : list[str]
+        Label that means fail. May be repeated.
+    missing_value : list[str]
+        Label that means that there is none. May be repeated.
+    model : str
+        What to sample; auto takes what the votes and labels suit.
+    missing : str
+        Leave a missing vote out, or let it be one more response (dawid_skene and correlated).
+
+    Raises
+    ------
+    InputError
+        Where an option, a column or a value is not understood.
+    """
+    shared.check()
+    named = [item, generator, truth, *(judges or [judge, vote])]
+    columns = [column for column in named if column is not None]
+    votes = room.Votes.from_frame(
+        read_table(table, columns),
+        judges=judges,
+        item=item,
+        generator=generator,
+        judge=judge,
+        vote=vote,
+        truth=truth,
+        pass_value=pass_value,
+        fail_value=fail_value,
+        missing_value=missing_value,
+    )
+    advice = room.recommend(votes)
+    chosen = advice.model if model == "auto" else model
+    described = f"{chosen} ({advice.why})" if model == "auto" else chosen
+
+    def sample() -> Fit:
+        return room.fit(
+            votes,
+            model=chosen,
+            missing=missing,
+            random_seed=shared.seed,
+            strict=shared.strict,
+        )
+
+    story = Story(
+        command="panel",
+        title="Panel: the share of each generator's outputs that people would pass",
+        answer="prevalence",
+        inputs=_inputs(votes, str(table), described),
+        brief=lambda method: method.split(",")[0],
+    )
+    present(
+        _closed_forms(votes, shared), sample, shared, story, draw=lambda made: _draw(made, votes)
+    )
+
+
+def _closed_forms(votes: room.Votes, shared: Shared) -> list[Estimate]:
+    """Make those that these votes allow; the panel mean always is one."""
+    made = [room.panel_mean(votes, ci_prob=shared.ci_prob)]
+    for method in (room.logit_shift, room.difference, room.model_assisted, room.dawid_skene_em):
+        try:
+            made.append(method(votes, ci_prob=shared.ci_prob))
+        except InputError:
+            continue  # it needs labels that are not there
+    return made
+
+
+def _inputs(votes: room.Votes, source: str, model: str) -> dict[str, Any]:
+    return {
+        "data": source,
+        "items": votes.n_items,
+        "distinct patterns": len(votes.count),
+        "labelled": int(votes.labelled.sum()),
+        "generators": ", ".join(votes.generators),
+        "judges": ", ".join(votes.judges),
+        "missing votes": f"{votes.missing_share:.1%}",
+        "model": model,
+    }
+
+
+def _draw(made: Sequence[Estimate | Fit], votes: room.Votes) -> dict[str, Axes]:
+    drawn: dict[str, Axes] = {}
+    for one in made:
+        if isinstance(one, Fit) and "sensitivity" in one.quantities:
+            drawn["Judges: specificity and sensitivity, 90 % posterior contours"] = (
+                room.plot_judges(one)
+            )
+    if votes.labelled[:, 0].sum() >= 20:
+        drawn["Judges' votes on items that people call bad"] = room.plot_correlation(votes)
+    return drawn

@@ -1,0 +1,172 @@
+"""Pictures of a panel. They draw what results hold, and compute nothing new."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from bayesjudge.core.errors import checking
+from bayesjudge.core.fit import Fit
+from bayesjudge.core.plots import new_axes, plot_intervals
+from bayesjudge.core.report import side_by_side
+from bayesjudge.core.results import Estimate
+from bayesjudge.panel.checks import vote_correlation
+from bayesjudge.panel.data import Votes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def plot_generators(
+    *results: Estimate | Fit,
+    truth: Mapping[str, float] | None = None,
+    ci_prob: float = 0.95,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw each generator's prevalence as several methods have it.
+
+    Parameters
+    ----------
+    *results : Estimate or Fit
+        For example `panel_mean`, `voting` and a fit, all with the same `ci_prob`.
+    truth : mapping of str to float, optional
+        True prevalence by generator, where it is known; a dashed line.
+    ci_prob : float, default 0.95
+        Probability of the intervals.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        One row a generator and method.
+    """
+    table = side_by_side(*results, ci_prob=ci_prob)
+    rows = table[table["quantity"].str.startswith("prevalence[")]
+    rows = rows.assign(quantity=rows["quantity"].str[len("prevalence[") : -1])
+    ax = plot_intervals(rows, truth=dict(truth or {}), ax=ax)
+    ax.set_xlabel(f"prevalence (share of outputs), {ci_prob:.0%} intervals")
+    return ax
+
+
+def plot_judges(fit: Fit, *, ci_prob: float = 0.9, ax: Axes | None = None) -> Axes:
+    """Draw each judge in the plane of specificity and sensitivity, with its posterior's contour.
+
+    Parameters
+    ----------
+    fit : Fit
+        With sensitivity and specificity: ``model="dawid_skene"`` or ``"correlated"``.
+    ci_prob : float, default 0.9
+        Posterior probability inside each contour, of a normal distribution on the logit scale.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Contours, posterior means as dots with the judges' names, and the line of no information.
+
+    Raises
+    ------
+    InputError
+        Where the fit has no sensitivity.
+    """
+    with checking("panel.plot_judges") as require:
+        has = "sensitivity" in fit.idata["posterior"]
+        require(has, "needs a fit with model='dawid_skene' or 'correlated' of two classes")
+    ax = ax or new_axes(6.0, 5.5)
+    both = np.stack([fit.draws("specificity"), fit.draws("sensitivity")])
+    draws = np.log(both) - np.log1p(-both)
+    around = np.linspace(0, 2 * np.pi, 120)
+    circle = np.sqrt(-2 * np.log(1 - ci_prob)) * np.stack([np.cos(around), np.sin(around)])
+    for j, name in enumerate(fit.data.judges):
+        centre, spread = draws[:, :, j].mean(axis=1), np.cov(draws[:, :, j])
+        ring = 1 / (1 + np.exp(-(centre[:, None] + np.linalg.cholesky(spread) @ circle)))
+        colour = f"C{j % 10}"
+        ax.fill(*ring, color=colour, alpha=0.2)
+        ax.plot(*ring, color=colour, lw=1)
+        at = (float(both[0, :, j].mean()), float(both[1, :, j].mean()))
+        ax.plot(*at, "o", color=colour, ms=4)
+        ax.annotate(name, at, xytext=(4, 4), textcoords="offset points", fontsize=8)
+    ax.plot([0, 1], [1, 0], ls=":", color="0.5", label="no information")
+    ax.set(xlim=(0, 1), xlabel="specificity", ylabel="sensitivity")
+    low = min(0.5, float(both[1].min()))
+    ax.set_ylim(max(0.0, low - 0.05), 1.01)
+    ax.grid(alpha=0.3)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, loc="lower left")
+    return ax
+
+
+def plot_correlation(votes: Votes, *, truth: int = 0, ax: Axes | None = None) -> Axes:
+    """Draw how the votes of every two judges correlate on items of one truth.
+
+    Parameters
+    ----------
+    votes : Votes
+        Some items labelled.
+    truth : {0, 1}
+        Items that people call bad (0) or good (1).
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        A matrix, blue where judges vote alike and red where they vote against each other; judges
+        who err independently leave it white.
+    """
+    size = len(votes.judges)
+    ax = ax or new_axes(0.42 * size + 2.6, 0.42 * size + 1.6)
+    values = vote_correlation(votes, truth).copy()
+    np.fill_diagonal(values, np.nan)
+    image = ax.imshow(values, cmap="RdBu", vmin=-1, vmax=1)
+    ax.set_xticks(np.arange(size), votes.judges, rotation=90, fontsize=8)
+    ax.set_yticks(np.arange(size), votes.judges, fontsize=8)
+    above = values[np.triu_indices(size, 1)]
+    mean = float(np.nanmean(above)) if np.isfinite(above).any() else float("nan")
+    ax.set_title(f"votes on {['bad', 'good'][truth]} items: mean correlation {mean:.2f}")
+    bar: Any = ax.figure.colorbar(image, ax=ax, shrink=0.8)
+    bar.set_label("correlation")
+    return ax
+
+
+def plot_labelling(curve: pd.DataFrame, *, value: str = "error", ax: Axes | None = None) -> Axes:
+    """Draw how an error or a width falls with the number of labels, by strategy.
+
+    Parameters
+    ----------
+    curve : pandas.DataFrame
+        Columns ``strategy``, ``labels`` and `value`; several rows of one strategy and number are
+        averaged.
+    value : str, default "error"
+        Column to draw.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        One line a strategy, with bars of one standard error of the mean.
+
+    Raises
+    ------
+    InputError
+        Where a column is missing.
+    """
+    with checking("panel.plot_labelling") as require:
+        missing = {"strategy", "labels", value} - set(curve.columns)
+        require(not missing, f"no columns {sorted(missing)}; it has {list(curve.columns)}")
+    ax = ax or new_axes(6.0, 3.6)
+    for strategy, rows in curve.groupby("strategy", sort=False):
+        grouped = rows.groupby("labels")[value]
+        mean, error = grouped.mean(), grouped.sem().fillna(0)
+        ax.errorbar(mean.index, mean, error, marker="o", ms=4, capsize=2, label=str(strategy))
+    ax.set(xlabel="labelled items of the generator", ylabel=value, ylim=(0, None))
+    ax.grid(alpha=0.3)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False)
+    return ax
