@@ -84,7 +84,7 @@ class Store:
         self.path = Path(path)
         self._lock = _lock(self.path)
         try:
-            self._file = _open(self.path)
+            self._file = _connect(self.path)
         except BaseException:
             self._lock.close()
             raise
@@ -216,7 +216,7 @@ def read_answers(path: str | Path) -> pd.DataFrame:
     """
     with checking("repeats store") as require:
         require(Path(path).is_file(), f"no file {str(path)!r}")
-    file = _open(Path(path))
+    file = _connect(Path(path))
     try:
         rows = file.execute(
             "SELECT item, judge, slot + 1, score, raw, problem FROM answers ORDER BY item, slot"
@@ -227,7 +227,7 @@ def read_answers(path: str | Path) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns).astype({"score": float})
 
 
-def _open(path: Path) -> sqlite3.Connection:
+def _connect(path: Path) -> sqlite3.Connection:
     """Open a store, or make one where the file is new."""
     file = sqlite3.connect(path, timeout=30)
     try:
