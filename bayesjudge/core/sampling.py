@@ -187,6 +187,8 @@ def predict(model: pm.Model, idata: xr.DataTree, *, random_seed: Any = None) -> 
     with model, warnings.catch_warnings():
         # draws come from the posterior or are weighed below, so potentials have been counted
         warnings.filterwarnings("ignore", message="The effect of Potentials")
+        # a room's own distribution draws in Python, which is no fault
+        warnings.filterwarnings("ignore", message="Numba will use object mode")
         prior = _prior_draws(model, rng)
         after = pm.sample_posterior_predictive(idata, random_seed=rng, progressbar=False)
         likelihood = pm.compute_log_likelihood(
