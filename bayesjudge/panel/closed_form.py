@@ -64,14 +64,16 @@ def panel_mean(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
     )
 
 
-def voting(votes: Votes, rule: VotingRule, *, ci_prob: float = 0.95) -> Estimate:
+def voting(
+    votes: Votes, rule: VotingRule = VotingRule("majority"), *, ci_prob: float = 0.95
+) -> Estimate:
     """Share of items that a voting rule calls valid.
 
     Parameters
     ----------
     votes : Votes
         With two classes.
-    rule : VotingRule
+    rule : VotingRule, default ``VotingRule("majority")``
         For example ``VotingRule("veto", 4)``, or what `choose_threshold` found.
     ci_prob : float, default 0.95
         Coverage that the interval aims at, for the rule's own pass rate.

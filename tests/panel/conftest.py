@@ -53,9 +53,7 @@ def model_fit():
         key = (model, *sorted(simulation.items()))
         if key not in made:
             votes = bj.panel.Votes.from_frame(bj.panel.simulate(random_seed=3, **simulation))
-            made[key] = bj.panel.fit(
-                votes, model=model, random_seed=3, draws=800, tune=600, chains=2
-            )
+            made[key] = bj.panel.fit(votes, model=model, random_seed=3)
         return made[key]
 
     return get

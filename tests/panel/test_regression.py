@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 
 import bayesjudge as bj
 from bayesjudge.panel.regression import PassRates, loss_of, minimise
+from bayesjudge.panel.voting import true_prevalence
 from tests.panel.conftest import code_feedback
 
 
@@ -72,11 +73,13 @@ def test_a_cell_that_was_never_run_is_left_out():
     assert np.isfinite(minimise(PassRates(rates, nothing, nothing, nothing), starts=2).loss)
 
 
-def held_out_errors(level, solver, calibrated):
+def held_out_errors(level, solver, calibrated, *, rounded=True):
     """Errors of generators whose labels were held out, over all calibration sets of a size."""
     rates, names = pass_rates(level)
     truth = {k: v["official_pGa_constant"] for k, v in reference()["table1"].items()}
     votes = code_feedback(level)
+    if not rounded:  # the published constants differ from the labels, most for gpt-4-turbo
+        truth = dict(zip(votes.generators, true_prevalence(votes), strict=True))
     errors, losses = [], []
     for chosen in itertools.combinations(votes.generators, calibrated):
         prevalence = np.full(14, np.nan)
@@ -114,8 +117,12 @@ def test_the_published_error_is_where_the_source_solver_stops():
 
 @pytest.mark.slow
 def test_the_true_minimum_at_every_size_of_calibration():
-    found = [held_out_errors("fcnhp", "exact", size)[0].mean() for size in (1, 2, 3, 4)]
-    assert_allclose(found, [20.9, 15.8, 13.0, 10.3], atol=0.15)
+    found = [
+        held_out_errors("fcnhp", "exact", size, rounded=False)[0].mean() for size in (1, 2, 3, 4, 5)
+    ]
+    assert_allclose(
+        found, [20.9, 15.8, 13.0, 10.3, 7.0], atol=0.1
+    )  # one unit of the last digit stated
 
 
 def test_all_starts_reach_the_same_minimum():
