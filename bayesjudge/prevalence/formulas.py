@@ -39,11 +39,12 @@ def lang_reiczigel(p: Any, q0: Any, q1: Any, n: Any, m0: Any, m1: Any, z: float)
     """
     n_, m0_, m1_ = n + z**2, m0 + 2, m1 + 2
     p_, q0_, q1_ = (n * p + z**2 / 2) / n_, (m0 * q0 + 1) / m0_, (m1 * q1 + 1) / m1_
-    theta = invert(p_, q0_, q1_)
     var0, var1 = q0_ * (1 - q0_) / m0_, q1_ * (1 - q1_) / m1_
-    shift = 2 * z**2 * (theta * var1 - (1 - theta) * var0)
-    half = z * np.sqrt(delta_variance(p_, q0_, q1_, n_, m0_, m1_))
-    return Interval(theta + shift, theta + shift - half, theta + shift + half)
+    with np.errstate(invalid="ignore"):  # nan where q0 + q1 = 1 after the adjustment
+        theta = invert(p_, q0_, q1_)
+        shift = 2 * z**2 * (theta * var1 - (1 - theta) * var0)
+        half = z * np.sqrt(delta_variance(p_, q0_, q1_, n_, m0_, m1_))
+        return Interval(theta + shift, theta + shift - half, theta + shift + half)
 
 
 def difference(p: Any, n: Any, table: Any, z: float, weight: Any = None) -> tuple[Interval, Any]:

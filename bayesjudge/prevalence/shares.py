@@ -125,7 +125,10 @@ class Posterior:
             for _ in range(4):  # the width has one minimum: zoom in on it
                 best = int(np.argmin(self.quantile(tails + ci_prob) - self.quantile(tails)))
                 tails = np.linspace(tails[max(best - 1, 0)], tails[min(best + 1, 64)], 65)
-            tails = tails[[32]] if 0 < tails[32] < spare else tails[[0 if best < 32 else 64]]
+            # one that leans on the edge of the range ends there, not a rounding error beside it
+            tails = np.array([0.0, spare, tails[32]])
+            widths = self.quantile(tails + ci_prob) - self.quantile(tails)
+            tails = tails[widths <= widths.min() * (1 + 1e-9)]
         low, high = self.quantile(tails[0]), self.quantile(tails[0] + ci_prob)
         return float(low), float(high)
 

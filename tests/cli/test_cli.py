@@ -60,7 +60,7 @@ def test_closed_forms_of_one_system(run):
     for one in (*bj.prevalence.closed_forms(counts), bj.prevalence.exact(counts)):
         value, low, high = one["prevalence"]
         name = re.escape(one.method.split(",")[0])
-        line = rf"{name} +{value:.3f} +{low:.3f} +{high:.3f} +{high - low:.3f} +{one.interval_of("prevalence")}"
+        line = rf"{name} +{value:.3f} +{low:.3f} +{high:.3f} +{high - low:.3f} +{one.interval_of('prevalence')}"
         assert re.search(line, out), one.method
     assert "calibration  random: labelled items are a random sample of the same items" in out
     assert "Assumptions" in out
