@@ -12,7 +12,8 @@ from bayesjudge.ratings.agreement import SOURCE
 from bayesjudge.ratings.beliefs import Priors
 from bayesjudge.ratings.cautions import cautions_of
 from bayesjudge.ratings.data import Ratings
-from bayesjudge.ratings.lattice import Lattice, lattice_of, thinned
+from bayesjudge.ratings.lattice import Lattice, lattice_of
+from bayesjudge.ratings.thinning import thinned
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -131,12 +132,10 @@ def prepared(ratings: Ratings, priors: Priors) -> tuple[Lattice, int | None]:
     kept : int or None
         Ratings an item that it uses, where some have more than can be summed over.
     """
-    fold = priors.error is None
-    q = len(ratings.sets or ())
-    sets = np.eye(q, dtype=bool) if fold else np.ones((q, q), bool)
-    chosen = ratings.members > 0 if fold else np.ones(ratings.members.shape, bool)
+    fold = np.ones(len(ratings.sources or ()), bool)
+    fold[0] = priors.error is None  # judges make no errors
     choices, given, kept = thinned(ratings.alone, ratings.endorsed, fold=fold)
-    return lattice_of(choices, given, fold=fold, support=np.concatenate([chosen, sets])), kept
+    return lattice_of(choices, given, fold=fold), kept
 
 
 def _thinned(kept: int | None) -> tuple[Caution, ...]:
@@ -216,7 +215,7 @@ def _likelihood(lattice: Lattice, alpha: Any, choice: Any, error: Any) -> None:
     import pymc as pm
     import pytensor.tensor as pt
 
-    from bayesjudge.ratings.model_lattice import LogCoefficients
+    from bayesjudge.ratings.model_lattice import LogProbabilities
 
     def data(name: str) -> Any:
         return pm.Data(f"lattice_{name}", getattr(lattice, name))
@@ -229,15 +228,16 @@ def _likelihood(lattice: Lattice, alpha: Any, choice: Any, error: Any) -> None:
         seen = pt.concatenate([choice @ error, error], axis=1)
     source, pattern = data("source"), data("pattern")
     folded = pm.Data("lattice_folded", lattice.folded.astype(float))
-    steps = (data("layout"), data("ways"), data("pair_start"), data("pairs"))
-    log_h = LogCoefficients()(alpha[source] + folded, seen.reshape((-1, sets)), *steps, pattern)
-    group = steps[0][pattern, 0]
+    points = (data("group"), data("step_start"), data("steps"))
+    flat = seen.reshape((-1, sets))
+    log_p = LogProbabilities()(alpha[source] + folded, flat, *points, pattern)
+    group = points[0][pattern]
     counts = pm.Data("lattice_counts", lattice.counts.astype(float))
-    first = alpha[source[group]]
-    held = (pt.gammaln(first + folded[group]) - pt.gammaln(first)).sum(axis=1)
+    first, held = alpha[source[group]], folded[group]
+    # response sets without error are Dirichlet-multinomial, in one order
+    log_p += (pt.gammaln(first + held) - pt.gammaln(first)).sum(axis=1)
     total = first.sum(axis=1)
-    every = pt.gammaln(total + counts.sum(axis=1)) - pt.gammaln(total)
-    log_p = log_h + data("constant") + held - every
+    log_p += pt.gammaln(total) - pt.gammaln(total + held.sum(axis=1))
     weight = pm.Data("lattice_weight", lattice.weight.astype(float))
     _observe(counts, log_p, weight, first, seen[source[group]], choice.shape[1])
 

@@ -13,8 +13,9 @@ import bayesjudge as bj
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.ratings import Priors, Ratings
 from bayesjudge.ratings.items import draw_shares
-from bayesjudge.ratings.lattice import lattice_of, thinned
+from bayesjudge.ratings.lattice import lattice_of
 from bayesjudge.ratings.model import prepared
+from bayesjudge.ratings.thinning import thinned
 
 OPTIONS = ("yes", "no")
 SETS = bj.ratings.all_response_sets(OPTIONS)
@@ -54,7 +55,7 @@ def test_likelihood_sums_over_every_latent_response_set(small, rate):
     error = bj.ratings.error_matrix(MEMBERS, rate, 0.5)
     choice = np.stack([bj.ratings.choice_matrix(MEMBERS, g) for g in (0.5, -1.0)])
     seen = emission(choice, error)
-    lattice = lattice_of(chosen, endorsed, fold=rate == 0, support=seen[0] > 0)
+    lattice = lattice_of(chosen, endorsed, fold=np.array([rate == 0, rate == 0]))
     by_hand = [
         np.log(enumerated(row, alpha[s], seen[s]))
         for row, s in zip(lattice.counts, lattice.source[lattice.pattern_group], strict=True)
@@ -66,7 +67,7 @@ def test_likelihood_sums_over_every_latent_response_set(small, rate):
 def test_likelihood_of_a_fully_specified_task_is_dirichlet_multinomial():
     counts = np.array([[[4, 1, 0], [0, 2, 3]]])
     alpha = np.array([[0.7, 2.0, 1.1]])
-    lattice = lattice_of(counts, 0 * counts, fold=True, support=np.concatenate([np.eye(3)] * 2) > 0)
+    lattice = lattice_of(counts, 0 * counts, fold=np.ones(1, bool))
     found = lattice.log_likelihood(alpha, np.concatenate([np.eye(3)] * 2)[None])
     n = lattice.counts[:, :3]
     expected = (gammaln(alpha + n) - gammaln(alpha)).sum(axis=1) - (
@@ -80,20 +81,20 @@ def test_gradient_of_the_recurrence_is_its_slope(small):
 
     chosen, endorsed, alpha = small
     seen = emission(np.stack([bj.ratings.choice_matrix(MEMBERS, 0.5)] * 2), np.eye(3))
-    lattice = lattice_of(chosen, endorsed, fold=False, support=np.ones((5, 3), bool))
-    steps = (lattice.layout, lattice.ways, lattice.pair_start, lattice.pairs)
-    mine, flat = alpha[lattice.source], seen.reshape(-1, 3) * 0.9 + 0.05
+    lattice = lattice_of(chosen, endorsed, fold=np.array([False, True]))
+    steps = (lattice.group, lattice.step_start, lattice.steps)
+    mine, flat = alpha[lattice.source] + lattice.folded, seen.reshape(-1, 3) * 0.9 + 0.05
     rng = np.random.default_rng(2)
     toward = rng.normal(size=mine.shape), rng.normal(size=flat.shape)
 
     def value(step):
-        h = op._forward(mine + step * toward[0], flat + step * toward[1], *steps)[2]
-        return np.log(h[lattice.pattern]).sum()
+        p = op._forward(mine + step * toward[0], flat + step * toward[1], *steps)[0]
+        return np.log(p[lattice.pattern]).sum()
 
-    path, q, h = op._forward(mine, flat, *steps)
-    bar = np.zeros(h.size)
-    np.add.at(bar, lattice.pattern, 1 / h[lattice.pattern])
-    found = op._backward(mine, flat, *steps, bar, path, q, h)
+    p, more = op._forward(mine, flat, *steps)
+    bar = np.zeros(p.size)
+    np.add.at(bar, lattice.pattern, 1 / p[lattice.pattern])
+    found = op._backward(mine, flat, *steps, bar, p, more)
     slope = sum((g * t).sum() for g, t in zip(found, toward, strict=True))
     assert_allclose(slope, (value(1e-5) - value(-1e-5)) / 2e-5, rtol=1e-7)
 
@@ -307,7 +308,7 @@ def test_prevalences_fall_as_the_cutoff_rises(fit_of):
 def test_thinning_keeps_sets_and_says_so():
     ratings = simulated(bj.ratings, 2)
     many = Ratings(ratings.chosen * 20, OPTIONS, "yes", endorsed=ratings.endorsed, sources=SOURCES)
-    chosen, endorsed, kept = thinned(many.chosen, many.endorsed, fold=True)
+    chosen, endorsed, kept = thinned(many.chosen, many.endorsed, fold=np.ones(3, bool), most=2_000)
     assert kept is not None
     assert chosen.sum(axis=-1).max() <= kept
     assert (chosen <= many.chosen).all()
@@ -322,4 +323,4 @@ def test_the_lattice_is_bearable_for_a_thousand_items_and_five_judges():
     endorsed = rng.multinomial(3, np.full(7, 1 / 7), (6, 1000)) * (np.arange(1000) < 200)[:, None]
     ratings = Ratings(chosen, "abc", "a", endorsed=endorsed, sets=sets)
     lattice, _ = prepared(ratings, Priors())
-    assert len(lattice.pairs) < 30_000
+    assert len(lattice.steps) * 7 < 1_000_000
