@@ -23,6 +23,7 @@ from bayesjudge.ratings.definitions import (
     prevalence_bias,
 )
 from bayesjudge.ratings.experiment import choice_bias, rating_budget, select
+from bayesjudge.ratings.following import following
 from bayesjudge.ratings.identify import Identification, identification
 from bayesjudge.ratings.items import item_profiles, item_shares
 from bayesjudge.ratings.model import build_model, fit
@@ -56,6 +57,7 @@ __all__ = [
     "error_matrix",
     "fit",
     "fleiss_kappa",
+    "following",
     "forward",
     "identification",
     "inter_rater_alpha",

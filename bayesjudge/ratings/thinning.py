@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesjudge.ratings.lattice import distinct_patterns
+from bayesjudge.ratings.lattice import distinct_patterns, lattice_of
 
-#: Additions that one evaluation may cost: about two milliseconds. NUTS needs some ten thousand.
-MOST_ADDITIONS = 1_000_000
+#: Additions that one evaluation may cost: about a millisecond. NUTS needs some hundred thousand.
+MOST_ADDITIONS = 250_000
+#: Up to this bound points are counted; above, the bound itself is taken.
+COUNTED_TO = 4_000_000
 #: Ratings an item to try, most first, until the cost is bearable.
 THINNED_TO = (100, 80, 60, 50, 40, 30, 25, 20, 16, 12, 10, 8, 7, 6, 5, 4, 3, 2, 1)
 
 
 def cost(chosen: np.ndarray, endorsed: np.ndarray, *, fold: np.ndarray) -> int:
-    """Bound the number of additions that a lattice would cost, without laying it out.
+    """Count the additions that a lattice would cost, or bound them where they are far too many.
 
     Parameters
     ----------
@@ -23,8 +25,16 @@ def cost(chosen: np.ndarray, endorsed: np.ndarray, *, fold: np.ndarray) -> int:
     Returns
     -------
     int
-        Points times types times response sets, before those points are left out that coincide.
+        One for each step of the lattice and each response set.
     """
+    bound = _bound(chosen, endorsed, fold)
+    if bound > COUNTED_TO:
+        return bound
+    return len(lattice_of(chosen, endorsed, fold=fold).steps) * endorsed.shape[-1]
+
+
+def _bound(chosen: np.ndarray, endorsed: np.ndarray, fold: np.ndarray) -> int:
+    """Points times types times sets, before those points are left out that coincide."""
     k, q = chosen.shape[-1], endorsed.shape[-1]
     rows, _ = distinct_patterns(chosen, endorsed)
     total = 0.0

@@ -1,10 +1,9 @@
 """The exact likelihood against enumeration, and the posterior against answers by other roads."""
 
-import itertools
-
 import numpy as np
 import pytest
 from conftest import simulated
+from enumeration import MEMBERS, OPTIONS, emission, enumerated
 from numpy.testing import assert_allclose
 from oracles import assert_mc_mean, assert_mc_sd
 from scipy.special import gammaln
@@ -17,30 +16,7 @@ from bayesjudge.ratings.lattice import lattice_of
 from bayesjudge.ratings.model import prepared
 from bayesjudge.ratings.thinning import thinned
 
-OPTIONS = ("yes", "no")
-SETS = bj.ratings.all_response_sets(OPTIONS)
-MEMBERS = bj.ratings.membership(OPTIONS, SETS)
 SOURCES = ("people", "gpt", "claude")  # those of the contract's fit, so that its model is reused
-
-
-def enumerated(counts, alpha, seen):
-    """Probability of an item's ratings in one order: every latent response set summed by hand.
-
-    `alpha` (..., Q) and `seen` (..., T, Q) may hold many draws.
-    """
-    order = [t for t, n in enumerate(counts) for _ in range(n)]
-    total = 0.0
-    for latent in itertools.product(range(alpha.shape[-1]), repeat=len(order)):
-        held = np.bincount(latent, minlength=alpha.shape[-1])
-        log = (gammaln(alpha + held) - gammaln(alpha)).sum(axis=-1)
-        log = log - gammaln(alpha.sum(axis=-1) + len(order)) + gammaln(alpha.sum(axis=-1))
-        emitted = [seen[..., t, v] for t, v in zip(order, latent, strict=True)]
-        total = total + np.prod(emitted, axis=0) * np.exp(log)
-    return total
-
-
-def emission(choice, error):
-    return np.concatenate([choice @ error, np.broadcast_to(error, (*choice.shape[:-2], 3, 3))], -2)
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +75,19 @@ def test_gradient_of_the_recurrence_is_its_slope(small):
     assert_allclose(slope, (value(1e-5) - value(-1e-5)) / 2e-5, rtol=1e-7)
 
 
+def point_at(model, **values):
+    """A point of NUTS, from values on their own scales."""
+    point = model.initial_point()
+    for name, value in values.items():
+        variable = model[name]
+        transform = model.rvs_to_transforms[variable]
+        made = np.asarray(value)
+        if transform is not None:
+            made = transform.forward(made, *variable.owner.inputs).eval()
+        point[model.rvs_to_values[variable].name] = made
+    return point
+
+
 def test_the_models_likelihood_is_that_of_the_lattice():
     """The graph that NUTS climbs, errors included, against enumeration at one point."""
     table = bj.ratings.simulate(items=12, choices=2, response_sets=1, random_seed=3)
@@ -110,19 +99,13 @@ def test_the_models_likelihood_is_that_of_the_lattice():
     rng = np.random.default_rng(4)
     share, size = rng.dirichlet(np.ones(3), 3), rng.gamma(4, 1, 3)
     picked, rate, skew = rng.dirichlet(np.ones(2), (3, 1)), 0.15, 0.4
-    point = model.initial_point()
-    for rv, value in {
-        "set_share": share,
-        "pool_size": size,
-        "choice_of_2": picked,
-        "error_rate": np.array(rate),
-        "skew": np.array(skew),
-    }.items():
-        variable = model[rv]
-        transform = model.rvs_to_transforms[variable]
-        name = model.rvs_to_values[variable].name
-        inputs = variable.owner.inputs
-        point[name] = value if transform is None else transform.forward(value, *inputs).eval()
+    columns = np.stack([np.column_stack([MEMBERS[:, :2], picked[s, 0]]) for s in range(3)])
+    joint = columns * share[:, None, :]  # of choice and set, taken apart by choice
+    chosen = joint.sum(axis=-1)
+    behind = np.stack([joint[:, 0, [0, 2]], joint[:, 1, [1, 2]]], axis=1) / chosen[..., None]
+    point = point_at(
+        model, choice_share=chosen, set_behind_2=behind, pool_size=size, error_rate=rate, skew=skew
+    )
     found = float(model.point_logps(point, round_vals=10)["ratings"])
     expected = 0.0
     for s in range(3):
@@ -134,6 +117,32 @@ def test_the_models_likelihood_is_that_of_the_lattice():
             counts = [*ratings.chosen[s, i], *ratings.endorsed[s, i]]
             expected += np.log(enumerated(counts, size[s] * share[s], seen))
     assert_allclose(found, expected, rtol=1e-8)
+
+
+def test_shares_and_choices_have_the_priors_that_were_asked_for():
+    """The joint table of choice and set, against Dirichlet shares times Dirichlet columns of F."""
+    options = ("a", "b", "c")
+    ratings = Ratings(np.ones((1, 2, 3), int), options, "a", sources=("people",))
+    priors = Priors(share=(1.5, 1.0, 2.0, 0.8, 1.0, 3.0, 1.2), selection=1.7)
+    model = bj.ratings.build_model(ratings, priors)
+    densities = [model["choice_share"], model["set_behind_4"], *model.potentials]
+    logp = model.compile_logp(vars=densities, jacobian=False)
+    members, rng, off = ratings.members, np.random.default_rng(9), []
+    held = [np.flatnonzero(row) for row in members]
+    for _ in range(5):
+        joint = rng.dirichlet(np.ones(12))
+        table = np.zeros((3, 7))
+        table[members > 0] = joint
+        share, chosen = table.sum(axis=0), table.sum(axis=1)
+        behind = np.stack([table[k, held[k]] / chosen[k] for k in range(3)])
+        found = logp(point_at(model, choice_share=chosen[None], set_behind_4=behind[None]))
+        columns = (table / share)[members > 0]
+        expected = (np.asarray(priors.share) - 1) @ np.log(share) + 0.7 * np.log(columns).sum()
+        # volumes: d(table) = prod share^(size - 1) d(share, F) = prod chosen^(4 - 1) d(O, F')
+        expected -= (members.sum(axis=0) - 1) @ np.log(share)
+        expected += 3 * np.log(chosen).sum()
+        off.append(float(found) - expected)
+    assert_allclose(off, off[0], rtol=0, atol=1e-8)
 
 
 # The posterior ----------------------------------------------------------------------------------
