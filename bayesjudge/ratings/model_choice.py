@@ -84,4 +84,3 @@ def _free(ratings: Ratings, weights: Any, selection: Any) -> tuple[Any, Any]:
         picked = pt.stack(cells_of, axis=1).reshape((n, *options.shape))
         pm.Deterministic(f"choice_of_{size}", picked)
     return share, choice
-
