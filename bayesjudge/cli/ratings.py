@@ -45,6 +45,7 @@ def ratings(
     separator: Annotated[str, _DATA] = "|",
     option: Annotated[list[str] | None, _DATA] = None,
     missing_value: Annotated[list[str] | None, _DATA] = None,
+    recode: Annotated[list[str] | None, _DATA] = None,
     cutoff: Annotated[float, _MODEL] = 0.5,
     shift_from: Annotated[str | None, _MODEL] = None,
     pseudo_count: Annotated[float, _MODEL] = 0.5,
@@ -84,6 +85,9 @@ def ratings(
         All options in their order, where not all occur. May be repeated.
     missing_value : list[str]
         Answer that means that there is none. May be repeated.
+    recode : list[str]
+        What a judge's answer means, as judge:said=meant. For one that was asked the opposite
+        question: --recode gpt:yes=no --recode gpt:no=yes.
     cutoff : float
         Share of raters from which an option counts as endorsed.
     shift_from : str
@@ -113,6 +117,7 @@ def ratings(
         separator=separator,
         options=option,
         missing_value=missing_value or (),
+        recode=_meanings(recode or []),
     )
     priors = room.Priors(error=_error_prior(error))
     of = room.definitions(cutoff)
@@ -159,6 +164,21 @@ def ratings(
 
 # what `bayesjudge.cli.app` says where this option is missing
 ratings.lessons = {"--positive": LESSON}  # type: ignore[attr-defined]
+
+
+def _meanings(recode: Sequence[str]) -> dict[str, dict[str, str]]:
+    """``gpt:yes=no`` as ``{"gpt": {"yes": "no"}}``."""
+    made: dict[str, dict[str, str]] = {}
+    with checking("options") as require:
+        for text in recode:
+            judge, colon, pair = text.rpartition(":")
+            said, equals, meant = pair.partition("=")
+            ok = judge and colon and said and equals and meant
+            require(ok, f"--recode {text}: write judge:said=meant, for example gpt:yes=no")
+            twice = said in made.get(judge, {})
+            require(not twice, f"--recode {text}: {judge}'s {said!r} has a meaning already")
+            made.setdefault(judge, {})[said] = meant
+    return made
 
 
 def _error_prior(text: str | None) -> BetaPrior | None:

@@ -53,3 +53,41 @@ def test_ratings_names_what_it_does_not_understand(answers, capsys):
     assert "--error often: write rate:n" in capsys.readouterr().err
     assert main([*arguments(answers), "--rater", "who"]) == 2
     assert "who" in capsys.readouterr().err
+
+
+def test_ratings_recodes_a_judge_that_was_asked_the_opposite(tmp_path, capsys):
+    table = bj.ratings.simulate(items=300, random_seed=1)
+    answers = tmp_path / "answers.csv"
+    table.to_csv(answers, index=False)
+    gpt = table["rater"] == "gpt"
+    turn = {"yes": "no", "no": "yes"}
+    opposite = table.assign(choice=table["choice"].mask(gpt, table["choice"].map(turn)))
+    opposite = opposite.assign(
+        response_set=table["response_set"].mask(gpt, table["response_set"].replace(turn))
+    )
+    path = tmp_path / "opposite.csv"
+    opposite.to_csv(path, index=False)
+    assert main(arguments(path, "--json")) == 0
+    told = capsys.readouterr()
+    assert "polarity" in told.out + told.err
+    turned = ("--recode", "gpt:yes=no", "--recode", "gpt:no=yes")
+    assert main(arguments(path, *turned, "--json")) == 0
+    mended = json.loads(capsys.readouterr().out)
+    assert main(arguments(answers, "--json")) == 0
+    right = json.loads(capsys.readouterr().out)
+    for result in (mended, right):
+        result.pop("inputs", None)
+    assert mended["estimates"] == right["estimates"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ("gpt", "write judge:said=meant"),
+        ("gtp:yes=no", "recode names 'gtp'"),
+        ("gpt:Yes=no", "never says ['Yes']"),
+    ],
+)
+def test_ratings_names_a_recoding_that_does_nothing(answers, capsys, wrong, words):
+    assert main(arguments(answers, "--recode", wrong)) == 2
+    assert words in capsys.readouterr().err
