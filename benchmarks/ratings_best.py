@@ -1,9 +1,9 @@
 """Is P(judge is best) right? Known judges at 1, 3, 10 and 100 ratings an item, tied and not.
 
-    python benchmarks/ratings_best.py               # 20 worlds a budget, half an hour on two cores
+    python benchmarks/ratings_best.py               # 12 worlds a budget
     python benchmarks/ratings_best.py --worlds 40   # continues where the last run ended
 
-Four judges and 100 items; a judge's shares of response sets are a mix of people's and of its own
+Three judges and 60 items; a judge's shares of response sets are a mix of people's and of its own
 (not the model's own form), it chooses from a set in its own way, and a third of the items have
 three response sets of every source besides. ``tied`` draws each judge together with people
 (`bayesjudge.ratings.coupling`), ``untied`` every source by itself, ``counted`` takes frequencies
@@ -30,7 +30,7 @@ RESULTS = Path(__file__).parent / "results"
 OPTIONS = ("yes", "no")
 MEMBERS = room.membership(OPTIONS, room.all_response_sets(OPTIONS))
 BUDGETS = (1, 3, 10, 100)
-ITEMS, JUDGES, ASKED = 100, 4, 33
+ITEMS, JUDGES, ASKED = 60, 3, 20
 OF = (
     room.Definition("mse"),
     room.Definition("decision_consistency"),
@@ -66,7 +66,7 @@ def one(seed: int, budget: int) -> list[dict[str, Any]]:
     data, true = world(np.random.default_rng([SEED, budget, seed]), budget)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fit = room.fit(data, random_seed=seed, draws=300, tune=500, chains=4, road="full")
+        fit = room.fit(data, random_seed=seed, draws=500, tune=400, chains=4, road="full")
     found = {
         "tied": room.performance(fit, of=OF, draws=200, random_seed=seed),
         "untied": room.performance(fit, of=OF, draws=200, tied=False, random_seed=seed),
@@ -140,7 +140,7 @@ def draw(rows: pd.DataFrame) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--worlds", type=int, default=20)
+    parser.add_argument("--worlds", type=int, default=12)
     asked = parser.parse_args()
     path = RESULTS / "ratings_best.jsonl"
     path.touch()
