@@ -120,7 +120,7 @@ def lattice_of(chosen: np.ndarray, endorsed: np.ndarray, *, fold: np.ndarray) ->
         np.column_stack([distinct[:, :1], folded]), axis=0, return_inverse=True
     )
     own = np.column_stack([group.ravel(), counts])
-    points = np.unique(np.concatenate([_below(row) for row in own]), axis=0)
+    points = _points_below(own)
     pattern = _find(points, own)
     return Lattice(
         group=points[:, 0],
@@ -155,6 +155,16 @@ def distinct_patterns(chosen: np.ndarray, endorsed: np.ndarray) -> tuple[np.ndar
     return np.unique(table[table[:, 1:].sum(axis=1) > 0], axis=0, return_counts=True)
 
 
+def _points_below(own: np.ndarray) -> np.ndarray:
+    """All counts up to those of each pattern, sorted, each once; the first column is the group."""
+    made = [_below(row) for row in own]
+    sizes = _sizes(own)
+    if sizes is None:
+        return np.unique(np.concatenate(made), axis=0)
+    codes = np.unique(np.concatenate([np.ravel_multi_index(tuple(m.T), sizes) for m in made]))
+    return np.stack(np.unravel_index(codes, sizes), axis=1)
+
+
 def _below(row: np.ndarray) -> np.ndarray:
     """All counts up to those of a pattern, with its group."""
     types = np.flatnonzero(row[1:])
@@ -166,10 +176,20 @@ def _below(row: np.ndarray) -> np.ndarray:
     return out
 
 
+def _sizes(rows: np.ndarray) -> tuple[int, ...] | None:
+    """Sizes of the columns, by which a row is one number; None where it would be too large."""
+    sizes = rows.max(axis=0) + 1
+    return tuple(sizes.tolist()) if np.log2(sizes.astype(float)).sum() < 62 else None
+
+
 def _find(points: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Position of each row among the sorted points."""
-    both = np.unique(np.concatenate([points, rows]), axis=0, return_inverse=True)[1]
-    return both.ravel()[len(points) :]
+    sizes = _sizes(points)
+    if sizes is None:
+        both = np.unique(np.concatenate([points, rows]), axis=0, return_inverse=True)[1]
+        return both.ravel()[len(points) :]
+    codes = (np.ravel_multi_index(tuple(x.T), sizes) for x in (points, rows))
+    return np.searchsorted(*codes)
 
 
 def _steps(points: np.ndarray, source: np.ndarray) -> dict[str, np.ndarray]:

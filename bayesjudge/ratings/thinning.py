@@ -9,7 +9,7 @@ from bayesjudge.ratings.lattice import distinct_patterns, lattice_of
 #: Additions that one evaluation may cost: about a millisecond. NUTS needs some hundred thousand.
 MOST_ADDITIONS = 250_000
 #: Up to this bound points are counted; above, the bound itself is taken.
-COUNTED_TO = 4_000_000
+COUNTED_TO = 1_000_000
 #: Ratings an item to try, most first, until the cost is bearable.
 THINNED_TO = (100, 80, 60, 50, 40, 30, 25, 20, 16, 12, 10, 8, 7, 6, 5, 4, 3, 2, 1)
 

@@ -40,6 +40,17 @@ def test_likelihood_sums_over_every_latent_response_set(small, rate):
     assert lattice.weight.sum() == 10
 
 
+def test_points_are_found_also_where_a_row_is_no_single_number(small, monkeypatch):
+    from bayesjudge.ratings import lattice as module
+
+    fold = np.array([False, True])
+    coded = lattice_of(*small[:2], fold=fold)
+    monkeypatch.setattr(module, "_sizes", lambda rows: None)
+    plain = lattice_of(*small[:2], fold=fold)
+    for name in ("group", "step_start", "steps", "pattern"):
+        assert np.array_equal(getattr(coded, name), getattr(plain, name))
+
+
 def test_likelihood_of_a_fully_specified_task_is_dirichlet_multinomial():
     counts = np.array([[[4, 1, 0], [0, 2, 3]]])
     alpha = np.array([[0.7, 2.0, 1.1]])
