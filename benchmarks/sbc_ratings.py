@@ -97,7 +97,7 @@ def draw_prior(rng: np.random.Generator, *, study: Study) -> dict[str, Any]:
         "choice_of_2": choice[:, held, np.array(pairs)[:, None]],
         "endorsement": share @ members.T,
         "following": np.array(rng.random()),
-        "constancy": np.exp(np.log(priors.pool_size) + priors.pool_spread * rng.normal()),
+        "constancy": np.exp(np.log(priors.constancy) + priors.constancy_spread * rng.normal()),
         "rho": rng.dirichlet(np.ones(q)),
     }
     if priors.error is not None:

@@ -11,6 +11,11 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.ratings.data import Ratings
 
+POSITIVE = (
+    *("share", "pool_size", "pool_spread", "selection", "constancy", "constancy_spread"),
+    *("skew", "strength"),
+)
+
 
 @dataclass(frozen=True)
 class Priors:
@@ -27,6 +32,11 @@ class Priors:
         Standard deviation of its logarithm.
     selection : float, default 1
         Dirichlet weight of each member in the choice from a response set; 1 is flat.
+    constancy : float, default 8
+        Median of a judge's constancy where it is tied to people (`following`): how many ratings of
+        an item its expectation is worth.
+    constancy_spread : float, default 1.5
+        Standard deviation of its logarithm.
     strength : float, optional
         Ties each source's F to one selection strength (see `choice_matrix`), Normal around 0 with
         this standard deviation. None (the default) leaves every column of F free.
@@ -46,13 +56,15 @@ class Priors:
     Examples
     --------
     >>> print(Priors(error=BetaPrior(1, 19)))
-    share 1, pool size 4 (x e^±1), selection 1, error Beta(1, 19), skew 0.5
+    share 1, pool size 4 (x e^±1), selection 1, constancy 8 (x e^±1.5), error Beta(1, 19), skew 0.5
     """
 
     share: float | tuple[float, ...] = 1.0
     pool_size: float = 4.0
     pool_spread: float = 1.0
     selection: float = 1.0
+    constancy: float = 8.0
+    constancy_spread: float = 1.5
     strength: float | None = None
     choice: tuple[Any, ...] | None = None
     error: BetaPrior | None = None
@@ -62,7 +74,7 @@ class Priors:
         with checking("ratings.Priors") as require:
             both = self.strength is not None and self.choice is not None
             require(not both, "F is known (choice) or tied (strength), not both")
-            for name in ("share", "pool_size", "pool_spread", "selection", "skew", "strength"):
+            for name in POSITIVE:
                 value = getattr(self, name)
                 if value is None and name == "strength":
                     continue
@@ -77,7 +89,8 @@ class Priors:
         share = "/".join(f"{x:g}" for x in np.atleast_1d(self.share))
         words = (
             f"share {share}, pool size {self.pool_size:g} (x e^±{self.pool_spread:g}), "
-            f"{self._selection_words()}"
+            f"{self._selection_words()}, "
+            f"constancy {self.constancy:g} (x e^±{self.constancy_spread:g})"
         )
         return words + (
             f", error {self.error}, skew {self.skew:g}" if self.error else ", no errors"

@@ -156,7 +156,7 @@ class _Constancy:
     """Conditional of kappa on a grid of its logarithm; most of it does not change."""
 
     def __init__(self, ratings: Ratings, judge: int, priors: Priors) -> None:
-        centre, spread = np.log(priors.pool_size), priors.pool_spread
+        centre, spread = np.log(priors.constancy), priors.constancy_spread
         self.step = 10 * spread / 100
         self.log = centre + spread * np.linspace(-5, 5, 101)
         n = ratings.alone[judge].sum(axis=1) + ratings.endorsed[judge].sum(axis=1)

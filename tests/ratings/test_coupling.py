@@ -26,7 +26,7 @@ def tiny():
 def weighted_prior_draws(ratings, error, n=40_000):
     """Follow the model as it is written down, and weigh by the likelihood of every path."""
     rng = np.random.default_rng(2)
-    w, kappa = rng.random(n), np.exp(np.log(4.0) + rng.normal(size=n))
+    w, kappa = rng.random(n), np.exp(np.log(8.0) + 1.5 * rng.normal(size=n))
     rho = rng.dirichlet(np.ones(3), n)
     theta = rng.dirichlet(ALPHA, (n, N_ITEMS))
     log, cross = np.zeros(n), np.zeros((n, N_ITEMS))
@@ -80,3 +80,59 @@ def test_pairs_are_drawn_from_their_posterior(rate):
             assert_mc_mean(by_chain, mean + shift)
         except AssertionError as failed:
             raise AssertionError(f"{name}: {failed}") from failed
+
+
+# Judges whose ties are known ---------------------------------------------------------------------
+
+
+def test_a_judge_that_follows_people_is_told_from_one_that_does_not(fit_of):
+    """Three choices an item: the contract's judges share 90 % and 50 % with people."""
+    found = bj.ratings.following(fit_of(bj.ratings), draws=200)
+    gpt, claude = (found[f"following[{j}]"] for j in ("gpt", "claude"))
+    assert gpt.value > claude.value
+    assert gpt.low <= 0.9 <= gpt.high
+    assert claude.low <= 0.5 <= claude.high
+    assert "not-met" not in {c.name for c in found.cautions}
+
+
+def test_tying_mends_what_few_ratings_hide(fit_of):
+    """Squared error between the judges' shares and people's, at three choices an item."""
+    true = {}
+    for judge, alike in (("gpt", 0.9), ("claude", 0.5)):
+        # two independent Dirichlet shares of one mean: (1 - alike)^2 * 2 * variance, summed
+        mean = MEMBERS @ np.array([0.35, 0.4, 0.25])
+        true[judge] = (1 - alike) ** 2 * 2 * (mean * (1 - mean)).sum() / (1 + 4.0)
+    mse = [bj.ratings.Definition("mse")]
+    off, best = {}, {}
+    for tied in (True, False):
+        found = bj.ratings.performance(fit_of(bj.ratings), of=mse, draws=200, tied=tied)
+        off[tied] = [found.values[0, j] - true[name] for j, name in enumerate(found.judges)]
+        best[tied] = found.best().loc["mse (srs/srs)", "gpt"]
+    assert np.abs(off[True]).max() < 0.4 * np.abs(off[False]).max()
+    assert best[True] > best[False] + 0.2  # untied, the judge that follows people looks worse
+
+
+def test_a_judges_draws_do_not_depend_on_other_judges():
+    ratings, n = tiny(), CHAINS
+    three = Ratings(
+        ratings.chosen[[0, 1, 0]],
+        OPTIONS,
+        "yes",
+        endorsed=ratings.endorsed[[0, 1, 1]],
+        sources=("people", "gpt", "claude"),
+    )
+    made = []
+    for data in (ratings, three):
+        sources = len(data.sources)
+        made.append(
+            couple(
+                data,
+                1,
+                Priors(),
+                np.broadcast_to(ALPHA, (n, sources, 3)),
+                np.broadcast_to(CHOICE[0], (n, sources, 2, 3)),
+                None,
+                np.random.default_rng(4),
+            )
+        )
+    assert np.array_equal(made[0].judge, made[1].judge)

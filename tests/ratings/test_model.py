@@ -99,35 +99,60 @@ def point_at(model, **values):
     return point
 
 
-def test_the_models_likelihood_is_that_of_the_lattice():
+def likelihood_by_hand(ratings, share, size, columns, rate, skew):
+    """Log probability of all ratings, given what choices from {yes, no} are of each source."""
+    total = 0.0
+    for s, n_s in enumerate(size):
+        choice = np.column_stack([MEMBERS[:, :2], columns[s]])
+        error = bj.ratings.error_matrix(MEMBERS, rate if s == 0 else 0.0, skew)
+        seen = emission(choice, error)
+        for i in range(ratings.chosen.shape[1]):
+            counts = [*ratings.chosen[s, i], *ratings.endorsed[s, i]]
+            total += np.log(enumerated(counts, n_s * share[s], seen))
+    return total
+
+
+@pytest.mark.parametrize("how", ["free", "tied", "known"])
+def test_the_models_likelihood_is_that_of_the_lattice(how):
     """The graph that NUTS climbs, errors included, against enumeration at one point."""
-    table = bj.ratings.simulate(items=12, choices=2, response_sets=1, random_seed=3)
+    table = bj.ratings.simulate(items=6, choices=2, response_sets=1, random_seed=3)
     ratings = Ratings.from_frame(
         table, positive="yes", judges=["gpt", "claude"], response_set="response_set"
     )
-    priors = Priors(error=BetaPrior(1, 9))
-    model = bj.ratings.build_model(ratings, priors)
     rng = np.random.default_rng(4)
     share, size = rng.dirichlet(np.ones(3), 3), rng.gamma(4, 1, 3)
-    picked, rate, skew = rng.dirichlet(np.ones(2), (3, 1)), 0.15, 0.4
-    columns = np.stack([np.column_stack([MEMBERS[:, :2], picked[s, 0]]) for s in range(3)])
-    joint = columns * share[:, None, :]  # of choice and set, taken apart by choice
-    chosen = joint.sum(axis=-1)
-    behind = np.stack([joint[:, 0, [0, 2]], joint[:, 1, [1, 2]]], axis=1) / chosen[..., None]
-    point = point_at(
-        model, choice_share=chosen, set_behind_2=behind, pool_size=size, error_rate=rate, skew=skew
-    )
-    found = float(model.point_logps(point, round_vals=10)["ratings"])
-    expected = 0.0
-    for s in range(3):
-        choice = MEMBERS * 1.0
-        choice[:, 2] = picked[s, 0]
-        error = bj.ratings.error_matrix(MEMBERS, rate if s == 0 else 0.0, skew)
-        seen = emission(choice, error)
-        for i in range(12):
-            counts = [*ratings.chosen[s, i], *ratings.endorsed[s, i]]
-            expected += np.log(enumerated(counts, size[s] * share[s], seen))
-    assert_allclose(found, expected, rtol=1e-8)
+    columns, strength = rng.dirichlet(np.ones(2), 3), rng.normal(size=3)
+    given, point, rate, skew = {}, {"set_share": share}, 0.0, 0.0
+    if how == "free":
+        rate, skew = 0.15, 0.4
+        given = {"error": BetaPrior(1, 9)}
+        table = np.stack([np.column_stack([MEMBERS[:, :2], c]) for c in columns])
+        joint = table * share[:, None, :]  # of choice and set, taken apart by choice
+        chosen = joint.sum(axis=-1)
+        behind = np.stack([joint[:, 0, [0, 2]], joint[:, 1, [1, 2]]], axis=1) / chosen[..., None]
+        point = {"choice_share": chosen, "set_behind_2": behind, "error_rate": rate, "skew": skew}
+    elif how == "tied":
+        given, point["strength"] = {"strength": 1.0}, strength
+        columns = [bj.ratings.choice_matrix(MEMBERS, g)[:, 2] for g in strength]
+    else:
+        given = {"choice": [np.column_stack([MEMBERS[:, :2], c]) for c in columns]}
+    model = bj.ratings.build_model(ratings, Priors(**given))
+    at = point_at(model, pool_size=size, **point)
+    found = float(model.point_logps(at, round_vals=10)["ratings"])
+    assert_allclose(found, likelihood_by_hand(ratings, share, size, columns, rate, skew), rtol=1e-8)
+
+
+def test_a_known_choice_that_cannot_be_is_refused(forced_only):
+    outside = np.array([[1.0, 0.2, 0.5], [0.0, 0.8, 0.5]])
+    for wrong, words in (
+        (np.eye(2), "shape"),
+        (outside, "does not hold it"),
+        (0.9 * MEMBERS, "sum to 1"),
+    ):
+        with pytest.raises(bj.InputError, match=words):
+            bj.ratings.build_model(forced_only, Priors(choice=wrong))
+    with pytest.raises(bj.InputError, match="not both"):
+        Priors(choice=MEMBERS, strength=1.0)
 
 
 def test_shares_and_choices_have_the_priors_that_were_asked_for():
@@ -309,14 +334,16 @@ def test_performance_finds_the_best_judge_where_items_are_rated_often():
 
 
 def test_performance_says_where_the_prior_outweighs_the_ratings(fit_of):
-    found = bj.ratings.performance(fit_of(bj.ratings), draws=200)
+    found = bj.ratings.performance(fit_of(bj.ratings), draws=200, tied=False)
     assert np.isfinite(found.draws).all()  # no share is 0 in a posterior
     (text,) = (c.text for c in found.cautions if c.name == "few-ratings")
     assert "gpt" in text
     table = found.estimate().table
     assert (table["low"] <= table["value"]).all()
-    again = bj.ratings.performance(fit_of(bj.ratings), draws=200)
+    again = bj.ratings.performance(fit_of(bj.ratings), draws=200, tied=False)
     assert np.array_equal(found.draws, again.draws)
+    tied = bj.ratings.performance(fit_of(bj.ratings), draws=200)
+    assert "few-ratings" not in {c.name for c in tied.cautions}
 
 
 def test_prevalences_fall_as_the_cutoff_rises(fit_of):
