@@ -45,11 +45,8 @@ def pairs(fit: Fit, *, draws: int, random_seed: Any) -> Iterator[tuple[Pair, Pro
     for judge in range(1, len(fit.data.sources)):
         rng = np.random.default_rng(seeds)
         pair = couple(fit.data, judge, fit.priors, alpha, choice, error, rng)
-        sides = (
-            profile_of(fit.data, s, shares, choice, error)
-            for s, shares in ((judge, pair.judge), (0, pair.people))
-        )
-        yield pair, *sides
+        answers = profile_of(fit.data, judge, pair.judge, choice, error)
+        yield pair, answers, profile_of(fit.data, 0, pair.people, choice, error)
 
 
 def following(

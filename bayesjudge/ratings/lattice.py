@@ -169,7 +169,7 @@ def _below(row: np.ndarray) -> np.ndarray:
     """All counts up to those of a pattern, with its group."""
     types = np.flatnonzero(row[1:])
     sizes = row[1:][types] + 1
-    grid = np.indices(sizes).reshape(types.size, int(np.prod(sizes))).T
+    grid = np.indices(tuple(sizes.tolist())).reshape(types.size, int(np.prod(sizes))).T
     out = np.zeros((len(grid), row.size), row.dtype)
     out[:, 0] = row[0]
     out[:, 1 + types] = grid

@@ -76,11 +76,10 @@ def _free(ratings: Ratings, weights: Any, selection: Any) -> tuple[Any, Any]:
         # a cell of exactly 0 has no logarithm; NUTS does not get there, rounding may
         log = pt.log(pt.clip(choice[:, at[:, 0], at[:, 1]], 1e-300, 1.0))
         pm.Potential("choice_prior_density", (power * log).sum())
-    for size in np.unique(sizes[sizes > 1]).astype(int):
+    for size in np.unique(sizes[sizes > 1]).astype(int).tolist():
         sets = np.flatnonzero(sizes == size)
-        options = np.array([np.flatnonzero(members[:, v]) for v in sets])
         # cell by cell: NUTS wants its results contiguous, and an indexed array is not
-        cells_of = [choice[:, k, v] for v, row in zip(sets, options, strict=True) for k in row]
-        picked = pt.stack(cells_of, axis=1).reshape((n, *options.shape))
+        cells_of = [choice[:, k, v] for v in sets for k in np.flatnonzero(members[:, v])]
+        picked = pt.stack(cells_of, axis=1).reshape((n, len(sets), size))
         pm.Deterministic(f"choice_of_{size}", picked)
     return share, choice

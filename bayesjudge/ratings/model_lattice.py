@@ -196,11 +196,11 @@ class LogProbabilitiesGradient(Op):
         output_storage : list
             Where the results go.
         """
-        *lattice, wanted, bar = inputs
-        p, more = _forward(*lattice)
+        mine, seen, group, step_start, steps, wanted, bar = inputs
+        p, more = _forward(mine, seen, group, step_start, steps)
         p_bar = np.zeros(p.size)
         np.add.at(p_bar, wanted, bar / p[wanted])
-        found = _backward(*lattice, p_bar, p, more)
+        found = _backward(mine, seen, group, step_start, steps, p_bar, p, more)
         for storage, value in zip(output_storage, found, strict=True):
             storage[0] = value
 
