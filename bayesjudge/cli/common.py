@@ -120,6 +120,7 @@ def present(
     story: Story,
     *,
     draw: Drawer | None = None,
+    after: Callable[[Fit], Sequence[Estimate]] | None = None,
 ) -> list[Estimate | Fit]:
     """Show what costs nothing at once, then sample, then write what was asked for.
 
@@ -135,6 +136,8 @@ def present(
         About the command.
     draw : callable, optional
         Draws further pictures of the results for the page; returns axes by caption.
+    after : callable, optional
+        What else follows from the fit.
 
     Returns
     -------
@@ -162,6 +165,7 @@ def present(
         if console is not None:
             last = side_by_side(fit, **summary)
             screen.table(console, last, story.answer, story.brief, truth=story.truth, more=True)
+        results += after(fit) if after else ()
     if console is not None:
         tables = [side_by_side(one, **summary) for one in results]
         screen.rest(console, results, tables, story.answer, story.brief)

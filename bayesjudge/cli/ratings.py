@@ -128,6 +128,12 @@ def ratings(
     def sample() -> Fit:
         return room.fit(data, priors, random_seed=shared.seed, strict=shared.strict)
 
+    posterior: list[room.Performance] = []
+
+    def after(fit: Fit) -> list[Estimate]:
+        posterior.append(room.performance(fit, of=of, random_seed=shared.seed))
+        return follow_up(fit, posterior[0], cutoff, shared.ci_prob, shared.seed)
+
     def draw(made: Sequence[Estimate | Fit]) -> dict[str, Axes]:
         pictures = {
             "Rank of each judge under each definition, as counted": room.plot_ranks(counted),
@@ -138,8 +144,8 @@ def ratings(
         }
         for one in made:
             if isinstance(one, Fit):
-                found = room.performance(one, of=of)
-                pictures["Rank of each judge, with what is unknown"] = room.plot_ranks(found)
+                ranks = room.plot_ranks(posterior[0])
+                pictures["Rank of each judge, with what is unknown"] = ranks
                 pictures["Items most in doubt"] = room.plot_items(one, cutoff=cutoff)
         return pictures
 
@@ -159,11 +165,43 @@ def ratings(
         },
         brief=lambda method: method.split(",")[0],
     )
-    present([closed, counted.estimate(ci_prob=shared.ci_prob)], sample, shared, story, draw=draw)
+    instant = [closed, counted.estimate(ci_prob=shared.ci_prob)]
+    present(instant, sample, shared, story, draw=draw, after=after)
 
 
 # what `bayesjudge.cli.app` says where this option is missing
 ratings.lessons = {"--positive": LESSON}  # type: ignore[attr-defined]
+
+
+def follow_up(
+    fit: Fit, performance: room.Performance, cutoff: float, ci_prob: float, seed: Any
+) -> list[Estimate]:
+    """Say what follows from a fit: each judge's worth, its chance to be the best, prevalences.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of people and judges.
+    performance : Performance
+        Made from it.
+    cutoff : float
+        Share of raters from which an option counts as endorsed.
+    ci_prob : float
+        Of the intervals.
+    seed : int or None
+        Same seed, same draws.
+
+    Returns
+    -------
+    list of Estimate
+        In this order.
+    """
+    return [
+        performance.estimate(ci_prob=ci_prob),
+        performance.chances(),
+        room.prevalences(fit, cutoffs=[cutoff], ci_prob=ci_prob, random_seed=seed),
+        room.following(fit, ci_prob=ci_prob, random_seed=seed),
+    ]
 
 
 def _meanings(recode: Sequence[str]) -> dict[str, dict[str, str]]:

@@ -159,6 +159,12 @@ def _options(rows: pd.DataFrame, positive: str, options: Sequence[str] | None) -
         return tuple(map(spell, options))
     seen = {c for c in rows["choice"] if c is not None}
     seen |= {o for s in rows["chosen_set"] if s is not None for o in s}
+    with checking("ratings.from_frame") as require:
+        require(
+            spell(positive) in seen,
+            f"positive={spell(positive)!r} is nobody's answer; answers are "
+            f"{sorted(seen)[: 2 * SHOWN]}. Where nobody happened to give it, declare options=",
+        )
     return (spell(positive), *sorted(seen - {spell(positive)}))
 
 

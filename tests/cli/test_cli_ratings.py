@@ -48,6 +48,13 @@ def test_ratings_teaches_what_positive_means(answers, capsys):
     assert "unsafe" in capsys.readouterr().err
 
 
+def test_ratings_sees_a_mistyped_option(answers, capsys):
+    assert main(["ratings", str(answers), "--judge", "gpt", "--positve", "yes"]) == 2
+    told = capsys.readouterr().err
+    assert "--positve" in told
+    assert "unsafe" in told
+
+
 def test_ratings_names_what_it_does_not_understand(answers, capsys):
     assert main([*arguments(answers), "--error", "often"]) == 2
     assert "--error often: write rate:n" in capsys.readouterr().err
@@ -91,3 +98,13 @@ def test_ratings_recodes_a_judge_that_was_asked_the_opposite(tmp_path, capsys):
 def test_ratings_names_a_recoding_that_does_nothing(answers, capsys, wrong, words):
     assert main(arguments(answers, "--recode", wrong)) == 2
     assert words in capsys.readouterr().err
+
+
+def test_what_follows_from_a_fit_is_reported(fit_of):
+    from bayesjudge.cli.ratings import follow_up
+
+    fit = fit_of(bj.ratings)
+    worth = bj.ratings.performance(fit, of=[bj.ratings.Definition("mse")], draws=50)
+    page = bj.report(fit, *follow_up(fit, worth, 0.5, 0.95, 1))
+    for words in ("best, mse (srs/srs)[gpt]", "prevalence (at 0.5)[people]", "following[claude]"):
+        assert words in page
