@@ -29,7 +29,7 @@ TRUTHS = {
     "hardly any accept both": ((0.45, 0.5, 0.05), 0.5),
     "both, but no is chosen": ((0.1, 0.4, 0.5), 0.1),
 }
-SIZES = ((50, 3), (200, 3), (800, 3), (200, 1), (200, 10), (200, 30))
+SIZES = ((50, 3), (200, 3), (800, 3), (200, 30))
 
 
 def one(name: str, items: int, choices: int) -> dict[str, object]:

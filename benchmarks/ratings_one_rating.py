@@ -30,7 +30,7 @@ from bayesjudge.ratings.world import World, make_world, rated, reverse
 RESULTS = Path(__file__).parent / "results"
 SETTING = room.Setting(options=3)
 OPTIONS = ("0", "1", "2")
-BUDGETS, CUTOFF, WORLDS, CLOSED_WORLDS, ASKED = (1, 3, 10), 0.5, 10, 200, 50
+BUDGETS, CUTOFF, WORLDS, CLOSED_WORLDS, ASKED = (1, 10), 0.5, 6, 200, 50
 
 
 def closed_forms() -> pd.DataFrame:

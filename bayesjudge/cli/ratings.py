@@ -176,7 +176,7 @@ ratings.lessons = {"--positive": LESSON}  # type: ignore[attr-defined]
 def follow_up(
     fit: Fit, performance: room.Performance, cutoff: float, ci_prob: float, seed: Any
 ) -> list[Estimate]:
-    """Say what follows from a fit: each judge's worth, its chance to be the best, prevalences.
+    """Say what follows from a fit: what judges are worth, prevalences, and what the prior does.
 
     Parameters
     ----------
@@ -201,6 +201,7 @@ def follow_up(
         performance.chances(),
         room.prevalences(fit, cutoffs=[cutoff], ci_prob=ci_prob, random_seed=seed),
         room.following(fit, ci_prob=ci_prob, random_seed=seed),
+        *([] if fit.data.fully_specified else [room.prior_sweep(fit, ci_prob=ci_prob)]),
     ]
 
 

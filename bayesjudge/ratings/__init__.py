@@ -33,6 +33,7 @@ from bayesjudge.ratings.posterior import performance, prevalences, prior_check
 from bayesjudge.ratings.ranks import error_keeps_ranking
 from bayesjudge.ratings.shift import shift_matrix, shift_sweep
 from bayesjudge.ratings.simulate import simulate
+from bayesjudge.ratings.sweep import prior_sweep
 from bayesjudge.ratings.world import Setting
 
 __all__ = [
@@ -72,6 +73,7 @@ __all__ = [
     "prevalence_bias",
     "prevalences",
     "prior_check",
+    "prior_sweep",
     "rating_budget",
     "ratings_needed",
     "reverse",

@@ -315,6 +315,26 @@ def test_prior_check_moves_what_is_not_identified_and_little_else(forced_fit, fi
     spread = forced_fit.draws("endorsement")[:, 0, 0].std()
     assert moved.iloc[0] - moved.iloc[1] > 0.7 * spread
     assert abs(held.iloc[0] - held.iloc[1]) < 0.3 * (moved.iloc[0] - moved.iloc[1])
+    # weighing the draws at hand gives what fitting again gives
+    weighed = bj.ratings.prior_sweep(forced_fit, {"few": (5.0, 5.0, 1.0)})
+    row = weighed["endorsement, few[people, yes]"]
+    assert abs(row.value - moved.iloc[1]) < 0.25 * (moved.iloc[0] - moved.iloc[1])
+    assert row.low < row.value < row.high
+
+
+def test_other_priors_are_weighed_exactly(forced_fit):
+    """Back from a prior to its neighbour, at the draws' own weights; what is refused."""
+    name, at = "endorsement, same[people, yes]", forced_fit.draws("endorsement")[:, 0, 0]
+    same = bj.ratings.prior_sweep(forced_fit, {"same": 1.0})[name]
+    assert same.value == pytest.approx(at.mean(), rel=1e-12)
+    assert_allclose([same.low, same.high], np.quantile(at, [0.025, 0.975]), atol=2e-3)
+    share = forced_fit.draws("set_share")[:, 0]
+    weight = share[:, 0] ** 2 * share[:, 1] ** 2
+    few = bj.ratings.prior_sweep(forced_fit)["endorsement, few accept several[people, yes]"]
+    assert few.value == pytest.approx(weight @ at / weight.sum(), rel=1e-12)
+    assert few.value < same.value
+    with pytest.raises(bj.InputError, match="expected one positive weight or 3"):
+        bj.ratings.prior_sweep(forced_fit, {"odd": (1.0, 2.0)})
 
 
 # Downstream -------------------------------------------------------------------------------------
