@@ -115,7 +115,7 @@ def likelihood_by_hand(ratings, share, size, columns, rate, skew):
 @pytest.mark.parametrize("how", ["free", "tied", "known"])
 def test_the_models_likelihood_is_that_of_the_lattice(how):
     """The graph that NUTS climbs, errors included, against enumeration at one point."""
-    table = bj.ratings.simulate(items=6, choices=2, response_sets=1, random_seed=3)
+    table = bj.ratings.simulate(items=6, choices=3, response_sets=1, random_seed=3)
     ratings = Ratings.from_frame(
         table, positive="yes", judges=["gpt", "claude"], response_set="response_set"
     )
