@@ -92,9 +92,8 @@ def _backward(
 
 
 #: Compiled code is kept on disk by an operation's properties: new source must not find old code.
-CODE = hashlib.sha256("".join(map(inspect.getsource, (_forward, _backward))).encode()).hexdigest()[
-    :16
-]
+SOURCES = inspect.getsource(_forward) + inspect.getsource(_backward)
+CODE = hashlib.sha256(SOURCES.encode()).hexdigest()[:16]
 
 
 class LogProbabilities(Op):
