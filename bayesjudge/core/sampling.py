@@ -99,7 +99,7 @@ def sample(
             require(isinstance(value, int) and value >= 1, f"{name} must be 1 or more, got {value}")
         require(0 < target_accept < 1, f"target_accept must lie in (0, 1), got {target_accept}")
     seed = _seed_of(random_seed)
-    with _progress(progress, method) as callback:
+    with _progress(progress, method) as callback, _one_thread_each():
         compiled = compile_model(model, road)
         tree = nutpie.sample(
             compiled.runnable,
@@ -161,7 +161,8 @@ def sample_draws(compiled: Compiled, *, random_seed: int, **settings: Any) -> xr
     import nutpie
 
     quiet = {"save_warmup": False, "progress_bar": False}
-    return nutpie.sample(compiled.runnable, seed=random_seed, **quiet, **settings)
+    with _one_thread_each():
+        return nutpie.sample(compiled.runnable, seed=random_seed, **quiet, **settings)
 
 
 def predict(model: pm.Model, idata: xr.DataTree, *, random_seed: Any = None) -> xr.DataTree:
@@ -269,6 +270,17 @@ def _tidy(tree: xr.DataTree, model: pm.Model) -> xr.DataTree:
     for group in groups.values():
         group.attrs = {}
     return xr.DataTree.from_dict(groups)
+
+
+def _one_thread_each() -> Any:
+    """Let a matrix product use one thread.
+
+    Chains use the cores already, and threads that wait for each other make a small product a
+    hundred times slower.
+    """
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(1, user_api="blas")
 
 
 @contextmanager
