@@ -19,7 +19,7 @@ import pandas as pd
 
 from bayesjudge import panel
 from bayesjudge.panel.checks import cautions_of
-from bayesjudge.panel.comparison import DEFAULT
+from bayesjudge.panel.methods import DEFAULT
 
 RESULTS = Path(__file__).parent / "results"
 NOT_JUDGES = {"item", "generator", "program", "line", "human"}
@@ -64,7 +64,7 @@ def written(votes: panel.Votes, table: pd.DataFrame, name: str) -> str:
         none = pd.isna(row["width"])
         lines.append(
             f"| {method} | {100 * row['mean_error']:.1f} | {100 * row['max_error']:.1f} | "
-            + ("– | – | – | " if none else f"{row['covered']} of {row['generators']} | ")
+            + ("– | – | – | " if none else f"{row['covered']} of {row['predictions']} | ")
             + ("" if none else f"{100 * row['width']:.1f} | {100 * row['interval_score']:.1f} | ")
             + f"{row['rejected']} |"
         )
