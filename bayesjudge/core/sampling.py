@@ -15,6 +15,7 @@ from bayesjudge.core.compiling import Compiled, Road, compile_model
 from bayesjudge.core.diagnostics import gate
 from bayesjudge.core.errors import ConvergenceError, ConvergenceWarning, checking
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.prior_draws import prior_draws
 from bayesjudge.core.results import Caution
 from bayesjudge.core.storage import checksum
 
@@ -190,7 +191,7 @@ def predict(model: pm.Model, idata: xr.DataTree, *, random_seed: Any = None) -> 
         warnings.filterwarnings("ignore", message="The effect of Potentials")
         # a distribution of our own draws with NumPy, which Numba calls without compiling it
         warnings.filterwarnings("ignore", message="Numba will use object mode")
-        prior = _prior_draws(model, rng)
+        prior = prior_draws(model, rng)
         after = pm.sample_posterior_predictive(idata, random_seed=rng, progressbar=False)
         likelihood = pm.compute_log_likelihood(
             idata.copy(), extend_inferencedata=False, progressbar=False
@@ -203,36 +204,6 @@ def predict(model: pm.Model, idata: xr.DataTree, *, random_seed: Any = None) -> 
         extended["posterior_predictive"] = after["posterior_predictive"]
     extended["log_likelihood"] = getattr(likelihood, "dataset", likelihood)
     return extended
-
-
-def _prior_draws(model: pm.Model, rng: np.random.Generator, draws: int = 1000) -> xr.DataTree:
-    """Draw from the prior, a potential named ``*_prior_density`` being part of it.
-
-    PyMC leaves potentials out of prior draws; those are put back by importance resampling.
-    """
-    import pymc as pm
-    import pytensor.tensor as pt
-    from pytensor import function
-    from pytensor.graph.replace import vectorize_graph
-
-    shaping = [v for v in model.potentials if str(v.name).endswith("_prior_density")]
-    many_draws = 20 * draws if shaping else draws
-    prior = pm.sample_prior_predictive(draws=many_draws, random_seed=rng)
-    if not shaping:
-        return prior
-    many = {v: pt.tensor(dtype=v.dtype, shape=(None, *v.type.shape)) for v in model.free_RVs}
-    weigh = function(
-        list(many.values()), vectorize_graph(shaping, replace=many), on_unused_input="ignore"
-    )
-    drawn = [prior["prior"][str(v.name)].to_numpy()[0] for v in model.free_RVs]
-    log = np.sum(weigh(*drawn), axis=0)
-    weights = np.exp(log - log.max())
-    chosen = rng.choice(log.size, draws, p=weights / weights.sum())
-    for group in ("prior", "prior_predictive"):
-        if group in prior:
-            thinned = prior[group].to_dataset().isel(draw=chosen)
-            prior[group] = type(prior)(thinned.assign_coords(draw=np.arange(draws)))
-    return prior
 
 
 def _seed_of(random_seed: int | np.random.Generator | None) -> int:

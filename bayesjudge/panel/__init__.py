@@ -15,6 +15,7 @@ from bayesjudge.panel.plots import (
 )
 from bayesjudge.panel.pointwise import Loo, loo
 from bayesjudge.panel.predictive import dependence_check
+from bayesjudge.panel.prior_check import prior_check
 from bayesjudge.panel.priors import NormalPrior, Priors
 from bayesjudge.panel.repair import align_texts, repair_labels
 from bayesjudge.panel.simulate import simulate
@@ -48,6 +49,7 @@ __all__ = [
     "plot_generators",
     "plot_judges",
     "plot_labelling",
+    "prior_check",
     "recommend",
     "regression",
     "repair_labels",
