@@ -185,8 +185,8 @@ def crowd_kit(votes: np.ndarray, goal: float) -> dict[str, Any] | None:
             total = float(np.logaddexp(*log.T).sum())
             self.bounds.append(total)
             self.watched += time.process_time() - begin
-            # `fit` stops where this is not above the last one by `tol`
-            return -np.inf if total >= goal else float(len(self.bounds))
+            # `fit` divides this by the votes, and stops where it has not grown by `tol`
+            return -np.inf if total >= goal else float(len(self.bounds)) * len(data)
 
     row: dict[str, Any] = {}
     mended = Mended(n_iter=500)
