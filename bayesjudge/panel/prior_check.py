@@ -27,6 +27,7 @@ def prior_check(
     missing: Literal["skip", "response"] = "skip",
     nodes: int = 21,
     random_seed: Any = None,
+    into: dict[str, np.ndarray] | None = None,
 ) -> pd.DataFrame:
     """Compare the votes with votes drawn from the priors: a prior predictive check.
 
@@ -40,6 +41,8 @@ def prior_check(
         As for `fit`.
     random_seed : int or numpy.random.Generator, optional
         Same seed, same table.
+    into : dict, optional
+        Filled with the drawn values of each statistic, for a picture.
 
     Returns
     -------
@@ -71,6 +74,8 @@ def prior_check(
         observed, drawn = _patterns(votes, prior, rng)
     with checking("panel.prior_check") as require:
         require(bool(observed), "there is nothing to compare; label some items")
+    if into is not None:
+        into.update(drawn)
     rows = {}
     for name, value in observed.items():
         low, high = np.nanquantile(drawn[name], [0.025, 0.975])
