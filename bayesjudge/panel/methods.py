@@ -25,7 +25,8 @@ class Method(NamedTuple):
 
 def _sampled(model: Literal["dawid_skene", "correlated", "bias_pooling", "vote_regression"]) -> Any:
     def run(votes: Votes, ci_prob: float, random_seed: Any) -> Estimate:
-        return fit(votes, model=model, random_seed=random_seed).estimate(ci_prob=ci_prob)
+        sampled = fit(votes, model=model, random_seed=random_seed, road="full")
+        return sampled.estimate(ci_prob=ci_prob)
 
     return run
 

@@ -82,6 +82,60 @@ def test_share_of_vote_regression_by_listing_every_truth():
         assert above[g] - centre[g] == pytest.approx(spread, rel=1e-5)
 
 
+def test_bias_pooling_is_binomial_and_normal():
+    import pymc as pm
+    from scipy.stats import binom, norm
+
+    # two generators: 200 items with 60 labels, and 150 items without any
+    table = bj.panel.simulate(
+        prevalence=(0.8, 0.6), items=100, labelled=(40, 0), missing=0.1, random_seed=1
+    )
+    votes = Votes.from_frame(table)
+    level, bias = np.array([1.1, 0.4]), np.array([0.3, -0.2])
+    point = {
+        **{"level_mean": 0.7, "level_own": (level - 0.7) / 1.5},
+        **{"bias_mean": 0.1, "bias_spread": 0.4, "bias_own": (bias - 0.1) / 0.4},
+    }
+    model = bj.panel.build_model(votes, model="bias_pooling")
+    found = {}
+    for rv in model.observed_RVs:
+        from pytensor import function
+
+        density = pm.logp(rv, model.rvs_to_values[rv])
+        inputs = [model[name] for name in point]
+        values = [np.asarray(v, float) for v in point.values()]
+        found[rv.name] = float(np.sum(function(inputs, density, on_unused_input="ignore")(*values)))
+    g, passing = expit(level), expit(level + bias)
+    item, truth, generator = [], [], []
+    for row, count in enumerate(votes.count):
+        given = votes.votes[row][votes.votes[row] >= 0]
+        if len(given):
+            item += [given.mean()] * count
+            truth += [votes.truth[row]] * count
+            generator += [votes.generator[row]] * count
+    item, truth, generator = map(np.array, (item, truth, generator))
+    known = truth >= 0
+    m, good = known.sum(), (truth == 1).sum()
+    assert found["labelled_good"] == pytest.approx(binom.logpmf(good, m, g[0]))
+    slope = item[truth == 1].mean() - item[truth == 0].mean()
+    spread = [np.sqrt((item[generator == i].var() * n + 0.5) / (n + 1)) for i, n in
+              enumerate(np.bincount(generator))]  # fmt: skip
+    left = np.sqrt(spread[0] ** 2 - slope**2 * (good / m) * (1 - good / m))
+    expected = norm.logpdf(
+        item[known].mean(), passing[0] + slope * (good / m - g[0]), left / np.sqrt(m)
+    )
+    assert found["labelled_rate"] == pytest.approx(expected)
+    expected = sum(
+        norm.logpdf(
+            item[~known & (generator == i)].mean(),
+            passing[i],
+            spread[i] / np.sqrt((~known & (generator == i)).sum()),
+        )
+        for i in (0, 1)
+    )
+    assert found["other_rate"] == pytest.approx(expected)
+
+
 def gibbs(votes, draws, rng):
     """Draw from the posterior of independent judges with flat priors, truths and all."""
     passed, failed = votes.votes == 1, votes.votes == 0
