@@ -184,7 +184,7 @@ def crowd_kit(votes: np.ndarray, goal: float) -> dict[str, Any] | None:
             begin = time.process_time()
             joined = data.join(np.log(errors), on=["worker", "label"])
             by_item = joined.groupby("task", sort=False)[[0, 1]].sum()
-            log = by_item.to_numpy() + np.log(priors.to_numpy())
+            log = by_item.to_numpy() + np.log(priors.loc[[0, 1]].to_numpy())
             total = float(np.logaddexp(*log.T).sum())
             self.bounds.append(total)
             self.watched += time.process_time() - begin
