@@ -128,11 +128,25 @@ def _together(
         return
     pool = ProcessPoolExecutor(workers, get_context("spawn"), _hold, (work,))
     try:
-        futures = {pool.submit(_work, task): task for task in tasks}
+        with _one_thread_each():
+            futures = {pool.submit(_work, task): task for task in tasks}
         for future in as_completed(futures):
             yield futures.pop(future), future.result()
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """For processes started inside: matrix products that spread over all cores would fight."""
+    names = [f"{library}_NUM_THREADS" for library in ("MKL", "OMP", "OPENBLAS")]
+    mine = [name for name in names if name not in os.environ]
+    os.environ.update(dict.fromkeys(mine, "1"))
+    try:
+        yield
+    finally:
+        for name in mine:
+            del os.environ[name]
 
 
 def _hold(work: Callable[[Task], Any]) -> None:
