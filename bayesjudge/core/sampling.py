@@ -92,6 +92,8 @@ def sample(
     ConvergenceWarning
         Where the gate failed and `strict` is false.
     """
+    import nutpie
+
     with checking("sampling") as require:
         for name, value in {"draws": draws, "tune": tune, "chains": chains}.items():
             require(isinstance(value, int) and value >= 1, f"{name} must be 1 or more, got {value}")
@@ -99,8 +101,8 @@ def sample(
     seed = _seed_of(random_seed)
     with _progress(progress, method) as callback:
         compiled = compile_model(model, road)
-        tree = _chains(
-            compiled,
+        tree = nutpie.sample(
+            compiled.runnable,
             draws=draws,
             tune=tune,
             chains=chains,
@@ -108,6 +110,8 @@ def sample(
             seed=seed,
             adaptation=adaptation,
             target_accept=target_accept,
+            save_warmup=False,
+            progress_bar=False,
             progress_callback=callback,
         )
     idata = _tidy(tree, model)
@@ -154,16 +158,10 @@ def sample_draws(compiled: Compiled, *, random_seed: int, **settings: Any) -> xr
     xarray.DataTree
         With groups ``posterior`` and ``sample_stats``.
     """
-    return _chains(compiled, seed=random_seed, **settings)
-
-
-def _chains(compiled: Compiled, **settings: Any) -> xr.DataTree:
-    """Run nutpie, a core a chain: matrix products that spread over cores would fight for them."""
     import nutpie
-    from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(1, "blas"):
-        return nutpie.sample(compiled.runnable, save_warmup=False, progress_bar=False, **settings)
+    quiet = {"save_warmup": False, "progress_bar": False}
+    return nutpie.sample(compiled.runnable, seed=random_seed, **quiet, **settings)
 
 
 def predict(model: pm.Model, idata: xr.DataTree, *, random_seed: Any = None) -> xr.DataTree:
