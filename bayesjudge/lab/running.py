@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import pickle
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager, nullcontext
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -151,6 +152,15 @@ def _one_thread_each() -> Iterator[None]:
 
 def _hold(work: Callable[[Task], Any]) -> None:
     _held[:] = [work]
+    # a parent that is killed cannot send them home: without this they would wait for ever
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+
+
+def _leave_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _work(task: Task) -> Any:
