@@ -25,7 +25,7 @@ def observe(counts: Any, eta: Any, share: Any, stretch: Any = None) -> None:
     import pymc as pm
 
     seen = {"observed": counts, "dims": ("cell", "value")}
-    about = (counts.sum(axis=1), eta, share)
+    about: tuple[Any, ...] = (counts.sum(axis=1), eta, share)
     if stretch is None:
         signature, functions = "(),(),(v)->(v)", {"logp": _log_likelihood, "dist": _drawn}
     else:
