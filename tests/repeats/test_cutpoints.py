@@ -59,7 +59,7 @@ def at_a_point():
     )
     model = build_model(scores, cutpoints="by_judge")
     stretch = np.array([0.5, -0.2, 0.3])  # and its negative for the other judge
-    offset = np.array([0.4, -0.3, 0.2])
+    offset = np.array([2.0, -1.5, 1.0])  # far out, so that a wrong scale of it shows
     b, a = np.array([0.3, -0.3]), np.array([0.4, -1.2, 0.8])
     c = np.linspace(-1, 1, 6)
     values = {**SDS, "value_share": SHARE, "item_judge_unit": c}
@@ -86,17 +86,33 @@ def test_likelihood_has_each_judges_own_thresholds(at_a_point):
     assert_allclose(logp(point_of(model, values)), by_hand, rtol=1e-10)
 
 
-def test_derived_quantities_are_averages_over_judges_drawn_by_brute_force(at_a_point):
-    _, model, values, own = at_a_point
-    names = ("mean_score", "item_score", "item_sd", "judge_sd", "item_judge_sd", "repeat_sd")
+def derived(model, values, names):
+    """Derived quantities at given values of the unknowns."""
     import pytensor
 
-    outputs = model.replace_rvs_by_values([model[name] for name in (*names, "judge_cutpoint")])
+    outputs = model.replace_rvs_by_values([model[name] for name in names])
     run = pytensor.function(
         model.value_vars, outputs, mode="FAST_COMPILE", on_unused_input="ignore"
     )
     point = point_of(model, values)
-    found = run(*[point[v.name] for v in model.value_vars])
+    return run(*[point[v.name] for v in model.value_vars])
+
+
+def test_components_without_offsets_are_score_components(at_a_point):
+    _, model, values, _ = at_a_point
+    centred = values | {"item_offset": 0.0, "judge_offset": 0.0, "cutpoint_offset": np.zeros(3)}
+    expected = score_components(SHARE, scale=RANGE, **SDS)
+    for value, (name, wanted) in zip(
+        derived(model, centred, tuple(expected)), expected.items(), strict=True
+    ):
+        # 128 judges by the model, 2,048 others by the function
+        assert_allclose(value, wanted, rtol=0.01, err_msg=name)
+
+
+def test_derived_quantities_are_averages_over_judges_drawn_by_brute_force(at_a_point):
+    _, model, values, own = at_a_point
+    names = ("mean_score", "item_score", "item_sd", "judge_sd", "item_judge_sd", "repeat_sd")
+    found = derived(model, values, (*names, "judge_cutpoint"))
     assert_allclose(found[-1], own - values["judge_effect"][:, None], rtol=1e-10)
 
     rng, many = np.random.default_rng(1), 20_000
