@@ -52,6 +52,20 @@ def read(path: Path, judge: str) -> np.ndarray:
     return values[~np.isnan(values).any(axis=1)]
 
 
+def accuracies(path: Path, judge: str) -> list[float]:
+    """How often the best response (number 0) alone scores highest, by the first k repeats."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        rows = [json.loads(line)[judge] for line in file]
+    scores = np.array([[[np.nan if s is None else s for s in one] for one in row] for row in rows])
+    found = []
+    for k in range(1, scores.shape[2] + 1):
+        there = ~np.isnan(scores[:, :, :k])
+        total = np.where(there, scores[:, :, :k], 0).sum(axis=2)
+        mean = np.divide(total, there.sum(axis=2), where=there.any(axis=2), out=0 * total - 1)
+        found.append(float((mean[:, 0] > mean[:, 1:].max(axis=1)).mean()))
+    return found
+
+
 def counted(values: np.ndarray) -> Scores:
     """Scores of one judge, in the order asked."""
     items = np.repeat(np.arange(len(values)), values.shape[1])
@@ -133,6 +147,7 @@ def main() -> None:
         ranks[judge] = below + rng.uniform(size=below.size) * (up_to - below)
         off = np.abs(further - first.mean(axis=1))[agree]
         near = {f"{k / 4:g}": round(float((off <= k / 4 + 1e-9).mean()), 4) for k in range(4)}
+        print(f"{judge}: accuracy by k", [round(x, 3) for x in accuracies(path, judge)])
         print(f"{judge}: four agree, further mean within", near)
         effects = order_effects(counted(values))
         print(

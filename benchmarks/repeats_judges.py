@@ -3,6 +3,8 @@
     python benchmarks/repeats_judges.py              # 300 tables a row for the models, minutes
     python benchmarks/repeats_judges.py --tables 20  # most of it compiling
 
+A run that was ended goes on where it was (``repeats_judges.jsonl``).
+
 One item, three judges with normal offsets on the logit scale, twelve answers of each. The truth is
 the item's mean over all judges that could have been drawn; intervals are at 90 %. Writes
 benchmarks/results/repeats_judges.csv and .png.
@@ -25,6 +27,7 @@ as in the article (0.85 on the logit scale is 0.41 of a point), and less the fur
 from __future__ import annotations
 
 import argparse
+import json
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
@@ -97,12 +100,33 @@ def one(task: tuple[str, int], tables: int) -> list[dict[str, object]]:
         {
             "judge_sd": setting,
             "method": method,
-            "covered": low <= truth <= high,
-            "width": high - low,
+            "covered": bool(low <= truth <= high),
+            "width": float(high - low),
             "divergent": divergent.get(method, 0) > 0,
         }
         for method, (low, high) in found.items()
     ]
+
+
+def every_row(tables: int, closed: int, workers: int | None) -> list[dict[str, object]]:
+    """Answer all tables, those of an earlier run from its file."""
+    path = RESULTS / "repeats_judges.jsonl"
+    done = {}
+    if path.exists():
+        for line in path.read_text().splitlines():
+            kept = json.loads(line)
+            done[kept["setting"], kept["table"], kept["tables"]] = kept["rows"]
+    settings = [*map(str, FIXED), "drawn"]
+    tasks = [(s, t) for t in range(closed) for s in settings]
+    left = [task for task in tasks if (*task, tables) not in done]
+    with path.open("a") as file, ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+        answers = pool.map(partial(one, tables=tables), left, chunksize=10)
+        for (setting, table), rows in zip(left, answers, strict=True):
+            kept = {"setting": setting, "table": table, "tables": tables, "rows": rows}
+            file.write(json.dumps(kept) + "\n")
+            file.flush()
+            done[setting, table, tables] = rows
+    return [row for task in tasks for row in done[*task, tables]]
 
 
 def draw(table: pd.DataFrame, path: Path) -> None:
@@ -135,14 +159,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, help="processes; all cores by default")
     asked = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
-    settings = [*map(str, FIXED), "drawn"]
-    tasks = [(s, t) for s in settings for t in range(max(2 * asked.tables, asked.closed))]
-    with ProcessPoolExecutor(asked.workers, mp_context=get_context("spawn")) as pool:
-        rows = [
-            row
-            for found in pool.map(partial(one, tables=asked.tables), tasks, chunksize=25)
-            for row in found
-        ]
+    rows = every_row(asked.tables, max(2 * asked.tables, asked.closed), asked.workers)
     every = pd.DataFrame(rows)
     table = every.groupby(["judge_sd", "method"], sort=False).agg(
         covered=("covered", "mean"),
