@@ -91,12 +91,14 @@ def judge_nodes(number: int, dims: int) -> np.ndarray:
     numpy.ndarray, shape (number, dims)
         The same at every call; with means 0, variances 1 and no correlation, exactly.
     """
-    from scipy.stats import qmc
-
-    half = ndtri(qmc.Sobol(dims, rng=2 * number).random(number // 2))
+    root = 1.0  # of x^(dims + 1) = x + 1: multiples of its powers fill the cube evenly
+    for _ in range(100):
+        root = (1 + root) ** (1 / (dims + 1))
+    steps = root ** -np.arange(1, dims + 1)
+    half = ndtri((0.5 + np.arange(1, number // 2 + 1)[:, None] * steps) % 1)
     points = np.concatenate([half, -half])
-    root = np.linalg.cholesky(points.T @ points / number)
-    return np.linalg.solve(root, points.T).T
+    spread = np.linalg.cholesky(points.T @ points / number)
+    return np.linalg.solve(spread, points.T).T
 
 
 def expected(eta: Any, cuts: np.ndarray, scale: Any) -> tuple[np.ndarray, np.ndarray]:
