@@ -11,6 +11,8 @@ from bayesjudge.repeats.data import Scores
 from bayesjudge.repeats.model_scale import add_effective, cutpoints_of
 from bayesjudge.repeats.ordinal import FINE, grid, judge_nodes
 
+#: By how much judges must differ to be sampled as they are, and degrees of freedom to see it.
+CLEAR, MOST_FEW = 5.0, 6
 #: Judges, drawn evenly from all that could be asked, over which the model averages.
 NODES = 128
 
@@ -69,6 +71,37 @@ def stretched(share: Any, stretch: Any) -> Any:
     return moved + off[..., None]
 
 
+def clearly_stretched(scores: Scores) -> bool:
+    """Whether judges' gaps scatter by much more than their answers' noise, roughly.
+
+    It decides how they are sampled, as they are or as multiples of their standard deviation: the
+    same posterior, in the shape that NUTS likes better.
+
+    Parameters
+    ----------
+    scores : Scores
+        Of several judges.
+
+    Returns
+    -------
+    bool
+        False where there are too few gaps to tell.
+    """
+    counts = scores.counts.sum(axis=0) + 0.5  # judges by values, items together
+    n = counts.sum(axis=1, keepdims=True)
+    below = counts.cumsum(axis=1)[:, :-1] / n
+    low, high = below[:, :-1], below[:, 1:]
+    if low.shape[1] * (len(low) - 1) < MOST_FEW:
+        return False
+    cuts = np.log(below / (1 - below))
+    gaps = np.diff(cuts, axis=1)
+    # of multinomial shares, by the delta method
+    noise = 1 / (low * (1 - low)) + 1 / (high * (1 - high)) - 2 / ((1 - low) * high)
+    relative = noise / n / gaps**2
+    ratios = np.log(gaps).var(axis=0, ddof=1) / np.median(relative, axis=0)
+    return bool(np.median(ratios) > CLEAR)  # medians: a value that a judge never gives is all noise
+
+
 def stretches(scores: Scores, prior_scale: float, scales: dict[str, Any]) -> Any:
     """Add the judges' stretches, partially pooled, and note their scale and offset.
 
@@ -93,11 +126,14 @@ def stretches(scores: Scores, prior_scale: float, scales: dict[str, Any]) -> Any
     model.add_coord("step", steps)
     model.add_coord("gap", [f"{x:g}" for x in scores.scale[1:-1]])
     scale = pm.HalfNormal("cutpoint_scale", pm.Data("cutpoint_prior", np.array(prior_scale)))
-    unit = pm.ZeroSumNormal("cutpoint_unit", dims=("gap", "judge"))
+    if clearly_stretched(scores):
+        stretch = pm.ZeroSumNormal("cutpoint_stretch", scale, dims=("gap", "judge"))
+    else:
+        stretch = scale * pm.ZeroSumNormal("cutpoint_unit", dims=("gap", "judge"))
     size = pm.Data("cutpoint_number", np.array(float(len(scores.judges))))
     scales["cutpoint"] = scale
     scales["cutpoint_offset"] = scale / np.sqrt(size) * pm.Normal("cutpoint_offset", dims="gap")
-    return scale * unit
+    return stretch
 
 
 def derive_by_judge(scores: Scores, share: Any, stretch: Any, scales: dict[str, Any]) -> None:

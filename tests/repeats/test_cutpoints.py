@@ -86,6 +86,33 @@ def test_likelihood_has_each_judges_own_thresholds(at_a_point):
     assert_allclose(logp(point_of(model, values)), by_hand, rtol=1e-10)
 
 
+def test_both_shapes_of_the_sampler_are_one_model(at_a_point, monkeypatch):
+    scores, model, values, _ = at_a_point
+    from bayesjudge.repeats import model_cutpoints
+
+    assert not model_cutpoints.clearly_stretched(scores)
+    monkeypatch.setattr(model_cutpoints, "clearly_stretched", lambda _: True)
+    as_they_are = build_model(scores, cutpoints="by_judge")
+    scaled = values | {"cutpoint_stretch": SDS["cutpoint_scale"] * values["cutpoint_unit"]}
+    one, other = (
+        m.compile_logp(mode="FAST_COMPILE")(point_of(m, scaled)) for m in (model, as_they_are)
+    )
+    # three gaps, each with one difference between two judges
+    assert_allclose(other, one - 3 * np.log(SDS["cutpoint_scale"]), rtol=1e-10)
+
+
+def test_judges_that_differ_much_are_told_from_judges_that_do_not():
+    from bayesjudge.repeats.model_cutpoints import clearly_stretched
+
+    def table(cutpoint_scale, seed):
+        made = simulate(cutpoint_scale=cutpoint_scale, repeats=40, random_seed=seed)
+        return Scores.from_frame(made, scale=RANGE, item="item", judge="judge")
+
+    # 800 answers of each of six judges leave no doubt
+    assert all(clearly_stretched(table(0.8, seed)) for seed in range(10))
+    assert not any(clearly_stretched(table(0.0, seed)) for seed in range(10))
+
+
 def derived(model, values, names):
     """Derived quantities at given values of the unknowns."""
     import pytensor
