@@ -6,13 +6,17 @@
 A server on loopback answers after 50 ms; every call is noted in the store before and after. Server
 and runner share one process, so that the runner has less than a core. Each limit is measured
 several times, the limits in turn, so that whatever else the machine does meets all of them.
-Writes benchmarks/results/repeats_throughput.csv and .png, one row a limit:
+Writes benchmarks/results/repeats_throughput.csv and .png (``..._litellm`` for that client), one row
+a limit:
 
 ``calls_per_second``    median over the rounds, with the least and the greatest
 ``of_ideal``            the median by ``limit / latency``, what calls that cost nothing would reach
 ``speed_up``            the median by that of the first limit
 ``cpu_ms_per_call``     processor time of runner, store, client and server together, median: a
-                        thousand by it is what no limit can exceed
+                        thousand by it is what no limit can exceed. litellm takes some eight
+                        times what the plain client does, so that beyond a dozen calls in flight it
+                        is the processor that limits a server as quick as this one; a model that
+                        answers after seconds is another matter
 """
 
 from __future__ import annotations
