@@ -103,7 +103,8 @@ class Certificate:
         noise = f"noise up to {self.noise_scale:.3g} points" if self.noise_scale else "no noise"
         basis = (
             "This rests on the scale alone: no shift can be larger than its range, "
-            f"and {self.neighbours} neighbours cannot say more ({self.needed} could)"
+            f"and {self.neighbours} measured neighbour{'s' * (self.neighbours != 1)} cannot say "
+            f"more ({self.needed} could)"
             if self.range_only
             else f"This rests on {ROADS[self.road]}, from {self.neighbours} neighbours of the "
             f"perturbation with fewest ({self.worst} sets the bound): shifts of the judge's own "

@@ -19,7 +19,26 @@ Where an option is missing whose choice has to be understood, ``command.lessons`
 teaches it. What is heavy is imported inside functions: ``--help`` and closed forms stay quick.
 """
 
-from bayesjudge.cli import demo, panel, plan, prevalence, ratings, repeats
+from bayesjudge.cli import (
+    bias,
+    bias_orders,
+    demo,
+    panel,
+    plan,
+    prevalence,
+    ratings,
+    repeats,
+)
 from bayesjudge.cli.app import main
 
-__all__ = ["demo", "main", "panel", "plan", "prevalence", "ratings", "repeats"]
+__all__ = [
+    "bias",
+    "bias_orders",
+    "demo",
+    "main",
+    "panel",
+    "plan",
+    "prevalence",
+    "ratings",
+    "repeats",
+]

@@ -7,6 +7,7 @@ from scipy.stats import multivariate_normal, norm
 import bayesjudge as bj
 from bayesjudge import bias
 from bayesjudge.bias.model import difference_logp
+from bayesjudge.core import sampling
 
 READ = {"scale": (0, 100), "design": "item", "rerun": "rerun"}
 
@@ -149,8 +150,21 @@ def test_a_certificate_of_several_judges_covers_the_worst(two_judges):
 
 
 def test_differences_cannot_be_fitted_and_the_message_says_what_can():
-    with pytest.raises(bj.InputError, match="certify do with differences"):
+    with pytest.raises(bj.InputError, match="exact and certify, which do with differences"):
         bias.fit(bias.Shifts.from_differences([0, 1], scale=(1, 5)))
+
+
+def test_a_fit_says_what_its_model_leaves_out(monkeypatch):
+    monkeypatch.setattr(sampling, "sample", lambda model, **given: given["cautions"])
+    rng = np.random.default_rng(0)
+    table = bias.simulate(
+        items=200, perturbations=["bold"], mean_shift=0, item_spread=4, random_seed=1, step=None
+    )
+    rare = (table["variant"] == "bold") * rng.choice([0, 30], p=[0.97, 0.03], size=len(table))
+    heavy = table.assign(score=np.clip(table["score"] + rare, 0, 100))
+    for scores, warned in ((table, False), (heavy, True)):
+        cautions = bias.fit(bias.Shifts.from_frame(scores, **READ))
+        assert ("heavy-tailed-shifts" in {c.name for c in cautions}) is warned
 
 
 def test_an_open_scale_needs_a_unit():
