@@ -110,11 +110,22 @@ def test_what_cannot_be_certified_says_why_and_is_null(run):
     assert "cannot be excluded" in found["reason"]
 
 
-def test_each_judge_has_a_certificate_of_its_own(run):
-    code, out, _ = run("bias", "two.csv", *READ, "--judge", "judge", *ASKED, "--no-nuts", "--json")
+def test_each_judge_has_a_certificate_of_its_own(run, folder):
+    more = ["--failure-prob", "0.1", "--no-nuts", "--json"]
+    code, out, _ = run("bias", "two.csv", *READ, "--judge", "judge", *ASKED, *more)
     assert code == 0
     document = json.loads(out)
-    assert [card["about"] for card in document["certificates"]] == ["claude", "gpt"]
+    shifts = bj.bias.Shifts.from_frame(
+        pd.read_csv(folder / "two.csv"), scale=(0, 100), design="item", rerun="rerun", judge="judge"
+    )
+    expected = {
+        judge: bj.bias.certify(
+            shifts.only(judge=judge), tolerance=10, failure_prob=0.1, units="points"
+        ).shift_bound
+        for judge in ("claude", "gpt")
+    }
+    assert {card["about"]: card["shift_bound"] for card in document["certificates"]} == expected
+    assert len(set(expected.values())) == 2
     assert "rms_shift[gpt, format]" in named(document)
 
 
@@ -126,6 +137,8 @@ def test_scores_are_released_with_the_ranking_that_is_left(run, folder):
     assert (code, err) == (0, "released scores written to out.csv\n")
     assert "spearman 1.000" in out
     made = pd.read_csv(folder / "out.csv")
+    table = pd.read_csv(folder / "scores.csv")
+    assert made["score"].tolist() == table.loc[table["variant"] == "baseline", "score"].tolist()
     card = bj.bias.certify(shifts_of(folder), tolerance=10, failure_prob=0.05, units="points")
     np.testing.assert_allclose(
         made["released_score"], card.alpha * made["score"] + (1 - card.alpha) * 50
