@@ -43,7 +43,7 @@ def distributions(failure_prob):
         "two-point, 1.1x": ([0.0, 1.0], [1 - 1.1 * failure_prob, 1.1 * failure_prob], 0.9),
         "Likert, mild": (likert, [0.78, 0.15, 0.05, 0.015, 0.005], 0.5),
         # as often as gpt-4o-mini moved under reformatting in the source's own measurements
-        "Likert, strong": (likert, np.array([12, 6, 0, 17, 5]) / 40, 0.5),
+        "Likert, strong": (likert, np.array([12, 5, 0, 18, 5]) / 40, 0.5),
         "heavy-tailed": (pareto, heavy / heavy.sum(), 0.5),
     }
 
@@ -98,18 +98,18 @@ def dirichlet_bounds(method, counts, values, failure_prob, rms):
     return snapped[place], exact[place], short[place]
 
 
-def study(runs, seed):
+def study(runs, seed, neighbours=NEIGHBOURS, failure_probs=FAILURE_PROBS, methods=METHODS):
     rng = np.random.default_rng(seed)
     rows = []
-    for failure_prob in FAILURE_PROBS:
+    for failure_prob in failure_probs:
         for name, (values, probs, tolerance) in distributions(failure_prob).items():
             values, probs = np.asarray(values, float), np.asarray(probs, float)
             beyond = probs[::-1].cumsum()[::-1]  # this long or longer
             known = values[np.flatnonzero(np.append(beyond[1:], 0) <= failure_prob + 1e-12)[0]]
             rms = float(np.sqrt(probs @ values**2))
-            for m in NEIGHBOURS:
+            for m in neighbours:
                 counts = rng.multinomial(m, probs, size=runs)
-                for method in METHODS:
+                for method in methods:
                     short, seen = np.zeros(runs, dtype=bool), counts
                     if method in ("spread", "rms"):
                         seen = counts[:SLOW_RUNS]
