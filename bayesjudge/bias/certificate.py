@@ -93,13 +93,15 @@ class Certificate:
 
     def _promise(self) -> str:
         moved = "one item is" if self.design == "item" else "all items are"
-        change = "as they are" if self.alpha == 1 else f"shrunk by {self.alpha:.4g}"
+        change = (
+            "as they are" if self.alpha == 1 else f"shrunk to {self.alpha:.4g} of their distance"
+        )
         centre = {
             "fixed": "a centre fixed beforehand",
             "holdout": "the mean of other items",
             "mean": "their own mean",
         }[self.center]
-        towards = "" if self.alpha == 1 else f" towards {centre}"
+        towards = "" if self.alpha == 1 else f" from {centre}"
         noise = f"noise up to {self.noise_scale:.3g} points" if self.noise_scale else "no noise"
         basis = (
             "This rests on the scale alone: no shift can be larger than its range, "
