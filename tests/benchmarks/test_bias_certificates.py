@@ -48,7 +48,7 @@ def test_the_sources_failures_are_the_binomials():
     """Two-point shifts: the simulated share of false certificates against the exact one."""
     runs = 4000
     rows = study.study(
-        runs, seed=3, neighbours=(10, 100), failure_probs=(0.01,), methods=("source",)
+        runs, seed=3, neighbours=(10, 300), failure_probs=(0.01,), methods=("source",)
     )
     rows = rows[rows["shifts"] == "two-point, 2x"]
     for m, share in zip(rows["neighbours"], rows["false_unshrunk"], strict=True):

@@ -40,7 +40,7 @@ def said(differences, **how):
 
 def test_heavy_tails_and_the_factor_that_intervals_are_too_narrow_by():
     rng = np.random.default_rng(1)
-    laplace = rng.laplace(0, 3, size=(ITEMS, 2))  # kurtosis 6: the square root of 5 / 2
+    laplace = rng.laplace((0, 5), 3, size=(ITEMS, 2))  # kurtosis 6: the square root of 5 / 2
     found = said(laplace)
     assert set(found) == {"heavy-tailed-shifts"}
     factors = found["heavy-tailed-shifts"].split("factors: ")[1].split("; ")[0]
