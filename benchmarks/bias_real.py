@@ -4,8 +4,7 @@
 
 The folder has what the documentation of the data calls bias_neighbours, composo and llmbar. Writes
 to benchmarks/results: ``bias_real.md`` (everything in words and tables), ``bias_real_prompts.csv``,
-``bias_real_coverage.csv``, ``bias_real_neighbours.csv``, ``bias_real_orders.csv`` and
-``bias_real.png``. Closed forms use all
+``bias_real_neighbours.csv``, ``bias_real_orders.csv`` and ``bias_real.png``. Closed forms use all
 responses; the posteriors use a random `--items` of them, with the closed forms of the same beside.
 """
 
@@ -181,33 +180,6 @@ def card_of(shifts, prompt):
     }
 
 
-def coverage(folder, judge, runs=200):
-    """Draw samples of all responses, and ask how often intervals hold the RMS shift of all."""
-    rng = np.random.default_rng(SEED)
-    tables = [scores_of(folder, judge, p, by_subset_and_id) for p in ("base", *PROMPTS)]
-    rows = []
-    for prompt in PROMPTS:
-        # rounded, since a sum of eight in another order is no other shift
-        every = shifts_of(tables).only(perturbation=prompt).shift[:, 0].round(9)
-        truth = float(np.sqrt((every**2).mean()))
-        for n in (50, 200, 500):
-            samples = rng.choice(every, size=(runs, n))
-            drawn = [bias.Shifts.from_differences(x, scale=(1, 10)) for x in samples]
-            row = {"judge": judge, "prompt": prompt, "neighbours": n}
-            row["kurtosis of all"] = float((every**4).mean() / (every**2).mean() ** 2)
-            for name in ("normal", "distribution_free"):
-                found = [bias.rms_shift(x, interval=name) for x in drawn]
-                ends = np.array([one["rms_shift[perturbed]"][1:] for one in found])
-                row[f"{name}: held"] = float(((ends[:, 0] <= truth) & (truth <= ends[:, 1])).mean())
-                row[f"{name}: too low"] = float((ends[:, 1] < truth).mean())
-                row[f"{name}: width"] = float((ends[:, 1] - ends[:, 0]).mean())
-                if name == "normal":
-                    said = [{c.name for c in one.cautions} for one in found]
-                    row["caution"] = float(np.mean(["heavy-tailed-shifts" in c for c in said]))
-            rows.append(row)
-    return pd.DataFrame(rows)
-
-
 # Presentation orders -----------------------------------------------------------------------------
 
 
@@ -311,16 +283,13 @@ def main():
     made = [prompts(asked.data, judge, asked.items) for judge in JUDGES]
     changes, cards = (pd.concat([one[i] for one in made]) for i in (0, 1))
     RESULTS.mkdir(exist_ok=True)
-    covered = pd.concat([coverage(asked.data, judge) for judge in JUDGES])
-    tables = {"neighbours": near, "prompts": changes, "orders": places, "coverage": covered}
-    for name, table in tables.items():
+    for name, table in (("neighbours", near), ("prompts", changes), ("orders", places)):
         table.to_csv(RESULTS / f"bias_real_{name}.csv", index=False, float_format="%.5g")
     draw(changes, places).savefig(RESULTS / "bias_real.png", dpi=80)
     lines = ["# Real judges", "", "Made by `python benchmarks/bias_real.py --data FOLDER`.", ""]
     lines += ["## Published neighbours", "", NEIGHBOURS, "", *as_markdown(near), ""]
     lines += [f"- {name}: {text}" for name, text in refusals(asked.data).items()]
     lines += ["", "## Prompts", "", PROMPTS_TEXT, "", *as_markdown(prompts_shown(changes)), ""]
-    lines += [COVERAGE, "", *as_markdown(covered), ""]
     lines += [CARDS, "", *as_markdown(cards), "", *cautions_shown(one[2] for one in made)]
     lines += ["", "## Presentation order", "", ORDERS, "", *as_markdown(orders_shown(places))]
     (RESULTS / "bias_real.md").write_text("\n".join(lines) + "\n")
@@ -351,12 +320,6 @@ The Dirichlet posterior has one pseudo-neighbour at the largest shift that the s
 upper end is what a certificate may rest on, and it estimates too much. NUTS is fitted to one prompt
 at a time, and to all three at once, which moves the RMS shifts down by 1 to 7 %: items that move
 under one prompt move under the others too, and the model has them independent. The fit says so.
-""".strip()
-COVERAGE = """
-Do the intervals of RMS shifts hold? 200 samples a row from all responses, 95 % intervals: how often
-they hold the RMS shift of all responses, and how often they end below it. Shifts are heavy-tailed
-(their kurtosis would be 3 if they were normal), which the log-normal interval does not survive with
-few neighbours; `caution` is the share of samples in which it says so.
 """.strip()
 CARDS = """
 Certificates for scores released by these judges (tolerance .5 points, failure probability .05, all
