@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -77,6 +77,7 @@ def report(
     title: str = "bayesjudge report",
     output: Literal["markdown", "html"] = "markdown",
     figures: Mapping[str, Figure] | None = None,
+    notes: Mapping[str, Sequence[str]] | None = None,
 ) -> str:
     """Write results with their cautions, assumptions, settings and sources.
 
@@ -96,6 +97,8 @@ def report(
         Text, or a page that needs no other file.
     figures : mapping of str to matplotlib.figure.Figure, optional
         Pictures for the page, by caption. Markdown has none.
+    notes : mapping of str to sequence of str, optional
+        Further sections before the pictures: paragraphs by heading.
 
     Returns
     -------
@@ -120,6 +123,7 @@ def report(
         "assumptions": _distinct((one.method, "; ".join(one.assumptions)) for one in made),
         "settings": [(one.method, _settings(one)) for one in results if isinstance(one, Fit)],
         "sources": _distinct((one.method, one.source) for one in made),
+        "notes": {heading: list(lines) for heading, lines in (notes or {}).items()},
     }
     if output == "markdown":
         return _markdown(**parts)
@@ -183,12 +187,14 @@ def _markdown(
     assumptions: list[tuple[str, str]],
     settings: list[tuple[str, str]],
     sources: list[tuple[str, str]],
+    notes: dict[str, list[str]],
 ) -> str:
     rows = [table.columns, ["---"] * table.shape[1], *table.to_numpy()]
     lines = [f"# {title}", ""]
     lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
     lines += ["", f"{ci_prob} intervals."]
     sections: dict[str, list[Any]] = {
+        **notes,
         "Cautions": [f"**{c.name}**: {c.text}" for c in cautions],
         "Assumptions": [f"{method}: {text}" for method, text in assumptions],
         "Sampling": [f"{method}: {text}" for method, text in settings],

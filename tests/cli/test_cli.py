@@ -309,7 +309,7 @@ REFUSED = {
     "prevalence words.csv @ --pass-value yes": "(--pass-value, --fail-value, --missing-value)",
     "prevalence labelled.csv @": "every item has a human label, so there is nothing to correct",
     "demo --no-nutz": "Unknown option: --no-nutz. Did you mean --no-nuts?",
-    "--verson": "Available commands: prevalence, demo",
+    "--verson": "Available commands: ",
 }
 
 
