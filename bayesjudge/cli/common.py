@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
@@ -37,8 +37,9 @@ class Shared:
     ----------
     ci_prob : float
         Probability of every interval: 0.95 is 95 %.
-    interval : {"eti", "hdi"}
-        Bayesian intervals: equal-tailed, or highest density (the shortest).
+    interval : {"eti", "hdi", "eti+"}
+        Bayesian intervals: equal-tailed, highest density (the shortest), or equal-tailed and
+        reaching 0 or 1 where the data do not exclude it; if not said, what suits the command.
     seed : int
         Same seed, same draws.
     no_nuts : bool
@@ -54,7 +55,7 @@ class Shared:
     """
 
     ci_prob: float = 0.95
-    interval: Literal["eti", "hdi"] = "eti"
+    interval: Literal["eti", "hdi", "eti+"] | None = None
     seed: int = 1
     no_nuts: bool = False
     strict: bool = False
@@ -100,6 +101,8 @@ class Story:
         True values by quantity, where they are known.
     brief : callable
         Shortens a method's name for the screen.
+    notes : mapping of str to sequence of str
+        Further paragraphs, by heading, for screen, page and document.
     """
 
     command: str
@@ -108,6 +111,7 @@ class Story:
     inputs: Mapping[str, Any]
     truth: Mapping[str, float] | None = None
     brief: Callable[[str], str] = str
+    notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 Drawer = Callable[[Sequence[Estimate | Fit]], Mapping[str, "Axes"]]
@@ -152,8 +156,9 @@ def present(
     console = None if shared.json else screen.console()
     if console is not None:
         screen.opening(console, story.title, story.inputs)
-        first = side_by_side(*instant, **summary)
-        screen.table(console, first, story.answer, story.brief, truth=story.truth)
+        if instant:
+            first = side_by_side(*instant, **summary)
+            screen.table(console, first, story.answer, story.brief, truth=story.truth)
         sys.stdout.flush()
     results: list[Estimate | Fit] = list(instant)
     if sample is not None and not shared.no_nuts:
@@ -164,7 +169,7 @@ def present(
             screen.table(console, last, story.answer, story.brief, truth=story.truth, more=True)
     if console is not None:
         tables = [side_by_side(one, **summary) for one in results]
-        screen.rest(console, results, tables, story.answer, story.brief)
+        screen.rest(console, results, tables, story.answer, story.brief, story.notes)
     else:
         sys.stdout.write(as_document(results, shared, story))
     _write(results, shared, story, draw)
@@ -193,7 +198,8 @@ def _write(
         figures = _figures(results, summary, story, draw)
     except ImportError as error:
         tell(f"the page has no pictures: {error}")
-    page = report(*results, **summary, title=story.title, output="html", figures=figures)
+    about: dict[str, Any] = {"title": story.title, "figures": figures, "notes": story.notes}
+    page = report(*results, **summary, **about, output="html")
     shared.html.write_text(page, encoding="utf-8")
     tell(f"page written to {shared.html}")
 

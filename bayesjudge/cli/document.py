@@ -58,6 +58,7 @@ def as_document(results: Sequence[Estimate | Fit], shared: Shared, story: Story)
         "ci_prob": shared.ci_prob,
         "estimates": estimates,
         "cautions": [c._asdict() for c in dict.fromkeys(c for one in made for c in one.cautions)],
+        "notes": story.notes,
         "assumptions": {one.method: one.assumptions for one in made},
         "sources": {one.method: one.source for one in made},
         "sampling": {one.method: sampling_of(one) for one in results if isinstance(one, Fit)},

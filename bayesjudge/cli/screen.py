@@ -127,6 +127,7 @@ def rest(
     tables: Sequence[pd.DataFrame],
     answer: str,
     brief: Callable[[str], str],
+    notes: Mapping[str, Sequence[str]],
 ) -> None:
     """Print the other quantities of the last result, and what speaks for and against all.
 
@@ -142,6 +143,8 @@ def rest(
         The quantity that was printed already.
     brief : callable
         Shortens a method's name.
+    notes : mapping of str to sequence of str
+        Further paragraphs, by heading.
     """
     others = [t[t["quantity"].str.split("[").str[0] != answer] for t in tables]
     for other in [other for other in others if len(other)][-1:]:
@@ -153,6 +156,8 @@ def rest(
         held.setdefault("; ".join(one.assumptions), []).append(brief(one.method))
     lines = [f"{', '.join(methods)}: {text}" for text, methods in held.items() if text]
     _section(console, "Assumptions", lines)
+    for heading, paragraphs in notes.items():
+        _section(console, heading, paragraphs)
     _section(console, "Sampling", [_sampling(fit) for fit in results if isinstance(fit, Fit)])
 
 

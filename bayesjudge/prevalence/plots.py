@@ -222,3 +222,42 @@ def plot_systems(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
     return ax
+
+
+def plot_strata(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> Axes:
+    """Draw the strata as a forest, with the prevalence of all of them below.
+
+    Parameters
+    ----------
+    fit : Fit
+        From `bayesjudge.prevalence.fit`, of strata.
+    ci_prob : float, default 0.95
+        Probability of the intervals.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        One interval a stratum, with its share of the items on the right.
+    """
+    table = fit.estimate(ci_prob=ci_prob).table
+    overall, strata = table.loc["overall_prevalence"], fit.data.systems
+    each = table.loc[[f"prevalence[{name}]" for name in strata]]
+    ax = ax or new_axes(6.5, 0.4 * len(strata) + 1.6)
+    rows, last = np.arange(len(strata)), len(strata) + 0.3
+    ax.hlines(rows, each["low"], each["high"], color="C0", lw=3, alpha=0.6)
+    ax.plot(each["value"], rows, "o", color="C0")
+    ax.hlines(last, overall["low"], overall["high"], color="C1", lw=3, alpha=0.8)
+    ax.plot(overall["value"], last, "D", color="C1")
+    ax.axvline(overall["value"], color="C1", lw=1, ls=":", zorder=0)
+    place: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "va": "center"}
+    ax.text(1.02, -0.8, "share", **place)
+    for row, share in enumerate(fit.data.shares):
+        ax.text(1.02, row, f"{share:.0%}", **place)
+    ax.set_yticks([*rows, last], [*strata, "all"])
+    ax.set(xlim=(-0.02, 1.02), ylim=(last + 0.6, -0.6), xlabel="prevalence (share of items)")
+    ax.grid(axis="x", alpha=0.3)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    return ax

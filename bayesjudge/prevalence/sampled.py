@@ -65,7 +65,7 @@ def difference(counts: Counts, *, ci_prob: float = 0.95, tuned: bool = True) -> 
         source=f"{LEE}, Table 1 (iii); Angelopoulos et al. (2023)",
         interval="normal",
         assumptions=(SAMPLED,),
-        needs=("random",),
+        needs=("random", "known_propensity"),
     )
 
 
@@ -114,7 +114,7 @@ def post_stratified(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
         source=f"{LEE}, Table 1 (iv); Tenenbein (1970)",
         interval={"prevalence": "adjusted delta method", "ppv": "Wilson", "npv": "Wilson"},
         assumptions=(PER_VERDICT,),
-        needs=("random", "by_verdict"),
+        needs=("random", "by_verdict", "known_propensity"),
     )
 
 
@@ -164,5 +164,5 @@ def conditional_calibration(counts: Counts, *, ci_prob: float = 0.95) -> Estimat
         source=f"{LEE}, Table 1 (iv)",
         interval="adjusted delta method",
         assumptions=(PER_VERDICT,),
-        needs=("random",),
+        needs=("random", "known_propensity"),
     )

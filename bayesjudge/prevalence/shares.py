@@ -132,14 +132,19 @@ class Posterior:
         low, high = self.quantile(tails[0]), self.quantile(tails[0] + ci_prob)
         return float(low), float(high)
 
-    def reaches(self, prior: Beta, drop: float) -> tuple[bool, bool]:
-        """Whether the likelihood at 0, and at 1, is within `drop` (in logs) of its maximum."""
+    def depths(self, prior: Beta) -> tuple[float, float]:
+        """By how much the log likelihood at 0, and at 1, is below its maximum: 0 or negative."""
         low, high = self._ends.tolist()
         phi = np.linspace(low, high, 513)
         shares = np.array([0.0, 1.0, *np.sin(phi / 2) ** 2])
         with np.errstate(divide="ignore"):
             log = self._log_density(shares) - prior.log_density(shares)
-        return bool(log[0] > log.max() - drop), bool(log[1] > log.max() - drop)
+        return float(log[0] - log.max()), float(log[1] - log.max())
+
+    def reaches(self, prior: Beta, drop: float) -> tuple[bool, bool]:
+        """Whether the likelihood at 0, and at 1, is within `drop` (in logs) of its maximum."""
+        at_0, at_1 = self.depths(prior)
+        return at_0 > -drop, at_1 > -drop
 
 
 def _shrunk(

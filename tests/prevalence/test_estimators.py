@@ -220,10 +220,18 @@ def test_one_good_label_excludes_zero():
         assert reaches == (log[0] > log.max() - 1.96**2 / 2, log[-1] > log.max() - 1.96**2 / 2)
 
 
-def test_extended_interval_has_no_meaning_by_verdict():
-    counts = P.Counts(100, 60, 20, 18, 20, 16, calibration="by_verdict")
-    with pytest.raises(bj.InputError, match="no meaning with labels by verdict"):
-        P.exact(counts, interval="eti+")
+def test_by_verdict_one_good_label_excludes_zero_and_one_bad_label_one():
+    # the likelihood at 0 is nothing where a labelled item is good, and its maximum where none is
+    for cells, reached in (
+        ((100, 60, 0, 0, 40, 20), (True, False)),
+        ((100, 60, 1, 1, 39, 20), (False, False)),
+        ((100, 60, 40, 20, 0, 0), (False, True)),
+    ):
+        counts = P.Counts(*cells, calibration="by_verdict")
+        plain, moved = (P.exact(counts, interval=k)["prevalence"] for k in ("eti", "eti+"))
+        assert (moved.low == 0, moved.high == 1) == reached
+        assert moved.low in (0, plain.low)
+        assert moved.high in (1, plain.high)
     with pytest.raises(bj.InputError, match="expected one of"):
         P.exact(counts, interval="wald")
 
