@@ -39,7 +39,8 @@ class Shared:
         Probability of every interval: 0.95 is 95 %.
     interval : {"eti", "hdi", "eti+"}
         Bayesian intervals: equal-tailed, highest density (the shortest), or equal-tailed and
-        reaching 0 or 1 where the data do not exclude it; if not said, what suits the command.
+        reaching 0 or 1 where the data do not exclude it ("equal-tailed+"); if not said, what
+        suits the command.
     seed : int
         Same seed, same draws.
     no_nuts : bool

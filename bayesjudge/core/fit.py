@@ -102,9 +102,9 @@ class Fit:
             Probability of the interval. ArviZ's own default, 0.89, is never used.
         interval : {"eti", "hdi", "eti+"}, optional
             Equal-tailed, highest density, or equal-tailed with an end of a prevalence's interval
-            moved to 0 or 1 where the data do not exclude it. An equal-tailed interval cannot
-            contain the end of a range; a highest density interval can, and covers a little less
-            than it claims inside. By default what the room recommends, which is `Fit.interval`.
+            moved to 0 or 1 where the data do not exclude it ("equal-tailed+"). An equal-tailed one
+            cannot contain the end of a range; a highest density interval can, and covers a little
+            less than it claims inside. By default what the room recommends, which is `Fit.interval`.
 
         Returns
         -------

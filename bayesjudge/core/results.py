@@ -13,7 +13,7 @@ Interval = Literal["eti", "hdi", "eti+"]
 INTERVALS: dict[str, str] = {
     "eti": "equal-tailed",
     "hdi": "highest density",
-    "eti+": "equal-tailed, reaching 0 or 1",
+    "eti+": "equal-tailed+",  # reaching 0 or 1 where the data do not exclude it
 }
 
 

@@ -54,11 +54,13 @@ def reached(fit: Fit, *, ci_prob: float = 0.95) -> dict[str, tuple[bool, bool]]:
     found: dict[str, tuple[float, float]] = {}
     for i, name in enumerate(counts.systems or ("",)):
         row = f"prevalence[{name}]" if counts.systems else "prevalence"
-        one = counts.system(name) if counts.systems else counts
-        if pooled and not one.predictive:
-            found[row] = _seen_in(draws[i], priors.prevalence) if _near(draws[i]) else NEVER
+        if not _near(draws[i]):
+            found[row] = NEVER
+        elif pooled:  # also a system that has no labels of its own
+            found[row] = _seen_in(draws[i], priors.prevalence)
         else:
-            found[row] = _by_quadrature(one, priors) if _near(draws[i]) else NEVER
+            one = counts.system(name) if counts.systems else counts
+            found[row] = _by_quadrature(one, priors)
     if counts.dim == "stratum":
         found[OVERALL] = tuple(np.sum(list(found.values()), axis=0).tolist())
     return {row: (at_0 > -drop, at_1 > -drop) for row, (at_0, at_1) in found.items()}

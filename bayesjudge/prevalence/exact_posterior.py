@@ -60,8 +60,14 @@ def exact(
     -----
     ``"eti+"`` moves an end where the likelihood there, the judge's rates integrated out, is more
     than exp(-z**2 / 2) of its maximum, with z the normal quantile of `ci_prob`: the values that a
-    likelihood ratio test would not reject. ``benchmarks/coverage_prevalence.py`` counts what each
-    kind covers.
+    likelihood ratio test would not reject. With labels by verdict, one good item among them
+    excludes 0 and one bad item 1.
+
+    It is the default of this room because of what ``python benchmarks/coverage_prevalence.py``
+    counts (n = 1000, m = 200 and 500, rates .7 and .9): inside, for prevalences of .05 to .95, it
+    covers .950 or more, as the plain equal-tailed interval does; at 0 and 1 it covers .969 to .972,
+    where the plain one covers nothing; and it costs 0.4 to 1.6 % of mean width. The shortest
+    interval falls to .927 inside.
 
     Examples
     --------
