@@ -352,6 +352,11 @@ def test_closed_forms_take_each_label_for_what_it_tells():
         assert "design-mismatch" not in {c.name for c in made.cautions}
     resampled = P.bootstrap(both["by_verdict"], random_seed=1)["prevalence"]
     assert_allclose(resampled, P.bootstrap(alone, random_seed=1)["prevalence"], atol=0.02)
+    # where all of the sample is good, it is so in each resample, as if chosen by truth
+    sample = P.Counts(60, 40, 12, 10, 0, 0, calibration="random", elsewhere=ELSEWHERE)
+    chosen = P.Counts(60, 40, 37, 33, 20, 14, calibration="by_truth")
+    ends = (P.bootstrap(one, resamples=20_000, random_seed=1) for one in (sample, chosen))
+    assert_allclose(*(one["prevalence"] for one in ends), atol=0.02)
 
 
 def test_labels_from_elsewhere_are_read_with_the_same_columns():
