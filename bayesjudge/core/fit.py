@@ -104,7 +104,7 @@ class Fit:
             Equal-tailed, highest density, or equal-tailed with an end of a prevalence's interval
             moved to 0 or 1 where the data do not exclude it ("equal-tailed+"). An equal-tailed one
             cannot contain the end of a range; a highest density interval can, and covers a little
-            less than it claims inside. By default what the room recommends, which is `Fit.interval`.
+            less than it claims inside. By default what the room recommends: `Fit.interval`.
 
         Returns
         -------

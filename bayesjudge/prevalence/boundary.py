@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.special import betainc
 
@@ -112,19 +110,24 @@ def _seen_in(draws: np.ndarray, prior: BetaPrior) -> tuple[float, float]:
     return float(first), float(last)
 
 
-def extended(ends: tuple[float, float], reaching: tuple[Any, Any]) -> tuple[float, float]:
-    """Move an end to 0 or 1.
+def extended(
+    ends: tuple[float, float], depths: tuple[float, ...], ci_prob: float
+) -> tuple[float, float]:
+    """Move an end to 0 or 1 where the likelihood there is not far below its maximum.
 
     Parameters
     ----------
     ends : tuple of float
         Of an equal-tailed interval.
-    reaching : tuple of bool
-        Whether 0, and whether 1, is within.
+    depths : tuple of float
+        By how much the log likelihood at 0, and at 1, is below its maximum.
+    ci_prob : float
+        Probability of the interval.
 
     Returns
     -------
     tuple of float
         Low and high.
     """
-    return (0.0 if reaching[0] else ends[0]), (1.0 if reaching[1] else ends[1])
+    at_0, at_1 = (depth > -(z_score(ci_prob) ** 2) / 2 for depth in depths)
+    return (0.0 if at_0 else ends[0]), (1.0 if at_1 else ends[1])

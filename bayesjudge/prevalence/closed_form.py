@@ -17,6 +17,7 @@ from bayesjudge.prevalence.described import (
     SAME_JUDGE,
     SAMPLED,
     described,
+    pass_rate,
     passes_of_all,
     rate_designs,
 )
@@ -163,7 +164,7 @@ def rogan_gladen(
                 "more labels, or bayesjudge.prevalence.fit, whose interval will be wide"
             ],
         )
-    p = counts.test_pass / counts.test_n
+    p = pass_rate(counts)
     sizes = (counts.test_n, bad, good)
     raw = formulas.invert(p, q0[0], q1[0])
     if interval == "lang_reiczigel":

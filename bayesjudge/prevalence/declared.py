@@ -109,14 +109,27 @@ def assumed(
     if pooling == "partial":
         kind = "strata" if strata else "systems"
         words[0] += f"; spread between {kind} half-normal({priors.spread:g}) logits"
-    if strata:
-        words.insert(0, COMPOSED)
     if pooling != "separate":
         words.insert(0, POOLINGS[pooling][1].format(counts.dim))
-    if counts.elsewhere is not None:
-        words.insert(0, SAME_JUDGE)
-    held = dict.fromkeys((*ASSUMPTIONS[counts.calibration], *words))
-    return judged(counts, tuple(held))
+    return judged(counts, (*granted(counts), *words))
+
+
+def granted(counts: Counts) -> tuple[str, ...]:
+    """Say what the declared design, and labels from elsewhere, assume.
+
+    Parameters
+    ----------
+    counts : Counts
+        Verdicts and labels.
+
+    Returns
+    -------
+    tuple of str
+        In words.
+    """
+    more = () if counts.elsewhere is None else (SAME_JUDGE,)
+    strata = (COMPOSED,) if counts.dim == "stratum" and counts.propensity is None else ()
+    return tuple(dict.fromkeys((*ASSUMPTIONS[counts.calibration], *more, *strata)))
 
 
 def check_pooling(counts: Counts, pooling: Pooling) -> None:

@@ -81,6 +81,23 @@ def passes_of_all(counts: Counts) -> tuple[Any, Any]:
     return counts.test_pass + counts.labelled_pass, counts.test_n + counts.labelled_n
 
 
+def pass_rate(counts: Counts) -> Any:
+    """Share of the test items that the judge passed.
+
+    Parameters
+    ----------
+    counts : Counts
+        Verdicts.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        ``nan`` in a stratum that is labelled throughout.
+    """
+    with np.errstate(invalid="ignore"):
+        return np.divide(counts.test_pass, counts.test_n)
+
+
 def rate_designs(counts: Counts) -> tuple[str, ...]:
     """Designs whose labels tell the judge's rates by their shares.
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.intervals import z_score
 from bayesjudge.core.results import INTERVALS, Caution, Estimate, Interval
 from bayesjudge.prevalence.boundary import depths_of, extended
 from bayesjudge.prevalence.cautions import cautions_of
 from bayesjudge.prevalence.data import Counts
-from bayesjudge.prevalence.declared import ASSUMPTIONS
-from bayesjudge.prevalence.described import COMPOSED, judged, with_overall
+from bayesjudge.prevalence.declared import granted
+from bayesjudge.prevalence.described import judged, with_overall
 from bayesjudge.prevalence.model import SOURCE, Priors
 from bayesjudge.prevalence.quadrature import posterior_of
 from bayesjudge.prevalence.shares import Contradiction, Posterior
@@ -81,19 +80,8 @@ def exact(
         require(interval in INTERVALS, f"expected one of {list(INTERVALS)}, got {interval!r}")
         require(counts.propensity is None, "known propensities have no quadrature; use fit")
     posteriors, refused = _each_posterior(counts, priors)
-    drop = z_score(ci_prob) ** 2 / 2
-    rows, depths = [], []
-    for name, found in zip(counts.systems or ("",), posteriors, strict=True):
-        if found is None:
-            rows.append((np.nan, np.nan, np.nan))
-            continue
-        ends = found.interval(ci_prob, interval.removesuffix("+"))
-        if interval == "eti+":
-            depths.append(depths_of(counts.system(name) if name else counts, priors, found))
-            ends = extended(ends, tuple(depth > -drop for depth in depths[-1]))  # type: ignore[arg-type]
-        rows.append((found.mean, *ends))
-    assumptions, raised = judged(counts, ASSUMPTIONS[counts.calibration])
-    words = [*assumptions, *([COMPOSED] if counts.dim == "stratum" else []), f"priors: {priors}"]
+    rows, depths = _rows(counts, priors, posteriors, ci_prob, interval)
+    assumptions, raised = judged(counts, granted(counts))
     made = Estimate.from_arrays(
         {"prevalence": rows[0] if counts.systems is None else tuple(zip(*rows, strict=True))},
         counts.systems,
@@ -101,16 +89,36 @@ def exact(
         ci_prob=ci_prob,
         source=f"{SOURCE}; quadrature",
         interval=INTERVALS[interval],
-        assumptions=tuple(words),
+        assumptions=(*assumptions, f"priors: {priors}"),
         cautions=tuple(dict.fromkeys((*refused, *raised, *cautions_of(counts)))),
     )
     if counts.dim != "stratum":
         return made
     mean, low, high = _overall(counts, posteriors, ci_prob, interval)
     if interval == "eti+" and None not in posteriors:
-        at_0, at_1 = np.sum(depths, axis=0) > -drop
-        low, high = extended((low, high), (at_0, at_1))
+        low, high = extended((low, high), tuple(np.sum(depths, axis=0)), ci_prob)
     return with_overall(made, (mean, low, high))
+
+
+def _rows(
+    counts: Counts,
+    priors: Priors,
+    posteriors: list[Posterior | None],
+    ci_prob: float,
+    interval: str,
+) -> tuple[list[tuple[float, float, float]], list[tuple[float, float]]]:
+    """Mean, low and high of each; and for ``"eti+"``, how far the likelihood falls at the ends."""
+    rows, depths = [], []
+    for name, found in zip(counts.systems or ("",), posteriors, strict=True):
+        if found is None:
+            rows.append((np.nan, np.nan, np.nan))
+            continue
+        low, high = found.interval(ci_prob, interval.removesuffix("+"))
+        if interval == "eti+":
+            depths.append(depths_of(counts.system(name) if name else counts, priors, found))
+            low, high = extended((low, high), depths[-1], ci_prob)
+        rows.append((found.mean, low, high))
+    return rows, depths
 
 
 def _each_posterior(counts: Counts, priors: Priors) -> tuple[list[Posterior | None], list[Caution]]:

@@ -296,6 +296,35 @@ def test_propensities_are_read_and_called_by_their_simplest_name():
         P.Counts.from_frame(table, calibration="random", propensity="p")
 
 
+def test_simulated_propensities_are_kept_to_and_leave_the_prevalence_as_it_is():
+    table = P.simulate(
+        prevalence=0.7, items=40_000, labelled=10_000, calibration="known_propensity", random_seed=1
+    )
+    counts = P.Counts.from_frame(table, calibration="known_propensity", propensity="propensity")
+    assert counts.propensity.tolist() == [0.08, 0.32]
+    made = P.propensity_weighted(counts)
+    value, low, high = made["overall_prevalence"]
+    assert abs(value - 0.7) < 5 * (high - low) / 2 / 1.96
+    assert "propensity-mismatch" not in {c.name for c in made.cautions}
+    labelled = P.human_only(P.Counts.from_frame(table, calibration="random"))["prevalence"]
+    assert labelled.high < 0.7  # hard items were labelled more often
+
+
+def test_a_class_that_is_labelled_throughout_is_what_its_labels_say():
+    counts = P.Counts(
+        *([0, 50], [0, 20], [30, 8], [28, 7], [10, 6], [7, 5]),
+        calibration="known_propensity",
+        systems=["1", "0.2"],
+        dim="stratum",
+        propensity=[1, 0.2],
+    )
+    for tuned in (True, False):
+        made = P.difference(counts, tuned=tuned)
+        assert made["prevalence[1]"].value == pytest.approx(30 / 40)
+        assert np.isfinite(made["overall_prevalence"]).all()
+    assert np.isfinite(P.propensity_weighted(counts)["overall_prevalence"]).all()
+
+
 def test_propensities_that_were_not_kept_to_are_seen():
     assert "propensity-mismatch" not in {c.name for c in P.naive(PROPENSITY).cautions}
     wrong = P.Counts(**{**vars(PROPENSITY), "propensity": [0.2, 0.2]})
