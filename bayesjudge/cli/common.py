@@ -37,8 +37,10 @@ class Shared:
     ----------
     ci_prob : float
         Probability of every interval: 0.95 is 95 %.
-    interval : {"eti", "hdi"}
-        Bayesian intervals: equal-tailed, or highest density (the shortest).
+    interval : {"eti", "hdi", "eti+"}
+        Bayesian intervals: equal-tailed, highest density (the shortest), or equal-tailed and
+        reaching 0 or 1 where the data do not exclude it ("equal-tailed+"); if not said, what
+        suits the command.
     seed : int
         Same seed, same draws.
     no_nuts : bool
@@ -54,7 +56,7 @@ class Shared:
     """
 
     ci_prob: float = 0.95
-    interval: Literal["eti", "hdi"] = "eti"
+    interval: Literal["eti", "hdi", "eti+"] | None = None
     seed: int = 1
     no_nuts: bool = False
     strict: bool = False
@@ -177,8 +179,9 @@ def present(
     console = None if shared.json else screen.console()
     if console is not None:
         screen.opening(console, story.title, story.inputs)
-        first = side_by_side(*instant, **summary)
-        screen.table(console, first, story.answer, story.brief, truth=story.truth)
+        if instant:
+            first = side_by_side(*instant, **summary)
+            screen.table(console, first, story.answer, story.brief, truth=story.truth)
         sys.stdout.flush()
     results: list[Estimate | Fit] = list(instant)
     if sample is not None and not shared.no_nuts:

@@ -21,7 +21,7 @@ COLUMNS = ["quantity", "method", "value", "low", "high", "width", "interval"]
 
 
 def side_by_side(
-    *results: Estimate | Fit, ci_prob: float = 0.95, interval: Interval = "eti"
+    *results: Estimate | Fit, ci_prob: float = 0.95, interval: Interval | None = None
 ) -> pd.DataFrame:
     """Put closed forms and posteriors in one table, as equals.
 
@@ -31,8 +31,8 @@ def side_by_side(
         At least one. A fit is summarised at `ci_prob`; an estimate must have been made at it.
     ci_prob : float, default 0.95
         Probability of every interval in the table.
-    interval : {"eti", "hdi"}
-        Kind of interval of the fits.
+    interval : {"eti", "hdi", "eti+"}, optional
+        Kind of interval of the fits; by default what each fit's room recommends.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def side_by_side(
 def report(
     *results: Estimate | Fit,
     ci_prob: float = 0.95,
-    interval: Interval = "eti",
+    interval: Interval | None = None,
     digits: int = 3,
     title: str = "bayesjudge report",
     output: Literal["markdown", "html"] = "markdown",
@@ -87,8 +87,8 @@ def report(
         What to report.
     ci_prob : float, default 0.95
         Probability of every interval.
-    interval : {"eti", "hdi"}
-        Kind of interval of the fits.
+    interval : {"eti", "hdi", "eti+"}, optional
+        Kind of interval of the fits; by default what each fit's room recommends.
     digits : int, default 3
         Decimals shown.
     title : str
@@ -135,7 +135,7 @@ def report(
 
 
 def _as_estimates(
-    results: tuple[Estimate | Fit, ...], ci_prob: float, interval: Interval
+    results: tuple[Estimate | Fit, ...], ci_prob: float, interval: Interval | None
 ) -> list[Estimate]:
     made = [
         one.estimate(ci_prob=ci_prob, interval=interval) if isinstance(one, Fit) else one

@@ -137,14 +137,19 @@ class Posterior:
         low, high = self.quantile(tails[0]), self.quantile(tails[0] + ci_prob)
         return float(low), float(high)
 
-    def reaches(self, prior: Beta, drop: float) -> tuple[bool, bool]:
-        """Whether the likelihood at 0, and at 1, is within `drop` (in logs) of its maximum."""
+    def depths(self, prior: Beta) -> tuple[float, float]:
+        """By how much the log likelihood at 0, and at 1, is below its maximum: 0 or negative."""
         seen = self._log - prior.log_density(self._shares)
         with np.errstate(divide="ignore"):
             ends = self._log_density(np.array([0.0, 1.0]))
         ends = ends - prior.log_density(np.array([0.0, 1.0]))
-        bound = max(_peak(seen, self._shares), *ends) - drop
-        return bool(ends[0] > bound), bool(ends[1] > bound)
+        top = max(_peak(seen, self._shares), *ends)
+        return float(ends[0] - top), float(ends[1] - top)
+
+    def reaches(self, prior: Beta, drop: float) -> tuple[bool, bool]:
+        """Whether the likelihood at 0, and at 1, is within `drop` (in logs) of its maximum."""
+        at_0, at_1 = self.depths(prior)
+        return at_0 > -drop, at_1 > -drop
 
 
 def _peak(log: np.ndarray, shares: np.ndarray) -> float:
