@@ -101,7 +101,7 @@ def _usage(error: CycloptsError) -> str:
         # a command may have more to say of an option that it cannot do without
         lesson = getattr(error.target, "lessons", {}).get(argument.name)
         if lesson:
-            return lesson
+            return f"{message}\n{lesson}" if "Did you mean" in message else lesson
         if error.keyword is None and "Did you mean" not in message:
             message = f"{argument.name} is needed: {_help_of(error, argument.name)}"
     if isinstance(error, UnusedCliTokensError):

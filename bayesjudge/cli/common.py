@@ -145,6 +145,7 @@ def present(
     *,
     draw: Drawer | None = None,
     more: Teller | None = None,
+    after: Callable[[Fit], Sequence[Estimate]] | None = None,
 ) -> list[Estimate | Fit]:
     """Show what costs nothing at once, then sample, then write what was asked for.
 
@@ -162,6 +163,8 @@ def present(
         Draws further pictures of the results for the page; returns axes by caption.
     more : callable, optional
         Says more of the results than their tables do; returns sections.
+    after : callable, optional
+        What else follows from the fit.
 
     Returns
     -------
@@ -190,6 +193,7 @@ def present(
         if console is not None:
             last = side_by_side(fit, **summary)
             screen.table(console, last, story.answer, story.brief, truth=story.truth, more=True)
+        results += after(fit) if after else ()
     sections = more(results) if more else ()
     if console is not None:
         tables = [side_by_side(one, **summary) for one in results]
