@@ -1,6 +1,6 @@
 """Do the intervals of RMS shifts hold on real, heavy-tailed shifts?
 
-    python benchmarks/bias_coverage.py --data ../shared/data [--runs 200]
+    python benchmarks/bias_coverage.py --data ../shared/data [--runs 50]
 
 Shifts of some 6,900 responses of two GPT judges under three changed prompts (composo) stand for all
 there are; samples of 50, 200 and 500 of them are drawn, and each 95 % interval is held against the
@@ -80,7 +80,7 @@ def draw(table):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--runs", type=int, default=50)
     asked = parser.parse_args()
     rng = np.random.default_rng(SEED)
     rows = [
