@@ -64,7 +64,7 @@ def class_shares(
         np.minimum(np.clip(raw - half, 0, 1), value),
         np.maximum(np.clip(raw + half, 0, 1), value),
     )
-    cautions = list(class_cautions(counts))
+    cautions = []
     if raw.min() < 0:
         worst = counts.classes[int(raw.argmin())]
         text = f"the inverse puts the share of {worst!r} at {raw.min():.3f}, below 0"
@@ -83,7 +83,7 @@ def class_shares(
         source=SOURCE,
         interval="delta method",
         assumptions=(ASSUMED["separate"],),
-        cautions=tuple(cautions),
+        cautions=(*cautions, *class_cautions(counts)),
     )
 
 

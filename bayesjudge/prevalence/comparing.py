@@ -185,7 +185,7 @@ def what_designs_buy(
     --------
     >>> counts = Counts(1000, 760, 140, 126, 60, 42, calibration="random")
     >>> what_designs_buy(counts).set_index("calibration")["width"].round(3).to_dict()
-    {'random': 0.106, 'by_truth': 0.221, 'separate': 0.221, 'by_verdict': 0.106}
+    {'random': 0.103, 'by_truth': 0.196, 'separate': 0.196, 'by_verdict': 0.103}
     """
     with checking("what_designs_buy") as require:
         known = counts.propensity is not None

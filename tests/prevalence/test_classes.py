@@ -259,7 +259,7 @@ def test_the_win_rate_counts_half_a_tie(tmp_path):
 
 
 def test_the_win_rate_covers():
-    rng, runs, covered = np.random.default_rng(3), 2000, 0
+    rng, runs, covered = np.random.default_rng(3), 1000, 0
     confusion = np.array([[0.8, 0.15, 0.05], [0.2, 0.6, 0.2], [0.05, 0.15, 0.8]])
     shares, credit = np.array([0.45, 0.2, 0.35]), np.array([1, 0.5, 0])
     for _ in range(runs):

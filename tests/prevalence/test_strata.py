@@ -123,7 +123,7 @@ def test_ends_of_strata_add_up_like_standard_errors():
 
 def test_strata_cover_where_leaving_them_out_does_not():
     """Labels are many in one stratum and few in the other: a sample in each, not of all."""
-    rng, runs, covered, blind = np.random.default_rng(5), 1000, 0, 0
+    rng, runs, covered, blind = np.random.default_rng(5), 400, 0, 0
     theta, q1, q0 = np.array([0.9, 0.4]), np.array([0.95, 0.8]), np.array([0.6, 0.8])
     items, labels = np.array([500, 500]), np.array([150, 30])
     for _ in range(runs):
@@ -223,7 +223,7 @@ def test_the_weighted_estimate_is_a_mean_over_items(power):
 
 
 def test_propensities_are_corrected_for():
-    rng, runs, n = np.random.default_rng(6), 1000, 1500
+    rng, runs, n = np.random.default_rng(6), 500, 1500
     errors, covered, naive = [], 0, []
     for _ in range(runs):
         hard = rng.random(n) < 0.4
