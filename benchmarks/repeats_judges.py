@@ -1,7 +1,7 @@
 """Three judges that differ: all answers taken as one judge's, against the model with judges.
 
     python benchmarks/repeats_judges.py              # 300 tables a row for the models, minutes
-    python benchmarks/repeats_judges.py --tables 20  # most of it compiling
+    python benchmarks/repeats_judges.py --settings 0.85 drawn  # the results at hand
 
 A run that was ended goes on where it was (``repeats_judges.jsonl``).
 
@@ -13,17 +13,16 @@ Three judges say little of how much judges differ, so that the width of the mode
 on the prior of their standard deviation. What that means for coverage:
 
 * **over the prior** (rows ``drawn``: standard deviation, shares and judges drawn anew for each
-  table) a posterior covers as promised. 300 tables gave .863 with a standard error of .020, some two
-  below .90; ``benchmarks/sbc_repeats.py`` finds no fault with several items, and more tables
+  table) a posterior covers as promised. 300 tables gave .863 with a standard error of .020, some
+  two below .90; ``benchmarks/sbc_repeats.py`` finds no fault with several items, and more tables
   (``--tables``) have to tell chance from fault here;
 * **at one fixed standard deviation** it need not: judges more alike than the prior expects are
-  covered more often than promised, judges further apart less often. At 0.85, the article's, N+(0, 1)
-  covers .943, and the package's default, N+(0, 2), .983;
+  covered more often than promised, judges further apart less often. At 0.85, the article's,
+  N+(0, 1) covers .943, and the package's default, N+(0, 2), .983;
 * ANOVA uses no prior, covers .903, and pays with a t quantile of two degrees of freedom: its
   interval is 1.6 times as wide as the model's with N+(0, 1), 1.3 times with N+(0, 2).
 
-Taken as independent answers of one judge, the same scores cover .635 there: a third of what is
-promised is lost, with an interval that looks the most precise of all.
+Taken as independent answers of one judge, the same scores cover .635 there.
 """
 
 from __future__ import annotations
