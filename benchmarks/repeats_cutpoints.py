@@ -11,6 +11,10 @@ scores each. Writes benchmarks/results/repeats_cutpoints.csv, one row a data set
 expected log predictive density of own thresholds less that of shared ones, over all answers, with
 its standard error; ``worst_k`` the greatest Pareto k of both (below 0.7: to be trusted);
 ``seconds`` and ``ess`` (least bulk ESS of the quantities) of each fit.
+
+Where judges do use the scale differently, own thresholds predict much better (50 +- 9 over 600
+answers). The two judges of composo show no such thing (1.5 +- 1.5 over 640, with one k of .74), so
+that shared thresholds, the default, serve them as well at half the time.
 """
 
 from __future__ import annotations
