@@ -57,6 +57,12 @@ def performance(
     ------
     InputError
         Where there is no judge, or more draws are asked for than the fit has.
+
+    Notes
+    -----
+    Tied, agreement is still understated a little where ratings are few, since a judge's constancy
+    is known by its prior mostly; ``benchmarks/ratings_best.py`` shows by how much, and how
+    P(judge is best) fares, with known judges at 1 to 100 choices an item.
     """
     ratings = fit.data
     with checking("performance") as require:
