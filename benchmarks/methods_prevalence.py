@@ -373,7 +373,8 @@ def text_of(found: Mapping[str, pd.DataFrame]) -> str:
 
 Made by `python benchmarks/methods_prevalence.py`. Cells are coverage / mean width of 95 %
 intervals. The Monte Carlo error of a coverage of .95 is {error["designs"]:.3f} in the first table,
-{error["shift"]:.3f} under shift and with weak judges, {error["systems"]:.3f} for each of several systems.
+{error["shift"]:.3f} under shift and with weak judges, {error["systems"]:.3f} for one of several
+systems.
 
 ## How the labels came about
 
@@ -452,7 +453,7 @@ def draw_figure(found: Mapping[str, pd.DataFrame]) -> plt.Figure:
                 place = (2 * row.sensitivity - 1 + 0.01, row.width + 0.015)
                 axes[2].annotate(f"{row.coverage:.2f}", place, fontsize=7)
     axes[2].set_xlabel("sensitivity + specificity - 1")
-    axes[2].set_ylabel("mean width (prevalence 0.9); numbers: coverage of the posterior")
+    axes[2].set_ylabel("mean width (numbers: posterior's coverage)")
     axes[2].legend(fontsize=7)
     return figure
 
