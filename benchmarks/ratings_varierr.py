@@ -3,10 +3,17 @@
 Run ``python benchmarks/ratings_varierr.py FOLDER`` with the folder that holds VariErr-NLI's
 response_sets_long.csv and varierr_compact.csv (Weber-Genzel et al. 2024; not ours to pass on).
 
-Part 1 estimates how people choose from a response set, from paired answers. Part 2 gives the model
-100 forced choices of each of 100 items, of 400 others response sets (with), or not (without), and
-compares the endorsements of the 100 with the sets that four annotators gave them. Writes
-results/ratings_varierr.csv, results/ratings_varierr_choice.csv and results/ratings_varierr.png.
+Part 1 estimates how people choose from a response set, from paired answers. Part 2 takes 100 items
+of which only their 100 forced choices are known, with 100 choices of each of 400 others, and
+compares the endorsements found with the sets that four annotators gave to the 100:
+
+``sets elsewhere``  the 400 others have response sets too: F and the mean shares are learnt;
+``F known``         F is taken from the 400 others' paired answers, and no set is known;
+``choices only``    neither.
+
+The annotators of the sets are four experts and those of the choices a hundred others, so that no
+road can meet the annotators exactly. Writes results/ratings_varierr.csv,
+results/ratings_varierr_choice.csv and results/ratings_varierr.png.
 """
 
 import sys
@@ -24,10 +31,11 @@ from bayesjudge import ratings as room
 
 RESULTS = Path(__file__).parent / "results"
 OPTIONS = ("e", "n", "c")
+ROADS = ("sets elsewhere", "F known", "choices only")
 
 
-def read(folder: Path) -> tuple[room.Ratings, pd.DataFrame]:
-    """Both rounds of the annotators, and the 100 choices."""
+def read(folder: Path) -> tuple[room.Ratings, pd.DataFrame, np.ndarray, np.ndarray]:
+    """Both rounds of the annotators, the 100 choices, the 100 items, and F from the others."""
     long = pd.read_csv(folder / "response_sets_long.csv", keep_default_na=False)
     one = long["round1_labels"].where(long["round1_labels"].str.len() == 1)
     table = pd.DataFrame(
@@ -38,11 +46,21 @@ def read(folder: Path) -> tuple[room.Ratings, pd.DataFrame]:
             "response_set": ["|".join(x) or None for x in long["round2_valid_set"]],
         }
     )
-    both = room.Ratings.from_frame(
-        table, positive="e", options=OPTIONS, response_set="response_set"
-    )
+
+    def counted(rows: pd.DataFrame) -> room.Ratings:
+        return room.Ratings.from_frame(
+            rows, positive="e", options=OPTIONS, response_set="response_set"
+        )
+
+    both = counted(table)
     compact = pd.read_csv(folder / "varierr_compact.csv").set_index("id")
-    return both, compact.loc[list(both.items), list(OPTIONS)]
+    target = np.zeros(len(both.items), bool)
+    target[np.random.default_rng(1).choice(len(both.items), 100, replace=False)] = True
+    names = {name for name, held in zip(both.items, target, strict=True) if held}
+    others = counted(table[~table["item"].isin(names)])
+    # a flat Dirichlet for each set: the mean of its posterior
+    seen = (others.paired[0] + 1) * others.members
+    return both, compact.loc[list(both.items), list(OPTIONS)], target, seen / seen.sum(axis=0)
 
 
 def paired_choices(both: room.Ratings, fit: room.Ratings) -> pd.DataFrame:
@@ -69,42 +87,45 @@ def paired_choices(both: room.Ratings, fit: room.Ratings) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def recovered(both: room.Ratings, choices: pd.DataFrame, *, with_sets: bool) -> dict[str, object]:
-    """Endorsements of 100 items from their 100 choices alone; others may have response sets."""
+def recovered(
+    both: room.Ratings, choices: pd.DataFrame, target: np.ndarray, known: np.ndarray, road: str
+) -> dict[str, object]:
+    """Endorsements of 100 items from their 100 choices, and what else is known."""
     rng = np.random.default_rng(1)
-    target = np.zeros(len(both.items), bool)
-    target[rng.choice(len(both.items), 100, replace=False)] = True
     endorsed = np.where(target[None, :, None], 0, both.endorsed)
     data = room.Ratings(
         chosen=choices.to_numpy()[None],
         options=OPTIONS,
         positive="e",
-        endorsed=endorsed if with_sets else None,
+        endorsed=endorsed if road == "sets elsewhere" else None,
         sets=both.sets,
         items=both.items,
         sources=("people",),
     )
+    priors = room.Priors(choice=known) if road == "F known" else room.Priors()
     begin = time.perf_counter()
-    fit = room.fit(data, random_seed=1, draws=500, tune=500)
+    fit = room.fit(data, priors, random_seed=1, draws=500, tune=500)
     seconds = time.perf_counter() - begin
-    drawn = room.item_profiles(fit, draws=200)["people"].endorsed[:, target]
+    shares = room.item_shares(fit, draws=200)[:, 0, target]
     n = both.endorsed[0].sum(axis=1)[target]
     asked = n > 0
-    said = (both.endorsed[0] @ both.members.T)[target][asked] / n[asked, None]
-    drawn = drawn[:, asked]
+    gave = both.endorsed[0][target][asked] / n[asked, None]
+    said = gave @ both.members.T
+    drawn = (shares @ both.members.T)[:, asked]
     # four annotators are themselves a sample: predict their share, not the population's
     again = rng.binomial(n[asked][None, :, None], np.clip(drawn, 0, 1)) / n[asked][None, :, None]
     low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
     low_said, high_said = np.quantile(again, [0.025, 0.975], axis=0)
     mean = drawn.mean(axis=(0, 1))
     return {
-        "response sets elsewhere": with_sets,
+        "known": road,
         "r_hat": fit.diagnostics()["r_hat"].max(),
         "ess": fit.diagnostics()["ess_bulk"].min(),
         "seconds": seconds,
         "width": (high - low).mean(),
         "covers annotators": ((low_said <= said) & (said <= high_said)).mean(),
         "mean error": np.abs(drawn.mean(axis=0) - said).mean(),
+        "set shares off by": np.abs(shares.mean(axis=0)[asked] - gave).sum(axis=-1).mean() / 2,
         **{f"mean {o}": m for o, m in zip(OPTIONS, mean, strict=True)},
         **{f"annotators {o}": m for o, m in zip(OPTIONS, said.mean(axis=0), strict=True)},
         "cautions": " ".join(c.name for c in fit.cautions),
@@ -112,16 +133,15 @@ def recovered(both: room.Ratings, choices: pd.DataFrame, *, with_sets: bool) -> 
 
 
 def main() -> None:
-    both, choices = read(Path(sys.argv[1]))
+    both, choices, target, known = read(Path(sys.argv[1]))
     print(f"{int(both.paired.sum())} paired answers, {both.stray} choices outside the own set")
     fit = room.fit(both, random_seed=1, draws=500, tune=500)
     print("cautions:", [c.name for c in fit.cautions])
     table = paired_choices(both, fit)
     table.round(4).to_csv(RESULTS / "ratings_varierr_choice.csv", index=False)
     print(table.round(3).to_string(index=False))
-    rows = [recovered(both, choices, with_sets=w) for w in (True, False)]
+    rows = [recovered(both, choices, target, known, road) for road in ROADS]
     found = pd.DataFrame(rows)
-    # choices as they are, for the same items: the status quo
     found.round(4).to_csv(RESULTS / "ratings_varierr.csv", index=False)
     print(found.T.to_string())
     ax = plt.subplots(figsize=(6.5, 3.5), layout="constrained")[1]

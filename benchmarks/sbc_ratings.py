@@ -1,17 +1,30 @@
 """Calibration of the ratings model: simulation-based calibration with NUTS.
 
-    python benchmarks/sbc_ratings.py                    # 100 simulations a study, minutes
+    python benchmarks/sbc_ratings.py                    # 100 simulations a study
+    python benchmarks/sbc_ratings.py --study errors     # one study only
     python benchmarks/sbc_ratings.py --simulations 500  # continues where the last run ended
 
-Truths are drawn from the priors, and from them three forced choices of each of 40 items. In the
-study ``sets`` a fifth of the items have three response sets besides, in ``choices`` none has, so
-that endorsements are identified by the prior only: uniform ranks there say that the intervals are
-as wide as ignorance is. Writes ``sbc_ratings_STUDY.jsonl``, ``sbc_ratings.csv`` and ``.png``.
+Truths are drawn from the priors by NumPy: the model's own random draws are not used. Each of 40
+items has three forced choices of every source. The studies:
+
+``sets``     people; a fifth of the items have three response sets besides.
+``choices``  people; none has, so that endorsements are identified by the prior only: uniform ranks
+             there say that the intervals are as wide as ignorance is.
+``three``    as ``choices``, with three options (seven response sets).
+``errors``   as ``sets``, and people give a wrong response set at an unknown rate and skew.
+``sources``  as ``sets``, people and two judges.
+``strength`` as ``sets``, choices tied to one selection strength.
+``tied``     people and a judge tied item by item (`bayesjudge.ratings.coupling`), what comes from
+             the fit there being known: the Gibbs sampler's own unknowns.
+
+Writes ``sbc_ratings_STUDY.jsonl`` (every rank), ``sbc_ratings.csv``; ``.png`` where all
+studies are run.
 """
 
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,40 +33,148 @@ import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 
-from bayesjudge import lab, ratings
+from bayesjudge import BetaPrior, lab, ratings
+from bayesjudge.ratings.coupling import CHAINS, couple
 
 RESULTS = Path(__file__).parent / "results"
-SEED = 20_255
-OPTIONS = ("yes", "no")
-MEMBERS = ratings.membership(OPTIONS, ratings.all_response_sets(OPTIONS))
-PRIORS = ratings.Priors()
-STUDIES = {"sets": 8, "choices": 0}
+SEED = 20_256
 ITEMS, EACH = 40, 3
 
 
-def draw_prior(rng: np.random.Generator) -> dict[str, Any]:
-    """Draw mean shares, pool size and choices of one source."""
-    share = rng.dirichlet(np.ones(3), 1)
-    size = np.exp(np.log(PRIORS.pool_size) + PRIORS.pool_spread * rng.normal(size=1))
-    return {
+@dataclass(frozen=True)
+class Study:
+    """What is simulated, and what is ranked."""
+
+    priors: ratings.Priors = field(default_factory=ratings.Priors)
+    options: tuple[str, ...] = ("yes", "no")
+    sources: tuple[str, ...] = ("people",)
+    asked: int = 8
+    ranked: tuple[str, ...] = ("endorsement", "pool_size", "choice_of_2")
+
+    @property
+    def members(self) -> np.ndarray:
+        """Which option is in which response set."""
+        return ratings.membership(self.options, ratings.all_response_sets(self.options))
+
+
+STUDIES = {
+    "sets": Study(),
+    "choices": Study(asked=0),
+    "three": Study(options=("a", "b", "c"), asked=0),
+    "errors": Study(
+        priors=ratings.Priors(error=BetaPrior(2, 18)),
+        ranked=("endorsement", "pool_size", "choice_of_2", "error_rate", "skew"),
+    ),
+    "sources": Study(sources=("people", "gpt", "claude")),
+    "strength": Study(
+        priors=ratings.Priors(strength=1.0), ranked=("endorsement", "pool_size", "strength")
+    ),
+    "tied": Study(sources=("people", "gpt"), ranked=("following", "constancy")),
+}
+
+
+def draw_prior(rng: np.random.Generator, *, study: Study) -> dict[str, Any]:
+    """Draw mean shares, pool sizes and choices of every source, and people's errors."""
+    n, members, priors = len(study.sources), study.members, study.priors
+    q, k = members.shape[1], len(study.options)
+    share = rng.dirichlet(np.ones(q), n)
+    size = np.exp(np.log(priors.pool_size) + priors.pool_spread * rng.normal(size=n))
+    strength = rng.normal(0, priors.strength or 1.0, n)
+    choice = np.empty((n, *members.shape))
+    for s in range(n):
+        choice[s] = ratings.choice_matrix(members, strength[s])
+        if priors.strength is None:
+            for v in range(q):
+                held = np.flatnonzero(members[:, v])
+                choice[s, held, v] = rng.dirichlet(np.ones(len(held)))
+    pairs = [v for v in range(q) if members[:, v].sum() == 2]
+    held = np.array([np.flatnonzero(members[:, v]) for v in pairs])
+    truths = {
         "set_share": share,
         "pool_size": size,
-        "choice_of_2": rng.dirichlet(np.ones(2), (1, 1)),
-        "endorsement": share @ MEMBERS.T,
+        "strength": strength,
+        "choice": choice,
+        "choice_of_2": choice[:, held, np.array(pairs)[:, None]],
+        "endorsement": share @ members.T,
+        "following": np.array(rng.random()),
+        "constancy": np.exp(np.log(priors.constancy) + priors.constancy_spread * rng.normal()),
+        "rho": rng.dirichlet(np.ones(q)),
     }
+    if priors.error is not None:
+        truths["error_rate"] = np.array(rng.beta(*priors.error))
+        truths["skew"] = np.array(priors.skew * rng.normal())
+    assert truths["choice_of_2"].shape == (n, k * (k - 1) // 2, 2)
+    return {name: np.asarray(value) for name, value in truths.items()}
 
 
-def draw_data(truths: Any, rng: np.random.Generator, *, asked: int) -> ratings.Ratings:
+def draw_data(truths: Any, rng: np.random.Generator, *, study: Study) -> ratings.Ratings:
     """Draw items' shares, then choices of all and response sets of some."""
-    shares = rng.dirichlet(truths["pool_size"][0] * truths["set_share"][0] + 1e-9, ITEMS)
-    choice = MEMBERS.copy()
-    choice[:, 2] = truths["choice_of_2"][0, 0]
-    chosen = rng.multinomial(EACH, shares @ choice.T)
-    endorsed = np.zeros((ITEMS, 3), int)
-    if asked:
-        endorsed[:asked] = rng.multinomial(EACH, shares[:asked])
+    n, members = len(study.sources), study.members
+    q = members.shape[1]
+    chosen = np.zeros((n, ITEMS, len(study.options)), int)
+    endorsed = np.zeros((n, ITEMS, q), int)
+    people = None
+    for s in range(n):
+        alpha = truths["pool_size"][s] * truths["set_share"][s]
+        if study is STUDIES["tied"] and people is not None:
+            w = truths["following"]
+            alpha = truths["constancy"] * (w * people + (1 - w) * truths["rho"])
+        shares = rng.standard_gamma(np.broadcast_to(alpha, (ITEMS, q))) + 1e-300
+        shares /= shares.sum(axis=1, keepdims=True)
+        people = shares if people is None else people
+        if study.priors.error is not None and s == 0:
+            e = ratings.error_matrix(members, float(truths["error_rate"]), float(truths["skew"]))
+            shares = shares @ e.T
+        chosen[s] = rng.multinomial(EACH, shares @ truths["choice"][s].T)
+        endorsed[s, : study.asked] = rng.multinomial(EACH, shares[: study.asked])
     return ratings.Ratings(
-        chosen[None], OPTIONS, "yes", endorsed=endorsed[None], sources=("people",)
+        chosen,
+        study.options,
+        "yes" if "yes" in study.options else "a",
+        endorsed=endorsed,
+        sources=study.sources,
+    )
+
+
+class Tied:
+    """Chains of `couple`, with what the fit would have found taken from the truths."""
+
+    def __init__(self, study: Study) -> None:
+        self.study, self.truths = study, {}
+
+    def draw_data(self, truths: Any, rng: np.random.Generator) -> ratings.Ratings:
+        """Draw, and remember from what."""
+        self.truths = truths
+        return draw_data(truths, rng, study=self.study)
+
+    def __call__(self, data: ratings.Ratings, rng: np.random.Generator) -> lab.Draws:
+        """Draw how far the judge follows people, and how constant it is."""
+        n = 5 * CHAINS
+        alpha = self.truths["pool_size"][:, None] * self.truths["set_share"]
+        choice = self.truths["choice"]
+        given = (np.broadcast_to(x, (n, *x.shape)) for x in (alpha, choice))
+        pair = couple(data, 1, self.study.priors, *given, None, rng)
+        draws = {"following": pair.following, "constancy": pair.constancy}
+        return lab.Draws({k: v.reshape(-1, CHAINS).T for k, v in draws.items()})
+
+
+def ranks_of(name: str, study: Study, simulations: int, workers: int | None) -> Any:
+    """Run or continue one study."""
+    settings = {
+        "simulations": simulations,
+        "random_seed": SEED,
+        "path": RESULTS / f"sbc_ratings_{name}.jsonl",
+    }
+    prior = partial(draw_prior, study=study)
+    if name == "tied":
+        tied = Tied(study)  # remembers the truths of its last data: one process only
+        return lab.sbc(tied, draw_prior=prior, draw_data=tied.draw_data, workers=1, **settings)
+    return lab.sbc(
+        lab.Nuts(ratings.build_model, study.priors, study.ranked),
+        draw_prior=prior,
+        draw_data=partial(draw_data, study=study),
+        workers=workers,
+        **settings,
     )
 
 
@@ -61,26 +182,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--simulations", type=int, default=100)
     parser.add_argument("--workers", type=int, help="processes; all cores by default")
+    parser.add_argument("--study", choices=STUDIES, action="append", help="all by default")
     asked = parser.parse_args()
-    tables, figure = [], plt.figure(figsize=(10, 4), layout="constrained")
-    for i, (name, items) in enumerate(STUDIES.items()):
-        study = lab.sbc(
-            lab.Nuts(ratings.build_model, PRIORS, ("endorsement", "pool_size", "choice_of_2")),
-            draw_prior=draw_prior,
-            draw_data=partial(draw_data, asked=items),
-            simulations=asked.simulations,
-            random_seed=SEED,
-            path=RESULTS / f"sbc_ratings_{name}.jsonl",
-            workers=asked.workers,
-        )
-        ax = lab.plot_ranks(study, ax=figure.add_subplot(1, 2, i + 1))
+    names = asked.study or list(STUDIES)
+    tables = []
+    rows = -(-len(names) // 4)
+    figure = plt.figure(figsize=(4.5 * min(4, len(names)), 3.6 * rows), layout="constrained")
+    for i, name in enumerate(names):
+        found = ranks_of(name, STUDIES[name], asked.simulations, asked.workers)
+        ax = lab.plot_ranks(found, ax=figure.add_subplot(rows, min(4, len(names)), i + 1))
         ax.set_title(name)
-        table = study.uniformity().reset_index()
+        table = found.uniformity().reset_index()
         table.insert(0, "study", name)
         tables.append(table)
         print(table.round(4).to_string(index=False), flush=True)
-    pd.concat(tables).to_csv(RESULTS / "sbc_ratings.csv", index=False, float_format="%.4g")
-    figure.savefig(RESULTS / "sbc_ratings.png", dpi=90)
+    path = RESULTS / "sbc_ratings.csv"
+    table = pd.concat(tables)
+    if asked.study and path.exists():  # keep the other studies' rows
+        old = pd.read_csv(path)
+        table = pd.concat([old[~old["study"].isin(names)], table])
+    table.to_csv(path, index=False, float_format="%.4g")
+    if not asked.study:
+        figure.savefig(RESULTS / "sbc_ratings.png", dpi=90)
 
 
 if __name__ == "__main__":

@@ -45,6 +45,7 @@ def ratings(
     separator: Annotated[str, _DATA] = "|",
     option: Annotated[list[str] | None, _DATA] = None,
     missing_value: Annotated[list[str] | None, _DATA] = None,
+    recode: Annotated[list[str] | None, _DATA] = None,
     cutoff: Annotated[float, _MODEL] = 0.5,
     shift_from: Annotated[str | None, _MODEL] = None,
     pseudo_count: Annotated[float, _MODEL] = 0.5,
@@ -84,6 +85,9 @@ def ratings(
         All options in their order, where not all occur. May be repeated.
     missing_value : list[str]
         Answer that means that there is none. May be repeated.
+    recode : list[str]
+        What a judge's answer means, as judge:said=meant. For one that was asked the opposite
+        question: --recode gpt:yes=no --recode gpt:no=yes.
     cutoff : float
         Share of raters from which an option counts as endorsed.
     shift_from : str
@@ -113,6 +117,7 @@ def ratings(
         separator=separator,
         options=option,
         missing_value=missing_value or (),
+        recode=_meanings(recode or []),
     )
     priors = room.Priors(error=_error_prior(error))
     of = room.definitions(cutoff)
@@ -122,6 +127,12 @@ def ratings(
 
     def sample() -> Fit:
         return room.fit(data, priors, random_seed=shared.seed, strict=shared.strict)
+
+    posterior: list[room.Performance] = []
+
+    def after(fit: Fit) -> list[Estimate]:
+        posterior.append(room.performance(fit, of=of, random_seed=shared.seed))
+        return follow_up(fit, posterior[0], cutoff, shared.ci_prob, shared.seed)
 
     def draw(made: Sequence[Estimate | Fit]) -> dict[str, Axes]:
         pictures = {
@@ -133,8 +144,8 @@ def ratings(
         }
         for one in made:
             if isinstance(one, Fit):
-                found = room.performance(one, of=of)
-                pictures["Rank of each judge, with what is unknown"] = room.plot_ranks(found)
+                ranks = room.plot_ranks(posterior[0])
+                pictures["Rank of each judge, with what is unknown"] = ranks
                 pictures["Items most in doubt"] = room.plot_items(one, cutoff=cutoff)
         return pictures
 
@@ -154,11 +165,59 @@ def ratings(
         },
         brief=lambda method: method.split(",")[0],
     )
-    present([closed, counted.estimate(ci_prob=shared.ci_prob)], sample, shared, story, draw=draw)
+    instant = [closed, counted.estimate(ci_prob=shared.ci_prob)]
+    present(instant, sample, shared, story, draw=draw, after=after)
 
 
 # what `bayesjudge.cli.app` says where this option is missing
 ratings.lessons = {"--positive": LESSON}  # type: ignore[attr-defined]
+
+
+def follow_up(
+    fit: Fit, performance: room.Performance, cutoff: float, ci_prob: float, seed: Any
+) -> list[Estimate]:
+    """Say what follows from a fit: what judges are worth, prevalences, and what the prior does.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of people and judges.
+    performance : Performance
+        Made from it.
+    cutoff : float
+        Share of raters from which an option counts as endorsed.
+    ci_prob : float
+        Of the intervals.
+    seed : int or None
+        Same seed, same draws.
+
+    Returns
+    -------
+    list of Estimate
+        In this order.
+    """
+    return [
+        performance.estimate(ci_prob=ci_prob),
+        performance.chances(),
+        room.prevalences(fit, cutoffs=[cutoff], ci_prob=ci_prob, random_seed=seed),
+        room.following(fit, ci_prob=ci_prob, random_seed=seed),
+        *([] if fit.data.fully_specified else [room.prior_sweep(fit, ci_prob=ci_prob)]),
+    ]
+
+
+def _meanings(recode: Sequence[str]) -> dict[str, dict[str, str]]:
+    """``gpt:yes=no`` as ``{"gpt": {"yes": "no"}}``."""
+    made: dict[str, dict[str, str]] = {}
+    with checking("options") as require:
+        for text in recode:
+            judge, colon, pair = text.rpartition(":")
+            said, equals, meant = pair.partition("=")
+            ok = judge and colon and said and equals and meant
+            require(ok, f"--recode {text}: write judge:said=meant, for example gpt:yes=no")
+            twice = said in made.get(judge, {})
+            require(not twice, f"--recode {text}: {judge}'s {said!r} has a meaning already")
+            made.setdefault(judge, {})[said] = meant
+    return made
 
 
 def _error_prior(text: str | None) -> BetaPrior | None:

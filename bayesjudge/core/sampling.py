@@ -16,7 +16,7 @@ from bayesjudge.core.diagnostics import gate
 from bayesjudge.core.errors import ConvergenceError, ConvergenceWarning, checking
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.prior_draws import prior_draws
-from bayesjudge.core.results import Caution
+from bayesjudge.core.results import Caution, Interval
 from bayesjudge.core.storage import checksum
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def sample(
     options: Mapping[str, Any] | None = None,
     assumptions: tuple[str, ...] = (),
     cautions: tuple[Caution, ...] = (),
+    interval: Interval = "eti",
     random_seed: int | np.random.Generator | None = None,
     draws: int = 1000,
     tune: int = 1000,
@@ -57,7 +58,7 @@ def sample(
     ----------
     model : pymc.Model
         What to sample, with its data in `pymc.Data`.
-    data, priors, quantities, room, method, source, options, assumptions, cautions
+    data, priors, quantities, room, method, source, options, assumptions, cautions, interval
         Kept in the `Fit`; see there.
     random_seed : int or numpy.random.Generator, optional
         Same seed, same draws, on any number of cores.
@@ -139,6 +140,7 @@ def sample(
         options=dict(options or {}),
         assumptions=assumptions,
         cautions=(*failed, *cautions),
+        interval=interval,
     )
 
 

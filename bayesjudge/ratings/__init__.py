@@ -23,6 +23,7 @@ from bayesjudge.ratings.definitions import (
     prevalence_bias,
 )
 from bayesjudge.ratings.experiment import choice_bias, rating_budget, select
+from bayesjudge.ratings.following import following
 from bayesjudge.ratings.identify import Identification, identification
 from bayesjudge.ratings.items import item_profiles, item_shares
 from bayesjudge.ratings.model import build_model, fit
@@ -32,6 +33,7 @@ from bayesjudge.ratings.posterior import performance, prevalences, prior_check
 from bayesjudge.ratings.ranks import error_keeps_ranking
 from bayesjudge.ratings.shift import shift_matrix, shift_sweep
 from bayesjudge.ratings.simulate import simulate
+from bayesjudge.ratings.sweep import prior_sweep
 from bayesjudge.ratings.world import Setting
 
 __all__ = [
@@ -56,6 +58,7 @@ __all__ = [
     "error_matrix",
     "fit",
     "fleiss_kappa",
+    "following",
     "forward",
     "identification",
     "inter_rater_alpha",
@@ -70,6 +73,7 @@ __all__ = [
     "prevalence_bias",
     "prevalences",
     "prior_check",
+    "prior_sweep",
     "rating_budget",
     "ratings_needed",
     "reverse",

@@ -42,14 +42,54 @@ def item_shares(fit: Fit, *, draws: int = 400, random_seed: Any = 0) -> np.ndarr
     InputError
         Where more draws are asked for than the fit has.
     """
-    share, size = fit.draws("set_share"), fit.draws("pool_size")
-    with checking("item_shares") as require:
-        require(1 <= draws <= len(share), f"draws must lie between 1 and {len(share)}, got {draws}")
-    taken = np.linspace(0, len(share) - 1, draws).astype(int)
-    rng = np.random.default_rng(random_seed)
-    alpha = size[taken][..., None] * share[taken]
-    choice, error = _matrices(fit, taken)
-    return draw_shares(fit.data, alpha, choice, error, rng)
+    taken = taken_from(fit, draws)
+    alpha = concentrations(fit, taken)
+    choice, error = matrices(fit, taken)
+    return draw_shares(fit.data, alpha, choice, error, np.random.default_rng(random_seed))
+
+
+def taken_from(fit: Fit, draws: int) -> np.ndarray:
+    """Choose evenly spaced draws of a fit.
+
+    Parameters
+    ----------
+    fit : Fit
+        From `bayesjudge.ratings.fit`.
+    draws : int
+        How many.
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (draws,)
+        Positions among all draws, chains joined.
+
+    Raises
+    ------
+    InputError
+        Where more are asked for than the fit has.
+    """
+    n = len(fit.draws("pool_size"))
+    with checking("draws of a fit") as require:
+        require(1 <= draws <= n, f"draws must lie between 1 and {n}, got {draws}")
+    return np.linspace(0, n - 1, draws).astype(int)
+
+
+def concentrations(fit: Fit, taken: np.ndarray) -> np.ndarray:
+    """Give the concentrations of each source's shares over items.
+
+    Parameters
+    ----------
+    fit : Fit
+        From `bayesjudge.ratings.fit`.
+    taken : numpy.ndarray of int, shape (n_draws,)
+        Which draws.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n_draws, n_sources, Q)
+        Pool size times mean share.
+    """
+    return fit.draws("pool_size")[taken][..., None] * fit.draws("set_share")[taken]
 
 
 def draw_shares(
@@ -108,25 +148,78 @@ def _gibbs(
     rng: np.random.Generator,
 ) -> np.ndarray:
     first = alpha[:, None, :] + fixed
-    types = np.flatnonzero(counts.sum(axis=0))
-    shares = _dirichlet(rng, first)
-    for _ in range(sweeps if types.size else 0):
-        held = first.copy()
-        for t in types:
-            items = np.flatnonzero(counts[:, t])
-            chance = shares[:, items] * seen[:, None, t]
-            chance = chance / chance.sum(axis=-1, keepdims=True)
-            held[:, items] += rng.multinomial(counts[items, t], chance)
-        shares = _dirichlet(rng, held)
+    shares = draw_dirichlet(rng, first)
+    for _ in range(sweeps if counts.any() else 0):
+        shares = draw_dirichlet(rng, first + latent_sets(shares, counts, seen, rng))
     return shares
 
 
-def _dirichlet(rng: np.random.Generator, alpha: np.ndarray) -> np.ndarray:
+def latent_sets(
+    shares: np.ndarray, counts: np.ndarray, seen: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Draw the stable response sets behind ratings.
+
+    Parameters
+    ----------
+    shares : numpy.ndarray, shape (n_draws, n_items, Q)
+        Shares of stable response sets.
+    counts : numpy.ndarray of int, shape (n_items, n_types)
+        Ratings by type.
+    seen : numpy.ndarray, shape (n_draws, n_types, Q)
+        Probability of each type given the set.
+    rng : numpy.random.Generator
+        Source of chance.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n_draws, n_items, Q)
+        How many ratings come from each set.
+    """
+    held = np.zeros(shares.shape)
+    for t in np.flatnonzero(counts.sum(axis=0)):
+        items = np.flatnonzero(counts[:, t])
+        chance = shares[:, items] * seen[:, None, t]
+        chance = chance / chance.sum(axis=-1, keepdims=True)
+        held[:, items] += rng.multinomial(counts[items, t], chance)
+    return held
+
+
+def draw_dirichlet(rng: np.random.Generator, alpha: np.ndarray) -> np.ndarray:
+    """Draw shares, none of them exactly 0.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Source of chance.
+    alpha : numpy.ndarray, shape (..., Q)
+        Concentrations.
+
+    Returns
+    -------
+    numpy.ndarray, shape (..., Q)
+        Sums to 1 over the last axis.
+    """
     drawn = np.maximum(rng.standard_gamma(alpha), 1e-300)
     return drawn / drawn.sum(axis=-1, keepdims=True)
 
 
-def _matrices(fit: Fit, taken: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+def matrices(fit: Fit, taken: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """Give the forced-choice and error matrices of some draws.
+
+    Parameters
+    ----------
+    fit : Fit
+        From `bayesjudge.ratings.fit`.
+    taken : numpy.ndarray of int, shape (n_draws,)
+        Which draws.
+
+    Returns
+    -------
+    choice : numpy.ndarray, shape (n_draws, n_sources, K, Q)
+        F.
+    error : numpy.ndarray, shape (n_draws, n_sources, Q, Q), or None
+        E; None where nobody errs.
+    """
     choice = fit.draws("choice")[taken]
     if fit.priors.error is None:
         return choice, None
@@ -163,13 +256,33 @@ def item_profiles(fit: Fit, *, draws: int = 400, random_seed: Any = 0) -> dict[s
         Where more draws are asked for than the fit has.
     """
     shares = item_shares(fit, draws=draws, random_seed=random_seed)
-    taken = np.linspace(0, len(fit.draws("pool_size")) - 1, draws).astype(int)
-    choice, error = _matrices(fit, taken)
-    made = {}
-    for s, name in enumerate(fit.data.sources):
-        observed = shares[:, s]
-        if error is not None:
-            observed = observed @ np.swapaxes(error[:, s], -1, -2)
-        chosen = observed @ np.swapaxes(choice[:, s], -1, -2)
-        made[name] = Profile(chosen, shares[:, s] @ fit.data.members.T)
-    return made
+    choice, error = matrices(fit, taken_from(fit, draws))
+    return {
+        name: profile_of(fit.data, s, shares[:, s], choice, error)
+        for s, name in enumerate(fit.data.sources)
+    }
+
+
+def profile_of(
+    ratings: Ratings, s: int, shares: np.ndarray, choice: np.ndarray, error: np.ndarray | None
+) -> Profile:
+    """Turn drawn shares of one source into how its raters would answer.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        For its response sets.
+    s : int
+        Position of the source.
+    shares : numpy.ndarray, shape (n_draws, n_items, Q)
+        Of stable response sets.
+    choice, error : numpy.ndarray
+        From `matrices`.
+
+    Returns
+    -------
+    Profile
+        Arrays of shape (n_draws, n_items, K).
+    """
+    observed = shares if error is None else shares @ np.swapaxes(error[:, s], -1, -2)
+    return Profile(observed @ np.swapaxes(choice[:, s], -1, -2), shares @ ratings.members.T)

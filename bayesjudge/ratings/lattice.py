@@ -4,83 +4,67 @@ An item's shares are Dirichlet, and each of its ratings is of a type t (an optio
 given) with probability :math:`\sum_v B_{tv}\theta_v`. Free shares for each item do not mix under
 NUTS: forced choices leave directions that only the prior fills. Summed out, none are left.
 
-Since :math:`\sum_m (a)_m y^m / m! = (1-y)^{-a}`, the probability of counts c is
+Let :math:`p_c` be the probability of counts c, in one order, and :math:`p^{(v)}_c` the same where
+one more rating, of set v, is known. The first rating shows its set, or another one does:
 
-.. math:: \frac{\prod_t c_t!}{(\alpha_0)_n}\,[z^c]\,H(z), \qquad
-          H(z) = \prod_v \Bigl(1 - \sum_t B_{tv} z_t\Bigr)^{-\alpha_v},
+.. math:: p_c = \sum_v \frac{\alpha_v}{\alpha_0}\, B_{tv}\, p^{(v)}_{c - 1_t}, \qquad
+          p^{(v)}_c = \frac{\alpha_0\, p_c + \sum_t c_t B_{tv}\, p^{(v)}_{c - 1_t}}{\alpha_0 + n}.
 
-a coefficient of a power series. Euler's operator on log H gives the recurrence
-
-.. math:: n\,h_c = \sum_{0<e\le c} q_e\, h_{c-e}, \qquad
-          q_e = \frac{|e|!}{\prod_t e_t!} \sum_v \alpha_v \prod_t B_{tv}^{e_t},
-
-with positive terms only, so that nothing cancels. The counts below those of any item form a
-lattice, which items share.
+The first line takes any t that occurs. The second follows from the generating function
+:math:`\prod_v (1 - \sum_t B_{tv} z_t)^{-\alpha_v}`, of which the known rating divides one factor
+out. All terms are positive and none exceeds 1, so that nothing cancels, over- or underflows. The
+counts below those of any item form a lattice, which items share.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
-from math import factorial
 
 import numpy as np
 from scipy.special import gammaln
 
-#: Products q * h that one evaluation may cost. NUTS evaluates some hundred thousand times.
-MOST_PAIRS = 30_000
-#: Ratings an item to try, most first, until the cost is bearable.
-THINNED_TO = (20, 16, 12, 10, 8, 7, 6, 5, 4, 3, 2, 1)
-
 
 @dataclass(frozen=True, eq=False)
 class Lattice:
-    """Which coefficient is made of which, those of few ratings first.
+    """Which probability is made of which; each comes after those that it is made of.
 
     Parameters
     ----------
-    layout : numpy.ndarray of int, shape (n_coefficients, 4)
-        Of each coefficient: its group (which concentrations it uses), the kind of its last rating
-        as ``source * n_types + type``, the coefficient without that rating, and how many ratings
-        it is about.
-    ways : numpy.ndarray, shape (n_coefficients,)
-        |e|! / prod e_t!.
-    pair_start : numpy.ndarray of int, shape (n_coefficients + 1,)
-        Where the pairs of each coefficient start.
-    pairs : numpy.ndarray of int, shape (n_pairs, 2)
-        Coefficients whose q and h are multiplied.
+    group : numpy.ndarray of int, shape (n_points,)
+        Which concentrations each point uses.
+    step_start : numpy.ndarray of int, shape (n_points + 1,)
+        Where the steps of each point start; the one without ratings has none.
+    steps : numpy.ndarray of int, shape (n_steps, 3)
+        For each type of rating that a point has: the kind as ``source * n_types + type``, the
+        point without one of it, and how many of it there are.
     source : numpy.ndarray, shape (n_groups,)
         Source of each group.
     folded : numpy.ndarray, shape (n_groups, Q)
         Response sets that were seen without error, which add to the concentrations.
     pattern : numpy.ndarray, shape (n_patterns,)
-        The coefficient of each distinct pattern of ratings.
+        The point of each distinct pattern of ratings.
     weight : numpy.ndarray, shape (n_patterns,)
         How many items have it.
-    constant : numpy.ndarray, shape (n_patterns,)
-        log prod c_t!.
     counts : numpy.ndarray, shape (n_patterns, n_types)
         The pattern: choices of each option, then response sets.
     """
 
-    layout: np.ndarray
-    ways: np.ndarray
-    pair_start: np.ndarray
-    pairs: np.ndarray
+    group: np.ndarray
+    step_start: np.ndarray
+    steps: np.ndarray
     source: np.ndarray
     folded: np.ndarray
     pattern: np.ndarray
     weight: np.ndarray
-    constant: np.ndarray
     counts: np.ndarray
 
     @property
     def pattern_group(self) -> np.ndarray:
         """Group of each pattern."""
-        return self.layout[self.pattern, 0]
+        return self.group[self.pattern]
 
     def log_likelihood(self, alpha: np.ndarray, seen: np.ndarray) -> np.ndarray:
-        """Log probability of each pattern's ratings in one order.
+        """Log probability of each pattern's ratings in one order, by NumPy and slowly.
 
         Parameters
         ----------
@@ -96,29 +80,22 @@ class Lattice:
         """
         flat = seen.reshape(-1, seen.shape[-1])
         mine = alpha[self.source] + self.folded
-        group, kind, parent, size = self.layout.T
-        target = np.repeat(np.arange(size.size), np.diff(self.pair_start))
-        h, q = np.ones(size.size), np.zeros(size.size)
-        path = np.ones((size.size, alpha.shape[1]))
-        for n in range(1, size.max() + 1):
-            at = size == n
-            path[at] = path[parent[at]] * flat[kind[at]]
-            q[at] = self.ways[at] * (path[at] * mine[group[at]]).sum(axis=1)
-            mine_too = size[target] == n
-            terms = q[self.pairs[mine_too, 0]] * h[self.pairs[mine_too, 1]]
-            h[at] = np.bincount(target[mine_too], terms, minlength=size.size)[at] / n
+        p, more = np.ones(self.group.size), np.ones((self.group.size, alpha.shape[1]))
+        for i, g in enumerate(self.group):
+            kind, less, n = self.steps[self.step_start[i] : self.step_start[i + 1]].T
+            if n.size:
+                total = mine[g].sum()
+                p[i] = mine[g] @ (flat[kind[0]] * more[less[0]]) / total
+                more[i] = (total * p[i] + n @ (flat[kind] * more[less])) / (total + n.sum())
         g = self.pattern_group
-        total = self.counts.sum(axis=1)
         first = alpha[self.source[g]]
         held = (gammaln(first + self.folded[g]) - gammaln(first)).sum(axis=1)
-        every = gammaln(first.sum(axis=1) + total) - gammaln(first.sum(axis=1))
-        return np.log(h[self.pattern]) + self.constant + held - every
+        total, n = first.sum(axis=1), self.folded[g].sum(axis=1)
+        return np.log(p[self.pattern]) + held - gammaln(total + n) + gammaln(total)
 
 
-def lattice_of(
-    chosen: np.ndarray, endorsed: np.ndarray, *, fold: bool, support: np.ndarray
-) -> Lattice:
-    """Lay out the coefficients that these ratings need.
+def lattice_of(chosen: np.ndarray, endorsed: np.ndarray, *, fold: np.ndarray) -> Lattice:
+    """Lay out the probabilities that these ratings need.
 
     Parameters
     ----------
@@ -126,158 +103,102 @@ def lattice_of(
         Choices.
     endorsed : numpy.ndarray, shape (n_sources, n_items, Q)
         Response sets.
-    fold : bool
-        Response sets are given without error, so that they add to the concentrations.
-    support : numpy.ndarray of bool, shape (n_types, Q)
-        Which stable set can lead to which type of rating.
+    fold : numpy.ndarray of bool, shape (n_sources,)
+        Whose response sets are given without error, so that they add to the concentrations.
 
     Returns
     -------
     Lattice
         Of all sources together.
     """
-    n_sources, _, k = chosen.shape
-    q = endorsed.shape[-1]
-    rows = np.concatenate([chosen, endorsed], axis=-1)
-    sources = np.repeat(np.arange(n_sources), rows.shape[1])
-    table = np.column_stack([sources, rows.reshape(-1, k + q)])
-    table = table[table[:, 1:].sum(axis=1) > 0]
-    distinct, weight = np.unique(table, axis=0, return_counts=True)
-    open_, folded = distinct[:, 1:].copy(), np.zeros((len(distinct), q), int)
-    if fold:
-        folded, open_[:, k:] = open_[:, k:].copy(), 0
-    groups, group_of = np.unique(
+    k = chosen.shape[-1]
+    distinct, weight = distinct_patterns(chosen, endorsed)
+    folds = np.asarray(fold, bool)[distinct[:, 0], None]
+    folded = np.where(folds, distinct[:, 1 + k :], 0)
+    counts = np.hstack([distinct[:, 1 : 1 + k], distinct[:, 1 + k :] - folded])
+    groups, group = np.unique(
         np.column_stack([distinct[:, :1], folded]), axis=0, return_inverse=True
     )
-    layout = _layout(open_, group_of.ravel(), groups[:, 0], support)
+    own = np.column_stack([group.ravel(), counts])
+    points = _points_below(own)
+    pattern = _find(points, own)
     return Lattice(
-        **layout,
+        group=points[:, 0],
+        **_steps(points, groups[:, 0]),
         source=groups[:, 0],
         folded=groups[:, 1:],
+        pattern=pattern,
         weight=weight,
-        constant=gammaln(open_ + 1).sum(axis=1),
         counts=distinct[:, 1:],
     )
 
 
-def _layout(
-    patterns: np.ndarray, group_of: np.ndarray, source: np.ndarray, support: np.ndarray
-) -> dict:
-    """Enumerate every (group, counts below those of a pattern), in order of level."""
-    n_types = patterns.shape[1]
-    below: dict[tuple[int, tuple[int, ...]], None] = {}
-    for row, g in zip(patterns.tolist(), group_of.tolist(), strict=True):
-        for counts in product(*(range(n + 1) for n in row)):
-            below[(g, counts)] = None
-    for g in range(len(source)):
-        below[(g, (0,) * n_types)] = None
-    order = sorted(below, key=lambda key: (sum(key[1]), key))
-    place = {key: i for i, key in enumerate(order)}
-    layout, ways = np.zeros((len(order), 4), int), np.ones(len(order))
-    pairs: list[tuple[int, int]] = []
-    pair_start = np.zeros(len(order) + 1, int)
-    possible: dict[tuple[int, ...], bool] = {}
-    for i, (g, counts) in enumerate(order):
-        n = sum(counts)
-        layout[i, 0], layout[i, 3] = g, n
-        if n:
-            last = max(t for t in range(n_types) if counts[t])
-            less = (*counts[:last], counts[last] - 1, *counts[last + 1 :])
-            layout[i, 1:3] = source[g] * n_types + last, place[(g, less)]
-            ways[i] = factorial(n) / np.prod([float(factorial(c)) for c in counts])
-        for part in product(*(range(c + 1) for c in counts)):
-            if part not in possible:
-                used = [t for t in range(n_types) if part[t]]
-                possible[part] = bool(used) and bool(support[used].all(axis=0).any())
-            if possible[part]:
-                rest = tuple(c - p for c, p in zip(counts, part, strict=True))
-                pairs.append((place[(g, part)], place[(g, rest)]))
-        pair_start[i + 1] = len(pairs)
-    at = [
-        place[(int(g), tuple(row))]
-        for row, g in zip(patterns.tolist(), group_of.tolist(), strict=True)
-    ]
-    return {
-        "layout": layout,
-        "ways": ways,
-        "pair_start": pair_start,
-        "pairs": np.array(pairs, int).reshape(-1, 2),
-        "pattern": np.array(at, int),
-    }
-
-
-def cost(chosen: np.ndarray, endorsed: np.ndarray, *, fold: bool) -> int:
-    """Bound the number of pairs that `lattice_of` would lay out, without laying them out.
+def distinct_patterns(chosen: np.ndarray, endorsed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Collapse items whose ratings by one source are the same.
 
     Parameters
     ----------
     chosen, endorsed : numpy.ndarray
         As in `lattice_of`.
-    fold : bool
-        As in `lattice_of`.
 
     Returns
     -------
-    int
-        Pairs, before those are left out that coincide.
+    patterns : numpy.ndarray of int, shape (n_patterns, 1 + K + Q)
+        Source, choices and response sets; items without a rating are left out.
+    weight : numpy.ndarray, shape (n_patterns,)
+        How many items have it.
     """
-    n_items = chosen.shape[0] * chosen.shape[1]
-    rows = np.concatenate([chosen, endorsed], axis=-1).reshape(n_items, -1).astype(float)
-    sources = np.repeat(np.arange(chosen.shape[0]), chosen.shape[1])
-    table = np.unique(np.column_stack([sources, rows]), axis=0)
-    k = chosen.shape[-1]
-    groups = np.unique(table[:, [0, *range(1 + k, table.shape[1])]], axis=0) if fold else None
-    own = table[:, 1 : 1 + k] if fold else table[:, 1:]
-    boxes = np.prod((own + 1) * (own + 2) / 2, axis=1)
-    if groups is not None and len(groups) <= chosen.shape[0]:
-        # nobody gave a set: all patterns of a source share one simplex of counts
-        n = own.sum(axis=1).max()
-        shared = np.prod([(n + j) / j for j in range(1, 2 * k + 1)])
-        return int(min(boxes.sum(), chosen.shape[0] * shared))
-    return int(min(boxes.sum(), 1e12))
+    rows = np.concatenate([chosen, endorsed], axis=-1)
+    n_sources, n_items, n_types = rows.shape
+    sources = np.repeat(np.arange(n_sources), n_items)
+    table = np.column_stack([sources, rows.reshape(-1, n_types)])
+    return np.unique(table[table[:, 1:].sum(axis=1) > 0], axis=0, return_counts=True)
 
 
-def thinned(
-    chosen: np.ndarray, endorsed: np.ndarray, *, fold: bool, most: int = MOST_PAIRS
-) -> tuple[np.ndarray, np.ndarray, int | None]:
-    """Draw fewer ratings of the items that have many, so that the recurrence stays bearable.
-
-    Response sets are kept before choices. The draw has a fixed seed: same data, same draw.
-
-    Parameters
-    ----------
-    chosen, endorsed : numpy.ndarray
-        As in `lattice_of`.
-    fold : bool
-        As in `lattice_of`; response sets are then free and all are kept.
-    most : int
-        Pairs that are bearable.
-
-    Returns
-    -------
-    chosen, endorsed : numpy.ndarray
-        No more than were given.
-    kept : int or None
-        Ratings kept an item; None where all are.
-    """
-    if chosen.sum(axis=-1).max() <= THINNED_TO[0] and cost(chosen, endorsed, fold=fold) <= most:
-        return chosen, endorsed, None
-    for kept in THINNED_TO:
-        rng = np.random.default_rng(20_261)
-        sets = endorsed if fold else _draw(rng, endorsed, np.full(endorsed.shape[:-1], kept))
-        room = np.full(chosen.shape[:-1], kept)
-        if not fold:
-            room = np.maximum(kept - sets.sum(axis=-1), 0)
-        choices = _draw(rng, chosen, room)
-        if cost(choices, sets, fold=fold) <= most:
-            break
-    return choices, sets, kept
+def _points_below(own: np.ndarray) -> np.ndarray:
+    """All counts up to those of each pattern, sorted, each once; the first column is the group."""
+    made = [_below(row) for row in own]
+    sizes = _sizes(own)
+    if sizes is None:
+        return np.unique(np.concatenate(made), axis=0)
+    codes = np.unique(np.concatenate([np.ravel_multi_index(tuple(m.T), sizes) for m in made]))
+    return np.stack(np.unravel_index(codes, sizes), axis=1)
 
 
-def _draw(rng: np.random.Generator, counts: np.ndarray, room: np.ndarray) -> np.ndarray:
-    """At most `room` of the ratings, without replacement."""
-    out = counts.copy()
-    for at in np.argwhere(counts.sum(axis=-1) > room):
-        i = tuple(at)
-        out[i] = rng.multivariate_hypergeometric(counts[i], int(room[i]))
+def _below(row: np.ndarray) -> np.ndarray:
+    """All counts up to those of a pattern, with its group."""
+    types = np.flatnonzero(row[1:])
+    sizes = row[1:][types] + 1
+    grid = np.indices(tuple(sizes.tolist())).reshape(types.size, int(np.prod(sizes))).T
+    out = np.zeros((len(grid), row.size), row.dtype)
+    out[:, 0] = row[0]
+    out[:, 1 + types] = grid
     return out
+
+
+def _sizes(rows: np.ndarray) -> tuple[int, ...] | None:
+    """Sizes of the columns, by which a row is one number; None where it would be too large."""
+    sizes = rows.max(axis=0) + 1
+    return tuple(sizes.tolist()) if np.log2(sizes.astype(float)).sum() < 62 else None
+
+
+def _find(points: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Position of each row among the sorted points."""
+    sizes = _sizes(points)
+    if sizes is None:
+        both = np.unique(np.concatenate([points, rows]), axis=0, return_inverse=True)[1]
+        return both.ravel()[len(points) :]
+    codes = (np.ravel_multi_index(tuple(x.T), sizes) for x in (points, rows))
+    return np.searchsorted(*codes)
+
+
+def _steps(points: np.ndarray, source: np.ndarray) -> dict[str, np.ndarray]:
+    """From each point one rating down, for every type that it has; sorted points come after."""
+    n_types = points.shape[1] - 1
+    at, kind = np.nonzero(points[:, 1:])
+    less = points[at]
+    less[np.arange(at.size), 1 + kind] -= 1
+    count = points[at, 1 + kind]
+    kinds = source[points[at, 0]] * n_types + kind
+    start = np.searchsorted(at, np.arange(len(points) + 1))
+    return {"step_start": start, "steps": np.column_stack([kinds, _find(points, less), count])}

@@ -9,10 +9,11 @@ import numpy as np
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.results import Caution
 from bayesjudge.ratings.agreement import SOURCE
-from bayesjudge.ratings.beliefs import Priors
+from bayesjudge.ratings.beliefs import Priors, check_choice
 from bayesjudge.ratings.cautions import cautions_of
 from bayesjudge.ratings.data import Ratings
-from bayesjudge.ratings.lattice import Lattice, lattice_of, thinned
+from bayesjudge.ratings.lattice import Lattice, lattice_of
+from bayesjudge.ratings.thinning import thinned
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -38,13 +39,21 @@ def build_model(ratings: Ratings, priors: Priors = Priors()) -> pm.Model:
     Returns
     -------
     pymc.Model
-        Unknowns by source: ``set_share`` (mean shares of response sets), ``pool_size``, the
-        columns of the forced-choice matrix, and people's ``error_rate`` and ``skew`` where errors
-        are allowed for. Derived: ``choice`` (F), ``endorsement`` (source, option). Each item's own
-        shares are summed out exactly (`bayesjudge.ratings.lattice`); see `item_shares`.
+        By source: ``set_share`` (mean shares of response sets), ``choice`` (F), ``pool_size``,
+        ``endorsement`` (of each option), and people's ``error_rate`` and ``skew`` where errors are
+        allowed for. Each item's own shares are summed out exactly (`bayesjudge.ratings.lattice`);
+        see `item_shares`.
+
+    Raises
+    ------
+    InputError
+        Where priors give an F that does not fit the options and response sets.
     """
     import pymc as pm
 
+    from bayesjudge.ratings.model_choice import shares_and_choice
+
+    check_choice(ratings, priors)
     lattice, _ = prepared(ratings, priors)
     coords = {
         "source": ratings.sources,
@@ -52,16 +61,9 @@ def build_model(ratings: Ratings, priors: Priors = Priors()) -> pm.Model:
         "response_set": ["|".join(s) for s in ratings.sets or ()],
     }
     with pm.Model(coords=coords) as model:
-        weight = np.broadcast_to(np.asarray(priors.share, float), len(ratings.sets or ()))
-        weights = pm.Data("prior_share", weight.copy(), dims="response_set")
         pool = pm.Data("prior_pool", np.array([np.log(priors.pool_size), priors.pool_spread]))
-        share = pm.Dirichlet(
-            "set_share",
-            weights * np.ones((len(ratings.sources or ()), 1)),
-            dims=("source", "response_set"),
-        )
+        share, choice = shares_and_choice(ratings, priors)
         size = pm.LogNormal("pool_size", pool[0], pool[1], dims="source")
-        choice = _choice(ratings, pm.Data("prior_selection", float(priors.selection)))
         error = _error(ratings, priors)
         pm.Deterministic("endorsement", share @ ratings.members.T, dims=("source", "option"))
         _paired(ratings, choice)
@@ -90,6 +92,11 @@ def fit(
     Fit
         Of ``endorsement``, the share of raters who would accept an option, over the population
         that the items come from. `item_shares` and `performance` take it from there.
+
+    Raises
+    ------
+    InputError
+        Where priors give an F that does not fit the options and response sets.
     """
     from bayesjudge.core.diagnostics import gate
     from bayesjudge.core.sampling import sample
@@ -131,12 +138,10 @@ def prepared(ratings: Ratings, priors: Priors) -> tuple[Lattice, int | None]:
     kept : int or None
         Ratings an item that it uses, where some have more than can be summed over.
     """
-    fold = priors.error is None
-    q = len(ratings.sets or ())
-    sets = np.eye(q, dtype=bool) if fold else np.ones((q, q), bool)
-    chosen = ratings.members > 0 if fold else np.ones(ratings.members.shape, bool)
+    fold = np.ones(len(ratings.sources or ()), bool)
+    fold[0] = priors.error is None  # judges make no errors
     choices, given, kept = thinned(ratings.alone, ratings.endorsed, fold=fold)
-    return lattice_of(choices, given, fold=fold, support=np.concatenate([chosen, sets])), kept
+    return lattice_of(choices, given, fold=fold), kept
 
 
 def _thinned(kept: int | None) -> tuple[Caution, ...]:
@@ -150,27 +155,6 @@ def _thinned(kept: int | None) -> tuple[Caution, ...]:
             "own posteriors (item_shares, performance) use all",
         ),
     )
-
-
-def _choice(ratings: Ratings, weight: Any) -> Any:
-    """F: one Dirichlet for each set of several options, and certainty for the others."""
-    import pymc as pm
-    import pytensor.tensor as pt
-
-    n = len(ratings.sources or ())
-    members = ratings.members
-    sizes = members.sum(axis=0).astype(int)
-    matrix = pt.zeros((n, *members.shape))
-    for size in np.unique(sizes):
-        sets = np.flatnonzero(sizes == size)
-        options = np.array([np.flatnonzero(members[:, v]) for v in sets])
-        if size == 1:
-            matrix = matrix[:, options[:, 0], sets].set(1.0)
-            continue
-        # transformed to logits of the first members; dims have no names: a set's members differ
-        picked = pm.Dirichlet(f"choice_of_{size}", weight * np.ones((n, len(sets), size)))
-        matrix = matrix[:, options, sets[:, None]].set(picked)
-    return pm.Deterministic("choice", matrix, dims=("source", "option", "response_set"))
 
 
 def _error(ratings: Ratings, priors: Priors) -> Any:
@@ -216,7 +200,7 @@ def _likelihood(lattice: Lattice, alpha: Any, choice: Any, error: Any) -> None:
     import pymc as pm
     import pytensor.tensor as pt
 
-    from bayesjudge.ratings.model_lattice import LogCoefficients
+    from bayesjudge.ratings.model_lattice import LogProbabilities
 
     def data(name: str) -> Any:
         return pm.Data(f"lattice_{name}", getattr(lattice, name))
@@ -229,15 +213,16 @@ def _likelihood(lattice: Lattice, alpha: Any, choice: Any, error: Any) -> None:
         seen = pt.concatenate([choice @ error, error], axis=1)
     source, pattern = data("source"), data("pattern")
     folded = pm.Data("lattice_folded", lattice.folded.astype(float))
-    steps = (data("layout"), data("ways"), data("pair_start"), data("pairs"))
-    log_h = LogCoefficients()(alpha[source] + folded, seen.reshape((-1, sets)), *steps, pattern)
-    group = steps[0][pattern, 0]
+    points = (data("group"), data("step_start"), data("steps"))
+    flat = seen.reshape((-1, sets))
+    log_p = LogProbabilities()(alpha[source] + folded, flat, *points, pattern)
+    group = points[0][pattern]
     counts = pm.Data("lattice_counts", lattice.counts.astype(float))
-    first = alpha[source[group]]
-    held = (pt.gammaln(first + folded[group]) - pt.gammaln(first)).sum(axis=1)
+    first, held = alpha[source[group]], folded[group]
+    # response sets without error are Dirichlet-multinomial, in one order
+    log_p += (pt.gammaln(first + held) - pt.gammaln(first)).sum(axis=1)
     total = first.sum(axis=1)
-    every = pt.gammaln(total + counts.sum(axis=1)) - pt.gammaln(total)
-    log_p = log_h + data("constant") + held - every
+    log_p += pt.gammaln(total) - pt.gammaln(total + held.sum(axis=1))
     weight = pm.Data("lattice_weight", lattice.weight.astype(float))
     _observe(counts, log_p, weight, first, seen[source[group]], choice.shape[1])
 

@@ -15,74 +15,91 @@ from pytensor.graph.op import Op
 from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_default_op_cache_key
 
 
-def _forward(mine: Any, seen: Any, layout: Any, ways: Any, pair_start: Any, pairs: Any) -> Any:
-    n, sets = layout.shape[0], mine.shape[1]
-    path, q, h = np.ones((n, sets)), np.zeros(n), np.ones(n)
+def _forward(mine: Any, seen: Any, group: Any, step_start: Any, steps: Any) -> Any:
+    """Probability of each point, and with one more rating of each set; see `lattice`."""
+    n, sets = group.shape[0], mine.shape[1]
+    p, more = np.ones(n), np.ones((n, sets))
     for i in range(n):
-        size = layout[i, 3]
-        if size == 0:
+        first, last = step_start[i], step_start[i + 1]
+        if first == last:
             continue
-        group, kind, parent = layout[i, 0], layout[i, 1], layout[i, 2]
-        total = 0.0
+        g, kind, less = group[i], steps[first, 0], steps[first, 1]
+        total, found, ratings = 0.0, 0.0, 0
         for v in range(sets):
-            path[i, v] = path[parent, v] * seen[kind, v]
-            total += path[i, v] * mine[group, v]
-        q[i] = ways[i] * total
-        total = 0.0
-        for p in range(pair_start[i], pair_start[i + 1]):
-            total += q[pairs[p, 0]] * h[pairs[p, 1]]
-        h[i] = total / size
-    return path, q, h
+            total += mine[g, v]
+            found += mine[g, v] * seen[kind, v] * more[less, v]
+        p[i] = found / total
+        for s in range(first, last):
+            ratings += steps[s, 2]
+        for v in range(sets):
+            more[i, v] = found
+        for s in range(first, last):
+            kind, less, count = steps[s, 0], steps[s, 1], steps[s, 2]
+            for v in range(sets):
+                more[i, v] += count * seen[kind, v] * more[less, v]
+        for v in range(sets):
+            more[i, v] /= total + ratings
+    return p, more
 
 
 def _backward(
     mine: Any,
     seen: Any,
-    layout: Any,
-    ways: Any,
-    pair_start: Any,
-    pairs: Any,
-    h_bar: Any,
-    path: Any,
-    q: Any,
-    h: Any,
+    group: Any,
+    step_start: Any,
+    steps: Any,
+    p_bar: Any,
+    p: Any,
+    more: Any,
 ) -> Any:
-    n, sets = layout.shape[0], mine.shape[1]
+    """Slopes by concentrations and probabilities, from those by each point; `p_bar` is used up."""
+    n, sets = group.shape[0], mine.shape[1]
     mine_bar, seen_bar = np.zeros(mine.shape), np.zeros(seen.shape)
-    q_bar, path_bar = np.zeros(n), np.zeros((n, sets))
+    more_bar, total_bar = np.zeros((n, sets)), np.zeros(mine.shape[0])
     for i in range(n - 1, -1, -1):
-        size = layout[i, 3]
-        if size == 0 or h_bar[i] == 0.0:
+        first, last = step_start[i], step_start[i + 1]
+        if first == last:
             continue
-        share = h_bar[i] / size
-        for p in range(pair_start[i], pair_start[i + 1]):
-            a, b = pairs[p, 0], pairs[p, 1]
-            q_bar[a] += share * h[b]
-            h_bar[b] += share * q[a]
-    for i in range(n - 1, -1, -1):
-        if layout[i, 3] == 0:
-            continue
-        group, kind, parent = layout[i, 0], layout[i, 1], layout[i, 2]
-        scale = q_bar[i] * ways[i]
+        g, total, ratings = group[i], 0.0, 0
         for v in range(sets):
-            mine_bar[group, v] += scale * path[i, v]
-            step = path_bar[i, v] + scale * mine[group, v]
-            seen_bar[kind, v] += step * path[parent, v]
-            path_bar[parent, v] += step * seen[kind, v]
+            total += mine[g, v]
+        for s in range(first, last):
+            ratings += steps[s, 2]
+        slope = 0.0
+        for v in range(sets):
+            more_bar[i, v] /= total + ratings
+            slope += more_bar[i, v]
+            total_bar[g] -= more_bar[i, v] * more[i, v]
+        for s in range(first, last):
+            kind, less, count = steps[s, 0], steps[s, 1], steps[s, 2]
+            for v in range(sets):
+                step = count * more_bar[i, v]
+                more_bar[less, v] += step * seen[kind, v]
+                seen_bar[kind, v] += step * more[less, v]
+        step = slope + p_bar[i] / total
+        total_bar[g] -= p_bar[i] * p[i] / total
+        kind, less = steps[first, 0], steps[first, 1]
+        for v in range(sets):
+            mine_bar[g, v] += step * seen[kind, v] * more[less, v]
+            seen_bar[kind, v] += step * mine[g, v] * more[less, v]
+            more_bar[less, v] += step * mine[g, v] * seen[kind, v]
+    for g in range(mine.shape[0]):
+        for v in range(sets):
+            mine_bar[g, v] += total_bar[g]
     return mine_bar, seen_bar
 
 
-class LogCoefficients(Op):
-    """Logarithms of some coefficients of the power series.
+class LogProbabilities(Op):
+    """Logarithms of the probabilities of some points of a lattice.
 
     Inputs are concentrations by group (n_groups, Q), probabilities of each kind of rating
-    (n_kinds, Q), the layout of a `Lattice`, and which coefficients are wanted.
+    (n_kinds, Q), the points and steps of a `Lattice`, and which points are wanted.
     """
 
     __props__ = ()
 
     def make_node(self, *inputs: Any) -> Apply:
-        """Take concentrations, probabilities and the layout.
+        """Take concentrations, probabilities and the lattice.
 
         Parameters
         ----------
@@ -109,8 +126,8 @@ class LogCoefficients(Op):
         output_storage : list
             Where the result goes.
         """
-        *layout, wanted = inputs
-        output_storage[0][0] = np.log(_forward(*layout)[2][wanted])
+        *lattice, wanted = inputs
+        output_storage[0][0] = np.log(_forward(*lattice)[0][wanted])
 
     def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:
         """Differentiate by concentrations and probabilities.
@@ -123,15 +140,15 @@ class LogCoefficients(Op):
         Returns
         -------
         list of tensor
-            The layout has no gradient.
+            The lattice has no gradient.
         """
         from pytensor.gradient import disconnected_type
 
-        mine_bar, seen_bar = LogCoefficientsGradient()(*inputs, cotangents[0])
+        mine_bar, seen_bar = LogProbabilitiesGradient()(*inputs, cotangents[0])
         return [mine_bar, seen_bar, *(disconnected_type() for _ in inputs[2:])]
 
     def connection_pattern(self, node: Any) -> list[list[bool]]:
-        """Say that the layout has no gradient.
+        """Say that the lattice has no gradient.
 
         Parameters
         ----------
@@ -146,13 +163,13 @@ class LogCoefficients(Op):
         return [[i < 2] for i in range(len(node.inputs))]
 
 
-class LogCoefficientsGradient(Op):
-    """Gradient of `LogCoefficients`."""
+class LogProbabilitiesGradient(Op):
+    """Gradient of `LogProbabilities`."""
 
     __props__ = ()
 
     def make_node(self, *inputs: Any) -> Apply:
-        """Take what `LogCoefficients` took, and the gradient by its result.
+        """Take what `LogProbabilities` took, and the gradient by its result.
 
         Parameters
         ----------
@@ -179,37 +196,36 @@ class LogCoefficientsGradient(Op):
         output_storage : list
             Where the results go.
         """
-        mine, seen, layout, ways, start, pairs, wanted, bar = inputs
-        path, q, h = _forward(mine, seen, layout, ways, start, pairs)
-        h_bar = np.zeros(h.size)
-        np.add.at(h_bar, wanted, bar / h[wanted])
-        found = _backward(mine, seen, layout, ways, start, pairs, h_bar, path, q, h)
+        mine, seen, group, step_start, steps, wanted, bar = inputs
+        p, more = _forward(mine, seen, group, step_start, steps)
+        p_bar = np.zeros(p.size)
+        np.add.at(p_bar, wanted, bar / p[wanted])
+        found = _backward(mine, seen, group, step_start, steps, p_bar, p, more)
         for storage, value in zip(output_storage, found, strict=True):
             storage[0] = value
 
 
-@register_funcify_default_op_cache_key(LogCoefficients)
+@register_funcify_default_op_cache_key(LogProbabilities)
 def _numba_value(op: Any, node: Any, **_: Any) -> Any:
     forward = numba_njit(_forward)
 
     @numba_njit
-    def value(mine, seen, layout, ways, pair_start, pairs, wanted):
-        h = forward(mine, seen, layout, ways, pair_start, pairs)[2]
-        return np.log(h[wanted])
+    def value(mine, seen, group, step_start, steps, wanted):
+        return np.log(forward(mine, seen, group, step_start, steps)[0][wanted])
 
     return value
 
 
-@register_funcify_default_op_cache_key(LogCoefficientsGradient)
+@register_funcify_default_op_cache_key(LogProbabilitiesGradient)
 def _numba_gradient(op: Any, node: Any, **_: Any) -> Any:
     forward, backward = numba_njit(_forward), numba_njit(_backward)
 
     @numba_njit
-    def gradient(mine, seen, layout, ways, pair_start, pairs, wanted, bar):
-        path, q, h = forward(mine, seen, layout, ways, pair_start, pairs)
-        h_bar = np.zeros(h.size)
+    def gradient(mine, seen, group, step_start, steps, wanted, bar):
+        p, more = forward(mine, seen, group, step_start, steps)
+        p_bar = np.zeros(p.size)
         for j in range(wanted.size):
-            h_bar[wanted[j]] += bar[j] / h[wanted[j]]
-        return backward(mine, seen, layout, ways, pair_start, pairs, h_bar, path, q, h)
+            p_bar[wanted[j]] += bar[j] / p[wanted[j]]
+        return backward(mine, seen, group, step_start, steps, p_bar, p, more)
 
     return gradient

@@ -99,6 +99,30 @@ class Performance:
         share = (best / best.sum(axis=-1, keepdims=True)).mean(axis=0)
         return self._table(share)
 
+    def chances(self) -> Estimate:
+        """Give `best` as an estimate, for reports.
+
+        Returns
+        -------
+        Estimate
+            Rows ``best, hit_rate (h/h)[gpt]``; a probability has no interval.
+        """
+        best = self.best()
+        rows = {
+            f"best, {definition}[{judge}]": (float(best.loc[definition, judge]), np.nan, np.nan)
+            for definition in best.index
+            for judge in best.columns
+        }
+        return Estimate.from_rows(
+            rows,
+            method=f"{self.method}, share of draws",
+            ci_prob=0.95,
+            source=self.source,
+            interval=self.interval,
+            assumptions=self.assumptions,
+            cautions=self.cautions,
+        )
+
     def ranks(self) -> pd.DataFrame:
         """Rank the judges by their estimates: 1 is best, ties share the mean rank.
 

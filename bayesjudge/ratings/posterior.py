@@ -11,8 +11,10 @@ import pandas as pd
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.results import Caution, Estimate
+from bayesjudge.ratings.aggregation import Profile
 from bayesjudge.ratings.data import PEOPLE
 from bayesjudge.ratings.definitions import Definition, definitions, prevalence_at
+from bayesjudge.ratings.following import not_met, pairs
 from bayesjudge.ratings.items import item_profiles
 from bayesjudge.ratings.performance import Performance
 
@@ -25,6 +27,7 @@ def performance(
     *,
     of: Sequence[Definition] | None = None,
     draws: int = 400,
+    tied: bool = True,
     random_seed: Any = 0,
 ) -> Performance:
     """Compare judges under many definitions, with everything that is unknown.
@@ -37,6 +40,10 @@ def performance(
         What to evaluate; `definitions` by default.
     draws : int, default 400
         Draws of the fit to use.
+    tied : bool, default True
+        Tie each judge to people item by item (`bayesjudge.ratings.coupling`). Where False, each
+        source's items are drawn by themselves: faster, and agreement is understated where ratings
+        are few.
     random_seed : int or numpy.random.Generator, default 0
         Same seed, same draws.
 
@@ -50,29 +57,24 @@ def performance(
     ------
     InputError
         Where there is no judge, or more draws are asked for than the fit has.
+
+    Notes
+    -----
+    Tied, agreement is still understated a little where ratings are few, since a judge's constancy
+    is known by its prior mostly; ``benchmarks/ratings_best.py`` shows by how much, and how
+    P(judge is best) fares, with known judges at 1 to 100 choices an item.
     """
     ratings = fit.data
     with checking("performance") as require:
         require(ratings.judges, "there is no judge among the sources")
     chosen = tuple(of or definitions())
     rated = (ratings.chosen.sum(axis=2) + ratings.endorsed.sum(axis=2) > 0).all(axis=0)
-    profiles = {
-        name: p.items(rated)
-        for name, p in item_profiles(fit, draws=draws, random_seed=random_seed).items()
-    }
-    values = np.stack(
-        [
-            np.stack(
-                [
-                    d.value(profiles[j], profiles[PEOPLE], positive=ratings.positive_index)
-                    for j in ratings.judges
-                ],
-                axis=-1,
-            )
-            for d in chosen
-        ],
-        axis=1,
-    )
+    sides, apart = _sides(fit, draws, tied, random_seed)
+    values = np.empty((draws, len(chosen), len(ratings.judges)))
+    for j, (judge, people) in enumerate(sides):
+        here = judge.items(rated), people.items(rated)
+        for i, d in enumerate(chosen):
+            values[:, i, j] = d.value(*here, positive=ratings.positive_index)
     return Performance(
         definitions=chosen,
         judges=ratings.judges,
@@ -82,8 +84,20 @@ def performance(
         source=fit.source,
         interval="equal-tailed",
         assumptions=fit.assumptions,
-        cautions=(*fit.cautions, *_prior_heavy(fit)),
+        cautions=(*fit.cautions, *not_met(apart), *(() if tied else _prior_heavy(fit))),
     )
+
+
+def _sides(
+    fit: Fit, draws: int, tied: bool, random_seed: Any
+) -> tuple[list[tuple[Profile, Profile]], list[str]]:
+    """Each judge's answers and people's; and whose chains did not meet."""
+    if not tied:
+        found = item_profiles(fit, draws=draws, random_seed=random_seed)
+        return [(found[j], found[PEOPLE]) for j in fit.data.judges], []
+    made = list(pairs(fit, draws=draws, random_seed=random_seed))
+    apart = [j for j, (pair, *_) in zip(fit.data.judges, made, strict=True) if not pair.met]
+    return [(judge, people) for _, judge, people in made], apart
 
 
 def _prior_heavy(fit: Fit) -> tuple[Caution, ...]:
@@ -100,8 +114,8 @@ def _prior_heavy(fit: Fit) -> tuple[Caution, ...]:
             "few-ratings",
             f"of what is said of an item, its own ratings make up: {', '.join(low)}; the rest is "
             "the mean over items, in which a judge knows nothing of what people said of this "
-            "item: agreement is understated, most for judges whose items differ most. Rate items "
-            "more often, or rank judges by the counts (agreement)",
+            "item: agreement is understated, most for judges whose items differ most. Use "
+            "tied=True, or rate items more often",
         ),
     )
 

@@ -133,6 +133,15 @@ def _recoded(rows: pd.DataFrame, recode: Mapping[str, Mapping[str, str]]) -> pd.
         spell(rater): {spell(said): spell(meant) for said, meant in meaning.items()}
         for rater, meaning in recode.items()
     }
+    with checking("ratings.from_frame") as require:
+        raters = sorted(set(rows["rater"]))
+        for rater, meaning in means.items():
+            require(rater in raters, f"recode names {rater!r}; raters are {raters[:8]}")
+            mine = rows.loc[rows["rater"] == rater]
+            said = {c for c in mine["choice"] if c is not None}
+            said |= {o for s in mine["chosen_set"] if s is not None for o in s}
+            never = sorted(set(meaning) - said) if said else []
+            require(not never, f"recode: {rater!r} never says {never}; it says {sorted(said)}")
     for column in ("choice", "chosen_set") if means else ():
         meant: list[Any] = []
         for rater, said in zip(rows["rater"], rows[column], strict=True):
@@ -150,6 +159,12 @@ def _options(rows: pd.DataFrame, positive: str, options: Sequence[str] | None) -
         return tuple(map(spell, options))
     seen = {c for c in rows["choice"] if c is not None}
     seen |= {o for s in rows["chosen_set"] if s is not None for o in s}
+    with checking("ratings.from_frame") as require:
+        require(
+            spell(positive) in seen,
+            f"positive={spell(positive)!r} is nobody's answer; answers are "
+            f"{sorted(seen)[: 2 * SHOWN]}. Where nobody happened to give it, declare options=",
+        )
     return (spell(positive), *sorted(seen - {spell(positive)}))
 
 

@@ -63,7 +63,8 @@ def shift_matrix(
             require(name in options, f"{name!r} is no option; there are {list(options)}")
         require(chosen != added, "chosen and added must differ")
         require(0 <= strength <= 1, f"strength must lie in [0, 1], got {strength!r}")
-        require(target in places, f"{sorted(target)} is no admissible response set")
+        known = {chosen, added} <= set(options)
+        require(target in places or not known, f"{sorted(target)} is no admissible response set")
     matrix = np.zeros((len(sets), len(options)))
     for k, option in enumerate(options):
         matrix[places[frozenset({option})], k] = 1.0

@@ -48,8 +48,63 @@ def test_ratings_teaches_what_positive_means(answers, capsys):
     assert "unsafe" in capsys.readouterr().err
 
 
+def test_ratings_sees_a_mistyped_option(answers, capsys):
+    assert main(["ratings", str(answers), "--judge", "gpt", "--positve", "yes"]) == 2
+    told = capsys.readouterr().err
+    assert "--positve" in told
+    assert "unsafe" in told
+
+
 def test_ratings_names_what_it_does_not_understand(answers, capsys):
     assert main([*arguments(answers), "--error", "often"]) == 2
     assert "--error often: write rate:n" in capsys.readouterr().err
     assert main([*arguments(answers), "--rater", "who"]) == 2
     assert "who" in capsys.readouterr().err
+
+
+def test_ratings_recodes_a_judge_that_was_asked_the_opposite(tmp_path, capsys):
+    table = bj.ratings.simulate(items=300, random_seed=1)
+    answers = tmp_path / "answers.csv"
+    table.to_csv(answers, index=False)
+    gpt = table["rater"] == "gpt"
+    turn = {"yes": "no", "no": "yes"}
+    opposite = table.assign(choice=table["choice"].mask(gpt, table["choice"].map(turn)))
+    opposite = opposite.assign(
+        response_set=table["response_set"].mask(gpt, table["response_set"].replace(turn))
+    )
+    path = tmp_path / "opposite.csv"
+    opposite.to_csv(path, index=False)
+    assert main(arguments(path, "--json")) == 0
+    told = capsys.readouterr()
+    assert "polarity" in told.out + told.err
+    turned = ("--recode", "gpt:yes=no", "--recode", "gpt:no=yes")
+    assert main(arguments(path, *turned, "--json")) == 0
+    mended = json.loads(capsys.readouterr().out)
+    assert main(arguments(answers, "--json")) == 0
+    right = json.loads(capsys.readouterr().out)
+    for result in (mended, right):
+        result.pop("inputs", None)
+    assert mended["estimates"] == right["estimates"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ("gpt", "write judge:said=meant"),
+        ("gtp:yes=no", "recode names 'gtp'"),
+        ("gpt:Yes=no", "never says ['Yes']"),
+    ],
+)
+def test_ratings_names_a_recoding_that_does_nothing(answers, capsys, wrong, words):
+    assert main(arguments(answers, "--recode", wrong)) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_what_follows_from_a_fit_is_reported(fit_of):
+    from bayesjudge.cli.ratings import follow_up
+
+    fit = fit_of(bj.ratings)
+    worth = bj.ratings.performance(fit, of=[bj.ratings.Definition("mse")], draws=50)
+    page = bj.report(fit, *follow_up(fit, worth, 0.5, 0.95, 1))
+    for words in ("best, mse (srs/srs)[gpt]", "prevalence (at 0.5)[people]", "following[claude]"):
+        assert words in page

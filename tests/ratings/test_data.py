@@ -65,6 +65,12 @@ def test_a_positive_option_must_be_one():
         Ratings(np.ones((1, 2, 2), int), ("yes", "no"), "toxic")
 
 
+def test_a_positive_option_that_nobody_gave_is_no_new_option():
+    with pytest.raises(bj.InputError, match=r"'Yes' is nobody's answer; answers are \['no', 'yes"):
+        read(positive="Yes")
+    assert read(positive="maybe", options=["maybe", "yes", "no"]).positive_index == 0
+
+
 def test_paired_counts_that_cannot_be_are_refused():
     settings = {"options": ("yes", "no"), "positive": "yes"}
     paired = np.zeros((1, 2, 3), int)

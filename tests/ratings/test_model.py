@@ -1,10 +1,9 @@
 """The exact likelihood against enumeration, and the posterior against answers by other roads."""
 
-import itertools
-
 import numpy as np
 import pytest
 from conftest import simulated
+from enumeration import MEMBERS, OPTIONS, emission, enumerated
 from numpy.testing import assert_allclose
 from oracles import assert_mc_mean, assert_mc_sd
 from scipy.special import gammaln
@@ -13,33 +12,11 @@ import bayesjudge as bj
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.ratings import Priors, Ratings
 from bayesjudge.ratings.items import draw_shares
-from bayesjudge.ratings.lattice import lattice_of, thinned
+from bayesjudge.ratings.lattice import lattice_of
 from bayesjudge.ratings.model import prepared
+from bayesjudge.ratings.thinning import thinned
 
-OPTIONS = ("yes", "no")
-SETS = bj.ratings.all_response_sets(OPTIONS)
-MEMBERS = bj.ratings.membership(OPTIONS, SETS)
 SOURCES = ("people", "gpt", "claude")  # those of the contract's fit, so that its model is reused
-
-
-def enumerated(counts, alpha, seen):
-    """Probability of an item's ratings in one order: every latent response set summed by hand.
-
-    `alpha` (..., Q) and `seen` (..., T, Q) may hold many draws.
-    """
-    order = [t for t, n in enumerate(counts) for _ in range(n)]
-    total = 0.0
-    for latent in itertools.product(range(alpha.shape[-1]), repeat=len(order)):
-        held = np.bincount(latent, minlength=alpha.shape[-1])
-        log = (gammaln(alpha + held) - gammaln(alpha)).sum(axis=-1)
-        log = log - gammaln(alpha.sum(axis=-1) + len(order)) + gammaln(alpha.sum(axis=-1))
-        emitted = [seen[..., t, v] for t, v in zip(order, latent, strict=True)]
-        total = total + np.prod(emitted, axis=0) * np.exp(log)
-    return total
-
-
-def emission(choice, error):
-    return np.concatenate([choice @ error, np.broadcast_to(error, (*choice.shape[:-2], 3, 3))], -2)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +31,7 @@ def test_likelihood_sums_over_every_latent_response_set(small, rate):
     error = bj.ratings.error_matrix(MEMBERS, rate, 0.5)
     choice = np.stack([bj.ratings.choice_matrix(MEMBERS, g) for g in (0.5, -1.0)])
     seen = emission(choice, error)
-    lattice = lattice_of(chosen, endorsed, fold=rate == 0, support=seen[0] > 0)
+    lattice = lattice_of(chosen, endorsed, fold=np.array([rate == 0, rate == 0]))
     by_hand = [
         np.log(enumerated(row, alpha[s], seen[s]))
         for row, s in zip(lattice.counts, lattice.source[lattice.pattern_group], strict=True)
@@ -63,10 +40,21 @@ def test_likelihood_sums_over_every_latent_response_set(small, rate):
     assert lattice.weight.sum() == 10
 
 
+def test_points_are_found_also_where_a_row_is_no_single_number(small, monkeypatch):
+    from bayesjudge.ratings import lattice as module
+
+    fold = np.array([False, True])
+    coded = lattice_of(*small[:2], fold=fold)
+    monkeypatch.setattr(module, "_sizes", lambda rows: None)
+    plain = lattice_of(*small[:2], fold=fold)
+    for name in ("group", "step_start", "steps", "pattern"):
+        assert np.array_equal(getattr(coded, name), getattr(plain, name))
+
+
 def test_likelihood_of_a_fully_specified_task_is_dirichlet_multinomial():
     counts = np.array([[[4, 1, 0], [0, 2, 3]]])
     alpha = np.array([[0.7, 2.0, 1.1]])
-    lattice = lattice_of(counts, 0 * counts, fold=True, support=np.concatenate([np.eye(3)] * 2) > 0)
+    lattice = lattice_of(counts, 0 * counts, fold=np.ones(1, bool))
     found = lattice.log_likelihood(alpha, np.concatenate([np.eye(3)] * 2)[None])
     n = lattice.counts[:, :3]
     expected = (gammaln(alpha + n) - gammaln(alpha)).sum(axis=1) - (
@@ -80,59 +68,117 @@ def test_gradient_of_the_recurrence_is_its_slope(small):
 
     chosen, endorsed, alpha = small
     seen = emission(np.stack([bj.ratings.choice_matrix(MEMBERS, 0.5)] * 2), np.eye(3))
-    lattice = lattice_of(chosen, endorsed, fold=False, support=np.ones((5, 3), bool))
-    steps = (lattice.layout, lattice.ways, lattice.pair_start, lattice.pairs)
-    mine, flat = alpha[lattice.source], seen.reshape(-1, 3) * 0.9 + 0.05
+    lattice = lattice_of(chosen, endorsed, fold=np.array([False, True]))
+    steps = (lattice.group, lattice.step_start, lattice.steps)
+    mine, flat = alpha[lattice.source] + lattice.folded, seen.reshape(-1, 3) * 0.9 + 0.05
     rng = np.random.default_rng(2)
     toward = rng.normal(size=mine.shape), rng.normal(size=flat.shape)
 
     def value(step):
-        h = op._forward(mine + step * toward[0], flat + step * toward[1], *steps)[2]
-        return np.log(h[lattice.pattern]).sum()
+        p = op._forward(mine + step * toward[0], flat + step * toward[1], *steps)[0]
+        return np.log(p[lattice.pattern]).sum()
 
-    path, q, h = op._forward(mine, flat, *steps)
-    bar = np.zeros(h.size)
-    np.add.at(bar, lattice.pattern, 1 / h[lattice.pattern])
-    found = op._backward(mine, flat, *steps, bar, path, q, h)
+    p, more = op._forward(mine, flat, *steps)
+    bar = np.zeros(p.size)
+    np.add.at(bar, lattice.pattern, 1 / p[lattice.pattern])
+    found = op._backward(mine, flat, *steps, bar, p, more)
     slope = sum((g * t).sum() for g, t in zip(found, toward, strict=True))
     assert_allclose(slope, (value(1e-5) - value(-1e-5)) / 2e-5, rtol=1e-7)
 
 
-def test_the_models_likelihood_is_that_of_the_lattice():
+def point_at(model, **values):
+    """A point of NUTS, from values on their own scales."""
+    point = model.initial_point()
+    for name, value in values.items():
+        variable = model[name]
+        transform = model.rvs_to_transforms[variable]
+        made = np.asarray(value)
+        if transform is not None:
+            made = transform.forward(made, *variable.owner.inputs).eval()
+        point[model.rvs_to_values[variable].name] = made
+    return point
+
+
+def likelihood_by_hand(ratings, share, size, columns, rate, skew):
+    """Log probability of all ratings, given what choices from {yes, no} are of each source."""
+    total = 0.0
+    for s, n_s in enumerate(size):
+        choice = np.column_stack([MEMBERS[:, :2], columns[s]])
+        error = bj.ratings.error_matrix(MEMBERS, rate if s == 0 else 0.0, skew)
+        seen = emission(choice, error)
+        for i in range(ratings.chosen.shape[1]):
+            counts = [*ratings.chosen[s, i], *ratings.endorsed[s, i]]
+            total += np.log(enumerated(counts, n_s * share[s], seen))
+    return total
+
+
+@pytest.mark.parametrize("how", ["free", "tied", "known"])
+def test_the_models_likelihood_is_that_of_the_lattice(how):
     """The graph that NUTS climbs, errors included, against enumeration at one point."""
-    table = bj.ratings.simulate(items=12, choices=2, response_sets=1, random_seed=3)
+    table = bj.ratings.simulate(items=6, choices=3, response_sets=1, random_seed=3)
     ratings = Ratings.from_frame(
         table, positive="yes", judges=["gpt", "claude"], response_set="response_set"
     )
-    priors = Priors(error=BetaPrior(1, 9))
-    model = bj.ratings.build_model(ratings, priors)
     rng = np.random.default_rng(4)
     share, size = rng.dirichlet(np.ones(3), 3), rng.gamma(4, 1, 3)
-    picked, rate, skew = rng.dirichlet(np.ones(2), (3, 1)), 0.15, 0.4
-    point = model.initial_point()
-    for rv, value in {
-        "set_share": share,
-        "pool_size": size,
-        "choice_of_2": picked,
-        "error_rate": np.array(rate),
-        "skew": np.array(skew),
-    }.items():
-        variable = model[rv]
-        transform = model.rvs_to_transforms[variable]
-        name = model.rvs_to_values[variable].name
-        inputs = variable.owner.inputs
-        point[name] = value if transform is None else transform.forward(value, *inputs).eval()
-    found = float(model.point_logps(point, round_vals=10)["ratings"])
-    expected = 0.0
-    for s in range(3):
-        choice = MEMBERS * 1.0
-        choice[:, 2] = picked[s, 0]
-        error = bj.ratings.error_matrix(MEMBERS, rate if s == 0 else 0.0, skew)
-        seen = emission(choice, error)
-        for i in range(12):
-            counts = [*ratings.chosen[s, i], *ratings.endorsed[s, i]]
-            expected += np.log(enumerated(counts, size[s] * share[s], seen))
-    assert_allclose(found, expected, rtol=1e-8)
+    columns, strength = rng.dirichlet(np.ones(2), 3), rng.normal(size=3)
+    given, point, rate, skew = {}, {"set_share": share}, 0.0, 0.0
+    if how == "free":
+        rate, skew = 0.15, 0.4
+        given = {"error": BetaPrior(1, 9)}
+        table = np.stack([np.column_stack([MEMBERS[:, :2], c]) for c in columns])
+        joint = table * share[:, None, :]  # of choice and set, taken apart by choice
+        chosen = joint.sum(axis=-1)
+        behind = np.stack([joint[:, 0, [0, 2]], joint[:, 1, [1, 2]]], axis=1) / chosen[..., None]
+        point = {"choice_share": chosen, "set_behind_2": behind, "error_rate": rate, "skew": skew}
+    elif how == "tied":
+        given, point["strength"] = {"strength": 1.0}, strength
+        columns = [bj.ratings.choice_matrix(MEMBERS, g)[:, 2] for g in strength]
+    else:
+        given = {"choice": [np.column_stack([MEMBERS[:, :2], c]) for c in columns]}
+    model = bj.ratings.build_model(ratings, Priors(**given))
+    at = point_at(model, pool_size=size, **point)
+    found = float(model.point_logps(at, round_vals=10)["ratings"])
+    assert_allclose(found, likelihood_by_hand(ratings, share, size, columns, rate, skew), rtol=1e-8)
+
+
+def test_a_known_choice_that_cannot_be_is_refused(forced_only):
+    outside = np.array([[1.0, 0.2, 0.5], [0.0, 0.8, 0.5]])
+    for wrong, words in (
+        (np.eye(2), "shape"),
+        (outside, "does not hold it"),
+        (0.9 * MEMBERS, "sum to 1"),
+    ):
+        with pytest.raises(bj.InputError, match=words):
+            bj.ratings.build_model(forced_only, Priors(choice=wrong))
+    with pytest.raises(bj.InputError, match="not both"):
+        Priors(choice=MEMBERS, strength=1.0)
+
+
+def test_shares_and_choices_have_the_priors_that_were_asked_for():
+    """The joint table of choice and set, against Dirichlet shares times Dirichlet columns of F."""
+    options = ("a", "b", "c")
+    ratings = Ratings(np.ones((1, 2, 3), int), options, "a", sources=("people",))
+    priors = Priors(share=(1.5, 1.0, 2.0, 0.8, 1.0, 3.0, 1.2), selection=1.7)
+    model = bj.ratings.build_model(ratings, priors)
+    densities = [model["choice_share"], model["set_behind_4"], *model.potentials]
+    logp = model.compile_logp(vars=densities, jacobian=False)
+    members, rng, off = ratings.members, np.random.default_rng(9), []
+    held = [np.flatnonzero(row) for row in members]
+    for _ in range(5):
+        joint = rng.dirichlet(np.ones(12))
+        table = np.zeros((3, 7))
+        table[members > 0] = joint
+        share, chosen = table.sum(axis=0), table.sum(axis=1)
+        behind = np.stack([table[k, held[k]] / chosen[k] for k in range(3)])
+        found = logp(point_at(model, choice_share=chosen[None], set_behind_4=behind[None]))
+        columns = (table / share)[members > 0]
+        expected = (np.asarray(priors.share) - 1) @ np.log(share) + 0.7 * np.log(columns).sum()
+        # volumes: d(table) = prod share^(size - 1) d(share, F) = prod chosen^(4 - 1) d(O, F')
+        expected -= (members.sum(axis=0) - 1) @ np.log(share)
+        expected += 3 * np.log(chosen).sum()
+        off.append(float(found) - expected)
+    assert_allclose(off, off[0], rtol=0, atol=1e-8)
 
 
 # The posterior ----------------------------------------------------------------------------------
@@ -269,6 +315,26 @@ def test_prior_check_moves_what_is_not_identified_and_little_else(forced_fit, fi
     spread = forced_fit.draws("endorsement")[:, 0, 0].std()
     assert moved.iloc[0] - moved.iloc[1] > 0.7 * spread
     assert abs(held.iloc[0] - held.iloc[1]) < 0.3 * (moved.iloc[0] - moved.iloc[1])
+    # weighing the draws at hand gives what fitting again gives
+    weighed = bj.ratings.prior_sweep(forced_fit, {"few": (5.0, 5.0, 1.0)})
+    row = weighed["endorsement, few[people, yes]"]
+    assert abs(row.value - moved.iloc[1]) < 0.25 * (moved.iloc[0] - moved.iloc[1])
+    assert row.low < row.value < row.high
+
+
+def test_other_priors_are_weighed_exactly(forced_fit):
+    """Back from a prior to its neighbour, at the draws' own weights; what is refused."""
+    name, at = "endorsement, same[people, yes]", forced_fit.draws("endorsement")[:, 0, 0]
+    same = bj.ratings.prior_sweep(forced_fit, {"same": 1.0})[name]
+    assert same.value == pytest.approx(at.mean(), rel=1e-12)
+    assert_allclose([same.low, same.high], np.quantile(at, [0.025, 0.975]), atol=2e-3)
+    share = forced_fit.draws("set_share")[:, 0]
+    weight = share[:, 0] ** 2 * share[:, 1] ** 2
+    few = bj.ratings.prior_sweep(forced_fit)["endorsement, few accept several[people, yes]"]
+    assert few.value == pytest.approx(weight @ at / weight.sum(), rel=1e-12)
+    assert few.value < same.value
+    with pytest.raises(bj.InputError, match="expected one positive weight or 3"):
+        bj.ratings.prior_sweep(forced_fit, {"odd": (1.0, 2.0)})
 
 
 # Downstream -------------------------------------------------------------------------------------
@@ -288,14 +354,16 @@ def test_performance_finds_the_best_judge_where_items_are_rated_often():
 
 
 def test_performance_says_where_the_prior_outweighs_the_ratings(fit_of):
-    found = bj.ratings.performance(fit_of(bj.ratings), draws=200)
+    found = bj.ratings.performance(fit_of(bj.ratings), draws=200, tied=False)
     assert np.isfinite(found.draws).all()  # no share is 0 in a posterior
     (text,) = (c.text for c in found.cautions if c.name == "few-ratings")
     assert "gpt" in text
     table = found.estimate().table
     assert (table["low"] <= table["value"]).all()
-    again = bj.ratings.performance(fit_of(bj.ratings), draws=200)
+    again = bj.ratings.performance(fit_of(bj.ratings), draws=200, tied=False)
     assert np.array_equal(found.draws, again.draws)
+    tied = bj.ratings.performance(fit_of(bj.ratings), draws=200)
+    assert "few-ratings" not in {c.name for c in tied.cautions}
 
 
 def test_prevalences_fall_as_the_cutoff_rises(fit_of):
@@ -307,7 +375,7 @@ def test_prevalences_fall_as_the_cutoff_rises(fit_of):
 def test_thinning_keeps_sets_and_says_so():
     ratings = simulated(bj.ratings, 2)
     many = Ratings(ratings.chosen * 20, OPTIONS, "yes", endorsed=ratings.endorsed, sources=SOURCES)
-    chosen, endorsed, kept = thinned(many.chosen, many.endorsed, fold=True)
+    chosen, endorsed, kept = thinned(many.chosen, many.endorsed, fold=np.ones(3, bool), most=2_000)
     assert kept is not None
     assert chosen.sum(axis=-1).max() <= kept
     assert (chosen <= many.chosen).all()
@@ -322,4 +390,4 @@ def test_the_lattice_is_bearable_for_a_thousand_items_and_five_judges():
     endorsed = rng.multinomial(3, np.full(7, 1 / 7), (6, 1000)) * (np.arange(1000) < 200)[:, None]
     ratings = Ratings(chosen, "abc", "a", endorsed=endorsed, sets=sets)
     lattice, _ = prepared(ratings, Priors())
-    assert len(lattice.pairs) < 30_000
+    assert len(lattice.steps) * 7 < 1_000_000

@@ -1,0 +1,31 @@
+"""An item's ratings with every latent response set summed by hand."""
+
+import itertools
+
+import numpy as np
+from scipy.special import gammaln
+
+import bayesjudge as bj
+
+OPTIONS = ("yes", "no")
+MEMBERS = bj.ratings.membership(OPTIONS, bj.ratings.all_response_sets(OPTIONS))
+
+
+def enumerated(counts, alpha, seen):
+    """Probability of an item's ratings in one order: every latent response set summed by hand.
+
+    `alpha` (..., Q) and `seen` (..., T, Q) may hold many draws.
+    """
+    order = [t for t, n in enumerate(counts) for _ in range(n)]
+    total = 0.0
+    for latent in itertools.product(range(alpha.shape[-1]), repeat=len(order)):
+        held = np.bincount(latent, minlength=alpha.shape[-1])
+        log = (gammaln(alpha + held) - gammaln(alpha)).sum(axis=-1)
+        log = log - gammaln(alpha.sum(axis=-1) + len(order)) + gammaln(alpha.sum(axis=-1))
+        emitted = [seen[..., t, v] for t, v in zip(order, latent, strict=True)]
+        total = total + np.prod(emitted, axis=0) * np.exp(log)
+    return total
+
+
+def emission(choice, error):
+    return np.concatenate([choice @ error, np.broadcast_to(error, (*choice.shape[:-2], 3, 3))], -2)

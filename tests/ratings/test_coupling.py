@@ -1,0 +1,138 @@
+"""People and a judge tied item by item: against weighted prior draws, and on known judges."""
+
+import numpy as np
+import pytest
+from enumeration import MEMBERS, OPTIONS, emission, enumerated
+from oracles import assert_mc_mean
+
+import bayesjudge as bj
+from bayesjudge.ratings import Priors, Ratings
+from bayesjudge.ratings.coupling import CHAINS, couple
+
+N_ITEMS = 4
+ALPHA = np.array([1.2, 0.8, 0.9])
+CHOICE = np.stack([bj.ratings.choice_matrix(MEMBERS, g) for g in (0.6, -0.4)])
+
+
+def tiny():
+    """Two choices of people; of the judge two choices and one set: few enough to enumerate."""
+    rng = np.random.default_rng(1)
+    chosen = np.array([[[2, 0], [0, 2], [1, 1], [2, 0]], [[2, 0], [0, 2], [0, 2], [2, 0]]])
+    endorsed = np.zeros((2, N_ITEMS, 3), int)
+    endorsed[1] = rng.multinomial(1, [0.3, 0.3, 0.4], N_ITEMS)
+    return Ratings(chosen, OPTIONS, "yes", endorsed=endorsed, sources=("people", "gpt"))
+
+
+def weighted_prior_draws(ratings, error, n=40_000):
+    """Follow the model as it is written down, and weigh by the likelihood of every path."""
+    rng = np.random.default_rng(2)
+    w, kappa = rng.random(n), np.exp(np.log(8.0) + 1.5 * rng.normal(size=n))
+    rho = rng.dirichlet(np.ones(3), n)
+    theta = rng.dirichlet(ALPHA, (n, N_ITEMS))
+    log, cross = np.zeros(n), np.zeros((n, N_ITEMS))
+    people, judge = emission(CHOICE[0], error), emission(CHOICE[1], np.eye(3))
+    for i in range(N_ITEMS):
+        counts = [*ratings.chosen[0, i], *ratings.endorsed[0, i]]
+        log += np.log(theta[:, i] @ people.T) @ counts
+        alpha = kappa[:, None] * (w[:, None] * theta[:, i] + (1 - w[:, None]) * rho)
+        counts = [*ratings.chosen[1, i], *ratings.endorsed[1, i]]
+        whole = enumerated(counts, alpha, judge)
+        log += np.log(whole)
+        for v in range(3):  # E[eta_v | judge's ratings]: one more rating, which shows its set
+            marked = np.concatenate([judge, np.eye(3)[v][None]])
+            cross[:, i] += theta[:, i, v] * enumerated([*counts, 1], alpha, marked) / whole
+    weight = np.exp(log - log.max())
+    return weight / weight.sum(), w, np.log(kappa), cross
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.2])
+def test_pairs_are_drawn_from_their_posterior(rate):
+    """The Gibbs sampler and its urn, against weighted draws that know neither."""
+    ratings, n = tiny(), 100 * CHAINS
+    error = bj.ratings.error_matrix(MEMBERS, rate, 0.5)
+    pair = couple(
+        ratings,
+        1,
+        Priors(),
+        np.broadcast_to(np.stack([ALPHA, ALPHA]), (n, 2, 3)),
+        np.broadcast_to(CHOICE, (n, 2, 2, 3)),
+        None if rate == 0 else np.broadcast_to(np.stack([error, np.eye(3)]), (n, 2, 3, 3)),
+        np.random.default_rng(3),
+    )
+    weight, w, log_size, cross = weighted_prior_draws(ratings, error)
+    effective = 1 / (weight**2).sum()
+    assert effective > 1_000
+    drawn = {
+        "following": (pair.following, w),
+        "constancy": (np.log(pair.constancy), log_size),
+        **{
+            f"item {i}": ((pair.people[:, i] * pair.judge[:, i]).sum(axis=-1), cross[:, i])
+            for i in range(N_ITEMS)
+        },
+    }
+    for name, (values, prior) in drawn.items():
+        mean = weight @ prior
+        error_of_mean = np.sqrt(weight @ (prior - mean) ** 2 / effective)
+        by_chain = values.reshape(-1, CHAINS).T
+        # the oracle's own error, on top of the sampler's
+        shift = np.clip(by_chain.mean() - mean, -4 * error_of_mean, 4 * error_of_mean)
+        try:
+            assert_mc_mean(by_chain, mean + shift)
+        except AssertionError as failed:
+            raise AssertionError(f"{name}: {failed}") from failed
+
+
+# Judges whose ties are known ---------------------------------------------------------------------
+
+
+def test_a_judge_that_follows_people_is_told_from_one_that_does_not(fit_of):
+    """Three choices an item: the contract's judges share 90 % and 50 % with people."""
+    found = bj.ratings.following(fit_of(bj.ratings), draws=200)
+    gpt, claude = (found[f"following[{j}]"] for j in ("gpt", "claude"))
+    assert gpt.value > claude.value
+    assert gpt.low <= 0.9 <= gpt.high
+    assert claude.low <= 0.5 <= claude.high
+    assert "not-met" not in {c.name for c in found.cautions}
+
+
+def test_tying_mends_what_few_ratings_hide(fit_of):
+    """Squared error between the judges' shares and people's, at three choices an item."""
+    true = {}
+    for judge, alike in (("gpt", 0.9), ("claude", 0.5)):
+        # two independent Dirichlet shares of one mean: (1 - alike)^2 * 2 * variance, summed
+        mean = MEMBERS @ np.array([0.35, 0.4, 0.25])
+        true[judge] = (1 - alike) ** 2 * 2 * (mean * (1 - mean)).sum() / (1 + 4.0)
+    mse = [bj.ratings.Definition("mse")]
+    off, best = {}, {}
+    for tied in (True, False):
+        found = bj.ratings.performance(fit_of(bj.ratings), of=mse, draws=200, tied=tied)
+        off[tied] = [found.values[0, j] - true[name] for j, name in enumerate(found.judges)]
+        best[tied] = found.best().loc["mse (srs/srs)", "gpt"]
+    assert np.abs(off[True]).max() < 0.4 * np.abs(off[False]).max()
+    assert best[True] > best[False] + 0.2  # untied, the judge that follows people looks worse
+
+
+def test_a_judges_draws_do_not_depend_on_other_judges():
+    ratings, n = tiny(), CHAINS
+    three = Ratings(
+        ratings.chosen[[0, 1, 0]],
+        OPTIONS,
+        "yes",
+        endorsed=ratings.endorsed[[0, 1, 1]],
+        sources=("people", "gpt", "claude"),
+    )
+    made = []
+    for data in (ratings, three):
+        sources = len(data.sources)
+        made.append(
+            couple(
+                data,
+                1,
+                Priors(),
+                np.broadcast_to(ALPHA, (n, sources, 3)),
+                np.broadcast_to(CHOICE[0], (n, sources, 2, 3)),
+                None,
+                np.random.default_rng(4),
+            )
+        )
+    assert np.array_equal(made[0].judge, made[1].judge)
