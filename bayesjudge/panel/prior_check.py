@@ -16,7 +16,7 @@ from bayesjudge.panel.summaries import Summary
 from bayesjudge.panel.voting import true_prevalence
 
 #: Of this many prior draws each statistic has a distribution.
-DRAWS = 400
+DRAWS = 200
 
 
 def prior_check(

@@ -63,5 +63,5 @@ def test_shares_of_votes_with_more_classes():
     bj.panel.prior_check(votes, random_seed=1, into=drawn)
     # classes are exchangeable in the prior
     means = [drawn[f"vote_share[{c}]"].mean() for c in "lmh"]
-    error = max(drawn[f"vote_share[{c}]"].std() for c in "lmh") / np.sqrt(400)
+    error = max(drawn[f"vote_share[{c}]"].std() for c in "lmh") / np.sqrt(200)
     np.testing.assert_allclose(means, 1 / 3, atol=5 * error)
