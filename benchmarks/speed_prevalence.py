@@ -1,7 +1,7 @@
 """Many systems at once: one call against a loop over single ones.
 
-    python benchmarks/speed_prevalence.py               # 1,000 systems: minutes
-    python benchmarks/speed_prevalence.py --systems 100
+    python benchmarks/speed_prevalence.py                 # 1,000 systems, NUTS on 100: minutes
+    python benchmarks/speed_prevalence.py --sampled 1000  # NUTS on all of them too
 
 Closed forms, quadrature and NUTS (rates separate and pooled) of many systems in one call; beside
 each, what as many single calls would take, timed on a few. The second table is the engine of
@@ -60,10 +60,8 @@ def sampled(pooling: str) -> Callable[[prevalence.Counts], Any]:
     )
 
 
-def one_call(systems: int) -> pd.DataFrame:
+def one_call(many_systems: int, sampled_systems: int) -> pd.DataFrame:
     """Time each method on all systems, and on a few one by one."""
-    counts = draw(systems)
-    singles = [counts.system(name) for name in (counts.systems or ())[: SINGLES + 1]]
     methods: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
         "Rogan-Gladen": (prevalence.rogan_gladen,) * 2,
         "difference": (prevalence.difference,) * 2,
@@ -74,13 +72,17 @@ def one_call(systems: int) -> pd.DataFrame:
     }
     rows = []
     for name, (many, single) in methods.items():
+        systems = sampled_systems if name.startswith("NUTS") else many_systems
+        counts = draw(systems)
+        singles = [counts.system(one) for one in (counts.systems or ())[: SINGLES + 1]]
         single(singles[0])  # compiles
-        loop, _ = seconds(lambda single=single: [single(one) for one in singles[1:]])
+        loop, _ = seconds(lambda f=single, ones=singles: [f(one) for one in ones[1:]])
         many(counts)
-        together, found = seconds(lambda many=many: many(counts))
+        together, found = seconds(lambda f=many, counts=counts: f(counts))
         rows.append(
             {
                 "method": name,
+                "systems": systems,
                 "one_call_s": together,
                 "loop_s": loop / SINGLES * systems,
                 "ratio": loop / SINGLES * systems / together,
@@ -128,9 +130,10 @@ def families() -> pd.DataFrame:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--systems", type=int, default=1000)
+    parser.add_argument("--sampled", type=int, default=100, help="systems for NUTS")
     asked = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)  # told in the column
-    table = pd.concat([families(), one_call(asked.systems)], ignore_index=True)
+    table = pd.concat([families(), one_call(asked.systems, asked.sampled)], ignore_index=True)
     RESULTS.mkdir(exist_ok=True)
     table.to_csv(RESULTS / "speed_prevalence.csv", index=False, float_format="%.4g")
     print(table.to_string(index=False, float_format="%.4g"))
