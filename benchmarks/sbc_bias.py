@@ -1,6 +1,6 @@
 """Calibration of the hierarchical model of shifts: simulation-based calibration with NUTS.
 
-    python benchmarks/sbc_bias.py                     # 200 simulations a study, minutes
+    python benchmarks/sbc_bias.py                     # 500 simulations a study, half an hour
     python benchmarks/sbc_bias.py --simulations 1000  # continues where the last run ended
 
 Two studies: one judge with two perturbations (no pooling), and two judges with three perturbations
@@ -108,16 +108,20 @@ def study_of(name: str, simulations: int, **how: Any) -> lab.RankStudy:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--simulations", type=int, default=200)
+    parser.add_argument("--simulations", type=int, default=500)
     parser.add_argument("--workers", type=int, help="processes; all cores by default")
     parser.add_argument("--fresh", action="store_true", help="forget earlier results")
     asked = parser.parse_args()
-    tables, figure = [], plt.figure(figsize=(11, 4.5), layout="constrained")
+    tables, figure = [], plt.figure(figsize=(13, 6.5), layout="constrained")
     for i, name in enumerate(STUDIES):
         begin = time.perf_counter()
         study = study_of(name, asked.simulations, workers=asked.workers, resume=not asked.fresh)
         ax = lab.plot_ranks(study, ax=figure.add_subplot(1, 2, i + 1))
         ax.set_title(name.replace("_", " "))
+        ax.get_legend().remove()  # too many names to lie over the lines
+        lines, names = ax.get_legend_handles_labels()
+        side = ("outside lower left", "outside lower right")[i]
+        figure.legend(lines, names, loc=side, ncols=(2, 4)[i], frameon=False, fontsize="x-small")
         once = study.table.drop_duplicates("simulation")
         table = study.uniformity().reset_index()
         table.insert(0, "study", name)

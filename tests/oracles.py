@@ -98,3 +98,9 @@ def joint_prevalence_cdf(counts, theta, nodes=80):
         return (seen * labels * judge * (t * w)[:, None, None]).sum()
 
     return np.array([mass(t) for t in np.atleast_1d(theta)]) / mass(1.0)
+
+
+def assert_same_mean(draws, expected, error):
+    """Both sides have a Monte Carlo error."""
+    mcse = float(array_stats.mcse(np.asarray(draws), method="mean"))
+    assert abs(float(np.mean(draws)) - expected) < SIGMAS * np.hypot(mcse, error)

@@ -25,6 +25,9 @@ step imports "$bin/lint-imports" --no-logo
 step types "$bin/mypy"
 [ "${1:-}" = --lint ] && exit 0
 
+# Chains and processes use the cores already: threads of matrix products would wait for each other.
+export MKL_NUM_THREADS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+
 # Tests (slow ones too), notebooks and README live in tests/; the doctests are those of the package.
 # pytest comes last and prints its own time, so that its closing line closes the run.
 set -- -m pytest -m "" --doctest-modules --cov --cov-report=term --durations=10 "$@" tests bayesjudge

@@ -21,9 +21,10 @@ def cautions_of(shifts: Shifts) -> tuple[Caution, ...]:
     Returns
     -------
     tuple of Caution
-        Among ``missing-rejudgements``, ``clustered-neighbours`` and ``reruns-move``.
+        Among ``missing-rejudgements``, ``more-repeats-than-usual``, ``clustered-neighbours`` and
+        ``reruns-move``.
     """
-    return (*_missing(shifts), *_clustered(shifts), *_reruns(shifts))
+    return (*_missing(shifts), *_repeated(shifts), *_clustered(shifts), *_reruns(shifts))
 
 
 def _missing(shifts: Shifts) -> Iterator[Caution]:
@@ -40,6 +41,21 @@ def _missing(shifts: Shifts) -> Iterator[Caution]:
         f"{total} re-judgements or their baselines have no score ({kept} neighbours remain); "
         f"{done}",
     )
+
+
+def _repeated(shifts: Shifts) -> Iterator[Caution]:
+    if shifts.counts is None or shifts.averaged == 1:
+        return
+    # reruns are counted with the baseline, which then has more scores by right
+    cells = shifts.counts[..., 1:] if shifts.reruns else shifts.counts
+    over = int((cells > shifts.averaged).sum())
+    if over:
+        yield Caution(
+            "more-repeats-than-usual",
+            f"{over} of {np.count_nonzero(cells)} combinations of item, judge and variant have "
+            f"more than the usual {shifts.averaged} scores: do two items share a name? Then their "
+            "scores are averaged, and shifts between different items are taken for bias",
+        )
 
 
 def _clustered(shifts: Shifts) -> Iterator[Caution]:

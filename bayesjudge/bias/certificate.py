@@ -93,17 +93,20 @@ class Certificate:
 
     def _promise(self) -> str:
         moved = "one item is" if self.design == "item" else "all items are"
-        change = "as they are" if self.alpha == 1 else f"shrunk by {self.alpha:.4g}"
+        change = (
+            "as they are" if self.alpha == 1 else f"shrunk to {self.alpha:.4g} of their distance"
+        )
         centre = {
             "fixed": "a centre fixed beforehand",
             "holdout": "the mean of other items",
             "mean": "their own mean",
         }[self.center]
-        towards = "" if self.alpha == 1 else f" towards {centre}"
+        towards = "" if self.alpha == 1 else f" from {centre}"
         noise = f"noise up to {self.noise_scale:.3g} points" if self.noise_scale else "no noise"
         basis = (
             "This rests on the scale alone: no shift can be larger than its range, "
-            f"and {self.neighbours} neighbours cannot say more ({self.needed} could)"
+            f"and {self.neighbours} measured neighbour{'s' * (self.neighbours != 1)} cannot say "
+            f"more ({self.needed} could)"
             if self.range_only
             else f"This rests on {ROADS[self.road]}, from {self.neighbours} neighbours of the "
             f"perturbation with fewest ({self.worst} sets the bound): shifts of the judge's own "

@@ -18,6 +18,9 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.results import Caution
 
+#: Cautions of a fit that go with every certificate from it.
+AGAINST_A_FIT = ("not-converged", "heavy-tailed-shifts", "shifts-together")
+
 
 def certify(
     source: Shifts | Fit,
@@ -222,7 +225,7 @@ def _road_cautions(road: str, source: Any) -> list[Caution]:
         )
     if isinstance(source, Fit):
         told.append(Caution("rests-on-a-model", f"the bound is that of a model: {source.method}"))
-        told += [c for c in source.cautions if c.name == "not-converged"]
+        told += [c for c in source.cautions if c.name in AGAINST_A_FIT]
     return told
 
 

@@ -156,7 +156,7 @@ class Shifts:
         Returns
         -------
         Shifts
-            With those rows; it holds no scores for the normal model where rows were left out.
+            With those rows, and all that repeated scores say of a judge's noise.
 
         Raises
         ------

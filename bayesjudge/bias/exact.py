@@ -16,6 +16,10 @@ from bayesjudge.core.results import Estimate
 
 #: Nodes for the posterior mean of a root.
 MEAN_NODES = 120
+WORST = (
+    "one neighbour more has moved as far as the scale allows: a worst case for upper ends, which "
+    "estimates too much where neighbours are few"
+)
 
 
 def exact(
@@ -78,7 +82,7 @@ def exact(
         ci_prob=ci_prob,
         source=f"{FEUER}, Definition 3.1, with a Dirichlet prior of total mass 1",
         interval="equal-tailed",
-        assumptions=(SAMPLED, "neighbours are independent"),
+        assumptions=(SAMPLED, "neighbours are independent", *(WORST,) * (prior == "worst")),
         cautions=cautions_of(shifts),
     )
 

@@ -11,6 +11,7 @@ import numpy as np
 from bayesjudge.bias.cautions import cautions_of
 from bayesjudge.bias.closed_form import FEUER, NOISE_ALIKE, SAMPLED
 from bayesjudge.bias.data import Shifts
+from bayesjudge.bias.departures import departures
 from bayesjudge.bias.rows import freedom_of, rows_of
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
@@ -178,8 +179,7 @@ def fit(
     """
     from bayesjudge.core.sampling import sample
 
-    model = build_model(shifts, priors)
-    more = []
+    model, more = build_model(shifts, priors), []
     if len(model.coords["perturbation"]) == 1 and not freedom_of(shifts).any():
         more.append(
             Caution(
@@ -199,10 +199,10 @@ def fit(
         assumptions=(
             SAMPLED,
             NOISE_ALIKE,
-            "shifts are normal about their mean",
+            "shifts are normal about their mean, each perturbation's on their own",
             f"priors: {priors}",
         ),
-        cautions=(*more, *cautions_of(shifts)),
+        cautions=(*more, *departures(shifts), *cautions_of(shifts)),
         random_seed=random_seed,
         **{"draws": 2000, "target_accept": 0.95, "road": "full", **sampling},
     )

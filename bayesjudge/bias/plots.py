@@ -94,7 +94,7 @@ def plot_release(release: Release, *, bins: int = 40, ax: Axes | None = None) ->
     ax.axvline(release.center, ls="--", color="k", lw=1, label="centre")
     rank = release.correlation["spearman"]
     ax.set_title(
-        f"shrunk by {release.certificate.alpha:.3g}, noise {release.noise:.3g} points: "
+        f"shrunk to {release.certificate.alpha:.3g}, noise {release.noise:.3g} points: "
         f"rank correlation {rank:.3f}",
         fontsize="medium",
     )
@@ -159,7 +159,7 @@ def plot_certificate(certificate: Certificate, *, ax: Axes | None = None) -> Axe
     colour = "C7" if certificate.range_only else "C0"
     title = "Certificate" if certificate.certified else "No certificate"
     if certificate.certified:
-        title += f": scores shrunk by {certificate.alpha:.3g}"
+        title += f": scores shrunk to {certificate.alpha:.3g}"
         title += ", by the scale alone" if certificate.range_only else ""
         ax.axhspan(0.985, 1, color="0.9")
         ax.axhspan(0.985, 1, xmax=certificate.alpha, color=colour)

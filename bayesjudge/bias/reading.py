@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -85,7 +86,9 @@ def read_table(table: Any, columns: Columns, baseline: str, reruns: tuple[str, .
             require(empty == 0, f"column {name!r} has {empty} empty cells")
         found = sorted(frame[columns.variant].dropna().astype(str).unique())
         for name in (baseline, *reruns):
-            require(name in found, f"no variant {name!r}; there are {found}")
+            near = get_close_matches(name, found, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {found}"
+            require(name in found, f"no variant {name!r}; {hint}")
         require(baseline not in reruns, f"{baseline!r} cannot be both baseline and rerun")
         require(len(found) >= 2, "there is nothing to compare the baseline with")
         for name in columns.scores:

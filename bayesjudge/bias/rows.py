@@ -49,11 +49,7 @@ def rows_of(shifts: Shifts, unit: float | None) -> dict[str, Any]:
     """
     unit = shifts.span if unit is None else unit
     with checking("bias.fit") as require:
-        require(
-            shifts.counts is not None and shifts.signed,
-            "the model needs scores, not differences: read them with Shifts.from_frame and one "
-            "score column (bayesjudge.bias.exact and certify do with differences)",
-        )
+        require(shifts.counts is not None, _why_not(shifts))
         require(np.isfinite(unit), "the scale has no ends: give the priors a unit in score points")
     assert shifts.counts is not None
     assert shifts.means is not None
@@ -76,3 +72,25 @@ def rows_of(shifts: Shifts, unit: float | None) -> dict[str, Any]:
         "squares": shifts.squares[free],
         "freedom": freedom_of(shifts)[free],
     }
+
+
+def _why_not(shifts: Shifts) -> str:
+    """Say what the model lacks, and what answers in its place.
+
+    There is no model of sizes alone. Without signs, a mean shift and a spread about it cannot be
+    told apart; and what is left, the distribution of sizes, has an exact posterior. Pooling it over
+    judges would let a judge that was measured twice be certified by the neighbours of others.
+    """
+    if len(shifts.scores) > 1:
+        return (
+            f"the model is of one score and there are {len(shifts.scores)}; read each by itself "
+            "(rms_shift, exact and certify take them together)"
+        )
+    if any(name in shifts.reruns for name in shifts.perturbations):
+        return "only reruns are left, in which nothing was changed; keep a perturbation"
+    kind = "differences" if shifts.signed else "sizes of differences without a sign"
+    return (
+        f"the model needs the scores themselves, and there are {kind} only: read the scores with "
+        "Shifts.from_frame, or use bayesjudge.bias.exact and certify, which do with differences, "
+        "and without sampling"
+    )

@@ -54,11 +54,24 @@ def select(shifts: Any, judge: str | None, perturbation: str | None) -> Any:
         perturbations=shifts.perturbations if p is None else (shifts.perturbations[p],),
         reruns=tuple(r for r in shifts.reruns if p is None or r == perturbation),
         missing=shifts.missing[rows, columns],
-        counts=None,
-        means=None,
-        squares=None,
-        freedom=None,
+        **_cells(shifts, rows, p),
     )
+
+
+def _cells(shifts: Any, rows: slice, perturbation: int | None) -> dict[str, np.ndarray | None]:
+    """Keep what the normal model needs: reruns have no cells of their own, the baseline has."""
+    names = ("counts", "means", "squares", "freedom")
+    name = None if perturbation is None else shifts.perturbations[perturbation]
+    if shifts.counts is None or name in shifts.reruns:
+        return dict.fromkeys(names)
+    changed = [one for one in shifts.perturbations if one not in shifts.reruns]
+    columns = [0, *(1 + i for i, one in enumerate(changed) if name in (None, one))]
+    return {
+        "counts": shifts.counts[rows][..., columns],
+        "means": shifts.means[rows][..., columns],
+        "squares": shifts.squares[rows],
+        "freedom": shifts.freedom[rows],
+    }
 
 
 def names_of(value: str | Sequence[str]) -> tuple[str, ...]:

@@ -11,7 +11,8 @@ shares, as ``shared: Shared = Shared()``. Its docstring is the help. It does fou
 1. reads the columns it needs with `bayesjudge.readers.read_table`;
 2. makes the room's data, and the results that cost nothing (closed forms, quadrature);
 3. hands those to `bayesjudge.cli.common.present` with a `Story` (title, the quantity that answers
-   the question, what was read), a function that samples, and one that draws further pictures;
+   the question, what was read), a function that samples, one that draws further pictures, and one
+   that says what no table of estimates does, such as a certificate (a `Section`);
 4. returns nothing. Bad input is an `InputError`, raised by the room or the reader: `main` prints
    its problems on stderr and returns 2.
 
@@ -19,7 +20,26 @@ Where an option is missing whose choice has to be understood, ``command.lessons`
 teaches it. What is heavy is imported inside functions: ``--help`` and closed forms stay quick.
 """
 
-from bayesjudge.cli import demo, panel, plan, prevalence, ratings, repeats
+from bayesjudge.cli import (
+    bias,
+    bias_orders,
+    demo,
+    panel,
+    plan,
+    prevalence,
+    ratings,
+    repeats,
+)
 from bayesjudge.cli.app import main
 
-__all__ = ["demo", "main", "panel", "plan", "prevalence", "ratings", "repeats"]
+__all__ = [
+    "bias",
+    "bias_orders",
+    "demo",
+    "main",
+    "panel",
+    "plan",
+    "prevalence",
+    "ratings",
+    "repeats",
+]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from bayesjudge.readers import read_table
 _PLAN = {field.name for field in fields(room.Plan)} - {"patience"}
 _PATIENCE = {field.name for field in fields(room.Patience)}
 _TOP = {"store", "bins", "items", "models", "prompts"} | _PLAN | _PATIENCE
+#: What is not a number.
+_TEXT, _TABLES = {"method", "store"}, {"items", "models", "prompts"}
 
 
 def asked_of(config: Path) -> tuple[dict[str, Any], dict[str, str], dict[str, Any]]:
@@ -41,15 +44,19 @@ def asked_of(config: Path) -> tuple[dict[str, Any], dict[str, str], dict[str, An
     """
     said = _read(config)
     with checking(str(config)) as require:
-        unknown = sorted(set(said) - _TOP)
-        require(not unknown, f"{unknown} are not known; there are {sorted(_TOP)}")
+        for name in sorted(set(said) - _TOP):
+            near = get_close_matches(name, _TOP, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {sorted(_TOP)}"
+            require(False, f"{name!r} is not known; {hint}")
         for name in ("store", "scale", "items", "models", "prompts"):
             require(name in said, f"{name} is needed")
         require(("bins" in said) != ("half_width" in said), "give one of bins and half_width")
+        _check_kinds(said, require)
     with checking(f"{config} [items]") as require:
         parts = said["items"]
         needs = {"table", "name", "text"}
-        require(isinstance(parts, dict) and set(parts) == needs, f"give {sorted(needs)}")
+        texts = isinstance(parts, dict) and all(isinstance(x, str) for x in parts.values())
+        require(texts and set(parts) == needs, f"give {sorted(needs)}, each as text")
     plan = {name: said[name] for name in _PLAN & set(said)}
     if "bins" in said:
         width = max(said["scale"]) - min(said["scale"])
@@ -61,6 +68,32 @@ def asked_of(config: Path) -> tuple[dict[str, Any], dict[str, str], dict[str, An
     except ImportError as error:
         raise InputError(str(config), [str(error)]) from error
     return plan, _items(config.parent, said["items"]), judges
+
+
+def _check_kinds(said: Mapping[str, Any], require: Callable[[object, str], None]) -> None:
+    """Refuse a text where a number belongs, and the other way round, before anything is asked."""
+
+    def number(value: object) -> bool:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+
+    for name, value in said.items():
+        if name in _TEXT:
+            require(isinstance(value, str), f"{name} must be a text in quotes, got {value!r}")
+        elif name == "scale":
+            listed = isinstance(value, list) and len(value) > 1 and all(map(number, value))
+            require(listed, f"scale must list numbers, as in [1, 2, 3, 4, 5], got {value!r}")
+        elif name in _TABLES:
+            require(isinstance(value, dict), f"{name} must be a table, [{name}]")
+        elif name in _TOP:
+            require(number(value), f"{name} must be a number, got {value!r}")
+    models, prompts = (said.get(name, {}) for name in ("models", "prompts"))
+    if isinstance(models, dict):
+        for name, about in models.items():
+            there = isinstance(about, dict) and isinstance(about.get("model"), str)
+            require(there, f'[models.{name}] must say which: model = "openai/gpt-4o-mini"')
+    if isinstance(prompts, dict):
+        for name, text in prompts.items():
+            require(isinstance(text, str), f"prompt {name!r} must be a text in quotes")
 
 
 def _read(config: Path) -> Mapping[str, Any]:

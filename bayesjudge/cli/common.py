@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, cast
 
 from cyclopts import Group, Parameter
 
@@ -37,8 +37,10 @@ class Shared:
     ----------
     ci_prob : float
         Probability of every interval: 0.95 is 95 %.
-    interval : {"eti", "hdi"}
-        Bayesian intervals: equal-tailed, or highest density (the shortest).
+    interval : {"eti", "hdi", "eti+"}
+        Bayesian intervals: equal-tailed, highest density (the shortest), or equal-tailed and
+        reaching 0 or 1 where the data do not exclude it ("equal-tailed+"); if not said, what
+        suits the command.
     seed : int
         Same seed, same draws.
     no_nuts : bool
@@ -54,7 +56,7 @@ class Shared:
     """
 
     ci_prob: float = 0.95
-    interval: Literal["eti", "hdi"] = "eti"
+    interval: Literal["eti", "hdi", "eti+"] | None = None
     seed: int = 1
     no_nuts: bool = False
     strict: bool = False
@@ -110,7 +112,29 @@ class Story:
     brief: Callable[[str], str] = str
 
 
+class Section(NamedTuple):
+    """Something that a command says beside its estimates, such as a certificate.
+
+    Parameters
+    ----------
+    heading : str
+        For screen and page.
+    lines : sequence of str
+        Paragraphs of text.
+    key : str
+        Where the document has it.
+    fields : object
+        What the document has there.
+    """
+
+    heading: str
+    lines: Sequence[str]
+    key: str
+    fields: Any
+
+
 Drawer = Callable[[Sequence[Estimate | Fit]], Mapping[str, "Axes"]]
+Teller = Callable[[Sequence[Estimate | Fit]], Sequence[Section]]
 
 
 def present(
@@ -120,6 +144,7 @@ def present(
     story: Story,
     *,
     draw: Drawer | None = None,
+    more: Teller | None = None,
     after: Callable[[Fit], Sequence[Estimate]] | None = None,
 ) -> list[Estimate | Fit]:
     """Show what costs nothing at once, then sample, then write what was asked for.
@@ -136,6 +161,8 @@ def present(
         About the command.
     draw : callable, optional
         Draws further pictures of the results for the page; returns axes by caption.
+    more : callable, optional
+        Says more of the results than their tables do; returns sections.
     after : callable, optional
         What else follows from the fit.
 
@@ -155,8 +182,9 @@ def present(
     console = None if shared.json else screen.console()
     if console is not None:
         screen.opening(console, story.title, story.inputs)
-        first = side_by_side(*instant, **summary)
-        screen.table(console, first, story.answer, story.brief, truth=story.truth)
+        if instant:
+            first = side_by_side(*instant, **summary)
+            screen.table(console, first, story.answer, story.brief, truth=story.truth)
         sys.stdout.flush()
     results: list[Estimate | Fit] = list(instant)
     if sample is not None and not shared.no_nuts:
@@ -166,12 +194,13 @@ def present(
             last = side_by_side(fit, **summary)
             screen.table(console, last, story.answer, story.brief, truth=story.truth, more=True)
         results += after(fit) if after else ()
+    sections = more(results) if more else ()
     if console is not None:
         tables = [side_by_side(one, **summary) for one in results]
-        screen.rest(console, results, tables, story.answer, story.brief)
+        screen.rest(console, results, tables, story.answer, story.brief, sections)
     else:
-        sys.stdout.write(as_document(results, shared, story))
-    _write(results, shared, story, draw)
+        sys.stdout.write(as_document(results, shared, story, sections))
+    _write(results, shared, story, draw, sections)
     return results
 
 
@@ -183,7 +212,11 @@ def _quietly(sample: Callable[[], Fit]) -> Fit:
 
 
 def _write(
-    results: Sequence[Estimate | Fit], shared: Shared, story: Story, draw: Drawer | None
+    results: Sequence[Estimate | Fit],
+    shared: Shared,
+    story: Story,
+    draw: Drawer | None,
+    sections: Sequence[Section],
 ) -> None:
     if shared.save is not None:
         for fit in results:
@@ -197,7 +230,9 @@ def _write(
         figures = _figures(results, summary, story, draw)
     except ImportError as error:
         tell(f"the page has no pictures: {error}")
-    page = report(*results, **summary, title=story.title, output="html", figures=figures)
+    about: dict[str, Any] = {"title": story.title, "figures": figures}
+    about["notes"] = {section.heading: section.lines for section in sections}
+    page = report(*results, **summary, **about, output="html")
     shared.html.write_text(page, encoding="utf-8")
     tell(f"page written to {shared.html}")
 

@@ -13,13 +13,18 @@ from bayesjudge.core.report import side_by_side
 from bayesjudge.core.results import Estimate
 
 if TYPE_CHECKING:
-    from bayesjudge.cli.common import Shared, Story
+    from bayesjudge.cli.common import Section, Shared, Story
 
 #: Changes where a field changes its meaning or goes; a new field is no change.
 SCHEMA = "bayesjudge/1"
 
 
-def as_document(results: Sequence[Estimate | Fit], shared: Shared, story: Story) -> str:
+def as_document(
+    results: Sequence[Estimate | Fit],
+    shared: Shared,
+    story: Story,
+    sections: Sequence[Section] = (),
+) -> str:
     """Write results as JSON.
 
     Parameters
@@ -30,6 +35,8 @@ def as_document(results: Sequence[Estimate | Fit], shared: Shared, story: Story)
         Options of the command.
     story : Story
         What the command says of them.
+    sections : sequence of Section
+        What it says beside them; each is a field of its own.
 
     Returns
     -------
@@ -57,6 +64,7 @@ def as_document(results: Sequence[Estimate | Fit], shared: Shared, story: Story)
         "inputs": story.inputs,
         "ci_prob": shared.ci_prob,
         "estimates": estimates,
+        **{section.key: section.fields for section in sections},
         "cautions": [c._asdict() for c in dict.fromkeys(c for one in made for c in one.cautions)],
         "assumptions": {one.method: one.assumptions for one in made},
         "sources": {one.method: one.source for one in made},

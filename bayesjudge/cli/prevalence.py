@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -11,6 +11,8 @@ from cyclopts import Parameter
 
 from bayesjudge import prevalence as room
 from bayesjudge.cli.app import app
+from bayesjudge.cli.around import designs_of, inputs_of, pictures_of
+from bayesjudge.cli.classes import count_classes
 from bayesjudge.cli.common import DATA, MODEL, Shared, Story, present
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.fit import Fit
@@ -19,7 +21,7 @@ from bayesjudge.core.results import Estimate
 from bayesjudge.readers import read_table
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 _DATA = Parameter(group=DATA)
 _MODEL = Parameter(group=MODEL, negative="")
@@ -28,8 +30,10 @@ _MODEL = Parameter(group=MODEL, negative="")
 LESSON = (
     "--calibration is needed: how were the items that people labelled chosen?\n"
     "  random      a random sample of these items\n"
-    "  by_truth    so many good and so many bad ones; `separate`: from another data set or run\n"
-    "  by_verdict  so many that the judge passed and so many that it failed"
+    "  by_truth    so many good and so many bad ones; `separate`: from another data set or run,\n"
+    "              where good ones may be more or less common (label shift)\n"
+    "  by_verdict  so many that the judge passed and so many that it failed\n"
+    "  known_propensity  each with a known probability, which --propensity names"
 )
 
 
@@ -38,10 +42,15 @@ def prevalence(
     table: Annotated[Path, _DATA],
     /,
     *,
-    verdict: Annotated[str, _DATA],
+    verdict: Annotated[list[str], Parameter(group=DATA, negative="")],
     truth: Annotated[str, _DATA],
     calibration: Annotated[str, _DATA],
     by: Annotated[str | None, _DATA] = None,
+    stratum: Annotated[str | None, _DATA] = None,
+    propensity: Annotated[str | None, _DATA] = None,
+    elsewhere: Annotated[Path | None, _DATA] = None,
+    classes: Annotated[list[str] | None, Parameter(group=DATA, negative="")] = None,
+    swapped: Annotated[str | None, _DATA] = None,
     item: Annotated[str | None, _DATA] = None,
     pass_value: Annotated[list[str] | None, Parameter(group=DATA, negative="")] = None,
     fail_value: Annotated[list[str] | None, Parameter(group=DATA, negative="")] = None,
@@ -51,7 +60,7 @@ def prevalence(
     prior_sensitivity: Annotated[str | None, _MODEL] = None,
     prior_specificity: Annotated[str | None, _MODEL] = None,
     better_than_chance: Annotated[bool | None, Parameter(group=MODEL)] = None,
-    pooling: Annotated[Literal["separate", "partial", "full"], _MODEL] = "separate",
+    pooling: Annotated[Literal["separate", "partial", "full"] | None, _MODEL] = None,
     all_methods: Annotated[bool, _MODEL] = False,
     shared: Shared = Shared(),
 ) -> None:
@@ -69,16 +78,29 @@ def prevalence(
     ----------
     table : Path
         One row an item: .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson.
-    verdict : str
-        Column with the judge's verdict.
+    verdict : list[str]
+        Column with the judge's verdict. May be repeated, for several judges of the same items.
     truth : str
         Column with the human label, empty where there is none.
     calibration : str
         How the labelled items were chosen: random (a random sample of these items), by_truth (so
         many good and so many bad), separate (another data set or run), by_verdict (so many passes
-        and so many fails of the judge).
+        and so many fails of the judge), known_propensity (see --propensity).
     by : str
         Column that names the system of each row; each gets its own estimate.
+    stratum : str
+        Column that names the stratum of each row; estimates are weighed by the strata's shares.
+    propensity : str
+        Column with the probability with which each row was to be labelled, whether it was or not.
+    elsewhere : Path
+        Table with more labelled rows, chosen by truth or from another run: they tell how the judge
+        errs and nothing else.
+    classes : list[str]
+        A class that verdict and truth can be, where they are more than pass and fail; repeated for
+        each class, in the order wanted. With --swapped: win, tie and loss, in the table's words.
+    swapped : str
+        Column with the verdict on the same pair of answers in the other order; --verdict is then
+        the verdict with our answer shown first.
     item : str
         Column that identifies a row within its system; repeated ones are then an error.
     pass_value : list[str]
@@ -100,9 +122,10 @@ def prevalence(
         `bayesjudge.prevalence.Priors` does.
     pooling : str
         How far several systems share the judge's error rates: separate, partial (a system without
-        labels borrows from the others), full (one judge who treats all alike).
+        labels borrows from the others), full (one judge who treats all alike). If not said,
+        systems are separate and strata partially pooled.
     all_methods : bool
-        Add closed forms that the design does not support, each with a caution.
+        All estimators of the literature, each with what it assumes and what the data say against.
 
     Raises
     ------
@@ -113,20 +136,37 @@ def prevalence(
     if calibration not in room.CALIBRATIONS:
         problem = LESSON.replace("is needed", f"{calibration!r} is not known")
         raise InputError("options", [problem])
+    if classes or swapped:
+        with checking("options") as require:
+            taken = {"--by": by, "--stratum": stratum, "--elsewhere": elsewhere}
+            given = [name for name, value in taken.items() if value is not None]
+            require(not given, f"{given} are not for classes")
+            require(len(verdict) == 1, "classes take one --verdict")
+        names = {"verdict": verdict[0], "truth": truth, "calibration": calibration}
+        count_classes(table, shared, classes=classes, swapped=swapped, **names)
+        return
     priors = _priors(calibration, prior, prior_sensitivity, prior_specificity, better_than_chance)
-    columns = [c for c in (verdict, truth, by, item) if c is not None]
-    counts = room.Counts.from_frame(
-        read_table(table, columns),
-        calibration=calibration,
-        verdict=verdict,
-        truth=truth,
-        by=by,
-        item=item,
-        pass_value=pass_value,
-        fail_value=fail_value,
-        missing_value=missing_value,
-        unparsed=unparsed,
-    )
+    columns = [*verdict, *(c for c in (truth, by, stratum, propensity, item) if c is not None)]
+    try:
+        counts = room.Counts.from_frame(
+            read_table(table, columns),
+            calibration=calibration,
+            verdict=verdict,
+            truth=truth,
+            by=by,
+            stratum=stratum,
+            propensity=propensity,
+            item=item,
+            elsewhere=None if elsewhere is None else read_table(elsewhere, columns),
+            pass_value=pass_value,
+            fail_value=fail_value,
+            missing_value=missing_value,
+            unparsed=unparsed,
+        )
+    except InputError as error:
+        if any("neither pass nor fail" in problem for problem in error.problems):
+            error.problems.append("where there are more than two classes, name them: --classes A …")
+        raise
     answer(counts, priors, shared, source=str(table), all_methods=all_methods, pooling=pooling)
 
 
@@ -141,7 +181,7 @@ def answer(
     *,
     source: str,
     all_methods: bool = False,
-    pooling: Literal["separate", "partial", "full"] = "separate",
+    pooling: Literal["separate", "partial", "full"] | None = None,
     command: str = "prevalence",
     truth: Mapping[str, float] | None = None,
 ) -> list[Estimate | Fit]:
@@ -159,7 +199,7 @@ def answer(
         Where the counts come from.
     all_methods : bool, default False
         Add closed forms that the design does not support.
-    pooling : {"separate", "partial", "full"}
+    pooling : {"separate", "partial", "full"}, optional
         How far systems share the judge's rates.
     command : str, default "prevalence"
         Which command this is.
@@ -179,7 +219,10 @@ def answer(
         Where the sampler did not converge and ``shared.strict`` asks for an error.
     """
     closed = room.closed_forms(counts, ci_prob=shared.ci_prob, mismatched=all_methods)
-    exact = room.exact(counts, priors, ci_prob=shared.ci_prob, interval=shared.interval)
+    instant = list(closed)
+    if counts.propensity is None:
+        kind = shared.interval or "eti+"
+        instant.append(room.exact(counts, priors, ci_prob=shared.ci_prob, interval=kind))
 
     def sample() -> Fit:
         how: dict[str, Any] = {"random_seed": shared.seed, "strict": shared.strict}
@@ -188,39 +231,19 @@ def answer(
     story = Story(
         command=command,
         title="Prevalence: the share of outputs that people would pass",
-        answer="prevalence",
-        inputs=_inputs(counts, priors, source),
+        answer="overall_prevalence" if counts.dim == "stratum" else "prevalence",
+        inputs=inputs_of(counts, priors, source),
         truth=truth,
         brief=lambda method: method.split(",")[0],
     )
-    return present([*closed, exact], sample, shared, story, draw=lambda made: _draw(made, shared))
-
-
-def _inputs(counts: room.Counts, priors: room.Priors, source: str) -> dict[str, Any]:
-    def total(values: Any) -> int:
-        return int(values if isinstance(values, int) else values.sum())
-
-    return {
-        "data": source,
-        "items": total(counts.test_n) + total(counts.labelled_n),
-        "labelled": total(counts.labelled_n),
-        "unparsed": total(counts.unparsed),
-        "calibration": f"{counts.calibration}: {room.CALIBRATIONS[counts.calibration]}",
-        **({"systems": ", ".join(counts.systems)} if counts.systems else {}),
-        "priors": str(priors),
-    }
-
-
-def _draw(made: Sequence[Estimate | Fit], shared: Shared) -> dict[str, Axes]:
-    fits = [one for one in made if isinstance(one, Fit)]
-    if not fits:
-        return {}
-    caption = "From the judge's pass rate (circle) to the prevalence (dot)"
-    drawn = {caption: room.plot_correction(fits[-1], ci_prob=shared.ci_prob)}
-    if len(fits[-1].data.systems or ()) > 1:
-        caption = "Systems, the best first, with the probability of being the best"
-        drawn[caption] = room.plot_systems(room.ranking(fits[-1], ci_prob=shared.ci_prob))
-    return drawn
+    return present(
+        instant,
+        sample,
+        shared,
+        story,
+        draw=lambda made: pictures_of(made, shared),
+        more=lambda _: designs_of(counts, priors, shared),
+    )
 
 
 def _priors(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
@@ -30,6 +32,7 @@ repeats = App(
 app.command(repeats)
 
 _DATA = Parameter(group=DATA)
+Cutpoints = Literal["shared", "by_judge"]
 
 
 @repeats.command
@@ -42,6 +45,7 @@ def report(
     item: Annotated[str | None, _DATA] = None,
     judge: Annotated[str | None, _DATA] = None,
     order: Annotated[str | None, _DATA] = None,
+    cutpoints: Annotated[Cutpoints, _DATA] = "shared",
     shared: Shared = Shared(),
 ) -> None:
     """Estimate mean scores and what they vary with, from repeated scores.
@@ -68,6 +72,8 @@ def report(
         Column that names the judge: a model, with a prompt.
     order : str
         Column that says when an answer was asked for; the order of the rows if not said.
+    cutpoints : {"shared", "by_judge"}
+        Whether judges use the scale alike but for a shift, or each has its own thresholds.
 
     Raises
     ------
@@ -85,7 +91,7 @@ def report(
         judge=judge,
         order=order,
     )
-    answer(scores, shared, source=str(table))
+    answer(scores, shared, source=str(table), cutpoints=cutpoints)
 
 
 @repeats.command
@@ -142,9 +148,15 @@ def run(
         require(folder is None or folder.is_dir(), f"--out: there is no folder {str(folder)!r}")
     plan, items, judges = asked_of(config)
     try:
-        found = room.sample_until_sync(judges, items, progress=False if quiet else None, **plan)
+        with warnings.catch_warnings():
+            # of the client's calls that a Ctrl-C ends before they begin
+            warnings.filterwarnings("ignore", message="coroutine .* was never awaited")
+            found = room.sample_until_sync(judges, items, progress=False if quiet else None, **plan)
     except room.JudgeError as error:
         raise InputError("repeats run", [f"{error}; what was answered is kept"]) from error
+    except KeyboardInterrupt:
+        tell(f"what was answered is kept in {plan['store']}; the same command goes on from there")
+        raise
     if out is not None:
         found.answers.to_csv(out, index=False)
         tell(f"answers written to {out}")
@@ -175,7 +187,7 @@ def read_scale(text: str) -> tuple[float, ...]:
     Raises
     ------
     InputError
-        Where it is neither.
+        Where it is neither, or does not rise.
 
     Examples
     --------
@@ -183,15 +195,22 @@ def read_scale(text: str) -> tuple[float, ...]:
     ((1.0, 2.0, 3.0, 4.0, 5.0), (0.0, 0.5, 1.0))
     """
     ends = re.fullmatch(r"\s*(-?\d+)\s*-\s*(-?\d+)\s*", text)
-    if ends:
-        return tuple(float(x) for x in range(int(ends[1]), int(ends[2]) + 1))
     try:
-        return tuple(float(x) for x in text.split(","))
+        if ends:
+            found = tuple(float(x) for x in range(int(ends[1]), int(ends[2]) + 1))
+        else:
+            found = tuple(float(x) for x in text.split(","))
     except ValueError:
-        raise InputError("options", [f"--scale {text}: write 1-5, or 0,0.5,1"]) from None
+        found = ()
+    with checking("options") as require:
+        rising = len(found) > 1 and all(a < b for a, b in pairwise(found))
+        require(rising, f"--scale {text}: write 1-5, or 0,0.5,1, in rising order")
+    return found
 
 
-def answer(scores: room.Scores, shared: Shared, *, source: str) -> list[Estimate | Fit]:
+def answer(
+    scores: room.Scores, shared: Shared, *, source: str, cutpoints: Cutpoints = "shared"
+) -> list[Estimate | Fit]:
     """Estimate from scores, and present.
 
     Parameters
@@ -202,6 +221,8 @@ def answer(scores: room.Scores, shared: Shared, *, source: str) -> list[Estimate
         Options of the command.
     source : str
         Where the scores come from.
+    cutpoints : {"shared", "by_judge"}
+        Of the model.
 
     Returns
     -------
@@ -222,7 +243,7 @@ def answer(scores: room.Scores, shared: Shared, *, source: str) -> list[Estimate
             tell(f"no analysis of variance: {'; '.join(error.problems)}")
 
     def sample() -> Fit:
-        return room.fit(scores, random_seed=shared.seed, strict=shared.strict)
+        return room.fit(scores, cutpoints=cutpoints, random_seed=shared.seed, strict=shared.strict)
 
     story = Story(
         command="repeats report",

@@ -16,6 +16,8 @@ from bayesjudge.core.results import Estimate
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from bayesjudge.cli.common import Section
+
 #: Width of text that goes to a file or a pipe, where no terminal says one.
 PLAIN_WIDTH = 120
 NUMBERS = ("value", "low", "high", "width", "truth")
@@ -127,6 +129,7 @@ def rest(
     tables: Sequence[pd.DataFrame],
     answer: str,
     brief: Callable[[str], str],
+    sections: Sequence[Section] = (),
 ) -> None:
     """Print the other quantities of the last result, and what speaks for and against all.
 
@@ -142,10 +145,14 @@ def rest(
         The quantity that was printed already.
     brief : callable
         Shortens a method's name.
+    sections : sequence of Section
+        What the command says beside the estimates; they come before what speaks against those.
     """
     others = [t[t["quantity"].str.split("[").str[0] != answer] for t in tables]
     for other in [other for other in others if len(other)][-1:]:
         table(console, other, None, brief)
+    for section in sections:
+        _section(console, section.heading, section.lines)
     cautions = dict.fromkeys(c for one in results for c in one.cautions)
     _section(console, "Cautions", [f"{c.name}: {c.text}" for c in cautions])
     held: dict[str, list[str]] = {}

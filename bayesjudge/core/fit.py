@@ -47,6 +47,8 @@ class Fit:
         What must hold for the numbers to mean what they say.
     cautions : tuple of Caution
         What speaks against them: a failed diagnostics gate comes first.
+    interval : {"eti", "hdi", "eti+"}
+        Kind of interval that the room shows unless asked for another.
     """
 
     idata: xr.DataTree
@@ -59,6 +61,7 @@ class Fit:
     options: Mapping[str, Any] = field(default_factory=dict)
     assumptions: tuple[str, ...] = ()
     cautions: tuple[Caution, ...] = ()
+    interval: Interval = "eti"
 
     @cached_property
     def model(self) -> pm.Model:
@@ -90,16 +93,18 @@ class Fit:
         values = self.idata["posterior"][quantity].transpose("chain", "draw", ...).to_numpy()
         return values.reshape(-1, *values.shape[2:])
 
-    def estimate(self, *, ci_prob: float = 0.95, interval: Interval = "eti") -> Estimate:
+    def estimate(self, *, ci_prob: float = 0.95, interval: Interval | None = None) -> Estimate:
         """Summarise the posterior in the shape of a closed form.
 
         Parameters
         ----------
         ci_prob : float, default 0.95
             Probability of the interval. ArviZ's own default, 0.89, is never used.
-        interval : {"eti", "hdi"}
-            Equal-tailed, or highest density. An equal-tailed interval cannot contain the end of a
-            range; a highest density interval can, and covers a little less than it claims inside.
+        interval : {"eti", "hdi", "eti+"}, optional
+            Equal-tailed, highest density, or equal-tailed with an end of a prevalence's interval
+            moved to 0 or 1 where the data do not exclude it ("equal-tailed+"). An equal-tailed one
+            cannot contain the end of a range; a highest density interval can, and covers a little
+            less than it claims inside. By default what the room recommends: `Fit.interval`.
 
         Returns
         -------
@@ -109,23 +114,38 @@ class Fit:
         Raises
         ------
         InputError
-            Where `ci_prob` is not inside (0, 1), or the interval is unknown.
+            Where `ci_prob` is not inside (0, 1), or the interval is unknown, or ``"eti+"`` is
+            asked of a room that has no quantity with such ends.
         """
+        interval = interval or self.interval
         check_ci_prob(ci_prob)
         with checking("interval") as require:
             require(interval in INTERVALS, f"expected one of {list(INTERVALS)}, got {interval!r}")
+        moved = self._reached(ci_prob) if interval == "eti+" else {}
         rows: dict[str, tuple[float, ...]] = {}
         for name, values in labelled_draws(self.idata, self.quantities):
-            rows[name] = (float(values.mean()), *summarise_interval(values, ci_prob, interval))
+            low, high = summarise_interval(values, ci_prob, interval.removesuffix("+"))
+            at_0, at_1 = moved.get(name, (False, False))
+            rows[name] = (float(values.mean()), 0.0 if at_0 else low, 1.0 if at_1 else high)
+        kinds = {name.split("[")[0]: INTERVALS["eti+" if name in moved else "eti"] for name in rows}
         return Estimate.from_rows(
             rows,
             method=self.method,
             ci_prob=ci_prob,
             source=self.source,
-            interval=INTERVALS[interval],
+            interval=kinds if interval == "eti+" else INTERVALS[interval],
             assumptions=self.assumptions,
             cautions=self.cautions,
         )
+
+    def _reached(self, ci_prob: float) -> Mapping[str, tuple[bool, bool]]:
+        """Which intervals reach which end of their range: the room knows."""
+        from importlib import import_module
+
+        find = getattr(import_module(f"bayesjudge.{self.room}"), "reached", None)
+        with checking("interval") as require:
+            require(find, f"'eti+' is not for the room {self.room!r}; use 'eti' or 'hdi'")
+        return find(self, ci_prob=ci_prob) if find else {}
 
     def diagnostics(self) -> pd.DataFrame:
         """Tabulate convergence, effective sample sizes and Monte Carlo errors.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,7 +21,7 @@ COLUMNS = ["quantity", "method", "value", "low", "high", "width", "interval"]
 
 
 def side_by_side(
-    *results: Estimate | Fit, ci_prob: float = 0.95, interval: Interval = "eti"
+    *results: Estimate | Fit, ci_prob: float = 0.95, interval: Interval | None = None
 ) -> pd.DataFrame:
     """Put closed forms and posteriors in one table, as equals.
 
@@ -31,8 +31,8 @@ def side_by_side(
         At least one. A fit is summarised at `ci_prob`; an estimate must have been made at it.
     ci_prob : float, default 0.95
         Probability of every interval in the table.
-    interval : {"eti", "hdi"}
-        Kind of interval of the fits.
+    interval : {"eti", "hdi", "eti+"}, optional
+        Kind of interval of the fits; by default what each fit's room recommends.
 
     Returns
     -------
@@ -72,11 +72,12 @@ def side_by_side(
 def report(
     *results: Estimate | Fit,
     ci_prob: float = 0.95,
-    interval: Interval = "eti",
+    interval: Interval | None = None,
     digits: int = 3,
     title: str = "bayesjudge report",
     output: Literal["markdown", "html"] = "markdown",
     figures: Mapping[str, Figure] | None = None,
+    notes: Mapping[str, Sequence[str]] | None = None,
 ) -> str:
     """Write results with their cautions, assumptions, settings and sources.
 
@@ -86,8 +87,8 @@ def report(
         What to report.
     ci_prob : float, default 0.95
         Probability of every interval.
-    interval : {"eti", "hdi"}
-        Kind of interval of the fits.
+    interval : {"eti", "hdi", "eti+"}, optional
+        Kind of interval of the fits; by default what each fit's room recommends.
     digits : int, default 3
         Decimals shown.
     title : str
@@ -96,6 +97,8 @@ def report(
         Text, or a page that needs no other file.
     figures : mapping of str to matplotlib.figure.Figure, optional
         Pictures for the page, by caption. Markdown has none.
+    notes : mapping of str to sequence of str, optional
+        Further sections before the pictures: paragraphs by heading.
 
     Returns
     -------
@@ -120,6 +123,7 @@ def report(
         "assumptions": _distinct((one.method, "; ".join(one.assumptions)) for one in made),
         "settings": [(one.method, _settings(one)) for one in results if isinstance(one, Fit)],
         "sources": _distinct((one.method, one.source) for one in made),
+        "notes": {heading: list(lines) for heading, lines in (notes or {}).items()},
     }
     if output == "markdown":
         return _markdown(**parts)
@@ -131,7 +135,7 @@ def report(
 
 
 def _as_estimates(
-    results: tuple[Estimate | Fit, ...], ci_prob: float, interval: Interval
+    results: tuple[Estimate | Fit, ...], ci_prob: float, interval: Interval | None
 ) -> list[Estimate]:
     made = [
         one.estimate(ci_prob=ci_prob, interval=interval) if isinstance(one, Fit) else one
@@ -183,12 +187,14 @@ def _markdown(
     assumptions: list[tuple[str, str]],
     settings: list[tuple[str, str]],
     sources: list[tuple[str, str]],
+    notes: dict[str, list[str]],
 ) -> str:
     rows = [table.columns, ["---"] * table.shape[1], *table.to_numpy()]
     lines = [f"# {title}", ""]
     lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
     lines += ["", f"{ci_prob} intervals."]
     sections: dict[str, list[Any]] = {
+        **notes,
         "Cautions": [f"**{c.name}**: {c.text}" for c in cautions],
         "Assumptions": [f"{method}: {text}" for method, text in assumptions],
         "Sampling": [f"{method}: {text}" for method, text in settings],

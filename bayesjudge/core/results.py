@@ -9,8 +9,12 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 import pandas as pd
 
-Interval = Literal["eti", "hdi"]
-INTERVALS: dict[str, str] = {"eti": "equal-tailed", "hdi": "highest density"}
+Interval = Literal["eti", "hdi", "eti+"]
+INTERVALS: dict[str, str] = {
+    "eti": "equal-tailed",
+    "hdi": "highest density",
+    "eti+": "equal-tailed+",  # reaching 0 or 1 where the data do not exclude it
+}
 
 
 class Row(NamedTuple):

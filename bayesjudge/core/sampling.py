@@ -15,7 +15,8 @@ from bayesjudge.core.compiling import Compiled, Road, compile_model
 from bayesjudge.core.diagnostics import gate
 from bayesjudge.core.errors import ConvergenceError, ConvergenceWarning, checking
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.results import Caution
+from bayesjudge.core.prior_draws import prior_draws
+from bayesjudge.core.results import Caution, Interval
 from bayesjudge.core.storage import checksum
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def sample(
     options: Mapping[str, Any] | None = None,
     assumptions: tuple[str, ...] = (),
     cautions: tuple[Caution, ...] = (),
+    interval: Interval = "eti",
     random_seed: int | np.random.Generator | None = None,
     draws: int = 1000,
     tune: int = 1000,
@@ -56,7 +58,7 @@ def sample(
     ----------
     model : pymc.Model
         What to sample, with its data in `pymc.Data`.
-    data, priors, quantities, room, method, source, options, assumptions, cautions
+    data, priors, quantities, room, method, source, options, assumptions, cautions, interval
         Kept in the `Fit`; see there.
     random_seed : int or numpy.random.Generator, optional
         Same seed, same draws, on any number of cores.
@@ -99,7 +101,7 @@ def sample(
             require(isinstance(value, int) and value >= 1, f"{name} must be 1 or more, got {value}")
         require(0 < target_accept < 1, f"target_accept must lie in (0, 1), got {target_accept}")
     seed = _seed_of(random_seed)
-    with _progress(progress, method) as callback:
+    with _progress(progress, method) as callback, _one_thread_each():
         compiled = compile_model(model, road)
         tree = nutpie.sample(
             compiled.runnable,
@@ -138,6 +140,7 @@ def sample(
         options=dict(options or {}),
         assumptions=assumptions,
         cautions=(*failed, *cautions),
+        interval=interval,
     )
 
 
@@ -161,7 +164,8 @@ def sample_draws(compiled: Compiled, *, random_seed: int, **settings: Any) -> xr
     import nutpie
 
     quiet = {"save_warmup": False, "progress_bar": False}
-    return nutpie.sample(compiled.runnable, seed=random_seed, **quiet, **settings)
+    with _one_thread_each():
+        return nutpie.sample(compiled.runnable, seed=random_seed, **quiet, **settings)
 
 
 def predict(model: pm.Model, idata: xr.DataTree, *, random_seed: Any = None) -> xr.DataTree:
@@ -189,7 +193,7 @@ def predict(model: pm.Model, idata: xr.DataTree, *, random_seed: Any = None) -> 
         warnings.filterwarnings("ignore", message="The effect of Potentials")
         # a distribution of our own draws with NumPy, which Numba calls without compiling it
         warnings.filterwarnings("ignore", message="Numba will use object mode")
-        prior = _prior_draws(model, rng)
+        prior = prior_draws(model, rng)
         after = pm.sample_posterior_predictive(idata, random_seed=rng, progressbar=False)
         likelihood = pm.compute_log_likelihood(
             idata.copy(), extend_inferencedata=False, progressbar=False
@@ -202,36 +206,6 @@ def predict(model: pm.Model, idata: xr.DataTree, *, random_seed: Any = None) -> 
         extended["posterior_predictive"] = after["posterior_predictive"]
     extended["log_likelihood"] = getattr(likelihood, "dataset", likelihood)
     return extended
-
-
-def _prior_draws(model: pm.Model, rng: np.random.Generator, draws: int = 1000) -> xr.DataTree:
-    """Draw from the prior, a potential named ``*_prior_density`` being part of it.
-
-    PyMC leaves potentials out of prior draws; those are put back by importance resampling.
-    """
-    import pymc as pm
-    import pytensor.tensor as pt
-    from pytensor import function
-    from pytensor.graph.replace import vectorize_graph
-
-    shaping = [v for v in model.potentials if str(v.name).endswith("_prior_density")]
-    many_draws = 20 * draws if shaping else draws
-    prior = pm.sample_prior_predictive(draws=many_draws, random_seed=rng)
-    if not shaping:
-        return prior
-    many = {v: pt.tensor(dtype=v.dtype, shape=(None, *v.type.shape)) for v in model.free_RVs}
-    weigh = function(
-        list(many.values()), vectorize_graph(shaping, replace=many), on_unused_input="ignore"
-    )
-    drawn = [prior["prior"][str(v.name)].to_numpy()[0] for v in model.free_RVs]
-    log = np.sum(weigh(*drawn), axis=0)
-    weights = np.exp(log - log.max())
-    chosen = rng.choice(log.size, draws, p=weights / weights.sum())
-    for group in ("prior", "prior_predictive"):
-        if group in prior:
-            thinned = prior[group].to_dataset().isel(draw=chosen)
-            prior[group] = type(prior)(thinned.assign_coords(draw=np.arange(draws)))
-    return prior
 
 
 def _seed_of(random_seed: int | np.random.Generator | None) -> int:
@@ -269,6 +243,17 @@ def _tidy(tree: xr.DataTree, model: pm.Model) -> xr.DataTree:
     for group in groups.values():
         group.attrs = {}
     return xr.DataTree.from_dict(groups)
+
+
+def _one_thread_each() -> Any:
+    """Let a matrix product use one thread.
+
+    Chains use the cores already, and threads that wait for each other make a small product a
+    hundred times slower.
+    """
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(1, user_api="blas")
 
 
 @contextmanager

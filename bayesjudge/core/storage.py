@@ -127,7 +127,8 @@ def save(fit: Fit, path: str | Path) -> Path:
     pathlib.Path
         Where it was written.
     """
-    words = ("data", "priors", "quantities", "method", "source", "room", "options", "assumptions")
+    words = ["data", "priors", "quantities", "method", "source", "room", "options", "assumptions"]
+    words += ["interval"]
     header = {name: pack(getattr(fit, name)) for name in words}
     header["cautions"] = [list(caution) for caution in fit.cautions]
     header["format"] = FORMAT

@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import pickle
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager, nullcontext
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -128,15 +129,38 @@ def _together(
         return
     pool = ProcessPoolExecutor(workers, get_context("spawn"), _hold, (work,))
     try:
-        futures = {pool.submit(_work, task): task for task in tasks}
+        with _one_thread_each():
+            futures = {pool.submit(_work, task): task for task in tasks}
         for future in as_completed(futures):
             yield futures.pop(future), future.result()
     finally:
         pool.shutdown(cancel_futures=True)
 
 
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """For processes started inside: matrix products that spread over all cores would fight."""
+    names = [f"{library}_NUM_THREADS" for library in ("MKL", "OMP", "OPENBLAS")]
+    mine = [name for name in names if name not in os.environ]
+    os.environ.update(dict.fromkeys(mine, "1"))
+    try:
+        yield
+    finally:
+        for name in mine:
+            del os.environ[name]
+
+
 def _hold(work: Callable[[Task], Any]) -> None:
     _held[:] = [work]
+    # a parent that is killed cannot send them home: without this they would wait for ever
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+
+
+def _leave_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _work(task: Task) -> Any:

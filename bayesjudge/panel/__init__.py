@@ -13,7 +13,9 @@ from bayesjudge.panel.plots import (
     plot_judges,
     plot_labelling,
 )
+from bayesjudge.panel.pointwise import Loo, loo
 from bayesjudge.panel.predictive import dependence_check
+from bayesjudge.panel.prior_check import prior_check
 from bayesjudge.panel.priors import NormalPrior, Priors
 from bayesjudge.panel.repair import align_texts, repair_labels
 from bayesjudge.panel.simulate import simulate
@@ -21,6 +23,7 @@ from bayesjudge.panel.transport import difference, logit_shift
 from bayesjudge.panel.voting import VotingRule, choose_threshold, ensemble_rates
 
 __all__ = [
+    "Loo",
     "NormalPrior",
     "Priors",
     "Votes",
@@ -39,12 +42,14 @@ __all__ = [
     "homogeneity",
     "label_next",
     "logit_shift",
+    "loo",
     "model_assisted",
     "panel_mean",
     "plot_correlation",
     "plot_generators",
     "plot_judges",
     "plot_labelling",
+    "prior_check",
     "recommend",
     "regression",
     "repair_labels",

@@ -119,6 +119,9 @@ def regression(
     where the anchors are met; a quasi-Newton method halts near it, while the prevalences of new
     generators are still close to where they started, their raw pass rates. At the true minimum the
     loss is lower and the errors are several times larger: the loss, not the optimiser, is at fault.
+    Where ``"source"`` stops depends on the starts, which the source does not state to the digit:
+    with one labelled generator it stops 2.7 to 3.5 points off on average, where 1.76 is published
+    (tests/panel/test_regression.py). No setting that we tried gives that figure.
 
     References
     ----------

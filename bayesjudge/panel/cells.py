@@ -33,6 +33,34 @@ def collapse(rows: np.ndarray, count: np.ndarray | None = None) -> tuple[np.ndar
     >>> first.tolist(), counts.tolist()
     ([1, 0], [1, 2])
     """
+    first, place = distinct(rows)
+    weights = np.ones(len(rows), np.int64) if count is None else count
+    summed = np.zeros(len(first), np.int64)
+    np.add.at(summed, place, weights)
+    return first, summed
+
+
+def distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Find the distinct rows of a table of small whole numbers, and which of them each row is.
+
+    Parameters
+    ----------
+    rows : numpy.ndarray of int, shape (n_rows, n_columns)
+        None negative.
+
+    Returns
+    -------
+    first : numpy.ndarray of int, shape (n_distinct,)
+        Where each distinct row occurs first, in the order of the rows' values.
+    place : numpy.ndarray of int, shape (n_rows,)
+        Index into `first` of each row.
+
+    Examples
+    --------
+    >>> first, place = distinct(np.array([[1, 0], [0, 1], [1, 0]]))
+    >>> first.tolist(), place.tolist()
+    ([1, 0], [1, 0, 1])
+    """
     key = np.zeros(len(rows), np.int64)
     span = 1
     for column in rows.T:
@@ -42,8 +70,5 @@ def collapse(rows: np.ndarray, count: np.ndarray | None = None) -> tuple[np.ndar
             span = int(key.max(initial=0)) + 1
         key = key * base + column
         span *= base
-    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-    weights = np.ones(len(rows), np.int64) if count is None else count
-    summed = np.zeros(len(first), np.int64)
-    np.add.at(summed, inverse, weights)
-    return first, summed
+    _, first, place = np.unique(key, return_index=True, return_inverse=True)
+    return first, place

@@ -1,114 +1,59 @@
-"""Which method to believe: each predicts generators whose labels it does not see."""
+"""Which method to believe: each predicts shares whose labels it does not see."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.results import Estimate
-from bayesjudge.panel.by_rates import regression, rogan_gladen
 from bayesjudge.panel.checks import cautions_of, require_labelled
-from bayesjudge.panel.closed_form import dawid_skene_em, model_assisted, panel_mean, voting
-from bayesjudge.panel.data import Votes
-from bayesjudge.panel.described import EXCHANGEABLE, INDEPENDENT, SAME_ERRORS, SAMPLED
+from bayesjudge.panel.data import NONE, Votes
+from bayesjudge.panel.methods import DEFAULT, FEW_LABELS, METHODS
 from bayesjudge.panel.model import fit
-from bayesjudge.panel.transport import logit_shift
-from bayesjudge.panel.voting import choose_threshold, require_binary, true_prevalence
+from bayesjudge.panel.pointwise import LABEL_MODELS, loo
+from bayesjudge.panel.voting import require_binary, true_prevalence
 
 #: Labelled items that make a generator's own labels worth more than those of the others.
 ENOUGH = 20
-
-
-class Method(NamedTuple):
-    """One way to a prevalence, with what it takes for granted."""
-
-    run: Callable[[Votes, float, Any], Estimate]
-    assumption: str
-    against: frozenset[str]
-
-
-def _sampled(model: Literal["dawid_skene", "correlated", "bias_pooling", "vote_regression"]) -> Any:
-    def run(votes: Votes, ci_prob: float, random_seed: Any) -> Estimate:
-        return fit(votes, model=model, random_seed=random_seed).estimate(ci_prob=ci_prob)
-
-    return run
-
-
-_RATES_DIFFER = frozenset({"error-rates-differ"})
-_CLASSES = frozenset({"error-rates-differ", "dependent-judges", "majority-contradicted"})
-_NOTHING: frozenset[str] = frozenset()
-METHODS: dict[str, Method] = {
-    "panel_mean": Method(
-        lambda votes, ci_prob, _: panel_mean(votes, ci_prob=ci_prob),
-        "the judges never err, or their errors cancel",
-        frozenset({"majority-contradicted"}),
-    ),
-    "veto": Method(
-        lambda votes, ci_prob, _: voting(votes, choose_threshold(votes), ci_prob=ci_prob),
-        "a threshold that suits the labelled generators suits the others",
-        _RATES_DIFFER,
-    ),
-    "rogan_gladen": Method(
-        lambda votes, ci_prob, _: rogan_gladen(votes, ci_prob=ci_prob), SAME_ERRORS, _RATES_DIFFER
-    ),
-    "regression_source": Method(
-        lambda votes, *_: regression(votes, solver="source"), SAME_ERRORS, _RATES_DIFFER
-    ),
-    "regression_exact": Method(lambda votes, *_: regression(votes), SAME_ERRORS, _RATES_DIFFER),
-    "difference": Method(
-        lambda votes, ci_prob, _: logit_shift(votes, ci_prob=ci_prob, scale="identity"),
-        EXCHANGEABLE,
-        _NOTHING,
-    ),
-    "logit_shift": Method(
-        lambda votes, ci_prob, _: logit_shift(votes, ci_prob=ci_prob), EXCHANGEABLE, _NOTHING
-    ),
-    "dawid_skene_em": Method(
-        lambda votes, ci_prob, _: dawid_skene_em(votes, ci_prob=ci_prob),
-        f"{INDEPENDENT}; {SAME_ERRORS}",
-        _CLASSES,
-    ),
-    "model_assisted": Method(
-        lambda votes, ci_prob, _: model_assisted(votes, ci_prob=ci_prob), SAMPLED, _NOTHING
-    ),
-    "dawid_skene": Method(_sampled("dawid_skene"), f"{INDEPENDENT}; {SAME_ERRORS}", _CLASSES),
-    "correlated": Method(_sampled("correlated"), SAME_ERRORS, _CLASSES - {"dependent-judges"}),
-    "bias_pooling": Method(_sampled("bias_pooling"), EXCHANGEABLE, _NOTHING),
-    "vote_regression": Method(_sampled("vote_regression"), SAMPLED, _NOTHING),
-}
-DEFAULT = (
-    "panel_mean",
-    "veto",
-    "rogan_gladen",
-    "regression_source",
-    "regression_exact",
-    "difference",
-    "logit_shift",
-    "dawid_skene_em",
-    "bias_pooling",
-)
+HideWhat = Literal["generators", "items"]
 
 
 def compare(
     votes: Votes,
-    methods: Sequence[str] = DEFAULT,
+    methods: Sequence[str] | None = None,
     *,
+    hide: HideWhat = "generators",
+    kept: int = 50,
+    repeats: int = 5,
+    elpd: bool = False,
     ci_prob: float = 0.9,
     random_seed: Any = None,
 ) -> pd.DataFrame:
-    """Leave each labelled generator's labels out, and predict its share of good outputs.
+    """Hide labels, and see how well each method predicts what they say.
 
     Parameters
     ----------
     votes : Votes
-        With two classes, and at least three generators with labelled items.
-    methods : sequence of str
+        With two classes. To hide generators, at least three need labelled items; to hide items,
+        some generator needs more than `kept`.
+    methods : sequence of str, optional
         Among the names in the table of `METHODS`: closed forms by their names, models by that of
-        ``fit(model=...)``.
+        ``fit(model=...)``. By default those that suit what is hidden.
+    hide : {"generators", "items"}
+        ``"generators"``: all labels of one generator, each in turn: what is known of a new one?
+        ``"items"``: all but `kept` random labels of every generator: what do a few of its own
+        labels give?
+    kept : int, default 50
+        Labels kept of each generator, where items are hidden.
+    repeats : int, default 5
+        Random choices of those labels.
+    elpd : bool, default False
+        Add ``elpd``: the models' expected log predictive density of a label, given its item's
+        votes, by PSIS-LOO with all labels (see `loo`), a mean over labelled items; one more fit a
+        model. ``nan`` for methods that do not predict labels.
     ci_prob : float, default 0.9
         Probability of the intervals that are scored.
     random_seed : int or numpy.random.Generator, optional
@@ -118,7 +63,7 @@ def compare(
     -------
     pandas.DataFrame
         Index ``method``, the lowest mean error first: ``mean_error`` and ``max_error`` of the
-        point, in shares; ``covered`` of ``generators``; mean ``width`` and ``interval_score``
+        point, in shares; ``covered`` of ``predictions``; mean ``width`` and ``interval_score``
         (Gneiting & Raftery 2007; lower is better) of the intervals, ``nan`` where a method has
         none; the ``assumption`` it needs, and ``rejected``: the cautions that these data raise
         against it.
@@ -126,9 +71,27 @@ def compare(
     Raises
     ------
     InputError
-        Where a method is unknown, or fewer than three generators are labelled.
+        Where a method is unknown, or too little is labelled.
+
+    Examples
+    --------
+    >>> from bayesjudge.panel.simulate import simulate
+    >>> votes = Votes.from_frame(simulate(labelled=300, random_seed=1))
+    >>> table = compare(votes, ["panel_mean", "own_difference"], hide="items", random_seed=1)
+    >>> table.index[0], int(table.loc["own_difference", "predictions"])
+    ('own_difference', 15)
     """
-    long = held_out(votes, methods, ci_prob=ci_prob, random_seed=random_seed)
+    if methods is None:
+        methods = DEFAULT if hide == "generators" else FEW_LABELS
+    long = held_out(
+        votes,
+        methods,
+        hide=hide,
+        kept=kept,
+        repeats=repeats,
+        ci_prob=ci_prob,
+        random_seed=random_seed,
+    )
     raised = {caution.name for caution in cautions_of(votes)}
     rows = {}
     for name, part in long.groupby("method", sort=False):
@@ -137,9 +100,10 @@ def compare(
             "mean_error": part["error"].mean(),
             "max_error": part["error"].max(),
             "covered": int(part["covered"].sum()),
-            "generators": len(part),
+            "predictions": len(part),
             "width": (part["high"] - part["low"]).mean(),
             "interval_score": part["interval_score"].mean(skipna=False),
+            **({"elpd": _elpd(votes, str(name), random_seed)} if elpd else {}),
             "assumption": method.assumption,
             "rejected": ", ".join(sorted(raised & method.against)),
         }
@@ -148,15 +112,26 @@ def compare(
 
 
 def held_out(
-    votes: Votes, methods: Sequence[str], *, ci_prob: float = 0.9, random_seed: Any = None
+    votes: Votes,
+    methods: Sequence[str],
+    *,
+    hide: HideWhat = "generators",
+    kept: int = 50,
+    repeats: int = 5,
+    ci_prob: float = 0.9,
+    random_seed: Any = None,
 ) -> pd.DataFrame:
-    """Predict every labelled generator without its labels, one row a method and generator.
+    """Predict shares whose labels are hidden, one row a method and prediction.
 
     Parameters
     ----------
     votes : Votes
         As in `compare`.
     methods : sequence of str
+        As in `compare`.
+    hide : {"generators", "items"}
+        As in `compare`.
+    kept, repeats : int
         As in `compare`.
     ci_prob : float, default 0.9
         Probability of the intervals.
@@ -175,26 +150,80 @@ def held_out(
         As in `compare`.
     """
     require_binary(votes, "panel.compare")
-    require_labelled(votes, "panel.compare", generators=3)
     check_ci_prob(ci_prob)
     unknown = [name for name in methods if name not in METHODS]
     with checking("panel.compare") as require:
         require(not unknown, f"no method {unknown}; there are {list(METHODS)}")
+        require(hide in ("generators", "items"), f"hide={hide!r}: generators or items")
+        require(kept >= 2 and repeats >= 1, f"kept={kept}, repeats={repeats}: at least 2 and 1")
     seeds = np.random.default_rng(random_seed)
-    truth = true_prevalence(votes)
+    cut = _without_items(votes, kept, repeats, seeds) if hide == "items" else _without_one(votes)
     rows = []
-    for i in np.flatnonzero(~np.isnan(truth)):
-        name, share = votes.generators[int(i)], float(truth[i])
-        hidden, seed = votes.hide(name), int(seeds.integers(2**31))
+    for hidden, shares in cut:
+        seed = int(seeds.integers(2**31))
         for method in methods:
-            row = METHODS[method].run(hidden, ci_prob, seed)[f"prevalence[{name}]"]
-            outside = max(row.low - share, share - row.high, 0.0)
-            score = row.high - row.low + 2 / (1 - ci_prob) * outside
-            score = score if np.isfinite(row.high - row.low) else np.nan
-            covered = row.low <= share <= row.high
-            rows.append((method, name, share, *row, abs(row.value - share), covered, score))
+            estimate = METHODS[method].run(hidden, ci_prob, seed)
+            for name, share in shares.items():
+                row = estimate[f"prevalence[{name}]"]
+                outside = max(row.low - share, share - row.high, 0.0)
+                score = row.high - row.low + 2 / (1 - ci_prob) * outside
+                score = score if np.isfinite(row.high - row.low) else np.nan
+                covered = row.low <= share <= row.high
+                off = abs(row.value - share)
+                rows.append((method, name, share, *row[:3], off, covered, score))
     columns = ["method", "generator", "truth", "value", "low", "high"]
     return pd.DataFrame(rows, columns=[*columns, "error", "covered", "interval_score"])
+
+
+def _without_one(votes: Votes) -> Iterator[tuple[Votes, dict[str, float]]]:
+    """Hide the labels of one generator after another."""
+    require_labelled(votes, "panel.compare", generators=3)
+    truth = true_prevalence(votes)
+    for i in np.flatnonzero(~np.isnan(truth)):
+        name = votes.generators[int(i)]
+        yield votes.hide(name), {name: float(truth[i])}
+
+
+def _without_items(
+    votes: Votes, kept: int, repeats: int, rng: np.random.Generator
+) -> Iterator[tuple[Votes, dict[str, float]]]:
+    """Keep a few random labels of every generator; items that never had one are left out."""
+    enough = votes.labelled.sum(axis=1) > kept
+    with checking("panel.compare") as require:
+        require(
+            enough.any(),
+            f"no generator has more than kept={kept} labelled items; keep fewer",
+        )
+    rows = np.flatnonzero((votes.truth != NONE) & enough[votes.generator])
+    rows = np.repeat(rows, votes.count[rows])
+    names = [name for name, one in zip(votes.generators, enough, strict=True) if one]
+    number = np.cumsum(enough) - 1
+    shares = true_prevalence(votes)
+    for _ in range(repeats):
+        order = rng.permutation(len(rows))
+        generator = votes.generator[rows[order]]
+        # how many labels of the same generator came before, in random order
+        before = np.zeros(len(rows), int)
+        for i in np.flatnonzero(enough):
+            before[generator == i] = np.arange((generator == i).sum())
+        truth = np.where(before < kept, votes.truth[rows[order]], NONE)
+        hidden = Votes(
+            votes.votes[rows[order]],
+            truth,
+            number[generator],
+            names,
+            votes.judges,
+            judge_of_column=votes.judge_of_column,
+        )
+        yield hidden, dict(zip(names, shares[enough].tolist(), strict=True))
+
+
+def _elpd(votes: Votes, method: str, random_seed: Any) -> float:
+    if method not in LABEL_MODELS:
+        return float("nan")
+    sampled = fit(votes, model=method, random_seed=random_seed)  # type: ignore[arg-type]
+    found = loo(sampled, of="labels")
+    return found.elpd / found.n
 
 
 class Advice(NamedTuple):

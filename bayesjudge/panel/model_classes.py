@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesjudge.panel.cells import collapse
+from bayesjudge.panel.cells import collapse, distinct
 from bayesjudge.panel.data import NONE, Votes
 from bayesjudge.panel.em import Problem
 from bayesjudge.panel.priors import Priors
@@ -34,7 +34,10 @@ def build(votes: Votes, priors: Priors, *, missing: str, nodes: int | None) -> N
     import pytensor.tensor as pt
 
     problem = Problem(votes, missing)
-    given = pm.Data("given", problem.given)
+    # the same votes on several generators' items, labelled or not, are looked at once
+    first, place = distinct(votes.votes.astype(np.int64) + 1)
+    given = pm.Data("given", problem.given[first])
+    pattern = pm.Data("pattern_of_cell", place.astype("int32"))
     generator = pm.Data("generator_of_cell", votes.generator.astype("int32"))
     open_ = pm.Data("open", _open(votes))
     count = pm.Data("count", votes.count.astype(float))
@@ -58,7 +61,7 @@ def build(votes: Votes, priors: Priors, *, missing: str, nodes: int | None) -> N
     else:
         rates = _unrelated_binary(priors) if binary else _unrelated(votes, priors, missing)
         by_class = _independent(given, rates if not binary else _answered(rates, missing, priors))
-    density = pt.logsumexp(by_class + log_share[generator] + open_, axis=1)
+    density = pt.logsumexp(by_class[pattern] + log_share[generator] + open_, axis=1)
     pm.CustomDist("items", density, alike, logp=_weigh, random=_occurrences, observed=count)
 
 

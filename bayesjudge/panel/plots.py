@@ -19,6 +19,9 @@ from bayesjudge.panel.data import Votes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+#: So many names fit beside their judges; more go to a legend.
+FEW_NAMES = 6
+
 
 def plot_generators(
     *results: Estimate | Fit,
@@ -48,7 +51,7 @@ def plot_generators(
     rows = table[table["quantity"].str.startswith("prevalence[")]
     rows = rows.assign(quantity=rows["quantity"].str[len("prevalence[") : -1])
     ax = plot_intervals(rows, truth=dict(truth or {}), ax=ax)
-    ax.set_xlabel(f"prevalence (share of outputs), {ci_prob:.0%} intervals")
+    ax.set_xlabel(f"prevalence ({ci_prob:.0%} intervals)")
     return ax
 
 
@@ -77,27 +80,33 @@ def plot_judges(fit: Fit, *, ci_prob: float = 0.9, ax: Axes | None = None) -> Ax
     with checking("panel.plot_judges") as require:
         has = "sensitivity" in fit.idata["posterior"]
         require(has, "needs a fit with model='dawid_skene' or 'correlated' of two classes")
-    ax = ax or new_axes(6.0, 5.5)
+    ax = ax or new_axes(7.5 if len(fit.data.judges) > FEW_NAMES else 6.0, 5.5)
     both = np.stack([fit.draws("specificity"), fit.draws("sensitivity")])
     draws = np.log(both) - np.log1p(-both)
     around = np.linspace(0, 2 * np.pi, 120)
     circle = np.sqrt(-2 * np.log(1 - ci_prob)) * np.stack([np.cos(around), np.sin(around)])
+    crowded = len(fit.data.judges) > FEW_NAMES
+    lowest = 1.0
     for j, name in enumerate(fit.data.judges):
         centre, spread = draws[:, :, j].mean(axis=1), np.cov(draws[:, :, j])
         ring = 1 / (1 + np.exp(-(centre[:, None] + np.linalg.cholesky(spread) @ circle)))
-        colour = f"C{j % 10}"
+        lowest = min(lowest, float(ring[1].min()))
+        colour, marker = f"C{j % 10}", "os^"[j // 10 % 3]
         ax.fill(*ring, color=colour, alpha=0.2)
         ax.plot(*ring, color=colour, lw=1)
         at = (float(both[0, :, j].mean()), float(both[1, :, j].mean()))
-        ax.plot(*at, "o", color=colour, ms=4)
-        ax.annotate(name, at, xytext=(4, 4), textcoords="offset points", fontsize=8)
+        ax.plot(*at, marker, color=colour, ms=4, ls="none", label=name if crowded else None)
+        if not crowded:
+            ax.annotate(name, at, xytext=(4, 4), textcoords="offset points", fontsize=8)
     ax.plot([0, 1], [1, 0], ls=":", color="0.5", label="no information")
     ax.set(xlim=(0, 1), xlabel="specificity", ylabel="sensitivity")
-    low = min(0.5, float(both[1].min()))
-    ax.set_ylim(max(0.0, low - 0.05), 1.01)
+    ax.set_ylim(max(0.0, lowest - 0.05), 1.01)
     ax.grid(alpha=0.3)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, loc="lower left")
+    if crowded:
+        ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8)
+    else:
+        ax.legend(frameon=False, loc="lower left")
     return ax
 
 

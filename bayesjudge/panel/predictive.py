@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,7 @@ def dependence_check(fit: Fit, *, replicates: int = 200, random_seed: Any = None
         )
         require(replicates >= 20, f"replicates={replicates}, at least 20 are needed")
     rng = np.random.default_rng(random_seed)
-    given, truth, generator = _expanded(votes, rng)
+    given, truth, generator = expanded(votes, rng)
     observed = _statistics(given, truth)
     posterior = {name: fit.draws(name) for name in ("prevalence", "sensitivity", "specificity")}
     if model == "correlated":
@@ -66,7 +67,7 @@ def dependence_check(fit: Fit, *, replicates: int = 200, random_seed: Any = None
     drawn = []
     for s in rng.choice(size, replicates, replace=size < replicates):
         draw = {name: values[s] for name, values in posterior.items()}
-        drawn.append(_statistics(_replicate(draw, given, truth, generator, rng), truth))
+        drawn.append(_statistics(replicate(draw, given, truth, generator, rng), truth))
     rows = {}
     for name in observed:
         values = np.array([one[name] for one in drawn])
@@ -90,10 +91,29 @@ def logits_of(fit: Fit) -> np.ndarray:
     numpy.ndarray, shape (n_draws, n_judges, 2)
         For an item on which the shared effect is 0.
     """
+    parts = ("mean", "spread", "own")
+    names = [f"{name}_{part}" for name in ("discrimination", "leaning") for part in parts]
+    return logits_from({name: fit.draws(name) for name in names})
+
+
+def logits_from(draws: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Logit of a pass by judge and truth from what describes judges that are alike.
+
+    Parameters
+    ----------
+    draws : mapping of str to numpy.ndarray
+        ``discrimination_mean``, ``_spread`` and ``_own``, and the same of ``leaning``; a leading
+        axis over draws.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n_draws, n_judges, 2)
+        As of `logits_of`.
+    """
     parts = {}
     for name in ("discrimination", "leaning"):
-        spread = fit.draws(f"{name}_spread")[:, None] * fit.draws(f"{name}_own")
-        parts[name] = fit.draws(f"{name}_mean")[:, None] + spread
+        spread = draws[f"{name}_spread"][:, None] * draws[f"{name}_own"]
+        parts[name] = draws[f"{name}_mean"][:, None] + spread
     half = np.exp(parts["discrimination"]) / 2
     return np.stack([parts["leaning"] - half, parts["leaning"] + half], axis=-1)
 
@@ -168,8 +188,23 @@ def log_likelihood(
     return float(np.logaddexp(*by_class) @ votes.count)
 
 
-def _expanded(votes: Votes, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """One row an item, of the first vote of each judge."""
+def expanded(votes: Votes, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Write one row an item, of the first vote of each judge.
+
+    Parameters
+    ----------
+    votes : Votes
+        With two classes.
+    rng : numpy.random.Generator
+        Chooses the items, where there are too many.
+
+    Returns
+    -------
+    given : numpy.ndarray, shape (n_items, n_judges)
+        Votes.
+    truth, generator : numpy.ndarray, shape (n_items,)
+        Of each item.
+    """
     first = [int(np.argmax(votes.judge_of_column == j)) for j in range(len(votes.judges))]
     rows = np.repeat(np.arange(len(votes.count)), votes.count)
     if rows.size > MOST_ITEMS:
@@ -191,13 +226,31 @@ def _statistics(given: np.ndarray, truth: np.ndarray) -> dict[str, float]:
     return found
 
 
-def _replicate(
+def replicate(
     draw: dict[str, np.ndarray],
     given: np.ndarray,
     truth: np.ndarray,
     generator: np.ndarray,
     rng: np.random.Generator,
 ) -> np.ndarray:
+    """Draw votes anew for the same items, with the same votes missing.
+
+    Parameters
+    ----------
+    draw : dict of str to numpy.ndarray
+        ``prevalence``, ``sensitivity`` and ``specificity``; or ``effect`` and ``logits``.
+    given : numpy.ndarray, shape (n_items, n_judges)
+        Votes; where one is missing, none is drawn.
+    truth, generator : numpy.ndarray, shape (n_items,)
+        Of each item; an unknown truth is drawn.
+    rng : numpy.random.Generator
+        Of the draws.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n_items, n_judges)
+        Votes.
+    """
     good = np.where(truth == NONE, rng.random(len(truth)) < draw["prevalence"][generator], truth)
     if "effect" in draw:
         shift = rng.standard_normal(len(truth)) * draw["effect"][good.astype(int)]

@@ -1,17 +1,17 @@
 """What share of outputs is truly good, when the judge errs?"""
 
 from bayesjudge.core.intervals import clopper_pearson, wilson
+from bayesjudge.prevalence.boundary import reached
 from bayesjudge.prevalence.budget import judge_regime, labels_needed, width_curves
 from bayesjudge.prevalence.class_fit import ClassPriors, fit_classes
-from bayesjudge.prevalence.classes import ClassCounts, class_shares
+from bayesjudge.prevalence.class_shares import class_shares
+from bayesjudge.prevalence.classes import ClassCounts
 from bayesjudge.prevalence.closed_form import (
-    closed_forms,
-    difference,
     human_only,
     naive,
-    post_stratified,
     rogan_gladen,
 )
+from bayesjudge.prevalence.comparing import closed_forms, compare, what_designs_buy
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.design import allocate, best_allocation, interval_width
 from bayesjudge.prevalence.exact_posterior import exact
@@ -22,13 +22,15 @@ from bayesjudge.prevalence.plots import (
     plot_plan,
     plot_posterior,
     plot_regime,
+    plot_strata,
     plot_systems,
     plot_widths,
 )
 from bayesjudge.prevalence.preposterior import expected_width, label_next
+from bayesjudge.prevalence.propensities import propensity_weighted
 from bayesjudge.prevalence.reading import CALIBRATIONS
 from bayesjudge.prevalence.resampled import bootstrap
-from bayesjudge.prevalence.sampled import conditional_calibration
+from bayesjudge.prevalence.sampled import conditional_calibration, difference, post_stratified
 from bayesjudge.prevalence.simulate import simulate
 from bayesjudge.prevalence.systems import contrasts, ranking
 
@@ -45,6 +47,7 @@ __all__ = [
     "class_shares",
     "clopper_pearson",
     "closed_forms",
+    "compare",
     "conditional_calibration",
     "contrasts",
     "difference",
@@ -63,12 +66,16 @@ __all__ = [
     "plot_plan",
     "plot_posterior",
     "plot_regime",
+    "plot_strata",
     "plot_systems",
     "plot_widths",
     "post_stratified",
+    "propensity_weighted",
     "ranking",
+    "reached",
     "rogan_gladen",
     "simulate",
+    "what_designs_buy",
     "width_curves",
     "wilson",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import bdtr, bdtrc, gammaln
 
 from bayesjudge.core.intervals import wilson
 from bayesjudge.core.results import Caution
@@ -41,8 +41,8 @@ def above_chance(counts: Counts, ci_prob: float = 0.95) -> tuple[Any, Any, Any]:
     Newcombe (1998), Stat. Med. 17, 873-890, method 10.
     """
     n1, n0 = _classes(counts)
-    first, low1, high1 = wilson(counts.correct_pass, n1, ci_prob)
-    second, low0, high0 = wilson(counts.incorrect_fail, n0, ci_prob)
+    first, low1, high1 = wilson(counts.rate_labels["correct_pass"], n1, ci_prob)
+    second, low0, high0 = wilson(counts.rate_labels["incorrect_fail"], n0, ci_prob)
     value = first + second - 1
     return (
         value,
@@ -53,9 +53,9 @@ def above_chance(counts: Counts, ci_prob: float = 0.95) -> tuple[Any, Any, Any]:
 
 def _classes(counts: Counts) -> tuple[Any, Any]:
     """How many labelled items of each kind the design chose: good and bad, or passed and failed."""
-    if counts.calibration == "by_verdict":
+    if counts.predictive:
         return counts.labelled_pass, counts.labelled_n - counts.labelled_pass
-    return counts.correct_n, counts.incorrect_n
+    return counts.rate_labels["correct_n"], counts.rate_labels["incorrect_n"]
 
 
 def shift_p_value(counts: Counts) -> np.ndarray:
@@ -103,20 +103,23 @@ def cautions_of(counts: Counts) -> tuple[Caution, ...]:
     -------
     tuple of Caution
         Among ``weak-judge``, ``empty-class``, ``no-labels``, ``pass-rate-out-of-range``,
-        ``label-shift`` and ``unparsed-verdicts``.
+        ``label-shift``, ``propensity-mismatch`` and ``unparsed-verdicts``.
     """
-    return tuple(_weak(counts)) + tuple(_surprising(counts)) + tuple(_unparsed(counts))
+    groups = (_weak, _surprising, _drawn_otherwise, _unparsed)
+    return tuple(caution for group in groups for caution in group(counts))
 
 
 def _each(counts: Counts, *values: Any) -> Iterator[tuple[Any, ...]]:
     """``(" in system 'x'" or "", value, …)`` for each system."""
-    names = [""] if counts.systems is None else [f" in system {s!r}" for s in counts.systems]
-    columns = [np.broadcast_to(np.atleast_1d(v), (len(names),)) for v in values]
-    yield from zip(names, *columns, strict=True)
+    places = counts.places
+    columns = [np.broadcast_to(np.atleast_1d(v), (len(places),)) for v in values]
+    yield from zip(places, *columns, strict=True)
 
 
 def _weak(counts: Counts) -> Iterator[Caution]:
-    by_verdict = counts.calibration == "by_verdict"
+    if counts.dim == "stratum":  # one judge: what all strata say of it
+        counts = counts.merged()
+    by_verdict = counts.predictive
     what = "positive + negative predictive value" if by_verdict else "sensitivity + specificity"
     kinds = ("passed", "failed") if by_verdict else ("good", "bad")
     for where, value, low, high, n1, n0 in _each(counts, *above_chance(counts), *_classes(counts)):
@@ -142,17 +145,81 @@ def _weak(counts: Counts) -> Iterator[Caution]:
 
 
 def _surprising(counts: Counts) -> Iterator[Caution]:
-    if counts.calibration != "by_verdict":
+    if not counts.predictive:
         yield from _out_of_range(counts)
-    if counts.calibration == "random":
+    if counts.calibration in ("random", "known_propensity"):
         yield from _shifted(counts)
+
+
+def doubts(counts: Counts) -> dict[str, tuple[Caution, ...]]:
+    """List what the data say against each assumption, whatever design was declared.
+
+    Parameters
+    ----------
+    counts : Counts
+        Verdicts and labels.
+
+    Returns
+    -------
+    dict of str to tuple of Caution
+        By assumption, as `bayesjudge.prevalence.described` words it in short: ``sampled``,
+        ``drawn``, ``per_verdict``, ``same_judge`` and ``cancel``.
+    """
+    by_verdict = counts.calibration == "by_verdict"
+    shifted = tuple(_shifted(counts))
+    return {
+        "sampled": shifted,
+        "drawn": tuple(_drawn_otherwise(counts)),
+        # labels by verdict differ in their pass rate by design
+        "per_verdict": () if by_verdict else shifted,
+        "same_judge": (
+            *(c for c in _weak(counts) if c.name == "weak-judge"),
+            *(() if counts.predictive else _out_of_range(counts)),
+        ),
+        "cancel": tuple(_lopsided(counts)),
+    }
+
+
+def _drawn_otherwise(counts: Counts) -> Iterator[Caution]:
+    """Classes of items that were labelled more or less often than stated."""
+    if counts.propensity is None:
+        return
+    items, stated = counts.test_n + counts.labelled_n, counts.propensity
+    labels = counts.labelled_n
+    fewer = bdtr(labels, items, stated)
+    more = np.where(labels == 0, 1.0, bdtrc(np.maximum(labels - 1, 0), items, stated))
+    p_values = np.minimum(1.0, 2 * np.minimum(fewer, more))
+    rows = _each(counts, p_values, labels, items, stated)
+    for where, p_value, labelled, total, expected in rows:
+        if p_value < SHIFT_P:
+            yield Caution(
+                "propensity-mismatch",
+                f"{labelled} of {total} items have a label{where}, where each was to have one with "
+                f"probability {expected:g} (p = {p_value:.1e}): the propensities are not those "
+                "with which labels were drawn",
+            )
+
+
+def _lopsided(counts: Counts) -> Iterator[Caution]:
+    """Errors of the two kinds that do not cancel: McNemar's exact test, at the labelled items."""
+    wrong_fails = counts.correct_n - counts.correct_pass
+    wrong_passes = counts.incorrect_n - counts.incorrect_fail
+    rarer, total = np.minimum(wrong_fails, wrong_passes), wrong_fails + wrong_passes
+    p_values = np.minimum(1.0, 2 * bdtr(rarer, total, 0.5))
+    for where, p_value, fails, passes in _each(counts, p_values, wrong_fails, wrong_passes):
+        if p_value < SHIFT_P:
+            yield Caution(
+                "errors-do-not-cancel",
+                f"the judge passed {passes} bad and failed {fails} good ones of the labelled items"
+                f"{where}, so that its pass rate is no estimate of the prevalence",
+            )
 
 
 def _out_of_range(counts: Counts) -> Iterator[Caution]:
     # each rate moved towards one half, as in source 1, eq. (7), so that none is known for sure
-    sizes = [np.asarray(n) for n in (counts.test_n, counts.incorrect_n, counts.correct_n)]
-    wrong_passes = counts.incorrect_n - counts.incorrect_fail
-    parts = (counts.test_pass, wrong_passes, counts.correct_pass)
+    good, hits, bad, caught = counts.rate_labels.values()
+    sizes = [np.asarray(n) for n in (counts.test_n, bad, good)]
+    parts = (counts.test_pass, bad - caught, hits)
     shares = [(k + 1) / (n + 2) for k, n in zip(parts, sizes, strict=True)]
     variances = [q * (1 - q) / (n + 2) for q, n in zip(shares, sizes, strict=True)]
     seen, wrong, hit = shares

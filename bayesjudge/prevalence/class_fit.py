@@ -7,7 +7,7 @@ from typing import Any
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
-from bayesjudge.prevalence.classes import ASSUMED, SOURCE, ClassCounts
+from bayesjudge.prevalence.classes import ASSUMED, SOURCE, ClassCounts, class_cautions
 
 
 @dataclass(frozen=True)
@@ -66,20 +66,23 @@ def fit_classes(
     Returns
     -------
     Fit
-        ``prevalence[class]``, shares of items, and ``confusion[class, verdict]``.
+        ``prevalence[class]``, shares of items, ``confusion[class, verdict]`` and, where classes
+        have a credit, their mean ``win_rate``.
     """
     from bayesjudge.core.sampling import sample
     from bayesjudge.prevalence.model_classes import class_model
 
+    first = () if counts.credit is None else ("win_rate",)
     return sample(
         class_model(counts, **vars(priors)),
         data=counts,
         priors=priors,
-        quantities=("prevalence", "confusion"),
+        quantities=(*first, "prevalence", "confusion"),
         room="prevalence",
         method="Bayesian (NUTS), classes",
         source=SOURCE,
         assumptions=(ASSUMED[counts.calibration], f"priors: {priors}"),
+        cautions=tuple(class_cautions(counts)),
         random_seed=random_seed,
         **sampling,
     )

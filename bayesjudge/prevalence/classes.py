@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+from scipy.special import bdtr, chdtrc
 
-from bayesjudge.core.errors import UninformativeJudgeError, checking
-from bayesjudge.core.intervals import z_score
-from bayesjudge.core.results import Caution, Estimate
+from bayesjudge.core.errors import checking
+from bayesjudge.core.results import Caution
 from bayesjudge.core.tables import count_rows, spell
+from bayesjudge.prevalence.cautions import SHIFT_P
 from bayesjudge.prevalence.described import SAME_JUDGE, SAMPLED
 
 SOURCE = "Lee et al. (2025), Section 9 and Appendix B.3; Buonaccorsi (2010)"
+#: Two classes whose verdicts differ no more surely than this are not told apart.
+WEAK_P = 0.05
 CLASS_CALIBRATIONS = ("random", "by_truth", "separate")
 ASSUMED = {
     "random": SAMPLED,
@@ -39,6 +42,12 @@ class ClassCounts:
         Names, in the order of rows and columns.
     calibration : {"random", "by_truth", "separate"}
         How the labelled items were chosen; see `CALIBRATIONS`.
+    credit : sequence of float, optional
+        What an item of each class counts, such as 1, 1/2 and 0 for win, tie and loss. The mean
+        credit is the ``win_rate``.
+    leanings : tuple of int, optional
+        Of pairs judged in both orders: for how many the verdict was better for the answer shown
+        first, and for how many for the one shown second.
 
     Raises
     ------
@@ -58,6 +67,8 @@ class ClassCounts:
     labelled: Any
     classes: Sequence[str]
     calibration: str
+    credit: Sequence[float] | None = None
+    leanings: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         classes = tuple(map(str, self.classes))
@@ -68,6 +79,11 @@ class ClassCounts:
             words = f"calibration must be one of {CLASS_CALIBRATIONS}, got {self.calibration!r}"
             require(known, words)
             require(size >= 2 and len(set(classes)) == size, f"classes must differ: {classes}")
+            if self.credit is not None:
+                credit = tuple(map(float, self.credit))
+                object.__setattr__(self, "credit", credit)
+                words = f"credit needs a finite number for each class, got {credit}"
+                require(len(credit) == size and np.all(np.isfinite(credit)), words)
             for name, shape in (("test", (size,)), ("labelled", (size, size))):
                 array = np.asarray(getattr(self, name), float)
                 require(array.shape == shape, f"{name} has shape {array.shape}, expected {shape}")
@@ -118,158 +134,150 @@ class ClassCounts:
         Raises
         ------
         InputError
-            Where a column is missing, a row has no verdict, or a label is not among `classes`.
+            Where a column is missing, a row lacks a verdict, or a label is not among `classes`.
         """
-        rows = count_rows(table, verdict, truth)
-        empty = int(rows["n_rows"][rows[verdict].isna()].sum())
-        seen = [rows[c].map(spell).where(rows[c].notna()) for c in (verdict, truth)]
-        found = sorted({name for column in seen for name in column.dropna()})
-        names = found if classes is None else [spell(c) for c in classes]
-        with checking("prevalence.ClassCounts.from_frame") as require:
-            require(empty == 0, f"{empty} rows have no verdict; drop them, or make them a class")
-            unknown = [name for name in found if name not in names]
-            require(not unknown, f"{unknown} are not among the classes {names}")
-        labels = pd.DataFrame({"verdict": seen[0], "truth": seen[1], "n": rows["n_rows"]})
-        test = labels[labels["truth"].isna()].groupby("verdict")["n"].sum()
-        known = labels.dropna().pivot_table("n", "truth", "verdict", aggfunc="sum", fill_value=0)
-        return cls(
-            test.reindex(names, fill_value=0).to_numpy(),
-            known.reindex(index=names, columns=names, fill_value=0).to_numpy(),
-            classes=names,
-            calibration=calibration,
-        )
+        rows = _spelled(count_rows(table, verdict, truth), [verdict, truth])
+        names = _named(rows, [verdict, truth], classes)
+        return cls(**_tallied(rows, verdict, truth, names), calibration=calibration)
+
+    @classmethod
+    def from_pairs(
+        cls,
+        table: Any,
+        *,
+        calibration: str,
+        verdict: str = "verdict",
+        swapped: str = "swapped",
+        truth: str = "truth",
+        classes: Sequence[Any] = ("win", "tie", "loss"),
+    ) -> Self:
+        """Count comparisons of two answers that the judge saw in both orders.
+
+        A verdict that both orders give is the item's; where they differ the item is a tie, as in
+        Zheng et al. (2023). Whatever that rule gets wrong, the labelled items tell.
+
+        Parameters
+        ----------
+        table : dataframe
+            One row a pair of answers, ours and theirs.
+        calibration : {"random", "by_truth", "separate"}
+            How the labelled rows were chosen.
+        verdict, swapped : str
+            Columns with the judge's verdict on *our* answer: shown first, and shown second.
+        truth : str
+            Column with the human verdict on our answer (empty where there is none).
+        classes : sequence of three, default ("win", "tie", "loss")
+            How the columns spell win, tie and loss.
+
+        Returns
+        -------
+        ClassCounts
+            With credits 1, 1/2 and 0, whose mean is the ``win_rate``, and `leanings`.
+
+        Raises
+        ------
+        InputError
+            Where a column is missing, a row lacks a verdict, or a label is not among `classes`.
+
+        Examples
+        --------
+        >>> pairs = pd.DataFrame({"verdict": ["win", "win", "loss", "tie", "win", "loss"],
+        ...                       "swapped": ["win", "loss", "loss", "tie", "win", "tie"],
+        ...                       "truth": ["win", "tie", "loss", None, None, None]})
+        >>> counts = ClassCounts.from_pairs(pairs, calibration="random")
+        >>> counts.test.tolist(), counts.leanings
+        ([1, 2, 0], (1, 1))
+        """
+        columns = [verdict, swapped, truth]
+        rows = _spelled(count_rows(table, *columns), columns)
+        with checking("prevalence.ClassCounts.from_pairs") as require:
+            require(len(classes) == 3, f"classes are win, tie and loss, got {list(classes)}")
+        names = _named(rows, columns, classes)
+        ours, theirs = (rows[c].map(names.index) for c in (verdict, swapped))
+        rows["both"] = rows[verdict].where(ours == theirs, names[1])
+        first, second = (int(rows["n_rows"][x].sum()) for x in (ours < theirs, ours > theirs))
+        counted = _tallied(rows, "both", truth, names)
+        return cls(**counted, calibration=calibration, credit=(1, 0.5, 0), leanings=(first, second))
 
 
-def class_shares(
-    counts: ClassCounts,
-    *,
-    ci_prob: float = 0.95,
-    method: Literal["inverse", "least_squares"] = "least_squares",
-) -> Estimate:
-    """Correct the shares of the judge's verdicts for the judge's confusions.
+def _spelled(rows: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+    for column in columns:
+        text = rows[column].astype(object)  # a file's labels come as a dictionary of text
+        rows[column] = text.map(spell).where(text.notna())
+    return rows
+
+
+def _named(rows: pd.DataFrame, columns: list[str], classes: Sequence[Any] | None) -> list[str]:
+    """Names of the classes; every row has a verdict, and each label is one of them."""
+    found = sorted({name for column in columns for name in rows[column].dropna()})
+    names = found if classes is None else [spell(c) for c in classes]
+    with checking("prevalence.ClassCounts.from_frame") as require:
+        empty = int(rows["n_rows"][rows[columns[:-1]].isna().any(axis=1)].sum())
+        require(empty == 0, f"{empty} rows have no verdict; drop them, or make them a class")
+        unknown = [name for name in found if name not in names]
+        require(not unknown, f"{unknown} are not among the classes {names}")
+    return names
+
+
+def _tallied(rows: pd.DataFrame, verdict: str, truth: str, names: list[str]) -> dict[str, Any]:
+    labels = pd.DataFrame({"verdict": rows[verdict], "truth": rows[truth], "n": rows["n_rows"]})
+    test = labels[labels["truth"].isna()].groupby("verdict")["n"].sum()
+    known = labels.dropna().pivot_table("n", "truth", "verdict", aggfunc="sum", fill_value=0)
+    return {
+        "test": test.reindex(names, fill_value=0).to_numpy(),
+        "labelled": known.reindex(index=names, columns=names, fill_value=0).to_numpy(),
+        "classes": names,
+    }
+
+
+def class_cautions(counts: ClassCounts) -> Iterator[Caution]:
+    """List what a reader should know before believing an estimate from these counts.
 
     Parameters
     ----------
     counts : ClassCounts
         Verdicts and labels.
-    ci_prob : float, default 0.95
-        Coverage that the intervals aim at.
-    method : {"least_squares", "inverse"}
-        The shares that fit the verdicts best among those that are none below 0 and sum to 1, or
-        the inverse of the confusion matrix, which may leave that range (a caution says so).
 
-    Returns
-    -------
-    Estimate
-        ``prevalence[class]``, shares of items, with delta-method intervals; both are cut off at 0
-        and 1, and the inverse's own value is kept as ``raw``.
-
-    Raises
+    Yields
     ------
-    UninformativeJudgeError
-        Where the confusion matrix cannot be inverted: the judge does not tell some classes apart.
-    InputError
-        Where `ci_prob` or `method` is unknown.
-
-    Examples
-    --------
-    >>> counts = ClassCounts([50, 30, 20], [[18, 1, 1], [2, 15, 3], [0, 4, 16]],
-    ...                      classes=["win", "tie", "loss"], calibration="by_truth")
-    >>> class_shares(counts).table["value"].round(3).tolist()
-    [0.52, 0.324, 0.157]
+    Caution
+        ``weak-judge``, where the labels do not show that two classes get different verdicts;
+        ``label-shift``, where labels are said to be a random sample and their verdicts say
+        otherwise; ``position-bias``, where the order of two answers moves the verdict one way.
     """
-    with checking("class_shares") as require:
-        known = method in ("inverse", "least_squares")
-        require(known, f"method must be inverse or least_squares, got {method!r}")
-    z = z_score(ci_prob)
-    raw = inverted(counts)
-    half = z * np.sqrt(np.diag(covariance(counts, raw)))
-    value = np.clip(raw, 0, 1) if method == "inverse" else _projected(counts)
-    cautions = []
-    if raw.min() < 0:
-        worst = counts.classes[int(raw.argmin())]
-        text = f"the inverse puts the share of {worst!r} at {raw.min():.3f}, below 0"
-        cautions.append(Caution("outside-simplex", text))
-    words = {"inverse": "confusion-matrix inverse", "least_squares": "constrained least squares"}
-    ends = (np.clip(raw - half, 0, 1), np.clip(raw + half, 0, 1))
-    return Estimate.from_arrays(
-        {"prevalence": (value, *ends, raw)},
-        counts.classes,
-        method=f"Classes, {words[method]}",
-        ci_prob=ci_prob,
-        source=SOURCE,
-        interval="delta method",
-        assumptions=(ASSUMED["separate"],),
-        cautions=tuple(cautions),
-    )
+    for i, j in itertools.combinations(range(len(counts.classes)), 2):
+        if _p_same(counts.labelled[[i, j]]) > WEAK_P:
+            yield Caution(
+                "weak-judge",
+                f"the labelled items do not show that the judge tells {counts.classes[i]!r} from "
+                f"{counts.classes[j]!r}: their shares are known together at best; merge them, or "
+                "use a better judge or more labels",
+            )
+    if counts.calibration == "random":
+        p_value = _p_same(np.array([counts.test, counts.labelled.sum(axis=0)]))
+        if p_value < SHIFT_P:
+            yield Caution(
+                "label-shift",
+                "the judge's verdicts on labelled items differ from those on the others by more "
+                f"than a random sample's would (probability {p_value:.1e}): declare how the "
+                "labelled items were drawn",
+            )
+    if counts.leanings is not None:
+        first, second = counts.leanings
+        if 2 * bdtr(min(first, second), first + second, 0.5) < SHIFT_P:
+            total = int(counts.test.sum() + counts.labelled.sum())
+            more, fewer = max(first, second), min(first, second)
+            where = ("first", "second") if first > second else ("second", "first")
+            yield Caution(
+                "position-bias",
+                f"of {total} pairs judged in both orders, the verdict was better for the answer "
+                f"shown {where[0]} in {more} and for the one shown {where[1]} in {fewer}: the "
+                "judge looks at the order; differing verdicts count as ties",
+            )
 
 
-def inverted(counts: ClassCounts) -> np.ndarray:
-    """Solve for the shares that give the verdicts exactly; they sum to 1 and may be negative.
-
-    Parameters
-    ----------
-    counts : ClassCounts
-        Verdicts and labels.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_classes,)
-        Shares of items.
-
-    Raises
-    ------
-    UninformativeJudgeError
-        Where the confusion matrix has no inverse.
-    """
-    if np.linalg.matrix_rank(counts.confusion, tol=1e-9) < len(counts.classes):
-        problem = (
-            "the confusion matrix has no inverse: on the labelled items the judge does not tell "
-            f"some of {list(counts.classes)} apart; merge classes, or label more items"
-        )
-        raise UninformativeJudgeError("class_shares", [problem])
-    return np.linalg.solve(counts.confusion.T, counts.test / counts.test.sum())
-
-
-def covariance(counts: ClassCounts, shares: np.ndarray) -> np.ndarray:
-    """Covariance of `inverted` by the delta method; with two classes, source 1's eq. (9).
-
-    Parameters
-    ----------
-    counts : ClassCounts
-        Verdicts and labels.
-    shares : numpy.ndarray, shape (n_classes,)
-        Where to evaluate it.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_classes, n_classes)
-        Each row sums to 0, since the shares sum to 1.
-    """
-
-    def multinomial(p: np.ndarray, n: float) -> np.ndarray:
-        return (np.diag(p) - np.outer(p, p)) / n
-
-    rows, sizes = counts.confusion, counts.labelled.sum(axis=1)
-    verdicts = multinomial(counts.test / counts.test.sum(), counts.test.sum())
-    for share, row, size in zip(shares, rows, sizes, strict=True):
-        verdicts = verdicts + share**2 * multinomial(row, size)
-    inverse = np.linalg.inv(rows.T)
-    return inverse @ verdicts @ inverse.T
-
-
-def _projected(counts: ClassCounts) -> np.ndarray:
-    """Least squares on the simplex, exactly: the best solution over all sets of classes present."""
-    matrix, seen = counts.confusion.T, counts.test / counts.test.sum()
-    size, best, least = len(counts.classes), np.zeros(0), np.inf
-    for count in range(1, size + 1):
-        for kept in map(list, itertools.combinations(range(size), count)):
-            part = matrix[:, kept]
-            # Lagrange: the gradient is the same for all classes that are present
-            system = np.block([[part.T @ part, np.ones((count, 1))], [np.ones(count), 0.0]])
-            found = np.linalg.lstsq(system, np.append(part.T @ seen, 1.0), rcond=None)[0][:-1]
-            loss = float(np.sum((part @ found - seen) ** 2))
-            if found.min() > -1e-12 and loss < least - 1e-15:
-                best, least = np.zeros(size), loss
-                best[kept] = np.clip(found, 0, 1)
-    return best
+def _p_same(seen: np.ndarray) -> float:
+    """Pearson's test that both rows come from one distribution of verdicts."""
+    seen = seen[:, seen.sum(axis=0) > 0]
+    expected = seen.sum(axis=1, keepdims=True) * seen.sum(axis=0) / seen.sum()
+    return float(chdtrc(max(seen.shape[1] - 1, 1), ((seen - expected) ** 2 / expected).sum()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -11,8 +11,16 @@ from bayesjudge.core.intervals import clopper_pearson, wilson, z_score
 from bayesjudge.core.results import Caution, Estimate
 from bayesjudge.prevalence import formulas
 from bayesjudge.prevalence.data import Counts
-from bayesjudge.prevalence.described import LEE, SAME_JUDGE, SAMPLED, described, passes_of_all
-from bayesjudge.prevalence.sampled import difference, post_stratified
+from bayesjudge.prevalence.described import (
+    CANCEL,
+    LEE,
+    SAME_JUDGE,
+    SAMPLED,
+    described,
+    pass_rate,
+    passes_of_all,
+    rate_designs,
+)
 
 
 def naive(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
@@ -49,7 +57,7 @@ def naive(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
         ci_prob=ci_prob,
         source=f"{LEE}, eq. (2); Wilson (1927)",
         interval="Wilson",
-        assumptions=("the judge never errs, or its errors cancel",),
+        assumptions=(CANCEL,),
     )
 
 
@@ -86,7 +94,7 @@ def human_only(
         source=f"{LEE}, Table 1 (ii)",
         interval={"wilson": "Wilson", "exact": "Clopper-Pearson"}[interval],
         assumptions=(SAMPLED,),
-        needs=("random",),
+        needs=("random", "known_propensity"),
     )
 
 
@@ -143,8 +151,8 @@ def rogan_gladen(
         kinds = ("lang_reiczigel", "delta")
         require(interval in kinds, f"interval must be one of {kinds}, got {interval!r}")
     z = z_score(ci_prob)
-    q1 = wilson(counts.correct_pass, counts.correct_n, ci_prob)
-    q0 = wilson(counts.incorrect_fail, counts.incorrect_n, ci_prob)
+    good, hits, bad, caught = counts.rate_labels.values()
+    q1, q0 = wilson(hits, good, ci_prob), wilson(caught, bad, ci_prob)
     chance = np.asarray(q0[0] + q1[0] <= 1)
     if chance.all():
         raise UninformativeJudgeError(
@@ -156,8 +164,8 @@ def rogan_gladen(
                 "more labels, or bayesjudge.prevalence.fit, whose interval will be wide"
             ],
         )
-    p = counts.test_pass / counts.test_n
-    sizes = (counts.test_n, counts.incorrect_n, counts.correct_n)
+    p = pass_rate(counts)
+    sizes = (counts.test_n, bad, good)
     raw = formulas.invert(p, q0[0], q1[0])
     if interval == "lang_reiczigel":
         _, low, high = formulas.lang_reiczigel(p, q0[0], q1[0], *sizes, z)
@@ -165,10 +173,10 @@ def rogan_gladen(
         half = z * np.sqrt(formulas.delta_variance(p, q0[0], q1[0], *sizes))
         low, high = raw - half, raw + half
     parts = [np.where(chance, np.nan, np.clip(x, 0, 1)) for x in (raw, low, high)]
-    refused = [
-        Caution("no-better-than-chance", f"no Rogan-Gladen estimate in system {name!r}")
-        for name, bad in zip(counts.systems or (), np.atleast_1d(chance), strict=False)
-        if bad
+    told = [
+        Caution("no-better-than-chance", f"no Rogan-Gladen estimate{where}")
+        for where, refused in zip(counts.places, np.atleast_1d(chance), strict=True)
+        if refused
     ]
     return described(
         counts,
@@ -186,52 +194,6 @@ def rogan_gladen(
             "specificity": "Wilson",
         },
         assumptions=(SAME_JUDGE,),
-        needs=("random", "by_truth", "separate"),
-        more=refused,
+        needs=rate_designs(counts),
+        more=told,
     )
-
-
-def closed_forms(
-    counts: Counts, *, ci_prob: float = 0.95, mismatched: bool = False
-) -> tuple[Estimate, ...]:
-    """Make the closed forms that suit the declared design, the naive one first.
-
-    Parameters
-    ----------
-    counts : Counts
-        Verdicts and labels.
-    ci_prob : float, default 0.95
-        Coverage that the intervals aim at.
-    mismatched : bool, default False
-        Add those that the design does not support, each with a caution ``design-mismatch``.
-
-    Returns
-    -------
-    tuple of Estimate
-        Ready for `bayesjudge.side_by_side`. A closed form that refuses is left out, and its reason
-        is a caution of the first estimate.
-
-    Raises
-    ------
-    InputError
-        Where `ci_prob` is out of range.
-    """
-    suited: dict[str, tuple[Any, ...]] = {
-        "random": (naive, human_only, difference, rogan_gladen),
-        "by_truth": (naive, rogan_gladen),
-        "separate": (naive, rogan_gladen),
-        "by_verdict": (naive, post_stratified),
-    }
-    chosen = suited[counts.calibration]
-    if mismatched:
-        every = (naive, human_only, difference, rogan_gladen, post_stratified)
-        chosen += tuple(one for one in every if one not in chosen)
-    made, refused = [], []
-    for method in chosen:
-        try:
-            made.append(method(counts, ci_prob=ci_prob))
-        except UninformativeJudgeError as error:
-            refused.append(Caution("no-better-than-chance", "; ".join(error.problems)))
-    first = made[0]
-    made[0] = Estimate(**{**vars(first), "cautions": (*first.cautions, *refused)})
-    return tuple(made)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
-import pandas as pd
 
 from bayesjudge.core.errors import checking
-from bayesjudge.prevalence.reading import count_cells, require_calibration
+from bayesjudge.prevalence.checked import LABELS, PLACES, require_possible, whole_numbers
+from bayesjudge.prevalence.reading import read_counts, require_calibration
 
 FIELDS = ("test_n", "test_pass", "correct_n", "correct_pass", "incorrect_n", "incorrect_fail")
 
@@ -29,24 +29,31 @@ class Counts:
         Items that people labelled good, and those of them that the judge passed.
     incorrect_n, incorrect_fail : int or array_like of int
         Items that people labelled bad, and those of them that the judge failed.
-    calibration : {"random", "by_truth", "separate", "by_verdict"}
+    calibration : {"random", "by_truth", "separate", "by_verdict", "known_propensity"}
         How the labelled items were chosen: it decides which estimators are right. See
         `CALIBRATIONS`.
     systems : sequence of str, optional
         Names, where counts are one number a system.
     unparsed : int or array_like of int, default 0
         Items whose verdict could not be read; how they count is said by ``from_frame``.
+    dim : {"system", "stratum", "judge"}
+        What `systems` names: systems; strata of one system's items; or judges of the same items.
+    elsewhere : array_like of int, shape (4,) or (4, n_systems), optional
+        ``correct_n``, ``correct_pass``, ``incorrect_n``, ``incorrect_fail`` of further labelled
+        items that tell the judge's rates only: picked by truth, or from another data set or run.
+    propensity : array_like of float, shape (n_strata,), optional
+        With ``calibration="known_propensity"``: the probability in (0, 1] with which each item of
+        a stratum was labelled.
 
     Raises
     ------
     InputError
         Where a count is negative or exceeds its total, a system has no test items, no item of any
-        system is labelled, shapes differ, or `calibration` is not one of the four.
+        system is labelled, shapes differ, or `calibration` is unknown.
 
     Examples
     --------
-    >>> counts = Counts(test_n=1000, test_pass=620, correct_n=100, correct_pass=90,
-    ...                 incorrect_n=100, incorrect_fail=70, calibration="by_truth")
+    >>> counts = Counts(1000, 620, 100, 90, 100, 70, calibration="by_truth")
     >>> counts.test_pass / counts.test_n
     0.62
     """
@@ -60,55 +67,72 @@ class Counts:
     calibration: str
     systems: Sequence[str] | None = None
     unparsed: Any = 0
+    dim: str = "system"
+    elsewhere: Any = None
+    propensity: Any = None
 
     def __post_init__(self) -> None:
         systems = None if self.systems is None else tuple(map(str, self.systems))
         object.__setattr__(self, "systems", systems)
         shape = () if systems is None else (len(systems),)
+        if self.propensity is not None:
+            object.__setattr__(self, "propensity", np.array(self.propensity, float))
         with checking("prevalence.Counts") as require:
             require_calibration(self.calibration, require)
-            for name in (*FIELDS, "unparsed"):
-                object.__setattr__(self, name, _whole(name, getattr(self, name), shape, require))
+            shapes = dict.fromkeys((*FIELDS, "unparsed"), shape)
+            if self.elsewhere is not None:
+                shapes["elsewhere"] = (len(LABELS), *shape)
+            for name, wanted in shapes.items():
+                value = whole_numbers(name, getattr(self, name), wanted, require)
+                object.__setattr__(self, name, value)
         with checking("prevalence.Counts") as require:
-            self._check(require)
+            require_possible(self, require)
 
-    def _check(self, require: Any) -> None:
-        def everywhere(ok: Any, problem: str, *names: str) -> None:
-            bad = np.flatnonzero(~np.atleast_1d(ok))
-            for i in bad[:3]:
-                values = ", ".join(f"{n}={np.atleast_1d(getattr(self, n))[i]}" for n in names)
-                require(False, f"{values}{self._where(i)}: {problem}")
+    @property
+    def places(self) -> list[str]:
+        """Where each entry is, for a sentence: ``" in system 'x'"``, or ``""`` of one entry."""
+        return [f" {PLACES[self.dim].format(s)}" for s in self.systems or ()] or [""]
 
-        for total, part in (
-            ("test_n", "test_pass"),
-            ("correct_n", "correct_pass"),
-            ("incorrect_n", "incorrect_fail"),
-        ):
-            n, k = getattr(self, total), getattr(self, part)
-            everywhere((k >= 0) & (k <= n), f"{part} must lie between 0 and {total}", part, total)
-        everywhere(
-            np.asarray(self.test_n) > 0,
-            "every item has a human label, so there is nothing to correct; report the labels with "
-            "bayesjudge.prevalence.wilson",
-            "test_n",
-        )
-        # among several systems one may be without labels: it can borrow from the others
-        everywhere(
-            (np.asarray(self.labelled_n) > 0) | np.any(np.asarray(self.labelled_n) > 0),
-            "no item has a human label, so the judge's errors are unknown; label some",
-            "correct_n",
-            "incorrect_n",
-        )
-        if self.systems is not None:
-            repeated = pd.Index(self.systems)[pd.Index(self.systems).duplicated()].tolist()
-            require(not repeated, f"systems must differ, these repeat: {repeated}")
+    @property
+    def all_labels(self) -> dict[str, Any]:
+        """Labelled items by the names of the fields, with those from elsewhere."""
+        own = {name: getattr(self, name) for name in LABELS}
+        if self.elsewhere is None:
+            return own
+        return {name: own[name] + more for name, more in zip(LABELS, self.elsewhere, strict=True)}
 
-    def _where(self, i: int) -> str:
-        return "" if self.systems is None else f" in system {self.systems[i]!r}"
+    @property
+    def rate_labels(self) -> dict[str, Any]:
+        """Those of which a share tells a rate of the judge: not the ones chosen by verdict."""
+        if self.calibration == "by_verdict" and self.elsewhere is not None:
+            return dict(zip(LABELS, self.elsewhere, strict=True))
+        return self.all_labels
+
+    @property
+    def predictive(self) -> bool:
+        """Whether labels tell predictive values only: by verdict, and none from elsewhere."""
+        return self.calibration == "by_verdict" and self.elsewhere is None
+
+    @property
+    def sampled(self) -> bool:
+        """Whether labels tell the prevalence and the judge's rates at once.
+
+        To a model of the judge's rates, labels by verdict are as good as a random sample: both
+        likelihoods are one function of prevalence and rates.
+        """
+        return not self.predictive and self.calibration not in ("by_truth", "separate")
+
+    @property
+    def shares(self) -> Any:
+        """Share of each stratum among the items that the estimate is about."""
+        items = np.asarray(self.test_n)
+        if self.calibration not in ("by_truth", "separate"):
+            items = items + self.labelled_n
+        return items / items.sum()
 
     @property
     def labelled_n(self) -> Any:
-        """Items with a human label."""
+        """Items with a human label, but for those from elsewhere."""
         return self.correct_n + self.incorrect_n
 
     @property
@@ -119,11 +143,8 @@ class Counts:
     @property
     def unlabelled_systems(self) -> tuple[str, ...]:
         """Systems of which no item has a human label."""
-        return tuple(
-            name
-            for name, n in zip(self.systems or (), np.atleast_1d(self.labelled_n), strict=False)
-            if n == 0
-        )
+        labels = np.atleast_1d(self.all_labels["correct_n"] + self.all_labels["incorrect_n"])
+        return tuple(s for s, n in zip(self.systems or (), labels, strict=False) if n == 0)
 
     def system(self, name: str) -> Self:
         """Take one system out.
@@ -147,8 +168,24 @@ class Counts:
         with checking("prevalence.Counts") as require:
             require(name in systems, f"no system {name!r}; there are {list(systems)}")
         i = list(systems).index(name)
-        values: dict[str, Any] = {f: int(getattr(self, f)[i]) for f in (*FIELDS, "unparsed")}
-        return type(self)(**values, calibration=self.calibration)
+        return self._reduced(lambda values: values[..., i])
+
+    def merged(self) -> Self:
+        """Add all systems or strata up.
+
+        Returns
+        -------
+        Counts
+            With plain numbers.
+        """
+        return self if self.systems is None else self._reduced(lambda values: values.sum(axis=-1))
+
+    def _reduced(self, pick: Callable[[np.ndarray], Any]) -> Self:
+        values: dict[str, Any] = {f: int(pick(getattr(self, f))) for f in (*FIELDS, "unparsed")}
+        # within a stratum of one propensity, labels are a random sample
+        design = "random" if self.calibration == "known_propensity" else self.calibration
+        elsewhere = None if self.elsewhere is None else pick(self.elsewhere)
+        return type(self)(**values, calibration=design, elsewhere=elsewhere)
 
     @classmethod
     def from_counts(cls, table: Any, *, calibration: str, system: str | None = None) -> Self:
@@ -157,10 +194,9 @@ class Counts:
         Parameters
         ----------
         table : pandas.DataFrame
-            Columns ``test_n``, ``test_pass``, ``correct_n``, ``correct_pass``, ``incorrect_n``,
-            ``incorrect_fail``.
-        calibration : {"random", "by_truth", "separate", "by_verdict"}
-            How the labelled items were chosen.
+            Columns named as the six counts.
+        calibration : str
+            How the labelled items were chosen: one of `CALIBRATIONS`.
         system : str, optional
             Column of names; the index by default.
 
@@ -188,10 +224,13 @@ class Counts:
         table: Any,
         *,
         calibration: str,
-        verdict: str = "verdict",
+        verdict: str | Sequence[str] = "verdict",
         truth: str = "truth",
         by: str | None = None,
+        stratum: str | None = None,
+        propensity: str | None = None,
         item: str | None = None,
+        elsewhere: Any = None,
         pass_value: Any = None,
         fail_value: Any = None,
         missing_value: Any = None,
@@ -202,34 +241,42 @@ class Counts:
         Parameters
         ----------
         table : dataframe
-            One row an item; pandas, polars, Arrow, DuckDB or Spark. Rows are counted where they
-            live, so length does not matter.
-        calibration : {"random", "by_truth", "separate", "by_verdict"}
-            How the labelled rows were chosen.
-        verdict, truth : str
-            Columns with the judge's verdict, and with the human label (empty where there is none).
-        by : str, optional
-            Column that names the system of each row.
+            One row an item; pandas, polars, Arrow, DuckDB or Spark, counted where they live.
+        calibration : str
+            How the labelled rows were chosen: one of `CALIBRATIONS`.
+        verdict : str or sequence of str
+            Column with the judge's verdict; or one column a judge, of several judges of the same
+            items.
+        truth : str
+            Column with the human label, empty where there is none.
+        by, stratum : str, optional
+            Column that names the system, or the stratum (any covariate in classes), of each row.
+        propensity : str, optional
+            With ``calibration="known_propensity"``: column with the probability with which each row
+            was to be labelled, whether it was or not. Rows of one propensity are one stratum, in
+            which labels are a random sample. Where all rows have one propensity the counts are
+            ``"random"``, and where all passes have one and all fails another, ``"by_verdict"``.
         item : str, optional
             Column that identifies a row within its system; repeated ones are an error.
+        elsewhere : dataframe, optional
+            More labelled rows with the same columns, chosen by truth or from another data set or
+            run: they tell the judge's rates and nothing else.
         pass_value, fail_value, missing_value : scalar or list, optional
             Labels that mean pass, fail and none. 1/0 and true/false are understood without.
         unparsed : {"fail", "drop"}, optional
             What to do with rows that have no verdict; required where there are any. ``"fail"``
-            treats "not a readable pass" as the judge's fail, which the calibration then corrects
-            like any other error; ``"drop"`` leaves the rows out, which is right only if a verdict
-            fails to parse regardless of whether the item is good.
+            takes them for the judge's fails, which the calibration then corrects like any error;
+            ``"drop"`` leaves them out: right if good and bad items fail to parse alike.
 
         Returns
         -------
         Counts
-            One number each, or one a system where `by` is given.
+            One number each, or one a system, stratum or judge.
 
         Raises
         ------
         InputError
-            Where a column is missing, labels are not understood, items repeat, or the counts allow
-            no estimate.
+            Where a column is missing, labels are not understood, or the counts allow no estimate.
 
         Examples
         --------
@@ -239,32 +286,15 @@ class Counts:
         >>> counts.test_n, counts.test_pass, counts.labelled_n
         (2, 1, 3)
         """
-        summed, systems = count_cells(
+        read = read_counts(
             table,
             calibration=calibration,
-            columns=(verdict, truth),
-            by=by,
+            verdict=verdict,
+            truth=truth,
+            groups={"by": by, "stratum": stratum, "propensity": propensity},
+            elsewhere=elsewhere,
             item=item,
             meanings=(pass_value, fail_value, missing_value),
             unparsed=unparsed,
         )
-        return cls(**summed, calibration=calibration, systems=systems)
-
-
-def _whole(name: str, value: Any, shape: tuple[int, ...], require: Any) -> Any:
-    """Whole numbers of the right shape: plain where there are no systems, frozen arrays else."""
-    array = np.asarray(value)
-    if name == "unparsed" and array.shape == ():
-        array = np.broadcast_to(array, shape)
-    numeric = np.issubdtype(array.dtype, np.number)
-    whole = numeric and bool(np.all(array == np.floor(np.where(np.isfinite(array), array, 0.5))))
-    require(whole, f"{name}={value!r} must be whole numbers")
-    expected = "one number" if shape == () else f"one number for each of the {shape[0]} systems"
-    require(array.shape == shape, f"{name} has shape {array.shape}, expected {expected}")
-    if not whole or array.shape != shape:
-        return value
-    if shape == ():
-        return int(array)
-    frozen = array.astype(np.int64)
-    frozen.flags.writeable = False
-    return frozen
+        return cls(**read)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bayesjudge.core.results import Caution, Estimate
-from bayesjudge.prevalence.cautions import cautions_of
+from bayesjudge.prevalence.cautions import cautions_of, doubts
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.reading import CALIBRATIONS
 
@@ -16,6 +18,49 @@ LEE = "Lee et al. (2025), How to Correctly Report LLM-as-a-Judge Evaluations"
 SAME_JUDGE = "the judge has the same sensitivity and specificity on labelled and on test items"
 SAMPLED = "labelled items are a random sample of the same items"
 PER_VERDICT = "within passes and within fails, labelled items are a random sample of the same items"
+CANCEL = "the judge never errs, or its errors cancel"
+PER_PROPENSITY = "within each class of propensity, labelled items are a random sample"
+DRAWN = "each item was labelled with its stated probability, independently of the others"
+COMPOSED = "shares of the strata are those of these items"
+#: Which check can speak against an assumption.
+CHECKS = {
+    SAMPLED: "sampled",
+    PER_PROPENSITY: "sampled",
+    PER_VERDICT: "per_verdict",
+    DRAWN: "drawn",
+    SAME_JUDGE: "same_judge",
+    CANCEL: "cancel",
+}
+AGAINST = " (the data speak against it: "
+OVERALL = "overall_prevalence"
+
+
+def judged(counts: Counts, assumptions: tuple[str, ...]) -> tuple[tuple[str, ...], list[Caution]]:
+    """Say of each assumption whether the data speak against it.
+
+    Parameters
+    ----------
+    counts : Counts
+        Verdicts and labels.
+    assumptions : tuple of str
+        In words.
+
+    Returns
+    -------
+    assumptions : tuple of str
+        Those that are contradicted name the cautions that contradict them.
+    cautions : list of Caution
+        These.
+    """
+    found = doubts(counts)
+    words: list[str] = []
+    raised: list[Caution] = []
+    for text in assumptions:
+        against = found.get(CHECKS.get(text, ""), ())
+        names = ", ".join(dict.fromkeys(c.name for c in against))
+        words.append(f"{text}{AGAINST}{names})" if against else text)
+        raised += against
+    return tuple(words), raised
 
 
 def passes_of_all(counts: Counts) -> tuple[Any, Any]:
@@ -34,6 +79,40 @@ def passes_of_all(counts: Counts) -> tuple[Any, Any]:
     if counts.calibration in ("by_truth", "separate"):
         return counts.test_pass, counts.test_n
     return counts.test_pass + counts.labelled_pass, counts.test_n + counts.labelled_n
+
+
+def pass_rate(counts: Counts) -> Any:
+    """Share of the test items that the judge passed.
+
+    Parameters
+    ----------
+    counts : Counts
+        Verdicts.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        ``nan`` in a stratum that is labelled throughout.
+    """
+    with np.errstate(invalid="ignore"):
+        return np.divide(counts.test_pass, counts.test_n)
+
+
+def rate_designs(counts: Counts) -> tuple[str, ...]:
+    """Designs whose labels tell the judge's rates by their shares.
+
+    Parameters
+    ----------
+    counts : Counts
+        Verdicts and labels; those from elsewhere tell them under any design.
+
+    Returns
+    -------
+    tuple of str
+        Among `CALIBRATIONS`.
+    """
+    told = ("random", "by_truth", "separate", "known_propensity")
+    return told if counts.elsewhere is None else tuple(CALIBRATIONS)
 
 
 def described(
@@ -62,14 +141,80 @@ def described(
     Returns
     -------
     Estimate
-        With cautions.
+        With cautions; of strata, with a row ``overall_prevalence`` that weighs them.
     """
-    cautions = [*cautions_of(counts), *(more or [])]
+    about["assumptions"], raised = judged(counts, about["assumptions"])
+    cautions = [*cautions_of(counts), *raised, *(more or [])]
     cautions = [*_clipped(arrays, counts, about["method"]), *cautions]
     if counts.calibration not in needs:
         text = f"{about['method']} is not valid where {CALIBRATIONS[counts.calibration]}"
         cautions.insert(0, Caution("design-mismatch", text))
-    return Estimate.from_arrays(arrays, counts.systems, cautions=tuple(cautions), **about)
+    if counts.dim != "stratum" or "prevalence" not in arrays:
+        kept = tuple(dict.fromkeys(cautions))
+        return Estimate.from_arrays(arrays, counts.systems, cautions=kept, **about)
+    overall = combined(counts.shares, *arrays["prevalence"][:3])
+    if np.isnan(overall).any():
+        empty = [
+            s
+            for s, v in zip(counts.systems or (), arrays["prevalence"][0], strict=True)
+            if np.isnan(v)
+        ]
+        text = f"{about['method']} has no answer in strata {empty}, so none overall; merge strata"
+        cautions.insert(0, Caution("empty-stratum", text))
+    about["assumptions"] += (COMPOSED,)
+    kinds = about["interval"]
+    kinds = dict.fromkeys(arrays, kinds) if isinstance(kinds, str) else kinds
+    about["interval"] = {OVERALL: f"{kinds['prevalence']}, strata combined", **kinds}
+    made = Estimate.from_arrays(
+        arrays, counts.systems, cautions=tuple(dict.fromkeys(cautions)), **about
+    )
+    return with_overall(made, overall)
+
+
+def combined(shares: Any, value: Any, low: Any, high: Any) -> tuple[float, float, float]:
+    """Weigh the strata: the ends' distances from the value add up like standard errors.
+
+    Parameters
+    ----------
+    shares : array_like, shape (n_strata,)
+        Weights; they sum to 1.
+    value, low, high : array_like, shape (n_strata,)
+        Of each stratum.
+
+    Returns
+    -------
+    tuple of float
+        Value, low and high.
+
+    References
+    ----------
+    Zou & Donner (2008), Stat. Med. 27, 1693-1702 (MOVER).
+    """
+    whole = float(np.sum(shares * value))
+    below, above = (float(np.sqrt(np.sum((shares * (value - end)) ** 2))) for end in (low, high))
+    return whole, max(whole - below, 0.0), min(whole + above, 1.0)
+
+
+def with_overall(made: Estimate, overall: tuple[float, float, float]) -> Estimate:
+    """Put the post-stratified value above those of the strata.
+
+    Parameters
+    ----------
+    made : Estimate
+        Of the strata.
+    overall : tuple of float
+        Value, low and high.
+
+    Returns
+    -------
+    Estimate
+        With a row ``overall_prevalence``.
+    """
+    row = pd.DataFrame([overall], columns=["value", "low", "high"], index=[OVERALL])
+    table = pd.concat([row, made.table]).rename_axis("quantity")
+    if "raw" in table:
+        table["raw"] = table["raw"].fillna(table["value"])
+    return replace(made, table=table)
 
 
 def _clipped(arrays: dict[str, tuple[Any, ...]], counts: Counts, method: str) -> Iterator[Caution]:
@@ -77,8 +222,7 @@ def _clipped(arrays: dict[str, tuple[Any, ...]], counts: Counts, method: str) ->
     for quantity, columns in arrays.items():
         if len(columns) < 4:
             continue
-        names = [""] if counts.systems is None else [f" in system {s!r}" for s in counts.systems]
-        for where, raw in zip(names, np.atleast_1d(columns[3]), strict=True):
+        for where, raw in zip(counts.places, np.atleast_1d(columns[3]), strict=True):
             if raw < 0 or raw > 1:
                 text = (
                     f"{method} puts the {quantity}{where} at {raw:.3f}, shown at the end of [0, 1]"

@@ -66,6 +66,9 @@ def difference(p: Any, n: Any, table: Any, z: float, weight: Any = None) -> tupl
     -------
     Interval, weight
     """
+    # a stratum that is labelled throughout has no other verdicts to use
+    others = np.asarray(n) > 0
+    p, n = np.where(others, p, 0.0), np.maximum(n, 1)
     good_pass, good_fail, bad_pass, bad_fail = (np.asarray(x, float) for x in table)
     m = good_pass + good_fail + bad_pass + bad_fail
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -77,6 +80,7 @@ def difference(p: Any, n: Any, table: Any, z: float, weight: Any = None) -> tupl
             # a judge that never varies has nothing to weigh
             best = np.where(variance > 0, covariance / ((1 + m / n) * variance), 0.0)
             weight = np.clip(best, 0, 1)
+        weight = np.where(others, weight, 0.0)
         value = weight * p + good - weight * passed
         rest = good * (1 - good) + weight**2 * passed * (1 - passed) - 2 * weight * covariance
         half = z * np.sqrt(weight**2 * p * (1 - p) / n + np.maximum(rest, 0) / m)

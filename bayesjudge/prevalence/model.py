@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
@@ -11,37 +11,20 @@ from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence.cautions import cautions_of
 from bayesjudge.prevalence.classes import ClassCounts
 from bayesjudge.prevalence.data import Counts
-from bayesjudge.prevalence.described import PER_VERDICT, SAME_JUDGE, SAMPLED
+from bayesjudge.prevalence.declared import (
+    POOLINGS,
+    REFUSED,
+    Pooling,
+    assumed,
+    check_pooling,
+    chosen_pooling,
+    quantities_of,
+)
 
 if TYPE_CHECKING:
     import pymc as pm
 
-Pooling = Literal["separate", "partial", "full"]
 SOURCE = "Lee et al. (2025), Sections 3-5, with Beta priors"
-_RATES = ("prevalence", "sensitivity", "specificity")
-QUANTITIES = {
-    "random": _RATES,
-    "by_truth": _RATES,
-    "separate": _RATES,
-    "by_verdict": ("prevalence", "ppv", "npv"),
-}
-ASSUMPTIONS = {
-    "random": (SAMPLED,),
-    "by_truth": (SAME_JUDGE,),
-    "separate": (SAME_JUDGE,),
-    "by_verdict": (PER_VERDICT,),
-}
-#: Of partial pooling.
-SPREADS = ("sensitivity_spread", "specificity_spread")
-#: What each way of pooling adds to the method's name, and what it assumes.
-POOLINGS: dict[str, tuple[str, str]] = {
-    "separate": ("", ""),
-    "partial": (
-        ", rates partially pooled",
-        "the judge's rates in one system are exchangeable with those in the others",
-    ),
-    "full": (", rates fully pooled", "the judge has the same rates in every system"),
-}
 
 
 @dataclass(frozen=True)
@@ -110,7 +93,7 @@ class Priors:
 
 
 def build_model(
-    counts: Counts, priors: Priors = Priors(), *, pooling: Pooling = "separate"
+    counts: Counts, priors: Priors = Priors(), *, pooling: Pooling | None = None
 ) -> pm.Model:
     """Build the model of the declared design, without sampling it.
 
@@ -120,20 +103,24 @@ def build_model(
         Verdicts and labels. With several systems, each has its own unknowns.
     priors : Priors, default ``Priors()``
         One for each unknown.
-    pooling : {"separate", "partial", "full"}, default "separate"
+    pooling : {"separate", "partial", "full"}, optional
         How far several systems share the judge's sensitivity and specificity: not at all; as
         members of a population of judge behaviours, normal on the logit scale, from which a system
-        without labels borrows; or entirely, one judge who treats all systems alike.
+        without labels borrows; or entirely, one judge who treats all systems alike. By default
+        systems are separate, and strata partially pooled (labels by verdict: separate), their
+        prevalences too: many thin strata with flat priors would pull the overall prevalence to
+        one half.
 
     Returns
     -------
     pymc.Model
         Unknowns ``prevalence``, ``sensitivity``, ``specificity`` (sampled through the pass rate
         where the judge is better than chance), or ``pass_rate``, ``ppv``, ``npv`` with
-        ``prevalence`` derived where labels were chosen by verdict; dims ``system`` where there are
-        systems. Partial pooling adds ``typical_sensitivity``, ``sensitivity_spread`` (a standard
-        deviation, in logits) and the same of the specificity. Counts and priors are `pymc.Data`,
-        so that one compiled model serves any counts and any priors of a design.
+        ``prevalence`` derived where labels were chosen by verdict; dims ``system``, ``stratum`` or
+        ``judge`` where there are such. Strata have an ``overall_prevalence``, weighed by their
+        shares of the items. Partial pooling adds ``typical_sensitivity``, ``sensitivity_spread``
+        (a standard deviation, in logits) and the same of the specificity. Counts and priors are
+        `pymc.Data`, so that one compiled model serves any counts and any priors of a design.
 
     Raises
     ------
@@ -146,18 +133,25 @@ def build_model(
         from bayesjudge.prevalence.model_classes import class_model
 
         return class_model(counts, **vars(priors))
-    from bayesjudge.prevalence.model_designs import error_rates, predictive_values
+    from bayesjudge.prevalence.model_designs import (
+        error_rates,
+        post_stratified,
+        predictive_values,
+    )
     from bayesjudge.prevalence.model_systems import pooled_rates
 
-    _check_pooling(counts, pooling)
-    coords = {} if counts.systems is None else {"system": counts.systems}
+    pooling = chosen_pooling(counts, pooling)
+    check_pooling(counts, pooling)
+    coords = {} if counts.systems is None else {counts.dim: counts.systems}
     with pm.Model(coords=coords) as model:
         if pooling != "separate":
             pooled_rates(counts, priors, pooling)
-        elif counts.calibration == "by_verdict":
+        elif counts.predictive:
             predictive_values(counts, priors)
         else:
             error_rates(counts, priors)
+        if counts.dim == "stratum":
+            post_stratified(counts, model["prevalence"])
     return model
 
 
@@ -165,7 +159,7 @@ def fit(
     counts: Counts,
     priors: Priors = Priors(),
     *,
-    pooling: Pooling = "separate",
+    pooling: Pooling | None = None,
     random_seed: Any = None,
     **sampling: Any,
 ) -> Fit:
@@ -177,7 +171,7 @@ def fit(
         Verdicts and labels.
     priors : Priors, default ``Priors()``
         One for each unknown.
-    pooling : {"separate", "partial", "full"}, default "separate"
+    pooling : {"separate", "partial", "full"}, optional
         How far several systems share the judge's rates; see `build_model`.
     random_seed : int or numpy.random.Generator, optional
         Same seed, same draws.
@@ -195,42 +189,33 @@ def fit(
     Raises
     ------
     InputError
-        Where `pooling` does not suit the counts, or a system without labels is not pooled.
+        Where `pooling` does not suit the counts, or a system without labels is not pooled; with
+        ``strict=True`` also where the data speak against the declared design (``label-shift``,
+        ``pass-rate-out-of-range``).
     """
     from bayesjudge.core.sampling import sample
 
+    pooling = chosen_pooling(counts, pooling)
+    assumptions, raised = assumed(counts, priors, pooling)
+    cautions = tuple(dict.fromkeys((*cautions_of(counts), *raised)))
+    if sampling.get("strict"):
+        with checking("prevalence.fit") as require:
+            for caution in cautions:
+                require(caution.name not in REFUSED, f"{caution.name}: {caution.text}")
     if pooling == "partial":
         sampling = {"draws": 2000, "target_accept": 0.98, **sampling}
     return sample(
         build_model(counts, priors, pooling=pooling),
         data=counts,
         priors=priors,
-        quantities=(*QUANTITIES[counts.calibration], *(SPREADS if pooling == "partial" else ())),
+        quantities=quantities_of(counts, pooling),
         room="prevalence",
         method=f"Bayesian (NUTS){POOLINGS[pooling][0]}",
         source=SOURCE,
         options={"pooling": pooling},
-        assumptions=_assumptions(counts, priors, pooling),
-        cautions=cautions_of(counts),
+        assumptions=assumptions,
+        cautions=cautions,
+        interval="eti+",
         random_seed=random_seed,
         **sampling,
     )
-
-
-def _assumptions(counts: Counts, priors: Priors, pooling: Pooling) -> tuple[str, ...]:
-    added = f"; spread between systems half-normal({priors.spread:g}) logits"
-    words = f"priors: {priors}{added if pooling == 'partial' else ''}"
-    pooled = [POOLINGS[pooling][1]] if pooling != "separate" else []
-    return (*ASSUMPTIONS[counts.calibration], *pooled, words)
-
-
-def _check_pooling(counts: Counts, pooling: Pooling) -> None:
-    with checking("prevalence.build_model") as require:
-        known = pooling in get_args(Pooling)
-        require(known, f"pooling must be one of {get_args(Pooling)}, got {pooling!r}")
-        require(
-            pooling == "partial" or not counts.unlabelled_systems,
-            f"no item of {list(counts.unlabelled_systems)} has a human label, so the judge's "
-            "errors there are unknown; label some, or borrow from the other systems with "
-            "pooling='partial'",
-        )

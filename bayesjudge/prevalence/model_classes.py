@@ -25,7 +25,8 @@ def class_model(counts: ClassCounts, shares: float, right: float, wrong: float) 
     Returns
     -------
     pymc.Model
-        ``prevalence`` with dim ``class``, ``confusion`` with dims ``class`` and ``verdict``.
+        ``prevalence`` with dim ``class``, ``confusion`` with dims ``class`` and ``verdict``, and
+        ``win_rate`` where classes have a credit.
     """
     size = len(counts.classes)
     weights = np.full((size, size), wrong) + (right - wrong) * np.eye(size)
@@ -36,6 +37,9 @@ def class_model(counts: ClassCounts, shares: float, right: float, wrong: float) 
         _multinomial("labelled", counts.labelled, confusion, ("class", "verdict"))
         if counts.calibration == "random":
             _multinomial("labelled_truth", counts.labelled.sum(axis=1), prevalence, ("class",))
+        if counts.credit is not None:
+            credit = pm.Data("credit", np.array(counts.credit, float), dims=("class",))
+            pm.Deterministic("win_rate", (prevalence * credit).sum())
     return model
 
 

@@ -28,14 +28,58 @@ def error_rates(counts: Counts, priors: Priors) -> None:
     priors : Priors
         One for each unknown.
     """
-    dims = None if counts.systems is None else "system"
+    dims = None if counts.systems is None else counts.dim
     unknowns = _three_better_than_chance if priors.better_than_chance else _three_independent
     prevalence, sensitivity, specificity, rate = unknowns(priors, dims)
+    observed(counts, (prevalence, sensitivity, specificity, rate), dims)
+
+
+def observed(counts: Counts, rates: tuple[Any, Any, Any, Any], dims: str | None) -> None:
+    """Add what was seen of the judge's rates and, where labels tell it, of the prevalence.
+
+    Parameters
+    ----------
+    counts : Counts
+        Verdicts and labels.
+    rates : tuple of tensor
+        Prevalence, sensitivity, specificity and pass rate.
+    dims : str or None
+        Their dimension.
+    """
+    prevalence, sensitivity, specificity, rate = rates
+    correct, hits, incorrect, caught = counts.all_labels.values()
     binomial("test_pass", counts.test_pass, counts.test_n, rate, dims)
-    binomial("correct_pass", counts.correct_pass, counts.correct_n, sensitivity, dims)
-    binomial("incorrect_fail", counts.incorrect_fail, counts.incorrect_n, specificity, dims)
-    if counts.calibration == "random":
+    binomial("correct_pass", hits, correct, sensitivity, dims)
+    binomial("incorrect_fail", caught, incorrect, specificity, dims)
+    if counts.sampled:
         binomial("labelled_correct", counts.correct_n, counts.labelled_n, prevalence, dims)
+
+
+def post_stratified(counts: Counts, prevalence: Any) -> None:
+    """Weigh the strata by their shares of the items.
+
+    Strata of a covariate are weighed by the shares that the items have. Classes of propensity are
+    not of the user's making, so that their shares in the population are unknown too.
+
+    Parameters
+    ----------
+    counts : Counts
+        With strata.
+    prevalence : tensor
+        Of each stratum.
+    """
+    if counts.propensity is None:
+        shares = pm.Data("stratum_share", np.asarray(counts.shares, float), dims="stratum")
+    else:
+        items = np.asarray(counts.test_n + counts.labelled_n, float)
+        flat = pm.Data("stratum_share_prior", np.ones(items.size), dims="stratum")
+        shares = pm.Dirichlet("stratum_share", flat, dims="stratum")
+        total = pm.Data("stratum_items_of", np.array(items.sum()))
+        seen = pm.Data("stratum_items_seen", items, dims="stratum")
+        pm.Multinomial(
+            "stratum_items", total.astype("int64"), shares, observed=seen, dims="stratum"
+        )
+    pm.Deterministic("overall_prevalence", (shares * prevalence).sum())
 
 
 def _three_independent(priors: Priors, dims: str | None) -> tuple[Any, Any, Any, Any]:
@@ -85,7 +129,7 @@ def predictive_values(counts: Counts, priors: Priors) -> None:
     priors : Priors
         One for each unknown.
     """
-    dims = None if counts.systems is None else "system"
+    dims = None if counts.systems is None else counts.dim
     passed = counts.labelled_pass
     rate = pm.Beta("pass_rate", *beta_prior("pass_rate", priors.pass_rate), dims=dims)
     pair = (priors.ppv, priors.npv)

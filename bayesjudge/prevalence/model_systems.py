@@ -10,7 +10,7 @@ import pytensor.tensor as pt
 
 from bayesjudge.core.errors import checking
 from bayesjudge.prevalence.data import Counts
-from bayesjudge.prevalence.model_designs import beta_prior, binomial, restricted_pair
+from bayesjudge.prevalence.model_designs import beta_prior, observed, restricted_pair
 
 if TYPE_CHECKING:
     from bayesjudge.prevalence.model import Pooling, Priors
@@ -21,7 +21,8 @@ def pooled_rates(counts: Counts, priors: Priors, pooling: Pooling) -> None:
 
     Fully pooled, one sensitivity and one specificity serve all systems. Partially pooled, each
     system has its own, normal on the logit scale around a typical judge's, and the data say how
-    far they spread. They are written as so many standard deviations from the typical one
+    far they spread; strata pool their prevalences in the same way. They are written as so many
+    standard deviations from the typical one
     (non-centred), since most systems have few labels.
 
     Parameters
@@ -36,40 +37,48 @@ def pooled_rates(counts: Counts, priors: Priors, pooling: Pooling) -> None:
     Raises
     ------
     InputError
-        Where labels were chosen by verdict, or there are no systems.
+        Where labels were chosen by verdict, there are no systems, or they are judges.
     """
     with checking("prevalence.build_model") as require:
-        require(counts.systems is not None, f"pooling={pooling!r} needs several systems")
+        several = counts.systems is not None and counts.dim != "judge"
+        require(several, f"pooling={pooling!r} needs several systems or strata, under one judge")
         require(
-            counts.calibration != "by_verdict",
+            not counts.predictive,
             f"pooling={pooling!r}: labels by verdict tell predictive values, which depend on each "
             "system's prevalence and do not carry over; use pooling='separate'",
         )
-    prevalence = pm.Beta("prevalence", *beta_prior("prevalence", priors.prevalence), dims="system")
+    dim, scale = counts.dim, None
+    if pooling == "partial":
+        scale = pm.Data("spread_prior", np.array(priors.spread))
+    prevalence = _prevalence(counts, priors, scale)
     prefix = "" if pooling == "full" else "typical_"
     names = [f"{prefix}sensitivity", f"{prefix}specificity"]
     pair = [priors.sensitivity, priors.specificity]
     rates = restricted_pair(names, pair, None, priors.better_than_chance)
     if pooling == "partial":
-        scale = pm.Data("spread_prior", np.array(priors.spread))
         rates = tuple(
-            _spread_out(name, typical, scale)
+            _spread_out(name, typical, scale, dim)
             for name, typical in zip(("sensitivity", "specificity"), rates, strict=True)
         )
     hit, caught = rates
     rate = prevalence * hit + (1 - prevalence) * (1 - caught)
-    pm.Deterministic("pass_rate", rate, dims="system")
+    pm.Deterministic("pass_rate", rate, dims=dim)
     whole = pt.ones_like(prevalence)
-    binomial("test_pass", counts.test_pass, counts.test_n, rate, "system")
-    binomial("correct_pass", counts.correct_pass, counts.correct_n, hit * whole, "system")
-    binomial("incorrect_fail", counts.incorrect_fail, counts.incorrect_n, caught * whole, "system")
-    if counts.calibration == "random":
-        binomial("labelled_correct", counts.correct_n, counts.labelled_n, prevalence, "system")
+    observed(counts, (prevalence, hit * whole, caught * whole, rate), dim)
 
 
-def _spread_out(name: str, typical: Any, scale: Any) -> Any:
+def _prevalence(counts: Counts, priors: Priors, scale: Any) -> Any:
+    """Each system's own; strata of one system's items are alike to a degree that the data tell."""
+    alpha, beta = beta_prior("prevalence", priors.prevalence)
+    if counts.dim != "stratum" or scale is None:
+        return pm.Beta("prevalence", alpha, beta, dims=counts.dim)
+    typical = pm.Beta("typical_prevalence", alpha, beta)
+    return _spread_out("prevalence", typical, scale, counts.dim)
+
+
+def _spread_out(name: str, typical: Any, scale: Any, dim: str) -> Any:
     """Each system's rate, some logits from the typical one."""
     spread = pm.HalfNormal(f"{name}_spread", scale)
-    steps = pm.Normal(f"{name}_steps", dims="system")
+    steps = pm.Normal(f"{name}_steps", dims=dim)
     centre = pt.log(typical) - pt.log1p(-typical)
-    return pm.Deterministic(name, pm.math.sigmoid(centre + spread * steps), dims="system")
+    return pm.Deterministic(name, pm.math.sigmoid(centre + spread * steps), dims=dim)

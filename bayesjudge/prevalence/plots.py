@@ -8,6 +8,7 @@ import numpy as np
 
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.plots import new_axes
+from bayesjudge.prevalence.described import pass_rate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +35,7 @@ def plot_correction(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) 
     counts = fit.data
     names = list(counts.systems or [""])
     ax = ax or new_axes(6.5, 0.45 * len(names) + 1.4)
-    raw = np.atleast_1d(counts.test_pass / counts.test_n)
+    raw = np.atleast_1d(pass_rate(counts))
     table = fit.estimate(ci_prob=ci_prob).only("prevalence").table
     rows = np.arange(len(names))
     ax.hlines(rows, table["low"], table["high"], color="C0", lw=3, alpha=0.6)
@@ -80,7 +81,7 @@ def plot_posterior(
     ax = ax or new_axes(6.5, 3.0)
     draws = fit.draws(quantity)
     draws = draws[:, None] if draws.ndim == 1 else draws
-    raw = np.atleast_1d(fit.data.test_pass / fit.data.test_n)
+    raw = np.atleast_1d(pass_rate(fit.data))
     for i, name in enumerate(fit.data.systems or [None]):
         colour = f"C{i % 10}"
         bins = np.linspace(0, 1, 151).tolist()
@@ -218,6 +219,45 @@ def plot_systems(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ax.text(1.02, row, f"{best:.0%}", **place)
     ax.set_yticks(rows, table.index)
     ax.set(xlim=(-0.02, 1.02), ylim=(len(table) - 0.4, -0.6), xlabel="prevalence (share of items)")
+    ax.grid(axis="x", alpha=0.3)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    return ax
+
+
+def plot_strata(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> Axes:
+    """Draw the strata as a forest, with the prevalence of all of them below.
+
+    Parameters
+    ----------
+    fit : Fit
+        From `bayesjudge.prevalence.fit`, of strata.
+    ci_prob : float, default 0.95
+        Probability of the intervals.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        One interval a stratum, with its share of the items on the right.
+    """
+    table = fit.estimate(ci_prob=ci_prob).table
+    overall, strata = table.loc["overall_prevalence"], fit.data.systems
+    each = table.loc[[f"prevalence[{name}]" for name in strata]]
+    ax = ax or new_axes(6.5, 0.4 * len(strata) + 1.6)
+    rows, last = np.arange(len(strata)), len(strata) + 0.3
+    ax.hlines(rows, each["low"], each["high"], color="C0", lw=3, alpha=0.6)
+    ax.plot(each["value"], rows, "o", color="C0")
+    ax.hlines(last, overall["low"], overall["high"], color="C1", lw=3, alpha=0.8)
+    ax.plot(overall["value"], last, "D", color="C1")
+    ax.axvline(overall["value"], color="C1", lw=1, ls=":", zorder=0)
+    place: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "va": "center"}
+    ax.text(1.02, -0.8, "share", **place)
+    for row, share in enumerate(fit.data.shares):
+        ax.text(1.02, row, f"{share:.0%}", **place)
+    ax.set_yticks([*rows, last], [*strata, "all"])
+    ax.set(xlim=(-0.02, 1.02), ylim=(last + 0.6, -0.6), xlabel="prevalence (share of items)")
     ax.grid(axis="x", alpha=0.3)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)

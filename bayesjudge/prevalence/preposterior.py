@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from bayesjudge.prevalence.data import FIELDS, Counts
 from bayesjudge.prevalence.design import check_rates
 from bayesjudge.prevalence.model import Priors
 from bayesjudge.prevalence.quadrature import posterior_of
-from bayesjudge.prevalence.reading import require_calibration
+from bayesjudge.prevalence.reading import PLAIN, require_calibration
 from bayesjudge.prevalence.shares import Contradiction
 from bayesjudge.prevalence.weighted import weighted_draws, weighted_quantiles
 
@@ -95,7 +96,7 @@ def expected_width(
     check_ci_prob(ci_prob)
     pair = _pair(labelled)
     with checking("expected_width") as require:
-        require_calibration(calibration, require)
+        require_calibration(calibration, require, PLAIN)
         require(items >= 1, f"items must be 1 or more, got {items}")
         require(min(pair) >= 0 and sum(pair) >= 1, f"labelled must be 1 or more, got {labelled}")
         require(repeats >= 2 and draws >= 100, f"repeats={repeats} >= 2, draws={draws} >= 100")
@@ -183,7 +184,7 @@ def _after(counts: Counts, priors: Priors, kind: str, now: Any) -> tuple[float, 
 
 def _moved(counts: Counts, up: tuple[str, ...], down: tuple[str, ...]) -> Counts:
     values = {name: getattr(counts, name) + (name in up) - (name in down) for name in FIELDS}
-    return Counts(**values, calibration=counts.calibration)
+    return replace(counts, **values)
 
 
 def _pair(labelled: int | tuple[int, int]) -> tuple[int, int]:

@@ -56,19 +56,15 @@ def posterior_of(counts: Counts, priors: Priors) -> Posterior:
     Contradiction
         Where labels and verdicts disagree by more than `MAX_CONFLICT` standard deviations.
     """
-    if counts.calibration == "by_verdict":
+    if counts.predictive:
         return _from_predictive_values(counts, priors)
     good = priors.prevalence
-    labels = (counts.correct_n, counts.incorrect_n) if counts.calibration == "random" else (0, 0)
+    labels = (counts.correct_n, counts.incorrect_n) if counts.sampled else (0, 0)
     prevalence = Beta(good.alpha + labels[0], good.beta + labels[1])
-    hit = Beta(
-        priors.sensitivity.alpha + counts.correct_pass,
-        priors.sensitivity.beta + counts.correct_n - counts.correct_pass,
-    )
-    false_pass = Beta(  # 1 - specificity
-        priors.specificity.beta + counts.incorrect_n - counts.incorrect_fail,
-        priors.specificity.alpha + counts.incorrect_fail,
-    )
+    correct, hits, incorrect, caught = counts.all_labels.values()
+    q1, q0 = priors.sensitivity, priors.specificity
+    hit = Beta(q1.alpha + hits, q1.beta + correct - hits)
+    false_pass = Beta(q0.beta + incorrect - caught, q0.alpha + caught)  # 1 - specificity
     passes = Beta(counts.test_pass + 1, counts.test_n - counts.test_pass + 1)
     above_chance = priors.better_than_chance
     rule = _rule_for(

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.tables import count_rows, require_distinct, spell, to_binary
+from bayesjudge.prevalence.checked import LABELS
 
 #: How labelled items can have been chosen, and what carries over from them to the other items.
 CALIBRATIONS: dict[str, str] = {
     "random": "labelled items are a random sample of the same items",
     "by_truth": "so many good and so many bad ones were labelled (balanced by the human label)",
-    "separate": "labelled items come from another data set or run, under the same judge",
+    "separate": (
+        "labelled items come from another data set or run, under the same judge, and the share of "
+        "good ones may differ (label shift)"
+    ),
     "by_verdict": "so many passes and so many fails of the judge were labelled",
+    "known_propensity": "each item was labelled with a known probability of its own",
 }
+#: Those that need no more than counts.
+PLAIN = ("random", "by_truth", "separate", "by_verdict")
+#: More probabilities of labelling than this are not strata any more.
+MOST_PROPENSITIES = 20
 
 
-def require_calibration(calibration: object, require: Any) -> None:
+def require_calibration(
+    calibration: object, require: Any, known: Sequence[str] = tuple(CALIBRATIONS)
+) -> None:
     """Note a problem unless `calibration` is one of `CALIBRATIONS`.
 
     Parameters
@@ -28,18 +40,132 @@ def require_calibration(calibration: object, require: Any) -> None:
         What the user gave.
     require : callable
         From `bayesjudge.core.errors.checking`.
+    known : sequence of str
+        Designs that are understood here.
     """
-    choices = "; ".join(f"{name!r}: {meaning}" for name, meaning in CALIBRATIONS.items())
+    choices = "; ".join(f"{name!r}: {CALIBRATIONS[name]}" for name in known)
     require(
-        calibration in CALIBRATIONS,
+        calibration in known,
         f"calibration={calibration!r}: how were the labelled items chosen? {choices}",
     )
+
+
+def read_counts(
+    table: Any,
+    *,
+    calibration: str,
+    verdict: str | Sequence[str],
+    truth: str,
+    groups: dict[str, str | None],
+    elsewhere: Any,
+    **how: Any,
+) -> dict[str, Any]:
+    """Count a table, and labels from elsewhere; the arguments are those of `Counts.from_frame`.
+
+    Parameters
+    ----------
+    table : dataframe
+        One row an item.
+    calibration : str
+        How the labelled rows were chosen.
+    verdict : str or sequence of str
+        Columns of the judge's verdicts, or of several judges'.
+    truth : str
+        Column of the human label.
+    groups : dict of str to str or None
+        Column by ``by``, ``stratum`` and ``propensity``.
+    elsewhere : dataframe or None
+        Further labelled rows.
+    **how
+        The rest of `count_cells`.
+
+    Returns
+    -------
+    dict
+        The arguments of `Counts`.
+
+    Raises
+    ------
+    InputError
+        As `Counts.from_frame`.
+    """
+    judges = [verdict] if isinstance(verdict, str) else list(verdict)
+    given = {name: column for name, column in groups.items() if column is not None}
+    with checking("prevalence.Counts.from_frame") as require:
+        require_calibration(calibration, require)
+        unparsed = how["unparsed"]
+        require(unparsed in (None, "fail", "drop"), f"unparsed={unparsed!r}: fail or drop")
+        require(len(set(judges)) == len(judges) > 0, f"verdict columns must differ, got {judges}")
+        several = [*given, *(["several verdict columns"] if len(judges) > 1 else [])]
+        require(len(several) < 2, f"{several}: one at a time, so take a part of the table first")
+        known = calibration == "known_propensity"
+        words = "calibration='known_propensity' and propensity= (a column) come together"
+        require(known == ("propensity" in given), words)
+        require(not known or elsewhere is None, "known propensities take no labels from elsewhere")
+    kind, column = next(iter(given.items()), ("", None))
+
+    def count(rows: Any) -> tuple[dict[str, Any], tuple[str, ...] | None]:
+        each = [count_cells(rows, columns=(one, truth), by=column, **how) for one in judges]
+        if len(judges) == 1:
+            return each[0]
+        return {f: np.array([cells[f] for cells, _ in each]) for f in each[0][0]}, tuple(judges)
+
+    counted, names = count(table)
+    made = {**counted, "calibration": calibration, "systems": names}
+    kinds = {"by": "system", "": "system"}
+    made["dim"] = "judge" if len(judges) > 1 else kinds.get(kind, "stratum")
+    if elsewhere is not None:
+        made["elsewhere"] = _labels_alone(*count(elsewhere), names)
+    return _by_propensity(made) if kind == "propensity" else made
+
+
+def _labels_alone(
+    counted: dict[str, Any], names: tuple[str, ...] | None, wanted: tuple[str, ...] | None
+) -> np.ndarray:
+    """Labels from elsewhere, in the order of the table's systems."""
+    with checking("elsewhere") as require:
+        rows = int(np.sum(counted["test_n"]))
+        require(rows == 0, f"{rows} rows have no human label; leave them out: they tell nothing")
+        strange = sorted(set(names or ()) - set(wanted or ()))
+        require(not strange, f"{strange} are not among those of the table, {list(wanted or ())}")
+    cells = np.array([counted[name] for name in LABELS])
+    if wanted is None or names is None:
+        return cells
+    places = [list(names).index(name) if name in names else None for name in wanted]
+    return np.array([cells[:, i] if i is not None else 0 * cells[:, 0] for i in places]).T
+
+
+def _by_propensity(made: dict[str, Any]) -> dict[str, Any]:
+    """Make strata of one propensity each; a design that is no more than another is that one."""
+    names = list(made["systems"])
+    numbers = pd.to_numeric(pd.Series(names), errors="coerce").to_numpy(float)
+    with checking("column of propensities") as require:
+        wrong = [name for name, x in zip(names, numbers, strict=True) if not 0 < x <= 1]
+        require(not wrong, f"{wrong[:3]} are no probabilities in (0, 1]")
+        known, which = np.unique(numbers, return_inverse=True)
+        require(
+            known.size <= MOST_PROPENSITIES,
+            f"{known.size} different propensities make too many strata (at most "
+            f"{MOST_PROPENSITIES}); draw labels with a few, or give classes of them",
+        )
+    # 0.1 and 0.10 are one
+    counts = {f: v for f, v in made.items() if isinstance(v, np.ndarray)}
+    made = made | {f: np.bincount(which, v).astype(int) for f, v in counts.items()}
+    made["systems"] = tuple(f"{x:g}" for x in known)
+    items = made["test_n"] + made["correct_n"] + made["incorrect_n"]
+    passes = made["test_pass"] + made["correct_pass"] + made["incorrect_n"] - made["incorrect_fail"]
+    # one propensity is a random sample; one for passes and one for fails are labels by verdict
+    same = items.size == 1
+    if same or (items.size == 2 and {0, 1} == set((passes / items).tolist())):
+        totals = {f: v.sum() for f, v in made.items() if isinstance(v, np.ndarray)}
+        design = "random" if same else "by_verdict"
+        return {**totals, "calibration": design, "systems": None, "dim": "system"}
+    return {**made, "propensity": known}
 
 
 def count_cells(
     table: Any,
     *,
-    calibration: str,
     columns: tuple[str, str],
     by: str | None,
     item: str | None,
@@ -52,8 +178,6 @@ def count_cells(
     ----------
     table : dataframe
         One row an item.
-    calibration : str
-        How the labelled rows were chosen.
     columns : tuple of str
         Verdict and truth.
     by, item : str or None
@@ -76,9 +200,6 @@ def count_cells(
         As `Counts.from_frame`.
     """
     verdict, truth = columns
-    with checking("prevalence.Counts.from_frame") as require:
-        require_calibration(calibration, require)
-        require(unparsed in (None, "fail", "drop"), f"unparsed={unparsed!r}: fail or drop")
     if item is not None:
         require_distinct(table, *([by] if by else []), item)
     rows = count_rows(table, *([by] if by else []), verdict, truth)

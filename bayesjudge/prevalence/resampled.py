@@ -11,7 +11,7 @@ from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.results import Caution, Estimate
 from bayesjudge.prevalence import formulas
 from bayesjudge.prevalence.data import Counts
-from bayesjudge.prevalence.described import LEE, SAME_JUDGE, described
+from bayesjudge.prevalence.described import LEE, SAME_JUDGE, described, rate_designs
 
 
 def bootstrap(
@@ -67,11 +67,12 @@ def bootstrap(
     tail = (1 - ci_prob) / 2
     low = np.quantile(np.where(bad, 0, estimates), tail, axis=0)
     high = np.quantile(np.where(bad, 1, estimates), 1 - tail, axis=0)
+    good_n, hits, bad_n, caught = counts.rate_labels.values()
     with np.errstate(divide="ignore", invalid="ignore"):
         rates = (
             np.divide(counts.test_pass, counts.test_n),
-            np.divide(counts.incorrect_fail, counts.incorrect_n),
-            np.divide(counts.correct_pass, counts.correct_n),
+            np.divide(caught, bad_n),
+            np.divide(hits, good_n),
         )
     raw = np.where(rates[1] + rates[2] > 1, formulas.invert(*rates), np.nan)
     known = np.isfinite(raw)
@@ -84,7 +85,7 @@ def bootstrap(
         source=f"{LEE}, eq. (5); Efron (1979)",
         interval="bootstrap percentile",
         assumptions=(SAME_JUDGE,),
-        needs=("random", "by_truth", "separate"),
+        needs=rate_designs(counts),
         more=list(_told(counts, np.atleast_1d(bad.sum(axis=0)), resamples)),
     )
 
@@ -92,12 +93,12 @@ def bootstrap(
 def _resampled(counts: Counts, resamples: int, rng: np.random.Generator) -> np.ndarray:
     """Estimates of shape (resamples, ...); nan where a resample has none."""
     shape = (resamples, *np.shape(counts.test_n))
-    good, bad = np.asarray(counts.correct_n), np.asarray(counts.incorrect_n)
-    if counts.calibration == "random":
-        good = rng.binomial(good + bad, _share(good, good + bad), shape)
-        bad = np.asarray(counts.labelled_n) - good
-    hits = rng.binomial(good, _share(counts.correct_pass, counts.correct_n), shape)
-    caught = rng.binomial(bad, _share(counts.incorrect_fail, counts.incorrect_n), shape)
+    good, hits, bad, caught = (np.asarray(n) for n in counts.rate_labels.values())
+    rates = _share(hits, good), _share(caught, bad)
+    if counts.calibration in ("random", "known_propensity"):
+        drawn = rng.binomial(counts.labelled_n, _share(counts.correct_n, counts.labelled_n), shape)
+        good, bad = good - counts.correct_n + drawn, bad + counts.correct_n - drawn
+    hits, caught = rng.binomial(good, rates[0], shape), rng.binomial(bad, rates[1], shape)
     passes = rng.binomial(counts.test_n, _share(counts.test_pass, counts.test_n), shape)
     with np.errstate(divide="ignore", invalid="ignore"):
         sensitivity, specificity = np.divide(hits, good), np.divide(caught, bad)
@@ -111,8 +112,7 @@ def _share(part: Any, total: Any) -> Any:
 
 
 def _told(counts: Counts, bad: np.ndarray, resamples: int) -> Iterator[Caution]:
-    names = [""] if counts.systems is None else [f" in system {s!r}" for s in counts.systems]
-    for where, count in zip(names, bad, strict=True):
+    for where, count in zip(counts.places, bad, strict=True):
         if count:
             yield Caution(
                 "bad-resamples",

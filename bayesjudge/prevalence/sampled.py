@@ -8,7 +8,14 @@ from bayesjudge.core.intervals import wilson, z_score
 from bayesjudge.core.results import Estimate
 from bayesjudge.prevalence import formulas
 from bayesjudge.prevalence.data import Counts
-from bayesjudge.prevalence.described import LEE, PER_VERDICT, SAMPLED, described, passes_of_all
+from bayesjudge.prevalence.described import (
+    LEE,
+    PER_VERDICT,
+    SAMPLED,
+    described,
+    pass_rate,
+    passes_of_all,
+)
 
 
 def difference(counts: Counts, *, ci_prob: float = 0.95, tuned: bool = True) -> Estimate:
@@ -51,7 +58,7 @@ def difference(counts: Counts, *, ci_prob: float = 0.95, tuned: bool = True) -> 
         counts.incorrect_fail,
     )
     found, _ = formulas.difference(
-        counts.test_pass / counts.test_n,
+        pass_rate(counts),
         counts.test_n,
         table,
         z_score(ci_prob),
@@ -65,7 +72,7 @@ def difference(counts: Counts, *, ci_prob: float = 0.95, tuned: bool = True) -> 
         source=f"{LEE}, Table 1 (iii); Angelopoulos et al. (2023)",
         interval="normal",
         assumptions=(SAMPLED,),
-        needs=("random",),
+        needs=("random", "known_propensity"),
     )
 
 
@@ -114,7 +121,7 @@ def post_stratified(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
         source=f"{LEE}, Table 1 (iv); Tenenbein (1970)",
         interval={"prevalence": "adjusted delta method", "ppv": "Wilson", "npv": "Wilson"},
         assumptions=(PER_VERDICT,),
-        needs=("random", "by_verdict"),
+        needs=("random", "by_verdict", "known_propensity"),
     )
 
 
@@ -154,7 +161,7 @@ def conditional_calibration(counts: Counts, *, ci_prob: float = 0.95) -> Estimat
     n1, n0 = counts.labelled_pass, counts.labelled_n - counts.labelled_pass
     with np.errstate(divide="ignore", invalid="ignore"):
         ppv, npv = np.divide(counts.correct_pass, n1), np.divide(counts.incorrect_fail, n0)
-    rate = counts.test_pass / counts.test_n
+    rate = pass_rate(counts)
     found = formulas.post_stratified(rate, ppv, npv, counts.test_n, n1, n0, z_score(ci_prob))
     return described(
         counts,
@@ -164,5 +171,5 @@ def conditional_calibration(counts: Counts, *, ci_prob: float = 0.95) -> Estimat
         source=f"{LEE}, Table 1 (iv)",
         interval="adjusted delta method",
         assumptions=(PER_VERDICT,),
-        needs=("random",),
+        needs=("random", "known_propensity"),
     )

@@ -6,11 +6,13 @@ standard deviation 1 / sqrt(n) whatever it is, and where Jeffreys' prior is flat
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.polynomial import chebyshev
+from scipy.fft import dct
 
 
 class Contradiction(ArithmeticError):
@@ -82,16 +84,18 @@ class Posterior:
         self._log_density = log_density
         low, high = angle(np.clip(window, 0, 1))
         low, high = _shrunk(log_height, low, high)
-        for degree in (48, 96, 192, 384, 768):
+        for degree in (64, 128, 256, 512, 1024):
             points = chebyshev.chebpts1(degree + 1)
-            log = log_height(low + (high - low) * (points + 1) / 2)
-            series = chebyshev.chebfit(points, np.exp(log - log.max()), degree)
+            phi = low + (high - low) * (points + 1) / 2
+            log = log_height(phi)
+            series = _series(np.exp(log - log.max()))
             if np.abs(series[-degree // 8 :]).max() < 1e-9:
                 break
         mass = chebyshev.chebint(series, lbnd=-1)
         self._ends = np.array([low, high])
+        self._shares, self._log = np.sin(phi / 2) ** 2, log - np.log(np.sin(phi) / 2)
         self._cdf = mass / chebyshev.chebval(1.0, mass)
-        nodes, weights = np.polynomial.legendre.leggauss(degree)
+        nodes, weights = _gauss(degree)
         weights = weights * chebyshev.chebval(nodes, series)
         weights /= weights.sum()
         shares = np.sin((low + (high - low) * (nodes + 1) / 2) / 2) ** 2
@@ -113,6 +117,7 @@ class Posterior:
             middle = (low + high) / 2
             below = chebyshev.chebval(middle, self._cdf) < prob
             low, high = np.where(below, middle, low), np.where(below, high, middle)
+        low = np.where(prob <= 0, -1.0, np.where(prob >= 1, 1.0, low))  # whatever rounding says
         start, end = self._ends
         return (np.sin((start + (end - start) * (low + 1) / 2) / 2) ** 2)[()]
 
@@ -132,24 +137,52 @@ class Posterior:
         low, high = self.quantile(tails[0]), self.quantile(tails[0] + ci_prob)
         return float(low), float(high)
 
+    def depths(self, prior: Beta) -> tuple[float, float]:
+        """By how much the log likelihood at 0, and at 1, is below its maximum: 0 or negative."""
+        seen = self._log - prior.log_density(self._shares)
+        with np.errstate(divide="ignore"):
+            ends = self._log_density(np.array([0.0, 1.0]))
+        ends = ends - prior.log_density(np.array([0.0, 1.0]))
+        top = max(_peak(seen, self._shares), *ends)
+        return float(ends[0] - top), float(ends[1] - top)
+
     def reaches(self, prior: Beta, drop: float) -> tuple[bool, bool]:
         """Whether the likelihood at 0, and at 1, is within `drop` (in logs) of its maximum."""
-        low, high = self._ends.tolist()
-        phi = np.linspace(low, high, 513)
-        shares = np.array([0.0, 1.0, *np.sin(phi / 2) ** 2])
-        with np.errstate(divide="ignore"):
-            log = self._log_density(shares) - prior.log_density(shares)
-        return bool(log[0] > log.max() - drop), bool(log[1] > log.max() - drop)
+        at_0, at_1 = self.depths(prior)
+        return at_0 > -drop, at_1 > -drop
+
+
+def _peak(log: np.ndarray, shares: np.ndarray) -> float:
+    """Maximum between nodes that lie densely: of the parabola through the three highest."""
+    j = int(np.argmax(log))
+    if j in (0, log.size - 1) or not np.isfinite(log[j - 1 : j + 2]).all():
+        return float(log[j])
+    bend, slope, level = np.polyfit(
+        angle(shares[j - 1 : j + 2]) - angle(shares[j]), log[j - 1 : j + 2], 2
+    )
+    return float(level - slope**2 / (4 * bend)) if bend < 0 else float(log[j])
+
+
+def _series(values: np.ndarray) -> np.ndarray:
+    """Chebyshev coefficients of the polynomial through values at `chebpts1`: a cosine transform."""
+    series = dct(values[::-1]) / values.size
+    series[0] /= 2
+    return series
+
+
+@functools.lru_cache(maxsize=8)
+def _gauss(degree: int) -> tuple[np.ndarray, np.ndarray]:
+    return np.polynomial.legendre.leggauss(degree)
 
 
 def _shrunk(
     log_height: Callable[[np.ndarray], np.ndarray], low: float, high: float
 ) -> tuple[float, float]:
-    """Cut off both ends where the density is below e-40 of its maximum, until little is cut."""
+    """Cut off both ends where the density is below e-36 of its maximum, until little is cut."""
     for _ in range(12):
         phi = np.linspace(low, high, 25)
         log = log_height(phi[1:-1])
-        held = np.flatnonzero(log > log.max() - 40)
+        held = np.flatnonzero(log > log.max() - 36)
         if held.size == 0:
             raise Contradiction
         low, high = phi[held[0]], phi[held[-1] + 2]

@@ -33,8 +33,9 @@ def simulate(
         Items without a human label.
     labelled : int, default 200
         Items with one; half of each kind where labels are balanced.
-    calibration : {"random", "by_truth", "separate", "by_verdict"}
-        How the labelled items are chosen.
+    calibration : {"random", "by_truth", "separate", "by_verdict", "known_propensity"}
+        How the labelled items are chosen. With the last, half of the items are hard (less often
+        good) and labelled four times as often; `labelled` is then an expectation.
     systems : sequence of str, optional
         Names; the table then has a column ``system``, with as many items for each.
     random_seed : int or numpy.random.Generator, optional
@@ -43,9 +44,9 @@ def simulate(
     Returns
     -------
     pandas.DataFrame
-        Columns ``verdict`` (0, 1) and ``truth`` (0, 1, empty), and ``system`` where there are
-        systems; one row an item. With labels by verdict there may be fewer labelled items than
-        asked for: as many as the judge passed and failed.
+        Columns ``verdict`` (0, 1) and ``truth`` (0, 1, empty), ``propensity`` where it is known,
+        and ``system`` where there are systems; one row an item. With labels by verdict there may be
+        fewer labelled items than asked for: as many as the judge passed and failed.
 
     Raises
     ------
@@ -87,7 +88,15 @@ def _one(
     def judge(truth: np.ndarray) -> np.ndarray:
         return rng.binomial(1, np.where(truth == 1, sensitivity, 1 - specificity))
 
-    truth = rng.binomial(1, prevalence, items + labelled)
+    size = items + labelled
+    truth = rng.binomial(1, prevalence, size)
+    if calibration == "known_propensity":
+        hard = np.arange(size) % 2
+        truth = rng.binomial(1, prevalence + (0.5 - hard) * min(prevalence, 1 - prevalence))
+        propensity = np.minimum(np.where(hard, 1.6, 0.4) * labelled / size, 1)
+        known = rng.random(size) < propensity
+        table = pd.DataFrame({"verdict": judge(truth), "truth": np.where(known, truth, np.nan)})
+        return table.assign(propensity=propensity)
     if calibration in ("by_truth", "separate"):
         truth[items:] = np.arange(labelled) % 2
     verdict = judge(truth)

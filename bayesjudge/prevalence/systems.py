@@ -1,4 +1,4 @@
-"""Several systems compared: from the posterior of all of them at once."""
+"""Several systems, or strata, compared: from the posterior of all of them at once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def contrasts(fit: Fit, *, ci_prob: float = 0.95) -> pd.DataFrame:
     Parameters
     ----------
     fit : Fit
-        From `bayesjudge.prevalence.fit`, of two or more systems.
+        From `bayesjudge.prevalence.fit`, of two or more systems or strata.
     ci_prob : float, default 0.95
         Probability of the equal-tailed intervals.
 
@@ -32,7 +32,8 @@ def contrasts(fit: Fit, *, ci_prob: float = 0.95) -> pd.DataFrame:
     Raises
     ------
     InputError
-        Where there are fewer than two systems, or `ci_prob` is out of range.
+        Where there are fewer than two systems, they are judges of the same items, or `ci_prob` is
+        out of range.
     """
     draws, names = _draws(fit, ci_prob)
     tail = (1 - ci_prob) / 2
@@ -51,7 +52,7 @@ def ranking(fit: Fit, *, ci_prob: float = 0.95) -> pd.DataFrame:
     Parameters
     ----------
     fit : Fit
-        From `bayesjudge.prevalence.fit`, of two or more systems.
+        From `bayesjudge.prevalence.fit`, of two or more systems or strata.
     ci_prob : float, default 0.95
         Probability of the equal-tailed intervals.
 
@@ -65,7 +66,8 @@ def ranking(fit: Fit, *, ci_prob: float = 0.95) -> pd.DataFrame:
     Raises
     ------
     InputError
-        Where there are fewer than two systems, or `ci_prob` is out of range.
+        Where there are fewer than two systems, they are judges of the same items, or `ci_prob` is
+        out of range.
     """
     draws, names = _draws(fit, ci_prob)
     tail = (1 - ci_prob) / 2
@@ -94,4 +96,6 @@ def _draws(fit: Fit, ci_prob: float) -> tuple[np.ndarray, list[str]]:
     names = list(fit.data.systems or ())
     with checking("systems") as require:
         require(len(names) >= 2, f"nothing to compare: the fit has systems {names or None}")
+        same = fit.data.dim == "judge"
+        require(not same, f"{names} judge the same items: there is one prevalence to compare")
     return fit.draws("prevalence"), names

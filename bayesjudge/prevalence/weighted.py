@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import xlog1py, xlogy
 
+from bayesjudge.core.errors import checking
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.model import Priors
@@ -41,7 +42,15 @@ def weighted_draws(
     -------
     theta, weights : numpy.ndarray, shape (n_systems, draws)
         Weights of a system sum to 1.
+
+    Raises
+    ------
+    InputError
+        Where there are labels from elsewhere, or propensities.
     """
+    with checking("weighted_draws") as require:
+        plain = counts.elsewhere is None and counts.propensity is None
+        require(plain, "takes no labels from elsewhere and no propensities")
     passes, items = np.asarray(counts.test_pass), np.asarray(counts.test_n)
     passed, failed = counts.labelled_pass, counts.labelled_n - counts.labelled_pass
     good, caught = counts.correct_pass, counts.incorrect_fail

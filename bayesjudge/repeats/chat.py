@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import quote
 
 from bayesjudge.core.errors import checking
-from bayesjudge.repeats.calls import Judge, JudgeError, Reply, current_call
+from bayesjudge.repeats.calls import Call, Judge, JudgeError, Reply, current_call
 
 #: A number that stands alone: not part of a word, of a longer number or of a range.
 _NUMBER = re.compile(r"(?<![\w.,/-])[-+]?\d+(?:\.\d+)?(?![\w/]|[.,-]\d)")
@@ -84,6 +86,7 @@ def chat_judges(
         raise ImportError(
             "chat models are asked through litellm, an extra: pip install 'bayesjudge[llm]'"
         ) from error
+    litellm.suppress_debug_info = True  # else it prints three lines at each error it raises
     texts = {"": prompts} if isinstance(prompts, str) else dict(prompts)
     named = models if isinstance(models, Mapping) else {name: {"model": name} for name in models}
     with checking("repeats.chat_judges") as require:
@@ -108,7 +111,7 @@ def _judge(
         call = current_call()
         headers = dict(arguments.get("extra_headers", {}))
         if call is not None:  # one key for all attempts of a call, another for each repeat
-            headers["Idempotency-Key"] = f"{call.item}/{call.repeat}"
+            headers["Idempotency-Key"] = _key(call)
         try:
             answer = await litellm.acompletion(
                 messages=[{"role": "user", "content": content}],
@@ -122,6 +125,14 @@ def _judge(
         return Reply(parse(text), text, _cost(litellm, answer))
 
     return ask
+
+
+def _key(call: Call) -> str:
+    """Name a call in the characters and the length that a header may have."""
+    name = quote(call.item)
+    if len(name) > 200:  # an item without a name goes by its text
+        name = hashlib.sha256(call.item.encode()).hexdigest()
+    return f"{name}/{call.repeat}"
 
 
 def _cost(litellm: Any, answer: Any) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -11,6 +11,12 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
 from bayesjudge.repeats.checks import cautions_of
 from bayesjudge.repeats.data import Scores
+from bayesjudge.repeats.model_cutpoints import (
+    check_cutpoints,
+    derive_by_judge,
+    stretches,
+)
+from bayesjudge.repeats.model_likelihood import observe
 from bayesjudge.repeats.model_scale import cutpoints_of, derive
 
 if TYPE_CHECKING:
@@ -22,7 +28,12 @@ SOURCE = (
 )
 DRAWN = "judges are a sample of the judges that could have been asked, items of the items"
 NORMAL = "effects are normal on the logit scale, and shift all thresholds alike"
+OWN_CUTS = (
+    "effects are normal on the logit scale, and so are the logarithms of the judges' gaps between "
+    "thresholds"
+)
 ALIKE = "given item and judge, answers are exchangeable"
+Cutpoints = Literal["shared", "by_judge"]
 #: Effects that the data show this clearly (an F ratio) are sampled as they are, others as
 #: multiples of their standard deviation: the same posterior, in the shape that NUTS likes better.
 CLEAR = 5.0
@@ -40,6 +51,9 @@ class Priors:
         Scales of the half-normal priors of the effects' standard deviations, on the logit scale. A
         standard logistic variable has standard deviation 1.8: effects are measured against the
         noise of one answer, so that items of a steady judge are many units apart.
+    cutpoint_scale : float, default 0.5
+        The same for the logarithms of the gaps between thresholds, where each judge has its own: a
+        standard deviation of 0.5 makes gaps 1.6 times as wide or narrow.
 
     Raises
     ------
@@ -56,6 +70,7 @@ class Priors:
     item_scale: float = 5.0
     judge_scale: float = 2.0
     item_judge_scale: float = 1.0
+    cutpoint_scale: float = 0.5
 
     def __post_init__(self) -> None:
         with checking("repeats.Priors") as require:
@@ -70,7 +85,9 @@ class Priors:
         )
 
 
-def build_model(scores: Scores, priors: Priors = Priors()) -> pm.Model:
+def build_model(
+    scores: Scores, priors: Priors = Priors(), *, cutpoints: Cutpoints = "shared"
+) -> pm.Model:
     r"""Build the model without sampling it.
 
     A score exceeds the k-th value with probability :math:`\sigma(a_i + b_j + c_{ij} - \tau_k)`,
@@ -79,6 +96,10 @@ def build_model(scores: Scores, priors: Priors = Priors()) -> pm.Model:
     average of the items and judges at hand, which lies off the average of all items and judges by
     a normal offset.
 
+    With cutpoints of their own, judges differ in how wide a stretch of the latent scale each value
+    takes, too: the gaps between thresholds are :math:`e^{s_{jk}}` times those of the average
+    judge, s normal, the thresholds' mean staying where it is (`model_cutpoints.stretched`).
+
     Parameters
     ----------
     scores : Scores
@@ -86,12 +107,15 @@ def build_model(scores: Scores, priors: Priors = Priors()) -> pm.Model:
         several judges.
     priors : Priors, default ``Priors()``
         One for each unknown.
+    cutpoints : {"shared", "by_judge"}
+        Whether judges have the same thresholds, or their own, partially pooled.
 
     Returns
     -------
     pymc.Model
         Unknowns ``value_share`` (value), ``item_scale``, ``judge_scale``, ``item_judge_scale`` on
-        the logit scale. Derived, on the scale of the scores: ``mean_score`` over items and judges,
+        the logit scale, and ``cutpoint_scale``, ``judge_cutpoint`` (judge, step) where judges have
+        their own. Derived, on the scale of the scores: ``mean_score`` over items and judges,
         ``item_score`` (item) over judges, ``item_sd``, ``judge_sd``, ``item_judge_sd``,
         ``repeat_sd``, and ``effective_repeats`` of the panel for one item. Observed: ``given``
         (cell, value), for the cells that have a score.
@@ -99,7 +123,8 @@ def build_model(scores: Scores, priors: Priors = Priors()) -> pm.Model:
     Raises
     ------
     InputError
-        Where there is one item and one judge; `exact` has their answer.
+        Where there is one item and one judge; `exact` has their answer. Where one judge, or a scale
+        of two values, is to have cutpoints by judge.
 
     References
     ----------
@@ -110,6 +135,7 @@ def build_model(scores: Scores, priors: Priors = Priors()) -> pm.Model:
     n_items, n_judges = len(scores.items), len(scores.judges)
     with checking("repeats.build_model") as require:
         require(n_items + n_judges > 2, "one item and one judge have no effects; use exact")
+    check_cutpoints(scores, cutpoints)
     at = np.nonzero(scores.repeats)
     names = [f"{scores.items[i]}, {scores.judges[j]}" for i, j in zip(*at, strict=True)]
     coords = {"item": scores.items, "judge": scores.judges, "cell": names, "value": scores.scale}
@@ -118,23 +144,24 @@ def build_model(scores: Scores, priors: Priors = Priors()) -> pm.Model:
         share = pm.Dirichlet("value_share", pm.Data("value_prior", weights), dims="value")
         eta, scales = _effects(scores, priors, at)
         counts = pm.Data("counts", scores.counts[at].astype(float), dims=("cell", "value"))
-        pm.CustomDist(
-            "given",
-            counts.sum(axis=1),
-            eta,
-            share,
-            logp=_log_likelihood,
-            dist=_drawn,
-            signature="(),(),(v)->(v)",
-            observed=counts,
-            dims=("cell", "value"),
-        )
-        derive(scores, cutpoints_of(share), scales)
+        stretch = None
+        if cutpoints == "by_judge":
+            stretch = stretches(scores, priors.cutpoint_scale, scales)
+        observe(counts, eta, share, None if stretch is None else stretch[:, at[1]].T)
+        if stretch is None:
+            derive(scores, cutpoints_of(share), scales)
+        else:
+            derive_by_judge(scores, share, stretch, scales)
     return model
 
 
 def fit(
-    scores: Scores, priors: Priors = Priors(), *, random_seed: Any = None, **sampling: Any
+    scores: Scores,
+    priors: Priors = Priors(),
+    *,
+    cutpoints: Cutpoints = "shared",
+    random_seed: Any = None,
+    **sampling: Any,
 ) -> Fit:
     """Sample the posterior.
 
@@ -144,6 +171,8 @@ def fit(
         Counts of several items or several judges.
     priors : Priors, default ``Priors()``
         One for each unknown.
+    cutpoints : {"shared", "by_judge"}
+        See `build_model`.
     random_seed : int or numpy.random.Generator, optional
         Same seed, same draws.
     **sampling
@@ -156,15 +185,17 @@ def fit(
     """
     from bayesjudge.core.sampling import sample
 
+    own = cutpoints == "by_judge"
     return sample(
-        build_model(scores, priors),
+        build_model(scores, priors, cutpoints=cutpoints),
         data=scores,
         priors=priors,
-        quantities=_quantities(scores),
+        quantities=(*_quantities(scores), *(("cutpoint_scale",) if own else ())),
         room="repeats",
         method="Ordinal random effects (NUTS)",
         source=SOURCE,
-        assumptions=(DRAWN, NORMAL, ALIKE, f"priors: {priors}"),
+        assumptions=_assumptions(priors, own),
+        options={"cutpoints": cutpoints},
         cautions=cautions_of(scores),
         random_seed=random_seed,
         **sampling,
@@ -216,6 +247,11 @@ def _effects(scores: Scores, priors: Priors, at: tuple[np.ndarray, ...]) -> tupl
     return eta, scales
 
 
+def _assumptions(priors: Priors, own: bool) -> tuple[str, ...]:
+    also = f", log-gap sd N+(0, {priors.cutpoint_scale:g})" if own else ""
+    return DRAWN, OWN_CUTS if own else NORMAL, ALIKE, f"priors: {priors}{also}"
+
+
 def _quantities_has(scores: Scores, name: str) -> bool:
     return f"{name}_sd" in _quantities(scores)
 
@@ -233,30 +269,3 @@ def _clear(scores: Scores) -> dict[str, bool]:
         return float(level.var() * np.median(held[held > 0]) / noise)
 
     return {"item": ratio(1) > CLEAR, "judge": ratio(0) > CLEAR, "item_judge": False}
-
-
-def _log_likelihood(counts: Any, _n: Any, eta: Any, share: Any) -> Any:
-    """Multinomial log-probability, without its constant, of the counts of one cell.
-
-    With logistic functions on both sides of a threshold, log(s(a) - s(b)) is
-    log s(a) + log s(-b) + log(1 - exp(b - a)): nothing cancels in the tails.
-    """
-    import pytensor.tensor as pt
-
-    cuts = cutpoints_of(share)
-    z = cuts - eta[..., None]
-    log_below, log_above = -pt.softplus(-z), -pt.softplus(z)
-    gaps = pt.log1mexp(-(cuts[..., 1:] - cuts[..., :-1]))
-    ends = (counts[..., :-1] * log_below).sum(-1) + (counts[..., 1:] * log_above).sum(-1)
-    return ends + (counts[..., 1:-1] * gaps).sum(-1)
-
-
-def _drawn(n: Any, eta: Any, share: Any, size: Any = None) -> Any:
-    """Draw counts of cells, for the predictive groups."""
-    import pymc as pm
-    import pytensor.tensor as pt
-
-    above = pt.sigmoid(eta[..., None] - cutpoints_of(share))
-    all_of_them = pt.ones_like(above[..., :1])
-    edges = pt.concatenate([all_of_them, above, 0 * all_of_them], axis=-1)
-    return pm.Multinomial.dist(n.astype("int64"), edges[..., :-1] - edges[..., 1:], size=size)

@@ -88,10 +88,19 @@ def derive(scores: Scores, cuts: Any, scales: dict[str, Any]) -> None:
             judge = spread((mean_of(around + others * few) * light).sum(-1))
             pm.Deterministic("item_judge_sd", pt.sqrt(pt.maximum(rest - judge, 0)))
         pm.Deterministic("judge_sd", pt.sqrt(judge))
-        _effective(scores, rest / (rest + repeat))
+        add_effective(scores, rest / (rest + repeat))
 
 
-def _effective(scores: Scores, rho: Any) -> None:
+def add_effective(scores: Scores, rho: Any) -> None:
+    """Add how many scores of judges drawn anew each time the panel's scores are worth.
+
+    Parameters
+    ----------
+    scores : Scores
+        Design.
+    rho : tensor
+        Share of the variance of an item's scores that lies between judges.
+    """
     import pymc as pm
 
     n = scores.repeats[scores.repeats > 0]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, ndtri
 
 from bayesjudge.core.errors import checking
 
@@ -54,6 +54,53 @@ def cutpoints(value_share: Any) -> np.ndarray:
     return np.log(share.cumsum()[:-1]) - np.log(share[::-1].cumsum()[::-1][1:])
 
 
+def stretched(cuts: np.ndarray, stretch: Any) -> np.ndarray:
+    """Widen the gaps between thresholds, leaving their weighted mean where it is.
+
+    Parameters
+    ----------
+    cuts : numpy.ndarray, shape (n_values - 1,)
+        On the logit scale, rising.
+    stretch : array_like, shape (..., n_values - 2)
+        Logarithm of each gap's width by what it was.
+
+    Returns
+    -------
+    numpy.ndarray, shape (..., n_values - 1)
+        With the same mean, weighted by the slope of the average item's share above each
+        threshold: a stretch changes the scatter of scores and, to first order, not their mean.
+    """
+    gaps = np.diff(cuts) * np.exp(np.asarray(stretch, float))
+    moved = np.concatenate([np.zeros((*gaps.shape[:-1], 1)), gaps.cumsum(axis=-1)], axis=-1)
+    weights = expit(cuts) * expit(-cuts)
+    return moved + ((cuts - moved) @ weights / weights.sum())[..., None]
+
+
+def judge_nodes(number: int, dims: int) -> np.ndarray:
+    """Points that stand for all judges: evenly spread draws of independent standard normals.
+
+    Parameters
+    ----------
+    number : int
+        Even; half of them mirror the other half.
+    dims : int
+        Variables of each.
+
+    Returns
+    -------
+    numpy.ndarray, shape (number, dims)
+        The same at every call; with means 0, variances 1 and no correlation, exactly.
+    """
+    root = 1.0  # of x^(dims + 1) = x + 1: multiples of its powers fill the cube evenly
+    for _ in range(100):
+        root = (1 + root) ** (1 / (dims + 1))
+    steps = root ** -np.arange(1, dims + 1)
+    half = ndtri((0.5 + np.arange(1, number // 2 + 1)[:, None] * steps) % 1)
+    points = np.concatenate([half, -half])
+    spread = np.linalg.cholesky(points.T @ points / number)
+    return np.linalg.solve(spread, points.T).T
+
+
 def expected(eta: Any, cuts: np.ndarray, scale: Any) -> tuple[np.ndarray, np.ndarray]:
     """Mean and variance of a score, given the latent value.
 
@@ -61,7 +108,7 @@ def expected(eta: Any, cuts: np.ndarray, scale: Any) -> tuple[np.ndarray, np.nda
     ----------
     eta : array_like, shape (...)
         Sum of the effects.
-    cuts : numpy.ndarray, shape (n_values - 1,)
+    cuts : numpy.ndarray, shape (n_values - 1,) or (..., n_values - 1)
         Thresholds.
     scale : array_like, shape (n_values,)
         What each value is worth.
@@ -84,6 +131,7 @@ def score_components(
     item_scale: float = 0.0,
     judge_scale: float = 0.0,
     item_judge_scale: float = 0.0,
+    cutpoint_scale: float = 0.0,
 ) -> dict[str, float]:
     """Translate latent standard deviations to the scale of the scores.
 
@@ -95,6 +143,8 @@ def score_components(
         What each value is worth, in rising order.
     item_scale, judge_scale, item_judge_scale : float, default 0
         Standard deviations of the effects on the logit scale, 0 or more.
+    cutpoint_scale : float, default 0
+        Standard deviation of the logarithms of judges' gaps between thresholds, 0 or more.
 
     Returns
     -------
@@ -118,8 +168,11 @@ def score_components(
         fits = share.shape == (len(scale),) and (share > 0).all() and abs(share.sum() - 1) < 1e-9
         require(fits, f"value_share must be {len(scale)} positive shares that add up to 1")
         sds = (item_scale, judge_scale, item_judge_scale)
-        require(min(sds) >= 0, f"standard deviations must be 0 or more, got {sds}")
+        every = (*sds, cutpoint_scale)
+        require(min(every) >= 0, f"standard deviations must be 0 or more, got {every}")
     cuts = cutpoints(share)
+    if cutpoint_scale > 0:
+        return components_by_judge(cuts, scale, sds, cutpoint_scale)
     z, weight = grid(201)
 
     def between(own: float, *others: float) -> float:
@@ -134,11 +187,64 @@ def score_components(
     item = between(item_scale, judge_scale, item_judge_scale)
     judge = between(judge_scale, item_scale, item_judge_scale)
     rest = float(weight @ mean**2) - overall**2 - item - judge
+    return _roots(overall, item, judge, rest, float(weight @ within))
+
+
+def components_by_judge(
+    cuts: np.ndarray,
+    scale: Any,
+    sds: tuple[float, float, float],
+    cutpoint_scale: float,
+    *,
+    stretch: Any = 0.0,
+    shift: float = 0.0,
+) -> dict[str, float]:
+    """Translate latent standard deviations where each judge has thresholds of its own.
+
+    Parameters
+    ----------
+    cuts : numpy.ndarray, shape (n_values - 1,)
+        Thresholds.
+    scale : array_like, shape (n_values,)
+        What each value is worth.
+    sds : tuple of float
+        Of items, judges and their combinations, on the logit scale.
+    cutpoint_scale : float
+        Of the logarithms of judges' gaps between thresholds.
+    stretch : float or array_like, shape (n_values - 2,), default 0
+        Their means, less the logarithms of the gaps of `cuts`.
+    shift : float, default 0
+        What all thresholds are moved by, after that.
+
+    Returns
+    -------
+    dict of str to float
+        As `score_components` gives it.
+    """
+    item_scale, judge_scale, both = sds
+    z, weight = grid(101)
+    nodes = judge_nodes(2048, len(cuts))
+    own = shift + stretched(cuts, stretch + cutpoint_scale * nodes[:, 1:])
+    eta = judge_scale * nodes[:, 0] + np.hypot(item_scale, both) * z[:, None]
+    mean, within = expected(eta, own, scale)
+    of_judges = weight @ mean
+    overall = float(of_judges.mean())
+    eta = item_scale * z[:, None] + np.hypot(judge_scale, both) * nodes[:, 0]
+    of_items = expected(eta, own, scale)[0].mean(axis=1)
+    item = float(weight @ of_items**2 - (weight @ of_items) ** 2)
+    judge = float((of_judges**2).mean()) - overall**2
+    rest = float((weight @ mean**2 - of_judges**2).mean()) - item
+    return _roots(overall, item, judge, rest, float((weight @ within).mean()))
+
+
+def _roots(
+    overall: float, item: float, judge: float, rest: float, repeat: float
+) -> dict[str, float]:
     variances = {
         "item_sd": item,
         "judge_sd": judge,
         "item_judge_sd": rest,
-        "repeat_sd": float(weight @ within),
+        "repeat_sd": repeat,
     }
     roots = {name: float(np.sqrt(max(v, 0.0))) for name, v in variances.items()}
     return {"mean_score": overall, **roots}

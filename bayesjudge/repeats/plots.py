@@ -72,7 +72,8 @@ def plot_half_width(
         if stops.size:
             ax.plot(calls[stops[0]], half[stops[0]], "o", color=colour)
     ax.axhline(half_width, ls="--", color="k", lw=1, label="half-width wanted")
-    ax.set(xlabel="calls", ylabel="half-width (units of the scale)", ylim=(0, None))
+    top = (max(scale) - min(scale)) / 2  # of the scale itself; t begins far above it
+    ax.set(xlabel="calls", ylabel="half-width (units of the scale)", ylim=(0, top))
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False)
     return ax
@@ -218,6 +219,9 @@ def plot_cost(table: pd.DataFrame, *, column: str = "calls", ax: Axes | None = N
         part = table[table["ci_prob"] == prob].sort_values("half_width")
         ax.plot(part["half_width"], part[column], "o-", color=f"C{i}", label=f"{prob:.0%}")
     ax.set(xscale="log", yscale="log", xlabel="half-width (units of the scale)", ylabel=column)
+    widths = sorted(set(table["half_width"]))
+    ax.set_xticks(widths, [f"{width:.2g}" for width in widths])
+    ax.tick_params(axis="x", which="minor", labelbottom=False)
     ax.grid(alpha=0.3, which="both")
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(title="probability", frameon=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.results import Estimate
@@ -35,7 +35,8 @@ def predict_means(scores: Scores, *, repeats: int, ci_prob: float = 0.95) -> Est
     -------
     Estimate
         ``next_mean[item]``, in the units of the scale. On an evenly spaced scale the ends lie on
-        values that such a mean can have, with a correction for continuity.
+        values that such a mean can have, with a correction for continuity: both belong to the
+        interval, which therefore holds more than `ci_prob`, by up to the probability of two values.
 
     Raises
     ------
@@ -50,20 +51,8 @@ def predict_means(scores: Scores, *, repeats: int, ci_prob: float = 0.95) -> Est
     Row(value=1.0, low=1.0, high=2.0)
     """
     check_ci_prob(ci_prob)
-    n = scores.repeats[:, 0].astype(float)
-    usable = n > 1
-    with checking("repeats.predict_means") as require:
-        judges = len(scores.judges)
-        require(judges == 1, f"{judges} judges; predict one judge at a time")
-        require(usable.sum() >= 3, f"{usable.sum()} items have two scores or more; 3 are needed")
-        require(repeats >= 1, f"repeats must be 1 or more, got {repeats!r}")
-    df = np.maximum(n - 1, 0)
-    squares = scores.deviations[:, 0]
-    prior_df, prior_variance = _scatter_of_variances(squares[usable] / df[usable], df[usable])
-    variance = (prior_df * prior_variance + squares) / (prior_df + df)
-    with np.errstate(divide="ignore"):
-        half = stdtrit(prior_df + df, (1 + ci_prob) / 2) * np.sqrt(variance * (1 / n + 1 / repeats))
-    mean = scores.means[:, 0]
+    mean, spread, df, prior_df = _predictive(scores, repeats)
+    half = stdtrit(df, (1 + ci_prob) / 2) * spread
     low, high = _on_the_grid(mean - half, mean + half, np.array(scores.scale), repeats)
     return Estimate.from_arrays(
         {"next_mean": (mean, np.minimum(low, mean), np.maximum(high, mean))},
@@ -79,6 +68,62 @@ def predict_means(scores: Scores, *, repeats: int, ci_prob: float = 0.95) -> Est
         ),
         cautions=cautions_of(scores),
     )
+
+
+def probabilities_of_means(
+    scores: Scores, means: np.ndarray, *, repeats: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Predictive probability of a mean below, and of one up to, what further scores averaged.
+
+    On a scale with steps a mean itself has a probability, so that the two differ; a number drawn
+    evenly between them is uniform where the prediction is right, however coarse the steps.
+
+    Parameters
+    ----------
+    scores : Scores
+        As for `predict_means`.
+    means : numpy.ndarray, shape (n_items,)
+        Means of the further scores.
+    repeats : int
+        How many scores each is of.
+
+    Returns
+    -------
+    below, up_to : numpy.ndarray, shape (n_items,)
+        P(mean < means) and P(mean <= means).
+
+    Raises
+    ------
+    InputError
+        As `predict_means` does, or where the scale is not evenly spaced.
+    """
+    gaps = np.diff(scores.scale)
+    with checking("repeats.probabilities_of_means") as require:
+        require(np.ptp(gaps) < 1e-9 * gaps[0], "the scale must be evenly spaced")
+    mean, spread, df, _ = _predictive(scores, repeats)
+    half_step, bottom, top = gaps[0] / repeats / 2, scores.scale[0], scores.scale[-1]
+    below = stdtr(df, (means - half_step - mean) / spread)
+    up_to = stdtr(df, (means + half_step - mean) / spread)
+    slack = half_step / 1e3
+    return np.where(means <= bottom + slack, 0, below), np.where(means >= top - slack, 1, up_to)
+
+
+def _predictive(scores: Scores, repeats: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """Centre, spread and degrees of freedom of the t distribution of each further mean."""
+    n = scores.repeats[:, 0].astype(float)
+    usable = n > 1
+    with checking("repeats.predict_means") as require:
+        judges = len(scores.judges)
+        require(judges == 1, f"{judges} judges; predict one judge at a time")
+        require(usable.sum() >= 3, f"{usable.sum()} items have two scores or more; 3 are needed")
+        require(repeats >= 1, f"repeats must be 1 or more, got {repeats!r}")
+    df = np.maximum(n - 1, 0)
+    squares = scores.deviations[:, 0]
+    prior_df, prior_variance = _scatter_of_variances(squares[usable] / df[usable], df[usable])
+    variance = (prior_df * prior_variance + squares) / (prior_df + df)
+    with np.errstate(divide="ignore"):
+        spread = np.sqrt(variance * (1 / n + 1 / repeats))
+    return scores.means[:, 0], spread, prior_df + df, prior_df
 
 
 def _scatter_of_variances(variances: np.ndarray, df: np.ndarray) -> tuple[float, float]:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from bayesjudge.core.errors import checking
-from bayesjudge.repeats.ordinal import cutpoints
+from bayesjudge.repeats.ordinal import cutpoints, stretched
 
 #: Shares of the values that an average judge gives an average item.
 SHARE = (0.05, 0.2, 0.4, 0.25, 0.1)
@@ -25,6 +25,7 @@ def simulate(
     item_scale: float = 1.5,
     judge_scale: float = 0.7,
     item_judge_scale: float = 0.7,
+    cutpoint_scale: float = 0.0,
     random_seed: Any = None,
 ) -> pd.DataFrame:
     """Draw the table that `Scores.from_frame` reads, from a cumulative logit with random effects.
@@ -39,6 +40,9 @@ def simulate(
         The values, in rising order.
     item_scale, judge_scale, item_judge_scale : float
         Standard deviations of the effects on the logit scale. 0 for an effect that is not there.
+    cutpoint_scale : float, default 0
+        Standard deviation of the logarithms of judges' gaps between thresholds; at 0 all judges
+        have the same thresholds.
     random_seed : int or numpy.random.Generator, optional
         Same seed, same table.
 
@@ -63,7 +67,7 @@ def simulate(
             require(size >= 1, f"{name} must be 1 or more, got {size!r}")
         fits = share.shape == (len(scale),) and (share > 0).all() and abs(share.sum() - 1) < 1e-9
         require(fits, f"value_share must be {len(scale)} positive shares that add up to 1")
-        sds = (item_scale, judge_scale, item_judge_scale)
+        sds = (item_scale, judge_scale, item_judge_scale, cutpoint_scale)
         require(min(sds) >= 0, f"standard deviations must be 0 or more, got {sds}")
     rng = np.random.default_rng(random_seed)
     eta = (
@@ -72,7 +76,11 @@ def simulate(
         + item_judge_scale * rng.normal(size=(items, judges))
     )
     latent = eta[..., None] + rng.logistic(size=(items, judges, repeats))
-    at = np.searchsorted(cutpoints(share), latent)
+    cuts = cutpoints(share)
+    if cutpoint_scale > 0:
+        cuts = stretched(cuts, cutpoint_scale * rng.normal(size=(judges, len(cuts) - 1)))
+        cuts = cuts[:, None, :]  # judges, repeats, thresholds
+    at = (latent[..., None] > cuts).sum(axis=-1)
     where = pd.MultiIndex.from_product(
         [
             [f"item{i + 1}" for i in range(items)],

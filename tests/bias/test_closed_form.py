@@ -7,6 +7,7 @@ from scipy.special import betainc, betaincinv
 
 import bayesjudge as bj
 from bayesjudge import bias
+from bayesjudge.bias.departures import tail_factor
 from bayesjudge.bias.dirichlet import weighted_sum_cdf, weighted_sum_quantile
 
 ABOUT = {"dim": 6, "tolerance": 0.5, "failure_prob": 0.01}
@@ -134,6 +135,26 @@ def test_distribution_free_interval_is_clopper_pearsons_for_two_points():
     row = bias.rms_shift(shifts, interval="distribution_free")["rms_shift[perturbed]"]
     _, low, high = bj.prevalence.clopper_pearson(3, 20)
     assert_allclose(np.square(row), [3 / 20, low, high], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("draw", "said"),
+    [(lambda rng: rng.normal(0, 2, 300), False), (lambda rng: rng.laplace(0, 2, 300), True)],
+)
+def test_heavy_tails_speak_against_the_normal_interval_only(draw, said):
+    values = np.clip(draw(np.random.default_rng(6)), -50, 50)
+    shifts = bias.Shifts.from_differences(values, scale=(0, 50), signed=True)
+    for interval, expected in (("normal", said), ("distribution_free", False)):
+        found = bias.rms_shift(shifts, interval=interval)
+        assert ("heavy-tailed-shifts" in {c.name for c in found.cautions}) is expected
+
+
+def test_the_tail_factor_is_that_of_the_variance_of_a_mean_square():
+    rng = np.random.default_rng(7)
+    samples = rng.laplace(size=(20_000, 100))
+    spread = (samples**2).mean(axis=1).std() / 2  # the mean square is 2
+    moments = (samples**2).mean(), (samples**4).mean()
+    assert spread / np.sqrt(2 / 100) == pytest.approx(tail_factor(moments, 2_000_000), rel=0.03)
 
 
 def test_unsigned_and_unrepeated_say_so():

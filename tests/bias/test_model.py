@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -7,6 +9,8 @@ from scipy.stats import multivariate_normal, norm
 import bayesjudge as bj
 from bayesjudge import bias
 from bayesjudge.bias.model import difference_logp
+from bayesjudge.core import sampling
+from bayesjudge.core.results import Caution
 
 READ = {"scale": (0, 100), "design": "item", "rerun": "rerun"}
 
@@ -112,15 +116,22 @@ def test_certificates_of_a_fit(one_perturbation):
         bias.certify(fit, **about, road="tail")
 
 
+def test_what_speaks_against_a_fit_speaks_against_its_certificate(one_perturbation):
+    against = Caution("heavy-tailed-shifts", "a few items move far")
+    fit = dataclasses.replace(one_perturbation, cautions=(against,))
+    card = bias.certify(fit, tolerance=20, failure_prob=0.1, units="points")
+    assert "a few items move far" in card.text
+
+
 @pytest.fixture(scope="module")
 def two_judges():
     names = ("format", "length", "order")
     tables = [
         bias.simulate(
-            items=120, noise=noise, perturbations=names, mean_shift=(0, 6, -3),
+            items=120, noise=noise, perturbations=names, mean_shift=(0, 6, last),
             item_spread=(1, 3, 2), judges=[judge], random_seed=seed,
         )
-        for seed, (judge, noise) in enumerate([("loud", 6.0), ("quiet", 1.5)])
+        for seed, (judge, noise, last) in enumerate([("loud", 6.0, -3), ("quiet", 1.5, 1)])
     ]  # fmt: skip
     import pandas as pd
 
@@ -132,7 +143,11 @@ def test_hierarchy_finds_judges_and_perturbations_apart(two_judges):
     fit = two_judges
     assert fit.converged, fit.cautions
     table = bj.side_by_side(bias.variance_parts(fit.data), fit)
-    truth = {"mean_shift[loud, length]": 6, "mean_shift[quiet, order]": -3}
+    truth = {
+        "mean_shift[loud, length]": 6,
+        "mean_shift[quiet, order]": 1,
+        "mean_shift[loud, order]": -3,
+    }
     truth |= {"repeat_noise[loud]": 6 * np.sqrt(2), "repeat_noise[quiet]": 1.5 * np.sqrt(2)}
     truth |= {"rms_shift[quiet, length]": np.sqrt(36 + 9 + 2 * 1.5**2)}
     for name, value in truth.items():
@@ -149,8 +164,21 @@ def test_a_certificate_of_several_judges_covers_the_worst(two_judges):
 
 
 def test_differences_cannot_be_fitted_and_the_message_says_what_can():
-    with pytest.raises(bj.InputError, match="certify do with differences"):
+    with pytest.raises(bj.InputError, match="exact and certify, which do with differences"):
         bias.fit(bias.Shifts.from_differences([0, 1], scale=(1, 5)))
+
+
+def test_a_fit_says_what_its_model_leaves_out(monkeypatch):
+    monkeypatch.setattr(sampling, "sample", lambda model, **given: given["cautions"])
+    rng = np.random.default_rng(0)
+    table = bias.simulate(
+        items=200, perturbations=["bold"], mean_shift=0, item_spread=4, random_seed=1, step=None
+    )
+    rare = (table["variant"] == "bold") * rng.choice([0, 30], p=[0.97, 0.03], size=len(table))
+    heavy = table.assign(score=np.clip(table["score"] + rare, 0, 100))
+    for scores, warned in ((table, False), (heavy, True)):
+        cautions = bias.fit(bias.Shifts.from_frame(scores, **READ))
+        assert ("heavy-tailed-shifts" in {c.name for c in cautions}) is warned
 
 
 def test_an_open_scale_needs_a_unit():

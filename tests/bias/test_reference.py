@@ -33,6 +33,9 @@ def test_noise_scale(reference):
         expected = np.nan if case["sigma_max"] is None else case["sigma_max"]
         assert_allclose(found, expected, rtol=1e-12)
         assert bool(np.isfinite(found)) is case["feasible"]
+        radius = bias.squared_radius(i["d"], i["delta"] / 2)
+        assert_allclose(np.sqrt(2 * radius), case["denominator"], rtol=1e-12)
+        assert (i["tau"] > case["threshold"]) is case["feasible"]
 
 
 def test_radius_by_inequality_and_exactly(reference):
@@ -40,6 +43,12 @@ def test_radius_by_inequality_and_exactly(reference):
         about = (case["d"], case["delta_B"])
         assert_allclose(bias.squared_radius(*about), case["laurent_massart"], rtol=1e-12)
         assert_allclose(bias.squared_radius(*about, "chi2"), case["chi2_quantile"], rtol=1e-9)
+        # what the inequality leaves in the tail: noise alone, beyond its own bound
+        left = bias.exact_failure(
+            np.sqrt(0.5), lengths=[0.0], probs=[1.0], dim=case["d"],
+            tolerance=np.sqrt(bias.squared_radius(*about)),
+        )  # fmt: skip
+        assert_allclose(left, case["true_tail_at_LM"], rtol=1e-6, atol=1e-12)
 
 
 def test_exact_failure_and_exact_noise(reference):

@@ -24,9 +24,20 @@ def scores(seed=0):
 def test_without_noise_the_ranking_survives_whole():
     found = bias.release(scores(), card(), center=3)
     assert_allclose(found.scores[:, 0], 0.5 * scores() + 0.5 * 3)
+    quarter = bias.release(scores(), card(alpha=0.25), center=3)
+    assert_allclose(quarter.scores[:, 0], 0.25 * scores() + 0.75 * 3)
     assert_allclose(found.correlation, 1.0)
     assert "made" not in found.text
     assert card().text in found.text
+
+
+def test_the_centre_may_be_the_scores_own_mean():
+    skewed = np.array([1.0] * 250 + [5.0] * 50)
+    certificate = card(center="mean")
+    found = bias.release(skewed, certificate)
+    expected = skewed.mean() + certificate.alpha * (skewed - skewed.mean())
+    assert_allclose(found.scores[:, 0], expected)
+    assert found.center == skewed.mean()
 
 
 def test_noise_costs_rank():
@@ -97,6 +108,21 @@ def test_r_squared_matches_statsmodels():
     assert_allclose(found["r_squared[quadratic]"].value, curved, rtol=1e-9)
     assert_allclose(found["schematic_shift"].value, np.sqrt(1 - max(linear, curved)), rtol=1e-9)
     assert quadratic(x).shape[1] == 10
+
+
+@pytest.mark.parametrize("ci_prob", [0.5, 0.9])
+def test_intervals_of_adherence_are_percentiles_of_resampled_rows(ci_prob):
+    """The same resamples, each fitted by statsmodels."""
+    table, resamples = factor_table(60), 50
+    found = bias.schematic_adherence(
+        table, factors=["a", "b"], resamples=resamples, ci_prob=ci_prob, random_seed=7
+    )
+    rows = np.random.default_rng(7).integers(0, 60, size=(resamples, 60))
+    design = sm.add_constant(table[["a", "b"]].to_numpy())
+    y = table["score"].to_numpy()
+    again = [sm.OLS(y[i], design[i]).fit().rsquared for i in rows]
+    ends = np.quantile(again, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
+    assert_allclose(found["r_squared[linear]"][1:], ends, rtol=1e-9)
 
 
 def test_adherence_says_what_it_leaves_out_and_refuses_few_rows():

@@ -1,6 +1,9 @@
 """Seeds, workers, interruptions: the same numbers whatever happens on the way."""
 
 import json
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pandas as pd
@@ -120,3 +123,46 @@ def test_functions_that_cannot_travel_are_refused():
 def test_numbers_below_one_are_refused(name):
     with pytest.raises(InputError, match=f"{name} must be 1 or more, got -1"):
         sbc(**{name: -1})
+
+
+WAITS = """
+import fcntl, os, sys, time
+from bayesjudge.lab.running import run
+
+def hold_a_lock(task):
+    with open(f"{sys.argv[1]}/{task[0]}", "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.write("held")
+        file.flush()
+        time.sleep(600)
+
+if __name__ == "__main__":
+    run(hold_a_lock, [(0,), (1,)], {"kind": "lock"}, workers=2)
+"""
+
+
+def test_workers_leave_when_the_study_is_killed(tmp_path):
+    fcntl = pytest.importorskip("fcntl")
+    script = tmp_path / "study.py"
+    script.write_text(WAITS)
+    held = [tmp_path / name for name in "01"]
+    with subprocess.Popen([sys.executable, script, tmp_path]) as study:
+        wait_for(lambda: all(file.exists() and file.read_text() for file in held))
+        study.kill()
+
+    def free(file):
+        with file.open() as stream:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+            return True
+
+    wait_for(lambda: all(free(file) for file in held))
+
+
+def wait_for(happened, seconds=60):
+    end = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)

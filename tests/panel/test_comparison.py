@@ -7,8 +7,10 @@ import pandas as pd
 import pytest
 
 import bayesjudge as bj
+from bayesjudge.panel import comparison
 from bayesjudge.panel.comparison import held_out
 from bayesjudge.panel.labelling import _choose
+from bayesjudge.panel.methods import METHODS
 from tests.panel.conftest import code_feedback
 
 Votes = bj.panel.Votes
@@ -57,8 +59,63 @@ def test_a_held_out_generators_own_labels_are_not_seen():
     np.testing.assert_allclose(found, expected)
 
 
+def test_hidden_items_leave_so_many_labels():
+    votes, seen = code_feedback(), []
+
+    def spy(hidden, ci_prob, _seed):
+        seen.append(hidden)
+        return bj.panel.difference(hidden, ci_prob=ci_prob)
+
+    METHODS["spy"] = METHODS["own_difference"]._replace(run=spy)
+    try:
+        rows = held_out(votes, ("spy",), hide="items", kept=40, repeats=2, random_seed=1)
+    finally:
+        del METHODS["spy"]
+    assert len(rows) == 12
+    for hidden in seen:
+        assert hidden.labelled.sum(axis=1).tolist() == [40] * 6
+        assert hidden.items.tolist() == votes.items.tolist()
+        np.testing.assert_array_equal(hidden.tally().sum(axis=1), votes.tally().sum(axis=1))
+    assert (seen[0].labelled != seen[1].labelled).any()
+    shares = votes.labelled[:, 1] / votes.items
+    assert rows.set_index("generator").loc[list(votes.generators), "truth"].unique() == (
+        pytest.approx(shares)
+    )
+    # by hand: the mean vote, and the mean error on the labelled items
+    one = bj.panel.difference(seen[0])[f"prevalence[{votes.generators[0]}]"].value
+    assert rows.loc[0, "value"] == pytest.approx(one)
+
+
+def test_a_few_own_labels_beat_the_panel_where_it_is_biased():
+    votes = Votes.from_frame(
+        bj.panel.simulate(specificity=(0.2, 0.3, 0.3, 0.4), labelled=300, random_seed=1)
+    )
+    table = bj.panel.compare(
+        votes, ("panel_mean", "own_difference", "model_assisted"), hide="items", random_seed=1
+    )
+    assert table.index[-1] == "panel_mean"
+    assert (table["predictions"] == 15).all()
+    assert (table.loc[["own_difference", "model_assisted"], "covered"] >= 10).all()
+
+
+def test_models_are_compared_by_what_they_say_of_labels(monkeypatch, model_fit):
+    fit = model_fit("vote_regression")
+    monkeypatch.setattr(comparison, "fit", lambda *_, **__: fit)
+    monkeypatch.setitem(METHODS, "vote_regression", METHODS["model_assisted"])
+    table = bj.panel.compare(
+        fit.data, ("panel_mean", "vote_regression"), hide="items", kept=20, repeats=1, elpd=True
+    )
+    found = bj.panel.loo(fit)
+    assert table.loc["vote_regression", "elpd"] == pytest.approx(found.elpd / found.n)
+    assert np.isnan(table.loc["panel_mean", "elpd"])
+
+
 def test_comparison_refuses():
     votes = Votes.from_frame(bj.panel.simulate(random_seed=1))
+    with pytest.raises(bj.InputError, match="keep fewer"):
+        bj.panel.compare(votes, hide="items", kept=200)
+    with pytest.raises(bj.InputError, match="generators or items"):
+        bj.panel.compare(votes, hide="judges")
     with pytest.raises(bj.InputError, match="no method"):
         bj.panel.compare(votes, ("oracle",))
     with pytest.raises(bj.InputError, match="at least 3"):

@@ -10,6 +10,7 @@ from scipy.special import expit, logit, logsumexp
 from scipy.stats import beta
 
 import bayesjudge as bj
+from bayesjudge.core.fit import Fit
 from bayesjudge.panel.predictive import log_likelihood, quadrature_cautions
 from tests.panel.conftest import anesthesia, code_feedback
 
@@ -197,7 +198,7 @@ def test_one_judge_is_the_prevalence_room():
 def test_anesthesia_by_bayes():
     # shares .3756, .4073, .1432, .0738 under Dirichlet(3), rows 4.8 on the diagonal and 1.067 off
     priors = Priors(share_concentration=3.0, diagonal=4.8, off_diagonal=1.067)
-    fit = bj.panel.fit(anesthesia(), priors, random_seed=1)
+    fit = bj.panel.fit(anesthesia(), priors, random_seed=1, draws=500, tune=500)
     assert fit.converged
     share = fit.idata["posterior"]["share"]
     for name, expected in zip("1234", (0.3756, 0.4073, 0.1432, 0.0738), strict=True):
@@ -269,16 +270,52 @@ def test_vote_regression_knows_what_is_labelled():
     assert_allclose(table["high"], table["low"], atol=1e-5)
 
 
-def test_plain_dawid_skene_is_rejected_where_judges_err_together(model_fit):
-    shared = {"shared_effect": 1.5, "labelled": (150, 150, 0)}
-    plain = bj.panel.dependence_check(model_fit("dawid_skene", **shared), random_seed=1)
-    assert plain.loc[["bad", "good"], "rejected"].all()
-    together = bj.panel.dependence_check(model_fit("correlated", **shared), random_seed=1)
-    assert not together["rejected"].any()
+SETTINGS = {
+    "prevalence": (0.9, 0.75, 0.6),
+    "sensitivity": (0.95, 0.9, 0.85, 0.8),
+    "specificity": (0.6, 0.7, 0.8, 0.9),
+}
 
 
-def test_dependence_check_is_quiet_where_errors_are_independent(model_fit):
-    assert not bj.panel.dependence_check(model_fit("dawid_skene"), random_seed=1)["rejected"].any()
+def fit_at_truth(model, effect, **simulation):
+    """A fit whose draws all are the truth that the votes were simulated from."""
+    import xarray as xr
+
+    from bayesjudge.panel.simulate import _intercepts
+
+    table = bj.panel.simulate(**SETTINGS, shared_effect=effect, random_seed=3, **simulation)
+    values = {name: np.array(rate) for name, rate in SETTINGS.items()}
+    if model == "correlated":
+        high = _intercepts(values["sensitivity"], effect)
+        low = _intercepts(1 - values["specificity"], effect)
+        values |= alike(np.stack([low, high], axis=1)) | {"shared_effect": np.full(2, effect)}
+    draws = {name: np.broadcast_to(v, (2, 50, *np.shape(v))) for name, v in values.items()}
+    names = {name: (("chain", "draw", *(f"{name}_{i}" for i in range(v.ndim - 2))), v)
+             for name, v in draws.items()}  # fmt: skip
+    tree = xr.DataTree.from_dict({"posterior": xr.Dataset(names)})
+    words = {"method": "", "source": "", "room": "panel", "options": {"model": model}}
+    return Fit(tree, Votes.from_frame(table), Priors(), tuple(SETTINGS), **words)
+
+
+@pytest.mark.parametrize("model", ["dawid_skene", "correlated"])
+def test_only_the_plain_model_is_rejected_where_judges_err_together(model):
+    fit = fit_at_truth(model, 1.5, labelled=(150, 150, 0))
+    table = bj.panel.dependence_check(fit, random_seed=1)
+    if model == "dawid_skene":
+        assert table.loc[["bad", "good"], "rejected"].all()
+        assert (table.loc[["bad", "good"], "expected"].abs() < 0.02).all()
+    else:
+        assert not table["rejected"].any()
+        assert (table["observed"] > table["low"]).all()
+
+
+def test_dependence_check_is_quiet_where_errors_are_independent():
+    fit = fit_at_truth("dawid_skene", 0.0)
+    table = bj.panel.dependence_check(fit, random_seed=1)
+    assert not table["rejected"].any()
+    # labelled or not, the votes hang together as much as truths and rates make them
+    assert table["observed"].between(table["low"], table["high"]).all()
+    assert table.loc["all", "expected"] > 0.05
 
 
 def test_shared_effect_is_found(model_fit):

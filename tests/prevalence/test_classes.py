@@ -12,7 +12,7 @@ from scipy.special import xlogy
 
 import bayesjudge as bj
 from bayesjudge.prevalence import formulas
-from bayesjudge.prevalence.classes import covariance, inverted
+from bayesjudge.prevalence.class_shares import covariance, inverted
 from bayesjudge.prevalence.quadrature import posterior_of
 
 P = bj.prevalence
@@ -188,3 +188,84 @@ def test_three_classes_of_xstest():
     # uncorrected, the judge's share of the first class is out by more than sampling explains
     first = counts.classes[0]
     assert abs(raw[0] - shares[first]) > 3 * np.sqrt(0.25 / counts.test.sum())
+
+
+# Pairs -------------------------------------------------------------------------------------------
+
+
+def pairs(first, second, truth):
+    """Verdicts in both orders, and human ones, in words."""
+    words = np.array(["win", "tie", "loss"], object)
+    told = [words[t] if t is not None else None for t in truth]
+    columns = {"verdict": words[list(first)], "swapped": words[list(second)], "truth": told}
+    return pd.DataFrame(columns)
+
+
+def test_two_orders_are_one_verdict_and_a_tie_where_they_differ():
+    every = [(a, b) for a in range(3) for b in range(3)]
+    table = pairs(*zip(*every, strict=True), [None] * 9)
+    known = pairs([0, 1, 2, 0], [0, 1, 2, 2], [0, 1, 2, 0])
+    counts = P.ClassCounts.from_pairs(pd.concat([table, known]), calibration="by_truth")
+    assert counts.classes == ("win", "tie", "loss")
+    assert counts.test.tolist() == [1, 7, 1]  # three agree, six differ
+    assert counts.labelled.tolist() == [[1, 1, 0], [0, 1, 0], [0, 0, 1]]
+    assert counts.leanings == (4, 3)  # three of nine each, and the known (win, loss)
+    assert counts.credit == (1, 0.5, 0)
+    words = table.replace({"win": "A", "loss": "B"}).assign(truth=["A", "tie", "B"] + [None] * 6)
+    other = P.ClassCounts.from_pairs(words, calibration="random", classes=["A", "tie", "B"])
+    assert other.test.sum() == 6
+    with pytest.raises(bj.InputError, match=r"\['A', 'B'\] are not among the classes"):
+        P.ClassCounts.from_pairs(words, calibration="random")
+    gap = table.assign(swapped=[None, *table["swapped"][1:]])
+    with pytest.raises(bj.InputError, match="1 rows have no verdict"):
+        P.ClassCounts.from_pairs(gap, calibration="random")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "named"), [(40, 15, True), (15, 40, True), (22, 30, False)]
+)
+def test_a_judge_who_looks_at_the_order_is_named(first, second, named):
+    agree = [(0, 0)] * 30 + [(1, 1)] * 10 + [(2, 2)] * 30
+    leaning = [(0, 1)] * first + [(2, 1)] * second
+    orders = agree + leaning
+    truth = [0] * 15 + [None] * 15 + [1] * 10 + [2] * 15 + [None] * (15 + first + second)
+    counts = P.ClassCounts.from_pairs(
+        pairs(*zip(*orders, strict=True), truth), calibration="by_truth"
+    )
+    cautions = [c for c in P.class_shares(counts).cautions if c.name == "position-bias"]
+    assert bool(cautions) == named
+    if named:
+        place = "first" if first > second else "second"
+        assert f"better for the answer shown {place} in 40" in cautions[0].text
+
+
+def test_the_win_rate_counts_half_a_tie(tmp_path):
+    counts = P.ClassCounts([50, 30, 20], [[18, 1, 1], [2, 15, 3], [0, 4, 16]],
+                           credit=(1, 0.5, 0), **THREE)  # fmt: skip
+    made = P.class_shares(counts)
+    shares = made.table["value"]
+    expected = shares["prevalence[win]"] + shares["prevalence[tie]"] / 2
+    value, low, high = made["win_rate"]
+    assert_allclose(value, expected)
+    credit = np.array([1, 0.5, 0])
+    sd = np.sqrt(credit @ covariance(counts, inverted(counts)) @ credit)
+    assert_allclose(high - low, 2 * 1.959964 * sd, rtol=1e-6)
+    fit = P.fit_classes(counts, random_seed=1)
+    assert_allclose(fit.draws("win_rate"), fit.draws("prevalence") @ credit)
+    assert fit.estimate().table.index[0] == "win_rate"
+    again = bj.load(fit.save(tmp_path / "fit.nc"))
+    assert again.data.credit == counts.credit
+    assert bj.report(again) == bj.report(fit)
+
+
+def test_the_win_rate_covers():
+    rng, runs, covered = np.random.default_rng(3), 1000, 0
+    confusion = np.array([[0.8, 0.15, 0.05], [0.2, 0.6, 0.2], [0.05, 0.15, 0.8]])
+    shares, credit = np.array([0.45, 0.2, 0.35]), np.array([1, 0.5, 0])
+    for _ in range(runs):
+        rows = [rng.multinomial(60, row) for row in confusion]
+        test = rng.multinomial(800, shares @ confusion)
+        counts = P.ClassCounts(test, rows, credit=credit, **THREE)
+        _, low, high = P.class_shares(counts)["win_rate"]
+        covered += low <= shares @ credit <= high
+    assert abs(covered / runs - 0.95) < 0.015 + 5 * np.sqrt(0.95 * 0.05 / runs)

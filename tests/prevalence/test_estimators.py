@@ -1,6 +1,7 @@
 """The estimators of source 1, Table 1, under label shift; the bootstrap; intervals at 0 and 1."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -220,10 +221,18 @@ def test_one_good_label_excludes_zero():
         assert reaches == (log[0] > log.max() - 1.96**2 / 2, log[-1] > log.max() - 1.96**2 / 2)
 
 
-def test_extended_interval_has_no_meaning_by_verdict():
-    counts = P.Counts(100, 60, 20, 18, 20, 16, calibration="by_verdict")
-    with pytest.raises(bj.InputError, match="no meaning with labels by verdict"):
-        P.exact(counts, interval="eti+")
+def test_by_verdict_one_good_label_excludes_zero_and_one_bad_label_one():
+    # the likelihood at 0 is nothing where a labelled item is good, and its maximum where none is
+    for cells, reached in (
+        ((100, 60, 0, 0, 40, 20), (True, False)),
+        ((100, 60, 1, 1, 39, 20), (False, False)),
+        ((100, 60, 40, 20, 0, 0), (False, True)),
+    ):
+        counts = P.Counts(*cells, calibration="by_verdict")
+        plain, moved = (P.exact(counts, interval=k)["prevalence"] for k in ("eti", "eti+"))
+        assert (moved.low == 0, moved.high == 1) == reached
+        assert moved.low in (0, plain.low)
+        assert moved.high in (1, plain.high)
     with pytest.raises(bj.InputError, match="expected one of"):
         P.exact(counts, interval="wald")
 
@@ -249,3 +258,54 @@ def test_extended_interval_covers_zero_and_one():
         plain = P.exact(counts.system("0"), interval="eti")["prevalence"]
         assert plain.low > 0
         assert plain.high < 1
+
+
+def test_a_fit_reaches_what_quadrature_reaches(tmp_path):
+    counts = P.Counts(
+        *([200, 200, 200], [64, 100, 178], [60, 60, 60], [54, 54, 54], [60, 60, 60], [42, 42, 42]),
+        calibration="by_truth",
+        systems="abc",
+    )
+    fit = P.fit(counts, random_seed=1)
+    assert fit.interval == "eti+"
+    made, exact = fit.estimate(), P.exact(counts)
+    assert P.reached(fit) == {"prevalence[a]": (True, False), "prevalence[b]": (False, False),
+                              "prevalence[c]": (False, True)}  # fmt: skip
+    for name in "abc":
+        ends = [
+            (row.low == 0, row.high == 1)
+            for row in (one[f"prevalence[{name}]"] for one in (made, exact))
+        ]
+        assert ends[0] == ends[1]
+    assert made.interval_of("prevalence[a]") == "equal-tailed+"
+    assert made.interval_of("sensitivity[a]") == "equal-tailed"
+    plain = fit.estimate(interval="eti")
+    assert plain["prevalence[a]"].low > 0
+    assert plain["prevalence[b]"] == made["prevalence[b]"]
+    loaded = bj.load(fit.save(tmp_path / "fit.nc"))
+    assert loaded.estimate().table.equals(made.table)
+    with pytest.raises(bj.InputError, match=r"'eti\+' is not for the room 'repeats'"):
+        replace(fit, room="repeats").estimate()
+
+
+@pytest.mark.parametrize("passes", [[64, 70], [64, 110]])
+def test_a_pooled_fit_reaches_what_its_draws_do_not_exclude(passes):
+    """Two systems of one judge are one sample of the judge: quadrature with all labels tells."""
+    whole = P.Counts([200, 200], passes, [30, 30], [27, 27], [30, 30], [21, 21],
+                     calibration="by_truth", systems="ab")  # fmt: skip
+    fit = P.fit(whole, pooling="full", random_seed=1)
+    for name, k in zip("ab", passes, strict=True):
+        alone = P.Counts(200, k, 60, 54, 60, 42, calibration="by_truth")
+        at_0, at_1 = posterior_of(alone, P.Priors()).reaches(Beta(1, 1), 1.96**2 / 2)
+        assert P.reached(fit)[f"prevalence[{name}]"] == (at_0, at_1)
+
+
+def test_strata_reach_an_end_together():
+    """Each of two strata is at 0 within its interval; both at once are not."""
+    one = ([200, 200], [80, 80], [60, 60], [54, 54], [60, 60], [42, 42])
+    counts = P.Counts(*one, calibration="by_truth", systems="ab", dim="stratum")
+    table = P.exact(counts).table
+    depth = posterior_of(counts.system("a"), P.Priors()).depths(Beta(1, 1))[0]
+    assert -1.92 < depth < -0.96
+    assert table.loc["prevalence[a]", "low"] == 0
+    assert table.loc["overall_prevalence", "low"] > 0

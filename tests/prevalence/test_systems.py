@@ -2,9 +2,14 @@
 
 import numpy as np
 import pytest
-from arviz_stats.base import array_stats
 from numpy.testing import assert_allclose
-from oracles import SIGMAS, assert_mc_mean, assert_mc_quantile, assert_mc_sd, unit_nodes
+from oracles import (
+    assert_mc_mean,
+    assert_mc_quantile,
+    assert_mc_sd,
+    assert_same_mean,
+    unit_nodes,
+)
 from scipy.special import expit, logit, xlog1py, xlogy
 
 import bayesjudge as bj
@@ -66,12 +71,6 @@ def weighted_oracle(counts, spread, draws=150_000, seed=1):
         for name, array in values.items()
     }
     return found, errors
-
-
-def assert_same_mean(draws, expected, error):
-    """Both sides have a Monte Carlo error."""
-    mcse = float(array_stats.mcse(np.asarray(draws), method="mean"))
-    assert abs(float(np.mean(draws)) - expected) < SIGMAS * np.hypot(mcse, error)
 
 
 @pytest.fixture(scope="module")

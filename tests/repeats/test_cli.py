@@ -69,6 +69,7 @@ def test_report_of_one_judge_is_exact_and_makes_a_page(scores, capsys, tmp_path)
     ("arguments", "words"),
     [
         (["report", "{}", "--scale", "low-high"], "write 1-5, or 0,0.5,1"),
+        (["report", "{}", "--scale", "5-1"], "in rising order"),
         (["report", "{}", "--scale", "1-3"], "are not on the scale"),
         (["report", "{}", "--scale", "1-5", "--judge", "jugde"], "did you mean"),
         (["run", "nowhere.toml"], "no file 'nowhere.toml'"),
@@ -121,7 +122,13 @@ def test_run_goes_on_where_it_ended(asked, capsys):
     ("old", "new", "words"),
     [
         ("bins = 3", "", "give one of bins and half_width"),
-        ("bins = 3", "bin = 3", "'bin'"),
+        ("bins = 3", "bin = 3", "'bin' is not known; did you mean 'bins'?"),
+        ("bins = 3", 'bins = "three"', "bins must be a number, got 'three'"),
+        ("bins = 3", "bins = true", "bins must be a number, got True"),
+        ("scale = [1, 2, 3, 4, 5]", 'scale = "1-5"', "scale must list numbers"),
+        ('store = "run.sqlite"', "store = 1", "store must be a text in quotes, got 1"),
+        ('model = "openai/small"', "temperature = 1.0", "[models.small] must say which"),
+        ("[models.small]", "[model.small]", "'model' is not known; did you mean 'models'?"),
         ("Rate {item}", "Rate it", "must say where the item goes"),
         ('name = "id"', "", "give ['name', 'table', 'text']"),
         ("scale = [", "scale = ", "is no TOML"),
@@ -135,6 +142,18 @@ def test_a_bad_config_is_explained(asked, old, new, words, capsys):
     (folder / "config.toml").write_text(text.replace(old, new))
     assert main(["repeats", "run", str(folder / "config.toml"), "--quiet"]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_ctrl_c_says_how_to_go_on(asked, capsys, monkeypatch):
+    folder, _ = asked
+
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bj.repeats, "sample_until_sync", stopped)
+    (folder / "config.toml").write_text(CONFIG.format(budget=12))
+    assert main(["repeats", "run", str(folder / "config.toml"), "--quiet"]) == 130
+    assert "the same command goes on from there" in capsys.readouterr().err
 
 
 def test_help_names_both_commands():

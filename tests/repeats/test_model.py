@@ -64,7 +64,7 @@ def values_to(model, variable, value):
 
 def test_tails_lose_no_digits():
     # 40 logits above every threshold: differences of logistic functions would be 0
-    from bayesjudge.repeats.model import _log_likelihood
+    from bayesjudge.repeats.model_likelihood import _log_likelihood
 
     share = np.full(3, 1 / 3)
     found = float(_log_likelihood(np.array([1.0, 0, 0]), 1.0, np.array(40.0), share).eval())

@@ -1,0 +1,121 @@
+"""``bayesjudge bias orders``: the same pair judged in both presentation orders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from bayesjudge import bias as room
+from bayesjudge.cli.bias import bias
+from bayesjudge.cli.common import DATA, Shared, Story, present
+from bayesjudge.core.errors import checking
+from bayesjudge.core.fit import Fit
+from bayesjudge.core.report import side_by_side
+from bayesjudge.core.results import Estimate
+from bayesjudge.readers import read_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_DATA = Parameter(group=DATA, negative="")
+_PICTURES = {
+    "position_preference": "Position preference: above 0 where the first place is preferred",
+    "primacy": "Primacy: share of pairs in which the first place won twice",
+    "recency": "Recency: share of pairs in which the second place won twice",
+}
+
+
+@bias.command
+def orders(
+    table: Annotated[Path, _DATA],
+    /,
+    *,
+    first: Annotated[str, _DATA] = "order1",
+    second: Annotated[str, _DATA] = "order2",
+    by: Annotated[list[str] | None, _DATA] = None,
+    winner: Annotated[list[str] | None, _DATA] = None,
+    tie_value: Annotated[list[str] | None, _DATA] = None,
+    missing: Annotated[Literal["drop"] | None, _DATA] = None,
+    shared: Shared = Shared(),
+) -> None:
+    r"""Tell position bias: does the winner change when two answers swap places?
+
+    One row a pair (and judge), with the winner by content in each presentation order: the same
+    winner twice is consistent, the first place twice is primacy, the second twice recency. The
+    posteriors are exact, so that nothing is sampled.
+
+    ```
+    bayesjudge bias orders verdicts.csv --first order1 --second order2 --by llm --by strategy \
+        --missing drop --html report.html
+    ```
+
+    Parameters
+    ----------
+    table : Path
+        One row a pair: .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson.
+    first : str
+        Column with the winner where answer 1 was shown first.
+    second : str
+        Column with the winner where answer 2 was shown first.
+    by : list[str]
+        Column that names the judge, or its prompt. May be repeated.
+    winner : list[str]
+        Value that means answer 1, then the one that means answer 2; 1 and 2 if not said.
+    tie_value : list[str]
+        Value that means a tie. May be repeated.
+    missing : str
+        Leave out pairs without a verdict in both orders.
+
+    Raises
+    ------
+    InputError
+        Where an option, a column or a value is not understood.
+    """
+    shared.check()
+    names = tuple(winner or ("1", "2"))
+    with checking("options") as require:
+        require(
+            len(names) == 2,
+            f"--winner must be given twice, for answer 1 and for answer 2; got {list(names)}",
+        )
+        require(shared.save is None, "--save keeps a sampled fit; this posterior is exact")
+    read = room.Orders.from_frame(
+        read_table(table, [first, second, *(by or ())]),
+        first=first,
+        second=second,
+        by=by,
+        winners=(names[0], names[1]),
+        tie_value=tie_value,
+        missing=missing,
+    )
+    story = Story(
+        command="bias orders",
+        title="Position bias: the same pairs in both orders",
+        answer="consistency",
+        inputs={
+            "data": str(table),
+            "judges": len(read.judges),
+            "pairs": int(read.pairs.sum()),
+            "left out": int(read.missing.sum()),
+        },
+        brief=lambda method: method.split(",")[0],
+    )
+    present([room.position_bias(read, ci_prob=shared.ci_prob)], None, shared, story, draw=_draw)
+
+
+def _draw(made: Sequence[Estimate | Fit]) -> dict[str, Axes]:
+    from bayesjudge.core.plots import new_axes, plot_intervals
+
+    (found,) = made
+    assert isinstance(found, Estimate)
+    drawn: dict[str, Any] = {}
+    for quantity, caption in _PICTURES.items():
+        rows = side_by_side(found.only(quantity), ci_prob=found.ci_prob)
+        judges = rows["quantity"].str.partition("[")[2].str.removesuffix("]")
+        rows = rows.assign(quantity=quantity, method=judges)
+        axes = plot_intervals(rows, ax=new_axes(8.0, 0.28 * len(rows) + 1.1))
+        drawn[caption] = axes
+    return drawn

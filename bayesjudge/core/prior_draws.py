@@ -1,0 +1,61 @@
+"""Draws from a model's prior, whatever shapes it."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pymc as pm
+    import xarray as xr
+
+
+def prior_draws(model: pm.Model, rng: np.random.Generator, draws: int = 1000) -> xr.DataTree:
+    """Draw from the prior, a potential named ``*_prior_density`` being part of it.
+
+    PyMC leaves potentials out of prior draws; those are put back by importance resampling.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        Of any room.
+    rng : numpy.random.Generator
+        Same state, same draws.
+    draws : int, default 1000
+        How many.
+
+    Returns
+    -------
+    xarray.DataTree
+        With ``prior`` and ``prior_predictive``.
+    """
+    import pymc as pm
+    import pytensor.tensor as pt
+    from pytensor import function
+    from pytensor.graph.replace import vectorize_graph
+
+    shaping = [v for v in model.potentials if str(v.name).endswith("_prior_density")]
+    many_draws = 20 * draws if shaping else draws
+    with model, warnings.catch_warnings():
+        # those that shape the prior are weighed below, and others have been told of at sampling
+        warnings.filterwarnings("ignore", message="The effect of Potentials")
+        # a distribution of our own draws with NumPy, which Numba calls without compiling it
+        warnings.filterwarnings("ignore", message="Numba will use object mode")
+        prior = pm.sample_prior_predictive(draws=many_draws, random_seed=rng)
+    if not shaping:
+        return prior
+    many = {v: pt.tensor(dtype=v.dtype, shape=(None, *v.type.shape)) for v in model.free_RVs}
+    weigh = function(
+        list(many.values()), vectorize_graph(shaping, replace=many), on_unused_input="ignore"
+    )
+    drawn = [prior["prior"][str(v.name)].to_numpy()[0] for v in model.free_RVs]
+    log = np.sum(weigh(*drawn), axis=0)
+    weights = np.exp(log - log.max())
+    chosen = rng.choice(log.size, draws, p=weights / weights.sum())
+    for group in ("prior", "prior_predictive"):
+        if group in prior:
+            thinned = prior[group].to_dataset().isel(draw=chosen)
+            prior[group] = type(prior)(thinned.assign_coords(draw=np.arange(draws)))
+    return prior

@@ -1,0 +1,202 @@
+"""Every estimator of one set of counts, beside the others, with what it assumes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from bayesjudge.core.errors import UninformativeJudgeError, checking
+from bayesjudge.core.fit import Fit
+from bayesjudge.core.report import side_by_side
+from bayesjudge.core.results import Caution, Estimate
+from bayesjudge.prevalence.closed_form import human_only, naive, rogan_gladen
+from bayesjudge.prevalence.data import Counts
+from bayesjudge.prevalence.described import AGAINST, OVERALL
+from bayesjudge.prevalence.exact_posterior import exact
+from bayesjudge.prevalence.model import Priors
+from bayesjudge.prevalence.propensities import propensity_weighted
+from bayesjudge.prevalence.reading import CALIBRATIONS, PLAIN
+from bayesjudge.prevalence.resampled import bootstrap
+from bayesjudge.prevalence.sampled import conditional_calibration, difference, post_stratified
+
+
+def classical(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
+    """Make the difference estimator with full weight on the judge: the first of its kind."""
+    return difference(counts, ci_prob=ci_prob, tuned=False)
+
+
+def resampled(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
+    """Make the bootstrap, always with the same resamples."""
+    return bootstrap(counts, ci_prob=ci_prob, random_seed=1)
+
+
+#: The five estimators of source 1, Table 1, with their relatives.
+EVERY: tuple[Callable[..., Estimate], ...] = (
+    *(naive, human_only, classical, difference, conditional_calibration, post_stratified),
+    *(rogan_gladen, resampled),
+)
+SUITED: dict[str, tuple[Callable[..., Estimate], ...]] = {
+    "random": (naive, human_only, difference, rogan_gladen),
+    "by_truth": (naive, rogan_gladen),
+    "separate": (naive, rogan_gladen),
+    "by_verdict": (naive, post_stratified),
+    "known_propensity": (naive, difference, propensity_weighted),
+}
+
+
+def closed_forms(
+    counts: Counts, *, ci_prob: float = 0.95, mismatched: bool = False
+) -> tuple[Estimate, ...]:
+    """Make the closed forms that suit the declared design, the naive one first.
+
+    Parameters
+    ----------
+    counts : Counts
+        Verdicts and labels.
+    ci_prob : float, default 0.95
+        Coverage that the intervals aim at.
+    mismatched : bool, default False
+        Make all of source 1's Table 1 and their relatives; those that the design does not support
+        have a caution ``design-mismatch``.
+
+    Returns
+    -------
+    tuple of Estimate
+        Ready for `bayesjudge.side_by_side`. A closed form that refuses is left out, and its reason
+        is a caution of the first estimate.
+
+    Raises
+    ------
+    InputError
+        Where `ci_prob` is out of range.
+    """
+    chosen = SUITED[counts.calibration]
+    if counts.calibration == "by_verdict" and counts.elsewhere is not None:
+        chosen += (rogan_gladen,)
+    if mismatched:
+        chosen = EVERY + tuple(one for one in chosen if one not in EVERY)
+    made, refused = [], []
+    for method in chosen:
+        try:
+            made.append(method(counts, ci_prob=ci_prob))
+        except UninformativeJudgeError as error:
+            refused.append(Caution("no-better-than-chance", "; ".join(error.problems)))
+    first = made[0]
+    made[0] = replace(first, cautions=(*first.cautions, *refused))
+    return tuple(made)
+
+
+def compare(
+    counts: Counts,
+    priors: Priors = Priors(),
+    *,
+    fit: Fit | None = None,
+    ci_prob: float = 0.95,
+) -> pd.DataFrame:
+    """Put every estimator of the prevalence beside the posterior, with what each assumes.
+
+    Parameters
+    ----------
+    counts : Counts
+        Verdicts and labels.
+    priors : Priors, default ``Priors()``
+        Of the posterior, made by quadrature.
+    fit : Fit, optional
+        A sampled posterior to add.
+    ci_prob : float, default 0.95
+        Coverage that the intervals aim at.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a method and system: ``quantity``, ``method``, ``value``, ``low``, ``high``,
+        ``width``, ``interval``; ``assumes``, in words; ``declared``, whether the declared design
+        grants it; ``against``, the names of the cautions with which the data speak against it, and
+        empty where they do not. Closed forms that refuse are not there.
+
+    Raises
+    ------
+    InputError
+        Where `ci_prob` is out of range.
+
+    Examples
+    --------
+    >>> counts = Counts(1000, 620, 100, 90, 100, 70, calibration="by_truth")
+    >>> table = compare(counts).set_index("method")
+    >>> table.loc[["Human labels only", "Rogan-Gladen"], ["declared", "against"]].values.tolist()
+    [[False, ''], [True, '']]
+    """
+    results: list[Any] = list(closed_forms(counts, ci_prob=ci_prob, mismatched=True))
+    if counts.propensity is None:
+        results.append(exact(counts, priors, ci_prob=ci_prob))
+    results += [] if fit is None else [fit]
+    answer = OVERALL if counts.dim == "stratum" else "prevalence"
+    rows = []
+    for one in results:
+        table = side_by_side(one, ci_prob=ci_prob)
+        table = table[table["quantity"].str.split("[").str[0] == answer]
+        parts = [text.removesuffix(")").partition(AGAINST) for text in one.assumptions]
+        rows.append(
+            table.assign(
+                assumes="; ".join(text for text, _, _ in parts),
+                declared=all(c.name != "design-mismatch" for c in one.cautions),
+                against=", ".join(dict.fromkeys(names for _, _, names in parts if names)),
+            )
+        )
+    found = pd.concat(rows)
+    order = {quantity: i for i, quantity in enumerate(dict.fromkeys(found["quantity"]))}
+    return found.sort_values(
+        "quantity", key=lambda q: q.map(order), kind="stable", ignore_index=True
+    )
+
+
+def what_designs_buy(
+    counts: Counts, priors: Priors = Priors(), *, ci_prob: float = 0.95
+) -> pd.DataFrame:
+    """Tell what each design would assume of these labels, and how wide its interval would be.
+
+    Parameters
+    ----------
+    counts : Counts
+        Verdicts and labels.
+    priors : Priors, default ``Priors()``
+        One for each unknown.
+    ci_prob : float, default 0.95
+        Probability of the intervals.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a design and system: ``calibration``, ``declared``
+        (whether it is the one declared), ``assumes``, ``quantity``, ``value``, ``low``, ``high``
+        and ``width`` of the posterior. A narrower interval is no reason to declare a design: it is
+        right only where the labels were drawn so.
+
+    Raises
+    ------
+    InputError
+        Where `ci_prob` is out of range, or labels have known propensities, of which each item has
+        its own and nothing else can be said.
+
+    Examples
+    --------
+    >>> counts = Counts(1000, 760, 140, 126, 60, 42, calibration="random")
+    >>> what_designs_buy(counts).set_index("calibration")["width"].round(3).to_dict()
+    {'random': 0.103, 'by_truth': 0.196, 'separate': 0.196, 'by_verdict': 0.103}
+    """
+    with checking("what_designs_buy") as require:
+        known = counts.propensity is not None
+        require(not known, "labels have known propensities: no other design describes them")
+    rows = []
+    for design in PLAIN:
+        assumed = replace(counts, calibration=design)
+        made = exact(assumed, priors, ci_prob=ci_prob).table.reset_index()
+        about = {"calibration": design, "declared": design == counts.calibration}
+        rows.append(made.assign(**about, assumes=CALIBRATIONS[design]))
+    table = pd.concat(rows, ignore_index=True)
+    table["width"] = table["high"] - table["low"]
+    names = ["calibration", "declared", "assumes", "quantity", "value", "low", "high", "width"]
+    return table[names]

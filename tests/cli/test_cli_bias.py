@@ -1,0 +1,270 @@
+"""``bayesjudge bias`` from a file to a screen, a document and a page."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesjudge as bj
+from bayesjudge.cli import main
+
+READ = ["--scale", "0-100", "--design", "item", "--rerun", "rerun"]
+ASKED = ["--tolerance", "10", "--units", "points"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Tables: one judge, two judges, a vector of scores, and pairs in both orders."""
+    made = tmp_path_factory.mktemp("bias")
+    rng = np.random.default_rng(1)
+    table = bj.bias.simulate(items=200, random_seed=1)
+    tone = rng.integers(0, 101, len(table))
+    table.assign(tone=tone, other=table["score"]).to_csv(made / "scores.csv", index=False)
+    two = bj.bias.simulate(items=60, judges=["gpt", "claude"], random_seed=2)
+    two.to_csv(made / "two.csv", index=False)
+    pairs = pd.DataFrame({"judge": ["a"] * 40 + ["b"] * 40, "order1": [1] * 80})
+    pairs.assign(order2=[1] * 30 + [2] * 10 + [1] * 20 + [None] * 20).to_csv(
+        made / "orders.csv", index=False
+    )
+    return made
+
+
+@pytest.fixture
+def run(folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+
+    def call(*arguments):
+        code = main(arguments)
+        done = capsys.readouterr()
+        return code, done.out, done.err
+
+    return call
+
+
+def named(document, method=""):
+    """Values by quantity with its label, of the methods that have `method` in their name."""
+    return {
+        r["quantity"] + (f"[{r['label']}]" if r["label"] else ""): r["value"]
+        for r in document["estimates"]
+        if method in r["method"]
+    }
+
+
+def shifts_of(folder):
+    table = pd.read_csv(folder / "scores.csv")
+    return bj.bias.Shifts.from_frame(table, scale=(0, 100), design="item", rerun="rerun")
+
+
+def test_shifts_are_printed_with_intervals(run, folder):
+    code, out, err = run("bias", "scores.csv", *READ, "--no-nuts")
+    assert (code, err) == (0, "")
+    row = bj.bias.variance_parts(shifts_of(folder))["rms_shift[format]"]
+    assert re.search(
+        rf"^format +Variance parts +{row.value:.3f} +{row.low:.3f} +{row.high:.3f}", out, re.M
+    )
+    assert "mean_shift[order]" in out
+    assert "not asked for (--tolerance, --units)" in out
+    assert "reruns-move" in out
+    assert "Certificate" not in out
+
+
+def test_the_certificate_is_the_rooms(run, folder):
+    code, out, _ = run("bias", "scores.csv", *READ, *ASKED, "--no-nuts", "--json")
+    assert code == 0
+    document = json.loads(out)
+    card = bj.bias.certify(shifts_of(folder), tolerance=10, failure_prob=0.05, units="points")
+    (found,) = document["certificates"]
+    assert found["alpha"] == card.alpha
+    assert found["text"] == card.text
+    code, out, _ = run("bias", "scores.csv", *READ, *ASKED, "--no-nuts")
+    assert " ".join(card.text.splitlines()[0].split()) in " ".join(out.split())
+
+
+def test_options_of_the_certificate_reach_it(run, folder):
+    more = ["--tolerance", "0.2", "--units", "range", "--failure-prob", "0.1", "--alpha", "0.3"]
+    more += ["--noise-prob", "0.02", "--center", "mean", "--road", "predictive"]
+    code, out, _ = run("bias", "scores.csv", *READ, *more, "--no-nuts", "--json")
+    assert code == 0
+    card = bj.bias.certify(
+        shifts_of(folder),
+        tolerance=0.2,
+        units="range",
+        failure_prob=0.1,
+        alpha=0.3,
+        noise_prob=0.02,
+        center="mean",
+        road="predictive",
+    )
+    (found,) = json.loads(out)["certificates"]
+    for name in ("alpha", "noise_scale", "shift_bound", "road", "center", "failure_prob"):
+        assert found[name] == getattr(card, name), name
+
+
+def test_what_cannot_be_certified_says_why_and_is_null(run):
+    code, out, _ = run("bias", "scores.csv", *READ, *ASKED, "--alpha", "1", "--no-nuts", "--json")
+    assert code == 0
+    (found,) = json.loads(out)["certificates"]
+    assert found["alpha"] is None
+    assert "cannot be excluded" in found["reason"]
+
+
+def test_each_judge_has_a_certificate_of_its_own(run, folder):
+    more = ["--failure-prob", "0.1", "--no-nuts", "--json"]
+    code, out, _ = run("bias", "two.csv", *READ, "--judge", "judge", *ASKED, *more)
+    assert code == 0
+    document = json.loads(out)
+    shifts = bj.bias.Shifts.from_frame(
+        pd.read_csv(folder / "two.csv"), scale=(0, 100), design="item", rerun="rerun", judge="judge"
+    )
+    expected = {
+        judge: bj.bias.certify(
+            shifts.only(judge=judge), tolerance=10, failure_prob=0.1, units="points"
+        ).shift_bound
+        for judge in ("claude", "gpt")
+    }
+    assert {card["about"]: card["shift_bound"] for card in document["certificates"]} == expected
+    assert len(set(expected.values())) == 2
+    assert "rms_shift[gpt, format]" in named(document)
+
+
+def test_scores_are_released_with_the_ranking_that_is_left(run, folder):
+    code, out, err = run(
+        *["bias", "scores.csv", *READ, *ASKED, "--no-nuts", "--center-at", "50"],
+        *["--release", "out.csv"],
+    )
+    assert (code, err) == (0, "released scores written to out.csv\n")
+    assert "spearman 1.000" in out
+    made = pd.read_csv(folder / "out.csv")
+    table = pd.read_csv(folder / "scores.csv")
+    assert made["score"].tolist() == table.loc[table["variant"] == "baseline", "score"].tolist()
+    card = bj.bias.certify(shifts_of(folder), tolerance=10, failure_prob=0.05, units="points")
+    np.testing.assert_allclose(
+        made["released_score"], card.alpha * made["score"] + (1 - card.alpha) * 50
+    )
+    assert len(made) == 200
+
+
+def test_the_page_has_every_picture(run, folder):
+    code, _, _ = run(
+        "bias", "scores.csv", *READ, *ASKED, "--no-nuts", "--center-at", "50", "--html", "page.html"
+    )
+    assert code == 0
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert page.count("<svg") == 5
+    for caption in ("Shifts by", "What measuring more", "Scores before and after"):
+        assert f"<figcaption>{caption}" in page
+    assert "<h2>Certificate</h2>" in page
+    assert "with probability 0.05 at most" in page  # as text, not only drawn
+
+
+def test_sampled_fit_is_saved_and_certified(run, folder):
+    code, out, err = run("bias", "scores.csv", *READ, *ASKED, "--save", "fit.nc", "--json")
+    assert (code, err) == (0, "fit saved in fit.nc\n")
+    document = json.loads(out)
+    fit = bj.load(folder / "fit.nc")
+    assert set(named(document, "NUTS")) == set(fit.estimate().table.index)
+    last = document["certificates"][-1]
+    assert last["about"] == "by the model"
+    card = bj.bias.certify(fit, tolerance=10, failure_prob=0.05, units="points")
+    assert last["shift_bound"] == card.shift_bound
+
+
+def test_a_vector_of_scores_is_measured_but_not_sampled(run):
+    code, out, err = run("bias", "scores.csv", *READ, "--score", "score", "--score", "other")
+    assert code == 0
+    assert "the model is of one score" in err
+    assert "NUTS" not in out
+
+
+def test_factors_add_adherence(run):
+    code, out, _ = run(
+        *["bias", "scores.csv", *READ, "--no-nuts", "--factor", "other", "--factor", "tone"],
+        "--json",
+    )
+    assert code == 0
+    (found,) = json.loads(out)["adherence"]
+    assert found["r_squared[linear]"]["value"] == pytest.approx(1)
+
+
+def test_a_step_spreads_the_prior(run):
+    code, out, _ = run("bias", "scores.csv", *READ, "--no-nuts", "--step", "1", "--json")
+    assert code == 0
+    assert "Dirichlet, prior spread" in {row["method"] for row in json.loads(out)["estimates"]}
+
+
+def test_a_scale_without_ends(run):
+    code, out, err = run("bias", "scores.csv", "--scale=-inf,inf", *READ[2:], *ASKED, "--json")
+    assert code == 0
+    assert "give --unit" in err
+    assert json.loads(out)["certificates"][0]["alpha"] is not None  # 200 neighbours suffice
+
+
+def test_position_bias_by_judge(run, folder):
+    code, out, _ = run(
+        *["bias", "orders", "orders.csv", "--by", "judge", "--missing", "drop", "--json"],
+        *["--html", "page.html"],
+    )
+    assert code == 0
+    document = json.loads(out)
+    assert document["command"] == "bias orders"
+    found = named(document)
+    assert found["consistency[a]"] == pytest.approx(30.5 / 42)
+    assert found["primacy[a]"] == pytest.approx(10.5 / 42)
+    assert found["primacy[b]"] == pytest.approx(0.5 / 22)
+    assert document["cautions"][0]["name"] == "missing-verdicts"
+    assert (folder / "page.html").read_text().count("<svg") == 4
+
+
+REFUSED = {
+    "bais scores.csv": 'Did you mean "bias"?',
+    "bias": "TABLE is needed: One row a score: .csv",
+    "bias scores.csv": "--scale is needed: Lowest and highest possible score",
+    "bias scores.csv --scale low --design item": "--scale low: write 1-5, or 0,0.5,1",
+    "bias scores.csv --scale 0-100 --design itm": 'Did you mean "item"?',
+    "bias scors.csv @": "there is no such file; did you mean 'scores.csv'?",
+    "bias scores.csv @ --variant varient": "no column 'varient'; did you mean 'variant'?",
+    "bias scores.csv @ --baseline baselin": "no variant 'baselin'; did you mean 'baseline'?",
+    "bias scores.csv @ --tolerence 5": "Did you mean --tolerance?",
+    "bias scores.csv @ --tolerance 5": "--units is needed: what is --tolerance a number of?",
+    "bias scores.csv @ --units points": "--units is about a certificate: give --tolerance too",
+    "bias scores.csv @ $ --alpha 2": "alpha must lie in (0, 1], got 2.0",
+    "bias scores.csv @ --release x.csv": "scores are released under a certificate",
+    "bias scores.csv @ $ --release x.csv": "--release needs --center-at",
+    "bias scores.csv @ $ --release no/x.csv": "--release: there is no folder 'no'",
+    "bias scores.csv @ --step 7": "are no multiple of step=7",
+    "bias scores.csv @ --score score --score other --step 1": "--step needs one score",
+    "bias scores.csv @ --factor tune": "no column 'tune'; did you mean 'tone'?",
+    "bias scores.csv @ --html no/x.html": "--html: there is no folder 'no'",
+    "bias two.csv @": "say what they are: --repeats mean",
+    "bias orders orders.csv": "say --missing drop to leave them out",
+    "bias orders orders.csv --frst a": "Did you mean --first?",
+    "bias orders orders.csv --second ordr2": "did you mean 'order2'?",
+    "bias orders orders.csv --winner 1": "--winner must be given twice",
+    "bias orders orders.csv --save x.nc": "this posterior is exact",
+}
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_bad_input_is_one_message_and_exit_code_2(run, line):
+    stand_for = {"@": [*READ, "--no-nuts"], "$": ASKED}
+    code, out, err = run(*[w for part in line.split() for w in stand_for.get(part, [part])])
+    assert (code, out) == (2, "")
+    assert REFUSED[line] in err
+    assert "Traceback" not in err
+
+
+def test_the_design_is_taught_where_it_is_missing(run):
+    code, out, err = run("bias", "scores.csv", "--scale", "0-100")
+    assert (code, out) == (2, "")
+    assert "what is a neighbour" in err
+    assert {"item", "batch"} <= set(re.findall(r"\w+", err))
+
+
+@pytest.mark.parametrize("command", [["bias"], ["bias", "orders"]])
+def test_help_teaches_with_an_example(run, command):
+    code, out, _ = run(*command, "--help")
+    assert code == 0
+    assert f"bayesjudge {' '.join(command)} " in out
+    assert "--html" in out

@@ -1,0 +1,147 @@
+"""``bayesjudge prevalence``: strata, propensities, labels from elsewhere, judges, classes."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesjudge as bj
+from bayesjudge.cli import main
+
+P = bj.prevalence
+COLUMNS = ["--verdict", "verdict", "--truth", "truth"]
+NOW = ["--no-nuts", "--json"]
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    """A folder of tables, and the first of them."""
+    folder = tmp_path_factory.mktemp("designs")
+    rng = np.random.default_rng(2)
+    table = P.simulate(systems=["short", "long"], prevalence=[0.9, 0.6], labelled=80, random_seed=3)
+    table = table.rename(columns={"system": "length"})
+    flips = rng.random(len(table)) < 0.15
+    table["other"] = np.where(flips, 1 - table["verdict"], table["verdict"])
+    table["p"] = np.where(table["length"] == "short", 0.0741, 0.0740)
+    table.to_csv(folder / "rows.csv", index=False)
+    P.simulate(items=1, labelled=40, calibration="by_truth", random_seed=1).dropna().to_csv(
+        folder / "more.csv", index=False
+    )
+    truth = rng.choice(["win", "tie", "loss"], 200)
+    pairs = pd.DataFrame({"first": truth, "second": truth, "human": truth})
+    pairs.loc[:30, "first"], pairs.loc[:30, "second"] = "win", "tie"
+    pairs.loc[80:, "human"] = None
+    pairs.to_csv(folder / "pairs.csv", index=False)
+    return folder, table
+
+
+@pytest.fixture
+def ask(tables, monkeypatch, capsys):
+    """Run ``bayesjudge prevalence`` in the folder of tables: what it printed."""
+    monkeypatch.chdir(tables[0])
+
+    def call(*arguments, code=0):
+        assert main(["prevalence", *arguments]) == code
+        done = capsys.readouterr()
+        return done.err if code else done.out
+
+    return call
+
+
+def estimates(text):
+    """Values by quantity, label and method."""
+    rows = json.loads(text)["estimates"]
+    return {(r["quantity"], r["label"], r["method"]): r["value"] for r in rows}
+
+
+def test_strata_have_an_answer_and_a_page(ask, tables, tmp_path):
+    asked = ["rows.csv", *COLUMNS, "--calibration", "random", "--stratum", "length"]
+    counts = P.Counts.from_frame(tables[1], calibration="random", stratum="length")
+    found = estimates(ask(*asked, *NOW))
+    exact = P.exact(counts)
+    assert found["overall_prevalence", None, "Bayesian (exact)"] == pytest.approx(
+        exact["overall_prevalence"].value
+    )
+    assert found["prevalence", "long", "Rogan-Gladen"] == pytest.approx(
+        P.rogan_gladen(counts)["prevalence[long]"].value
+    )
+    out = ask(*asked, "--no-nuts")
+    assert re.search(r"^overall_prevalence +value", out, re.MULTILINE)
+    assert "strata       long, short" in out
+    page = tmp_path / "page.html"
+    out = ask(*asked, "--html", str(page))
+    assert "rates partially pooled" in page.read_text()
+    assert "Strata, with their shares of the items" in page.read_text()
+    assert "What each design of the labels assumes" in page.read_text()
+    assert "random (declared): labelled items are a random sample" in out
+
+
+def test_propensities_are_weighed(ask, tables):
+    asked = ["rows.csv", *COLUMNS, "--calibration", "known_propensity", "--propensity", "p"]
+    found = estimates(ask(*asked, *NOW))
+    counts = P.Counts.from_frame(tables[1], calibration="known_propensity", propensity="p")
+    expected = P.propensity_weighted(counts)["overall_prevalence"].value
+    key = ("overall_prevalence", None, "Propensity-weighted difference")
+    assert found[key] == pytest.approx(expected)
+    err = ask("rows.csv", *COLUMNS, "--calibration", "known_propensity", code=2)
+    assert "come together" in err
+
+
+def test_labels_from_elsewhere_are_added(ask, tables):
+    asked = ["rows.csv", *COLUMNS, "--calibration", "random"]
+    plain, more = (ask(*asked, *NOW, *extra) for extra in ([], ["--elsewhere", "more.csv"]))
+    width = {t: json.loads(t)["estimates"] for t in (plain, more)}
+    rows = [
+        {r["method"]: r["width"] for r in e if r["quantity"] == "prevalence"}
+        for e in width.values()
+    ]
+    assert rows[1]["Rogan-Gladen"] < rows[0]["Rogan-Gladen"]
+    assert rows[1]["Human labels only"] == rows[0]["Human labels only"]
+    assert json.loads(more)["inputs"]["from elsewhere"].startswith("20 good and 20 bad labelled")
+
+
+def test_judges_stand_side_by_side(ask, tables):
+    asked = ["rows.csv", *COLUMNS, "--verdict", "other", "--calibration", "random"]
+    found = estimates(ask(*asked, *NOW))
+    for judge in ("verdict", "other"):
+        counts = P.Counts.from_frame(tables[1], calibration="random", verdict=judge)
+        expected = P.exact(counts)["prevalence"].value
+        assert found["prevalence", judge, "Bayesian (exact)"] == pytest.approx(expected)
+    assert "judges       verdict, other" in ask(*asked, "--no-nuts")
+
+
+def test_every_method_says_what_speaks_against_it(ask):
+    asked = ["rows.csv", *COLUMNS, "--calibration", "separate", "--all-methods"]
+    document = json.loads(ask(*asked, *NOW))
+    assert len({row["method"] for row in document["estimates"]}) == 9
+    notes = document["designs"]
+    assert [line.split(":")[0] for line in notes] == [
+        *("random", "by_truth", "separate (declared)", "by_verdict")
+    ]
+
+
+def test_pairs_in_both_orders_give_a_win_rate(ask, tables):
+    asked = ["pairs.csv", "--verdict", "first", "--swapped", "second", "--truth", "human"]
+    asked += ["--calibration", "random"]
+    found = estimates(ask(*asked, *NOW))
+    pairs = pd.read_csv(tables[0] / "pairs.csv")
+    counts = P.ClassCounts.from_pairs(
+        pairs, calibration="random", verdict="first", swapped="second", truth="human"
+    )
+    expected = P.class_shares(counts)["win_rate"].value
+    assert found["win_rate", None, "Classes, constrained least squares"] == pytest.approx(expected)
+    out = ask(*asked, "--no-nuts")
+    assert "position-bias: of 200 pairs judged in both orders" in out
+    assert re.search(r"^win_rate +value", out, re.MULTILINE)
+
+
+def test_classes_are_named_or_asked_for(ask):
+    asked = ["pairs.csv", "--verdict", "first", "--truth", "human", "--calibration", "random"]
+    classes = [part for name in ("win", "tie", "loss") for part in ("--classes", name)]
+    out = ask(*asked, *classes, "--no-nuts")
+    assert re.search(r"^tie +confusion-matrix inverse +0\.", out, re.MULTILINE)
+    assert "name them: --classes" in ask(*asked, code=2)
+    err = ask(*asked, *classes, "--by", "second", code=2)
+    assert "['--by'] are not for classes" in err

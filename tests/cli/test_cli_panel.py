@@ -1,0 +1,120 @@
+"""``bayesjudge panel`` from a file to a screen, a document, a page and a saved fit."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesjudge as bj
+from bayesjudge.cli import main
+
+JUDGES = ["a", "b", "c", "d"]
+SETTINGS = {"items": 80, "labelled": (80, 80, 80, 0), "prevalence": (0.9, 0.75, 0.6, 0.8)}
+
+
+@pytest.fixture(scope="module")
+def table():
+    return bj.panel.simulate(**SETTINGS, random_seed=2)
+
+
+@pytest.fixture(scope="module")
+def long(table, tmp_path_factory):
+    path = tmp_path_factory.mktemp("panel") / "long.csv"
+    table.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def wide(table, tmp_path_factory):
+    path = tmp_path_factory.mktemp("panel") / "wide.csv"
+    index = ["generator", "item"]
+    spread = table.pivot(index=index, columns="judge", values="vote").replace(
+        {1.0: "good", 0.0: "bad"}
+    )
+    truth = table.groupby(index)["truth"].first().map({1.0: "good", 0.0: "bad"})
+    spread.assign(human=truth).reset_index().to_csv(path, index=False)
+    return path
+
+
+def wide_arguments(path, *more):
+    judges = [word for judge in JUDGES for word in ("--judges", judge)]
+    words = ["--pass-value", "good", "--fail-value", "bad", "--truth", "human"]
+    return ["panel", str(path), *judges, *words, *more]
+
+
+def closed(table):
+    votes = bj.panel.Votes.from_frame(table)
+    room = bj.panel
+    forms = (room.panel_mean, room.logit_shift, room.difference, room.model_assisted)
+    return [form(votes) for form in (*forms, room.dawid_skene_em)]
+
+
+def test_long_table_on_a_screen(long, table, capsys):
+    assert main(["panel", str(long), "--truth", "truth", "--no-nuts"]) == 0
+    out = capsys.readouterr().out
+    for one in closed(table):
+        row = one["prevalence[g4]"]
+        if np.isfinite(row.value):
+            name = re.escape(one.method.split(",")[0])
+            assert re.search(rf"{name}.* {row.value:.3f}", out), one.method
+    assert "bias_pooling (3 generators are labelled and others are not" in " ".join(out.split())
+
+
+def test_wide_table_as_json(wide, table, capsys):
+    assert main(wide_arguments(wide, "--no-nuts", "--json")) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["command"] == "panel"
+    assert document["inputs"]["labelled"] == 240
+    found = {(e["method"], e["quantity"], e["label"]): e["value"] for e in document["estimates"]}
+    for one in closed(table):
+        for label in ("g1", "g4"):
+            value = one[f"prevalence[{label}]"].value
+            shown = found[one.method, "prevalence", label]
+            assert shown is None if np.isnan(value) else shown == pytest.approx(value)
+
+
+def test_a_sampled_fit_is_saved_and_shown(long, tmp_path, capsys):
+    saved, page = tmp_path / "fit.nc", tmp_path / "page.html"
+    call = ["panel", str(long), "--truth", "truth", "--seed", "3", "--json"]
+    assert main([*call, "--save", str(saved), "--html", str(page)]) == 0
+    document = json.loads(capsys.readouterr().out)
+    fit = bj.load(saved)
+    assert fit.options["model"] == "bias_pooling"
+    sampled = {
+        e["label"]: (e["value"], e["low"], e["high"])
+        for e in document["estimates"]
+        if e["method"] == fit.method
+    }
+    for label, shown in sampled.items():
+        assert shown == pytest.approx(tuple(fit.estimate()[f"prevalence[{label}]"])[:3])
+    assert len(sampled) == 4
+    text = page.read_text()
+    assert fit.method in text
+    assert "Judges&#39; votes on items that people call bad" in text or (
+        "Judges' votes on items that people call bad" in text
+    )
+
+
+def test_a_model_by_name_draws_the_judges(tmp_path, capsys):
+    path, page = tmp_path / "votes.csv", tmp_path / "page.html"
+    table = bj.panel.simulate(prevalence=(0.7,), items=60, labelled=40, random_seed=1)
+    table.to_csv(path, index=False)
+    call = ["panel", str(path), "--truth", "truth", "--seed", "1", "--html", str(page)]
+    assert main([*call, "--model", "dawid_skene"]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"Dawid-Skene \(NUTS\)", out)
+    assert "Judges: specificity and sensitivity, 90 % posterior contours" in page.read_text()
+
+
+def test_what_cannot_be_read_is_named(long, tmp_path, capsys):
+    assert main(["panel", str(long), "--truth", "label", "--no-nuts"]) == 2
+    assert "no column 'label'" in capsys.readouterr().err
+    pd.read_csv(long).iloc[[0, 0]].to_csv(tmp_path / "twice.csv", index=False)
+    assert main(["panel", str(tmp_path / "twice.csv"), "--no-nuts"]) == 2
+    assert "a judge voted more than once on an item" in capsys.readouterr().err
+    unlabelled = tmp_path / "unlabelled.csv"
+    pd.read_csv(long).drop(columns="truth").to_csv(unlabelled, index=False)
+    assert main(["panel", str(unlabelled), "--model", "vote_regression"]) == 2
+    assert "there are none; label some" in capsys.readouterr().err

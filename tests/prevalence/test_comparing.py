@@ -1,0 +1,193 @@
+"""Every estimator side by side: what each assumes, what speaks against it, and weak judges."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.stats import binomtest
+
+import bayesjudge as bj
+
+P = bj.prevalence
+TABLE_1 = [
+    *("Judge's pass rate", "Human labels only", "Difference (PPI)", "Difference (PPI++)"),
+    *("Conditional calibration", "Post-stratified", "Rogan-Gladen", "Rogan-Gladen (bootstrap)"),
+    "Bayesian (exact)",
+]
+CELLS = (1000, 620, 100, 90, 100, 70)
+
+
+def test_one_call_shows_every_estimator_with_its_assumption():
+    counts = P.Counts(*CELLS, calibration="by_truth")
+    table = P.compare(counts).set_index("method")
+    assert table.index.tolist() == TABLE_1
+    assert table["declared"].tolist() == [True] + [False] * 5 + [True] * 3
+    assert_allclose(table.loc["Difference (PPI)", ["value", "low", "high"]].astype(float),
+                    P.difference(counts, tuned=False)["prevalence"])  # fmt: skip
+    assert_allclose(table["width"], table["high"] - table["low"])
+    assert table.loc["Judge's pass rate", "assumes"] == "the judge never errs, or its errors cancel"
+    assert "same sensitivity and specificity" in table.loc["Rogan-Gladen", "assumes"]
+    random = P.compare(P.Counts(*CELLS, calibration="random")).set_index("method")
+    assert random["declared"].all()
+
+
+def test_the_data_speak_against_what_they_contradict():
+    """Half the labelled items good, a fifth of the others: a shift that one estimator allows."""
+    shifted = (2000, 860, 150, 135, 150, 105)
+    table = P.compare(P.Counts(*shifted, calibration="separate")).set_index("method")
+    against = table["against"]
+    assert (against[["Human labels only", "Difference (PPI)", "Difference (PPI++)"]]
+            == "label-shift").all()  # fmt: skip
+    assert against["Conditional calibration"] == "label-shift"
+    assert against["Judge's pass rate"] == "errors-do-not-cancel"
+    assert (against[["Rogan-Gladen", "Rogan-Gladen (bootstrap)", "Bayesian (exact)"]] == "").all()
+    text = bj.report(*P.closed_forms(P.Counts(*shifted, calibration="separate"), mismatched=True))
+    assert "(the data speak against it: label-shift)" in text
+    # labels by verdict have another pass rate by design
+    by_verdict = P.compare(P.Counts(*shifted, calibration="by_verdict")).set_index("method")
+    assert by_verdict.loc["Post-stratified", "against"] == ""
+    assert by_verdict.loc["Human labels only", "against"] == "label-shift"
+
+
+def test_a_pass_rate_that_no_prevalence_gives_speaks_against_the_same_judge():
+    outside = P.compare(P.Counts(1000, 990, 100, 80, 100, 70, calibration="by_truth"))
+    found = outside.set_index("method")["against"]
+    assert "pass-rate-out-of-range" in found["Rogan-Gladen"]
+    assert "pass-rate-out-of-range" in found["Bayesian (exact)"]
+    weak = P.compare(P.Counts(1000, 550, 20, 12, 20, 10, calibration="by_truth"))
+    assert weak.set_index("method")["against"]["Rogan-Gladen"] == "weak-judge"
+
+
+def test_errors_cancel_or_not_by_mcnemar():
+    for false_fails, false_passes in ((3, 12), (1, 14), (10, 10), (0, 7), (0, 8)):
+        counts = P.Counts(
+            *(1000, 620, 100, 100 - false_fails, 100, 100 - false_passes), calibration="random"
+        )
+        p_value = binomtest(false_fails, false_fails + false_passes).pvalue
+        named = "errors-do-not-cancel" in P.naive(counts).assumptions[0]
+        assert named == (p_value < 0.01), p_value
+
+
+def test_strict_refuses_labels_that_contradict_their_design():
+    counts = P.Counts(1000, 900, 50, 45, 50, 30, calibration="random")
+    with pytest.raises(bj.InputError, match="label-shift: the judge passed"):
+        P.fit(counts, strict=True, random_seed=1)
+
+
+def test_a_narrow_design_is_right_only_where_it_holds():
+    table = P.what_designs_buy(P.Counts(*CELLS, calibration="random")).set_index("calibration")
+    assert table["declared"].tolist() == [True, False, False, False]
+    for design in table.index:
+        alone = P.exact(P.Counts(*CELLS, calibration=design))["prevalence"]
+        assert_allclose(table.loc[design, "width"], alone.high - alone.low)
+    assert table.loc["random", "width"] < table.loc["by_truth", "width"] / 1.5
+    assert "label shift" in table.loc["separate", "assumes"]
+
+
+# Weak judges -------------------------------------------------------------------------------------
+
+#: Youden's J clearly 0, barely positive, negative; and labels so few that anything goes.
+WEAK = [
+    (1000, 500, 50, 25, 50, 25),
+    (1000, 520, 50, 27, 50, 25),
+    (1000, 480, 50, 20, 50, 25),
+    (1000, 990, 50, 49, 50, 2),
+    (1000, 3, 50, 1, 50, 49),
+    (1000, 700, 3, 2, 3, 2),
+    (1000, 0, 10, 6, 10, 5),
+    (1000, 1000, 10, 6, 10, 5),
+]
+#: How each public estimator is called. Those after the first three divide by Youden's J, or
+#: integrate over a judge who may have none, so that their width has to tell.
+ESTIMATORS = {
+    "naive": P.naive,
+    "human_only": P.human_only,
+    "human_only exact": lambda c: P.human_only(c, interval="exact"),
+    "rogan_gladen": P.rogan_gladen,
+    "rogan_gladen delta": lambda c: P.rogan_gladen(c, interval="delta"),
+    "bootstrap": lambda c: P.bootstrap(c, random_seed=1),
+    "exact": P.exact,
+    "exact eti": lambda c: P.exact(c, interval="eti"),
+    "exact hdi": lambda c: P.exact(c, interval="hdi"),
+    "difference": P.difference,
+    "difference classical": lambda c: P.difference(c, tuned=False),
+    "post_stratified": P.post_stratified,
+    "conditional_calibration": P.conditional_calibration,
+}
+
+
+def test_no_public_estimator_is_left_out_of_the_loop():
+    made_of_counts = {"naive", "human_only", "rogan_gladen", "bootstrap", "exact", "difference"}
+    made_of_counts |= {"post_stratified", "conditional_calibration"}
+    others = {"class_shares", "propensity_weighted", "closed_forms", "compare", "fit"}
+    takes = {
+        name
+        for name in P.__all__
+        if "counts" in getattr(getattr(P, name), "__annotations__", {}) and name not in others
+    }
+    assert (
+        takes - {"build_model", "label_next", "what_designs_buy", "fit_classes"} == made_of_counts
+    )
+    assert {name.split()[0] for name in ESTIMATORS} == made_of_counts
+
+
+@pytest.mark.parametrize("calibration", ["by_truth", "random"])
+@pytest.mark.parametrize("cells", WEAK, ids=str)
+@pytest.mark.parametrize("method", ESTIMATORS)
+def test_a_weak_judge_is_named_and_no_interval_inverts(method, cells, calibration):
+    counts = P.Counts(*cells, calibration=calibration)
+    hopeless = cells[3] / cells[2] + cells[5] / cells[4] <= 1
+    if hopeless and method.startswith("rogan_gladen"):
+        with pytest.raises(bj.UninformativeJudgeError, match="no better than chance"):
+            ESTIMATORS[method](counts)
+        return
+    made = ESTIMATORS[method](counts)
+    names = {c.name for c in made.cautions}
+    assert "weak-judge" in names
+    value, low, high = made["prevalence"]
+    if np.isnan(value):
+        assert hopeless
+        return
+    assert 0 <= low <= value <= high <= 1
+    inverts = method.startswith(("rogan_gladen", "bootstrap", "exact"))
+    if inverts and calibration == "by_truth" and 100 < cells[1] < 900:
+        assert high - low > 0.6
+
+
+def test_a_weak_judge_of_classes_is_named():
+    labelled = [[5, 5, 5], [6, 4, 5], [1, 2, 12]]
+    counts = P.ClassCounts([40, 35, 25], labelled, classes="abc", calibration="by_truth")
+    for method in ("inverse", "least_squares"):
+        made = P.class_shares(counts, method=method)
+        (caution,) = [c for c in made.cautions if c.name == "weak-judge"]
+        assert "tells 'a' from 'b'" in caution.text
+        table = made.table
+        assert ((table["low"] >= 0) & (table["low"] <= table["value"])).all()
+        assert ((table["value"] <= table["high"]) & (table["high"] <= 1)).all()
+        assert table.loc["prevalence[a]", "high"] - table.loc["prevalence[a]", "low"] > 0.6
+
+
+def test_a_weak_judge_of_weighted_labels_is_named():
+    counts = P.Counts(
+        *([200, 300], [100, 150], [30, 12], [15, 6], [20, 18], [10, 9]),
+        calibration="known_propensity",
+        systems="ab",
+        dim="stratum",
+        propensity=[0.2, 0.1],
+    )
+    made = P.propensity_weighted(counts)
+    assert "weak-judge" in {c.name for c in made.cautions}
+    value, low, high = made["overall_prevalence"]
+    # of no use, the judge has no weight: what is left is the labels' weighted share
+    weights = np.array([5, 10])
+    share = (weights * counts.correct_n).sum() / (weights * counts.labelled_n).sum()
+    assert value == pytest.approx(share, abs=1e-9)
+    assert 0 <= low < value < high <= 1
+
+
+def test_a_sampled_posterior_of_a_weak_judge_is_wide_and_says_so():
+    fit = P.fit(P.Counts(*WEAK[1], calibration="by_truth"), random_seed=1)
+    assert fit.cautions[-1].name == "weak-judge"
+    assert "the data speak against it: weak-judge" in fit.assumptions[0]
+    _, low, high = fit.estimate()["prevalence"]
+    assert high - low > 0.6
+    assert 0 <= low < high <= 1

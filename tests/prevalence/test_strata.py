@@ -1,0 +1,432 @@
+"""Strata, known propensities, labels from elsewhere, several judges: each against another road."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from oracles import assert_mc_mean, assert_mc_quantile, assert_mc_sd, assert_same_mean
+from scipy.special import expit, logit, xlog1py, xlogy
+
+import bayesjudge as bj
+from bayesjudge.core.compiling import compile_model
+from bayesjudge.core.sampling import sample_draws
+from bayesjudge.prevalence.described import combined
+from bayesjudge.prevalence.quadrature import posterior_of
+
+P = bj.prevalence
+STRATA = P.Counts(
+    *([60, 50], [48, 20], [9, 6], [8, 5], [7, 8], [5, 7]),
+    calibration="random",
+    systems=["short", "long"],
+    dim="stratum",
+)
+PROPENSITY = P.Counts(
+    *([200, 300], [130, 120], [30, 12], [26, 11], [20, 25], [14, 19]),
+    calibration="known_propensity",
+    systems=["0.2", "0.1"],
+    dim="stratum",
+    propensity=[0.2, 0.1],
+)
+ELSEWHERE = [25, 23, 20, 14]
+CELLS = (60, 40, 9, 7, 8, 5)
+
+
+# Strata ------------------------------------------------------------------------------------------
+
+
+def pooled_oracle(counts, draws=400_000, seed=1):
+    """Posterior means by importance sampling from the prior, all three rates pooled."""
+    rng = np.random.default_rng(seed)
+    typical = rng.uniform(size=(3, 3 * draws))
+    typical = typical[:, typical[1:].sum(axis=0) > 1][:, :draws]
+    spread = np.abs(rng.normal(size=(3, draws)))
+    log, each = 0.0, []
+    for i in range(len(counts.systems)):
+        good, hit, caught = expit(logit(typical) + spread * rng.normal(size=(3, draws)))
+        rate = good * hit + (1 - good) * (1 - caught)
+        c = counts.system(counts.systems[i])
+        for k, n, p in (
+            (c.test_pass, c.test_n, rate),
+            (c.correct_n, c.labelled_n, good),
+            (c.correct_pass, c.correct_n, hit),
+            (c.incorrect_fail, c.incorrect_n, caught),
+        ):
+            log = log + xlogy(k, p) + xlog1py(n - k, -p)
+        each.append((good, hit, caught))
+    weights = np.exp(log - log.max())
+    values = np.array(each)
+    means = (values * weights).sum(axis=-1) / weights.sum()
+    errors = np.sqrt((((values - means[..., None]) * weights) ** 2).sum(axis=-1)) / weights.sum()
+    return means, errors
+
+
+@pytest.fixture(scope="module")
+def strata_fit():
+    return P.fit(STRATA, random_seed=3)
+
+
+def test_strata_are_pooled_as_weighting_the_prior_pools_them(strata_fit):
+    assert strata_fit.converged, strata_fit.cautions
+    assert strata_fit.options == {"pooling": "partial"}
+    means, errors = pooled_oracle(STRATA)
+    posterior = strata_fit.idata["posterior"]
+    for i in range(2):
+        for j, name in enumerate(("prevalence", "sensitivity", "specificity")):
+            assert_same_mean(posterior[name].isel(stratum=i), means[i, j], errors[i, j])
+
+
+def test_the_overall_prevalence_weighs_the_strata_by_their_items(strata_fit):
+    # 76 short items and 64 long ones, labelled or not
+    draws = strata_fit.draws("prevalence") @ np.array([76, 64]) / 140
+    assert_allclose(strata_fit.draws("overall_prevalence"), draws)
+    by_truth = P.Counts(
+        *([60, 30], [48, 20], [9, 6], [8, 5], [7, 8], [5, 7]),
+        calibration="by_truth",
+        systems="ab",
+        dim="stratum",
+    )
+    assert_allclose(by_truth.shares, [2 / 3, 1 / 3])  # labelled items are no sample of them
+
+
+def test_exact_adds_up_what_the_strata_are():
+    made = P.exact(STRATA, interval="eti").table
+    rng, size = np.random.default_rng(4), 400_000
+    whole = 0.0
+    for name, share in zip(STRATA.systems, STRATA.shares, strict=True):
+        posterior = posterior_of(STRATA.system(name), P.Priors())
+        assert made.loc[f"prevalence[{name}]", "value"] == posterior.mean
+        grid = np.linspace(0, 1, 4001)
+        whole = whole + share * np.interp(rng.random(size), posterior.cdf(grid), grid)
+    low, mean, high = made.loc["overall_prevalence", ["low", "value", "high"]]
+    sd = whole.std()
+    assert abs(mean - whole.mean()) < 5 * sd / np.sqrt(size)
+    # an end's Monte Carlo error is sd sqrt(p (1 - p) / size) / density(1.96)
+    error = 5 * sd * np.sqrt(0.025 * 0.975 / size) / 0.0584
+    assert_allclose([low, high], np.quantile(whole, [0.025, 0.975]), atol=error)
+    shortest = P.exact(STRATA, interval="hdi").table.loc["overall_prevalence"]
+    assert shortest["high"] - shortest["low"] < high - low
+    held = np.mean((shortest["low"] <= whole) & (whole <= shortest["high"]))
+    assert abs(held - 0.95) < 5 * np.sqrt(0.95 * 0.05 / size) + 1e-4
+
+
+def test_ends_of_strata_add_up_like_standard_errors():
+    value, error = np.array([0.5, 0.6, 0.7]), np.array([0.02, 0.03, 0.05])
+    shares = np.array([0.5, 0.3, 0.2])
+    whole, low, high = combined(shares, value, value - 1.96 * error, value + 1.96 * error)
+    expected = 1.96 * np.sqrt(np.sum((shares * error) ** 2))
+    assert_allclose([whole, low, high], [0.57, 0.57 - expected, 0.57 + expected])
+    one, names = P.difference(STRATA), ["prevalence[short]", "prevalence[long]"]
+    made = combined(STRATA.shares, *one.table.loc[names, ["value", "low", "high"]].to_numpy().T)
+    assert_allclose(one["overall_prevalence"], made)
+    assert one.interval_of("overall_prevalence") == "normal, strata combined"
+
+
+def test_strata_cover_where_leaving_them_out_does_not():
+    """Labels are many in one stratum and few in the other: a sample in each, not of all."""
+    rng, runs, covered, blind = np.random.default_rng(5), 400, 0, 0
+    theta, q1, q0 = np.array([0.9, 0.4]), np.array([0.95, 0.8]), np.array([0.6, 0.8])
+    items, labels = np.array([500, 500]), np.array([150, 30])
+    for _ in range(runs):
+        good = rng.binomial(labels, theta)
+        cells = (rng.binomial(items, theta * q1 + (1 - theta) * (1 - q0)), good)
+        cells += (rng.binomial(good, q1), labels - good, rng.binomial(labels - good, q0))
+        counts = P.Counts(items, *cells, calibration="random", systems="ab", dim="stratum")
+        truth = counts.shares @ theta
+        _, low, high = P.difference(counts)["overall_prevalence"]
+        covered += low <= truth <= high
+        _, low, high = P.difference(counts.merged())["prevalence"]
+        blind += low <= truth <= high
+    assert covered / runs > 0.95 - 0.015 - 5 * np.sqrt(0.95 * 0.05 / runs)
+    assert blind / runs < 0.5
+
+
+def test_a_spread_without_bound_leaves_the_strata_separate():
+    """With the spread fixed at 20 logits, rates have the prior of the limit, Beta(0, 0)."""
+    import pymc as pm
+
+    model = P.build_model(STRATA, P.Priors(better_than_chance=False), pooling="partial")
+    names = ("prevalence", "sensitivity", "specificity")
+    # from a typical judge at one half, since any centre is as good
+    fixed = {f"{name}_spread": 20.0 for name in names} | {f"typical_{name}": 0.5 for name in names}
+    apart = pm.do(model, fixed)
+    settings = {"draws": 1000, "tune": 1000, "chains": 4, "target_accept": 0.95}
+    tree = sample_draws(compile_model(apart), random_seed=1, **settings)
+    almost = bj.BetaPrior(1e-6, 1e-6)
+    priors = P.Priors(almost, almost, almost, better_than_chance=False)
+    for i, name in enumerate(STRATA.systems):
+        exact = posterior_of(STRATA.system(name), priors)
+        draws = tree["posterior"]["prevalence"].isel(stratum=i)
+        assert_mc_mean(draws, exact.mean)
+        assert_mc_quantile(draws, 0.025, float(exact.quantile(0.025)))
+
+
+def test_the_forest_shows_every_stratum_and_the_whole(strata_fit):
+    ax = P.plot_strata(strata_fit)
+    table = strata_fit.estimate().table
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["short", "long", "all"]
+    dots, diamond, _ = ax.get_lines()
+    names = ["prevalence[short]", "prevalence[long]"]
+    assert_allclose(dots.get_xdata(), table.loc[names, "value"])
+    assert_allclose(diamond.get_xdata(), table.loc["overall_prevalence", "value"])
+    assert [text.get_text() for text in ax.texts] == ["share", "54%", "46%"]
+
+
+def test_a_stratum_without_an_answer_leaves_none_overall():
+    counts = P.Counts(
+        *([60, 50], [48, 20], [9, 6], [8, 5], [7, 0], [5, 0]),
+        calibration="by_truth",
+        systems="ab",
+        dim="stratum",
+    )
+    made = P.rogan_gladen(counts)
+    assert np.isnan(made["overall_prevalence"]).all()
+    assert "empty-stratum" in {c.name for c in made.cautions}
+    assert np.isfinite(P.exact(counts)["overall_prevalence"]).all()
+
+
+# Known propensities ------------------------------------------------------------------------------
+
+
+def rows_of(counts):
+    """One row an item: verdict, truth (nan where unknown), propensity."""
+    c, rows = counts, []
+    for i, p in enumerate(c.propensity):
+        a1, a0, m1, m0 = c.correct_pass[i], c.incorrect_fail[i], c.correct_n[i], c.incorrect_n[i]
+        k, n = c.test_pass[i], c.test_n[i]
+        cells = ((1, 1, a1), (0, 1, m1 - a1), (1, 0, m0 - a0), (0, 0, a0))
+        cells += ((1, np.nan, k), (0, np.nan, n - k))
+        rows += [(v, t, p) for v, t, count in cells for _ in range(count)]
+    return pd.DataFrame(rows, columns=["verdict", "truth", "p"])
+
+
+@pytest.mark.parametrize("power", [1.0, None])
+def test_the_weighted_estimate_is_a_mean_over_items(power):
+    rows = rows_of(PROPENSITY)
+    verdict, known = rows["verdict"].to_numpy(), rows["truth"].notna().to_numpy()
+    truth, weight = rows["truth"].fillna(0).to_numpy(), known / rows["p"].to_numpy()
+    made = P.propensity_weighted(PROPENSITY, tuned=power is None)["overall_prevalence"]
+
+    def estimate(lam):
+        gap = np.sum(weight * (truth - lam * verdict)) / weight.sum()
+        influence = lam * (verdict - verdict.mean()) + weight * len(rows) / weight.sum() * (
+            truth - lam * verdict - gap
+        )
+        return lam * verdict.mean() + gap, np.sqrt((influence**2).sum()) / len(rows)
+
+    if power is None:
+        tried = [estimate(lam) for lam in np.linspace(0, 1, 2001)]
+        value, error = min(tried, key=lambda pair: pair[1])
+    else:
+        value, error = estimate(power)
+    assert_allclose(made.value, value, atol=1e-3 if power is None else 1e-12)
+    assert_allclose((made.high - made.low) / 2, 1.959964 * error, rtol=1e-6)
+
+
+def test_propensities_are_corrected_for():
+    rng, runs, n = np.random.default_rng(6), 500, 1500
+    errors, covered, naive = [], 0, []
+    for _ in range(runs):
+        hard = rng.random(n) < 0.4
+        truth = rng.random(n) < np.where(hard, 0.4, 0.9)
+        verdict = rng.random(n) < np.where(truth, 0.9, 0.3)
+        known = rng.random(n) < np.where(hard, 0.3, 0.08)
+        cells = [
+            np.bincount(hard, mask, minlength=2).astype(int)
+            for mask in (~known, ~known & verdict, known & truth, known & truth & verdict)
+        ]
+        more = [known & ~truth, known & ~truth & ~verdict]
+        cells += [np.bincount(hard, mask, minlength=2).astype(int) for mask in more]
+        counts = P.Counts(
+            *cells,
+            calibration="known_propensity",
+            systems="eh",
+            dim="stratum",
+            propensity=[0.08, 0.3],
+        )
+        value, low, high = P.propensity_weighted(counts)["overall_prevalence"]
+        errors.append(value - 0.7)
+        covered += low <= 0.7 <= high
+        naive.append(counts.merged().correct_n / counts.merged().labelled_n - 0.7)
+    error = np.std(errors) / np.sqrt(runs)
+    assert abs(np.mean(errors)) < 5 * error
+    assert abs(np.mean(naive)) > 0.1
+    assert covered / runs > 0.95 - 0.015 - 5 * np.sqrt(0.95 * 0.05 / runs)
+
+
+def test_the_model_of_propensities_is_strata_whose_shares_are_unknown():
+    # classes so different, and labelled so much, that their shares are most of what is unknown
+    counts = P.Counts(
+        *([4, 20], [4, 2], [34, 1], [33, 1], [2, 19], [1, 18]),
+        calibration="known_propensity",
+        systems=["0.9", "0.5"],
+        dim="stratum",
+        propensity=[0.9, 0.5],
+    )
+    fit = P.fit(counts, pooling="separate", random_seed=2)
+    assert fit.converged, fit.cautions
+    parts = [posterior_of(counts.system(name), P.Priors()) for name in counts.systems]
+    items = np.array([40, 40]) + 1.0  # a flat Dirichlet prior
+    share, total = items / items.sum(), items.sum()
+    mean, sd = np.array([p.mean for p in parts]), np.array([p.sd for p in parts])
+    second = (np.outer(items, items) + np.diag(items)) / (total * (total + 1))
+    square = np.sum(second * (np.outer(mean, mean) + np.diag(sd**2)))
+    draws = fit.idata["posterior"]["overall_prevalence"]
+    assert_mc_mean(draws, share @ mean)
+    assert_mc_sd(draws, np.sqrt(square - (share @ mean) ** 2))
+    with pytest.raises(bj.InputError, match="known propensities have no quadrature"):
+        P.exact(PROPENSITY)
+
+
+def test_propensities_are_read_and_called_by_their_simplest_name():
+    table = rows_of(PROPENSITY)
+    how = {"calibration": "known_propensity", "propensity": "p"}
+    counts = P.Counts.from_frame(table, **how)
+    assert counts.systems == ("0.1", "0.2")
+    assert counts.propensity.tolist() == [0.1, 0.2]
+    assert counts.test_n.tolist() == [300, 200]
+    same = P.Counts.from_frame(table.assign(p="0.10"), **how)
+    assert (same.calibration, same.systems, same.test_n) == ("random", None, 500)
+    by_verdict = table.assign(p=np.where(table["verdict"] == 1, 0.3, 0.1))
+    assert P.Counts.from_frame(by_verdict, **how).calibration == "by_verdict"
+    with pytest.raises(bj.InputError, match=r"\['1.5'\] are no probabilities"):
+        P.Counts.from_frame(table.replace({"p": {0.2: 1.5}}), **how)
+    with pytest.raises(bj.InputError, match="make too many strata"):
+        P.Counts.from_frame(table.assign(p=np.linspace(0.1, 0.9, len(table))), **how)
+    with pytest.raises(bj.InputError, match="come together"):
+        P.Counts.from_frame(table, calibration="random", propensity="p")
+
+
+def test_simulated_propensities_are_kept_to_and_leave_the_prevalence_as_it_is():
+    table = P.simulate(
+        prevalence=0.7, items=40_000, labelled=10_000, calibration="known_propensity", random_seed=1
+    )
+    counts = P.Counts.from_frame(table, calibration="known_propensity", propensity="propensity")
+    assert counts.propensity.tolist() == [0.08, 0.32]
+    made = P.propensity_weighted(counts)
+    value, low, high = made["overall_prevalence"]
+    assert abs(value - 0.7) < 5 * (high - low) / 2 / 1.96
+    assert "propensity-mismatch" not in {c.name for c in made.cautions}
+    labelled = P.human_only(P.Counts.from_frame(table, calibration="random"))["prevalence"]
+    assert labelled.high < 0.7  # hard items were labelled more often
+
+
+def test_a_class_that_is_labelled_throughout_is_what_its_labels_say():
+    counts = P.Counts(
+        *([0, 50], [0, 20], [30, 8], [28, 7], [10, 6], [7, 5]),
+        calibration="known_propensity",
+        systems=["1", "0.2"],
+        dim="stratum",
+        propensity=[1, 0.2],
+    )
+    for tuned in (True, False):
+        made = P.difference(counts, tuned=tuned)
+        assert made["prevalence[1]"].value == pytest.approx(30 / 40)
+        assert np.isfinite(made["overall_prevalence"]).all()
+    assert np.isfinite(P.propensity_weighted(counts)["overall_prevalence"]).all()
+
+
+def test_propensities_that_were_not_kept_to_are_seen():
+    assert "propensity-mismatch" not in {c.name for c in P.naive(PROPENSITY).cautions}
+    wrong = P.Counts(**{**vars(PROPENSITY), "propensity": [0.2, 0.2]})
+    made = P.propensity_weighted(wrong)
+    assert [c.name for c in made.cautions] == ["propensity-mismatch"]
+    assert "in stratum '0.1'" in made.cautions[0].text
+    assert "the data speak against it: propensity-mismatch" in made.assumptions[0]
+
+
+# Labels from elsewhere ---------------------------------------------------------------------------
+
+
+def brute_force(cells, elsewhere, joint):
+    """Mean of the prevalence over a grid of all three unknowns, better than chance."""
+    nodes, weights = np.polynomial.legendre.leggauss(60)
+    x, w = (nodes + 1) / 2, weights / 2
+    q0 = x[:, None, None]
+    q1 = 1 - q0 + q0 * x[None, :, None]
+    theta = x[None, None, :]
+    n, k, m1, a1, m0, a0 = cells
+    good, hits, bad, caught = elsewhere
+    rate = theta * q1 + (1 - theta) * (1 - q0)
+    log = xlogy(k, rate) + xlog1py(n - k, -rate)
+    log = log + xlogy(a1 + hits, q1) + xlog1py(m1 - a1 + good - hits, -q1)
+    log = log + xlogy(a0 + caught, q0) + xlog1py(m0 - a0 + bad - caught, -q0)
+    if joint:
+        log = log + xlogy(m1, theta) + xlog1py(m0, -theta)
+    mass = np.exp(log - log.max()) * q0 * w[:, None, None] * w[None, :, None] * w
+    return float((mass * theta).sum() / mass.sum())
+
+
+@pytest.mark.parametrize("calibration", ["random", "by_verdict", "by_truth"])
+def test_labels_from_elsewhere_tell_the_rates_only(calibration):
+    counts = P.Counts(*CELLS, calibration=calibration, elsewhere=ELSEWHERE)
+    expected = brute_force(CELLS, ELSEWHERE, joint=calibration != "by_truth")
+    assert_allclose(P.exact(counts)["prevalence"].value, expected, rtol=1e-6)
+    if calibration != "by_truth":
+        fit = P.fit(counts, random_seed=5)
+        exact = posterior_of(counts, P.Priors())
+        assert_mc_mean(fit.idata["posterior"]["prevalence"], exact.mean)
+        assert_mc_sd(fit.idata["posterior"]["prevalence"], exact.sd)
+
+
+def test_closed_forms_take_each_label_for_what_it_tells():
+    both = {
+        d: P.Counts(*CELLS, calibration=d, elsewhere=ELSEWHERE) for d in ("random", "by_verdict")
+    }
+    summed = P.Counts(60, 40, 34, 30, 28, 19, calibration="by_truth")
+    assert_allclose(
+        P.rogan_gladen(both["random"])["prevalence"], P.rogan_gladen(summed)["prevalence"]
+    )
+    # labels by verdict tell no rate by a share, so that the others stand alone
+    alone = P.Counts(60, 40, *ELSEWHERE, calibration="by_truth")
+    assert_allclose(P.rogan_gladen(both["by_verdict"])["prevalence"],
+                    P.rogan_gladen(alone)["prevalence"])  # fmt: skip
+    for method in (P.human_only, P.difference, P.post_stratified, P.conditional_calibration):
+        own = P.Counts(*CELLS, calibration="random")
+        assert_allclose(method(both["random"])["prevalence"], method(own)["prevalence"])
+    methods = [one.method for one in P.closed_forms(both["by_verdict"])]
+    assert methods == ["Judge's pass rate", "Post-stratified", "Rogan-Gladen"]
+    for made in P.closed_forms(both["by_verdict"]):
+        assert "design-mismatch" not in {c.name for c in made.cautions}
+    resampled = P.bootstrap(both["by_verdict"], random_seed=1)["prevalence"]
+    assert_allclose(resampled, P.bootstrap(alone, random_seed=1)["prevalence"], atol=0.02)
+    # where all of the sample is good, it is so in each resample, as if chosen by truth
+    sample = P.Counts(60, 40, 12, 10, 0, 0, calibration="random", elsewhere=ELSEWHERE)
+    chosen = P.Counts(60, 40, 37, 33, 20, 14, calibration="by_truth")
+    ends = (P.bootstrap(one, resamples=20_000, random_seed=1) for one in (sample, chosen))
+    assert_allclose(*(one["prevalence"] for one in ends), atol=0.02)
+
+
+def test_labels_from_elsewhere_are_read_with_the_same_columns():
+    table = P.simulate(systems=["a", "b"], items=40, labelled=10, random_seed=1)
+    more = pd.DataFrame({"verdict": [1, 0, 1], "truth": [1, 1, 0], "system": ["b", "b", "b"]})
+    how = {"calibration": "random", "by": "system"}
+    counts = P.Counts.from_frame(table, elsewhere=more, **how)
+    assert counts.elsewhere.tolist() == [[0, 2], [0, 1], [0, 1], [0, 0]]
+    assert counts.system("b").elsewhere.tolist() == [2, 1, 1, 0]
+    with pytest.raises(bj.InputError, match="1 rows have no human label"):
+        P.Counts.from_frame(table, elsewhere=more.assign(truth=[1, 0, None]), **how)
+    with pytest.raises(bj.InputError, match=r"\['c'\] are not among"):
+        P.Counts.from_frame(table, elsewhere=more.assign(system="c"), **how)
+    with pytest.raises(bj.InputError, match="correct_pass elsewhere must lie between"):
+        P.Counts(*CELLS, calibration="random", elsewhere=[2, 3, 1, 1])
+
+
+# Several judges ----------------------------------------------------------------------------------
+
+
+def test_judges_of_the_same_items_are_one_estimate_each():
+    table = P.simulate(items=200, labelled=60, random_seed=4)
+    flips = np.random.default_rng(1).random(len(table)) < 0.15
+    table["other"] = np.where(flips, 1 - table["verdict"], table["verdict"])
+    counts = P.Counts.from_frame(table, calibration="random", verdict=["verdict", "other"])
+    assert (counts.dim, counts.systems) == ("judge", ("verdict", "other"))
+    for judge in counts.systems:
+        alone = P.Counts.from_frame(table, calibration="random", verdict=judge)
+        for method in (P.naive, P.difference, P.rogan_gladen, P.exact):
+            assert_allclose(method(counts)[f"prevalence[{judge}]"], method(alone)["prevalence"])
+    assert bj.side_by_side(P.exact(counts))["quantity"].tolist() == [
+        "prevalence[verdict]", "prevalence[other]"]  # fmt: skip
+    with pytest.raises(bj.InputError, match="needs several systems or strata"):
+        P.build_model(counts, pooling="partial")
+    with pytest.raises(bj.InputError, match="one at a time"):
+        P.Counts.from_frame(table, calibration="random", verdict=["verdict", "other"], by="truth")

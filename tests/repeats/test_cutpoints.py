@@ -1,0 +1,280 @@
+"""Thresholds that differ from judge to judge: by hand, by quadrature, by brute force."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from oracles import assert_mc_mean, assert_mc_quantile
+from scipy.special import expit, log_expit, ndtr
+from scipy.stats import halfnorm
+
+import bayesjudge as bj
+from bayesjudge.repeats import Priors, Scores, build_model, fit, score_components, simulate
+
+RANGE = range(1, 6)
+SDS = {"item_scale": 1.2, "judge_scale": 0.8, "item_judge_scale": 0.5, "cutpoint_scale": 0.6}
+SHARE = np.array([0.1, 0.15, 0.35, 0.3, 0.1])
+
+
+def widened(cuts, stretch):
+    """The definition, one gap at a time."""
+    at = [0.0]
+    for gap, s in zip(np.diff(cuts), stretch, strict=True):
+        at.append(at[-1] + gap * np.exp(s))
+    weights = [expit(c) * (1 - expit(c)) for c in cuts]
+    off = sum(w * (c - x) for w, c, x in zip(weights, cuts, at, strict=True)) / sum(weights)
+    return np.array(at) + off
+
+
+def cuts_of(share):
+    return np.log(np.cumsum(share)[:-1] / (1 - np.cumsum(share)[:-1]))
+
+
+def shares_between(eta, cuts):
+    above = np.concatenate([[1.0], expit(eta - cuts), [0.0]])
+    return above[:-1] - above[1:]
+
+
+def point_of(model, values):
+    """Values of the free variables, on the scales that the model samples on."""
+    point = {}
+    for variable in model.free_RVs:
+        transform, value = model.rvs_to_transforms[variable], np.asarray(values[variable.name])
+        if transform is not None:
+            import pytensor.tensor as pt
+
+            moved = transform.forward(pt.as_tensor(value.astype(float)), *variable.owner.inputs)
+            value = moved.eval()
+        point[model.rvs_to_values[variable].name] = value
+    return point
+
+
+@pytest.fixture(scope="module")
+def at_a_point():
+    """A model, values of its unknowns, and judges' thresholds by the definition."""
+    scores = Scores.from_frame(
+        simulate(items=3, judges=2, repeats=4, random_seed=1),
+        scale=RANGE,
+        item="item",
+        judge="judge",
+    )
+    model = build_model(scores, cutpoints="by_judge")
+    stretch = np.array([0.5, -0.2, 0.3])  # and its negative for the other judge
+    offset = np.array([2.0, -1.5, 1.0])  # far out, so that a wrong scale of it shows
+    b, a = np.array([0.3, -0.3]), np.array([0.4, -1.2, 0.8])
+    c = np.linspace(-1, 1, 6)
+    values = {**SDS, "value_share": SHARE, "item_judge_unit": c}
+    values |= {"item_offset": 0.7, "judge_offset": -0.5, "cutpoint_offset": offset}
+    values["cutpoint_unit"] = np.stack([stretch, -stretch], axis=1) / SDS["cutpoint_scale"]
+    for name, effect in (("item", a), ("judge", b)):
+        free = {v.name for v in model.free_RVs}
+        values[f"{name}_effect"] = effect
+        if f"{name}_effect" not in free:
+            values[f"{name}_unit"] = effect / values[f"{name}_scale"]
+    own = np.array([widened(cuts_of(SHARE), s) for s in (stretch, -stretch)])
+    return scores, model, values, own
+
+
+def test_likelihood_has_each_judges_own_thresholds(at_a_point):
+    scores, model, values, own = at_a_point
+    by_hand = 0.0
+    for i in range(3):
+        for j in range(2):
+            eta = values["item_effect"][i] + values["judge_effect"][j]
+            eta += SDS["item_judge_scale"] * values["item_judge_unit"][2 * i + j]
+            by_hand += scores.counts[i, j] @ np.log(shares_between(eta, own[j]))
+    logp = model.compile_logp(vars=model["given"], mode="FAST_COMPILE")
+    assert_allclose(logp(point_of(model, values)), by_hand, rtol=1e-10)
+
+
+def test_both_shapes_of_the_sampler_are_one_model(at_a_point, monkeypatch):
+    scores, model, values, _ = at_a_point
+    from bayesjudge.repeats import model_cutpoints
+
+    assert not model_cutpoints.clearly_stretched(scores)
+    monkeypatch.setattr(model_cutpoints, "clearly_stretched", lambda _: True)
+    as_they_are = build_model(scores, cutpoints="by_judge")
+    scaled = values | {"cutpoint_stretch": SDS["cutpoint_scale"] * values["cutpoint_unit"]}
+    one, other = (
+        m.compile_logp(mode="FAST_COMPILE")(point_of(m, scaled)) for m in (model, as_they_are)
+    )
+    # three gaps, each with one difference between two judges
+    assert_allclose(other, one - 3 * np.log(SDS["cutpoint_scale"]), rtol=1e-10)
+
+
+def test_judges_that_differ_much_are_told_from_judges_that_do_not():
+    from bayesjudge.repeats.model_cutpoints import clearly_stretched
+
+    def table(cutpoint_scale, seed):
+        made = simulate(cutpoint_scale=cutpoint_scale, repeats=40, random_seed=seed)
+        return Scores.from_frame(made, scale=RANGE, item="item", judge="judge")
+
+    # 800 answers of each of six judges leave no doubt
+    assert all(clearly_stretched(table(0.8, seed)) for seed in range(10))
+    assert not any(clearly_stretched(table(0.0, seed)) for seed in range(10))
+
+
+def derived(model, values, names):
+    """Derived quantities at given values of the unknowns."""
+    import pytensor
+
+    outputs = model.replace_rvs_by_values([model[name] for name in names])
+    run = pytensor.function(
+        model.value_vars, outputs, mode="FAST_COMPILE", on_unused_input="ignore"
+    )
+    point = point_of(model, values)
+    return run(*[point[v.name] for v in model.value_vars])
+
+
+def test_components_without_offsets_are_score_components(at_a_point):
+    _, model, values, _ = at_a_point
+    centred = values | {"item_offset": 0.0, "judge_offset": 0.0, "cutpoint_offset": np.zeros(3)}
+    expected = score_components(SHARE, scale=RANGE, **SDS)
+    for value, (name, wanted) in zip(
+        derived(model, centred, tuple(expected)), expected.items(), strict=True
+    ):
+        # 128 judges by the model, 2,048 others by the function
+        assert_allclose(value, wanted, rtol=0.01, err_msg=name)
+
+
+def test_derived_quantities_are_averages_over_judges_drawn_by_brute_force(at_a_point):
+    _, model, values, own = at_a_point
+    names = ("mean_score", "item_score", "item_sd", "judge_sd", "item_judge_sd", "repeat_sd")
+    found = derived(model, values, (*names, "judge_cutpoint"))
+    assert_allclose(found[-1], own - values["judge_effect"][:, None], rtol=1e-10)
+
+    rng, many = np.random.default_rng(1), 20_000
+    stretch = SDS["cutpoint_scale"] * (
+        values["cutpoint_offset"] / np.sqrt(2) + rng.normal(size=(many, 3))
+    )
+    cuts = np.array([widened(cuts_of(SHARE), s) for s in stretch])
+    judges = SDS["judge_scale"] * (values["judge_offset"] / np.sqrt(2) + rng.normal(size=many))
+    z, weight = np.polynomial.hermite_e.hermegauss(15)
+    weight /= weight.sum()
+    items = SDS["item_scale"] * (values["item_offset"] / np.sqrt(3) + z)
+
+    def average(eta):
+        """Mean score and mean square of every judge, combinations averaged; the mean's square."""
+        both = eta + judges + SDS["item_judge_scale"] * z[:, None]
+        above = expit(both[..., None] - cuts)
+        mean = 1 + above.sum(axis=-1)
+        square = 1 + above @ np.diff(np.arange(1, 6) ** 2)
+        return weight @ mean, weight @ square, weight @ mean**2
+
+    over, square, squared = np.moveaxis([average(x) for x in items], 1, 0)
+    of_items, of_judges = over.mean(axis=1), weight @ over
+    overall = of_judges.mean()
+    variances = {
+        "item_sd": weight @ of_items**2 - overall**2,
+        "judge_sd": of_judges.var(),
+        "repeat_sd": (weight @ (square - squared)).mean(),
+    }
+    total = (weight @ squared).mean() - overall**2
+    variances["item_judge_sd"] = total - variances["item_sd"] - variances["judge_sd"]
+    by_name = dict(zip(names, found, strict=False))
+    error = of_judges.std() / np.sqrt(many)
+    assert_allclose(by_name["mean_score"], overall, atol=5 * error)
+    for name, variance in variances.items():
+        relative = 5 * np.sqrt(2 / many) * variances["judge_sd"] / min(variance, 1)
+        assert_allclose(by_name[name] ** 2, variance, rtol=relative, err_msg=name)
+    scores = [average(a)[0].mean() for a in values["item_effect"]]
+    # an item's score has no offset of items, but one of judges
+    assert_allclose(by_name["item_score"], scores, atol=5 * error)
+
+
+def test_components_are_those_of_simulated_tables():
+    """`score_components` and `simulate` against each other: means of many judges' own means."""
+    table = simulate(items=40, judges=400, repeats=3, value_share=SHARE, **SDS, random_seed=2)
+    cells = table.groupby(["item", "judge"])["score"].agg(["mean", "var"]).unstack("judge")
+    expected = score_components(SHARE, scale=RANGE, **SDS)
+    by_item = cells["var"].mean(axis=1)
+    within = by_item.mean()
+    error = by_item.std() / np.sqrt(len(by_item))
+    assert_allclose(within, expected["repeat_sd"] ** 2, atol=5 * error)
+    judges = cells["mean"].mean(axis=0)  # over the same 40 items for all of them
+    noise = (expected["item_judge_sd"] ** 2 + within / 3) / 40
+    assert_allclose(np.sqrt(judges.var() - noise), expected["judge_sd"], rtol=5 / np.sqrt(800))
+    plain = score_components(SHARE, scale=RANGE, **SDS | {"cutpoint_scale": 0.0})
+    near = score_components(SHARE, scale=RANGE, **SDS | {"cutpoint_scale": 1e-6})
+    for name, value in plain.items():
+        assert_allclose(near[name], value, atol=2e-3, err_msg=name)
+
+
+def test_two_judges_agree_with_quadrature():
+    """One item, two judges, three values: thresholds and a shift apart, on a grid."""
+    counts = np.array([[[3, 14, 3], [8, 4, 8]]])
+    scores = Scores(counts, scale=[1, 2, 3], items=["x"], judges=["a", "b"])
+    priors = Priors(judge_scale=1.0, cutpoint_scale=0.8)
+    made = fit(scores, priors, cutpoints="by_judge", random_seed=1)
+    # the middle value's share and the split of the rest, by a flat Dirichlet: density 1 - middle
+    middle, low = np.meshgrid((np.arange(60) + 0.5) / 60, (np.arange(60) + 0.5) / 60)
+    prior = (1 - middle).ravel()
+    bottom = ((1 - middle) * low).ravel()
+    first = np.log(bottom / (1 - bottom))
+    second = np.log((bottom + middle.ravel()) / (1 - bottom - middle.ravel()))
+    weights = np.stack([expit(c) * expit(-c) for c in (first, second)])
+    half, stretch = np.linspace(-2.5, 2.5, 51), np.linspace(-2.2, 2.2, 45)
+
+    def like(sign, given):
+        """Log-likelihood of a judge; axes share, stretch, shift."""
+        gap = (second - first)[:, None] * np.exp(sign * stretch)
+        centre = weights[0] * first + weights[1] * second
+        cut = (centre[:, None] - weights[1][:, None] * gap) / weights.sum(axis=0)[:, None]
+        low, high = cut[..., None] - sign * half, (cut + gap)[..., None] - sign * half
+        between = np.log(np.maximum(expit(high) - expit(low), 1e-300))
+        return given[0] * log_expit(low) + given[1] * between + given[2] * log_expit(-high)
+
+    joint = like(1, counts[0, 0]) + like(-1, counts[0, 1])
+    joint = np.exp(joint - joint.max()) * prior[:, None, None]
+    marginal = joint.sum(axis=0)
+    sd = halfnorm.ppf((np.arange(150) + 0.5) / 150)
+
+    def normal(values, scale):
+        """Probability of each cell of the grid, for each standard deviation."""
+        edges = np.append(values, 2 * values[-1] - values[-2]) - (values[1] - values[0]) / 2
+        return np.diff(ndtr(edges / (scale * sd[:, None] / np.sqrt(2))), axis=1)
+
+    by_stretch, by_half = normal(stretch, 0.8), normal(half, 1.0)
+    both = by_stretch @ marginal @ by_half.T
+    both /= both.sum()
+    after = made.idata["posterior"]
+    assert_mc_mean(after["cutpoint_scale"].to_numpy(), float(both.sum(axis=1) @ sd) * 0.8)
+    assert_mc_mean(after["judge_scale"].to_numpy(), float(both.sum(axis=0) @ sd))
+    cumulative = both.sum(axis=1).cumsum()
+    for prob in (0.1, 0.5, 0.9):
+        at = np.interp(prob, cumulative, 0.8 * sd)
+        assert_mc_quantile(after["cutpoint_scale"].to_numpy(), prob, at)
+    mixed = joint @ by_half.sum(axis=0) @ by_stretch.sum(axis=0)
+    mixed /= mixed.sum()
+    drawn = after["value_share"].to_numpy()[..., 1]
+    assert_mc_mean(drawn, float(mixed @ middle.ravel()))
+
+
+@pytest.mark.parametrize(
+    ("table", "scale", "cutpoints", "words"),
+    [
+        (simulate(items=3, judges=1, random_seed=1), RANGE, "by_judge", "no others to differ from"),
+        (
+            simulate(judges=2, value_share=[0.5, 0.5], scale=[0, 1], random_seed=1),
+            [0, 1],
+            "by_judge",
+            "has one cutpoint",
+        ),
+        (simulate(random_seed=1), RANGE, "each", "expected one of"),
+    ],
+)
+def test_cutpoints_that_the_design_cannot_have_are_refused(table, scale, cutpoints, words):
+    scores = Scores.from_frame(table, scale=scale, item="item", judge="judge")
+    with pytest.raises(bj.InputError, match=words):
+        build_model(scores, cutpoints=cutpoints)
+
+
+def test_a_stretch_leaves_an_average_items_mean_where_it_is():
+    from bayesjudge.repeats.ordinal import cutpoints, expected, stretched
+
+    cuts = cutpoints(SHARE)
+    mean, spread = expected(0.0, cuts, RANGE)
+    step = 1e-4
+    moved, wider = expected(0.0, stretched(cuts, [step, step, step]), RANGE)
+    assert abs(moved - mean) < 0.02 * step  # to first order
+    assert wider < spread  # all gaps wider: fewer answers at the ends
+    assert_allclose(stretched(cuts, [0.5, -0.2, 0.3]), widened(cuts, [0.5, -0.2, 0.3]))
