@@ -17,13 +17,15 @@ items has three forced choices of every source. The studies:
 ``tied``     people and a judge tied item by item (`bayesjudge.ratings.coupling`), what comes from
              the fit there being known: the Gibbs sampler's own unknowns.
 
-Writes ``sbc_ratings_STUDY.jsonl`` (every rank), ``sbc_ratings.csv``; ``.png`` where all
-studies are run.
+Writes ``sbc_ratings_STUDY.jsonl`` (every rank), ``sbc_ratings.csv`` (the tests),
+``sbc_ratings_ranks.csv`` (how often each rank occurred) and, from that, ``sbc_ratings.png``: both
+tables keep the studies that are not run again.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -178,6 +180,49 @@ def ranks_of(name: str, study: Study, simulations: int, workers: int | None) -> 
     )
 
 
+def draw(counts: pd.DataFrame) -> None:
+    """Draw every study's ranks; curves of one unknown share a colour."""
+    names = [name for name in STUDIES if name in set(counts["study"])]
+    rows = -(-len(names) // 4)
+    figure = plt.figure(figsize=(16, 3.6 * rows), layout="constrained")
+    for i, name in enumerate(names):
+        here = counts[counts["study"] == name].set_index("quantity")["counts"]
+        parts = []
+        for quantity, text in here.items():
+            times = np.array(text.split(), int)
+            ranks = np.repeat(np.arange(times.size), times)
+            parts.append(pd.DataFrame({"quantity": quantity, "rank": ranks}))
+        study = lab.RankStudy(pd.concat(parts), times.size - 1, {})
+        # shares of two options sum to 1: the second's curve is the first's, turned over
+        shown = [q for q in here.index if not re.fullmatch(r"choice_of_2.*, 1\]", q)]
+        ax = lab.plot_ranks(study, quantities=shown, ax=figure.add_subplot(rows, 4, i + 1))
+        kinds = dict.fromkeys(q.partition("[")[0] for q in shown)
+        colours = {kind: f"C{c}" for c, kind in enumerate(kinds)}
+        curves = {}
+        for line in ax.lines:
+            kind = str(line.get_label()).partition("[")[0]
+            if kind in colours:
+                line.set(color=colours[kind], alpha=0.8, lw=1)
+                curves[kind] = line
+        ax.get_legend().remove()
+        ax.legend(curves.values(), curves, frameon=False, fontsize="small", loc="lower center")
+        n = int(np.array(here.iloc[0].split(), int).sum())
+        ax.set_title(f"{name}: {len(here)} unknowns, {n} simulations", fontsize=10)
+    figure.savefig(RESULTS / "sbc_ratings.png", dpi=80)
+
+
+def kept(path: Path, names: list[str], made: list[pd.DataFrame]) -> pd.DataFrame:
+    """Write new rows, and the old ones of other studies, in the order of the studies."""
+    tables = made
+    if path.exists():
+        old = pd.read_csv(path)
+        tables = [old[~old["study"].isin(names)], *made]
+    order = {name: i for i, name in enumerate(STUDIES)}
+    table = pd.concat(tables).sort_values("study", key=lambda x: x.map(order), kind="stable")
+    table.to_csv(path, index=False, float_format="%.4g")
+    return table
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--simulations", type=int, default=100)
@@ -185,25 +230,19 @@ def main() -> None:
     parser.add_argument("--study", choices=STUDIES, action="append", help="all by default")
     asked = parser.parse_args()
     names = asked.study or list(STUDIES)
-    tables = []
-    rows = -(-len(names) // 4)
-    figure = plt.figure(figsize=(4.5 * min(4, len(names)), 3.6 * rows), layout="constrained")
-    for i, name in enumerate(names):
+    tables, counts = [], []
+    for name in names:
         found = ranks_of(name, STUDIES[name], asked.simulations, asked.workers)
-        ax = lab.plot_ranks(found, ax=figure.add_subplot(rows, min(4, len(names)), i + 1))
-        ax.set_title(name)
         table = found.uniformity().reset_index()
         table.insert(0, "study", name)
         tables.append(table)
         print(table.round(4).to_string(index=False), flush=True)
-    path = RESULTS / "sbc_ratings.csv"
-    table = pd.concat(tables)
-    if asked.study and path.exists():  # keep the other studies' rows
-        old = pd.read_csv(path)
-        table = pd.concat([old[~old["study"].isin(names)], table])
-    table.to_csv(path, index=False, float_format="%.4g")
-    if not asked.study:
-        figure.savefig(RESULTS / "sbc_ratings.png", dpi=90)
+        for quantity in table["quantity"]:
+            times = np.bincount(found.ranks(quantity), minlength=found.retained + 1)
+            row = {"study": name, "quantity": quantity, "counts": " ".join(map(str, times))}
+            counts.append(pd.DataFrame([row]))
+    kept(RESULTS / "sbc_ratings.csv", names, tables)
+    draw(kept(RESULTS / "sbc_ratings_ranks.csv", names, counts))
 
 
 if __name__ == "__main__":

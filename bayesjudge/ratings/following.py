@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -13,6 +14,18 @@ from bayesjudge.core.results import Caution, Estimate
 from bayesjudge.ratings.aggregation import Profile
 from bayesjudge.ratings.coupling import Pair, couple
 from bayesjudge.ratings.items import concentrations, matrices, profile_of, taken_from
+
+
+class Tie(NamedTuple):
+    """What a pair says of the judge, without its items."""
+
+    following: np.ndarray
+    constancy: np.ndarray
+    met: bool
+
+
+#: Ties that were drawn already, by fit and then by (draws, seed): a large task takes minutes.
+_DRAWN: WeakKeyDictionary[Fit, dict[tuple[int, int], list[Tie]]] = WeakKeyDictionary()
 
 
 def pairs(fit: Fit, *, draws: int, random_seed: Any) -> Iterator[tuple[Pair, Profile, Profile]]:
@@ -42,11 +55,23 @@ def pairs(fit: Fit, *, draws: int, random_seed: Any) -> Iterator[tuple[Pair, Pro
     taken = taken_from(fit, draws)
     alpha, (choice, error) = concentrations(fit, taken), matrices(fit, taken)
     seeds = np.random.default_rng(random_seed).integers(2**63)
+    ties = []
     for judge in range(1, len(fit.data.sources)):
         rng = np.random.default_rng(seeds)
         pair = couple(fit.data, judge, fit.priors, alpha, choice, error, rng)
+        ties.append(Tie(pair.following, pair.constancy, pair.met))
         answers = profile_of(fit.data, judge, pair.judge, choice, error)
         yield pair, answers, profile_of(fit.data, 0, pair.people, choice, error)
+    if isinstance(random_seed, int):
+        _DRAWN.setdefault(fit, {})[draws, random_seed] = ties
+
+
+def _ties(fit: Fit, draws: int, random_seed: Any) -> list[Tie]:
+    """Ties of every judge, from `pairs` unless it has drawn them before."""
+    if isinstance(random_seed, int) and (draws, random_seed) in _DRAWN.get(fit, {}):
+        return _DRAWN[fit][draws, random_seed]
+    made = pairs(fit, draws=draws, random_seed=random_seed)
+    return [Tie(pair.following, pair.constancy, pair.met) for pair, *_ in made]
 
 
 def following(
@@ -81,12 +106,12 @@ def following(
     """
     tail = (1 - check_ci_prob(ci_prob)) / 2
     rows, apart = {}, []
-    made = pairs(fit, draws=draws, random_seed=random_seed)
-    for judge, (pair, *_) in zip(fit.data.judges, made, strict=True):
-        for name, drawn in (("following", pair.following), ("constancy", pair.constancy)):
+    ties = _ties(fit, draws, random_seed)
+    for judge, tie in zip(fit.data.judges, ties, strict=True):
+        for name, drawn in (("following", tie.following), ("constancy", tie.constancy)):
             ends = np.quantile(drawn, [tail, 1 - tail])
             rows[f"{name}[{judge}]"] = (float(drawn.mean()), *map(float, ends))
-        if not pair.met:
+        if not tie.met:
             apart.append(judge)
     return Estimate.from_rows(
         rows,

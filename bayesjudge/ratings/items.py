@@ -178,9 +178,10 @@ def latent_sets(
     held = np.zeros(shares.shape)
     for t in np.flatnonzero(counts.sum(axis=0)):
         items = np.flatnonzero(counts[:, t])
-        chance = shares[:, items] * seen[:, None, t]
+        behind = np.flatnonzero(seen[:, t].any(axis=0))  # a draw costs by the set
+        chance = shares[:, items[:, None], behind] * seen[:, None, t, behind]
         chance = chance / chance.sum(axis=-1, keepdims=True)
-        held[:, items] += rng.multinomial(counts[items, t], chance)
+        held[:, items[:, None], behind] += rng.multinomial(counts[items, t], chance)
     return held
 
 
