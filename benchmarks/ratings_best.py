@@ -131,7 +131,7 @@ def draw(rows: pd.DataFrame) -> None:
             ax.plot(claimed, seen, "o-", label=method, alpha=0.8)
         ax.plot([0, 1], [0, 1], "k:", lw=1)
         ax.set(
-            title=f"{budget} choices an item", xlabel="P(best) claimed", xlim=(0, 1), ylim=(0, 1)
+            title=f"{budget} choice{'s' * (budget > 1)} an item", xlabel="P(best) claimed", xlim=(0, 1), ylim=(0, 1)
         )
     axes[0].set_ylabel("share that were the best")
     axes[0].legend(frameon=False)

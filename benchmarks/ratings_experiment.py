@@ -16,6 +16,8 @@ from bayesjudge.ratings import Definition, Setting, choice_bias, rating_budget, 
 
 RESULTS = Path(__file__).parent / "results"
 BUDGETS = (1, 2, 3, 5, 10, 30, 100)
+#: Where a legend covers no line.
+BELOW = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2), "fontsize": 8, "frameon": False}
 SHOWN = {
     "hit rate (h/h)": Definition("hit_rate", "hard", "hard"),
     "Cohen's kappa (h/h)": Definition("cohen_kappa", "hard", "hard"),
@@ -59,7 +61,7 @@ def main() -> None:
 
 
 def draw(every: pd.DataFrame, budget: pd.DataFrame, bias: pd.DataFrame) -> None:
-    figure, axes = plt.subplots(2, 4, figsize=(15, 7), layout="constrained")
+    figure, axes = plt.subplots(2, 4, figsize=(15, 7.6), layout="constrained")
     for ax, name in zip(axes.flat, SETTINGS, strict=False):
         for label in SHOWN:
             one = every[(every["setting"] == name) & (every["definition"] == label)]
@@ -77,13 +79,13 @@ def draw(every: pd.DataFrame, budget: pd.DataFrame, bias: pd.DataFrame) -> None:
         ax.plot(budget.index, budget[column], "o-", label=label)
     ax.set(xscale="log", title="a few ratings against all raters", ylabel="decision consistency")
     ax.set_xlabel("forced choices an item")
-    ax.legend(fontsize=8)
+    ax.legend(**BELOW)
     ax = axes[1, 2]
     for strength in bias:
         ax.plot(bias.index, bias[strength], "o-", label=f"selection strength {strength:g}")
     ax.axhline(0, color="k", lw=0.5)
     ax.set(title="prevalence by choices less by endorsements", xlabel="cutoff")
-    ax.legend(fontsize=8)
+    ax.legend(**BELOW)
     axes[1, 3].axis("off")
     axes[1, 3].legend(*axes[0, 0].get_legend_handles_labels(), loc="center")
     figure.savefig(RESULTS / "ratings_experiment.png", dpi=80)

@@ -211,4 +211,4 @@ def _check_twice(people: pd.DataFrame) -> None:
 
 
 def _natural(name: str) -> tuple[Any, ...]:
-    return (0, float(name), name) if name.replace(".", "", 1).isdigit() else (1, 0.0, name)
+    return (0, float(name), name) if name.replace(".", "", 1).isdecimal() else (1, 0.0, name)
