@@ -130,9 +130,8 @@ def draw(rows: pd.DataFrame) -> None:
             claimed = np.bincount(at, p.ravel(), len(edges) - 1)[n > 0] / n[n > 0]
             ax.plot(claimed, seen, "o-", label=method, alpha=0.8)
         ax.plot([0, 1], [0, 1], "k:", lw=1)
-        ax.set(
-            title=f"{budget} choice{'s' * (budget > 1)} an item", xlabel="P(best) claimed", xlim=(0, 1), ylim=(0, 1)
-        )
+        ax.set_title(f"{budget} choice{'s' * (budget > 1)} an item")
+        ax.set(xlabel="P(best) claimed", xlim=(0, 1), ylim=(0, 1))
     axes[0].set_ylabel("share that were the best")
     axes[0].legend(frameon=False)
     figure.savefig(RESULTS / "ratings_best.png", dpi=90)

@@ -91,6 +91,7 @@ def draw_prior(rng: np.random.Generator, *, study: Study) -> dict[str, Any]:
                 choice[s, held, v] = rng.dirichlet(np.ones(len(held)))
     pairs = [v for v in range(q) if members[:, v].sum() == 2]
     held = np.array([np.flatnonzero(members[:, v]) for v in pairs])
+    as_people, leans, neither = rng.dirichlet([0.5, 0.5, 1.0])
     truths = {
         "set_share": share,
         "pool_size": size,
@@ -98,7 +99,9 @@ def draw_prior(rng: np.random.Generator, *, study: Study) -> dict[str, Any]:
         "choice": choice,
         "choice_of_2": choice[:, held, np.array(pairs)[:, None]],
         "endorsement": share @ members.T,
-        "following": np.array(rng.random()),
+        "following": np.array(1 - neither),
+        "as_people": np.array(as_people),
+        "leaning": np.array(leans / (leans + neither)),
         "constancy": np.exp(np.log(priors.constancy) + priors.constancy_spread * rng.normal()),
         "rho": rng.dirichlet(np.ones(q)),
     }
@@ -119,10 +122,13 @@ def draw_data(truths: Any, rng: np.random.Generator, *, study: Study) -> ratings
     for s in range(n):
         alpha = truths["pool_size"][s] * truths["set_share"][s]
         if study is STUDIES["tied"] and people is not None:
-            w = truths["following"]
+            w = truths["leaning"]
             alpha = truths["constancy"] * (w * people + (1 - w) * truths["rho"])
         shares = rng.standard_gamma(np.broadcast_to(alpha, (ITEMS, q))) + 1e-300
         shares /= shares.sum(axis=1, keepdims=True)
+        if study is STUDIES["tied"] and people is not None:
+            u = truths["as_people"]
+            shares = u * people + (1 - u) * shares
         people = shares if people is None else people
         if study.priors.error is not None and s == 0:
             e = ratings.error_matrix(members, float(truths["error_rate"]), float(truths["skew"]))

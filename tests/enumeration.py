@@ -16,15 +16,23 @@ def enumerated(counts, alpha, seen):
 
     `alpha` (..., Q) and `seen` (..., T, Q) may hold many draws.
     """
+    return enumerated_mean(counts, alpha, seen)[0]
+
+
+def enumerated_mean(counts, alpha, seen):
+    """Besides the probability, the posterior mean of the item's shares, shape (..., Q)."""
     order = [t for t, n in enumerate(counts) for _ in range(n)]
-    total = 0.0
+    total, mean = 0.0, 0.0
+    size = alpha.sum(axis=-1)
     for latent in itertools.product(range(alpha.shape[-1]), repeat=len(order)):
         held = np.bincount(latent, minlength=alpha.shape[-1])
         log = (gammaln(alpha + held) - gammaln(alpha)).sum(axis=-1)
-        log = log - gammaln(alpha.sum(axis=-1) + len(order)) + gammaln(alpha.sum(axis=-1))
+        log = log - gammaln(size + len(order)) + gammaln(size)
         emitted = [seen[..., t, v] for t, v in zip(order, latent, strict=True)]
-        total = total + np.prod(emitted, axis=0) * np.exp(log)
-    return total
+        path = np.prod(emitted, axis=0) * np.exp(log)
+        total = total + path
+        mean = mean + path[..., None] * (alpha + held) / (size + len(order))[..., None]
+    return total, mean / total[..., None]
 
 
 def emission(choice, error):

@@ -33,8 +33,7 @@ class Priors:
     selection : float, default 1
         Dirichlet weight of each member in the choice from a response set; 1 is flat.
     constancy : float, default 8
-        Median of a judge's constancy where it is tied to people (`following`): how many ratings of
-        an item its expectation is worth.
+        Median of a judge's constancy where it is tied to people: see `following`.
     constancy_spread : float, default 1.5
         Standard deviation of its logarithm.
     strength : float, optional

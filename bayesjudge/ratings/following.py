@@ -95,8 +95,8 @@ def following(
     Estimate
         Rows ``following[gpt]``: the share of a judge's expected answers to an item that is
         people's of this item, 0 for a judge that ignores the item and 1 for one that on average
-        answers as people do; and ``constancy[gpt]``, how many ratings its expectation is worth:
-        low for a judge that repeats itself.
+        answers as people do; and ``constancy[gpt]``, how many ratings its expectation is worth
+        where it does not answer as one of the people would: low for a judge that repeats itself.
 
     Raises
     ------

@@ -11,10 +11,7 @@ from bayesjudge.core.fit import Fit
 from bayesjudge.ratings.aggregation import Profile
 from bayesjudge.ratings.algebra import error_matrix
 from bayesjudge.ratings.data import Ratings
-
-#: Share of the starting point that may be left in an item's draw.
-LEFT_OVER = 0.02
-MOST_SWEEPS = 200
+from bayesjudge.ratings.gibbs import draw_dirichlet, latent_sets, sweeps_to_forget
 
 
 def item_shares(fit: Fit, *, draws: int = 400, random_seed: Any = 0) -> np.ndarray:
@@ -128,10 +125,8 @@ def draw_shares(
         else:
             fixed, counts = np.zeros(given.shape), np.concatenate([chosen, given], axis=1)
             seen = np.concatenate([choice[:, s] @ error[:, s], error[:, s]], axis=1)
-        n = counts.sum(axis=1).max(initial=0)
-        # what is left of the start after a sweep is about n / (n + alpha)
-        kept = n / (n + max(float(np.median(alpha[:, s].sum(axis=1))), 0.1))
-        sweeps = int(np.clip(np.ceil(np.log(LEFT_OVER) / np.log(max(kept, 1e-9))), 2, MOST_SWEEPS))
+        n = int(counts.sum(axis=1).max(initial=0))
+        sweeps = sweeps_to_forget(n, float(np.median(alpha[:, s].sum(axis=1))))
         step = max(1, int(4e6 / (counts.size * q)))
         for start in range(0, n_draws, step):
             at = slice(start, start + step)
@@ -152,56 +147,6 @@ def _gibbs(
     for _ in range(sweeps if counts.any() else 0):
         shares = draw_dirichlet(rng, first + latent_sets(shares, counts, seen, rng))
     return shares
-
-
-def latent_sets(
-    shares: np.ndarray, counts: np.ndarray, seen: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
-    """Draw the stable response sets behind ratings.
-
-    Parameters
-    ----------
-    shares : numpy.ndarray, shape (n_draws, n_items, Q)
-        Shares of stable response sets.
-    counts : numpy.ndarray of int, shape (n_items, n_types)
-        Ratings by type.
-    seen : numpy.ndarray, shape (n_draws, n_types, Q)
-        Probability of each type given the set.
-    rng : numpy.random.Generator
-        Source of chance.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_draws, n_items, Q)
-        How many ratings come from each set.
-    """
-    held = np.zeros(shares.shape)
-    for t in np.flatnonzero(counts.sum(axis=0)):
-        items = np.flatnonzero(counts[:, t])
-        behind = np.flatnonzero(seen[:, t].any(axis=0))  # a draw costs by the set
-        chance = shares[:, items[:, None], behind] * seen[:, None, t, behind]
-        chance = chance / chance.sum(axis=-1, keepdims=True)
-        held[:, items[:, None], behind] += rng.multinomial(counts[items, t], chance)
-    return held
-
-
-def draw_dirichlet(rng: np.random.Generator, alpha: np.ndarray) -> np.ndarray:
-    """Draw shares, none of them exactly 0.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Source of chance.
-    alpha : numpy.ndarray, shape (..., Q)
-        Concentrations.
-
-    Returns
-    -------
-    numpy.ndarray, shape (..., Q)
-        Sums to 1 over the last axis.
-    """
-    drawn = np.maximum(rng.standard_gamma(alpha), 1e-300)
-    return drawn / drawn.sum(axis=-1, keepdims=True)
 
 
 def matrices(fit: Fit, taken: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:

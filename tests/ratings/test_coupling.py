@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from enumeration import MEMBERS, OPTIONS, emission, enumerated
+from enumeration import MEMBERS, OPTIONS, emission, enumerated_mean
 from oracles import assert_mc_mean
 
 import bayesjudge as bj
@@ -23,10 +23,13 @@ def tiny():
     return Ratings(chosen, OPTIONS, "yes", endorsed=endorsed, sources=("people", "gpt"))
 
 
-def weighted_prior_draws(ratings, error, n=40_000):
+def weighted_prior_draws(ratings, error, n=60_000):
     """Follow the model as it is written down, and weigh by the likelihood of every path."""
     rng = np.random.default_rng(2)
-    w, kappa = rng.random(n), np.exp(np.log(8.0) + 1.5 * rng.normal(size=n))
+    # ratings in which the judge answers as people do, its leaning towards people, neither
+    both = rng.dirichlet([0.5, 0.5, 1.0], n)
+    u, w = both[:, 0], both[:, 1] / (1 - both[:, 0])
+    kappa = np.exp(np.log(8.0) + 1.5 * rng.normal(size=n))
     rho = rng.dirichlet(np.ones(3), n)
     theta = rng.dirichlet(ALPHA, (n, N_ITEMS))
     log, cross = np.zeros(n), np.zeros((n, N_ITEMS))
@@ -36,13 +39,15 @@ def weighted_prior_draws(ratings, error, n=40_000):
         log += np.log(theta[:, i] @ people.T) @ counts
         alpha = kappa[:, None] * (w[:, None] * theta[:, i] + (1 - w[:, None]) * rho)
         counts = [*ratings.chosen[1, i], *ratings.endorsed[1, i]]
-        whole = enumerated(counts, alpha, judge)
+        # xi sums to 1, so that (c + B) xi = c + B xi
+        seen = u[:, None, None] * (theta[:, i] @ judge.T)[:, :, None]
+        seen = seen + (1 - u[:, None, None]) * judge
+        whole, xi = enumerated_mean(counts, alpha, seen)
         log += np.log(whole)
-        for v in range(3):  # E[eta_v | judge's ratings]: one more rating, which shows its set
-            marked = np.concatenate([judge, np.eye(3)[v][None]])
-            cross[:, i] += theta[:, i, v] * enumerated([*counts, 1], alpha, marked) / whole
+        eta = u[:, None] * theta[:, i] + (1 - u[:, None]) * xi
+        cross[:, i] = (theta[:, i] * eta).sum(axis=-1)
     weight = np.exp(log - log.max())
-    return weight / weight.sum(), w, np.log(kappa), cross
+    return weight / weight.sum(), both[:, 0] + both[:, 1], np.log(kappa), cross
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.2])
@@ -59,11 +64,11 @@ def test_pairs_are_drawn_from_their_posterior(rate):
         None if rate == 0 else np.broadcast_to(np.stack([error, np.eye(3)]), (n, 2, 3, 3)),
         np.random.default_rng(3),
     )
-    weight, w, log_size, cross = weighted_prior_draws(ratings, error)
+    weight, follows, log_size, cross = weighted_prior_draws(ratings, error)
     effective = 1 / (weight**2).sum()
     assert effective > 1_000
     drawn = {
-        "following": (pair.following, w),
+        "following": (pair.following, follows),
         "constancy": (np.log(pair.constancy), log_size),
         **{
             f"item {i}": ((pair.people[:, i] * pair.judge[:, i]).sum(axis=-1), cross[:, i])
