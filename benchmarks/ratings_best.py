@@ -3,12 +3,14 @@
     python benchmarks/ratings_best.py               # 12 worlds a budget
     python benchmarks/ratings_best.py --worlds 40   # continues where the last run ended
 
-Three judges and 60 items; a judge's shares of response sets are a mix of people's and of its own
-(not the model's own form), it chooses from a set in its own way, and a third of the items have
-three response sets of every source besides. ``tied`` draws each judge together with people
+Three judges and 60 items; a judge's shares of response sets are a mix of people's and of its own,
+those of half the judges sharpened (the third power: they repeat themselves, which is not the
+model's own form); it chooses from a set in its own way, and a third of the items have three response sets of
+every source besides. ``tied`` draws each judge together with people
 (`bayesjudge.ratings.coupling`), ``untied`` every source by itself, ``counted`` takes frequencies
 of the bootstrap. Writes ratings_best.csv (by budget and method), ratings_best.png (reliability)
-and every probability to ratings_best.jsonl.
+and every probability to ratings_best.jsonl. ``coverage`` is of 95 % intervals of the definition's
+value, over all judges, and ``sharp`` over the sharpened ones.
 """
 
 from __future__ import annotations
@@ -40,15 +42,17 @@ OF = (
 SEED = 20_261
 
 
-def world(rng: np.random.Generator, budget: int) -> tuple[room.Ratings, np.ndarray]:
-    """Ratings, and the true value of each definition for each judge."""
+def world(rng: np.random.Generator, budget: int) -> tuple[room.Ratings, np.ndarray, np.ndarray]:
+    """Ratings, the true value of each definition for each judge, and who is sharpened."""
     mean = rng.dirichlet((4, 4, 3))
     people = rng.dirichlet(rng.uniform(2, 6) * mean, ITEMS)
     alike = rng.uniform(0.2, 0.95, JUDGES)
     shares, strengths = [people], rng.normal(0, 1, JUDGES + 1)
-    for a in alike:
+    sharp = rng.random(JUDGES) < 0.5
+    for a, power in zip(alike, np.where(sharp, 3, 1), strict=True):
         own = rng.dirichlet(4 * rng.dirichlet(11 * mean), ITEMS)
-        shares.append(a * people + (1 - a) * own)
+        mixed = (a * people + (1 - a) * own) ** power
+        shares.append(mixed / mixed.sum(axis=1, keepdims=True))
     profiles, chosen, endorsed = [], [], np.zeros((JUDGES + 1, ITEMS, 3), int)
     for s, (share, strength) in enumerate(zip(shares, strengths, strict=True)):
         choices = share @ room.choice_matrix(MEMBERS, strength).T
@@ -58,12 +62,12 @@ def world(rng: np.random.Generator, budget: int) -> tuple[room.Ratings, np.ndarr
     names = ("people", *(f"judge {j}" for j in range(1, JUDGES + 1)))
     data = room.Ratings(np.array(chosen), OPTIONS, "yes", endorsed=endorsed, sources=names)
     true = [[d.value(judge, profiles[0]) for judge in profiles[1:]] for d in OF]
-    return data, np.array(true)
+    return data, np.array(true), sharp
 
 
 def one(seed: int, budget: int) -> list[dict[str, Any]]:
     """Every method's values and P(best) in one world."""
-    data, true = world(np.random.default_rng([SEED, budget, seed]), budget)
+    data, true, sharp = world(np.random.default_rng([SEED, budget, seed]), budget)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fit = room.fit(data, random_seed=seed, draws=500, tune=400, chains=4, road="full")
@@ -87,6 +91,7 @@ def one(seed: int, budget: int) -> list[dict[str, Any]]:
                     "converged": fit.converged,
                     "met": "not-met" not in {c.name for c in one_found.cautions},
                     "best": int(loss.argmin()),
+                    "sharp": sharp.tolist(),
                     "probability": best[i].round(4).tolist(),
                     "error": (one_found.values[i] - true[i]).round(5).tolist(),
                     "covered": ((ends[:, 0] <= true[i]) & (true[i] <= ends[:, 1])).tolist(),
@@ -108,6 +113,10 @@ def summarise(rows: pd.DataFrame) -> pd.DataFrame:
         log_loss=-np.log(np.maximum(right, 1 / 400)),
         bias=[np.mean(e) for e in rows["error"]],
         coverage=[np.mean(c) for c in rows["covered"]],
+        sharp=[
+            np.mean(np.array(c)[s]) if any(s) else np.nan
+            for c, s in zip(rows["covered"], rows["sharp"], strict=True)
+        ],
     )
     by = scored.groupby(["budget", "method", "definition"])
     return by.mean().assign(worlds=by.size()).reset_index()

@@ -35,11 +35,12 @@ def plot_ranks(performance: Performance, *, ax: Axes | None = None) -> Axes:
     ranks, best = performance.ranks(), performance.best()
     n = len(ranks)
     ax = ax or new_axes(max(6.5, 0.55 * n + 2), 0.45 * len(ranks.columns) + 3.2)
+    places = ranks.iloc[-1].rank(method="first")  # names of judges that tie stand one by one
     for j, judge in enumerate(ranks.columns):
         colour = f"C{j % 10}"
         ax.plot(np.arange(n), ranks[judge], color=colour, lw=2, alpha=0.5)
         ax.scatter(np.arange(n), ranks[judge], s=15 + 200 * best[judge], color=colour, zorder=3)
-        ax.text(n - 0.6, ranks[judge].iloc[-1], str(judge), color=colour, va="center")
+        ax.text(n - 0.6, places[judge], str(judge), color=colour, va="center")
     ax.set_xticks(np.arange(n), ranks.index, rotation=60, ha="right", fontsize=8)
     ax.set_yticks(np.arange(1, len(ranks.columns) + 1))
     ax.set(ylim=(len(ranks.columns) + 0.5, 0.5), ylabel="rank (1 is best)")

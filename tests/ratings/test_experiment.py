@@ -137,6 +137,14 @@ def test_plot_ranks_has_a_line_a_judge():
     assert_allclose(ax.get_lines()[0].get_ydata(), found.ranks()["gpt"])
 
 
+def test_plot_ranks_names_judges_that_tie_one_by_one():
+    same = simulated(bj.ratings, 1)
+    chosen, endorsed = same.chosen[[0, 1, 1]], same.endorsed[[0, 1, 1]]
+    twins = bj.ratings.Ratings(chosen, same.options, "yes", endorsed=endorsed)
+    ax = bj.ratings.plot_ranks(bj.ratings.agreement(twins, replicates=20, pseudo_count=0.5))
+    assert [text.get_position()[1] for text in ax.texts] == [1, 2]
+
+
 def test_plot_shift_draws_a_definition_or_what_each_selects():
     sweep = bj.ratings.shift_sweep(simulated(bj.ratings, 1))
     ax = bj.ratings.plot_shift(sweep, definition="prevalence (at 0.5)")
