@@ -5,8 +5,8 @@
 
 Three judges and 60 items; a judge's shares of response sets are a mix of people's and of its own,
 those of half the judges sharpened (the third power: they repeat themselves, which is not the
-model's own form); it chooses from a set in its own way, and a third of the items have three response sets of
-every source besides. ``tied`` draws each judge together with people
+model's own form). A judge chooses from a set in its own way, and a third of the items have three
+response sets of every source besides. ``tied`` draws each judge together with people
 (`bayesjudge.ratings.coupling`), ``untied`` every source by itself, ``counted`` takes frequencies
 of the bootstrap. Writes ratings_best.csv (by budget and method), ratings_best.png (reliability)
 and every probability to ratings_best.jsonl. ``coverage`` is of 95 % intervals of the definition's
