@@ -189,8 +189,10 @@ def ranks_of(name: str, study: Study, simulations: int, workers: int | None) -> 
 def draw(counts: pd.DataFrame) -> None:
     """Draw every study's ranks; curves of one unknown share a colour."""
     names = [name for name in STUDIES if name in set(counts["study"])]
-    rows = -(-len(names) // 4)
-    figure = plt.figure(figsize=(16, 3.6 * rows), layout="constrained")
+    columns = min(4, len(names))
+    rows = -(-len(names) // columns)
+    figure = plt.figure(figsize=(4 * columns, 3.4 * rows + 0.4), layout="constrained")
+    curves: dict[str, Any] = {}
     for i, name in enumerate(names):
         here = counts[counts["study"] == name].set_index("quantity")["counts"]
         parts = []
@@ -201,19 +203,16 @@ def draw(counts: pd.DataFrame) -> None:
         study = lab.RankStudy(pd.concat(parts), times.size - 1, {})
         # shares of two options sum to 1: the second's curve is the first's, turned over
         shown = [q for q in here.index if not re.fullmatch(r"choice_of_2.*, 1\]", q)]
-        ax = lab.plot_ranks(study, quantities=shown, ax=figure.add_subplot(rows, 4, i + 1))
-        kinds = dict.fromkeys(q.partition("[")[0] for q in shown)
-        colours = {kind: f"C{c}" for c, kind in enumerate(kinds)}
-        curves = {}
-        for line in ax.lines:
+        ax = lab.plot_ranks(study, quantities=shown, ax=figure.add_subplot(rows, columns, i + 1))
+        for line in ax.lines[1:]:  # the first is the axis
             kind = str(line.get_label()).partition("[")[0]
-            if kind in colours:
-                line.set(color=colours[kind], alpha=0.8, lw=1)
-                curves[kind] = line
+            first = curves.setdefault(kind, line)
+            colour = f"C{len(curves) - 1}" if first is line else first.get_color()
+            line.set(color=colour, alpha=0.8, lw=1)
         ax.get_legend().remove()
-        ax.legend(curves.values(), curves, frameon=False, fontsize="small", loc="lower center")
         n = int(np.array(here.iloc[0].split(), int).sum())
-        ax.set_title(f"{name}: {len(here)} unknowns, {n} simulations", fontsize=10)
+        ax.set_title(f"{name}: {n} simulations", fontsize=10)
+    figure.legend(curves.values(), curves, loc="outside lower center", ncols=7, frameon=False)
     figure.savefig(RESULTS / "sbc_ratings.png", dpi=80)
 
 
