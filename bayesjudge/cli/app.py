@@ -81,15 +81,18 @@ def _problems(error: InputError, tokens: Sequence[str]) -> str:
 
 
 def _as_options(text: str, tokens: Sequence[str]) -> str:
-    """``unparsed='fail'``, as a room says it, becomes ``--unparsed fail``."""
+    """``unparsed='fail'``, as a room says it, becomes ``--unparsed fail``.
+
+    What takes several at once, such as ``judges=``, is an option that may be repeated: ``--judge``.
+    """
     step = app[tokens[0]]
     if len(tokens) > 1 and tokens[1] in step:  # a command within a command
         step = step[tokens[1]]
     command = step.default_command
     for name in inspect.signature(command).parameters if command else ():
         option = "--" + name.replace("_", "-")
-        text = re.sub(rf"\b{name}='(\w+)'", rf"{option} \1", text)
-        text = re.sub(rf"\b{name}=(?=[,)]|$)", option, text)
+        text = re.sub(rf"\b{name}s?='(\w+)'", rf"{option} \1", text)
+        text = re.sub(rf"\b{name}s?=(?=[,)]|$)", option, text)
     return text
 
 

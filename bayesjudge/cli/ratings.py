@@ -119,10 +119,14 @@ def ratings(
         missing_value=missing_value or (),
         recode=_meanings(recode or []),
     )
+    others = [o for o in data.options if o != data.positive]
+    with checking("options") as require:
+        ok = shift_from is None or shift_from in others
+        require(ok, f"--shift-from {shift_from}: name one of {others}")
+    chosen = shift_from or others[0]
     priors = room.Priors(error=_error_prior(error))
     of = room.definitions(cutoff)
     counted = room.agreement(data, of=of, pseudo_count=pseudo_count, random_seed=shared.seed)
-    chosen = shift_from or next(o for o in data.options if o != data.positive)
     sweep = room.shift_sweep(data, chosen=chosen, added=data.positive, of=of)
 
     def sample() -> Fit:

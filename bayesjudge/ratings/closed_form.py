@@ -137,11 +137,13 @@ def agreement(
     Raises
     ------
     InputError
-        Where there is no judge, or fewer than two items that all sources rated.
+        Where there is no judge, fewer than two items that all sources rated, or a setting out of
+        range.
     """
     with checking("agreement") as require:
         require(ratings.judges, "there is no judge among the sources")
         require(replicates >= 1, f"replicates must be 1 or more, got {replicates}")
+        require(pseudo_count >= 0, f"pseudo_count must be 0 or more, got {pseudo_count!r}")
     chosen = tuple(of or definitions())
     profiles = {
         name: ratings.profile(name, pseudo_count=pseudo_count) for name in ratings.sources or ()

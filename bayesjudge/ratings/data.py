@@ -78,6 +78,7 @@ class Ratings:
                 f"chosen has shape {chosen.shape}, expected (sources, items, {len(options)})",
             )
             require(len(options) >= 2, f"at least two options, got {list(options)}")
+            require(len(set(options)) == len(options), f"options repeat: {list(options)}")
         n_sources, n_items, k = chosen.shape
         shapes = {
             "chosen": (n_sources, n_items, k),

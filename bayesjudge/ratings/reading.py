@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -159,11 +161,13 @@ def _options(rows: pd.DataFrame, positive: str, options: Sequence[str] | None) -
         return tuple(map(spell, options))
     seen = {c for c in rows["choice"] if c is not None}
     seen |= {o for s in rows["chosen_set"] if s is not None for o in s}
+    near = get_close_matches(spell(positive), seen, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}?" if near else f"answers are {sorted(seen)[: 2 * SHOWN]}."
     with checking("ratings.from_frame") as require:
         require(
             spell(positive) in seen,
-            f"positive={spell(positive)!r} is nobody's answer; answers are "
-            f"{sorted(seen)[: 2 * SHOWN]}. Where nobody happened to give it, declare options=",
+            f"positive={spell(positive)!r} is nobody's answer; {hint} Where nobody happened to "
+            "give it, declare options=",
         )
     return (spell(positive), *sorted(seen - {spell(positive)}))
 
@@ -178,8 +182,12 @@ def _check(
     raters = set(rows["rater"])
     admissible = {frozenset(s) for s in sets}
     with checking("ratings.from_frame") as require:
-        absent = [j for j in judges if j not in raters]
-        require(not absent, f"judges {absent} do not occur; raters are {sorted(raters)[:8]}")
+        for judge in judges:
+            near = get_close_matches(judge, raters, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"raters are {sorted(raters)[:8]}"
+            require(judge in raters, f"no rater {judge!r} for a judge; {hint}")
+        twice = sorted({j for j in judges if judges.count(j) > 1})
+        require(not twice, f"judges {twice} are named twice")
         require(raters - set(judges), "every rater is a judge, so there is nobody to agree with")
         choices = {c for c in rows["choice"] if c is not None}
         joined = sorted(c for c in choices if separator in c)
@@ -188,6 +196,14 @@ def _check(
             f"choices {joined[:SHOWN]} hold {separator!r}: where raters could name several "
             "options, all their answers are response sets, also those with one option; name that "
             "column response_set=",
+        )
+        parts = {o: set(re.split(r"\W+", o)) for o in options}
+        made = sorted(o for o, p in parts.items() if len(p) > 1 and p <= set(options))
+        several = [o for o in made if o not in joined]
+        require(
+            not several,
+            f"options {several[:SHOWN]} are made of other options: does separator={separator!r} "
+            "stand between the options of a response set?",
         )
         strange = sorted(choices - set(options) - set(joined))
         require(not strange, f"choices {strange[:SHOWN]} are not among options {list(options)}")

@@ -62,6 +62,24 @@ def test_ratings_names_what_it_does_not_understand(answers, capsys):
     assert "who" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (("--shift-from", "maybe"), "--shift-from maybe: name one of ['no']"),
+        (("--separator", ";"), "does separator=';' stand between"),
+        (("--judge", "gemini"), "no rater 'gemini' for a judge"),
+    ],
+)
+def test_ratings_names_a_mistyped_value(answers, capsys, wrong, words):
+    assert main(arguments(answers, *wrong)) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_ratings_speaks_of_repeated_options_as_the_command_line_does(answers, capsys):
+    assert main(["ratings", str(answers), "--positive", "yes", "--judge", "gpt"]) == 2
+    assert "list judges in --judge, or give people names" in capsys.readouterr().err
+
+
 def test_ratings_recodes_a_judge_that_was_asked_the_opposite(tmp_path, capsys):
     table = bj.ratings.simulate(items=300, random_seed=1)
     answers = tmp_path / "answers.csv"

@@ -54,6 +54,26 @@ def test_problems_are_named_together():
         assert words in text
 
 
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"judges": ["gtp"]}, "no rater 'gtp' for a judge; did you mean 'gpt'"),
+        ({"judges": ["gpt", "gpt"]}, r"judges \['gpt'\] are named twice"),
+        ({"positive": "unsafe"}, r"'unsafe' is nobody's answer; answers are \['no', 'yes'\]"),
+        ({"separator": ";"}, r"\['no\|yes'\] are made of other options: does separator=';'"),
+        ({"options": ["yes", "no", "yes"]}, "options repeat"),
+    ],
+)
+def test_a_mistyped_setting_is_named(settings, words):
+    with pytest.raises(bj.InputError, match=words):
+        read(**settings)
+
+
+def test_a_negative_pseudo_count_is_refused():
+    with pytest.raises(bj.InputError, match=r"pseudo_count must be 0 or more, got -0\.5"):
+        bj.ratings.agreement(read(), pseudo_count=-0.5)
+
+
 def test_a_person_who_answers_twice_is_named():
     twice = pd.concat([TABLE, TABLE.iloc[[0]]], ignore_index=True)
     with pytest.raises(bj.InputError, match="ann"):
@@ -66,7 +86,7 @@ def test_a_positive_option_must_be_one():
 
 
 def test_a_positive_option_that_nobody_gave_is_no_new_option():
-    with pytest.raises(bj.InputError, match=r"'Yes' is nobody's answer; answers are \['no', 'yes"):
+    with pytest.raises(bj.InputError, match=r"'Yes' is nobody's answer; did you mean 'yes'"):
         read(positive="Yes")
     assert read(positive="maybe", options=["maybe", "yes", "no"]).positive_index == 0
 
