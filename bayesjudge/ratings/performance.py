@@ -85,8 +85,13 @@ class Performance:
             cautions=self.cautions,
         )
 
-    def best(self) -> pd.DataFrame:
+    def best(self, weight: np.ndarray | None = None) -> pd.DataFrame:
         """Probability that each judge is the best, under each definition.
+
+        Parameters
+        ----------
+        weight : numpy.ndarray, shape (n_draws,), optional
+            Of each draw, summing to 1; all the same by default.
 
         Returns
         -------
@@ -96,8 +101,8 @@ class Performance:
         """
         loss = self._loss(self.draws)
         best = (loss <= loss.min(axis=-1, keepdims=True) + 1e-12).astype(float)
-        share = (best / best.sum(axis=-1, keepdims=True)).mean(axis=0)
-        return self._table(share)
+        shares = best / best.sum(axis=-1, keepdims=True)
+        return self._table(np.average(shares, axis=0, weights=weight))
 
     def chances(self) -> Estimate:
         """Give `best` as an estimate, for reports.
@@ -191,6 +196,27 @@ class Performance:
         """
         at = [self.judges.index(j) for j in judges]
         return replace(self, judges=judges, values=self.values[:, at], draws=self.draws[:, :, at])
+
+    def under(self, *definitions: str) -> Self:
+        """Keep some definitions.
+
+        Parameters
+        ----------
+        *definitions : str
+            As they print themselves, such as ``"mse (srs/srs)"``.
+
+        Returns
+        -------
+        Performance
+            With fewer rows.
+        """
+        at = [i for i, d in enumerate(self.definitions) if str(d) in definitions]
+        return replace(
+            self,
+            definitions=tuple(self.definitions[i] for i in at),
+            values=self.values[at],
+            draws=self.draws[:, at],
+        )
 
     def _loss(self, values: Any) -> np.ndarray:
         loss = [d.loss(values[..., i, :]) for i, d in enumerate(self.definitions)]

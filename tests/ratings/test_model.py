@@ -333,8 +333,32 @@ def test_other_priors_are_weighed_exactly(forced_fit):
     few = bj.ratings.prior_sweep(forced_fit)["endorsement, few accept several[people, yes]"]
     assert few.value == pytest.approx(weight @ at / weight.sum(), rel=1e-12)
     assert few.value < same.value
+    every = bj.ratings.prior_sweep(forced_fit, {"same": 1.0}, cutoff=0.4)
+    plain = bj.ratings.prevalences(forced_fit, cutoffs=[0.4])["prevalence (at 0.4)[people]"]
+    weighed = every["prevalence (at 0.4), same[people]"]
+    assert_allclose((weighed.value, weighed.low, weighed.high), plain, atol=1 / 120)
     with pytest.raises(bj.InputError, match="expected one positive weight or 3"):
         bj.ratings.prior_sweep(forced_fit, {"odd": (1.0, 2.0)})
+
+
+def test_who_is_best_is_weighed_for_other_priors_of_people(forced_fit):
+    of = [bj.ratings.Definition("mse"), bj.ratings.Definition("hit_rate", "hard", "hard")]
+    worth = bj.ratings.performance(forced_fit, of=of, draws=400, tied=False)
+    swept = bj.ratings.prior_sweep(
+        forced_fit, {"same": 1.0, "several": (1.0, 1.0, 2.0)}, performance=worth
+    )
+    best, share = worth.best(), forced_fit.draws("set_share")[:, 0, 2]
+    assert swept["best, mse (srs/srs), same[gpt]"].value == pytest.approx(
+        best.loc["mse (srs/srs)", "gpt"], rel=1e-12
+    )
+    weight = share[np.linspace(0, len(share) - 1, 400).astype(int)]
+    loss = worth.draws[:, 0]
+    expected = (loss[:, 0] < loss[:, 1]) @ weight / weight.sum()
+    found = swept["best, mse (srs/srs), several[gpt]"].value
+    assert found == pytest.approx(expected, rel=1e-12)
+    counted = bj.ratings.agreement(forced_fit.data, replicates=5)
+    with pytest.raises(bj.InputError, match="not from agreement"):
+        bj.ratings.prior_sweep(forced_fit, performance=counted)
 
 
 # Downstream -------------------------------------------------------------------------------------
