@@ -35,7 +35,12 @@ from scipy.special import gammaln
 
 from bayesjudge.ratings.beliefs import Priors
 from bayesjudge.ratings.data import Ratings
-from bayesjudge.ratings.gibbs import draw_dirichlet, latent_sets, sweeps_to_forget
+from bayesjudge.ratings.gibbs import (
+    draw_dirichlet,
+    latent_sets,
+    sweeps_to_forget,
+    what_is_seen,
+)
 
 #: Chains side by side, half of them begun far from people and half close to them.
 CHAINS = 40
@@ -129,7 +134,7 @@ def couple(
     n_draws = len(alpha)
     blocks = np.array_split(np.arange(n_draws), -(-n_draws // CHAINS))
     chains = len(blocks[0])
-    sides = [_seen(ratings, s, choice, error) for s in (0, judge)]
+    sides = [what_is_seen(ratings, s, choice, error) for s in (0, judge)]
     state = _begin(ratings, alpha[blocks[0]], judge, rng)
     grid = _Constancy(ratings, judge, priors)
     burn_in, between = _sweeps(ratings, judge, alpha)
@@ -160,15 +165,6 @@ def _sweeps(ratings: Ratings, judge: int, alpha: np.ndarray) -> tuple[int, int]:
     n = int(max(x.max(initial=0) for x in rated))
     forget = sweeps_to_forget(n, float(np.median(alpha[:, 0].sum(axis=1))))
     return max(BURN_IN, 3 * forget), max(BETWEEN, forget // 2)
-
-
-def _seen(ratings: Ratings, s: int, choice: np.ndarray, error: np.ndarray | None) -> tuple:
-    """One source's sets that are certain, its other ratings, and how they arise from a set."""
-    chosen, given = ratings.alone[s], ratings.endorsed[s]
-    if error is None or s > 0:
-        return given.astype(float), chosen, choice[:, s]
-    seen = np.concatenate([choice[:, s] @ error[:, s], error[:, s]], axis=1)
-    return np.zeros(given.shape), np.concatenate([chosen, given], axis=1), seen
 
 
 def _begin(ratings: Ratings, alpha: np.ndarray, judge: int, rng: np.random.Generator) -> _State:

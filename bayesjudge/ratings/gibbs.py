@@ -4,9 +4,43 @@ from __future__ import annotations
 
 import numpy as np
 
+from bayesjudge.ratings.data import Ratings
+
 #: Share of the starting point that may be left in an item's draw.
 LEFT_OVER = 0.02
 MOST_SWEEPS = 200
+
+
+def what_is_seen(
+    ratings: Ratings, s: int, choice: np.ndarray, error: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Tell one source's ratings whose stable set is certain from those that leave it open.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        What was seen.
+    s : int
+        Position of the source.
+    choice : numpy.ndarray, shape (n_draws, n_sources, K, Q)
+        Forced-choice matrices F.
+    error : numpy.ndarray, shape (n_draws, n_sources, Q, Q), or None
+        Error matrices E; None where nobody errs. Judges never do.
+
+    Returns
+    -------
+    certain : numpy.ndarray, shape (n_items, Q)
+        Response sets that were given without error.
+    counts : numpy.ndarray of int, shape (n_items, n_types)
+        The other ratings: choices, and the sets of people who may err.
+    seen : numpy.ndarray, shape (n_draws, n_types, Q)
+        Probability of each type given the stable set.
+    """
+    chosen, given = ratings.alone[s], ratings.endorsed[s]
+    if error is None or s > 0:
+        return given.astype(float), chosen, choice[:, s]
+    seen = np.concatenate([choice[:, s] @ error[:, s], error[:, s]], axis=1)
+    return np.zeros(given.shape), np.concatenate([chosen, given], axis=1), seen
 
 
 def sweeps_to_forget(n: int, size: float) -> int:

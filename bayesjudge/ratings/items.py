@@ -11,7 +11,12 @@ from bayesjudge.core.fit import Fit
 from bayesjudge.ratings.aggregation import Profile
 from bayesjudge.ratings.algebra import error_matrix
 from bayesjudge.ratings.data import Ratings
-from bayesjudge.ratings.gibbs import draw_dirichlet, latent_sets, sweeps_to_forget
+from bayesjudge.ratings.gibbs import (
+    draw_dirichlet,
+    latent_sets,
+    sweeps_to_forget,
+    what_is_seen,
+)
 
 
 def item_shares(fit: Fit, *, draws: int = 400, random_seed: Any = 0) -> np.ndarray:
@@ -119,12 +124,7 @@ def draw_shares(
     n_draws, n_sources, q = alpha.shape
     out = np.empty((n_draws, n_sources, ratings.chosen.shape[1], q))
     for s in range(n_sources):
-        chosen, given = ratings.alone[s], ratings.endorsed[s]
-        if error is None:
-            fixed, counts, seen = given.astype(float), chosen, choice[:, s]
-        else:
-            fixed, counts = np.zeros(given.shape), np.concatenate([chosen, given], axis=1)
-            seen = np.concatenate([choice[:, s] @ error[:, s], error[:, s]], axis=1)
+        fixed, counts, seen = what_is_seen(ratings, s, choice, error)
         n = int(counts.sum(axis=1).max(initial=0))
         sweeps = sweeps_to_forget(n, float(np.median(alpha[:, s].sum(axis=1))))
         step = max(1, int(4e6 / (counts.size * q)))

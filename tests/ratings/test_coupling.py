@@ -9,21 +9,20 @@ import bayesjudge as bj
 from bayesjudge.ratings import Priors, Ratings
 from bayesjudge.ratings.coupling import CHAINS, couple
 
-N_ITEMS = 4
+N_ITEMS = 3
 ALPHA = np.array([1.2, 0.8, 0.9])
 CHOICE = np.stack([bj.ratings.choice_matrix(MEMBERS, g) for g in (0.6, -0.4)])
 
 
 def tiny():
-    """Two choices of people; of the judge two choices and one set: few enough to enumerate."""
-    rng = np.random.default_rng(1)
-    chosen = np.array([[[2, 0], [0, 2], [1, 1], [2, 0]], [[2, 0], [0, 2], [0, 2], [2, 0]]])
+    """Two choices of people but for one item; of the judge two and one set: few to enumerate."""
+    chosen = np.array([[[2, 0], [0, 2], [0, 0]], [[2, 0], [0, 2], [2, 0]]])
     endorsed = np.zeros((2, N_ITEMS, 3), int)
-    endorsed[1] = rng.multinomial(1, [0.3, 0.3, 0.4], N_ITEMS)
+    endorsed[1] = np.eye(3, dtype=int)[[2, 1, 0]]
     return Ratings(chosen, OPTIONS, "yes", endorsed=endorsed, sources=("people", "gpt"))
 
 
-def weighted_prior_draws(ratings, error, n=60_000):
+def weighted_prior_draws(ratings, error, n=100_000):
     """Follow the model as it is written down, and weigh by the likelihood of every path."""
     rng = np.random.default_rng(2)
     # ratings in which the judge answers as people do, its leaning towards people, neither
@@ -32,7 +31,7 @@ def weighted_prior_draws(ratings, error, n=60_000):
     kappa = np.exp(np.log(8.0) + 1.5 * rng.normal(size=n))
     rho = rng.dirichlet(np.ones(3), n)
     theta = rng.dirichlet(ALPHA, (n, N_ITEMS))
-    log, cross = np.zeros(n), np.zeros((n, N_ITEMS))
+    log, cross, own = np.zeros(n), np.zeros((n, N_ITEMS)), np.zeros((n, N_ITEMS))
     people, judge = emission(CHOICE[0], error), emission(CHOICE[1], np.eye(3))
     for i in range(N_ITEMS):
         counts = [*ratings.chosen[0, i], *ratings.endorsed[0, i]]
@@ -45,9 +44,9 @@ def weighted_prior_draws(ratings, error, n=60_000):
         whole, xi = enumerated_mean(counts, alpha, seen)
         log += np.log(whole)
         eta = u[:, None] * theta[:, i] + (1 - u[:, None]) * xi
-        cross[:, i] = (theta[:, i] * eta).sum(axis=-1)
+        cross[:, i], own[:, i] = (theta[:, i] * eta).sum(axis=-1), eta[:, 0]
     weight = np.exp(log - log.max())
-    return weight / weight.sum(), both[:, 0] + both[:, 1], np.log(kappa), cross
+    return weight / weight.sum(), both[:, 0] + both[:, 1], np.log(kappa), theta[..., 0], own, cross
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.2])
@@ -64,9 +63,9 @@ def test_pairs_are_drawn_from_their_posterior(rate):
         None if rate == 0 else np.broadcast_to(np.stack([error, np.eye(3)]), (n, 2, 3, 3)),
         np.random.default_rng(3),
     )
-    weight, follows, log_size, cross = weighted_prior_draws(ratings, error)
+    weight, follows, log_size, people, judge, cross = weighted_prior_draws(ratings, error)
     effective = 1 / (weight**2).sum()
-    assert effective > 1_000
+    assert effective > 4_000
     drawn = {
         "following": (pair.following, follows),
         "constancy": (np.log(pair.constancy), log_size),
@@ -74,6 +73,8 @@ def test_pairs_are_drawn_from_their_posterior(rate):
             f"item {i}": ((pair.people[:, i] * pair.judge[:, i]).sum(axis=-1), cross[:, i])
             for i in range(N_ITEMS)
         },
+        **{f"people {i}": (pair.people[:, i, 0], people[:, i]) for i in range(N_ITEMS)},
+        **{f"judge {i}": (pair.judge[:, i, 0], judge[:, i]) for i in range(N_ITEMS)},
     }
     for name, (values, prior) in drawn.items():
         mean = weight @ prior
