@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import pandas as pd
 from cyclopts import Parameter
 
 from bayesjudge import ratings as room
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
 _DATA = Parameter(group=DATA, negative="")
 _MODEL = Parameter(group=MODEL, negative="")
 
-#: Definitions by which the page says who is best under other priors: with all it would be long.
-SWEPT = ("hit_rate (h/h)", "mse (srs/srs)", "decision_consistency")
+#: Definitions by which the screen says who is best, and the page who is under other priors.
+MAIN = ("hit_rate (h/h)", "mse (srs/srs)", "decision_consistency")
 
 #: The declaration that nothing in a table can stand in for.
 LESSON = (
@@ -183,7 +185,7 @@ ratings.lessons = {"--positive": LESSON}  # type: ignore[attr-defined]
 def follow_up(
     fit: Fit, performance: room.Performance, cutoff: float, ci_prob: float, seed: Any
 ) -> list[Estimate]:
-    """Say what follows from a fit: what judges are worth, prevalences, and what the prior does.
+    """Say what follows from a fit: what judges are worth, what the prior does, prevalences.
 
     Parameters
     ----------
@@ -203,19 +205,22 @@ def follow_up(
     list of Estimate
         In this order.
     """
-    other: list[Estimate] = []
+    names = [str(d) for d in performance.definitions]
+    main = performance.under(*(name for name in names if name.startswith(MAIN)))
+    rest = performance.under(*(name for name in names if not name.startswith(MAIN)))
+    swept = []
     if not fit.data.fully_specified:
-        some = performance.under(
-            *(d for d in map(str, performance.definitions) if d.startswith(SWEPT))
-        )
-        other = [room.prior_sweep(fit, performance=some, cutoff=cutoff, ci_prob=ci_prob)]
-    return [
-        performance.estimate(ci_prob=ci_prob),
-        performance.chances(),
-        room.prevalences(fit, cutoffs=[cutoff], ci_prob=ci_prob, random_seed=seed),
-        room.following(fit, ci_prob=ci_prob, random_seed=seed),
-        *other,
-    ]
+        swept = [room.prior_sweep(fit, performance=main, cutoff=cutoff, ci_prob=ci_prob)]
+    settings: dict[str, Any] = {"ci_prob": ci_prob, "random_seed": seed}
+    last = (
+        main.chances(),
+        room.prevalences(fit, cutoffs=[cutoff], **settings),
+        room.following(fit, **settings),
+    )
+    # the screen shows the last one only: what a reader came for
+    joined = replace(last[-1], table=pd.concat([one.table for one in last]))
+    every = [performance.estimate(ci_prob=ci_prob), *([rest.chances()] if rest.definitions else [])]
+    return [*every, *swept, joined]
 
 
 def _meanings(recode: Sequence[str]) -> dict[str, dict[str, str]]:

@@ -158,7 +158,7 @@ def rest(
     held: dict[str, list[str]] = {}
     for one in results:
         held.setdefault("; ".join(one.assumptions), []).append(brief(one.method))
-    lines = [f"{', '.join(methods)}: {text}" for text, methods in held.items() if text]
+    lines = [f"{', '.join(dict.fromkeys(m))}: {text}" for text, m in held.items() if text]
     _section(console, "Assumptions", lines)
     _section(console, "Sampling", [_sampling(fit) for fit in results if isinstance(fit, Fit)])
 
