@@ -119,8 +119,8 @@ def agreement(
     of : sequence of Definition, optional
         What to evaluate; `definitions` by default.
     replicates : int, default 1000
-        Bootstrap samples of items. Pairs of ratings are never resampled: they are not independent,
-        and such intervals cover 61 % at a nominal 95 %.
+        Bootstrap samples of items. Pairs of ratings are never resampled: those of one item are not
+        independent, and such intervals would be far too short.
     pseudo_count : float, default 0
         Added to each option's choices in an item. At 0, one option that a judge never gave where
         people did makes a divergence infinite.

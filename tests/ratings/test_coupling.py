@@ -1,5 +1,7 @@
 """People and a judge tied item by item: against weighted prior draws, and on known judges."""
 
+import sys
+
 import numpy as np
 import pytest
 from enumeration import MEMBERS, OPTIONS, emission, enumerated_mean
@@ -142,3 +144,14 @@ def test_a_judges_draws_do_not_depend_on_other_judges():
             )
         )
     assert np.array_equal(made[0].judge, made[1].judge)
+
+
+def test_ties_are_drawn_once_for_performance_and_following(fit_of, monkeypatch):
+    module, fit = sys.modules["bayesjudge.ratings.following"], fit_of(bj.ratings)
+    settings = {"draws": 60, "random_seed": 5}
+    drawn = bj.ratings.following(fit, **settings)
+    module._DRAWN.clear()
+    bj.ratings.performance(fit, of=[bj.ratings.Definition("mse")], **settings)
+    monkeypatch.setattr(module, "couple", None)  # to draw again would fail
+    again = bj.ratings.following(fit, **settings)
+    assert again.table.equals(drawn.table)
