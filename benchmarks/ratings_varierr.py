@@ -1,7 +1,8 @@
 """What forced choices hide, on items where the same people gave both.
 
 Run ``python benchmarks/ratings_varierr.py FOLDER`` with the folder that holds VariErr-NLI's
-response_sets_long.csv and varierr_compact.csv (Weber-Genzel et al. 2024; not ours to pass on).
+response_sets_long.csv and varierr_compact.csv (Weber-Genzel et al. 2024; not ours to pass on);
+``--road "choices only"`` runs part 2 on that road alone, and keeps the other results.
 
 Part 1 estimates how people choose from a response set, from paired answers. Part 2 takes 100 items
 of which only their 100 forced choices are known, with 100 choices of each of 400 others, and
@@ -16,7 +17,7 @@ road can meet the annotators exactly. Writes results/ratings_varierr.csv,
 results/ratings_varierr_choice.csv and results/ratings_varierr.png.
 """
 
-import sys
+import argparse
 import time
 from pathlib import Path
 
@@ -133,17 +134,31 @@ def recovered(
 
 
 def main() -> None:
-    both, choices, target, known = read(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--road", choices=ROADS, help="all, and part 1, by default")
+    asked = parser.parse_args()
+    both, choices, target, known = read(asked.folder)
+    roads = [asked.road] if asked.road else ROADS
+    found = pd.DataFrame([recovered(both, choices, target, known, road) for road in roads])
+    path = RESULTS / "ratings_varierr.csv"
+    if asked.road:
+        old = pd.read_csv(path)
+        found = pd.concat([old[old["known"] != asked.road], found])
+    found.round(4).to_csv(path, index=False)
+    print(found.T.to_string())
+    if not asked.road:
+        pairs(both)
+
+
+def pairs(both: room.Ratings) -> None:
+    """Part 1: how people choose from a set."""
     print(f"{int(both.paired.sum())} paired answers, {both.stray} choices outside the own set")
     fit = room.fit(both, random_seed=1, draws=500, tune=500)
     print("cautions:", [c.name for c in fit.cautions])
     table = paired_choices(both, fit)
     table.round(4).to_csv(RESULTS / "ratings_varierr_choice.csv", index=False)
     print(table.round(3).to_string(index=False))
-    rows = [recovered(both, choices, target, known, road) for road in ROADS]
-    found = pd.DataFrame(rows)
-    found.round(4).to_csv(RESULTS / "ratings_varierr.csv", index=False)
-    print(found.T.to_string())
     ax = plt.subplots(figsize=(6.5, 3.5), layout="constrained")[1]
     labels = table["choice"] + " of {" + table["set"].str.replace("|", ", ") + "}"
     at = np.arange(len(table))

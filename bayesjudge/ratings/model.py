@@ -13,7 +13,7 @@ from bayesjudge.ratings.beliefs import Priors, check_choice
 from bayesjudge.ratings.cautions import cautions_of
 from bayesjudge.ratings.data import Ratings
 from bayesjudge.ratings.lattice import Lattice, lattice_of
-from bayesjudge.ratings.thinning import thinned
+from bayesjudge.ratings.thinning import choices_alone, thinned
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -129,7 +129,8 @@ def prepared(ratings: Ratings, priors: Priors) -> tuple[Lattice, int | None]:
     ratings : Ratings
         Of people and judges.
     priors : Priors
-        Whether they allow for errors decides how response sets enter.
+        Whether they allow for errors decides how response sets enter, and whether F is known how
+        many choices without them do.
 
     Returns
     -------
@@ -140,8 +141,11 @@ def prepared(ratings: Ratings, priors: Priors) -> tuple[Lattice, int | None]:
     """
     fold = np.ones(len(ratings.sources or ()), bool)
     fold[0] = priors.error is None  # judges make no errors
-    choices, given, kept = thinned(ratings.alone, ratings.endorsed, fold=fold)
-    return lattice_of(choices, given, fold=fold), kept
+    choices, few = ratings.alone, None
+    if priors.choice is None and not ratings.fully_specified:
+        choices, few = choices_alone(choices, ratings.endorsed)
+    choices, given, kept = thinned(choices, ratings.endorsed, fold=fold)
+    return lattice_of(choices, given, fold=fold), few if kept is None else kept
 
 
 def _thinned(kept: int | None) -> tuple[Caution, ...]:
@@ -151,8 +155,9 @@ def _thinned(kept: int | None) -> tuple[Caution, ...]:
         Caution(
             "thinned",
             f"means over items were learnt from at most {kept} ratings of an item, drawn at "
-            "random: more would cost too much and, over many items, say little more; the items' "
-            "own posteriors (item_shares, performance) use all",
+            "random: more would cost too much or, without response sets, add only what follows "
+            "from the shape that the model assumes of how items differ; the items' own posteriors "
+            "(item_shares, performance) use all",
         ),
     )
 

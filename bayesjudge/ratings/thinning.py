@@ -10,6 +10,9 @@ from bayesjudge.ratings.lattice import distinct_patterns, lattice_of
 MOST_ADDITIONS = 250_000
 #: Up to this bound points are counted; above, the bound itself is taken.
 COUNTED_TO = 1_000_000
+#: Choices an item of a source that gave no response sets.
+MOST_ALONE = 10
+SEED = 20_261
 #: Ratings an item to try, most first, until the cost is bearable.
 THINNED_TO = (100, 80, 60, 50, 40, 30, 25, 20, 16, 12, 10, 8, 7, 6, 5, 4, 3, 2, 1)
 
@@ -78,13 +81,41 @@ def thinned(
         return chosen, endorsed, None
     folds = np.asarray(fold, bool)[:, None]
     for kept in THINNED_TO:
-        rng = np.random.default_rng(20_261)
+        rng = np.random.default_rng(SEED)
         sets = _draw(rng, endorsed, np.where(folds, endorsed.sum(axis=-1), kept))
         room = np.where(folds, kept, np.maximum(kept - sets.sum(axis=-1), 0))
         choices = _draw(rng, chosen, room)
         if cost(choices, sets, fold=fold) <= most:
             break
     return choices, sets, kept
+
+
+def choices_alone(chosen: np.ndarray, endorsed: np.ndarray) -> tuple[np.ndarray, int | None]:
+    """Draw few choices of an item of the sources that gave no response sets.
+
+    Their choices fix the mean share of choices, and leave open what lies behind it. Many choices
+    an item say more only by the shape that the model assumes of how items differ: the posterior
+    then has several modes, narrow and apart, which no chain moves between
+    (``benchmarks/ratings_varierr.py``).
+
+    Parameters
+    ----------
+    chosen, endorsed : numpy.ndarray
+        As in `bayesjudge.ratings.lattice.lattice_of`.
+
+    Returns
+    -------
+    chosen : numpy.ndarray
+        No more than were given.
+    kept : int or None
+        Choices kept an item; None where all are.
+    """
+    alone = endorsed.sum(axis=(1, 2)) == 0
+    n = chosen.sum(axis=-1)
+    room = np.where(alone[:, None], MOST_ALONE, n)
+    if (n <= room).all():
+        return chosen, None
+    return _draw(np.random.default_rng(SEED), chosen, room), MOST_ALONE
 
 
 def _draw(rng: np.random.Generator, counts: np.ndarray, room: np.ndarray) -> np.ndarray:

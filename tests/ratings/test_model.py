@@ -407,6 +407,25 @@ def test_thinning_keeps_sets_and_says_so():
     assert prepared(ratings, Priors())[1] is None
 
 
+def test_choices_without_response_sets_are_few():
+    """What more of them would add is the shape of a Dirichlet; with sets, or F known, all count."""
+    counts = np.random.default_rng(3).multinomial(30, [0.5, 0.5], (2, 20))
+    endorsed = np.zeros((2, 20, 3), int)
+    endorsed[1, :5, 2] = 1
+    ratings = Ratings(counts, OPTIONS, "yes", endorsed=endorsed, sources=("people", "gpt"))
+
+    def most(data, **priors):
+        lattice, kept = prepared(data, Priors(**priors))
+        n = lattice.counts[:, :2].sum(axis=1)
+        source = lattice.source[lattice.pattern_group]
+        return [int(n[source == s].max()) for s in (0, 1)], kept
+
+    assert most(ratings) == ([10, 30], 10)
+    assert most(ratings, choice=bj.ratings.choice_matrix(MEMBERS)) == ([30, 30], None)
+    specified = Ratings(counts, OPTIONS, "yes", sets=[("yes",), ("no",)])
+    assert most(specified) == ([30, 30], None)
+
+
 def test_the_lattice_is_bearable_for_a_thousand_items_and_five_judges():
     rng = np.random.default_rng(8)
     sets = bj.ratings.all_response_sets("abc")
