@@ -68,6 +68,11 @@ def main() -> None:
     rows = pd.DataFrame([one(name, *size) for name in TRUTHS for size in SIZES])
     rows.to_csv(RESULTS / "ratings_hidden.csv", index=False, float_format="%.4g")
     print(rows.round(3).to_string(index=False))
+    draw(rows)
+
+
+def draw(rows: pd.DataFrame) -> None:
+    """Draw intervals of the endorsement beside what was chosen and what is true."""
     ax = plt.subplots(figsize=(7, 4), layout="constrained")[1]
     for i, (name, here) in enumerate(rows.groupby("truth", sort=False)):
         at = np.arange(len(here)) + 0.2 * (i - 1)
@@ -75,8 +80,8 @@ def main() -> None:
         ax.plot(at, here["endorsement_true"], "kx")
         ax.plot(at, here["choice_share"], "o", color=f"C{i}", ms=4)
     ax.set_xticks(np.arange(len(SIZES)), [f"{i} items\n{c} choices" for i, c in SIZES])
-    ax.set(ylim=(0, 1), ylabel="yes: chosen (dot), endorsed (bar 95 %; cross true)")
-    ax.legend(frameon=False, fontsize=8)
+    ax.set(ylim=(0, 1), ylabel="yes: chosen (dot), endorsed\n(bar 95 %; cross true)")
+    ax.figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=8)
     ax.figure.savefig(RESULTS / "ratings_hidden.png", dpi=90)
 
 
