@@ -369,7 +369,8 @@ def test_performance_finds_the_best_judge_where_items_are_rated_often():
     often = Ratings.from_frame(
         table, positive="yes", judges=["gpt", "claude"], response_set="response_set"
     )
-    found = bj.ratings.performance(bj.ratings.fit(often, random_seed=1), draws=200)
+    fit = bj.ratings.fit(often, random_seed=1, draws=300, tune=300)
+    found = bj.ratings.performance(fit, draws=200)
     best = found.best()
     assert_allclose(best.sum(axis=1), 1)
     for definition in ("mse (srs/srs)", "decision_consistency (at 0.5)", "js_divergence (s/s)"):
