@@ -356,6 +356,10 @@ def test_who_is_best_is_weighed_for_other_priors_of_people(forced_fit):
     expected = (loss[:, 0] < loss[:, 1]) @ weight / weight.sum()
     found = swept["best, mse (srs/srs), several[gpt]"].value
     assert found == pytest.approx(expected, rel=1e-12)
+    people = bj.ratings.item_profiles(forced_fit)["people"]
+    positive = bj.ratings.prevalence_at(people, cutoff=0.5)
+    found = swept["prevalence (at 0.5), several[people]"].value
+    assert found == pytest.approx(positive @ weight / weight.sum(), rel=1e-12)
     counted = bj.ratings.agreement(forced_fit.data, replicates=5)
     with pytest.raises(bj.InputError, match="not from agreement"):
         bj.ratings.prior_sweep(forced_fit, performance=counted)
