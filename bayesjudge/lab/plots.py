@@ -77,9 +77,9 @@ def plot_ranks(
     if len(names) <= FEW:
         ax.legend(frameon=False, fontsize="small", ncols=2)
     else:  # too many to lie over the lines
+        beside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.02)}
         columns = -(-len(names) // 24)
-        place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.02), "ncols": columns}
-        ax.legend(frameon=False, fontsize="x-small", borderaxespad=0, **place)
+        ax.legend(frameon=False, fontsize="x-small", borderaxespad=0, ncols=columns, **beside)
     return ax
 
 
