@@ -12,8 +12,7 @@ classes' prior once for every vote to the bound that it watches, which then fall
 two or three iterations; here its bound has the prior once an item. ``growth``: the same patterns,
 ever more items. Each size runs in a process of its own. Writes ``panel_speed_PART.csv``.
 
-rater's Stan program is no peer here: it needs R and a Stan compiler, which this project's machines
-have not, and it has one prevalence for all items, so that it would not be the same model.
+The same model in Stan, as rater writes it, is in ``panel_stan.py``.
 
 CPU seconds are what to compare on a machine that does other things; wall seconds are beside them.
 """

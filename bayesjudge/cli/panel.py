@@ -38,6 +38,7 @@ def panel(
     pass_value: Annotated[list[str] | None, _LIST] = None,
     fail_value: Annotated[list[str] | None, _LIST] = None,
     missing_value: Annotated[list[str] | None, _LIST] = None,
+    classes: Annotated[list[str] | None, _LIST] = None,
     model: Annotated[
         Literal["auto", "dawid_skene", "correlated", "bias_pooling", "vote_regression"], _MODEL
     ] = "auto",
@@ -75,6 +76,8 @@ def panel(
         Label that means fail. May be repeated.
     missing_value : list[str]
         Label that means that there is none. May be repeated.
+    classes : list[str]
+        What can be voted, one option each, where that is not pass and fail.
     model : str
         What to sample; auto takes what the votes and labels suit.
     missing : str
@@ -99,6 +102,7 @@ def panel(
         pass_value=pass_value,
         fail_value=fail_value,
         missing_value=missing_value,
+        classes=classes,
     )
     advice = room.recommend(votes)
     chosen = advice.model if model == "auto" else model
@@ -115,9 +119,10 @@ def panel(
 
     story = Story(
         command="panel",
-        title="Panel: the share of each generator's outputs that people would pass",
-        answer="prevalence",
-        inputs=_inputs(votes, str(table), described),
+        title="Panel: the share of each generator's outputs "
+        + ("in each class" if classes else "that people would pass"),
+        answer="share" if classes else "prevalence",
+        inputs=_inputs(votes, str(table), described, truth),
         brief=lambda method: method.split(",")[0],
     )
     present(
@@ -126,22 +131,29 @@ def panel(
 
 
 def _closed_forms(votes: room.Votes, shared: Shared) -> list[Estimate]:
-    """Make those that these votes allow; the panel mean always is one."""
-    made = [room.panel_mean(votes, ci_prob=shared.ci_prob)]
-    for method in (room.logit_shift, room.difference, room.model_assisted, room.dawid_skene_em):
+    """Make those that these votes allow."""
+    made = []
+    for method in (
+        room.panel_mean,
+        room.logit_shift,
+        room.difference,
+        room.model_assisted,
+        room.dawid_skene_em,
+    ):
         try:
             made.append(method(votes, ci_prob=shared.ci_prob))
         except InputError:
-            continue  # it needs labels that are not there
+            continue  # it needs labels that are not there, or two classes
     return made
 
 
-def _inputs(votes: room.Votes, source: str, model: str) -> dict[str, Any]:
+def _inputs(votes: room.Votes, source: str, model: str, truth: str | None) -> dict[str, Any]:
     return {
         "data": source,
         "items": votes.n_items,
         "distinct patterns": len(votes.count),
         "labelled": int(votes.labelled.sum()),
+        **({"truth": "no column; --truth NAME adds people's labels"} if truth is None else {}),
         "generators": ", ".join(votes.generators),
         "judges": ", ".join(votes.judges),
         "missing votes": f"{votes.missing_share:.1%}",
@@ -156,6 +168,6 @@ def _draw(made: Sequence[Estimate | Fit], votes: room.Votes) -> dict[str, Axes]:
             drawn["Judges: specificity and sensitivity, 90 % posterior contours"] = (
                 room.plot_judges(one)
             )
-    if votes.labelled[:, 0].sum() >= 20:
+    if len(votes.classes) == 2 and votes.labelled[:, 0].sum() >= 20:
         drawn["Judges' votes on items that people call bad"] = room.plot_correlation(votes)
     return drawn

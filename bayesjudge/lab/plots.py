@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -23,6 +23,9 @@ SHOWN = {
     "rmse": "root mean squared error",
     "score": "interval score (lower is better)",
 }
+#: As many names have room over the lines.
+FEW = 12
+DASHES = ("-", "--", ":", "-.")
 
 
 def plot_ranks(
@@ -71,8 +74,18 @@ def plot_ranks(
     draw(study, names, prob, ax)
     ax.set_xlabel("rank of the truth among the draws, as a share")
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, fontsize="small", ncols=2)
+    if len(names) <= FEW:
+        ax.legend(frameon=False, fontsize="small", ncols=2)
+    else:  # too many to lie over the lines
+        beside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.02)}
+        columns = -(-len(names) // 24)
+        ax.legend(frameon=False, fontsize="x-small", borderaxespad=0, ncols=columns, **beside)
     return ax
+
+
+def _style(i: int) -> dict[str, Any]:
+    """Tell the i-th line from all others: colours, then dashes."""
+    return {"color": f"C{i % 10}", "lw": 1.4, "linestyle": DASHES[i // 10 % len(DASHES)]}
 
 
 def _differences(study: RankStudy, names: list[str], prob: float, ax: Axes) -> None:
@@ -84,7 +97,7 @@ def _differences(study: RankStudy, names: list[str], prob: float, ax: Axes) -> N
     ax.axhline(0, color="0.6", lw=0.8)
     for i, name in enumerate(names):
         gap = cumulative(study.ranks(name), study.retained) / n - share
-        ax.step(share, gap, where="mid", color=f"C{i % 10}", lw=1.4, label=name)
+        ax.step(share, gap, where="mid", label=name, **_style(i))
     ax.set(ylabel="share below less uniform share", xlim=(0, 1))
 
 
@@ -97,7 +110,7 @@ def _histograms(study: RankStudy, names: list[str], prob: float, ax: Axes) -> No
     ax.axhspan(*np.ceil(ends), color="0.88", lw=0, label=f"{prob:.0%} of each class")
     for i, name in enumerate(names):
         shares = (study.ranks(name) + 0.5) / (study.retained + 1)
-        ax.stairs(np.histogram(shares, edges)[0], edges, color=f"C{i % 10}", lw=1.4, label=name)
+        ax.stairs(np.histogram(shares, edges)[0], edges, label=name, **_style(i))
     ax.set(ylabel="simulations", xlim=(0, 1), ylim=(0, None))
 
 

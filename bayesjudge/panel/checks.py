@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from scipy.special import chdtrc, ndtr
+from scipy.special import chdtrc, stdtr
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.results import Caution
@@ -67,10 +67,14 @@ def vote_correlation(votes: Votes, truth: int) -> np.ndarray:
         Of the items that both voted on; ``nan`` where a judge never disagrees with itself, that
         is, gave all of them the same vote. With independent errors it is 0 off the diagonal.
     """
+    return correlate(*_labelled(votes, truth))
+
+
+def _labelled(votes: Votes, truth: int) -> tuple[np.ndarray, np.ndarray]:
+    """Each judge's first vote on labelled items of one class, and the items a row stands for."""
     rows = votes.truth == truth
     first = [int(np.argmax(votes.judge_of_column == j)) for j in range(len(votes.judges))]
-    given = votes.votes[rows][:, first]
-    return correlate(given, votes.count[rows])
+    return votes.votes[rows][:, first], votes.count[rows]
 
 
 def correlate(given: np.ndarray, count: np.ndarray) -> np.ndarray:
@@ -110,16 +114,21 @@ def dependence(votes: Votes) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row a pair and class: ``first``, ``second``, ``truth``, ``correlation``, ``n``, and
-        ``p_value`` of a correlation of 0; the largest correlation first.
+        One row a pair and class: ``first``, ``second``, ``truth``, ``correlation``, ``n`` items
+        that both voted on, and ``p_value`` of a correlation of 0 (t test); the largest correlation
+        first. Pairs with fewer than 20 such items are left out.
     """
     rows = []
     for truth in (0, 1):
-        n = int(votes.count[votes.truth == truth].sum())
-        r = vote_correlation(votes, truth)
+        given, count = _labelled(votes, truth)
+        there = (given != NONE).astype(int)
+        both, r = there.T @ (there * count[:, None]), correlate(given, count)
         for i, j in combinations(range(len(votes.judges)), 2):
+            n = int(both[i, j])
             if np.isfinite(r[i, j]) and n >= FEWEST:
-                p = 2 * float(ndtr(-abs(r[i, j]) * np.sqrt(n)))
+                with np.errstate(divide="ignore"):
+                    t = r[i, j] * np.sqrt((n - 2) / max(1 - r[i, j] ** 2, 0.0))
+                p = 2 * float(stdtr(n - 2, -abs(t)))
                 rows.append((votes.judges[i], votes.judges[j], truth, float(r[i, j]), n, p))
     columns = ["first", "second", "truth", "correlation", "n", "p_value"]
     table = pd.DataFrame(rows, columns=columns)

@@ -13,6 +13,8 @@ from bayesjudge.panel.priors import Priors
 
 #: Log probability of a class that a label rules out: exp of it is 0, and it has a gradient.
 RULED_OUT = -1e6
+#: Votes of the judge with the fewest from which on judges are parametrised by themselves.
+CENTRED_FROM = 5_000
 
 
 def build(votes: Votes, priors: Priors, *, missing: str, nodes: int | None) -> None:
@@ -125,17 +127,26 @@ def _population(votes: Votes, priors: Priors) -> tuple[Any, Any]:
     """Logits of the probability of a pass, on bad and on good items, of judges that are alike.
 
     A judge is a discrimination, positive, and a leaning: ``leaning ± discrimination / 2``.
+
+    Where each judge has many votes, these say what the judge is like, and the population follows;
+    where it has few, the population says it. The sampler moves freely in what is said first: at
+    14,000 votes a judge the centred form takes a third of the steps, at 2,000 it diverges.
     """
     import pymc as pm
     import pytensor.tensor as pt
 
     parts = {}
+    by_column = (votes.votes != NONE).T @ votes.count
+    centred = np.bincount(votes.judge_of_column, by_column).min() >= CENTRED_FROM
     for name in ("discrimination", "leaning"):
         mean = pm.Normal(f"{name}_mean", *_prior(f"{name}_mean", *getattr(priors, name)))
         scale = _prior(f"{name}_spread", getattr(priors, f"{name}_spread"))[0]
         spread = pm.HalfNormal(f"{name}_spread", scale)
-        own = pm.Normal(f"{name}_own", dims="judge")
-        parts[name] = mean + spread * own
+        if centred:
+            parts[name] = pm.Normal(name, mean, spread, dims="judge")
+        else:
+            own = pm.Normal(f"{name}_own", dims="judge")
+            parts[name] = pm.Deterministic(name, mean + spread * own, dims="judge")
     half = pt.exp(parts["discrimination"]) / 2
     return parts["leaning"] - half, parts["leaning"] + half
 

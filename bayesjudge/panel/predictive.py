@@ -91,9 +91,7 @@ def logits_of(fit: Fit) -> np.ndarray:
     numpy.ndarray, shape (n_draws, n_judges, 2)
         For an item on which the shared effect is 0.
     """
-    parts = ("mean", "spread", "own")
-    names = [f"{name}_{part}" for name in ("discrimination", "leaning") for part in parts]
-    return logits_from({name: fit.draws(name) for name in names})
+    return logits_from({name: fit.draws(name) for name in ("discrimination", "leaning")})
 
 
 def logits_from(draws: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -102,20 +100,15 @@ def logits_from(draws: Mapping[str, np.ndarray]) -> np.ndarray:
     Parameters
     ----------
     draws : mapping of str to numpy.ndarray
-        ``discrimination_mean``, ``_spread`` and ``_own``, and the same of ``leaning``; a leading
-        axis over draws.
+        ``discrimination`` (its logarithm) and ``leaning``, shape (n_draws, n_judges).
 
     Returns
     -------
     numpy.ndarray, shape (n_draws, n_judges, 2)
         As of `logits_of`.
     """
-    parts = {}
-    for name in ("discrimination", "leaning"):
-        spread = draws[f"{name}_spread"][:, None] * draws[f"{name}_own"]
-        parts[name] = draws[f"{name}_mean"][:, None] + spread
-    half = np.exp(parts["discrimination"]) / 2
-    return np.stack([parts["leaning"] - half, parts["leaning"] + half], axis=-1)
+    half = np.exp(draws["discrimination"]) / 2
+    return np.stack([draws["leaning"] - half, draws["leaning"] + half], axis=-1)
 
 
 def quadrature_cautions(fit: Fit) -> tuple[Caution, ...]:

@@ -118,3 +118,21 @@ def test_what_cannot_be_read_is_named(long, tmp_path, capsys):
     pd.read_csv(long).drop(columns="truth").to_csv(unlabelled, index=False)
     assert main(["panel", str(unlabelled), "--model", "vote_regression"]) == 2
     assert "there are none; label some" in capsys.readouterr().err
+
+
+def test_three_classes(tmp_path, capsys):
+    rng, path = np.random.default_rng(1), tmp_path / "votes.csv"
+    truth = rng.choice(["red", "green", "blue"], 60)
+    voted = np.where(rng.random((3, 60)) < 0.8, truth, rng.choice(["red", "green", "blue"], 60))
+    table = pd.DataFrame(
+        {"item": np.tile(range(60), 3), "generator": "g", "vote": voted.ravel()}
+    ).assign(judge=np.repeat(["a", "b", "c"], 60), human=np.tile(truth, 3))
+    table.to_csv(path, index=False)
+    named = ["--classes", "red", "--classes", "green", "--classes", "blue"]
+    assert main(["panel", str(path), "--truth", "human", "--no-nuts", "--json", *named]) == 0
+    told = json.loads(capsys.readouterr().out)
+    votes = bj.panel.Votes.from_frame(table, truth="human", classes=["red", "green", "blue"])
+    (row,) = [row for row in told["estimates"] if row["label"] == "g, green"]
+    assert row["value"] == bj.panel.dawid_skene_em(votes)["share[g, green]"].value
+    assert main(["panel", str(path), "--truth", "human", "--no-nuts"]) == 2
+    assert "neither pass nor fail" in capsys.readouterr().err

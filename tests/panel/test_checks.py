@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
 
 import bayesjudge as bj
-from bayesjudge.panel.checks import cautions_of, correlate
+from bayesjudge.panel.checks import cautions_of, correlate, dependence
 from tests.panel.conftest import code_feedback
 
 Votes = bj.panel.Votes
@@ -71,6 +73,36 @@ def test_correlation_uses_items_that_both_judged():
     given[:150, 0] = -1
     expected = np.corrcoef(given[150:].T)[0, 1]
     assert correlate(given, np.ones(400))[0, 1] == pytest.approx(expected)
+
+
+def test_dependence_is_scipys_test_of_what_both_judged():
+    votes = bj.panel.simulate(labelled=300, shared_effect=0.3, missing=0.2, random_seed=1)
+    table = dependence(bj.panel.Votes.from_frame(votes))
+    wide = votes.dropna().pivot(index=["generator", "item"], columns="judge", values="vote")
+    truth = votes.groupby(["generator", "item"])["truth"].first().reindex(wide.index)
+    assert len(table) > 10
+    for row in table.itertuples():
+        pair = wide.loc[truth == row.truth, [row.first, row.second]].dropna()
+        expected = stats.pearsonr(*pair.to_numpy().T)
+        assert row.n == len(pair) < (truth == row.truth).sum()
+        assert row.correlation == pytest.approx(expected.statistic)
+        assert row.p_value == pytest.approx(expected.pvalue)
+
+
+def test_simulated_judges_err_together_only_where_they_are_told_to():
+    sensitivity, specificity = np.array([0.9, 0.7, 0.8]), np.array([0.6, 0.8, 0.7])
+    frame = bj.panel.simulate(
+        **{"prevalence": (0.5,), "sensitivity": sensitivity, "specificity": specificity},
+        **{"items": 20_000, "labelled": 20_000, "shared_effect": (0.0, 2.0), "random_seed": 1},
+    )
+    votes = bj.panel.Votes.from_frame(frame)
+    table, tally = dependence(votes), votes.tally()[0, :2]
+    on_good, on_bad = (table[table["truth"] == truth] for truth in (1, 0))
+    assert (on_good["p_value"] > 0.001).all()
+    assert (on_bad["p_value"] < 1e-9).all()
+    rates = tally[:, :, 1] / tally[:, :, :2].sum(axis=2)
+    for found, rate, n in ((rates[1], sensitivity, 10_000), (rates[0], 1 - specificity, 10_000)):
+        assert_allclose(found, rate, atol=4 * np.sqrt(0.25 / n))
 
 
 def test_the_real_panel_is_what_it_is_known_to_be():

@@ -45,6 +45,11 @@ def summed_over_every_truth(votes, g, probability):
 
 def likelihood_of(model, point):
     """The observed part of the model's log-density at constrained values of its unknowns."""
+    return density_of(model, point, model.observed_RVs)
+
+
+def density_of(model, point, variables=None):
+    """The model's log-density, or the part of some variables."""
     values = {}
     for rv in model.free_RVs:
         transform = model.rvs_to_transforms[rv]
@@ -52,7 +57,7 @@ def likelihood_of(model, point):
         if transform is not None:
             value = transform.forward(value, *rv.owner.inputs).eval()
         values[model.rvs_to_values[rv].name] = value
-    return float(np.sum(model.compile_logp(vars=model.observed_RVs)(values)))
+    return float(np.sum(model.compile_logp(vars=variables)(values)))
 
 
 RATES = {"a": (0.9, 0.6), "b": (0.8, 0.75), "c": (0.7, 0.55)}
@@ -93,6 +98,27 @@ def test_judges_that_are_alike_have_the_same_likelihood():
     model = bj.panel.build_model(SMALL)
     found = likelihood_of(model, {"prevalence": g, **alike(LOGITS)})
     assert found == pytest.approx(summed_over_every_truth(SMALL, g, independent), rel=1e-7)
+
+
+def test_judges_with_many_votes_have_the_same_density(monkeypatch):
+    # both forms, up to the Jacobian of own -> mean + spread * own
+    from bayesjudge.panel import model_classes
+
+    point = alike(LOGITS)
+    point |= {"discrimination_spread": 0.7, "leaning_spread": 1.3, "discrimination_mean": 0.2}
+    densities = {}
+    for few in (model_classes.CENTRED_FROM, 0):
+        monkeypatch.setattr(model_classes, "CENTRED_FROM", few)
+        model = bj.panel.build_model(SMALL)
+        value = dict(point)
+        if few == 0:
+            for name in ("discrimination", "leaning"):
+                own = value.pop(f"{name}_own")
+                value[name] = value[f"{name}_mean"] + value[f"{name}_spread"] * own
+        densities[few] = density_of(model, {"prevalence": np.array([0.7, 0.4]), **value})
+    jacobian = len(LOGITS) * np.log(0.7 * 1.3)
+    other, centred = densities.values()
+    assert centred == pytest.approx(other - jacobian, rel=1e-9)
 
 
 @pytest.mark.parametrize("effect", [(0.5, 1.5), (2.0, 0.1)])
@@ -288,7 +314,8 @@ def fit_at_truth(model, effect, **simulation):
     if model == "correlated":
         high = _intercepts(values["sensitivity"], effect)
         low = _intercepts(1 - values["specificity"], effect)
-        values |= alike(np.stack([low, high], axis=1)) | {"shared_effect": np.full(2, effect)}
+        values |= {"discrimination": np.log(high - low), "leaning": (high + low) / 2}
+        values |= {"shared_effect": np.full(2, effect)}
     draws = {name: np.broadcast_to(v, (2, 50, *np.shape(v))) for name, v in values.items()}
     names = {name: (("chain", "draw", *(f"{name}_{i}" for i in range(v.ndim - 2))), v)
              for name, v in draws.items()}  # fmt: skip
