@@ -60,9 +60,10 @@ def performance(
 
     Notes
     -----
-    Tied, agreement is still understated a little where ratings are few, since a judge's constancy
-    is known by its prior mostly; ``benchmarks/ratings_best.py`` shows by how much, and how
-    P(judge is best) fares, with known judges at 1 to 100 choices an item.
+    Tied, agreement is still understated a little where ratings are few, and intervals are somewhat
+    too narrow for judges that the assumed tie does not fit: the caution ``assumed-tie``.
+    ``benchmarks/ratings_best.py`` shows by how much, and how P(judge is best) fares, with known
+    judges at 1 to 100 choices an item.
     """
     ratings = fit.data
     with checking("performance") as require:
@@ -84,7 +85,7 @@ def performance(
         source=fit.source,
         interval="equal-tailed",
         assumptions=fit.assumptions,
-        cautions=(*fit.cautions, *not_met(apart), *(() if tied else _prior_heavy(fit))),
+        cautions=(*fit.cautions, *not_met(apart), *_prior_heavy(fit, tied)),
     )
 
 
@@ -100,7 +101,7 @@ def _sides(
     return [(judge, people) for _, judge, people in made], apart
 
 
-def _prior_heavy(fit: Fit) -> tuple[Caution, ...]:
+def _prior_heavy(fit: Fit, tied: bool) -> tuple[Caution, ...]:
     """Say where items' own ratings are outweighed by the mean over items."""
     ratings = fit.data
     n = (ratings.alone.sum(axis=2) + ratings.endorsed.sum(axis=2))[:, :, None]
@@ -109,6 +110,15 @@ def _prior_heavy(fit: Fit) -> tuple[Caution, ...]:
     low = [f"{s} {w:.0%}" for s, w in zip(ratings.sources, own, strict=True) if w < OWN_WEIGHT]
     if not low:
         return ()
+    if tied:
+        return (
+            Caution(
+                "assumed-tie",
+                f"of what is said of an item, its own ratings make up: {', '.join(low)}; how far a "
+                "judge agrees with people then rests on the assumed form of its tie to them too, "
+                "and intervals may be too narrow, most for a judge that repeats itself",
+            ),
+        )
     return (
         Caution(
             "few-ratings",

@@ -379,7 +379,7 @@ def test_performance_finds_the_best_judge_where_items_are_rated_often():
     assert_allclose(best.sum(axis=1), 1)
     for definition in ("mse (srs/srs)", "decision_consistency (at 0.5)", "js_divergence (s/s)"):
         assert best.loc[definition, "gpt"] > 0.9  # it shares 90 % with people, the other 50 %
-    assert "few-ratings" not in {c.name for c in found.cautions}
+    assert not {"few-ratings", "assumed-tie"} & {c.name for c in found.cautions}
 
 
 def test_performance_says_where_the_prior_outweighs_the_ratings(fit_of):
@@ -393,6 +393,7 @@ def test_performance_says_where_the_prior_outweighs_the_ratings(fit_of):
     assert np.array_equal(found.draws, again.draws)
     tied = bj.ratings.performance(fit_of(bj.ratings), draws=200)
     assert "few-ratings" not in {c.name for c in tied.cautions}
+    assert "assumed-tie" in {c.name for c in tied.cautions}
 
 
 def test_prevalences_fall_as_the_cutoff_rises(fit_of):
