@@ -54,8 +54,11 @@ PRIORS = {
     MATCHED: repeats.Priors(judge_scale=1.0),
     "model, N+(0, 2)": repeats.Priors(),
 }
+#: Ends that are quantiles of n draws lie inward: of 100, they cover .9 * 99 / 101.
+ENOUGH = 800
 MODELS = {
-    name: lab.Nuts(repeats.build_model, priors, ("mean_score",)) for name, priors in PRIORS.items()
+    name: lab.Nuts(repeats.build_model, priors, ("mean_score",), min_ess=ENOUGH)
+    for name, priors in PRIORS.items()
 }
 
 
@@ -175,6 +178,11 @@ def main() -> None:
     table = table.loc[[s for s in [*map(str, FIXED), "drawn"] if s in asked.settings]]
     table["error"] = np.sqrt(table["covered"] * (1 - table["covered"]) / table["tables"])
     table = table.reset_index()
+    if (RESULTS / "repeats_judges.csv").exists():  # rows of other settings are kept
+        earlier = pd.read_csv(RESULTS / "repeats_judges.csv", dtype={"judge_sd": str})
+        table = pd.concat([earlier[~earlier["judge_sd"].isin(asked.settings)], table])
+    order = [*map(str, FIXED), "drawn"]
+    table = table.sort_values("judge_sd", key=lambda column: column.map(order.index), kind="stable")
     table.to_csv(RESULTS / "repeats_judges.csv", index=False, float_format="%.4g")
     draw(table, RESULTS / "repeats_judges.png")
     print(table.round(3).to_string(index=False))
