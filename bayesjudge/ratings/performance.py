@@ -192,8 +192,16 @@ class Performance:
         Returns
         -------
         Performance
-            With fewer columns.
+            With fewer columns, in this order.
+
+        Raises
+        ------
+        InputError
+            Where there is no such judge.
         """
+        with checking("Performance.only") as require:
+            unknown = [j for j in judges if j not in self.judges]
+            require(not unknown, f"no judges {unknown}; there are {list(self.judges)}")
         at = [self.judges.index(j) for j in judges]
         return replace(self, judges=judges, values=self.values[:, at], draws=self.draws[:, :, at])
 
@@ -208,8 +216,17 @@ class Performance:
         Returns
         -------
         Performance
-            With fewer rows.
+            With fewer rows, in the order that they have here.
+
+        Raises
+        ------
+        InputError
+            Where there is no such definition.
         """
+        with checking("Performance.under") as require:
+            known = [str(d) for d in self.definitions]
+            unknown = [d for d in definitions if d not in known]
+            require(not unknown, f"no definitions {unknown}; there are {known}")
         at = [i for i, d in enumerate(self.definitions) if str(d) in definitions]
         return replace(
             self,

@@ -125,6 +125,21 @@ def test_kl_and_mse_contradict_each_other_in_the_sources_example():
     assert (row["better"], row["worse"], row["probability"]) == ("z", "w", 1.0)
 
 
+def test_judges_and_definitions_are_kept_by_name():
+    both = (Definition("kl_human_judge", "soft", "soft"), Definition("mse", "srs", "srs"))
+    values = np.array([[0.1, 0.2, 0.3], [0.6, 0.5, 0.4]])
+    whole = bj.ratings.Performance(both, ("z", "w", "v"), values, values[None], "", "", "")
+    kept = whole.only("v", "z").under(str(both[1]))
+    assert kept.judges == ("v", "z")
+    assert kept.definitions == both[1:]
+    assert_allclose(kept.values, [[0.4, 0.6]])
+    assert_allclose(kept.draws, [[[0.4, 0.6]]])
+    with pytest.raises(bj.InputError, match=r"no judges \['x'\]; there are \['z', 'w', 'v'\]"):
+        whole.only("x")
+    with pytest.raises(bj.InputError, match=r"no definitions \['mse'\]; there are"):
+        whole.under("mse")
+
+
 def test_endorsement_bounds_hold_where_choices_are_all_there_is():
     table = bj.ratings.simulate(items=400, set_items=0.0, random_seed=4)
     only = Ratings.from_frame(table, positive="yes", judges=["gpt", "claude"])
