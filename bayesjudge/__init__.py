@@ -1,6 +1,6 @@
 """Bayesian estimators for LLM-as-a-judge evaluation, each checked against a closed form.
 
-Rooms, one question each:
+Modules, one question each:
 
 - `bias`: how far can formatting, order or other irrelevant changes move a score, and what can be
   promised?
@@ -9,28 +9,36 @@ Rooms, one question each:
 - `ratings`: which judge agrees with people when several answers are right?
 - `repeats`: how often must the judge be asked?
 
-Every room has the same furniture: a data class, closed forms that return an `Estimate`, `Priors`,
-`build_model`, `fit` that returns a `Fit`, `simulate`, and functions that start with ``plot_``.
-Importing the package loads neither PyMC nor ArviZ nor matplotlib; a function that needs one does.
+Each has a data class, closed forms that return an `Estimate`, model classes whose fields are their
+priors, `build_model`, `fit` that returns a `Fit`, `simulate`, and functions that start with
+``plot_``. A module is imported when it is first named; PyMC, ArviZ and matplotlib when a function
+needs them.
 """
 
-from bayesjudge import bias, panel, prevalence, ratings, repeats
-from bayesjudge.core.errors import (
-    ConvergenceError,
-    ConvergenceWarning,
-    InputError,
-    UninformativeJudgeError,
-)
-from bayesjudge.core.fit import Fit
-from bayesjudge.core.plots import plot_intervals
-from bayesjudge.core.priors import BetaPrior
-from bayesjudge.core.report import report, side_by_side
-from bayesjudge.core.results import Caution, Estimate
-from bayesjudge.core.storage import load
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bayesjudge import bias, panel, prevalence, ratings, repeats
+    from bayesjudge.core.errors import (
+        ConvergenceError,
+        ConvergenceWarning,
+        InputError,
+        UninformativeJudgeError,
+    )
+    from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
+    from bayesjudge.core.fit import Fit
+    from bayesjudge.core.plots import plot_intervals
+    from bayesjudge.core.priors import BetaPrior
+    from bayesjudge.core.report import report, side_by_side
+    from bayesjudge.core.storage import load
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Assumption",
     "BetaPrior",
     "Caution",
     "ConvergenceError",
@@ -38,6 +46,7 @@ __all__ = [
     "Estimate",
     "Fit",
     "InputError",
+    "Quantity",
     "UninformativeJudgeError",
     "bias",
     "load",
@@ -49,3 +58,33 @@ __all__ = [
     "report",
     "side_by_side",
 ]
+
+#: Where each name lives, so that importing the package imports nothing else.
+_HOMES = {
+    "Assumption": "core.estimate",
+    "BetaPrior": "core.priors",
+    "Caution": "core.estimate",
+    "ConvergenceError": "core.errors",
+    "ConvergenceWarning": "core.errors",
+    "Estimate": "core.estimate",
+    "Fit": "core.fit",
+    "InputError": "core.errors",
+    "Quantity": "core.estimate",
+    "UninformativeJudgeError": "core.errors",
+    "load": "core.storage",
+    "plot_intervals": "core.plots",
+    "report": "core.report",
+    "side_by_side": "core.report",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"bayesjudge.{_HOMES[name]}"), name)
+    if name in __all__:
+        return import_module(f"bayesjudge.{name}")
+    raise AttributeError(f"module 'bayesjudge' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -70,7 +70,7 @@ PRIORS = {
     "jeffreys": Variant(0.5, (0.5, 0.5)),
     "beta21": Variant(1.0, (2.0, 1.0)),
 }
-KINDS = ("eti", "hdi", "eti+")
+KINDS = ("eti", "hdi", "eti_bounded")
 METHODS = ("naive", "lang_reiczigel", *(f"{prior}_{kind}" for prior in PRIORS for kind in KINDS))
 #: Nodes of each judge's rate, and cells of theta: both on the phi scale.
 NODES, CELLS = 160, 160
@@ -393,10 +393,10 @@ def _tabled(sizes: dict[int, tuple], total: list[np.ndarray]) -> tuple[pd.DataFr
 LINES = {
     "lang_reiczigel": ("Lang-Reiczigel, eq. (6)", {"color": "k", "lw": 1.8}),
     "flat_eti": ("flat, ETI", {"color": "C0", "ls": ":", "lw": 1.3}),
-    "flat_eti+": ("flat, ETI+", {"color": "C0", "lw": 1.5}),
+    "flat_eti_bounded": ("flat, ETI+", {"color": "C0", "lw": 1.5}),
     "flat_hdi": ("flat, HDI", {"color": "C1", "lw": 1.1}),
-    "jeffreys_eti+": ("Jeffreys, ETI+", {"color": "C4", "lw": 1.1}),
-    "beta21_eti+": ("Beta(2, 1) for the judge, ETI+", {"color": "C2", "lw": 1.5}),
+    "jeffreys_eti_bounded": ("Jeffreys, ETI+", {"color": "C4", "lw": 1.1}),
+    "beta21_eti_bounded": ("Beta(2, 1) for the judge, ETI+", {"color": "C2", "lw": 1.5}),
 }
 #: One of each mirrored pair.
 COLUMNS = ((0.9, 0.9), (0.7, 0.9), (0.7, 0.7), (0.6, 0.6), (0.2, 0.97))
@@ -489,7 +489,7 @@ def told(table: pd.DataFrame) -> str:
     """Put the table into words. The sentences were written after looking at it."""
     strong, weak = Part(table, (200, 500), STRONG), Part(table, (20, 40, 100, 200), WEAK)
     few, one_sided = Part(table, (20, 40, 100), STRONG), Part(table, (20, 40, 100, 200), WEAK[1:])
-    eq6, plus, better = "lang_reiczigel", "flat_eti+", "beta21_eti+"
+    eq6, plus, better = "lang_reiczigel", "flat_eti_bounded", "beta21_eti_bounded"
     relative = strong(plus, "all", WIDTH) / strong(eq6, "all", WIDTH)
     theta = relative.index.get_level_values("theta")
     middle, outer = relative[(theta >= 0.2) & (theta <= 0.8)], relative[theta.isin([0, 1])]
@@ -525,8 +525,8 @@ relative widths compare the same tables. "Inside" is theta = .05 to .95.
 * HDI under-covers: down to {strong("flat_hdi").min():.3f} inside with the flat prior and
   {strong("jeffreys_hdi").min():.3f} with Jeffreys' (near theta = .1 to .35 and its mirror), and
   {strong("flat_hdi", "ends").min():.3f} at 0 and 1 with the flat one.
-* Jeffreys' ETI and ETI+ go down to {strong("jeffreys_eti+").min():.3f} inside, and are
-  {span(strong.ratio("jeffreys_eti+", "flat_eti") - 1, ".1%")} wider than the flat ETI. No reason to
+* Jeffreys' ETI and ETI+ go down to {strong("jeffreys_eti_bounded").min():.3f} inside, and are
+  {span(strong.ratio("jeffreys_eti_bounded", "flat_eti") - 1, ".1%")} wider than the flat ETI. No reason to
   prefer them.
 * Beta(2, 1) for sensitivity and specificity, ETI+: {strong(better).min():.4f} or more inside, and
   {span(1 - strong.ratio(better, plus), ".1%")} shorter than flat.
@@ -535,14 +535,14 @@ relative widths compare the same tables. "Inside" is theta = .05 to .95.
 
 * Least coverage over theta: eq. (6) {few(eq6, "all").min():.3f}, flat ETI+
   {few(plus, "all").min():.3f}, Beta(2, 1) ETI+ {few(better, "all").min():.3f}, Jeffreys' ETI+
-  {few("jeffreys_eti+", "all").min():.3f}. Mean width in relation to eq. (6):
+  {few("jeffreys_eti_bounded", "all").min():.3f}. Mean width in relation to eq. (6):
   {span(few.ratio(plus), ".2f")} (flat), {span(few.ratio(better), ".2f")} (Beta(2, 1)).
 
 **Weak judges** ((.6, .6), and specificity .2 with sensitivity .97; m = 20 to 200)
 
 * Least coverage over theta: eq. (6) {weak(eq6, "all").min():.3f}, flat ETI+
   {weak(plus, "all").min():.3f}, Beta(2, 1) ETI+ {weak(better, "all").min():.3f}, Jeffreys' ETI+
-  {weak("jeffreys_eti+", "all").min():.3f}, flat HDI {weak("flat_hdi", "all").min():.3f}.
+  {weak("jeffreys_eti_bounded", "all").min():.3f}, flat HDI {weak("flat_hdi", "all").min():.3f}.
 * Eq. (6) refuses up to {weak(eq6, "all", "refused").max():.0%} of the tables; a posterior always
   answers, and its interval is then wide.
 * The judge that passes nearly everything (specificity .2) is the hard one. Least coverage at m =

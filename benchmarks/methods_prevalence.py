@@ -144,7 +144,7 @@ def five() -> dict[str, Callable[..., Estimate]]:
 
 def posterior(calibration: str) -> Callable[..., Estimate]:
     """Return the exact posterior of one declared design, ends moved to 0 or 1 where defined."""
-    kind = "eti" if calibration == "by_verdict" else "eti+"
+    kind = "eti" if calibration == "by_verdict" else "eti_bounded"
     return partial(as_if, calibration=calibration, method=partial(prevalence.exact, interval=kind))
 
 

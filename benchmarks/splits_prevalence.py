@@ -36,8 +36,8 @@ METHODS = {
     "eq. (6), Lang-Reiczigel": prevalence.rogan_gladen,
     "labels only": prevalence.human_only,
     "difference, PPI++": prevalence.difference,
-    "posterior, random": partial(prevalence.exact, interval="eti+"),
-    "posterior, by_truth": partial(prevalence.exact, interval="eti+"),
+    "posterior, random": partial(prevalence.exact, interval="eti_bounded"),
+    "posterior, by_truth": partial(prevalence.exact, interval="eti_bounded"),
 }
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from bayesjudge.bias.closed_form import FEUER
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.results import Caution, Estimate
+from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.core.tables import require_columns
 
 

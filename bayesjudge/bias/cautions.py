@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from bayesjudge.bias.data import Shifts
-from bayesjudge.core.results import Caution
+from bayesjudge.core.estimate import Caution
 
 
 def cautions_of(shifts: Shifts) -> tuple[Caution, ...]:

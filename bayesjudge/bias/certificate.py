@@ -7,7 +7,7 @@ from html import escape
 
 import numpy as np
 
-from bayesjudge.core.results import Caution
+from bayesjudge.core.estimate import Caution
 
 #: What the bound on shifts is taken from.
 ROADS: dict[str, str] = {

@@ -16,7 +16,7 @@ from bayesjudge.bias.labels import groups_of
 from bayesjudge.bias.noncentral import exact_noise_scale
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.results import Caution
+from bayesjudge.core.estimate import Caution
 
 #: Cautions of a fit that go with every certificate from it.
 AGAINST_A_FIT = ("not-converged", "heavy-tailed-shifts", "shifts-together")

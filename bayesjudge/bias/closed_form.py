@@ -14,7 +14,7 @@ from bayesjudge.bias.departures import tail_factor
 from bayesjudge.bias.dirichlet import weighted_sum_quantile
 from bayesjudge.bias.labels import groups_of, label
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.results import Caution, Estimate
+from bayesjudge.core.estimate import Caution, Estimate
 
 FEUER = "Feuer et al. (2026), Towards Provably Unbiased LLM Judges via Bias-Bounded Evaluation"
 #: Below this many items an interval that trusts the central limit theorem is not offered.

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesjudge.bias.data import Shifts
 from bayesjudge.bias.labels import label
-from bayesjudge.core.results import Caution
+from bayesjudge.core.estimate import Caution
 
 #: Said from so many times on that an interval should have been as wide.
 NARROW = 1.25

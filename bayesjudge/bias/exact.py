@@ -12,7 +12,7 @@ from bayesjudge.bias.data import Shifts
 from bayesjudge.bias.dirichlet import weighted_sum_cdf, weighted_sum_quantile
 from bayesjudge.bias.labels import groups_of
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.results import Estimate
+from bayesjudge.core.estimate import Estimate
 
 #: Nodes for the posterior mean of a root.
 MEAN_NODES = 120

@@ -15,7 +15,7 @@ from bayesjudge.bias.departures import departures
 from bayesjudge.bias.rows import freedom_of, rows_of
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.results import Caution
+from bayesjudge.core.estimate import Caution
 
 if TYPE_CHECKING:
     import pymc as pm

@@ -12,7 +12,7 @@ from bayesjudge.bias.certificate import Certificate
 from bayesjudge.bias.release import Release
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.plots import new_axes
-from bayesjudge.core.results import Estimate
+from bayesjudge.core.estimate import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ from scipy.special import betaincinv
 
 from bayesjudge.bias.dirichlet import weighted_sum_quantile
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.results import Caution, Estimate
+from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.core.tables import count_rows, spell
 
 #: What a judge can do with a pair in both orders.

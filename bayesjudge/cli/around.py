@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bayesjudge import prevalence as room
 from bayesjudge.cli.common import Section, Shared
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.results import Estimate
+from bayesjudge.core.estimate import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

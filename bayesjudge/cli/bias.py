@@ -17,7 +17,7 @@ from bayesjudge.cli.common import DATA, MODEL, Section, Shared, Story, present, 
 from bayesjudge.cli.repeats import read_scale
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.results import Estimate
+from bayesjudge.core.estimate import Estimate
 from bayesjudge.readers import read_table
 
 if TYPE_CHECKING:

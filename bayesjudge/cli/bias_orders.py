@@ -14,7 +14,7 @@ from bayesjudge.cli.common import DATA, Shared, Story, present
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import side_by_side
-from bayesjudge.core.results import Estimate
+from bayesjudge.core.estimate import Estimate
 from bayesjudge.readers import read_table
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from bayesjudge import prevalence as room
 from bayesjudge.cli.common import Shared, Story, present
 from bayesjudge.core.errors import UninformativeJudgeError
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.results import Estimate
+from bayesjudge.core.estimate import Estimate
 from bayesjudge.readers import read_table
 
 

@@ -16,7 +16,7 @@ from bayesjudge.cli.document import as_document
 from bayesjudge.core.errors import ConvergenceWarning, check_ci_prob, checking
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import report, side_by_side
-from bayesjudge.core.results import Estimate
+from bayesjudge.core.estimate import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +37,7 @@ class Shared:
     ----------
     ci_prob : float
         Probability of every interval: 0.95 is 95 %.
-    interval : {"eti", "hdi", "eti+"}
+    interval : {"eti", "hdi", "eti_bounded"}
         Bayesian intervals: equal-tailed, highest density (the shortest), or equal-tailed and
         reaching 0 or 1 where the data do not exclude it ("equal-tailed+"); if not said, what
         suits the command.
@@ -56,7 +56,7 @@ class Shared:
     """
 
     ci_prob: float = 0.95
-    interval: Literal["eti", "hdi", "eti+"] | None = None
+    interval: Literal["eti", "hdi", "eti_bounded"] | None = None
     seed: int = 1
     no_nuts: bool = False
     strict: bool = False

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import bayesjudge
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import side_by_side
-from bayesjudge.core.results import Estimate
+from bayesjudge.core.estimate import Estimate
 
 if TYPE_CHECKING:
     from bayesjudge.cli.common import Section, Shared, Story

@@ -13,7 +13,7 @@ from bayesjudge.cli.app import app
 from bayesjudge.cli.common import DATA, MODEL, Shared, Story, present
 from bayesjudge.core.errors import InputError
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.results import Estimate
+from bayesjudge.core.estimate import Estimate
 from bayesjudge.readers import read_table
 
 if TYPE_CHECKING:

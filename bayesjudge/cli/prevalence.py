@@ -17,7 +17,7 @@ from bayesjudge.cli.common import DATA, MODEL, Shared, Story, present
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.priors import BetaPrior
-from bayesjudge.core.results import Estimate
+from bayesjudge.core.estimate import Estimate
 from bayesjudge.readers import read_table
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def answer(
     closed = room.closed_forms(counts, ci_prob=shared.ci_prob, mismatched=all_methods)
     instant = list(closed)
     if counts.propensity is None:
-        kind = shared.interval or "eti+"
+        kind = shared.interval or "eti_bounded"
         instant.append(room.exact(counts, priors, ci_prob=shared.ci_prob, interval=kind))
 
     def sample() -> Fit:

@@ -16,7 +16,7 @@ from bayesjudge.cli.common import DATA, MODEL, Shared, Story, present
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.priors import BetaPrior
-from bayesjudge.core.results import Estimate
+from bayesjudge.core.estimate import Estimate
 from bayesjudge.readers import read_table
 
 if TYPE_CHECKING:

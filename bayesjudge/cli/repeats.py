@@ -18,7 +18,7 @@ from bayesjudge.cli.asking import asked_of
 from bayesjudge.cli.common import DATA, OUTPUT, Shared, Story, present, tell
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.results import Estimate
+from bayesjudge.core.estimate import Estimate
 from bayesjudge.readers import read_table
 
 if TYPE_CHECKING:

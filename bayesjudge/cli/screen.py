@@ -11,7 +11,7 @@ import pandas as pd
 
 from bayesjudge.cli.document import sampling_of
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.results import Estimate
+from bayesjudge.core.estimate import Estimate
 
 if TYPE_CHECKING:
     from rich.console import Console

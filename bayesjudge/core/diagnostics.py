@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from bayesjudge.core.draws import labelled_draws
-from bayesjudge.core.results import Caution
+from bayesjudge.core.estimate import Caution
 
 if TYPE_CHECKING:
     import xarray as xr

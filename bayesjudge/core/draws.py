@@ -1,41 +1,41 @@
-"""Posterior draws, one scalar at a time: their labels and their intervals."""
+"""Posterior draws, one scalar at a time, and their intervals."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from bayesjudge.core.estimate import label
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
-def labelled_draws(idata: xr.DataTree, names: tuple[str, ...]) -> list[tuple[str, np.ndarray]]:
-    """Split posterior variables into scalars, labelled as ArviZ labels them.
+def split_draws(
+    idata: xr.DataTree, names: Sequence[str]
+) -> Iterator[tuple[str, tuple[str, ...], list[tuple[Hashable, ...]], np.ndarray]]:
+    """Walk over posterior variables: name, dims, coordinates of each entry, draws.
 
-    Parameters
-    ----------
-    idata : xarray.DataTree
-        Has a group ``posterior``.
-    names : tuple of str
-        Variables of it.
-
-    Returns
-    -------
-    list of (str, numpy.ndarray)
-        ``name[label, …]`` and draws of shape (chain, draw).
+    Draws have shape (n_entries, chain, draw).
     """
-    found = []
     for name in names:
-        variable = idata["posterior"][name].transpose("chain", "draw", ...)
+        variable = idata["posterior"][name].transpose(..., "chain", "draw")
+        dims = tuple(map(str, variable.dims[:-2]))
+        labels = list(product(*(variable[d].to_numpy().tolist() for d in dims)))
         values = variable.to_numpy()
-        dims = variable.dims[2:]
-        for index in np.ndindex(values.shape[2:]):
-            where = ", ".join(
-                str(variable[d].to_numpy()[i]) for d, i in zip(dims, index, strict=True)
-            )
-            found.append((f"{name}[{where}]" if dims else name, values[(..., *index)]))
-    return found
+        yield name, dims, labels, values.reshape(-1, *values.shape[-2:])
+
+
+def labelled_draws(idata: xr.DataTree, names: Sequence[str]) -> list[tuple[str, np.ndarray]]:
+    """Posterior variables one scalar at a time, named as ArviZ names them."""
+    return [
+        (label(name, where), one)
+        for name, _, labels, draws in split_draws(idata, names)
+        for where, one in zip(labels, draws, strict=True)
+    ]
 
 
 def summarise_interval(draws: np.ndarray, ci_prob: float, interval: str) -> tuple[float, float]:

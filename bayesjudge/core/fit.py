@@ -1,9 +1,8 @@
-"""A sampled model: draws, data, priors and words, with everything that a report needs."""
+"""`Fit`: a sampled model with everything that a report of it needs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,9 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesjudge.core.draws import labelled_draws, summarise_interval
+from bayesjudge.core.draws import split_draws, summarise_interval
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.results import INTERVALS, Caution, Estimate, Interval
+from bayesjudge.core.estimate import (
+    INTERVALS,
+    Assumption,
+    Caution,
+    Estimate,
+    Interval,
+    Quantity,
+    Target,
+)
+from bayesjudge.core.model import BayesianModel
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -31,46 +39,39 @@ class Fit:
         `extended` adds prior, predictive and log-likelihood groups.
     data : object
         The checked data that the model saw.
-    priors : object
-        The priors that the model used.
+    spec : BayesianModel
+        The model that was fitted, as a value: its priors and options.
     quantities : tuple of str
         Variables of ``idata["posterior"]`` that answer the question.
     method : str
         Name of the estimator, for a report.
     source : str
         Where the model comes from.
-    room : str
-        The room that made it, for example ``"prevalence"``.
-    options : mapping
-        Further keyword arguments that the room's ``build_model`` had.
-    assumptions : tuple of str
+    assumptions : tuple of Assumption
         What must hold for the numbers to mean what they say.
     cautions : tuple of Caution
-        What speaks against them: a failed diagnostics gate comes first.
-    interval : {"eti", "hdi", "eti+"}
-        Kind of interval that the room shows unless asked for another.
+        Warnings that these data raise; a failed diagnostics gate comes first.
+    interval : {"eti", "hdi", "eti_bounded"}
+        Kind of interval that is shown unless another is asked for.
+    target : {"population", "items"}
+        Which items the numbers are about; see `Estimate`.
     """
 
     idata: xr.DataTree
     data: Any
-    priors: Any
+    spec: BayesianModel
     quantities: tuple[str, ...]
     method: str
     source: str
-    room: str
-    options: Mapping[str, Any] = field(default_factory=dict)
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
     cautions: tuple[Caution, ...] = ()
     interval: Interval = "eti"
+    target: Target = "population"
 
     @cached_property
     def model(self) -> pm.Model:
-        """The model, built again from data and priors when first asked for."""
-        # by name, since the core knows no room; the name was given by the room that sampled
-        from importlib import import_module
-
-        room = import_module(f"bayesjudge.{self.room}")
-        return room.build_model(self.data, self.priors, **self.options)
+        """The PyMC model, built again from data and `spec` when first asked for."""
+        return self.spec._build(self.data)
 
     @property
     def converged(self) -> bool:
@@ -100,52 +101,56 @@ class Fit:
         ----------
         ci_prob : float, default 0.95
             Probability of the interval. ArviZ's own default, 0.89, is never used.
-        interval : {"eti", "hdi", "eti+"}, optional
-            Equal-tailed, highest density, or equal-tailed with an end of a prevalence's interval
-            moved to 0 or 1 where the data do not exclude it ("equal-tailed+"). An equal-tailed one
-            cannot contain the end of a range; a highest density interval can, and covers a little
-            less than it claims inside. By default what the room recommends: `Fit.interval`.
+        interval : {"eti", "hdi", "eti_bounded"}, optional
+            Equal-tailed; highest density; or equal-tailed with an end moved to 0 or 1 if the data
+            do not exclude it. An equal-tailed interval cannot contain the end of a range; a
+            highest density interval can, and covers a little less than it claims inside. By
+            default `Fit.interval`.
 
         Returns
         -------
         Estimate
-            Posterior mean and interval for each of `quantities`.
+            Posterior mean and interval for each of `quantities`, with their dimensions.
 
         Raises
         ------
         InputError
-            Where `ci_prob` is not inside (0, 1), or the interval is unknown, or ``"eti+"`` is
-            asked of a room that has no quantity with such ends.
+            If `ci_prob` is not inside (0, 1), the interval is unknown, or ``"eti_bounded"`` is
+            asked of a model that has no quantity with such ends.
         """
         interval = interval or self.interval
         check_ci_prob(ci_prob)
         with checking("interval") as require:
             require(interval in INTERVALS, f"expected one of {list(INTERVALS)}, got {interval!r}")
-        moved = self._reached(ci_prob) if interval == "eti+" else {}
-        rows: dict[str, tuple[float, ...]] = {}
-        for name, values in labelled_draws(self.idata, self.quantities):
-            low, high = summarise_interval(values, ci_prob, interval.removesuffix("+"))
-            at_0, at_1 = moved.get(name, (False, False))
-            rows[name] = (float(values.mean()), 0.0 if at_0 else low, 1.0 if at_1 else high)
-        kinds = {name.split("[")[0]: INTERVALS["eti+" if name in moved else "eti"] for name in rows}
-        return Estimate.from_rows(
-            rows,
+        moved = self._moved_ends(ci_prob) if interval == "eti_bounded" else {}
+        made = {}
+        for name, dims, labels, draws in split_draws(self.idata, self.quantities):
+            kind = "eti" if interval == "eti_bounded" else interval
+            ends = np.array([summarise_interval(one, ci_prob, kind) for one in draws])
+            low, high = ends.reshape(-1, 2).T
+            if name in moved:
+                at_0, at_1 = moved[name]
+                low, high = np.where(at_0, 0.0, low), np.where(at_1, 1.0, high)
+            value = np.array([one.mean() for one in draws])
+            made[name] = Quantity(value, low, high, dims, labels)
+        kinds = {name: INTERVALS["eti_bounded" if name in moved else "eti"] for name in made}
+        return Estimate(
+            made,
             method=self.method,
             ci_prob=ci_prob,
             source=self.source,
-            interval=kinds if interval == "eti+" else INTERVALS[interval],
+            interval=kinds if interval == "eti_bounded" else INTERVALS[interval],
             assumptions=self.assumptions,
             cautions=self.cautions,
+            target=self.target,
         )
 
-    def _reached(self, ci_prob: float) -> Mapping[str, tuple[bool, bool]]:
-        """Which intervals reach which end of their range: the room knows."""
-        from importlib import import_module
-
-        find = getattr(import_module(f"bayesjudge.{self.room}"), "reached", None)
+    def _moved_ends(self, ci_prob: float) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        moved = self.spec._extended_to(self, ci_prob)
+        name = type(self.spec).__name__
         with checking("interval") as require:
-            require(find, f"'eti+' is not for the room {self.room!r}; use 'eti' or 'hdi'")
-        return find(self, ci_prob=ci_prob) if find else {}
+            require(moved is not None, f"'eti_bounded' is not for {name}; use 'eti' or 'hdi'")
+        return moved or {}
 
     def diagnostics(self) -> pd.DataFrame:
         """Tabulate convergence, effective sample sizes and Monte Carlo errors.

@@ -1,10 +1,13 @@
-"""Drawing that more than one room needs. Takes results, returns axes, computes nothing."""
+"""Plots of any module's results: takes tables, returns axes, computes nothing."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+
+from bayesjudge.core.estimate import entries_of, label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +41,10 @@ def new_axes(width: float = 6.5, height: float = 3.0) -> Axes:
 
 
 def plot_intervals(
-    table: pd.DataFrame, *, truth: dict[str, float] | None = None, ax: Axes | None = None
+    table: pd.DataFrame,
+    *,
+    truth: Mapping[str | tuple[Any, ...], float] | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw one interval a row, grouped by quantity and coloured by method.
 
@@ -46,8 +52,9 @@ def plot_intervals(
     ----------
     table : pandas.DataFrame
         What `side_by_side` returned. Rows without an interval are left empty and say so.
-    truth : dict of str to float, optional
-        True value by quantity, where it is known; a vertical tick.
+    truth : mapping, optional
+        True value by quantity and its coordinates, ``{("prevalence", "gpt"): 0.8}``, where it is
+        known; a dashed line.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
 
@@ -58,10 +65,12 @@ def plot_intervals(
     """
     ax = ax or new_axes(6.5, 0.34 * len(table) + 1.1)
     colours = {method: f"C{i % 10}" for i, method in enumerate(dict.fromkeys(table["method"]))}
-    one_quantity = table["quantity"].nunique() == 1
+    keys = entries_of(table)
+    one_quantity = keys.nunique() == 1
+    known = {k if isinstance(k, tuple) else (k,): value for k, value in (truth or {}).items()}
     row, ticks, labels = 0.0, [], []
-    for quantity, rows in table.groupby("quantity", sort=False):
-        top = row
+    for key, rows in table.groupby(keys, sort=False):
+        top, name = row, label(key[0], key[1:])
         for _, one in rows.iterrows():
             colour = colours[one["method"]]
             ax.plot([one["low"], one["high"]], [row, row], color=colour, lw=2.5, alpha=0.7)
@@ -74,16 +83,16 @@ def plot_intervals(
                 }
                 ax.text(0.5, row, "no answer", color="0.5", **place)
             ticks.append(row)
-            labels.append(one["method"] if one_quantity else f"{quantity}  ·  {one['method']}")
+            labels.append(one["method"] if one_quantity else f"{name}  ·  {one['method']}")
             row += 1
-        if truth and quantity in truth:
-            ax.plot([truth[quantity]] * 2, [top - 0.5, row - 0.5], color="k", lw=1, ls="--")
+        if key in known:
+            ax.plot([known[key]] * 2, [top - 0.5, row - 0.5], color="k", lw=1, ls="--")
         row += 0.6
     ax.set_yticks(ticks, labels)
     ax.set_ylim(row - 0.6, -0.6)
     ax.grid(axis="x", alpha=0.3)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
-    if one_quantity:
-        ax.set_xlabel(str(table["quantity"].iloc[0]).split("[")[0])
+    if table["quantity"].nunique() == 1:
+        ax.set_xlabel(str(table["quantity"].iloc[0]))
     return ax

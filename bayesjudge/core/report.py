@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.estimate import TARGETS, Caution, Estimate, Interval
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.results import Caution, Estimate, Interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-COLUMNS = ["quantity", "method", "value", "low", "high", "width", "interval"]
+NUMBERS = ["value", "low", "high", "width"]
 
 
 def side_by_side(
@@ -31,15 +31,15 @@ def side_by_side(
         At least one. A fit is summarised at `ci_prob`; an estimate must have been made at it.
     ci_prob : float, default 0.95
         Probability of every interval in the table.
-    interval : {"eti", "hdi", "eti+"}, optional
-        Kind of interval of the fits; by default what each fit's room recommends.
+    interval : {"eti", "hdi", "eti_bounded"}, optional
+        Kind of interval of the fits; by default the one that suits each fit's model.
 
     Returns
     -------
     pandas.DataFrame
-        Columns ``quantity``, ``method``, ``value``, ``low``, ``high``, ``width`` (of the interval,
-        in the quantity's units) and ``interval``; quantities in the order in which they first
-        occur, methods in the order given.
+        Columns ``quantity``, one a dimension (``system``, ``judge``, …), ``method``, ``value``,
+        ``low``, ``high``, ``width`` (of the interval, in the quantity's units) and ``interval``;
+        quantities in the order in which they first occur, methods in the order given.
 
     Raises
     ------
@@ -48,25 +48,27 @@ def side_by_side(
 
     Examples
     --------
-    >>> one = Estimate.from_rows({"prevalence": (0.5, 0.4, 0.6)}, method="Wilson", ci_prob=0.95,
-    ...                          source="Wilson (1927)")
+    >>> one = Estimate({"prevalence": (0.5, 0.4, 0.6)}, method="Wilson", ci_prob=0.95,
+    ...                source="Wilson (1927)")
     >>> side_by_side(one)[["quantity", "method", "value", "width"]].round(2).to_dict("records")
     [{'quantity': 'prevalence', 'method': 'Wilson', 'value': 0.5, 'width': 0.2}]
     """
     made = _as_estimates(results, ci_prob, interval)
+    dims = list(dict.fromkeys(d for one in made for d in one.dims))
     tables = [
-        one.table.reset_index().assign(
+        one.table.assign(
             method=one.method,
-            interval=[one.interval_of(quantity) for quantity in one.table.index],
-            width=(one.table["high"] - one.table["low"]).to_numpy(),
+            interval=[one.interval_of(quantity) for quantity in one.table["quantity"]],
+            width=one.table["high"] - one.table["low"],
         )
         for one in made
     ]
-    table = pd.concat(tables, ignore_index=True)[COLUMNS]
-    order = {quantity: i for i, quantity in enumerate(dict.fromkeys(table["quantity"]))}
-    return table.sort_values(
-        "quantity", key=lambda q: q.map(order), kind="stable", ignore_index=True
-    )
+    table = pd.concat(tables, ignore_index=True)
+    table[dims] = table[dims].fillna("")
+    keys = ["quantity", *dims]
+    order = table.groupby(keys, sort=False).ngroup()
+    table = table[[*keys, "method", *NUMBERS, "interval"]]
+    return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
 
 
 def report(
@@ -87,8 +89,8 @@ def report(
         What to report.
     ci_prob : float, default 0.95
         Probability of every interval.
-    interval : {"eti", "hdi", "eti+"}, optional
-        Kind of interval of the fits; by default what each fit's room recommends.
+    interval : {"eti", "hdi", "eti_bounded"}, optional
+        Kind of interval of the fits; by default the one that suits each fit's model.
     digits : int, default 3
         Decimals shown.
     title : str
@@ -120,7 +122,8 @@ def report(
         "ci_prob": f"{ci_prob:.0%}" if round(ci_prob * 100, 6).is_integer() else f"{ci_prob:.1%}",
         "cautions": list(dict.fromkeys(c for one in made for c in one.cautions)),
         # pairs, not mappings: two fits of one method may differ in their priors
-        "assumptions": _distinct((one.method, "; ".join(one.assumptions)) for one in made),
+        "assumptions": _distinct((one.method, "; ".join(map(str, one.assumptions))) for one in made),
+        "targets": _distinct((one.method, f"about {TARGETS[one.target]}") for one in made),
         "settings": [(one.method, _settings(one)) for one in results if isinstance(one, Fit)],
         "sources": _distinct((one.method, one.source) for one in made),
         "notes": {heading: list(lines) for heading, lines in (notes or {}).items()},
@@ -158,9 +161,8 @@ def _distinct(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _rounded(table: pd.DataFrame, digits: int) -> pd.DataFrame:
-    numbers = ["value", "low", "high", "width"]
     shown = table.copy()
-    for column in numbers:
+    for column in NUMBERS:
         shown[column] = ["–" if np.isnan(x) else f"{x:.{digits}f}" for x in table[column]]
     return shown
 
@@ -175,7 +177,7 @@ def _settings(fit: Fit) -> str:
     )
     return (
         f"{sizes['chain']} chains of {sizes['draw']} draws, seed {attrs['random_seed']}; "
-        f"priors {attrs['priors']}; data {str(attrs['data_sha256'])[:12]}; {versions}"
+        f"model {attrs['model']}: {attrs['priors']}; data {str(attrs['data_sha256'])[:12]}; {versions}"
     )
 
 
@@ -185,6 +187,7 @@ def _markdown(
     ci_prob: str,
     cautions: list[Caution],
     assumptions: list[tuple[str, str]],
+    targets: list[tuple[str, str]],
     settings: list[tuple[str, str]],
     sources: list[tuple[str, str]],
     notes: dict[str, list[str]],
@@ -197,6 +200,7 @@ def _markdown(
         **notes,
         "Cautions": [f"**{c.name}**: {c.text}" for c in cautions],
         "Assumptions": [f"{method}: {text}" for method, text in assumptions],
+        "Items": [f"{method}: {text}" for method, text in targets],
         "Sampling": [f"{method}: {text}" for method, text in settings],
         "Sources": [f"{method}: {text}" for method, text in sources],
     }

@@ -1,4 +1,4 @@
-"""The one place that samples: NUTS by nutpie, with the package's settings and its gate."""
+"""NUTS by nutpie, with the package's settings and its diagnostics gate."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ import numpy as np
 from bayesjudge.core.compiling import Compiled, Road, compile_model
 from bayesjudge.core.diagnostics import gate
 from bayesjudge.core.errors import ConvergenceError, ConvergenceWarning, checking
+from bayesjudge.core.estimate import Assumption, Caution, Interval, Target
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.model import BayesianModel
 from bayesjudge.core.prior_draws import prior_draws
-from bayesjudge.core.results import Caution, Interval
 from bayesjudge.core.storage import checksum
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 #: What is kept of the sampler's statistics; the rest is about the sampler, not about the model.
 STATISTICS = ("diverging", "energy", "logp", "n_steps", "step_size", "depth", "maxdepth_reached")
+#: Settings of a fit that names none.
+DEFAULTS: dict[str, Any] = {"draws": 1000, "tune": 1000, "chains": 4, "target_accept": 0.9}
 RECORDED = ("bayesjudge", "pymc", "pytensor", "nutpie", "numpy")
 
 
@@ -32,86 +35,52 @@ def sample(
     model: pm.Model,
     *,
     data: Any,
-    priors: Any,
+    spec: BayesianModel,
     quantities: tuple[str, ...],
-    room: str,
     method: str,
     source: str,
-    options: Mapping[str, Any] | None = None,
-    assumptions: tuple[str, ...] = (),
+    assumptions: tuple[Assumption, ...] = (),
     cautions: tuple[Caution, ...] = (),
     interval: Interval = "eti",
-    random_seed: int | np.random.Generator | None = None,
-    draws: int = 1000,
-    tune: int = 1000,
-    chains: int = 4,
+    target: Target = "population",
+    draws: int | None = None,
+    tune: int | None = None,
+    chains: int | None = None,
     cores: int | None = None,
-    target_accept: float = 0.9,
-    adaptation: Literal["diag", "low_rank"] = "diag",
-    progress: bool | None = None,
+    target_accept: float | None = None,
+    random_seed: int | np.random.Generator | None = None,
     strict: bool = False,
-    road: Road = "auto",
+    progress: bool | None = None,
+    adaptation: Literal["diag", "low_rank"] = "diag",
+    backend: Road = "auto",
 ) -> Fit:
     """Sample `model` and keep what a report needs.
 
-    Parameters
-    ----------
-    model : pymc.Model
-        What to sample, with its data in `pymc.Data`.
-    data, priors, quantities, room, method, source, options, assumptions, cautions, interval
-        Kept in the `Fit`; see there.
-    random_seed : int or numpy.random.Generator, optional
-        Same seed, same draws, on any number of cores.
-    draws, tune, chains : int
-        Draws kept and discarded in each chain; 1000, 1000 and 4 by default.
-    cores : int, optional
-        Chains that run at once; all cores by default.
-    target_accept : float, default 0.9
-        Higher is slower and follows a difficult posterior better.
-    adaptation : {"diag", "low_rank"}, default "diag"
-        How the sampler learns the posterior's shape; low rank helps where unknowns are correlated.
-    progress : bool, optional
-        Show progress on stderr; by default on a terminal.
-    strict : bool, default False
-        Raise where the diagnostics gate fails, rather than warn.
-    road : {"auto", "quick", "full"}, default "auto"
-        How to compile; see `bayesjudge.core.compiling`.
-
-    Returns
-    -------
-    Fit
-        With a caution ``not-converged`` first where the gate failed.
-
-    Raises
-    ------
-    InputError
-        Where a setting is out of its range.
-    ConvergenceError
-        Where the gate failed and `strict` is true.
-
-    Warns
-    -----
-    ConvergenceWarning
-        Where the gate failed and `strict` is false.
+    A setting that is None takes the value of ``spec.sampling``, and else of `DEFAULTS`. `cores` is
+    how many chains run at once, by default all cores; `progress` is shown on a terminal unless
+    said; ``strict=True`` raises where the diagnostics gate fails. Everything else is kept in the
+    `Fit`; see there.
     """
     import nutpie
 
+    asked = {"draws": draws, "tune": tune, "chains": chains, "target_accept": target_accept}
+    given = {name: value for name, value in asked.items() if value is not None}
+    settings = {**DEFAULTS, **spec.sampling, **given}
     with checking("sampling") as require:
-        for name, value in {"draws": draws, "tune": tune, "chains": chains}.items():
+        for name in ("draws", "tune", "chains"):
+            value = settings[name]
             require(isinstance(value, int) and value >= 1, f"{name} must be 1 or more, got {value}")
-        require(0 < target_accept < 1, f"target_accept must lie in (0, 1), got {target_accept}")
+        rate = settings["target_accept"]
+        require(0 < rate < 1, f"target_accept must lie in (0, 1), got {rate}")
     seed = _seed_of(random_seed)
     with _progress(progress, method) as callback, _one_thread_each():
-        compiled = compile_model(model, road)
+        compiled = compile_model(model, backend)
         tree = nutpie.sample(
             compiled.runnable,
-            draws=draws,
-            tune=tune,
-            chains=chains,
+            **settings,
             cores=cores,
             seed=seed,
             adaptation=adaptation,
-            target_accept=target_accept,
             save_warmup=False,
             progress_bar=False,
             progress_callback=callback,
@@ -119,9 +88,10 @@ def sample(
     idata = _tidy(tree, model)
     idata.attrs = {
         "random_seed": seed,
-        "priors": str(priors),
+        "model": spec.public_name(),
+        "priors": str(spec),
         "data_sha256": checksum(data),
-        "road": compiled.road,
+        "backend": compiled.road,
         **{f"{name}_version": version(name) for name in RECORDED},
     }
     failed = gate(idata, quantities)
@@ -132,15 +102,14 @@ def sample(
     return Fit(
         idata=idata,
         data=data,
-        priors=priors,
+        spec=spec,
         quantities=quantities,
         method=method,
         source=source,
-        room=room,
-        options=dict(options or {}),
         assumptions=assumptions,
         cautions=(*failed, *cautions),
         interval=interval,
+        target=target,
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.results import Caution
+from bayesjudge.core.estimate import Caution
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from bayesjudge.core.errors import ConvergenceWarning, InputError, checking
-from bayesjudge.core.results import Estimate
+from bayesjudge.core.estimate import Estimate
 from bayesjudge.lab.running import run, seed_of
 from bayesjudge.lab.stored import Task, header_of
 from bayesjudge.lab.tallies import merged, rates, tally

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.intervals import wilson
-from bayesjudge.core.results import Estimate
+from bayesjudge.core.estimate import Estimate, label
 
 #: What is added up over the data sets of one setting, method and quantity.
 SUMS = (
@@ -48,12 +48,15 @@ def tally(answers: Iterable[Estimate | None], truths: Mapping[str, float]) -> di
             refused += 1
             continue
         cautions.update({caution.name for caution in answer.cautions})
-        names = [str(name) for name in answer.table.index]
-        names = [name if name in truths else name.split("[")[0] for name in names]
+        entries = [
+            (named if (named := label(name, tuple(where.values()))) in truths else name, row)
+            for name, where, row in answer.rows()
+        ]
+        names = [name for name, _ in entries]
         known = [name for name in dict.fromkeys(names) if name in truths]
         with checking("coverage") as require:
             require(known, f"no truth for {names[:5]}; there is one for {list(truths)}")
-        columns = answer.table[["value", "low", "high"]].to_numpy(dtype=float)
+        columns = np.array([row for _, row in entries], dtype=float)
         for name in known:
             rows = columns[[other == name for other in names]]
             added = _summed(rows, float(truths[name]), answer.ci_prob)

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesjudge.core.errors import UninformativeJudgeError, checking
 from bayesjudge.core.intervals import wilson
-from bayesjudge.core.results import Caution, Estimate
+from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.panel import regression as fitted_rates
 from bayesjudge.panel.checks import cautions_of
 from bayesjudge.panel.data import Votes

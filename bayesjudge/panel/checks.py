@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.special import chdtrc, stdtr
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.results import Caution
+from bayesjudge.core.estimate import Caution
 from bayesjudge.panel.data import NONE, Votes
 
 #: A result rarer than this, were the assumption true, counts as a rejection.

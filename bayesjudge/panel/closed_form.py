@@ -9,7 +9,7 @@ from scipy.special import expit, logit
 
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.intervals import wilson, z_score
-from bayesjudge.core.results import Caution, Estimate
+from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.panel import em, logistic
 from bayesjudge.panel.checks import cautions_of
 from bayesjudge.panel.data import NONE, Votes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
-from bayesjudge.core.results import Estimate
+from bayesjudge.core.estimate import Estimate
 from bayesjudge.panel.by_rates import regression, rogan_gladen
 from bayesjudge.panel.closed_form import dawid_skene_em, model_assisted, panel_mean, voting
 from bayesjudge.panel.data import Votes

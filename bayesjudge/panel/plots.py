@@ -12,7 +12,7 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.plots import new_axes, plot_intervals
 from bayesjudge.core.report import side_by_side
-from bayesjudge.core.results import Estimate
+from bayesjudge.core.estimate import Estimate
 from bayesjudge.panel.checks import vote_correlation
 from bayesjudge.panel.data import Votes
 

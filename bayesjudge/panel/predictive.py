@@ -11,7 +11,7 @@ from scipy.special import expit, logsumexp
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.results import Caution
+from bayesjudge.core.estimate import Caution
 from bayesjudge.panel.checks import correlate
 from bayesjudge.panel.data import NONE, Votes
 

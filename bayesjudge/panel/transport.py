@@ -9,7 +9,7 @@ from scipy.special import expit, logit, stdtrit
 
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.intervals import z_score
-from bayesjudge.core.results import Caution, Estimate
+from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.panel.data import NONE, Votes
 from bayesjudge.panel.described import EXCHANGEABLE, SAMPLED
 from bayesjudge.panel.summaries import Summary, mean_vote

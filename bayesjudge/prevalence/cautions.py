@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import bdtr, bdtrc, gammaln
 
 from bayesjudge.core.intervals import wilson
-from bayesjudge.core.results import Caution
+from bayesjudge.core.estimate import Caution
 from bayesjudge.prevalence.data import Counts
 
 #: A shift between labelled and other items rarer than this under random labelling is reported.

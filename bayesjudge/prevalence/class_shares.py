@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesjudge.core.errors import UninformativeJudgeError, checking
 from bayesjudge.core.intervals import z_score
-from bayesjudge.core.results import Caution, Estimate
+from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.prevalence.classes import ASSUMED, SOURCE, ClassCounts, class_cautions
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.special import bdtr, chdtrc
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.results import Caution
+from bayesjudge.core.estimate import Caution
 from bayesjudge.core.tables import count_rows, spell
 from bayesjudge.prevalence.cautions import SHIFT_P
 from bayesjudge.prevalence.described import SAME_JUDGE, SAMPLED

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesjudge.core.errors import UninformativeJudgeError, checking
 from bayesjudge.core.intervals import clopper_pearson, wilson, z_score
-from bayesjudge.core.results import Caution, Estimate
+from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.prevalence import formulas
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.described import (

@@ -11,7 +11,7 @@ import pandas as pd
 from bayesjudge.core.errors import UninformativeJudgeError, checking
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import side_by_side
-from bayesjudge.core.results import Caution, Estimate
+from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.prevalence.closed_form import human_only, naive, rogan_gladen
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.described import AGAINST, OVERALL

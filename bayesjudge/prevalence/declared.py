@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, get_args
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.results import Caution
+from bayesjudge.core.estimate import Caution
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.described import (
     COMPOSED,

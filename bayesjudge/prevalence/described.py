@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesjudge.core.results import Caution, Estimate
+from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.prevalence.cautions import cautions_of, doubts
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.reading import CALIBRATIONS

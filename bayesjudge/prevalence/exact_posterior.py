@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.results import INTERVALS, Caution, Estimate, Interval
+from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Interval
 from bayesjudge.prevalence.boundary import depths_of, extended
 from bayesjudge.prevalence.cautions import cautions_of
 from bayesjudge.prevalence.data import Counts
@@ -24,7 +24,7 @@ def exact(
     priors: Priors = Priors(),
     *,
     ci_prob: float = 0.95,
-    interval: Interval = "eti+",
+    interval: Interval = "eti_bounded",
 ) -> Estimate:
     """Posterior mean and interval by quadrature, in milliseconds and without sampling.
 
@@ -36,7 +36,7 @@ def exact(
         One for each unknown.
     ci_prob : float, default 0.95
         Probability of the intervals.
-    interval : {"eti+", "eti", "hdi"}
+    interval : {"eti_bounded", "eti", "hdi"}
         Equal-tailed with an end moved to 0 or 1 where the data do not exclude it; equal-tailed; or
         the shortest. A plain equal-tailed interval never holds 0 or 1 themselves, so that it never
         covers a prevalence of exactly 0 or 1; the moved end repairs that.
@@ -57,7 +57,7 @@ def exact(
 
     Notes
     -----
-    ``"eti+"`` moves an end where the likelihood there, the judge's rates integrated out, is more
+    ``"eti_bounded"`` moves an end where the likelihood there, the judge's rates integrated out, is more
     than exp(-z**2 / 2) of its maximum, with z the normal quantile of `ci_prob`: the values that a
     likelihood ratio test would not reject. With labels by verdict, one good item among them
     excludes 0 and one bad item 1.
@@ -95,7 +95,7 @@ def exact(
     if counts.dim != "stratum":
         return made
     mean, low, high = _overall(counts, posteriors, ci_prob, interval)
-    if interval == "eti+" and None not in posteriors:
+    if interval == "eti_bounded" and None not in posteriors:
         low, high = extended((low, high), tuple(np.sum(depths, axis=0)), ci_prob)
     return with_overall(made, (mean, low, high))
 
@@ -107,14 +107,14 @@ def _rows(
     ci_prob: float,
     interval: str,
 ) -> tuple[list[tuple[float, float, float]], list[tuple[float, float]]]:
-    """Mean, low and high of each; and for ``"eti+"``, how far the likelihood falls at the ends."""
+    """Mean, low and high of each; and for ``"eti_bounded"``, how far the likelihood falls at the ends."""
     rows, depths = [], []
     for name, found in zip(counts.systems or ("",), posteriors, strict=True):
         if found is None:
             rows.append((np.nan, np.nan, np.nan))
             continue
         low, high = found.interval(ci_prob, interval.removesuffix("+"))
-        if interval == "eti+":
+        if interval == "eti_bounded":
             depths.append(depths_of(counts.system(name) if name else counts, priors, found))
             low, high = extended((low, high), depths[-1], ci_prob)
         rows.append((found.mean, low, high))

@@ -215,7 +215,7 @@ def fit(
         options={"pooling": pooling},
         assumptions=assumptions,
         cautions=cautions,
-        interval="eti+",
+        interval="eti_bounded",
         random_seed=random_seed,
         **sampling,
     )

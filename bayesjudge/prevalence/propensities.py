@@ -6,7 +6,7 @@ import numpy as np
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.intervals import z_score
-from bayesjudge.core.results import Estimate
+from bayesjudge.core.estimate import Estimate
 from bayesjudge.prevalence.cautions import cautions_of
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.described import DRAWN, OVERALL, judged

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.results import Caution, Estimate
+from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.prevalence import formulas
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.described import LEE, SAME_JUDGE, described, rate_designs

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bayesjudge.core.intervals import wilson, z_score
-from bayesjudge.core.results import Estimate
+from bayesjudge.core.estimate import Estimate
 from bayesjudge.prevalence import formulas
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.described import (

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from bayesjudge.core.results import Caution
+from bayesjudge.core.estimate import Caution
 from bayesjudge.ratings.algebra import choice_matrix
 from bayesjudge.ratings.data import PEOPLE, Ratings
 from bayesjudge.ratings.identify import identification

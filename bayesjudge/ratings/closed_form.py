@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.results import Caution, Estimate
+from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.ratings.aggregation import Profile
 from bayesjudge.ratings.agreement import SOURCE
 from bayesjudge.ratings.cautions import cautions_of

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.results import Caution, Estimate
+from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.ratings.aggregation import Profile
 from bayesjudge.ratings.coupling import Pair, couple
 from bayesjudge.ratings.items import concentrations, matrices, profile_of, taken_from

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.results import Caution
+from bayesjudge.core.estimate import Caution
 from bayesjudge.ratings.agreement import SOURCE
 from bayesjudge.ratings.beliefs import Priors, check_choice
 from bayesjudge.ratings.cautions import cautions_of

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.results import Caution, Estimate
+from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.ratings.definitions import Definition
 
 

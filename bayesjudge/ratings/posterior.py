@@ -10,7 +10,7 @@ import pandas as pd
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.results import Caution, Estimate
+from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.ratings.aggregation import Profile
 from bayesjudge.ratings.data import PEOPLE
 from bayesjudge.ratings.definitions import Definition, definitions, prevalence_at

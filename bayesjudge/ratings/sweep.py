@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.results import Estimate
+from bayesjudge.core.estimate import Estimate
 from bayesjudge.ratings.data import PEOPLE, Ratings
 from bayesjudge.ratings.definitions import prevalence_at
 from bayesjudge.ratings.items import item_profiles, taken_from

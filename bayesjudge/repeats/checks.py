@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from bayesjudge.core.results import Caution
+from bayesjudge.core.estimate import Caution
 from bayesjudge.repeats.data import Scores
 
 #: An order effect rarer than this among exchangeable repeats is reported.

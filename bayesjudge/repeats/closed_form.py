@@ -7,7 +7,7 @@ from scipy.special import stdtrit
 
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.intervals import z_score
-from bayesjudge.core.results import Caution, Estimate
+from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.repeats import dirichlet, formulas
 from bayesjudge.repeats.checks import cautions_of
 from bayesjudge.repeats.data import Scores

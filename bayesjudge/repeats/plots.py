@@ -11,7 +11,7 @@ import pandas as pd
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.plots import new_axes
-from bayesjudge.core.results import Estimate
+from bayesjudge.core.estimate import Estimate
 from bayesjudge.repeats import dirichlet
 from bayesjudge.repeats.data import Scores
 from bayesjudge.repeats.rules import METHODS, Method, asked_prob, mean_interval

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.results import Estimate
+from bayesjudge.core.estimate import Estimate
 from bayesjudge.repeats.checks import cautions_of
 from bayesjudge.repeats.data import Scores
 

@@ -130,7 +130,7 @@ def test_ends_are_moved_where_the_likelihood_asks_for_it(small, prior):
         return (0.0 if extend[0] else low), (1.0 if extend[1] else high)
 
     coverage, width, _ = looped(items, 2, interval_of)
-    found = tables[f"{prior}_eti+"]
+    found = tables[f"{prior}_eti_bounded"]
     assert_allclose(found["coverage"], coverage, rtol=0, atol=1e-9)
     assert_allclose(found["width"], width, rtol=0, atol=1e-5)
 
@@ -144,7 +144,7 @@ def test_stored_table_against_an_earlier_enumeration(stored):
     """That one did not restrict the judge to be better than chance, which matters little here."""
     names = {"LR6": "lang_reiczigel"}
     for earlier, ours in (("thU_qU", "flat"), ("thJ_qJ", "jeffreys")):
-        for kind, name in (("ETI", "eti"), ("ETI+", "eti+"), ("SI", "hdi")):
+        for kind, name in (("ETI", "eti"), ("ETI+", "eti_bounded"), ("SI", "hdi")):
             names[f"{earlier}_{kind}"] = f"{ours}_{name}"
     keys = ["m", "q0", "q1", "method", "theta"]
     ours = stored.set_index(keys)

@@ -10,7 +10,7 @@ import bayesjudge as bj
 from bayesjudge import bias
 from bayesjudge.bias.model import difference_logp
 from bayesjudge.core import sampling
-from bayesjudge.core.results import Caution
+from bayesjudge.core.estimate import Caution
 
 READ = {"scale": (0, 100), "design": "item", "rerun": "rerun"}
 

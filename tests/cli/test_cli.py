@@ -293,7 +293,7 @@ REFUSED = {
     "prevalence gpt4.csv @ --sed 3": "Unknown option: --sed. Did you mean --seed?",
     "prevalence gpt4.csv @ --ci-prob 95": "got 95.0; write 95 % as 0.95",
     "prevalence gpt4.csv @ --ci-prob abc": 'unable to convert "abc" into float',
-    "prevalence gpt4.csv @ --interval hpd": '"eti", "hdi", "eti+". Did you mean "hdi"?',
+    "prevalence gpt4.csv @ --interval hpd": '"eti", "hdi", "eti_bounded". Did you mean "hdi"?',
     "prevalence gpt4.csv @ --prior flta": 'Did you mean "flat"?',
     "prevalence gpt4.csv @ --prior-sensitivity 0.9": "0.9: write rate:n, for example 0.9:20",
     "prevalence gpt4.csv @ --prior-sensitivity 90:20": "rate must lie in [0, 1], got 90.0",

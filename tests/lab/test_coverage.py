@@ -8,7 +8,7 @@ from scipy.stats import binom
 from bayesjudge import lab
 from bayesjudge.core.errors import InputError
 from bayesjudge.core.intervals import wilson
-from bayesjudge.core.results import Caution, Estimate
+from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.lab.tallies import merged, rates, tally
 
 

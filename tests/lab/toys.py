@@ -7,7 +7,7 @@ import numpy as np
 
 from bayesjudge.core.errors import InputError
 from bayesjudge.core.intervals import wilson
-from bayesjudge.core.results import Estimate
+from bayesjudge.core.estimate import Estimate
 
 N = 4  # normal observations with sd 1; the mean has a standard normal prior
 ITEMS = 30

@@ -196,7 +196,7 @@ def test_extended_interval_reaches_what_the_likelihood_does_not_exclude(prior):
     reached = []
     for passes in (30, 56, 64, 70, 100, 150, 156, 160, 170, 186):
         counts = P.Counts(200, passes, 60, 54, 60, 48, calibration="by_truth")
-        value, low, high = P.exact(counts, priors, interval="eti+")["prevalence"]
+        value, low, high = P.exact(counts, priors, interval="eti_bounded")["prevalence"]
         plain = P.exact(counts, priors, interval="eti")["prevalence"]
         log = likelihood(counts, theta)
         at_0, at_1 = (log[i] > log.max() - 1.959964**2 / 2 for i in (0, -1))
@@ -211,9 +211,9 @@ def test_extended_interval_reaches_what_the_likelihood_does_not_exclude(prior):
 
 def test_one_good_label_excludes_zero():
     counts = P.Counts(1000, 200, 1, 1, 60, 50, calibration="random")
-    assert P.exact(counts, interval="eti+")["prevalence"].low > 0
+    assert P.exact(counts, interval="eti_bounded")["prevalence"].low > 0
     none = P.Counts(1000, 160, 0, 0, 60, 50, calibration="random")
-    assert P.exact(none, interval="eti+")["prevalence"].low == 0
+    assert P.exact(none, interval="eti_bounded")["prevalence"].low == 0
     theta = np.linspace(0, 1, 201)
     for one in (counts, none):
         log = likelihood(one, theta)
@@ -229,7 +229,7 @@ def test_by_verdict_one_good_label_excludes_zero_and_one_bad_label_one():
         ((100, 60, 40, 20, 0, 0), (False, True)),
     ):
         counts = P.Counts(*cells, calibration="by_verdict")
-        plain, moved = (P.exact(counts, interval=k)["prevalence"] for k in ("eti", "eti+"))
+        plain, moved = (P.exact(counts, interval=k)["prevalence"] for k in ("eti", "eti_bounded"))
         assert (moved.low == 0, moved.high == 1) == reached
         assert moved.low in (0, plain.low)
         assert moved.high in (1, plain.high)
@@ -252,7 +252,7 @@ def test_extended_interval_covers_zero_and_one():
             calibration="by_truth",
             systems=range(runs),
         )
-        table = P.exact(counts, interval="eti+").table
+        table = P.exact(counts, interval="eti_bounded").table
         covered = ((table["low"] <= theta) & (theta <= table["high"])).mean()
         assert covered > 0.95 - 5 * np.sqrt(0.95 * 0.05 / runs)
         plain = P.exact(counts.system("0"), interval="eti")["prevalence"]
@@ -267,7 +267,7 @@ def test_a_fit_reaches_what_quadrature_reaches(tmp_path):
         systems="abc",
     )
     fit = P.fit(counts, random_seed=1)
-    assert fit.interval == "eti+"
+    assert fit.interval == "eti_bounded"
     made, exact = fit.estimate(), P.exact(counts)
     assert P.reached(fit) == {"prevalence[a]": (True, False), "prevalence[b]": (False, False),
                               "prevalence[c]": (False, True)}  # fmt: skip

@@ -1,0 +1,397 @@
+"""Result classes: `Estimate` with its `Quantity`, `Assumption` and `Caution`."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from html import escape
+from itertools import product
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+
+import numpy as np
+
+from bayesjudge.core.errors import InputError, checking
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+Interval = Literal["eti", "hdi", "eti_bounded"]
+INTERVALS: dict[str, str] = {
+    "eti": "equal-tailed",
+    "hdi": "highest density",
+    "eti_bounded": "equal-tailed, boundary-extended",
+}
+Target = Literal["population", "items"]
+TARGETS: dict[str, str] = {
+    "population": "the process that these items come from",
+    "items": "these very items",
+}
+#: Of each row, in this order; ``raw`` only where a value was clipped to its range.
+COLUMNS = ("value", "low", "high", "raw")
+
+
+class Row(NamedTuple):
+    """One number of an `Estimate` with its interval.
+
+    Parameters
+    ----------
+    value, low, high : float
+        The estimate and the ends of its interval, in the quantity's units.
+    """
+
+    value: float
+    low: float
+    high: float
+
+
+class Caution(NamedTuple):
+    """A named warning attached to a result.
+
+    Parameters
+    ----------
+    name : str
+        Short and stable, for example ``"weak-judge"``: what code and tests look for.
+    text : str
+        A sentence with the numbers, and what to do.
+    """
+
+    name: str
+    text: str
+
+
+class Assumption(NamedTuple):
+    """A condition under which a result means what it says.
+
+    Parameters
+    ----------
+    id : str
+        Short and stable, for example ``"random-labels"``.
+    text : str
+        The condition in words.
+    contradicted_by : tuple of str
+        Names of the cautions of the same result that contradict it.
+    """
+
+    id: str
+    text: str
+    contradicted_by: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        against = ", ".join(self.contradicted_by)
+        return f"{self.text} (contradicted by {against})" if against else self.text
+
+
+@dataclass(frozen=True, eq=False)
+class Quantity:
+    """Values of one quantity with their intervals, by named dimensions.
+
+    Parameters
+    ----------
+    value, low, high : array_like, shape (n_labels,)
+        Estimates and ends of their intervals; ``nan`` where the data give no answer.
+    dims : tuple of str
+        Names of the dimensions, for example ``("judge", "truth", "vote")``; empty for one number.
+    labels : sequence of tuple
+        For each entry its coordinates, one a dimension. Combinations may be absent.
+    raw : array_like, shape (n_labels,), optional
+        Values before they were clipped to their range.
+
+    Raises
+    ------
+    InputError
+        If lengths differ or a label does not have one coordinate a dimension.
+    """
+
+    value: Any
+    low: Any
+    high: Any
+    dims: tuple[str, ...] = ()
+    labels: Sequence[tuple[Hashable, ...]] = ((),)
+    raw: Any = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dims", tuple(self.dims))
+        object.__setattr__(self, "labels", tuple(tuple(label) for label in self.labels))
+        with checking("Quantity") as require:
+            for name in COLUMNS:
+                column = getattr(self, name)
+                if column is None:
+                    continue
+                numbers = np.atleast_1d(np.asarray(column, float)).ravel()
+                object.__setattr__(self, name, numbers)
+                fits = numbers.size == len(self.labels)
+                require(fits, f"{name} has {numbers.size} entries, labels {len(self.labels)}")
+            wrong = [label for label in self.labels if len(label) != len(self.dims)]
+            require(not wrong, f"expected one coordinate each of {self.dims}, got {wrong[:3]}")
+
+    @classmethod
+    def over(
+        cls, columns: Sequence[Any], coords: Mapping[str, Sequence[Hashable]] | None = None
+    ) -> Self:
+        """Build from arrays with one axis a dimension.
+
+        Parameters
+        ----------
+        columns : sequence of array_like, each of shape (n_1, …, n_d)
+            Values, lows, highs, and the raw values as an optional fourth.
+        coords : mapping of str to sequence, optional
+            Coordinates by dimension, in the order of the axes; none for one number.
+
+        Returns
+        -------
+        Quantity
+            One entry a combination of coordinates.
+
+        Examples
+        --------
+        >>> Quantity.over(([0.5, 0.6], [0.4, 0.5], [0.6, 0.7]), {"system": ["a", "b"]}).labels
+        (('a',), ('b',))
+        """
+        coords = coords or {}
+        names = ("value", "low", "high", "raw")[: len(columns)]
+        arrays = {name: np.ravel(column) for name, column in zip(names, columns, strict=True)}
+        return cls(**arrays, dims=tuple(coords), labels=tuple(product(*coords.values())))
+
+    @classmethod
+    def of_rows(cls, rows: Mapping[Any, Sequence[float]], dims: tuple[str, ...]) -> Self:
+        """Build from one row an entry, for combinations of coordinates that are not all there.
+
+        Parameters
+        ----------
+        rows : mapping of tuple to sequence of float
+            Value, low, high (and raw) by coordinates; with one dimension a key may be the
+            coordinate itself.
+        dims : tuple of str
+            Names of the dimensions.
+
+        Returns
+        -------
+        Quantity
+            In the order of the rows.
+        """
+        labels = [key if isinstance(key, tuple) else (key,) for key in rows]
+        width = max((len(row) for row in rows.values()), default=3)
+        padded = [(*row, *[row[0]] * (width - len(row))) for row in rows.values()]
+        columns = np.array(padded, float).reshape(-1, width).T
+        return cls(**dict(zip(COLUMNS, columns, strict=False)), dims=dims, labels=labels)
+
+    def row(self, i: int) -> Row:
+        """Take one entry.
+
+        Parameters
+        ----------
+        i : int
+            Its position.
+
+        Returns
+        -------
+        Row
+            Value, low and high.
+        """
+        return Row(float(self.value[i]), float(self.low[i]), float(self.high[i]))
+
+    def coords(self) -> dict[str, list[Hashable]]:
+        """List the distinct coordinates of each dimension.
+
+        Returns
+        -------
+        dict of str to list
+            In the order in which they first occur.
+        """
+        return {d: list(dict.fromkeys(x[i] for x in self.labels)) for i, d in enumerate(self.dims)}
+
+
+def label(quantity: str, where: Sequence[Hashable]) -> str:
+    """Name one entry as ArviZ names it, for people to read; nothing reads it back.
+
+    Parameters
+    ----------
+    quantity : str
+        For example ``"prevalence"``.
+    where : sequence
+        Its coordinates.
+
+    Returns
+    -------
+    str
+        For example ``"prevalence[gpt]"``.
+    """
+    return f"{quantity}[{', '.join(map(str, where))}]" if where else quantity
+
+
+def entries_of(table: pd.DataFrame) -> pd.Series:
+    """Quantity and coordinates of each row of a tidy table, as a tuple."""
+    import pandas as pd
+
+    known = {*COLUMNS, "method", "width", "interval", "truth"}
+    keys = table[[c for c in table.columns if c not in known]]
+    entries = [tuple(x for i, x in enumerate(row) if i == 0 or x != "") for row in keys.to_numpy()]
+    return pd.Series(entries, index=table.index, name="entry", dtype=object)
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Values with intervals, in one shape whatever made them.
+
+    Parameters
+    ----------
+    quantities : mapping of str to Quantity
+        The numbers. Three or four plain numbers (value, low, high, raw) stand for one `Quantity`
+        without dimensions.
+    method : str
+        Name of the estimator, for a report.
+    ci_prob : float
+        Probability that ``[low, high]`` is meant to contain.
+    source : str
+        Where the formula or model comes from, to the equation.
+    interval : str or mapping of str to str
+        Kind of interval, for example ``"Wilson"``; by quantity where they differ.
+    assumptions : tuple of Assumption
+        What must hold for the numbers to mean what they say.
+    cautions : tuple of Caution
+        Warnings that these data raise.
+    target : {"population", "items"}
+        Which items the numbers are about: the process that these items come from, or these very
+        items.
+
+    Examples
+    --------
+    >>> made = Estimate({"prevalence": (0.5, 0.4, 0.6)}, method="Wilson", ci_prob=0.95,
+    ...                 source="Wilson (1927)")
+    >>> made["prevalence"].low
+    0.4
+    """
+
+    quantities: Mapping[str, Quantity]
+    method: str
+    ci_prob: float
+    source: str
+    interval: str | Mapping[str, str] = ""
+    assumptions: tuple[Assumption, ...] = ()
+    cautions: tuple[Caution, ...] = ()
+    target: Target = "population"
+    _where: dict[tuple[Hashable, ...], tuple[str, int]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        made = {
+            name: one if isinstance(one, Quantity) else Quantity.of_rows({(): one}, ())
+            for name, one in self.quantities.items()
+        }
+        object.__setattr__(self, "quantities", made)
+        where = {(q, *at): (q, i) for q, one in made.items() for i, at in enumerate(one.labels)}
+        object.__setattr__(self, "_where", where)
+
+    def __getitem__(self, key: str | tuple[Hashable, ...]) -> Row:
+        """Take one number: ``estimate["prevalence"]``, ``estimate["prevalence", "gpt"]``."""
+        key = key if isinstance(key, tuple) else (key,)
+        if key not in self._where:
+            known = {name: one.coords() for name, one in self.quantities.items()}
+            raise InputError("Estimate", [f"no entry {key}; there are {known}"])
+        quantity, i = self._where[key]
+        return self.quantities[quantity].row(i)
+
+    def __contains__(self, quantity: str) -> bool:
+        return quantity in self.quantities
+
+    def rows(self) -> Iterator[tuple[str, dict[str, Hashable], Row]]:
+        """Walk over the numbers.
+
+        Yields
+        ------
+        quantity : str
+            Name.
+        where : dict
+            Coordinates by dimension.
+        row : Row
+            Value, low and high.
+        """
+        for name, one in self.quantities.items():
+            for i, at in enumerate(one.labels):
+                yield name, dict(zip(one.dims, at, strict=True)), one.row(i)
+
+    @property
+    def dims(self) -> tuple[str, ...]:
+        """Dimensions of any quantity, in the order in which they first occur."""
+        return tuple(dict.fromkeys(d for one in self.quantities.values() for d in one.dims))
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """The numbers as a tidy table.
+
+        Columns ``quantity``, one a dimension (``""`` where a quantity does not have it), ``value``,
+        ``low``, ``high``, and ``raw`` where a value was clipped; one row an entry.
+        """
+        import pandas as pd
+
+        clipped = any(one.raw is not None for one in self.quantities.values())
+        parts: dict[str, list[Any]] = {"quantity": [], **{d: [] for d in self.dims}}
+        numbers: dict[str, list[Any]] = {name: [] for name in COLUMNS[: 4 if clipped else 3]}
+        for name, one in self.quantities.items():
+            parts["quantity"] += [name] * len(one.labels)
+            for d in self.dims:
+                i = one.dims.index(d) if d in one.dims else None
+                parts[d] += ["" if i is None else at[i] for at in one.labels]
+            for column in numbers:
+                values = getattr(one, column)
+                numbers[column] += (one.value if values is None else values).tolist()
+        return pd.DataFrame({**parts, **numbers})
+
+    @cached_property
+    def dataset(self) -> xr.Dataset:
+        """The numbers with named dimensions: one variable a quantity, and a dimension ``part``.
+
+        ``estimate.dataset["prevalence"].sel(system="gpt", part="low")``. ``part`` is ``value``,
+        ``low``, ``high`` and, where a value was clipped, ``raw``. Absent combinations are ``nan``.
+        """
+        import xarray as xr
+
+        made = {}
+        for name, one in self.quantities.items():
+            coords = one.coords()
+            parts = COLUMNS[: 3 if one.raw is None else 4]
+            dense = np.full((*map(len, coords.values()), len(parts)), np.nan)
+            at = tuple([list(c).index(x[i]) for x in one.labels] for i, c in enumerate(coords.values()))
+            dense[at] = np.column_stack([getattr(one, part) for part in parts])
+            made[name] = xr.DataArray(dense, {**coords, "part": list(parts)}, (*one.dims, "part"))
+        return xr.Dataset(made)
+
+    def interval_of(self, quantity: str) -> str:
+        """Name the kind of interval that a quantity has.
+
+        Parameters
+        ----------
+        quantity : str
+            Name.
+
+        Returns
+        -------
+        str
+            For example ``"Wilson"``.
+        """
+        if isinstance(self.interval, str):
+            return self.interval
+        return self.interval.get(quantity, "")
+
+    def only(self, *quantities: str) -> Self:
+        """Keep some quantities.
+
+        Parameters
+        ----------
+        *quantities : str
+            Names.
+
+        Returns
+        -------
+        Estimate
+            The same estimate with fewer quantities.
+        """
+        kept = {name: one for name, one in self.quantities.items() if name in quantities}
+        return replace(self, quantities=kept)
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<br>{escape(c.name)}: {escape(c.text)}" for c in self.cautions)
+        kinds = ", ".join(dict.fromkeys(map(self.interval_of, self.quantities)))
+        about = f"<small>{escape(self.method)}, {self.ci_prob:.0%} {escape(kinds)}{notes}</small>"
+        return self.table.round(3).to_html(index=False, max_rows=30) + about

@@ -1,0 +1,84 @@
+"""Models as values: `BayesianModel`, whose fields are its priors and options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from bayesjudge.core.errors import checking
+from bayesjudge.core.priors import BetaPrior
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pymc as pm
+
+    from bayesjudge.core.fit import Fit
+
+
+@dataclass(frozen=True)
+class BayesianModel:
+    """A model as a frozen value: every field is a prior or an option that its density reads.
+
+    A module's models derive from it. `build_model` turns one and data into a `pymc.Model`.
+    """
+
+    #: Settings of the sampler that suit the model better than the package's defaults.
+    sampling: ClassVar[Mapping[str, Any]] = {}
+
+    def __post_init__(self) -> None:
+        with checking(type(self).__name__) as require:
+            for one in fields(self):
+                if "BetaPrior" not in str(one.type):
+                    continue
+                value, by_label = getattr(self, one.name), "Mapping" in str(one.type)
+                values = value.values() if by_label and isinstance(value, Mapping) else [value]
+                for wrong in [v for v in values if not isinstance(v, BetaPrior)]:
+                    remedy = f"BetaPrior.worth({wrong!r}, n), worth n labels"
+                    named = f" or a mapping of them by {one.metadata.get('by', 'name')}"
+                    require(
+                        False,
+                        f"{one.name} expected a BetaPrior{named if by_label else ''}, got "
+                        f"{wrong!r}; write for example "
+                        f"{remedy if isinstance(wrong, float | int) else 'BetaPrior(2, 1)'}",
+                    )
+
+    @classmethod
+    def public_name(cls) -> str:
+        """Name the class as users import it.
+
+        Returns
+        -------
+        str
+            For example ``"panel.DawidSkene"``.
+        """
+        return f"{cls.__module__.split('.')[1]}.{cls.__name__}"
+
+    def describe(self) -> dict[str, str]:
+        """Put priors and options in words, for a report.
+
+        Returns
+        -------
+        dict of str to str
+            By field.
+        """
+        return {one.name: _in_words(getattr(self, one.name)) for one in fields(self)}
+
+    def __str__(self) -> str:
+        return "; ".join(f"{name} {words}" for name, words in self.describe().items())
+
+    def _build(self, data: Any) -> pm.Model:
+        """Build the model of `data`."""
+        raise NotImplementedError
+
+    def _extended_to(
+        self, fit: Fit, ci_prob: float
+    ) -> dict[str, tuple[np.ndarray, np.ndarray]] | None:
+        """For ``"eti_bounded"``: by quantity, which intervals reach 0 and which reach 1."""
+        return None
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{name}: {_in_words(one)}" for name, one in value.items()) + "}"
+    return f"{value:g}" if isinstance(value, float) else str(value)
