@@ -30,6 +30,6 @@ export MKL_NUM_THREADS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 # Tests (slow ones too), notebooks and README live in tests/; the doctests are those of the package.
 # pytest comes last and prints its own time, so that its closing line closes the run.
-set -- -m pytest -m "" --doctest-modules --cov --cov-report=term --durations=10 "$@" tests bayesjudge
+set -- -m pytest -m "not study" --doctest-modules --cov --cov-report=term --durations=10 "$@" tests bayesjudge
 printf '\n== tests: python %s\n' "$*"
 exec "$bin/python" "$@"
