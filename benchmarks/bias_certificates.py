@@ -22,7 +22,7 @@ from matplotlib import pyplot as plt
 from scipy.special import bdtr
 
 from bayesjudge.bias.bounds import best_estimation_prob, spared
-from bayesjudge.bias.dirichlet import weighted_sum_cdf, weighted_sum_quantile
+from bayesjudge.core import dirichlet
 
 RESULTS = Path(__file__).parent / "results"
 NEIGHBOURS = (2, 5, 10, 40, 100, 300)
@@ -81,19 +81,19 @@ def dirichlet_bounds(method, counts, values, failure_prob, rms):
     for i, count in enumerate(unique):
         a = count + weight
         used = a > 0
-        about = (values[used] ** 2, a[used])
+        about = (a[used], values[used] ** 2)
         low, high = 0, values.size - 1  # the bound is at or below the first length that suffices
         while low < high:
             middle = (low + high) // 2
             at = values[middle] ** 2 * (failure_prob - part)
-            enough = weighted_sum_cdf(at, *about) >= 1 - part
+            enough = dirichlet.distribution(*about, at)[0] >= 1 - part
             low, high = (low, middle) if enough else (middle + 1, high)
         last = values[-1] ** 2 * (failure_prob - part)
-        by_range = low == values.size - 1 and weighted_sum_cdf(last, *about) < 1 - part
+        by_range = low == values.size - 1 and dirichlet.distribution(*about, last)[0] < 1 - part
         snapped[i] = values[-1] if by_range else values[max(low - 1, 0)]
-        short[i] = weighted_sum_cdf(rms**2, *about) > 1 - part
+        short[i] = dirichlet.distribution(*about, rms**2)[0] > 1 - part
         if i < PRICED:
-            square = weighted_sum_quantile(1 - part, *about)
+            square = dirichlet.quantile(*about, 1 - part)
             exact[i] = min(np.sqrt(square / (failure_prob - part)), 1.0)
     return snapped[place], exact[place], short[place]
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from scipy.special import bdtr
 
-from bayesjudge.bias.dirichlet import weighted_sum_quantile
+from bayesjudge.core import dirichlet
 from bayesjudge.core.errors import checking
 
 #: Parts of the failure probability that are tried for the estimation error.
@@ -161,7 +161,7 @@ def rms_bound(lengths: Any, *, largest: float, estimation_prob: float) -> float:
     if not np.isfinite(largest):
         return float("inf")
     x, count = np.unique(np.append(np.asarray(lengths, dtype=float), largest), return_counts=True)
-    return float(np.sqrt(weighted_sum_quantile(1 - estimation_prob, x**2, count)))
+    return float(np.sqrt(dirichlet.quantile(count, x**2, 1 - estimation_prob)))
 
 
 def predictive_bound(lengths: Any, *, largest: float, failure_prob: float) -> float:

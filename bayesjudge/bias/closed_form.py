@@ -11,7 +11,7 @@ from scipy.special import chdtri, stdtrit
 from bayesjudge.bias.cautions import cautions_of
 from bayesjudge.bias.data import Shifts
 from bayesjudge.bias.departures import tail_factor
-from bayesjudge.bias.dirichlet import weighted_sum_quantile
+from bayesjudge.core import dirichlet
 from bayesjudge.bias.labels import groups_of, label
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Caution, Estimate
@@ -212,10 +212,10 @@ def _distribution_free_ends(
 ) -> tuple[float, float]:
     tail = (1 - ci_prob) / 2
     values, count = np.unique(square, return_counts=True)
-    low = weighted_sum_quantile(tail, np.append(values, 0.0), np.append(count, 1))
+    low = dirichlet.quantile(np.append(count, 1), np.append(values, 0.0), tail)
     if not np.isfinite(largest):
         return float(low), float("inf")
-    high = weighted_sum_quantile(1 - tail, np.append(values, largest), np.append(count, 1))
+    high = dirichlet.quantile(np.append(count, 1), np.append(values, largest), 1 - tail)
     return float(low), float(high)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from bayesjudge.bias.cautions import cautions_of
 from bayesjudge.bias.closed_form import FEUER, SAMPLED
 from bayesjudge.bias.data import Shifts
-from bayesjudge.bias.dirichlet import weighted_sum_cdf, weighted_sum_quantile
+from bayesjudge.core import dirichlet
 from bayesjudge.bias.labels import groups_of
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Estimate
@@ -74,7 +74,7 @@ def exact(
     rows = {}
     for name, own in groups_of(shifts, "rms_shift"):
         sizes, weight = _categories(own, step if prior == "spread" else None)
-        ends = weighted_sum_quantile([(1 - ci_prob) / 2, (1 + ci_prob) / 2], sizes**2, weight)
+        ends = dirichlet.quantile(weight, sizes**2, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
         rows[name] = (_mean_of_root(sizes**2, weight), *(float(x) for x in np.sqrt(ends)))
     return Estimate.from_rows(
         rows,
@@ -107,10 +107,10 @@ def _categories(own: Shifts, step: float | None) -> tuple[np.ndarray, np.ndarray
 def _mean_of_root(values: np.ndarray, weight: np.ndarray) -> float:
     """Integrate the probability that the root exceeds t."""
     x, w = np.polynomial.legendre.leggauss(MEAN_NODES)
-    middle = float(np.sqrt(weighted_sum_quantile(0.5, values, weight)))
+    middle = float(np.sqrt(dirichlet.quantile(weight, values, 0.5)))
     total = 0.0
     for low, high in ((0.0, middle), (middle, float(np.sqrt(values.max())))):
         t = low + (high - low) * (x + 1) / 2
-        above = 1 - weighted_sum_cdf(t**2, values, weight)
+        above = 1 - dirichlet.distribution(weight, values, t**2)[0]
         total += float(w @ above) * (high - low) / 2
     return total

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import betaincinv
 
-from bayesjudge.bias.dirichlet import weighted_sum_quantile
+from bayesjudge.core import dirichlet
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.core.tables import count_rows, spell
@@ -187,7 +187,7 @@ def position_bias(orders: Orders, *, ci_prob: float = 0.95) -> Estimate:
                 own = float(posterior @ np.array(weights))
                 low, high = betaincinv(own, posterior.sum() - own, np.array(ends))
             else:
-                low, high = weighted_sum_quantile(ends, weights, posterior)
+                low, high = dirichlet.quantile(posterior, weights, ends)
             rows[f"{quantity}[{judge}]"] = (mean, float(low), float(high))
     lost = int(orders.missing.sum())
     text = f"{lost} pairs lack a verdict in one order or both and were left out"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Literal
 
 import numpy as np
+from scipy.optimize import nnls
 
 from bayesjudge.core.errors import UninformativeJudgeError, checking
 from bayesjudge.core.intervals import z_score
@@ -154,17 +154,12 @@ def covariance(counts: ClassCounts, shares: np.ndarray) -> np.ndarray:
 
 
 def _projected(counts: ClassCounts) -> np.ndarray:
-    """Least squares on the simplex, exactly: the best solution over all sets of classes present."""
+    """Shares at least 0 that sum to 1 and fit the verdicts best, by least squares.
+
+    With s = 1'x, min |Cx|^2 + (1'x - 1)^2 over x >= 0 equals |Cu|^2 / (1 + |Cu|^2) at u = x / s on
+    the simplex, which grows with |Cu|^2: non-negative least squares solves the constrained problem.
+    """
     matrix, seen = counts.confusion.T, counts.test / counts.test.sum()
-    size, best, least = len(counts.classes), np.zeros(0), np.inf
-    for count in range(1, size + 1):
-        for kept in map(list, itertools.combinations(range(size), count)):
-            part = matrix[:, kept]
-            # Lagrange: the gradient is the same for all classes that are present
-            system = np.block([[part.T @ part, np.ones((count, 1))], [np.ones(count), 0.0]])
-            found = np.linalg.lstsq(system, np.append(part.T @ seen, 1.0), rcond=None)[0][:-1]
-            loss = float(np.sum((part @ found - seen) ** 2))
-            if found.min() > -1e-12 and loss < least - 1e-15:
-                best, least = np.zeros(size), loss
-                best[kept] = np.clip(found, 0, 1)
-    return best
+    system = np.vstack([matrix - seen[:, None], np.ones(len(seen))])
+    found, _ = nnls(system, np.append(np.zeros(len(seen)), 1.0))
+    return found / found.sum()

@@ -8,7 +8,8 @@ from scipy.special import stdtrit
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.estimate import Caution, Estimate
-from bayesjudge.repeats import dirichlet, formulas
+from bayesjudge.core import dirichlet
+from bayesjudge.repeats import formulas
 from bayesjudge.repeats.checks import cautions_of
 from bayesjudge.repeats.data import Scores
 from bayesjudge.repeats.formulas import Component, Squares

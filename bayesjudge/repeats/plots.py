@@ -12,7 +12,7 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.plots import new_axes
 from bayesjudge.core.estimate import Estimate
-from bayesjudge.repeats import dirichlet
+from bayesjudge.core import dirichlet
 from bayesjudge.repeats.data import Scores
 from bayesjudge.repeats.rules import METHODS, Method, asked_prob, mean_interval
 

@@ -11,7 +11,7 @@ from scipy.special import stdtrit
 
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.intervals import z_score
-from bayesjudge.repeats import dirichlet
+from bayesjudge.core import dirichlet
 from bayesjudge.repeats.sequences import confidence_sequence
 
 Method = Literal["dirichlet", "sequence", "t", "z"]

@@ -3,12 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from scipy.special import betainc, betaincinv
 
 import bayesjudge as bj
 from bayesjudge import bias
 from bayesjudge.bias.departures import tail_factor
-from bayesjudge.bias.dirichlet import weighted_sum_cdf, weighted_sum_quantile
 
 ABOUT = {"dim": 6, "tolerance": 0.5, "failure_prob": 0.01}
 
@@ -103,28 +101,6 @@ def test_subtracting_repeat_noise_would_certify_a_judge_that_fails_itself():
     assert np.isnan(bias.noise_scale(rms, **about))
     card = bias.certify(shifts, tolerance=0.5, failure_prob=0.01, units="points", alpha=1.0)
     assert not card.certified
-
-
-# Dirichlet sums ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("shape", [(3, 1), (1, 300), (0.5, 0.5), (0.2, 1.8), (700, 3), (40, 2)])
-def test_two_values_are_a_beta_distribution(shape):
-    at = np.array([0.001, 0.2, 0.5, 0.9, 0.999])
-    found = weighted_sum_cdf(at, [0, 1], shape[::-1])
-    assert_allclose(found, betainc(*shape, at), atol=1e-10)
-    for prob in (0.0005, 0.5, 0.9995):
-        quantile = weighted_sum_quantile(prob, [0, 1], shape[::-1])
-        assert_allclose(quantile, betaincinv(*shape, prob), rtol=1e-6, atol=1e-9)
-
-
-def test_many_values_match_draws():
-    values, weights = np.array([0.0, 1, 4, 9, 16]), np.array([5, 1, 0.2, 2, 1])
-    draws = np.random.default_rng(0).dirichlet(weights, 100_000) @ values
-    for at in (1.0, 3.0, 5.0, 9.0):
-        exact = weighted_sum_cdf(at, values, weights)
-        noise = 5 * np.sqrt(exact * (1 - exact) / draws.size)
-        assert abs((draws <= at).mean() - exact) < noise
 
 
 # Intervals ---------------------------------------------------------------------------------------

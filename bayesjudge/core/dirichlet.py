@@ -1,9 +1,9 @@
-r"""Exact posterior of a mean score: a linear functional of a Dirichlet.
+r"""Exact distribution of a weighted sum of Dirichlet shares: a mean score, a mean squared shift.
 
-With scores :math:`s_k` on a finite scale and shares :math:`p \sim Dirichlet(a)`, the mean
-:math:`\sum_k s_k p_k` lies below t exactly where :math:`\sum_k (s_k - t) G_k < 0` for independent
-:math:`G_k \sim Gamma(a_k, 1)`: one integral by Gil-Pelaez' formula, no sampling. All functions
-broadcast over leading axes, so that one call serves thousands of items.
+With values :math:`s_k` and shares :math:`p \sim Dirichlet(a)`, the sum :math:`\sum_k s_k p_k` lies
+below t exactly if :math:`\sum_k (s_k - t) G_k < 0` for independent :math:`G_k \sim Gamma(a_k, 1)`:
+one integral by Gil-Pelaez' formula, no sampling. All functions broadcast over leading axes, so one
+call serves thousands of items.
 """
 
 from __future__ import annotations
@@ -25,25 +25,15 @@ _CHUNK = 2_000_000
 
 
 def posterior(counts: Any, *, concentration: float = 1.0) -> np.ndarray:
-    """Add the prior, worth `concentration` scores in all, spread evenly over the scale.
+    """Add a prior worth `concentration` values in all, spread evenly, to counts (..., n_values).
 
-    Parameters
-    ----------
-    counts : array_like, shape (..., n_values)
-        How often each value was given.
-    concentration : float, default 1
-        Total weight of the prior. A total of 1 is worth one score; a weight of 1 for *each* value
-        pulls the mean of a judge that always says 5 towards the middle of the scale.
-
-    Returns
-    -------
-    numpy.ndarray, shape (..., n_values)
-        Parameters of the Dirichlet posterior.
+    A total of 1 is worth one value; a weight of 1 for *each* value pulls the mean of a judge that
+    always gives the last one towards the middle.
 
     Raises
     ------
     InputError
-        Where `concentration` is not positive.
+        If `concentration` is not positive.
     """
     with checking("concentration") as require:
         require(0 < concentration < np.inf, f"must be positive and finite, got {concentration!r}")
@@ -51,59 +41,37 @@ def posterior(counts: Any, *, concentration: float = 1.0) -> np.ndarray:
     return counts + concentration / counts.shape[-1]
 
 
-def moments(weights: Any, scale: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Posterior mean and standard deviation of the mean score.
-
-    Parameters
-    ----------
-    weights : array_like, shape (..., n_values)
-        From `posterior`.
-    scale : array_like, shape (n_values,)
-        What each value is worth.
-
-    Returns
-    -------
-    mean, sd : numpy.ndarray, shape (...)
-        In the units of the scale.
+def moments(weights: Any, values: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of the weighted sum, shape (...).
 
     Examples
     --------
     >>> [round(float(x), 4) for x in moments([1.2, 0.2, 0.2], [0, 0.5, 1])]
     [0.1875, 0.2158]
     """
-    weights, scale = np.asarray(weights, float), np.asarray(scale, float)
+    weights, scale = np.asarray(weights, float), np.asarray(values, float)
     total = weights.sum(axis=-1)
     mean = weights @ scale / total
     spread = (weights * (scale - mean[..., None]) ** 2).sum(axis=-1) / total
     return mean, np.sqrt(spread / (total + 1))
 
 
-def distribution(weights: Any, scale: Any, at: Any) -> tuple[np.ndarray, np.ndarray]:
-    r"""Posterior distribution function and density of the mean score.
+def distribution(weights: Any, values: Any, at: Any) -> tuple[np.ndarray, np.ndarray]:
+    r"""Distribution function and density of the weighted sum at points `at`, shape (...).
 
     .. math:: F(t) = \tfrac12 - \tfrac1\pi \int_0^\infty \Im\!\prod_k (1 - iu(s_k - t))^{-a_k}
-              \frac{du}{u}.
+              \frac{du}{u}
 
-    Parameters
-    ----------
-    weights : array_like, shape (..., n_values)
-        From `posterior`; the total must exceed 1.
-    scale : array_like, shape (n_values,)
-        What each value is worth, in rising order.
-    at : array_like, shape (...)
-        Points strictly inside the scale.
+    (Gil-Pelaez 1951). `weights` (..., n_values) must add up to more than 1, and `at` lie strictly
+    inside the range of `values` (n_values,).
 
-    Returns
-    -------
-    below, density : numpy.ndarray, shape (...)
-        P(mean <= at), and its derivative.
-
-    References
-    ----------
-    Gil-Pelaez (1951), Biometrika 38, 481-482.
+    Examples
+    --------
+    >>> round(float(distribution([8, 2], [0, 1], 0.3)[0]), 4)  # Beta(2, 8)
+    0.804
     """
-    weights, scale, at = (np.asarray(x, float) for x in (weights, scale, at))
-    width = scale[-1] - scale[0]
+    weights, scale, at = (np.asarray(x, float) for x in (weights, values, at))
+    width = np.ptp(scale)
     steps = (scale - at[..., None]) / width
     shape = np.broadcast_shapes(weights.shape[:-1], at.shape)
     weights = np.broadcast_to(weights, (*shape, scale.size))
@@ -117,27 +85,31 @@ def distribution(weights: Any, scale: Any, at: Any) -> tuple[np.ndarray, np.ndar
     return below.reshape(shape), density.reshape(shape) / width
 
 
-def quantile(weights: Any, scale: Any, prob: Any) -> np.ndarray:
-    """Posterior quantile of the mean score.
+def quantile(weights: Any, values: Any, prob: Any) -> np.ndarray:
+    """Quantiles of the weighted sum, to `TOLERANCE` of its range.
 
-    Parameters
-    ----------
-    weights : array_like, shape (..., n_values)
-        From `posterior`.
-    scale : array_like, shape (n_values,)
-        What each value is worth, in rising order.
-    prob : array_like
-        Probabilities, in (0, 1), that broadcast against the leading axes of `weights`.
+    `prob`, in (0, 1), broadcasts against the leading axes of `weights` (..., n_values).
 
-    Returns
-    -------
-    numpy.ndarray, shape (...)
-        In the units of the scale, to `TOLERANCE` of its range.
+    Raises
+    ------
+    InputError
+        If a probability is out of range, or a weight is not positive.
+
+    Examples
+    --------
+    >>> round(float(quantile([8, 2], [0, 1], 0.975)), 4)
+    0.4825
     """
-    weights, scale, prob = (np.asarray(x, float) for x in (weights, scale, prob))
-    bottom, width = scale[0], scale[-1] - scale[0]
-    unit = (scale - bottom) / width
+    weights, scale, prob = (np.asarray(x, float) for x in (weights, values, prob))
+    with checking("quantile of a weighted sum") as require:
+        require(((prob > 0) & (prob < 1)).all(), f"prob must lie in (0, 1), got {prob}")
+        require((weights > 0).all(), "weights must be positive")
+        require(np.isfinite(scale).all(), "values must be finite")
+    bottom, width = scale.min(), np.ptp(scale)
     shape = np.broadcast_shapes(weights.shape[:-1], prob.shape)
+    if width == 0:
+        return np.full(shape, bottom)
+    unit = (scale - bottom) / width
     flat = np.broadcast_to(weights, (*shape, scale.size)).reshape(-1, scale.size)
     wanted = np.broadcast_to(prob, shape).ravel()
     low, high = np.zeros(wanted.size), np.ones(wanted.size)
@@ -158,53 +130,14 @@ def quantile(weights: Any, scale: Any, prob: Any) -> np.ndarray:
     return (bottom + width * at).reshape(shape)
 
 
-def half_width(weights: Any, scale: Any, *, ci_prob: float = 0.95) -> np.ndarray:
-    """Half the width of the equal-tailed credible interval of the mean score.
-
-    Parameters
-    ----------
-    weights : array_like, shape (..., n_values)
-        From `posterior`.
-    scale : array_like, shape (n_values,)
-        What each value is worth, in rising order.
-    ci_prob : float, default 0.95
-        Probability of the interval.
-
-    Returns
-    -------
-    numpy.ndarray, shape (...)
-        In the units of the scale.
-
-    Raises
-    ------
-    InputError
-        Where `ci_prob` is out of range.
-    """
-    low, high = interval(weights, scale, ci_prob=ci_prob)
+def half_width(weights: Any, values: Any, *, ci_prob: float = 0.95) -> np.ndarray:
+    """Half the width of the equal-tailed interval, shape (...)."""
+    low, high = interval(weights, values, ci_prob=ci_prob)
     return (high - low) / 2
 
 
-def interval(weights: Any, scale: Any, *, ci_prob: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-    """Equal-tailed credible interval of the mean score.
-
-    Parameters
-    ----------
-    weights : array_like, shape (..., n_values)
-        From `posterior`.
-    scale : array_like, shape (n_values,)
-        What each value is worth, in rising order.
-    ci_prob : float, default 0.95
-        Probability of the interval.
-
-    Returns
-    -------
-    low, high : numpy.ndarray, shape (...)
-        In the units of the scale.
-
-    Raises
-    ------
-    InputError
-        Where `ci_prob` is out of range.
+def interval(weights: Any, values: Any, *, ci_prob: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+    """Equal-tailed interval of the weighted sum, each end of shape (...).
 
     Examples
     --------
@@ -216,7 +149,7 @@ def interval(weights: Any, scale: Any, *, ci_prob: float = 0.95) -> tuple[np.nda
     """
     tail = (1 - check_ci_prob(ci_prob)) / 2
     weights = np.asarray(weights, float)[..., None, :]
-    ends = quantile(weights, scale, np.array([tail, 1 - tail]))
+    ends = quantile(weights, values, np.array([tail, 1 - tail]))
     return ends[..., 0], ends[..., 1]
 
 

@@ -5,10 +5,11 @@ import time
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.special import betainc, betaincinv
 from scipy.stats import beta
 
 import bayesjudge as bj
-from bayesjudge.repeats import dirichlet
+from bayesjudge.core import dirichlet
 
 SCALE = np.arange(1.0, 6)
 
@@ -85,3 +86,22 @@ def test_thousands_of_updates_a_second():
 def test_concentration_must_be_positive():
     with pytest.raises(bj.InputError, match="must be positive"):
         dirichlet.posterior([1, 2], concentration=0)
+
+
+@pytest.mark.parametrize("shape", [(3, 1), (1, 300), (0.5, 0.5), (0.2, 1.8), (700, 3), (40, 2)])
+def test_two_values_are_a_beta_distribution(shape):
+    at = np.array([0.001, 0.2, 0.5, 0.9, 0.999])
+    found = dirichlet.distribution(shape[::-1], [0, 1], at)[0]
+    assert_allclose(found, betainc(*shape, at), atol=1e-10)
+    for prob in (0.0005, 0.5, 0.9995):
+        quantile = dirichlet.quantile(shape[::-1], [0, 1], prob)
+        assert_allclose(quantile, betaincinv(*shape, prob), rtol=1e-6, atol=1e-9)
+
+
+def test_many_values_match_draws():
+    values, weights = np.array([0.0, 1, 4, 9, 16]), np.array([5, 1, 0.2, 2, 1])
+    draws = np.random.default_rng(0).dirichlet(weights, 100_000) @ values
+    for at in (1.0, 3.0, 5.0, 9.0):
+        exact = float(dirichlet.distribution(weights, values, at)[0])
+        noise = 5 * np.sqrt(exact * (1 - exact) / draws.size)
+        assert abs((draws <= at).mean() - exact) < noise
