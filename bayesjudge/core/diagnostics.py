@@ -25,20 +25,7 @@ MIN_BFMI = 0.3
 
 
 def diagnose(idata: xr.DataTree, quantities: tuple[str, ...]) -> pd.DataFrame:
-    """Tabulate convergence, effective sample sizes and Monte Carlo errors.
-
-    Parameters
-    ----------
-    idata : xarray.DataTree
-        Has a group ``posterior``.
-    quantities : tuple of str
-        Variables of it.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Index ``quantity``; columns ``r_hat``, ``ess_bulk``, ``ess_tail``, ``mcse_mean``.
-    """
+    """Tabulate convergence, effective sample sizes and Monte Carlo errors."""
     from arviz_stats.base import array_stats
 
     rows = {}
@@ -57,20 +44,7 @@ def diagnose(idata: xr.DataTree, quantities: tuple[str, ...]) -> pd.DataFrame:
 
 
 def gate(idata: xr.DataTree, quantities: tuple[str, ...]) -> tuple[Caution, ...]:
-    """Look at R-hat, effective sample sizes, divergences and energy.
-
-    Parameters
-    ----------
-    idata : xarray.DataTree
-        Has groups ``posterior`` and ``sample_stats``.
-    quantities : tuple of str
-        Variables that are reported, and so must have converged.
-
-    Returns
-    -------
-    tuple of Caution
-        Empty, or one ``not-converged`` that names each failure and what to do about it.
-    """
+    """Look at R-hat, effective sample sizes, divergences and energy."""
     table = diagnose(idata, quantities)
     problems = []
     worst = table["r_hat"].idxmax() if table["r_hat"].notna().any() else None

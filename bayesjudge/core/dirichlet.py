@@ -25,16 +25,7 @@ _CHUNK = 2_000_000
 
 
 def posterior(counts: Any, *, concentration: float = 1.0) -> np.ndarray:
-    """Add a prior worth `concentration` values in all, spread evenly, to counts (..., n_values).
-
-    A total of 1 is worth one value; a weight of 1 for *each* value pulls the mean of a judge that
-    always gives the last one towards the middle.
-
-    Raises
-    ------
-    InputError
-        If `concentration` is not positive.
-    """
+    """Add a prior worth `concentration` values in all, spread evenly, to counts (..., n_values)."""
     with checking("concentration") as require:
         require(0 < concentration < np.inf, f"must be positive and finite, got {concentration!r}")
     counts = np.asarray(counts, float)
@@ -42,13 +33,7 @@ def posterior(counts: Any, *, concentration: float = 1.0) -> np.ndarray:
 
 
 def moments(weights: Any, values: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of the weighted sum, shape (...).
-
-    Examples
-    --------
-    >>> [round(float(x), 4) for x in moments([1.2, 0.2, 0.2], [0, 0.5, 1])]
-    [0.1875, 0.2158]
-    """
+    """Mean and standard deviation of the weighted sum, shape (...)."""
     weights, scale = np.asarray(weights, float), np.asarray(values, float)
     total = weights.sum(axis=-1)
     mean = weights @ scale / total
@@ -57,19 +42,7 @@ def moments(weights: Any, values: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def distribution(weights: Any, values: Any, at: Any) -> tuple[np.ndarray, np.ndarray]:
-    r"""Distribution function and density of the weighted sum at points `at`, shape (...).
-
-    .. math:: F(t) = \tfrac12 - \tfrac1\pi \int_0^\infty \Im\!\prod_k (1 - iu(s_k - t))^{-a_k}
-              \frac{du}{u}
-
-    (Gil-Pelaez 1951). `weights` (..., n_values) must add up to more than 1, and `at` lie strictly
-    inside the range of `values` (n_values,).
-
-    Examples
-    --------
-    >>> round(float(distribution([8, 2], [0, 1], 0.3)[0]), 4)  # Beta(2, 8)
-    0.804
-    """
+    r"""Distribution function and density of the weighted sum at points `at`, shape (...)."""
     weights, scale, at = (np.asarray(x, float) for x in (weights, values, at))
     width = np.ptp(scale)
     steps = (scale - at[..., None]) / width
@@ -86,20 +59,7 @@ def distribution(weights: Any, values: Any, at: Any) -> tuple[np.ndarray, np.nda
 
 
 def quantile(weights: Any, values: Any, prob: Any) -> np.ndarray:
-    """Quantiles of the weighted sum, to `TOLERANCE` of its range.
-
-    `prob`, in (0, 1), broadcasts against the leading axes of `weights` (..., n_values).
-
-    Raises
-    ------
-    InputError
-        If a probability is out of range, or a weight is not positive.
-
-    Examples
-    --------
-    >>> round(float(quantile([8, 2], [0, 1], 0.975)), 4)
-    0.4825
-    """
+    """Quantiles of the weighted sum, to `TOLERANCE` of its range."""
     weights, scale, prob = (np.asarray(x, float) for x in (weights, values, prob))
     with checking("quantile of a weighted sum") as require:
         require(((prob > 0) & (prob < 1)).all(), f"prob must lie in (0, 1), got {prob}")
@@ -137,16 +97,7 @@ def half_width(weights: Any, values: Any, *, ci_prob: float = 0.95) -> np.ndarra
 
 
 def interval(weights: Any, values: Any, *, ci_prob: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-    """Equal-tailed interval of the weighted sum, each end of shape (...).
-
-    Examples
-    --------
-    Ten times the top of a scale from 1 to 5: near 5, but not certain to be 5.
-
-    >>> weights = posterior([0, 0, 0, 0, 10])
-    >>> [round(float(x), 3) for x in interval(weights, [1, 2, 3, 4, 5])]
-    [4.244, 4.998]
-    """
+    """Equal-tailed interval of the weighted sum, each end of shape (...)."""
     tail = (1 - check_ci_prob(ci_prob)) / 2
     weights = np.asarray(weights, float)[..., None, :]
     ends = quantile(weights, values, np.array([tail, 1 - tail]))
@@ -200,11 +151,7 @@ def _trapezoid(
 
 
 def _end(weights: np.ndarray, steps: np.ndarray) -> np.ndarray:
-    """Log frequency past which the characteristic function is below e^-36.
-
-    The values with the k largest steps decay at least as fast as their total weight at the
-    smallest of those steps does; the best k bounds the whole.
-    """
+    """Log frequency past which the characteristic function is below e^-36."""
     order = np.argsort(-np.abs(steps), axis=-1)
     size = np.maximum(np.take_along_axis(np.abs(steps), order, axis=-1), 1e-300)
     power = 72 / np.take_along_axis(weights, order, axis=-1).cumsum(axis=-1)

@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 def split_draws(
     idata: xr.DataTree, names: Sequence[str]
 ) -> Iterator[tuple[str, tuple[str, ...], list[tuple[Hashable, ...]], np.ndarray]]:
-    """Walk over posterior variables: name, dims, coordinates of each entry, draws.
-
-    Draws have shape (n_entries, chain, draw).
-    """
+    """Walk over posterior variables: name, dims, coordinates of each entry, draws."""
     for name in names:
         variable = idata["posterior"][name].transpose(..., "chain", "draw")
         dims = tuple(map(str, variable.dims[:-2]))
@@ -39,22 +36,7 @@ def labelled_draws(idata: xr.DataTree, names: Sequence[str]) -> list[tuple[str, 
 
 
 def summarise_interval(draws: np.ndarray, ci_prob: float, interval: str) -> tuple[float, float]:
-    """Interval of a set of draws.
-
-    Parameters
-    ----------
-    draws : numpy.ndarray
-        Of any shape.
-    ci_prob : float
-        Probability that it should hold.
-    interval : {"eti", "hdi"}
-        Equal-tailed or highest density.
-
-    Returns
-    -------
-    tuple of float
-        Low and high.
-    """
+    """Interval of a set of draws."""
     flat = np.sort(np.ravel(draws))
     if interval == "eti":
         tail = (1 - ci_prob) / 2

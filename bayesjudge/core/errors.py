@@ -47,32 +47,7 @@ class ConvergenceWarning(UserWarning):
 
 @contextmanager
 def checking(subject: str) -> Iterator[Callable[[object, str], None]]:
-    """Collect problems inside the block and raise them together at its end.
-
-    Parameters
-    ----------
-    subject : str
-        What is being read; it opens the message.
-
-    Yields
-    ------
-    callable
-        ``require(ok, problem)``: notes ``problem`` where ``ok`` is false.
-
-    Raises
-    ------
-    InputError
-        Where at least one requirement did not hold.
-
-    Examples
-    --------
-    >>> with checking("half_width") as require:
-    ...     require(0.1 > 0, "half_width must be positive")
-    >>> with checking("half_width") as require:
-    ...     require(-1 > 0, "half_width must be positive, got -1")
-    Traceback (most recent call last):
-    bayesjudge.core.errors.InputError: half_width: half_width must be positive, got -1
-    """
+    """Collect problems inside the block and raise them together at its end."""
     problems: list[str] = []
 
     def require(ok: object, problem: str) -> None:
@@ -85,23 +60,7 @@ def checking(subject: str) -> Iterator[Callable[[object, str], None]]:
 
 
 def check_ci_prob(ci_prob: float) -> float:
-    """Return `ci_prob`, or raise where it is not a probability inside (0, 1).
-
-    Parameters
-    ----------
-    ci_prob : float
-        Probability that an interval should contain.
-
-    Returns
-    -------
-    float
-        The same number.
-
-    Raises
-    ------
-    InputError
-        Where it is not.
-    """
+    """Return `ci_prob`, or raise where it is not a probability inside (0, 1)."""
     with checking("ci_prob") as require:
         require(
             0 < ci_prob < 1,

@@ -33,13 +33,7 @@ COLUMNS = ("value", "low", "high", "raw")
 
 
 class Row(NamedTuple):
-    """One number of an `Estimate` with its interval.
-
-    Parameters
-    ----------
-    value, low, high : float
-        The estimate and the ends of its interval, in the quantity's units.
-    """
+    """One number of an `Estimate` with its interval."""
 
     value: float
     low: float
@@ -204,20 +198,7 @@ class Quantity:
 
 
 def label(quantity: str, where: Sequence[Hashable]) -> str:
-    """Name one entry as ArviZ names it, for people to read; nothing reads it back.
-
-    Parameters
-    ----------
-    quantity : str
-        For example ``"prevalence"``.
-    where : sequence
-        Its coordinates.
-
-    Returns
-    -------
-    str
-        For example ``"prevalence[gpt]"``.
-    """
+    """Name one entry as ArviZ names it, for people to read; nothing reads it back."""
     return f"{quantity}[{', '.join(map(str, where))}]" if where else quantity
 
 
@@ -352,7 +333,9 @@ class Estimate:
             coords = one.coords()
             parts = COLUMNS[: 3 if one.raw is None else 4]
             dense = np.full((*map(len, coords.values()), len(parts)), np.nan)
-            at = tuple([list(c).index(x[i]) for x in one.labels] for i, c in enumerate(coords.values()))
+            at = tuple(
+                [list(c).index(x[i]) for x in one.labels] for i, c in enumerate(coords.values())
+            )
             dense[at] = np.column_stack([getattr(one, part) for part in parts])
             made[name] = xr.DataArray(dense, {**coords, "part": list(parts)}, (*one.dims, "part"))
         return xr.Dataset(made)

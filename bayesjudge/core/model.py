@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BayesianModel:
-    """A model as a frozen value: every field is a prior or an option that its density reads.
-
-    A module's models derive from it. `build_model` turns one and data into a `pymc.Model`.
-    """
+    """A model as a frozen value: every field is a prior or an option that its density reads."""
 
     #: Settings of the sampler that suit the model better than the package's defaults.
     sampling: ClassVar[Mapping[str, Any]] = {}
@@ -45,23 +42,11 @@ class BayesianModel:
 
     @classmethod
     def public_name(cls) -> str:
-        """Name the class as users import it.
-
-        Returns
-        -------
-        str
-            For example ``"panel.DawidSkene"``.
-        """
+        """Name the class as users import it."""
         return f"{cls.__module__.split('.')[1]}.{cls.__name__}"
 
     def describe(self) -> dict[str, str]:
-        """Put priors and options in words, for a report.
-
-        Returns
-        -------
-        dict of str to str
-            By field.
-        """
+        """Put priors and options in words, for a report."""
         return {one.name: _in_words(getattr(self, one.name)) for one in fields(self)}
 
     def __str__(self) -> str:

@@ -14,23 +14,7 @@ if TYPE_CHECKING:
 
 
 def new_axes(width: float = 6.5, height: float = 3.0) -> Axes:
-    """Make a figure of one panel.
-
-    Parameters
-    ----------
-    width, height : float
-        In inches.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Empty.
-
-    Raises
-    ------
-    ImportError
-        Where matplotlib is not installed; the message says how to install it.
-    """
+    """Make a figure of one panel."""
     try:
         from matplotlib import pyplot as plt
     except ImportError as error:

@@ -13,24 +13,7 @@ if TYPE_CHECKING:
 
 
 def prior_draws(model: pm.Model, rng: np.random.Generator, draws: int = 1000) -> xr.DataTree:
-    """Draw from the prior, a potential named ``*_prior_density`` being part of it.
-
-    PyMC leaves potentials out of prior draws; those are put back by importance resampling.
-
-    Parameters
-    ----------
-    model : pymc.Model
-        Of any room.
-    rng : numpy.random.Generator
-        Same state, same draws.
-    draws : int, default 1000
-        How many.
-
-    Returns
-    -------
-    xarray.DataTree
-        With ``prior`` and ``prior_predictive``.
-    """
+    """Draw from the prior, a potential named ``*_prior_density`` being part of it."""
     import pymc as pm
     import pytensor.tensor as pt
     from pytensor import function

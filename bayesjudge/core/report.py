@@ -122,7 +122,9 @@ def report(
         "ci_prob": f"{ci_prob:.0%}" if round(ci_prob * 100, 6).is_integer() else f"{ci_prob:.1%}",
         "cautions": list(dict.fromkeys(c for one in made for c in one.cautions)),
         # pairs, not mappings: two fits of one method may differ in their priors
-        "assumptions": _distinct((one.method, "; ".join(map(str, one.assumptions))) for one in made),
+        "assumptions": _distinct(
+            (one.method, "; ".join(map(str, one.assumptions))) for one in made
+        ),
         "targets": _distinct((one.method, f"about {TARGETS[one.target]}") for one in made),
         "settings": [(one.method, _settings(one)) for one in results if isinstance(one, Fit)],
         "sources": _distinct((one.method, one.source) for one in made),
@@ -177,7 +179,8 @@ def _settings(fit: Fit) -> str:
     )
     return (
         f"{sizes['chain']} chains of {sizes['draw']} draws, seed {attrs['random_seed']}; "
-        f"model {attrs['model']}: {attrs['priors']}; data {str(attrs['data_sha256'])[:12]}; {versions}"
+        f"model {attrs['model']}: {attrs['priors']}; "
+        f"data {str(attrs['data_sha256'])[:12]}; {versions}"
     )
 
 

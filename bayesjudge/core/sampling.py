@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,6 +16,8 @@ from bayesjudge.core.estimate import Assumption, Caution, Interval, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.model import BayesianModel
 from bayesjudge.core.prior_draws import prior_draws
+from bayesjudge.core.progress import Progress
+from bayesjudge.core.progress import progress as progress_bar
 from bayesjudge.core.storage import checksum
 
 if TYPE_CHECKING:
@@ -54,13 +54,7 @@ def sample(
     adaptation: Literal["diag", "low_rank"] = "diag",
     backend: Road = "auto",
 ) -> Fit:
-    """Sample `model` and keep what a report needs.
-
-    A setting that is None takes the value of ``spec.sampling``, and else of `DEFAULTS`. `cores` is
-    how many chains run at once, by default all cores; `progress` is shown on a terminal unless
-    said; ``strict=True`` raises where the diagnostics gate fails. Everything else is kept in the
-    `Fit`; see there.
-    """
+    """Sample `model` and keep what a report needs."""
     import nutpie
 
     asked = {"draws": draws, "tune": tune, "chains": chains, "target_accept": target_accept}
@@ -73,7 +67,7 @@ def sample(
         rate = settings["target_accept"]
         require(0 < rate < 1, f"target_accept must lie in (0, 1), got {rate}")
     seed = _seed_of(random_seed)
-    with _progress(progress, method) as callback, _one_thread_each():
+    with progress_bar(progress, f"{method}: compiling") as bar, _one_thread_each():
         compiled = compile_model(model, backend)
         tree = nutpie.sample(
             compiled.runnable,
@@ -83,7 +77,7 @@ def sample(
             adaptation=adaptation,
             save_warmup=False,
             progress_bar=False,
-            progress_callback=callback,
+            progress_callback=_callback(bar, method),
         )
     idata = _tidy(tree, model)
     idata.attrs = {
@@ -114,22 +108,7 @@ def sample(
 
 
 def sample_draws(compiled: Compiled, *, random_seed: int, **settings: Any) -> xr.DataTree:
-    """Sample without gate or `Fit`: for studies that sample one model many times.
-
-    Parameters
-    ----------
-    compiled : Compiled
-        From `bayesjudge.core.compiling.compile_model`.
-    random_seed : int
-        Same seed, same draws.
-    **settings
-        Of ``nutpie.sample``: draws, tune, chains, cores, target_accept, adaptation.
-
-    Returns
-    -------
-    xarray.DataTree
-        With groups ``posterior`` and ``sample_stats``.
-    """
+    """Sample without gate or `Fit`: for studies that sample one model many times."""
     import nutpie
 
     quiet = {"save_warmup": False, "progress_bar": False}
@@ -138,22 +117,7 @@ def sample_draws(compiled: Compiled, *, random_seed: int, **settings: Any) -> xr
 
 
 def predict(model: pm.Model, idata: xr.DataTree, *, random_seed: Any = None) -> xr.DataTree:
-    """Add prior, predictive and log-likelihood groups.
-
-    Parameters
-    ----------
-    model : pymc.Model
-        The model that `idata` was sampled from.
-    idata : xarray.DataTree
-        Left as it is.
-    random_seed : int or numpy.random.Generator, optional
-        Same seed, same draws.
-
-    Returns
-    -------
-    xarray.DataTree
-        With ``prior``, ``prior_predictive``, ``posterior_predictive`` and ``log_likelihood``.
-    """
+    """Add prior, predictive and log-likelihood groups."""
     import pymc as pm
 
     rng = np.random.default_rng(random_seed)
@@ -215,34 +179,17 @@ def _tidy(tree: xr.DataTree, model: pm.Model) -> xr.DataTree:
 
 
 def _one_thread_each() -> Any:
-    """Let a matrix product use one thread.
-
-    Chains use the cores already, and threads that wait for each other make a small product a
-    hundred times slower.
-    """
+    """Let a matrix product use one thread."""
     from threadpoolctl import threadpool_limits
 
     return threadpool_limits(1, user_api="blas")
 
 
-@contextmanager
-def _progress(show: bool | None, what: str) -> Iterator[Callable[[Any], None] | None]:
-    """Show compiling and sampling with rich, on a terminal unless told otherwise."""
-    if show is None:
-        show = sys.stderr.isatty()
-    if not show:
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+def _callback(bar: Progress, what: str) -> Callable[[Any], None]:
+    """For nutpie, which calls it with the state of the chains as they run."""
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(f"{what}: compiling", total=None)
+    def report(chains: Any) -> None:
+        done = sum(chain.finished_draws for chain in chains)
+        bar.update(f"{what}: sampling", done=done, total=sum(c.total_draws for c in chains))
 
-        def callback(chains: Any) -> None:
-            done = sum(chain.finished_draws for chain in chains)
-            total = sum(chain.total_draws for chain in chains)
-            bar.update(task, description=f"{what}: sampling", completed=done, total=total)
-
-        yield callback
+    return report

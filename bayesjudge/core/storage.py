@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.fit import Fit
 from bayesjudge.core.estimate import Caution
+from bayesjudge.core.fit import Fit
 
 if TYPE_CHECKING:
     import xarray as xr

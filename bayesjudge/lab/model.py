@@ -1,4 +1,4 @@
-"""What lends a room's model, prior and simulator to `sbc`."""
+"""Adapters that lend a module's model, prior and simulator to `sbc`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import numpy as np
 
 from bayesjudge.core.compiling import Compiled, compile_model
 from bayesjudge.core.errors import InputError
+from bayesjudge.core.model import BayesianModel
 from bayesjudge.core.sampling import sample_draws
-from bayesjudge.lab.simulation import Draws, effective
+from bayesjudge.lab.sbc import Draws, effective
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -24,22 +25,20 @@ _samplers: dict[str, Callable[[np.random.Generator], dict[str, np.ndarray]]] = {
 
 @dataclass(frozen=True)
 class Nuts:
-    """Sample a room's model with NUTS; one compiled model serves all data sets of a shape.
+    """Sample a module's model with NUTS; one compiled model serves all data sets of a shape.
 
     Parameters
     ----------
     build_model : callable
-        ``build_model(data, priors, **options)`` of a room.
-    priors : object
-        The room's `Priors`.
+        ``build_model(data, model)`` of a module.
+    model : BayesianModel
+        Priors and options.
     quantities : tuple of str
         Unknowns to rank, derived ones too. Each needs a truth from ``draw_prior``.
-    options : mapping, optional
-        Further arguments of `build_model`.
     draws, tune, chains : int
         500, 500 and 2 by default.
     target_accept : float, default 0.9
-        As the room's ``fit`` has it.
+        As the module's ``fit`` has it.
     adaptation : {"diag", "low_rank"}, default "diag"
         How the sampler learns the posterior's shape.
     min_ess : int, default 100
@@ -48,9 +47,8 @@ class Nuts:
     """
 
     build_model: Callable[..., Any]
-    priors: Any
+    model: BayesianModel
     quantities: tuple[str, ...]
-    options: Mapping[str, Any] = field(default_factory=dict)
     draws: int = 500
     tune: int = 500
     chains: int = 2
@@ -59,21 +57,8 @@ class Nuts:
     min_ess: int = 100
 
     def __call__(self, data: Any, rng: np.random.Generator) -> Draws:
-        """Sample.
-
-        Parameters
-        ----------
-        data : object
-            The room's data.
-        rng : numpy.random.Generator
-            Gives the sampler's seed.
-
-        Returns
-        -------
-        Draws
-            Of `quantities`.
-        """
-        model = self.build_model(data, self.priors, **self.options)
+        """Sample."""
+        model = self.build_model(data, self.model)
         compiled = _compiled_for(model, repr(self))
         for longer in (1, 4, 16):
             tree = sample_draws(
@@ -103,42 +88,28 @@ class PriorDraws:
     Parameters
     ----------
     build_model : callable
-        ``build_model(data, priors, **options)`` of a room.
+        ``build_model(data, model)`` of a module.
     data : object
         Any data of the shape that the study has; their values do not matter.
-    priors : object
-        The room's `Priors`.
+    model : BayesianModel
+        Priors and options.
     quantities : tuple of str
         Unknowns to draw, derived ones too.
-    options : mapping, optional
-        Further arguments of `build_model`.
 
     Raises
     ------
     InputError
-        When called, where a potential shapes the prior, since PyMC cannot draw from that: write a
+        When called, if a potential shapes the prior, since PyMC cannot draw from that: write a
         ``draw_prior`` by hand.
     """
 
     build_model: Callable[..., Any]
     data: Any
-    priors: Any
+    model: BayesianModel
     quantities: tuple[str, ...]
-    options: Mapping[str, Any] = field(default_factory=dict)
 
     def __call__(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """Draw one truth for each quantity.
-
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-            Same state, same truths.
-
-        Returns
-        -------
-        dict
-            By quantity.
-        """
+        """Draw one truth for each quantity."""
         key = repr(self)
         if key not in _samplers:
             _samplers[key] = self._compiled()
@@ -149,7 +120,7 @@ class PriorDraws:
         from pymc.pytensorf import reseed_rngs
         from pytensor.tensor.random.type import RandomType
 
-        model = self.build_model(self.data, self.priors, **self.options)
+        model = self.build_model(self.data, self.model)
         shaping = [str(v.name) for v in model.potentials if str(v.name).endswith("_prior_density")]
         if shaping:
             text = f"{shaping} shape the prior, and PyMC cannot draw from it; write draw_prior"
@@ -166,14 +137,14 @@ class PriorDraws:
 
 @dataclass(frozen=True)
 class Simulated:
-    """Draw data through a room's ``simulate`` and its reader: the door that a user takes.
+    """Draw data through a module's ``simulate`` and its reader, as a user does.
 
     Parameters
     ----------
     simulate : callable
         ``simulate(**truths, **fixed, random_seed=rng)`` returns a table.
     read : callable
-        From the table to the room's data, for example a partial of ``Counts.from_frame``.
+        From the table to the module's data, for example a partial of ``Counts.from_frame``.
     fixed : mapping, optional
         Further arguments of `simulate`: sizes and design.
     names : tuple of str, optional
@@ -186,30 +157,13 @@ class Simulated:
     names: tuple[str, ...] | None = None
 
     def __call__(self, truths: Mapping[str, Any], rng: np.random.Generator) -> Any:
-        """Draw.
-
-        Parameters
-        ----------
-        truths : mapping
-            True values.
-        rng : numpy.random.Generator
-            Same state, same data.
-
-        Returns
-        -------
-        object
-            The room's data.
-        """
+        """Draw."""
         known = {name: truths[name] for name in self.names or truths}
         return self.read(self.simulate(**known, **self.fixed, random_seed=rng))
 
 
 def _compiled_for(model: pm.Model, settings: str) -> Compiled:
-    """Find the compiled model of the same settings and structure.
-
-    `compile_model` writes out the log-density to find it, which takes as long as sampling a small
-    model. Here one function builds all models, so that the text of what it builds is enough.
-    """
+    """Find the compiled model of the same settings and structure."""
     from pytensor import dprint
     from pytensor.graph.basic import Constant
     from pytensor.graph.traversal import ancestors

@@ -8,8 +8,8 @@ import numpy as np
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.plots import new_axes
-from bayesjudge.lab.covering import CoverageStudy
-from bayesjudge.lab.ranks import RankStudy
+from bayesjudge.lab.coverage import CoverageStudy
+from bayesjudge.lab.sbc import RankStudy
 from bayesjudge.lab.uniformity import band, cumulative
 
 if TYPE_CHECKING:

@@ -18,33 +18,7 @@ from bayesjudge.core.errors import checking
 
 
 def p_value(ranks: np.ndarray, retained: int) -> float:
-    """Probability that uniform ranks depart from uniformity as much as these.
-
-    Parameters
-    ----------
-    ranks : numpy.ndarray of int, shape (n_simulations,)
-        Each from 0 to `retained`.
-    retained : int
-        Draws that each rank was counted among.
-
-    Returns
-    -------
-    float
-        In (0, 1].
-
-    Raises
-    ------
-    InputError
-        Where a rank is out of range, or there are none.
-
-    Examples
-    --------
-    >>> uniform = np.arange(1000) % 100
-    >>> p_value(uniform, 99)
-    1.0
-    >>> p_value(uniform // 2, 99) < 1e-12  # the truth lies low in the posterior
-    True
-    """
+    """Probability that uniform ranks depart from uniformity as much as these."""
     ranks = np.asarray(ranks)
     with checking("ranks") as require:
         inside = ranks.size and ranks.min() >= 0 and ranks.max() <= retained
@@ -56,62 +30,18 @@ def p_value(ranks: np.ndarray, retained: int) -> float:
 
 
 def band(simulations: int, retained: int, prob: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-    """Where the cumulative counts of uniform ranks lie, all of them at once, with `prob`.
-
-    Parameters
-    ----------
-    simulations : int
-        Number of ranks.
-    retained : int
-        Draws that each rank was counted among.
-    prob : float, default 0.95
-        Probability that the whole curve stays inside.
-
-    Returns
-    -------
-    low, high : numpy.ndarray of int, shape (retained,)
-        Least and greatest number of ranks below 1, 2, … retained.
-    """
+    """Where the cumulative counts of uniform ranks lie, all of them at once, with `prob`."""
     mask = _band_mask(simulations, retained, prob)
     return mask.argmax(axis=1), simulations - mask[:, ::-1].argmax(axis=1)
 
 
 def cumulative(ranks: np.ndarray, retained: int) -> np.ndarray:
-    """Count ranks below 1, 2, … retained.
-
-    Parameters
-    ----------
-    ranks : numpy.ndarray of int
-        Each from 0 to `retained`.
-    retained : int
-        Draws that each rank was counted among.
-
-    Returns
-    -------
-    numpy.ndarray of int, shape (retained,)
-        Not decreasing.
-    """
+    """Count ranks below 1, 2, … retained."""
     return np.cumsum(np.bincount(ranks, minlength=retained + 1))[:-1]
 
 
 def holm(p_values: np.ndarray) -> np.ndarray:
-    """Adjust p-values of several quantities, so that any false alarm is as rare as promised.
-
-    Parameters
-    ----------
-    p_values : numpy.ndarray, shape (n_quantities,)
-        Of any dependence.
-
-    Returns
-    -------
-    numpy.ndarray
-        Holm's (1979) step-down adjustment, in the same order.
-
-    Examples
-    --------
-    >>> holm(np.array([0.5, 0.01, 0.02])).tolist()
-    [0.5, 0.03, 0.04]
-    """
+    """Adjust p-values of several quantities, so that any false alarm is as rare as promised."""
     order = np.argsort(p_values)
     scaled = p_values[order] * np.arange(p_values.size, 0, -1)
     adjusted = np.empty_like(scaled)
@@ -131,10 +61,7 @@ def _surprise(simulations: int, retained: int) -> np.ndarray:
 
 
 def _inside(mask: np.ndarray) -> float:
-    """Probability that the cumulative counts of uniform ranks stay where `mask` is true.
-
-    Counts of the single ranks are Poisson, given their sum: each step is a convolution.
-    """
+    """Probability that the cumulative counts of uniform ranks stay where `mask` is true."""
     retained, n = mask.shape[0], mask.shape[1] - 1
     mean = n / (retained + 1)
     step = _poisson(np.arange(n + 1), mean)

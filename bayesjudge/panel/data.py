@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from bayesjudge.core.errors import checking
-from bayesjudge.panel.cells import collapse
+from bayesjudge.core.counting import collapse
 from bayesjudge.panel.reading import read_votes
 
 #: Stands for a vote that was not given, and for a truth that nobody established.

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesjudge.panel.cells import collapse, distinct
+from bayesjudge.core.counting import collapse, distinct
 from bayesjudge.panel.data import NONE, Votes
 from bayesjudge.panel.em import Problem
 from bayesjudge.panel.priors import Priors

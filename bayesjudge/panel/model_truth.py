@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesjudge.panel.cells import collapse
+from bayesjudge.core.counting import collapse
 from bayesjudge.panel.data import NONE, Votes
 from bayesjudge.panel.logistic import vote_scores
 from bayesjudge.panel.priors import Priors

@@ -13,7 +13,7 @@ from scipy.special import logit, logsumexp
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
-from bayesjudge.panel.cells import distinct
+from bayesjudge.core.counting import distinct
 from bayesjudge.panel.data import NONE, Votes
 from bayesjudge.panel.em import TINY, Problem
 from bayesjudge.panel.labelling import chances

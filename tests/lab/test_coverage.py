@@ -7,9 +7,9 @@ from scipy.stats import binom
 
 from bayesjudge import lab
 from bayesjudge.core.errors import InputError
-from bayesjudge.core.intervals import wilson
 from bayesjudge.core.estimate import Caution, Estimate
-from bayesjudge.lab.tallies import merged, rates, tally
+from bayesjudge.core.intervals import wilson
+from bayesjudge.lab.coverage import merged, rates, tally
 
 
 def study(methods, rates=(0.1, 0.5), draw_data=toys.draw_passes, **changes):
@@ -71,14 +71,14 @@ def test_many_systems_count_as_many_data_sets(wilson_study):
 
 
 def test_rows_that_the_truth_names_are_kept_apart():
-    answer = Estimate.from_rows({"a[x]": (1, 0, 2), "a[y]": (1, 0, 2)}, **toys.about())
+    answer = Estimate({"a": Quantity.over(([1, 1], [0, 0], [2, 2]), {"b": "xy"})}, **toys.about())
     found = tally([answer], {"a[x]": 1.0, "a[y]": 5.0, "a": 0.0})
     assert {name: sums[2] for name, sums in found["sums"].items()} == {"a[x]": 1, "a[y]": 0}
 
 
 def test_sums_by_hand():
     answers = [
-        Estimate.from_rows({"a": row}, **toys.about(ci_prob=0.9)) for row in [(3, 2, 4), (6, 5, 9)]
+        Estimate({"a": row}, **toys.about(ci_prob=0.9)) for row in [(3, 2, 4), (6, 5, 9)]
     ]
     row = rates(merged([tally(answers[:1], {"a": 3.0}), tally(answers[1:], {"a": 3.0})]), "a")
     # widths 2 and 4; errors 0 and 3; the second lies 2 too high, for 2 / 0.1 a unit
@@ -109,7 +109,7 @@ def test_a_method_that_never_answers_has_a_row():
 def test_cautions_are_counted():
     def warned(passes):
         caution = (Caution("small", "few items"),) if passes < 4 else ()
-        return Estimate.from_rows({"rate": (0.5, 0, 1)}, **toys.about(cautions=caution))
+        return Estimate({"rate": (0.5, 0, 1)}, **toys.about(cautions=caution))
 
     row = study({"warned": warned}, rates=[0.1], replications=100).table.iloc[0]
     name, count = row["cautions"].split()
@@ -119,7 +119,7 @@ def test_cautions_are_counted():
 
 def test_an_estimate_without_a_truth_is_refused():
     def other(passes):
-        return Estimate.from_rows({"other": (0.5, 0, 1)}, **toys.about())
+        return Estimate({"other": (0.5, 0, 1)}, **toys.about())
 
     with pytest.raises(InputError, match=r"no truth for \['other'\]; there is one for \['rate'\]"):
         study({"other": other})

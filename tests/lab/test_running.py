@@ -12,7 +12,7 @@ from lab import toys
 
 from bayesjudge import lab
 from bayesjudge.core.errors import InputError
-from bayesjudge.lab.running import seed_of
+from bayesjudge.lab.run import seed_of
 
 SETTINGS = {"draw_prior": toys.draw_prior, "simulations": 12, "random_seed": 1}
 
@@ -99,7 +99,7 @@ def test_results_of_other_code_are_not_continued(tmp_path):
 
 
 def test_code_counts_and_comments_do_not():
-    from bayesjudge.lab.stored import _code_of
+    from bayesjudge.lab.run import _code_of
 
     code = 'def f(x):\n    """Add."""\n    return x + 1\n'
     assert _code_of(code) == _code_of('def f( x ):\n    """Sum."""\n    # one\n    return x + 1\n')
@@ -127,7 +127,7 @@ def test_numbers_below_one_are_refused(name):
 
 WAITS = """
 import fcntl, os, sys, time
-from bayesjudge.lab.running import run
+from bayesjudge.lab.run import run
 
 def hold_a_lock(task):
     with open(f"{sys.argv[1]}/{task[0]}", "w") as file:

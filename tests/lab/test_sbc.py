@@ -116,6 +116,7 @@ def by_quadrature(data, rng):
     return {"prevalence": np.full((1, 100), bj.prevalence.exact(data)["prevalence"].value)}
 
 
+@pytest.mark.sampling
 def test_nuts_samples_each_data_set_with_one_compiled_model():
     """Posterior means are those of quadrature, data set by data set."""
     fixed = {"items": 300, "labelled": 100, "calibration": "by_truth"}
@@ -124,7 +125,7 @@ def test_nuts_samples_each_data_set_with_one_compiled_model():
         "draw_data": lab.Simulated(bj.prevalence.simulate, read, fixed=fixed),
         "simulations": 12,
     }
-    nuts = lab.Nuts(bj.prevalence.build_model, bj.prevalence.Priors(), RATES)
+    nuts = lab.Nuts(bj.prevalence.build_model, bj.prevalence.ErrorRates(), RATES)
     found = study(nuts, **settings).table.query("quantity == 'prevalence'")
     exact = study(by_quadrature, **settings).table["mean"].to_numpy()
     error = (found["sd"] / np.sqrt(found["ess"])).to_numpy()
@@ -133,13 +134,14 @@ def test_nuts_samples_each_data_set_with_one_compiled_model():
     assert (np.abs(found["mean"].to_numpy() - exact) < 5 * error).all()
 
 
+@pytest.mark.sampling
 def test_prior_draws_are_the_models_own():
     counts = bj.prevalence.Counts(10, 5, 5, 3, 5, 3, calibration="by_verdict")
-    priors = bj.prevalence.Priors(
+    model = bj.prevalence.PredictiveValues(
         pass_rate=bj.BetaPrior(8, 2), ppv=bj.BetaPrior(3, 1), better_than_chance=False
     )
     names = ("prevalence", "pass_rate", "ppv", "npv")
-    draw = lab.PriorDraws(bj.prevalence.build_model, counts, priors, names)
+    draw = lab.PriorDraws(bj.prevalence.build_model, counts, model, names)
     draws = [draw(np.random.default_rng(i)) for i in range(2000)]
     means = {name: float(np.mean([d[name] for d in draws])) for name in names}
     expected = {"pass_rate": 0.8, "ppv": 0.75, "npv": 0.5, "prevalence": 0.8 * 0.75 + 0.2 * 0.5}
@@ -154,8 +156,8 @@ def test_prior_draws_are_the_models_own():
 
 def test_prior_draws_refuse_a_prior_that_a_potential_shapes():
     counts = bj.prevalence.Counts(10, 5, 5, 3, 5, 3, calibration="by_truth")
-    priors = bj.prevalence.Priors(better_than_chance=True)
-    draw = lab.PriorDraws(bj.prevalence.build_model, counts, priors, RATES)
+    model = bj.prevalence.ErrorRates(better_than_chance=True)
+    draw = lab.PriorDraws(bj.prevalence.build_model, counts, model, RATES)
     with pytest.raises(InputError, match=r"_prior_density.*write draw_prior"):
         draw(np.random.default_rng(1))
 

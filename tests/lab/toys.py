@@ -6,8 +6,8 @@ In a module of its own, since other processes must be able to import it.
 import numpy as np
 
 from bayesjudge.core.errors import InputError
+from bayesjudge.core.estimate import Estimate, Quantity
 from bayesjudge.core.intervals import wilson
-from bayesjudge.core.estimate import Estimate
 
 N = 4  # normal observations with sd 1; the mean has a standard normal prior
 ITEMS = 30
@@ -82,14 +82,16 @@ def about(**more):
 
 def wilson_interval(passes):
     if np.ndim(passes):
-        return Estimate.from_arrays({"rate": wilson(passes, ITEMS)}, range(len(passes)), **about())
-    return Estimate.from_rows({"rate": wilson(passes, ITEMS)}, **about())
+        return Estimate(
+            {"rate": Quantity.over(wilson(passes, ITEMS), {"item": range(len(passes))})}, **about()
+        )
+    return Estimate({"rate": wilson(passes, ITEMS)}, **about())
 
 
 def half_wilson(passes):
     value, low, high = wilson(passes, ITEMS)
     row = (value, (low + value) / 2, (high + value) / 2)
-    return Estimate.from_rows({"rate": row}, **about())
+    return Estimate({"rate": row}, **about())
 
 
 def picky(passes):
@@ -97,10 +99,10 @@ def picky(passes):
     if passes % 2:
         raise InputError("picky", [f"passes must be even, got {passes}"])
     if passes < 4:
-        return Estimate.from_rows({"rate": (np.nan,) * 3}, **about())
+        return Estimate({"rate": (np.nan,) * 3}, **about())
     return wilson_interval(passes)
 
 
 def seeded(passes, *, random_seed):
     value = float(np.random.default_rng(random_seed).uniform())
-    return Estimate.from_rows({"rate": (value, 0.0, 1.0)}, **about())
+    return Estimate({"rate": (value, 0.0, 1.0)}, **about())

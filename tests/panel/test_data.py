@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import bayesjudge as bj
-from bayesjudge.panel.cells import collapse
+from bayesjudge.core.counting import collapse
 
 LONG = pd.DataFrame(
     {

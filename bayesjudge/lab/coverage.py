@@ -1,4 +1,4 @@
-"""Do intervals hold the truth as often as they claim, and how wide are they?"""
+"""Coverage studies: how often intervals hold the truth, and how wide they are."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import inspect
 import itertools
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +16,9 @@ import numpy as np
 import pandas as pd
 
 from bayesjudge.core.errors import ConvergenceWarning, InputError, checking
-from bayesjudge.core.estimate import Estimate
-from bayesjudge.lab.running import run, seed_of
-from bayesjudge.lab.stored import Task, header_of
-from bayesjudge.lab.tallies import merged, rates, tally
+from bayesjudge.core.estimate import Estimate, label
+from bayesjudge.core.intervals import wilson
+from bayesjudge.lab.run import Task, header_of, run, seed_of
 
 Setting = Mapping[str, Any]
 
@@ -85,9 +85,9 @@ def coverage(
 ) -> CoverageStudy:
     """Draw data from known truths and count how often intervals hold them.
 
-    Every method sees the same data. An `Estimate` of many systems, with rows ``prevalence[…]``,
-    counts as that many data sets of ``prevalence``, unless the truth names the rows: drawing 1000
-    systems at once makes vectorised closed forms a thousand times cheaper.
+    Every method sees the same data. An `Estimate` of many systems counts as that many data sets of
+    ``prevalence``, unless the truth names the entries (``prevalence[gpt]``): drawing 1000 systems
+    at once makes vectorised closed forms a thousand times cheaper.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def coverage(
     settings : sequence of mapping
         What varies; see `grid`. Numbers and text.
     draw_data : callable
-        ``draw_data(setting, rng)`` returns the data. For a room: `Simulated`.
+        ``draw_data(setting, rng)`` returns the data. For a module: `Simulated`.
     random_seed : int
         Same seed, same results, for any number of workers and any interruption.
     replications : int, default 1000
@@ -139,7 +139,7 @@ def coverage(
     ...     return rng.binomial(50, setting["rate"])
     >>> def wilson_of_50(passes):
     ...     about = {"method": "Wilson", "ci_prob": 0.95, "source": "Wilson (1927)"}
-    ...     return Estimate.from_rows({"rate": wilson(passes, 50)}, **about)
+    ...     return Estimate({"rate": wilson(passes, 50)}, **about)
     >>> study = coverage({"Wilson": wilson_of_50}, grid(rate=[0.1, 0.5]), draw_data=draw_data,
     ...                  replications=200, random_seed=1, workers=1)
     >>> (study.table["coverage_high"] >= 0.95).tolist()
@@ -191,20 +191,7 @@ class _Batch:
 
 
 def truths_of(truth: Callable[..., Any] | None, setting: Setting) -> dict[str, float]:
-    """Take the true values of a setting: by default those of its entries that are numbers.
-
-    Parameters
-    ----------
-    truth : callable or None
-        From a setting to the true value by quantity.
-    setting : mapping
-        What varies.
-
-    Returns
-    -------
-    dict of str to float
-        By quantity.
-    """
+    """Take the true values of a setting: by default those of its entries that are numbers."""
     found = setting if truth is None else truth(setting)
     return {k: float(v) for k, v in found.items() if not isinstance(v, str)}
 
@@ -239,3 +226,102 @@ def _study(
                 rows.append({**setting, **about, **rates(total, quantity)})
     seconds = sum(result["seconds"] for result in results.values())
     return CoverageStudy(pd.DataFrame(rows), header, seconds)
+
+
+#: What is added up over the data sets of one setting, method and quantity.
+SUMS = (
+    *("n", "missing", "covered", "too_high", "too_low"),
+    *("width", "width_2", "error", "error_2", "error_4", "score"),
+)
+
+
+def tally(answers: Iterable[Estimate | None], truths: Mapping[str, float]) -> dict[str, Any]:
+    """Add up what one method answered."""
+    calls = refused = 0
+    cautions: Counter[str] = Counter()
+    sums: dict[str, np.ndarray] = {}
+    for answer in answers:
+        calls += 1
+        if answer is None:
+            refused += 1
+            continue
+        cautions.update({caution.name for caution in answer.cautions})
+        entries = [
+            (named if (named := label(name, tuple(where.values()))) in truths else name, row)
+            for name, where, row in answer.rows()
+        ]
+        names = [name for name, _ in entries]
+        known = [name for name in dict.fromkeys(names) if name in truths]
+        with checking("coverage") as require:
+            require(known, f"no truth for {names[:5]}; there is one for {list(truths)}")
+        columns = np.array([row for _, row in entries], dtype=float)
+        for name in known:
+            rows = columns[[other == name for other in names]]
+            added = _summed(rows, float(truths[name]), answer.ci_prob)
+            sums[name] = sums.get(name, np.zeros(len(SUMS))) + added
+    return {
+        "calls": calls,
+        "refused": refused,
+        "cautions": dict(sorted(cautions.items())),
+        "sums": {name: values.tolist() for name, values in sums.items()},
+    }
+
+
+def _summed(rows: np.ndarray, truth: float, ci_prob: float) -> np.ndarray:
+    answered = np.isfinite(rows).all(axis=1)
+    value, low, high = rows[answered].T
+    error, width = value - truth, high - low
+    above, below = np.maximum(low - truth, 0), np.maximum(truth - high, 0)
+    score = width + 2 / (1 - ci_prob) * (above + below)
+    covered = (low <= truth) & (truth <= high)
+    parts = (covered, low > truth, high < truth)
+    powers = (width, width**2, error, error**2, error**4, score)
+    counted = [value.size, int((~answered).sum()), *(int(part.sum()) for part in parts)]
+    return np.array([*counted, *(float(power.sum()) for power in powers)])
+
+
+def merged(tallies: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Add tallies of the same setting and method."""
+    total: dict[str, Any] = {"calls": 0, "refused": 0, "cautions": Counter(), "sums": {}}
+    for one in tallies:
+        total["calls"] += one["calls"]
+        total["refused"] += one["refused"]
+        total["cautions"].update(one["cautions"])
+        for name, values in one["sums"].items():
+            total["sums"][name] = total["sums"].get(name, np.zeros(len(SUMS))) + values
+    return total
+
+
+def rates(total: Mapping[str, Any], quantity: str) -> dict[str, Any]:
+    """Turn sums into rates and means, with their Monte Carlo errors."""
+    if quantity not in total["sums"]:
+        return {"n": 0, "unanswered": 1.0, "cautions": ""}
+    sums = dict(zip(SUMS, total["sums"][quantity], strict=True))
+    n, missing = sums["n"], sums["missing"]
+    # a refusal counts as many data sets as an answer to one call has
+    lost = missing + total["refused"] * (n + missing) / (total["calls"] - total["refused"])
+    about: dict[str, Any] = {"n": int(n), "unanswered": lost / (n + lost)}
+    words = dict(total["cautions"])
+    cautions = "; ".join(f"{name} {count}" for name, count in sorted(words.items()))
+    if n == 0:
+        return {**about, "cautions": cautions}
+    mean = {name: float(value) / n for name, value in sums.items()}
+    _, low, high = wilson(sums["covered"], n)
+    rmse = np.sqrt(mean["error_2"])
+    spread = np.sqrt(max(mean["error_4"] - mean["error_2"] ** 2, 0) / n)
+    return {
+        **about,
+        "coverage": mean["covered"],
+        "coverage_low": float(low),
+        "coverage_high": float(high),
+        "too_high": mean["too_high"],
+        "too_low": mean["too_low"],
+        "width": mean["width"],
+        "width_error": np.sqrt(max(mean["width_2"] - mean["width"] ** 2, 0) / n),
+        "bias": mean["error"],
+        "bias_error": np.sqrt(max(mean["error_2"] - mean["error"] ** 2, 0) / n),
+        "rmse": rmse,
+        "rmse_error": spread / (2 * rmse) if rmse > 0 else 0.0,
+        "score": mean["score"],
+        "cautions": cautions,
+    }

@@ -1,8 +1,7 @@
-"""One file a study: a header that says what was asked, then one line for each finished task.
+"""Run the tasks of a study: in parallel, with seeds of their own, from where it stopped.
 
-JSON lines can be appended to, so that an interrupted study loses only what was in the making. The
-header describes every function and setting in words, with a checksum of their source code: results
-of different code are never mixed in one file.
+A task's seed depends on the study's seed and the task's number only, so that the results are the
+same for any number of workers and any interruption.
 """
 
 from __future__ import annotations
@@ -13,17 +12,130 @@ import hashlib
 import inspect
 import json
 import os
+import pickle
 import re
 import sys
-from collections.abc import Iterable, Mapping
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager, nullcontext
 from dataclasses import fields, is_dataclass
 from importlib.metadata import version
+from multiprocessing import get_context, parent_process
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.progress import progress as progress_bar
+
+_held: list[Callable[[Task], Any]] = []
+
+
+def seed_of(random_seed: int, *task: int) -> np.random.SeedSequence:
+    """Give a task its own source of randomness."""
+    return np.random.SeedSequence(random_seed, spawn_key=task)
+
+
+def run(
+    work: Callable[[Task], Any],
+    tasks: Sequence[Task],
+    header: Mapping[str, Any],
+    *,
+    path: str | Path | None = None,
+    workers: int | None = None,
+    resume: bool = True,
+    progress: bool | None = None,
+) -> list[Any]:
+    """Do every task that is not done."""
+    count = min(_cores() if workers is None else workers, max(len(tasks), 1))
+    with checking("lab") as require:
+        require(count >= 1, f"workers must be 1 or more, got {workers}")
+        if count > 1:
+            try:
+                pickle.dumps(work)
+            except (pickle.PicklingError, AttributeError, TypeError) as error:
+                advice = "define functions at the top level of a module, or pass workers=1"
+                require(False, f"cannot be sent to other processes ({error}); {advice}")
+    file = None if path is None else Path(path)
+    done = {} if file is None else open_study(file, header, resume)
+    missing = [task for task in tasks if task not in done]
+    finished = _alone(work, missing) if count == 1 else _together(work, missing, count)
+    with (
+        progress_bar(progress, str(header["kind"]), total=len(tasks), done=len(done)) as bar,
+        nullcontext() if file is None else file.open("a", encoding="utf-8") as stream,
+    ):
+        for task, result in finished:
+            done[task] = result
+            _note(stream, task, result)
+            bar.advance()
+    if file is not None and missing:
+        write_study(file, header, done)
+    return [done[task] for task in tasks]
+
+
+def _note(stream: TextIO | None, task: Task, result: Any) -> None:
+    if stream is not None:
+        stream.write(line_of(task, result) + "\n")
+        stream.flush()
+
+
+def _alone(work: Callable[[Task], Any], tasks: Sequence[Task]) -> Iterator[tuple[Task, Any]]:
+    for task in tasks:
+        yield task, work(task)
+
+
+def _together(
+    work: Callable[[Task], Any], tasks: Sequence[Task], workers: int
+) -> Iterator[tuple[Task, Any]]:
+    """Fresh processes rather than forked ones, since samplers and thread pools do not fork."""
+    if not tasks:
+        return
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), _hold, (work,))
+    try:
+        with _one_thread_each():
+            futures = {pool.submit(_work, task): task for task in tasks}
+        for future in as_completed(futures):
+            yield futures.pop(future), future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """For processes started inside: matrix products that spread over all cores would fight."""
+    names = [f"{library}_NUM_THREADS" for library in ("MKL", "OMP", "OPENBLAS")]
+    mine = [name for name in names if name not in os.environ]
+    os.environ.update(dict.fromkeys(mine, "1"))
+    try:
+        yield
+    finally:
+        for name in mine:
+            del os.environ[name]
+
+
+def _hold(work: Callable[[Task], Any]) -> None:
+    _held[:] = [work]
+    # a parent that is killed cannot send them home: without this they would wait for ever
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+
+
+def _leave_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _work(task: Task) -> Any:
+    return _held[0](task)
+
+
+def _cores() -> int:
+    # what this process may use, where Python (3.13) and the system can tell
+    return getattr(os, "process_cpu_count", os.cpu_count)() or 1
+
 
 FORMAT = "bayesjudge.lab 1"
 #: What must be the same for a study to be continued.
@@ -34,22 +146,7 @@ Task = tuple[int, ...]
 
 
 def header_of(kind: str, random_seed: int, parts: Mapping[str, Any]) -> dict[str, Any]:
-    """Say in words what a study does.
-
-    Parameters
-    ----------
-    kind : {"sbc", "coverage"}
-        What sort of study.
-    random_seed : int
-        Its seed.
-    parts : mapping
-        Functions and settings by name.
-
-    Returns
-    -------
-    dict
-        Goes on the first line of the file.
-    """
+    """Say in words what a study does."""
     modules: set[str] = set()
     study = {name: describe(part, modules) for name, part in parts.items()}
     return {
@@ -63,20 +160,7 @@ def header_of(kind: str, random_seed: int, parts: Mapping[str, Any]) -> dict[str
 
 
 def describe(thing: Any, modules: set[str]) -> str:
-    """Name a function, or write out a value, the same way in every process.
-
-    Parameters
-    ----------
-    thing : object
-        A function, `functools.partial`, dataclass, container or value.
-    modules : set of str
-        Gets the names of the modules whose code `thing` stands for.
-
-    Returns
-    -------
-    str
-        Without memory addresses.
-    """
+    """Name a function, or write out a value, the same way in every process."""
     if isinstance(thing, functools.partial):
         given = [describe(value, modules) for value in thing.args]
         given += [f"{key}={describe(value, modules)}" for key, value in thing.keywords.items()]
@@ -102,27 +186,7 @@ def describe(thing: Any, modules: set[str]) -> str:
 
 
 def open_study(path: Path, header: Mapping[str, Any], resume: bool) -> dict[Task, Any]:
-    """Read what is done, or begin a file.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        Of the study.
-    header : mapping
-        What is asked now.
-    resume : bool
-        Continue a file that is there, rather than replace it.
-
-    Returns
-    -------
-    dict
-        Finished results by task.
-
-    Raises
-    ------
-    InputError
-        Where the file holds another study.
-    """
+    """Read what is done, or begin a file."""
     done: dict[Task, Any] = {}
     if resume and path.exists():
         found, done = read_study(path)
@@ -138,25 +202,7 @@ def open_study(path: Path, header: Mapping[str, Any], resume: bool) -> dict[Task
 
 
 def read_study(path: str | Path) -> tuple[dict[str, Any], dict[Task, Any]]:
-    """Read header and results.
-
-    Parameters
-    ----------
-    path : str or pathlib.Path
-        Written by a study. A last line that was cut off is left out.
-
-    Returns
-    -------
-    header : dict
-        What was asked.
-    results : dict
-        By task.
-
-    Raises
-    ------
-    InputError
-        Where it is not the file of a study.
-    """
+    """Read header and results."""
     lines = Path(path).read_text(encoding="utf-8").splitlines()
     parsed = [_parsed(line) for line in lines]
     header = parsed[0] if parsed else None
@@ -170,17 +216,7 @@ def read_study(path: str | Path) -> tuple[dict[str, Any], dict[Task, Any]]:
 
 
 def write_study(path: Path, header: Mapping[str, Any], results: Mapping[Task, Any]) -> None:
-    """Write everything in the order of the tasks, replacing the file at one stroke.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        Its folder is made where it is missing.
-    header : mapping
-        First line.
-    results : mapping
-        One line a task.
-    """
+    """Write everything in the order of the tasks, replacing the file at one stroke."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     lines = [json.dumps(header), *(line_of(task, results[task]) for task in sorted(results))]
@@ -189,20 +225,7 @@ def write_study(path: Path, header: Mapping[str, Any], results: Mapping[Task, An
 
 
 def line_of(task: Task, result: Any) -> str:
-    """Write one result as a line.
-
-    Parameters
-    ----------
-    task : tuple of int
-        Which one.
-    result : object
-        Numbers, text, lists and dictionaries.
-
-    Returns
-    -------
-    str
-        JSON, without a line break.
-    """
+    """Write one result as a line."""
     return json.dumps({"task": task, "result": result})
 
 
@@ -221,10 +244,7 @@ def _differing(found: Any, asked: Any) -> str:
 
 
 def _checksum_of(modules: Iterable[str]) -> str:
-    """Checksum of the code behind a study: comments, docstrings and layout do not count.
-
-    A module of this package counts with its whole folder but the plots, and with the core.
-    """
+    """Checksum of the code behind a study: comments, docstrings and layout do not count."""
     files: set[Path] = set()
     for name in modules:
         file = getattr(sys.modules.get(name), "__file__", None)

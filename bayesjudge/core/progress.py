@@ -1,0 +1,58 @@
+"""The one progress bar: on stderr, on a terminal or in a notebook unless told otherwise."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+class Progress:
+    """What a long job reports to: does nothing if no bar is shown."""
+
+    def __init__(self, bar: Any = None, task: Any = None):
+        self._bar, self._task = bar, task
+
+    def advance(self, steps: int = 1) -> None:
+        """Count steps as done."""
+        if self._bar is not None:
+            self._bar.advance(self._task, steps)
+
+    def update(
+        self, description: str | None = None, *, done: int | None = None, total: int | None = None
+    ) -> None:
+        """Change the words, the steps done or their total."""
+        if self._bar is not None:
+            self._bar.update(self._task, description=description, completed=done, total=total)
+
+
+@contextmanager
+def progress(
+    show: bool | None, description: str, *, total: int | None = None, done: int = 0
+) -> Iterator[Progress]:
+    """Show a bar while the block runs; without a total it only moves."""
+    if show is None:
+        show = sys.stderr.isatty() or "ipykernel" in sys.modules
+    if not show:
+        yield Progress()
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        yield Progress(bar, bar.add_task(description, total=total, completed=done))
