@@ -7,7 +7,7 @@ from scipy.stats import binom
 
 from bayesjudge import lab
 from bayesjudge.core.errors import InputError
-from bayesjudge.core.estimate import Caution, Estimate
+from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.core.intervals import wilson
 from bayesjudge.lab.coverage import merged, rates, tally
 
