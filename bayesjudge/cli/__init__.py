@@ -1,19 +1,19 @@
-"""The command line: the functions of the rooms, no statistics of its own.
+"""The command line: the functions of the modules, no statistics of its own.
 
 How a command is made
 ---------------------
-One module a room, ``cli/<room>.py``, that ends in a function decorated with ``@app.command``; its
+One module a module, ``cli/<module>.py``, that ends in a function decorated with ``@app.command``; its
 module is imported below, which is all there is to registering it. The function's signature is the
-command line, in the groups ``DATA``, ``MODEL`` and ``OUTPUT`` of `bayesjudge.cli.common`: the table
-first, then what the room's data class asks (keyword only), then the options that every command
+command line, in the groups ``DATA``, ``MODEL`` and ``OUTPUT`` of `bayesjudge.cli.output`: the table
+first, then what the module's data class asks (keyword only), then the options that every command
 shares, as ``shared: Shared = Shared()``. Its docstring is the help. It does four things:
 
 1. reads the columns it needs with `bayesjudge.readers.read_table`;
-2. makes the room's data, and the results that cost nothing (closed forms, quadrature);
-3. hands those to `bayesjudge.cli.common.present` with a `Story` (title, the quantity that answers
+2. makes the module's data, and the results that cost nothing (closed forms, quadrature);
+3. hands those to `bayesjudge.cli.output.present` with a `Story` (title, the quantity that answers
    the question, what was read), a function that samples, one that draws further pictures, and one
    that says what no table of estimates does, such as a certificate (a `Section`);
-4. returns nothing. Bad input is an `InputError`, raised by the room or the reader: `main` prints
+4. returns nothing. Bad input is an `InputError`, raised by the module or the reader: `main` prints
    its problems on stderr and returns 2.
 
 Where an option is missing whose choice has to be understood, ``command.lessons`` has the text that

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayesjudge import prevalence as room
-from bayesjudge.cli.common import Section, Shared
+from bayesjudge.cli.output import Section, Shared
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.estimate import Estimate
 

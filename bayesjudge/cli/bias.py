@@ -13,7 +13,7 @@ from bayesjudge import bias as room
 from bayesjudge.cli.app import app
 from bayesjudge.cli.bias_certificates import Promise
 from bayesjudge.cli.bias_release import Released, adherence_of
-from bayesjudge.cli.common import DATA, MODEL, Section, Shared, Story, present, tell
+from bayesjudge.cli.output import DATA, MODEL, Section, Shared, Story, present, tell
 from bayesjudge.cli.repeats import read_scale
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from cyclopts import Group, Parameter
 
 from bayesjudge import bias as room
-from bayesjudge.cli.common import Section
+from bayesjudge.cli.output import Section
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
 

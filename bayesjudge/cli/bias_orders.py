@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from bayesjudge import bias as room
 from bayesjudge.cli.bias import bias
-from bayesjudge.cli.common import DATA, Shared, Story, present
+from bayesjudge.cli.output import DATA, Shared, Story, present
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import side_by_side

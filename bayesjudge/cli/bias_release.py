@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from bayesjudge import bias as room
 from bayesjudge.cli.bias_certificates import CARD, Promise
-from bayesjudge.cli.common import OUTPUT, Section, Shared, tell
+from bayesjudge.cli.output import OUTPUT, Section, Shared, tell
 from bayesjudge.core.errors import checking
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bayesjudge import prevalence as room
-from bayesjudge.cli.common import Shared, Story, present
+from bayesjudge.cli.output import Shared, Story, present
 from bayesjudge.core.errors import UninformativeJudgeError
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.estimate import Estimate

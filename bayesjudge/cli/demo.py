@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bayesjudge import prevalence as room
 from bayesjudge.cli.app import app
-from bayesjudge.cli.common import Shared
+from bayesjudge.cli.output import Shared
 from bayesjudge.cli.prevalence import answer
 from bayesjudge.core.report import side_by_side
 from bayesjudge.datasets import keep_labels, xstest

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from bayesjudge import panel as room
 from bayesjudge.cli.app import app
-from bayesjudge.cli.common import DATA, MODEL, Shared, Story, present
+from bayesjudge.cli.output import DATA, MODEL, Shared, Story, present
 from bayesjudge.core.errors import InputError
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.estimate import Estimate

@@ -11,10 +11,10 @@ from cyclopts import Group, Parameter
 
 import bayesjudge
 from bayesjudge import prevalence as room
-from bayesjudge.cli import screen
+from bayesjudge.cli import output
 from bayesjudge.cli.app import app
-from bayesjudge.cli.common import OUTPUT, tell
-from bayesjudge.cli.document import SCHEMA
+from bayesjudge.cli.output import OUTPUT, tell
+from bayesjudge.cli.output import SCHEMA
 from bayesjudge.core.errors import InputError, checking
 
 if TYPE_CHECKING:
@@ -101,8 +101,8 @@ def plan(
         }
         sys.stdout.write(json_format.dumps(document, indent=2, ensure_ascii=False) + "\n")
     else:
-        console = screen.console()
-        screen.opening(console, "Plan: what labels are expected to buy", how)
+        console = output.open_console()
+        output.opening(console, "Plan: what labels are expected to buy", how)
         _print(console, table)
         _say(needed, width, regime, max(sizes))
     if picture is not None:

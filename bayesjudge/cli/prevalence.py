@@ -13,7 +13,7 @@ from bayesjudge import prevalence as room
 from bayesjudge.cli.app import app
 from bayesjudge.cli.around import designs_of, inputs_of, pictures_of
 from bayesjudge.cli.classes import count_classes
-from bayesjudge.cli.common import DATA, MODEL, Shared, Story, present
+from bayesjudge.cli.output import DATA, MODEL, Shared, Story, present
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.priors import BetaPrior

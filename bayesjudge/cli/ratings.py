@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from bayesjudge import ratings as room
 from bayesjudge.cli.app import app
-from bayesjudge.cli.common import DATA, MODEL, Shared, Story, present
+from bayesjudge.cli.output import DATA, MODEL, Shared, Story, present
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.priors import BetaPrior

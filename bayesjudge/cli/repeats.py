@@ -15,7 +15,7 @@ from cyclopts import App, Parameter
 from bayesjudge import repeats as room
 from bayesjudge.cli.app import app
 from bayesjudge.cli.asking import asked_of
-from bayesjudge.cli.common import DATA, OUTPUT, Shared, Story, present, tell
+from bayesjudge.cli.output import DATA, OUTPUT, Shared, Story, present, tell
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.estimate import Estimate

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from bayesjudge.core.draws import labelled_draws
 from bayesjudge.core.estimate import Caution
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
 
 #: R-hat above this: the chains disagree (Vehtari et al. 2021).
@@ -26,6 +26,7 @@ MIN_BFMI = 0.3
 
 def diagnose(idata: xr.DataTree, quantities: tuple[str, ...]) -> pd.DataFrame:
     """Tabulate convergence, effective sample sizes and Monte Carlo errors."""
+    import pandas as pd
     from arviz_stats.base import array_stats
 
     rows = {}

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from bayesjudge.core.draws import split_draws, summarise_interval
 from bayesjudge.core.errors import check_ci_prob, checking
@@ -24,6 +23,7 @@ from bayesjudge.core.estimate import (
 from bayesjudge.core.model import BayesianModel
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pymc as pm
     import xarray as xr
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from bayesjudge.core.estimate import entries_of, label
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 
@@ -59,7 +58,7 @@ def plot_intervals(
             colour = colours[one["method"]]
             ax.plot([one["low"], one["high"]], [row, row], color=colour, lw=2.5, alpha=0.7)
             ax.plot(one["value"], row, "o", color=colour, ms=5)
-            if pd.isna(one["value"]):
+            if one["value"] != one["value"]:  # nan
                 place: dict[str, Any] = {
                     "transform": ax.get_yaxis_transform(),
                     "va": "center",

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import TARGETS, Caution, Estimate, Interval
+from bayesjudge.core.estimate import TARGETS, Caution, Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.figure import Figure
 
 NUMBERS = ["value", "low", "high", "width"]
@@ -53,22 +53,54 @@ def side_by_side(
     >>> side_by_side(one)[["quantity", "method", "value", "width"]].round(2).to_dict("records")
     [{'quantity': 'prevalence', 'method': 'Wilson', 'value': 0.5, 'width': 0.2}]
     """
-    made = _as_estimates(results, ci_prob, interval)
-    dims = list(dict.fromkeys(d for one in made for d in one.dims))
-    tables = [
-        one.table.assign(
-            method=one.method,
-            interval=[one.interval_of(quantity) for quantity in one.table["quantity"]],
-            width=one.table["high"] - one.table["low"],
-        )
-        for one in made
+    import pandas as pd
+
+    found = records(*results, ci_prob=ci_prob, interval=interval)
+    dims = list(dict.fromkeys(d for one in found for d in one.where))
+    rows = [
+        [
+            one.quantity,
+            *(one.where.get(d, "") for d in dims),
+            one.method,
+            *one.numbers,
+            one.interval,
+        ]
+        for one in found
     ]
-    table = pd.concat(tables, ignore_index=True)
-    table[dims] = table[dims].fillna("")
-    keys = ["quantity", *dims]
-    order = table.groupby(keys, sort=False).ngroup()
-    table = table[[*keys, "method", *NUMBERS, "interval"]]
-    return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
+    return pd.DataFrame(rows, columns=["quantity", *dims, "method", *NUMBERS, "interval"])
+
+
+class Record(NamedTuple):
+    """One entry of one result."""
+
+    quantity: str
+    where: dict[str, Hashable]
+    method: str
+    row: Row
+    interval: str
+
+    @property
+    def entry(self) -> tuple[Hashable, ...]:
+        """Quantity and coordinates."""
+        return (self.quantity, *self.where.values())
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """Value, low, high and width."""
+        return (*self.row, self.row.high - self.row.low)
+
+
+def records(
+    *results: Estimate | Fit, ci_prob: float = 0.95, interval: Interval | None = None
+) -> list[Record]:
+    """Entries of all results: those of one quantity and coordinates stand together."""
+    found: dict[tuple[Hashable, ...], list[Record]] = {}
+    for one in _as_estimates(results, ci_prob, interval):
+        for quantity, where, row in one.rows():
+            kind = one.interval_of(quantity)
+            record = Record(quantity, where, one.method, row, kind)
+            found.setdefault(record.entry, []).append(record)
+    return [record for same in found.values() for record in same]
 
 
 def report(
@@ -116,9 +148,11 @@ def report(
     with checking("report") as require:
         require(output in ("markdown", "html"), f"output must be markdown or html, got {output!r}")
     made = _as_estimates(results, ci_prob, interval)
+    columns, rows = _cells(records(*made, ci_prob=ci_prob, interval=interval), digits)
     parts = {
         "title": title,
-        "table": _rounded(side_by_side(*results, ci_prob=ci_prob, interval=interval), digits),
+        "columns": columns,
+        "rows": rows,
         "ci_prob": f"{ci_prob:.0%}" if round(ci_prob * 100, 6).is_integer() else f"{ci_prob:.1%}",
         "cautions": list(dict.fromkeys(c for one in made for c in one.cautions)),
         # pairs, not mappings: two fits of one method may differ in their priors
@@ -136,7 +170,11 @@ def report(
 
     page = files("bayesjudge.core").joinpath("templates/report.html").read_text()
     drawn = {caption: _svg(figure) for caption, figure in (figures or {}).items()}
-    return Environment(autoescape=True).from_string(page).render(**parts, figures=drawn)
+    return (
+        Environment(autoescape=True)
+        .from_string(page)
+        .render(**parts, numbers=NUMBERS, figures=drawn)
+    )
 
 
 def _as_estimates(
@@ -162,11 +200,20 @@ def _distinct(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     return [pair for pair in dict.fromkeys(pairs) if pair[1]]
 
 
-def _rounded(table: pd.DataFrame, digits: int) -> pd.DataFrame:
-    shown = table.copy()
-    for column in NUMBERS:
-        shown[column] = ["–" if np.isnan(x) else f"{x:.{digits}f}" for x in table[column]]
-    return shown
+def _cells(found: Sequence[Record], digits: int) -> tuple[list[str], list[list[str]]]:
+    """Head and rows of the table, as text."""
+    dims = list(dict.fromkeys(d for one in found for d in one.where))
+    rows = [
+        [
+            one.quantity,
+            *(str(one.where.get(d, "")) for d in dims),
+            one.method,
+            *("–" if np.isnan(x) else f"{x:.{digits}f}" for x in one.numbers),
+            one.interval,
+        ]
+        for one in found
+    ]
+    return ["quantity", *dims, "method", *NUMBERS, "interval"], rows
 
 
 def _settings(fit: Fit) -> str:
@@ -186,7 +233,8 @@ def _settings(fit: Fit) -> str:
 
 def _markdown(
     title: str,
-    table: pd.DataFrame,
+    columns: list[str],
+    rows: list[list[str]],
     ci_prob: str,
     cautions: list[Caution],
     assumptions: list[tuple[str, str]],
@@ -195,9 +243,8 @@ def _markdown(
     sources: list[tuple[str, str]],
     notes: dict[str, list[str]],
 ) -> str:
-    rows = [table.columns, ["---"] * table.shape[1], *table.to_numpy()]
     lines = [f"# {title}", ""]
-    lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
+    lines += ["| " + " | ".join(row) + " |" for row in (columns, ["---"] * len(columns), *rows)]
     lines += ["", f"{ci_prob} intervals."]
     sections: dict[str, list[Any]] = {
         **notes,
