@@ -1,0 +1,27 @@
+"""What share of its outputs does a system pass?
+
+The template of a module: copy it, and answer your own question in its files.
+"""
+
+from bayesjudge.pass_share.closed_form import wilson_share
+from bayesjudge.pass_share.compare import closed_forms, compare
+from bayesjudge.pass_share.data import Passes
+from bayesjudge.pass_share.model import PassShare, build_model, fit
+from bayesjudge.pass_share.plots import plot_shares
+from bayesjudge.pass_share.simulate import simulate
+
+__all__ = [
+    "PassShare",
+    "Passes",
+    "build_model",
+    "closed_forms",
+    "compare",
+    "fit",
+    "plot_shares",
+    "simulate",
+    "wilson_share",
+]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
