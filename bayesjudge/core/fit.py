@@ -179,7 +179,7 @@ class Fit:
         Fit
             The same fit with four more groups.
         """
-        from bayesjudge.core.sampling import predict
+        from bayesjudge.core.predictive import predict
 
         return replace(self, idata=predict(self.model, self.idata, random_seed=random_seed))
 

@@ -15,7 +15,6 @@ from bayesjudge.core.errors import ConvergenceError, ConvergenceWarning, checkin
 from bayesjudge.core.estimate import Assumption, Caution, Interval, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.model import BayesianModel
-from bayesjudge.core.prior_draws import prior_draws
 from bayesjudge.core.progress import Progress
 from bayesjudge.core.progress import progress as progress_bar
 from bayesjudge.core.storage import checksum
@@ -114,31 +113,6 @@ def sample_draws(compiled: Compiled, *, random_seed: int, **settings: Any) -> xr
     quiet = {"save_warmup": False, "progress_bar": False}
     with _one_thread_each():
         return nutpie.sample(compiled.runnable, seed=random_seed, **quiet, **settings)
-
-
-def predict(model: pm.Model, idata: xr.DataTree, *, random_seed: Any = None) -> xr.DataTree:
-    """Add prior, predictive and log-likelihood groups."""
-    import pymc as pm
-
-    rng = np.random.default_rng(random_seed)
-    with model, warnings.catch_warnings():
-        # draws come from the posterior or are weighed below, so potentials have been counted
-        warnings.filterwarnings("ignore", message="The effect of Potentials")
-        # a distribution of our own draws with NumPy, which Numba calls without compiling it
-        warnings.filterwarnings("ignore", message="Numba will use object mode")
-        prior = prior_draws(model, rng)
-        after = pm.sample_posterior_predictive(idata, random_seed=rng, progressbar=False)
-        likelihood = pm.compute_log_likelihood(
-            idata.copy(), extend_inferencedata=False, progressbar=False
-        )
-    extended = idata.copy()
-    for group in ("prior", "prior_predictive"):
-        if group in prior:
-            extended[group] = prior[group]
-    if "posterior_predictive" in after:
-        extended["posterior_predictive"] = after["posterior_predictive"]
-    extended["log_likelihood"] = getattr(likelihood, "dataset", likelihood)
-    return extended
 
 
 def _seed_of(random_seed: int | np.random.Generator | None) -> int:

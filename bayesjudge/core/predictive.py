@@ -1,15 +1,40 @@
-"""Draws from a model's prior, whatever shapes it."""
+"""Prior and predictive draws, and the log-likelihood, added to a posterior."""
 
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
+
+
+def predict(model: pm.Model, idata: xr.DataTree, *, random_seed: Any = None) -> xr.DataTree:
+    """Add prior, predictive and log-likelihood groups."""
+    import pymc as pm
+
+    rng = np.random.default_rng(random_seed)
+    with model, warnings.catch_warnings():
+        # draws come from the posterior or are weighed below, so potentials have been counted
+        warnings.filterwarnings("ignore", message="The effect of Potentials")
+        # a distribution of our own draws with NumPy, which Numba calls without compiling it
+        warnings.filterwarnings("ignore", message="Numba will use object mode")
+        prior = prior_draws(model, rng)
+        after = pm.sample_posterior_predictive(idata, random_seed=rng, progressbar=False)
+        likelihood = pm.compute_log_likelihood(
+            idata.copy(), extend_inferencedata=False, progressbar=False
+        )
+    extended = idata.copy()
+    for group in ("prior", "prior_predictive"):
+        if group in prior:
+            extended[group] = prior[group]
+    if "posterior_predictive" in after:
+        extended["posterior_predictive"] = after["posterior_predictive"]
+    extended["log_likelihood"] = getattr(likelihood, "dataset", likelihood)
+    return extended
 
 
 def prior_draws(model: pm.Model, rng: np.random.Generator, draws: int = 1000) -> xr.DataTree:
