@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def split_draws(
-    idata: xr.DataTree, names: Sequence[str]
+    posterior: xr.Dataset | xr.DataTree, names: Sequence[str]
 ) -> Iterator[tuple[str, tuple[str, ...], list[tuple[Hashable, ...]], np.ndarray]]:
     """Walk over posterior variables: name, dims, coordinates of each entry, draws."""
     for name in names:
-        variable = idata["posterior"][name].transpose(..., "chain", "draw")
+        variable = posterior[name].transpose(..., "chain", "draw")
         dims = tuple(map(str, variable.dims[:-2]))
         labels = list(product(*(variable[d].to_numpy().tolist() for d in dims)))
         values = variable.to_numpy()
@@ -30,7 +30,7 @@ def labelled_draws(idata: xr.DataTree, names: Sequence[str]) -> list[tuple[str, 
     """Posterior variables one scalar at a time, named as ArviZ names them."""
     return [
         (label(name, where), one)
-        for name, _, labels, draws in split_draws(idata, names)
+        for name, _, labels, draws in split_draws(idata["posterior"], names)
         for where, one in zip(labels, draws, strict=True)
     ]
 

@@ -13,6 +13,7 @@ from bayesjudge.core.draws import split_draws, summarise_interval
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import (
     INTERVALS,
+    TARGETS,
     Assumption,
     Caution,
     Estimate,
@@ -94,7 +95,13 @@ class Fit:
         values = self.idata["posterior"][quantity].transpose("chain", "draw", ...).to_numpy()
         return values.reshape(-1, *values.shape[2:])
 
-    def estimate(self, *, ci_prob: float = 0.95, interval: Interval | None = None) -> Estimate:
+    def estimate(
+        self,
+        *,
+        ci_prob: float = 0.95,
+        interval: Interval | None = None,
+        target: Target | None = None,
+    ) -> Estimate:
         """Summarise the posterior in the shape of a closed form.
 
         Parameters
@@ -106,6 +113,10 @@ class Fit:
             do not exclude it. An equal-tailed interval cannot contain the end of a range; a
             highest density interval can, and covers a little less than it claims inside. By
             default `Fit.interval`.
+        target : {"population", "items"}, optional
+            About the process that these items come from, or about these very items: then the
+            truths of unlabelled items are drawn, and what is labelled is known. By default
+            `Fit.target`.
 
         Returns
         -------
@@ -115,16 +126,20 @@ class Fit:
         Raises
         ------
         InputError
-            If `ci_prob` is not inside (0, 1), the interval is unknown, or ``"eti_bounded"`` is
-            asked of a model that has no quantity with such ends.
+            If `ci_prob` is not inside (0, 1), interval or target is unknown, ``"eti_bounded"`` is
+            asked of a model that has no quantity with such ends, or the model does not answer for
+            the target.
         """
         interval = interval or self.interval
         check_ci_prob(ci_prob)
         with checking("interval") as require:
             require(interval in INTERVALS, f"expected one of {list(INTERVALS)}, got {interval!r}")
-        moved = self._moved_ends(ci_prob) if interval == "eti_bounded" else {}
+        target = target or self.target
+        drawn = self._drawn_for(target)
+        population = target == "population" and interval == "eti_bounded"
+        moved = self._moved_ends(ci_prob) if population else {}
         made = {}
-        for name, dims, labels, draws in split_draws(self.idata, self.quantities):
+        for name, dims, labels, draws in split_draws(drawn, self.quantities):
             kind = "eti" if interval == "eti_bounded" else interval
             ends = np.array([summarise_interval(one, ci_prob, kind) for one in draws])
             low, high = ends.reshape(-1, 2).T
@@ -142,7 +157,24 @@ class Fit:
             interval=kinds if interval == "eti_bounded" else INTERVALS[interval],
             assumptions=self.assumptions,
             cautions=self.cautions,
-            target=self.target,
+            target=target,
+        )
+
+    def _drawn_for(self, target: Target) -> xr.Dataset:
+        """The posterior's draws, about the process or about these items."""
+        posterior = self.idata["posterior"].to_dataset()
+        if target == self.target:
+            return posterior
+        with checking("target") as require:
+            require(target in TARGETS, f"expected one of {list(TARGETS)}, got {target!r}")
+        # the same draws at each call: what is random here belongs to the fit
+        rng = np.random.default_rng(self.idata.attrs["random_seed"])
+        found = self.spec._about_items(self, rng) if target == "items" else None
+        name = type(self.spec).__name__
+        with checking("target") as require:
+            require(found is not None, f"{name} answers for target={self.target!r} only")
+        return posterior.assign(
+            {q: posterior[q].copy(data=values) for q, values in (found or {}).items()}
         )
 
     def _moved_ends(self, ci_prob: float) -> dict[str, tuple[np.ndarray, np.ndarray]]:

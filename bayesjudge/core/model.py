@@ -62,6 +62,12 @@ class BayesianModel:
         """For ``"eti_bounded"``: by quantity, which intervals reach 0 and which reach 1."""
         return None
 
+    def _about_items(self, fit: Fit, rng: np.random.Generator) -> dict[str, np.ndarray] | None:
+        """For ``target="items"``: draws (chain, draw, …) of quantities that differ from those of
+        the population, the truths of unlabelled items drawn too; None if there are none.
+        """
+        return None
+
 
 def _in_words(value: Any) -> str:
     if isinstance(value, Mapping):
