@@ -66,11 +66,14 @@ class Fit:
     @cached_property
     def model(self) -> pm.Model:
         """The model, built again from data and priors when first asked for."""
-        # by name, since the core knows no room; the name was given by the room that sampled
+        return self._module.build_model(self.data, self.priors, **self.options)
+
+    @property
+    def _module(self) -> Any:
+        """The public module that sampled: found by name, since the core imports none."""
         from importlib import import_module
 
-        room = import_module(f"bayesjudge.{self.room}")
-        return room.build_model(self.data, self.priors, **self.options)
+        return getattr(import_module("bayesjudge"), self.room)
 
     @property
     def converged(self) -> bool:
@@ -140,9 +143,7 @@ class Fit:
 
     def _reached(self, ci_prob: float) -> Mapping[str, tuple[bool, bool]]:
         """Which intervals reach which end of their range: the room knows."""
-        from importlib import import_module
-
-        find = getattr(import_module(f"bayesjudge.{self.room}"), "reached", None)
+        find = getattr(self._module, "reached", None)
         with checking("interval") as require:
             require(find, f"'eti+' is not for the room {self.room!r}; use 'eti' or 'hdi'")
         return find(self, ci_prob=ci_prob) if find else {}
