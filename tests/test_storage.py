@@ -221,9 +221,10 @@ def test_noise_is_refused_or_harmless(saved, whole):
             bytes_[i] = RNG.integers(256)
         saved.write_bytes(bytes(bytes_))
         try:
-            assert np.array_equal(bj.load(saved).draws("prevalence"), draws)
-        except bj.InputError as error:
-            assert str(saved) in str(error)
+            fit = bj.load(saved)
+        except bj.InputError:
+            continue
+        assert np.array_equal(fit.draws("prevalence"), draws)
 
 
 @pytest.mark.parametrize("version", [1, 3, "2", None, "missing"])

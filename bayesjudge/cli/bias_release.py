@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from bayesjudge import bias as room
 from bayesjudge.cli.bias_certificates import CARD, Promise
-from bayesjudge.cli.common import OUTPUT, Section, Shared, tell
+from bayesjudge.cli.common import OUTPUT, Section, Shared, tell, write_csv
 from bayesjudge.core.errors import checking
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ class Released:
     center_at : float
         Number that scores are shrunk towards, chosen without looking at them.
     release : Path
-        Write the released scores to a CSV file, the judge's beside them.
+        Write the released scores to a CSV file, the judge's beside them. Text that a spreadsheet
+        would run as a formula gets an apostrophe in front.
     """
 
     center_at: float | None = None
@@ -164,7 +165,7 @@ class Released:
         if not tables:
             tell("no scores were released: nothing is certified")
             return
-        pd.concat(tables).to_csv(self.release, index=False)
+        write_csv(pd.concat(tables), self.release)
         tell(f"released scores written to {self.release}")
 
 

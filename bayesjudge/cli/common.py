@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +20,7 @@ from bayesjudge.core.report import report, side_by_side
 from bayesjudge.core.results import Estimate
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -262,6 +264,34 @@ def _figures(
 def _label(quantity: str) -> str:
     """``gpt4`` of ``prevalence[gpt4]``, and what has no label as it is."""
     return quantity.partition("[")[2].removesuffix("]") or quantity
+
+
+#: What a spreadsheet takes for the beginning of a formula, also in its wide form.
+FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def write_csv(table: pd.DataFrame, path: Path) -> None:
+    """Write a table that a person may open in a spreadsheet.
+
+    Text that would be run as a formula gets an apostrophe in front: it may come from a model.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Numbers are written as they are, and text that reads as a number too.
+    path : pathlib.Path
+        A file that is there is replaced.
+    """
+
+    def inert(value: Any) -> Any:
+        formula = isinstance(value, str) and value.startswith(FORMULA)
+        return f"'{value}" if formula and not NUMBER.fullmatch(value) else value
+
+    safe = table.copy()
+    for name in table.select_dtypes(exclude=["number", "bool"]):
+        safe[name] = table[name].map(inert)
+    safe.rename(columns=inert).to_csv(path, index=False)
 
 
 def tell(message: str) -> None:

@@ -15,7 +15,7 @@ from cyclopts import App, Parameter
 from bayesjudge import repeats as room
 from bayesjudge.cli.app import app
 from bayesjudge.cli.asking import asked_of
-from bayesjudge.cli.common import DATA, OUTPUT, Shared, Story, present, tell
+from bayesjudge.cli.common import DATA, OUTPUT, Shared, Story, present, tell, write_csv
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.results import Estimate
@@ -134,7 +134,8 @@ def run(
     config : Path
         A TOML file, as above.
     out : Path
-        Write every answer to a CSV file, for `bayesjudge repeats report`.
+        Write every answer to a CSV file, for `bayesjudge repeats report`. Text that a spreadsheet
+        would run as a formula gets an apostrophe in front.
     quiet : bool
         Show no progress.
 
@@ -158,7 +159,7 @@ def run(
         tell(f"what was answered is kept in {plan['store']}; the same command goes on from there")
         raise
     if out is not None:
-        found.answers.to_csv(out, index=False)
+        write_csv(found.answers, out)
         tell(f"answers written to {out}")
     settled, every = int(found.items["settled"].sum()), len(found.items)
     sys.stdout.write(found.items.round(3).to_string(index=False) + "\n\n")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,10 @@ from bayesjudge.core.results import Caution, Estimate, Interval
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+#: What Markdown would read as more than text: anywhere, about words, after a bracket, in front.
+SPECIAL = re.compile(
+    r"[\\`*~|$]|(?<![^\W_])_|_(?![^\W_])|(?<=\])[(\[]|^[\[>]|^[#+-](?=[#+-]*(?: |$))",
+)
 COLUMNS = ["quantity", "method", "value", "low", "high", "width", "interval"]
 
 
@@ -189,21 +194,34 @@ def _markdown(
     sources: list[tuple[str, str]],
     notes: dict[str, list[str]],
 ) -> str:
-    rows = [table.columns, ["---"] * table.shape[1], *table.to_numpy()]
-    lines = [f"# {title}", ""]
-    lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
+    rows = [list(map(_literal, row)) for row in (table.columns, *table.to_numpy())]
+    rows.insert(1, ["---"] * table.shape[1])
+    lines = [f"# {_literal(title)}", ""]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
     lines += ["", f"{ci_prob} intervals."]
-    sections: dict[str, list[Any]] = {
-        **notes,
-        "Cautions": [f"**{c.name}**: {c.text}" for c in cautions],
-        "Assumptions": [f"{method}: {text}" for method, text in assumptions],
-        "Sampling": [f"{method}: {text}" for method, text in settings],
-        "Sources": [f"{method}: {text}" for method, text in sources],
+    named = {"Assumptions": assumptions, "Sampling": settings, "Sources": sources}
+    sections = {
+        **{_literal(heading): list(map(_literal, texts)) for heading, texts in notes.items()},
+        "Cautions": [f"**{_literal(c.name)}**: {_literal(c.text)}" for c in cautions],
+        **{
+            heading: [_literal(": ".join(pair)) for pair in pairs]
+            for heading, pairs in named.items()
+        },
     }
     for heading, items in sections.items():
         if items:
             lines += ["", f"## {heading}", "", *[f"- {item}" for item in items]]
     return "\n".join(lines) + "\n"
+
+
+def _literal(text: object) -> str:
+    """Markdown that shows `text` as it is, on one line: names and texts come from anywhere.
+
+    An underscore inside a word and a bracket that starts no link mean nothing: they stay legible.
+    """
+    line = " ".join(str(text).split())
+    line = re.sub(r"&(?=#?\w+;)", "&amp;", line).replace("<", "&lt;")
+    return SPECIAL.sub(r"\\\g<0>", line)
 
 
 def _svg(figure: Figure) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -170,7 +171,8 @@ class Estimate:
         return replace(self, table=self.table[kept])
 
     def _repr_html_(self) -> str:
-        notes = "".join(f"<br>{c.name}: {c.text}" for c in self.cautions)
         kinds = ", ".join(dict.fromkeys(map(self.interval_of, self.table.index)))
-        about = f"<small>{self.method}, {self.ci_prob:.0%} {kinds}{notes}</small>"
-        return self.table.round(3).to_html() + about
+        lines = [f"{self.method}, {self.ci_prob:.0%} {kinds}"]
+        lines += [f"{c.name}: {c.text}" for c in self.cautions]
+        about = "<br>".join(map(escape, lines))
+        return f"{self.table.round(3).to_html(escape=True)}<small>{about}</small>"

@@ -225,12 +225,13 @@ def _is_of(value: Any, declared: Any) -> bool:
         return isinstance(value, str | int) and value in inner
     if origin in (Union, UnionType):
         return any(_is_of(value, one) for one in inner)
-    if origin is tuple and inner[-1] is not ...:
-        same = isinstance(value, tuple) and len(value) == len(inner)
-        return same and all(map(_is_of, value, inner))
     if origin in (tuple, Sequence):
-        several = isinstance(value, tuple if origin is tuple else list | tuple | np.ndarray)
-        return several and all(_is_of(v, inner[0]) for v in list(value))
+        if not isinstance(value, list | tuple | np.ndarray):
+            return False
+        found = value.tolist() if isinstance(value, np.ndarray) else value
+        if origin is tuple and inner[-1] is not ...:
+            return len(found) == len(inner) and all(map(_is_of, found, inner))
+        return all(_is_of(v, inner[0]) for v in found)
     if origin is Mapping:
         return isinstance(value, dict) and all(_is_of(v, inner[1]) for v in value.values())
     return isinstance(value, declared)
