@@ -11,6 +11,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 import bayesjudge as bj
+from bayesjudge.cli import screen
 from bayesjudge.cli.common import write_csv
 
 HOSTILE = [
@@ -129,6 +130,22 @@ def test_markdown_shows_text_as_text(text):
 def test_markdown_of_ordinary_names_stays_legible():
     report = bj.report(hostile("gpt-4_turbo (May), p < .05 at 95 %"))
     assert "| prevalence[gpt-4_turbo (May), p &lt; .05 at 95 %] |" in report
+
+
+COMMANDS = ["\x1b]0;owned\x07", "\x1b[2J", "\x9b2J", "a\rb", "a\nb", "a\x00b", "a\u202eb"]
+
+
+@pytest.mark.parametrize("text", COMMANDS)
+def test_terminals_are_not_commanded(text, capsys):
+    estimate = hostile(text)
+    console, rows = screen.console(), bj.side_by_side(estimate)
+    screen.opening(console, f"Title {text}", {"judge": text})
+    screen.table(console, rows, "prevalence", lambda method: "method")
+    screen.rest(console, [estimate], [rows], "prevalence", lambda method: "method")
+    printed = capsys.readouterr().out
+    assert not set(printed) & (set("\x1b\x07\x9b\r\x00\u202e"))
+    shown = text.encode("unicode_escape").decode()
+    assert printed.count(shown) >= 3  # in the title, the inputs and the table
 
 
 FORMULAS = [

@@ -9,6 +9,7 @@ import h5py
 import numpy as np
 import pytest
 import xarray as xr
+from conftest import ROOMS, simulated
 
 import bayesjudge as bj
 from bayesjudge.core import storage
@@ -142,6 +143,36 @@ def test_classes_are_named_as_a_user_names_them(saved):
     assert header["data"]["class"] == "prevalence.Counts"
     assert header["priors"]["class"] == "prevalence.Priors"
     assert header["priors"]["fields"]["sensitivity"]["class"] == "BetaPrior"
+
+
+PAIR = [100, 50], [60, 30], [30, 20], [27, 18], [30, 20], [25, 18]
+TABLE = [[10, 1, 2], [1, 10, 1], [2, 1, 10]]
+VALUES = {
+    **{f"data of {room.__name__}": simulated(room, 1) for room in ROOMS},
+    **{f"priors of {room.__name__}": room.Priors() for room in ROOMS},
+    "strata": bj.prevalence.Counts(
+        *PAIR, calibration="random", systems=["a", "b"], dim="stratum", unparsed=[1, 2]
+    ),
+    "labels from elsewhere": bj.prevalence.Counts(
+        100, 60, 30, 27, 30, 25, calibration="random", elsewhere=[20, 18, 20, 17]
+    ),
+    "propensities": bj.prevalence.Counts(
+        *PAIR, calibration="known_propensity", systems="ab", dim="stratum", propensity=[0.5, 0.3]
+    ),
+    "classes": bj.prevalence.ClassCounts(
+        [30, 40, 30], TABLE, classes=list("abc"), calibration="random", credit=np.array([1, 0.5, 0])
+    ),
+    "a list for a tuple": bj.bias.Shifts.from_differences([0, 1, 0, 2], scale=[1, 5]),
+    "priors of three kinds": bj.ratings.Priors(error=bj.BetaPrior(1, 9), share=(1.0, 2.0)),
+    "NumPy's numbers": bj.ratings.Priors(pool_size=np.float32(2), strength=3),
+}
+
+
+@pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
+def test_data_and_priors_of_every_module_come_back(value):
+    again = storage.unpack(json.loads(json.dumps(storage.pack(value))))
+    assert type(again) is type(value)
+    assert storage.checksum(again) == storage.checksum(value)
 
 
 @pytest.mark.parametrize("kind", [bj.prevalence.Counts, bj.prevalence.Priors, bj.BetaPrior])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Width of text that goes to a file or a pipe, where no terminal says one.
 PLAIN_WIDTH = 120
+#: Commands to a terminal, and marks that turn the direction of text.
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 NUMBERS = ("value", "low", "high", "width", "truth")
 
 
@@ -56,10 +59,10 @@ def opening(console: Console, title: str, inputs: Mapping[str, Any]) -> None:
     inputs : mapping
         Printed one a line.
     """
-    console.print(title, style="bold")
+    console.print(_visible(title), style="bold")
     width = max(map(len, inputs), default=0)
     for name, value in inputs.items():
-        console.print(f"  {name:<{width}}  {value}")
+        console.print(_visible(f"  {name:<{width}}  {value}"))
 
 
 def table(
@@ -95,6 +98,7 @@ def table(
     label = shown["quantity"].str.partition("[")[2].str.removesuffix("]")
     if answer is None:
         label = shown["quantity"]
+    label = label.map(_visible)
     labels = label.drop_duplicates().tolist()
     columns = [c for c in NUMBERS if c != "truth" or truth]
     methods = shown["method"].map(brief)
@@ -117,7 +121,7 @@ def table(
             grid.add_row()
         cells = [label.iloc[i] if first else ""] if any(labels) else []
         numbers = [known.iloc[i] if c == "truth" and known is not None else row[c] for c in columns]
-        kind = [row["interval"]] if roomy else []
+        kind = [_visible(row["interval"])] if roomy else []
         grid.add_row(*cells, brief(row["method"]), *map(_number, numbers), *kind)
     # a blank line above, but where a single row continues the table
     console.print(*([""] if not more or len(labels) > 1 else []), grid, sep="\n")
@@ -179,7 +183,12 @@ def _section(console: Console, heading: str, lines: Sequence[str]) -> None:
         wrapped = textwrap.wrap(
             line, max(console.width - 1, 40), initial_indent="  ", subsequent_indent="    "
         )
-        console.print("\n".join(wrapped), soft_wrap=True)
+        console.print("\n".join(map(_visible, wrapped)), soft_wrap=True)
+
+
+def _visible(text: str) -> str:
+    """Write control characters out: a name may come from a model, and a terminal obeys."""
+    return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def _number(value: float) -> str:

@@ -385,7 +385,8 @@ def _check_arrays(file: h5py.File, size: int) -> None:
     """Refuse arrays that would not fit in memory, or that lie in another file."""
     import h5py
 
-    groups, arrays = [file], []
+    groups: list[Any] = [file]
+    arrays: list[Any] = []
 
     def visit(name: str, item: Any) -> None:
         (arrays if isinstance(item, h5py.Dataset) else groups).append(item)
