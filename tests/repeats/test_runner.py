@@ -202,7 +202,7 @@ def test_a_hopeless_error_ends_the_run_and_keeps_the_answers(tmp_path):
     with pytest.raises(JudgeError, match="revoked"):
         sample_until_sync(revoked, ["x"], store=tmp_path / "x", concurrency=1, **PLAN)
     assert len(read_answers(tmp_path / "x")) == 5
-    found = sample_until_sync(steady, ["x"], store=tmp_path / "x", **PLAN)
+    found = sample_until_sync(steady, ["x"], store=tmp_path / "x", changed_code="accept", **PLAN)
     assert found.items["settled"].all()
 
 
@@ -229,7 +229,7 @@ def test_interrupted_from_the_keyboard_leaves_a_usable_store(tmp_path):
     finally:
         signal.signal(signal.SIGINT, before)
     assert len(read_answers(tmp_path / "x")) == 7
-    resumed = sample_until_sync(steady, ["x"], store=tmp_path / "x", **PLAN)
+    resumed = sample_until_sync(steady, ["x"], store=tmp_path / "x", changed_code="accept", **PLAN)
     straight = sample_until_sync(steady, ["x"], store=tmp_path / "y", **PLAN)
     assert resumed.answers.equals(straight.answers)
 
@@ -295,7 +295,7 @@ def test_other_files_and_versions_are_refused(tmp_path):
     with sqlite3.connect(tmp_path / "new") as file:
         file.execute("PRAGMA user_version = 99")
     file.close()
-    with pytest.raises(bj.InputError, match="version 99, this package reads 1"):
+    with pytest.raises(bj.InputError, match="version 99, this package reads 2"):
         read_answers(tmp_path / "new")
     with pytest.raises(bj.InputError, match="no file"):
         read_answers(tmp_path / "absent")
