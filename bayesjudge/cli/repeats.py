@@ -163,8 +163,7 @@ def run(
         tell(f"what was answered is kept in {plan['store']}; the same command goes on from there")
         raise
     if out is not None:
-        # the name of an item may hold half a character
-        found.answers.to_csv(out, index=False, errors="backslashreplace")
+        found.answers.to_csv(out, index=False)
         tell(f"answers written to {out}")
     settled, every = int(found.items["settled"].sum()), len(found.items)
     sys.stdout.write(found.items.round(3).to_string(index=False) + "\n\n")

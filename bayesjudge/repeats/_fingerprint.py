@@ -17,7 +17,6 @@ from numbers import Integral, Real
 from types import CodeType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
-from bayesjudge.core.errors import checking
 from bayesjudge.repeats._redaction import Redactor, is_secret_name, text_of
 
 #: Characters of a value that are kept, and that are shown.
@@ -43,9 +42,6 @@ def describe(
     found = {"scale": _entry(list(scale), redact), "judges": _entry(list(judges), redact)}
     for name, judge in judges.items():
         asks = getattr(judge, "asks", None)
-        with checking("repeats run") as require:
-            declared = asks is None or isinstance(asks, Mapping)
-            require(declared, f"asks of judge {name!r} must be a mapping, got {asks!r}")
         about = _code_entries(judge) if asks is None else asks
         for key, value in about.items():
             found[f"{key} of judge {name!r}"] = _entry(value, redact)
@@ -200,7 +196,7 @@ def _functions(made: Any, seen: set[int] | None = None) -> Iterator[FunctionType
         yield from _functions(made.__func__, seen)
     elif isinstance(made, FunctionType):
         yield made
-        for value in _named(made).values():
+        for value in _values(made).values():
             beside = getattr(value, "__module__", None) == made.__module__
             if isinstance(value, FunctionType) and beside:
                 yield from _functions(value, seen)
@@ -214,7 +210,7 @@ def _instructions(code: CodeType) -> list[Any]:
     return [code.co_code, list(code.co_names), constants]
 
 
-def _named(function: FunctionType) -> dict[str, Any]:
+def _values(function: FunctionType) -> dict[str, Any]:
     """Defaults, closed-over and global values of a function, by name."""
     found = {name: function.__globals__.get(name) for name in sorted(_names(function.__code__))}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
@@ -245,7 +241,7 @@ def _constants(made: Any) -> dict[str, str | float]:
     elif not isinstance(own, FunctionType | type):
         found |= getattr(own, "__dict__", {})
     for function in _functions(made):
-        found |= _named(function)
+        found |= _values(function)
     return {
         name: value
         for name, value in sorted(found.items())

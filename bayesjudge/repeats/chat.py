@@ -170,9 +170,9 @@ class _ChatJudge:
 
 def _key(call: Call) -> str:
     """Name a call in the characters and the length that a header may have."""
-    name = quote(call.item, errors="surrogatepass")
+    name = quote(call.item)
     if len(name) > 200:  # an item without a name goes by its text
-        name = hashlib.sha256(call.item.encode(errors="surrogatepass")).hexdigest()
+        name = hashlib.sha256(call.item.encode()).hexdigest()
     return f"{name}/{call.repeat}"
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.repeats._fingerprint import describe
-from bayesjudge.repeats._redaction import Redactor
+from bayesjudge.repeats._redaction import Redactor, text_of
 from bayesjudge.repeats.calls import Call, Judge, JudgeError, Reading, ask_once, read_reply
 from bayesjudge.repeats.plan import Plan
 from bayesjudge.repeats.progress import Counter, showing
@@ -46,7 +46,8 @@ async def sample_until(
         ``asks``, a mapping such as ``{"prompt": …, "model": …}``, may say what the store is bound
         to; without one that is its code, with the texts and fractions that it uses by name.
     items : mapping of str to object, or sequence
-        What is to be scored, by name; the items of a sequence are their own names.
+        What is to be scored, by name; the items of a sequence are their own names. Half a
+        character in a name, which no file can hold, is spelled out: ``\\ud83d``.
     store : str or pathlib.Path
         A SQLite file. Every answer is in it before the next call to its item is made.
     progress : bool, optional
@@ -124,11 +125,12 @@ def sample_until_sync(*args: Any, **kwargs: Any) -> Run:
     except RuntimeError:
         return asyncio.run(sample_until(*args, **kwargs))
     found: list[Run | BaseException] = []
-    begun: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any] | None]] = []
+    begun: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Run]]] = []
 
     async def told() -> Run:
-        begun.append((asyncio.get_running_loop(), asyncio.current_task()))
-        return await sample_until(*args, **kwargs)
+        task = asyncio.create_task(sample_until(*args, **kwargs))
+        begun.append((asyncio.get_running_loop(), task))
+        return await task
 
     def elsewhere() -> None:  # a loop is running here, as in a notebook: take another thread
         try:
@@ -141,11 +143,11 @@ def sample_until_sync(*args: Any, **kwargs: Any) -> Run:
     interrupt: KeyboardInterrupt | None = None
     while thread.is_alive():
         try:
-            thread.join()
+            thread.join(0.1)  # without an end it may not be interrupted
         except KeyboardInterrupt as error:  # it comes here, and is meant for the thread
             interrupt = error
             for loop, task in begun:
-                if task is not None:
+                with contextlib.suppress(RuntimeError):  # it has just ended
                     loop.call_soon_threadsafe(task.cancel)
     if interrupt is not None:
         raise interrupt
@@ -158,9 +160,9 @@ def _named(
     judge: Judge | Mapping[str, Judge], items: Mapping[str, Any] | Sequence[Any]
 ) -> tuple[dict[str, Judge], dict[str, Any]]:
     several = judge if isinstance(judge, Mapping) else {"judge": judge}
-    judges = {str(name): one for name, one in several.items()}
-    listed = items if isinstance(items, Mapping) else {str(one): one for one in items}
-    things = {str(name): value for name, value in listed.items()}
+    judges = {text_of(name): one for name, one in several.items()}
+    pairs = items.items() if isinstance(items, Mapping) else [(one, one) for one in items]
+    things = {text_of(name): value for name, value in pairs}
     with checking("repeats run") as require:
         require(bool(judges), "name at least one judge")
         require(len(judges) == len(several), "names of judges must differ")
@@ -168,6 +170,9 @@ def _named(
         require(len(things) == len(items), "items must differ; give a mapping of names to items")
         for name, one in judges.items():
             require(callable(one), f"judge {name!r} must be an async function, got {one!r}")
+            asks = getattr(one, "asks", None)
+            declared = asks is None or isinstance(asks, Mapping)
+            require(declared, f"asks of judge {name!r} must be a mapping, got {asks!r}")
     return judges, things
 
 
@@ -186,7 +191,7 @@ class _Runner:
         self.plan, self.judges, self.items = plan, judges, items
         self.store, self.counter, self.redact = store, counter, redact
         self.names = list(judges)
-        self.answers = self.stored()
+        self.answers = self._stored()
         self.calls, self.cost = store.spent()
         self.seats = asyncio.Semaphore(plan.concurrency)
         self.dice = random.Random(plan.random_seed)
@@ -194,7 +199,7 @@ class _Runner:
         self.stop = asyncio.Event()  # no further call may begin; those in flight end
         self.error: BaseException | None = None
 
-    def stored(self) -> dict[str, dict[int, Answer]]:
+    def _stored(self) -> dict[str, dict[int, Answer]]:
         """Answers of earlier runs, by item and slot."""
         found: dict[str, dict[int, Answer]] = {name: {} for name in self.items}
         for answer in self.store.answers():

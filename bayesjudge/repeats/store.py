@@ -183,7 +183,7 @@ class Store:
         with _explained(self.path), self._file:
             made = self._file.execute(
                 "INSERT INTO attempts (arm, item, slot, judge, started) VALUES (?, ?, ?, ?, ?)",
-                (self.arm, _stored(item), slot, _stored(judge), time.time()),
+                (self.arm, item, slot, judge, time.time()),
             )
         return int(made.lastrowid or 0)
 
@@ -214,10 +214,8 @@ class Store:
                 (seconds, cost, problem, attempt),
             )
             if answer is not None:
-                item, slot, judge, *rest = answer
                 self._file.execute(
-                    "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (self.arm, _stored(item), slot, _stored(judge), *rest),
+                    "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", (self.arm, *answer)
                 )
 
     def answers(self) -> list[Answer]:
@@ -302,25 +300,17 @@ def _answers(file: sqlite3.Connection, arm: str) -> list[Answer]:
         "ORDER BY item, slot",
         [arm],
     )
-    found = [Answer(_read(item), slot, _read(judge), *rest) for item, slot, judge, *rest in rows]
+    found = [Answer(*row) for row in rows]
     for answer in found:
-        kinds = isinstance(answer.slot, int), isinstance(answer.score, float | None)
-        if not all(kinds):
+        kinds = (
+            (answer.item, str),
+            (answer.slot, int),
+            (answer.judge, str),
+            (answer.score, float | None),
+        )
+        if not all(isinstance(value, kind) for value, kind in kinds):
             raise sqlite3.DatabaseError(f"an answer about {answer.item!r} is none")
     return found
-
-
-def _stored(name: str) -> str | bytes:
-    """Return a name as SQLite can hold it: one with half a character in it as bytes."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return name.encode(errors="surrogatepass")
-    return name
-
-
-def _read(name: str | bytes) -> str:
-    return name.decode(errors="surrogatepass") if isinstance(name, bytes) else name
 
 
 @contextlib.contextmanager
@@ -328,7 +318,7 @@ def _explained(path: Path) -> Iterator[None]:
     """Say what is wrong with the file, and what to do, in one message."""
     try:
         yield
-    except (sqlite3.Error, UnicodeDecodeError) as error:
+    except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", None)
         # a text that is none and a table that is gone are damage, too
         kind = sqlite3.SQLITE_CORRUPT if code in (None, sqlite3.SQLITE_ERROR) else code & 0xFF
