@@ -47,7 +47,7 @@ async def sample_until(
         to; without one that is its code, with the texts and fractions that it uses by name.
     items : mapping of str to object, or sequence
         What is to be scored, by name; the items of a sequence are their own names. Half a
-        character in a name, which no file can hold, is spelled out: ``\\ud83d``.
+        character in a name, which no file can hold, is spelled out as Python escapes it.
     store : str or pathlib.Path
         A SQLite file. Every answer is in it before the next call to its item is made.
     progress : bool, optional
