@@ -99,14 +99,16 @@ def run(
     config: Annotated[Path, _DATA],
     /,
     *,
+    arm: Annotated[str | None, _DATA] = None,
     out: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
     quiet: Annotated[bool, Parameter(group=OUTPUT, negative="")] = False,
 ) -> None:
     """Ask chat models about items until each mean score is known well enough.
 
     Everything is kept in a SQLite file from the first answer on: after a crash, a Ctrl-C or an
-    exhausted budget, the same command goes on where the last one ended. Needs litellm
-    (`pip install 'bayesjudge[llm]'`).
+    exhausted budget, the same command goes on where the last one ended. Where the prompt, a model,
+    a parameter or the items are no longer those of the file, the command stops and says which;
+    `--arm NAME` then begins another run in it. Needs litellm (`pip install 'bayesjudge[llm]'`).
 
     ```toml
     store = "run.sqlite"
@@ -132,7 +134,10 @@ def run(
     Parameters
     ----------
     config : Path
-        A TOML file, as above.
+        A TOML file, as above. `system = "..."` adds a system prompt.
+    arm : str
+        Name of this run in the store, where it holds several: "main" if neither this nor the file
+        says so.
     out : Path
         Write every answer to a CSV file, for `bayesjudge repeats report`. Text that a spreadsheet
         would run as a formula gets an apostrophe in front.
@@ -147,7 +152,7 @@ def run(
     with checking("options") as require:
         folder = None if out is None else out.parent
         require(folder is None or folder.is_dir(), f"--out: there is no folder {str(folder)!r}")
-    plan, items, judges = asked_of(config)
+    plan, items, judges = asked_of(config, arm)
     try:
         with warnings.catch_warnings():
             # of the client's calls that a Ctrl-C ends before they begin
