@@ -11,6 +11,7 @@ from typing import Any
 
 from bayesjudge import repeats as room
 from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.tables import read_rows
 from bayesjudge.readers import read_table
 
 _PLAN = {field.name for field in fields(room.Plan)} - {"patience"}
@@ -112,8 +113,9 @@ def _read(config: Path) -> Mapping[str, Any]:
 
 
 def _items(folder: Path, said: Mapping[str, str]) -> dict[str, str]:
-    rows = read_table(folder / said["table"], [said["name"], said["text"]]).to_pandas()
-    names = rows[said["name"]].astype(str)
+    table = read_table(folder / said["table"], [said["name"], said["text"]])
+    rows = read_rows(table, said["text"], names=[said["name"]])
+    names = rows[said["name"]]
     with checking(said["table"]) as require:
         repeated = sorted(set(names[names.duplicated()]))[:3]
         require(not repeated, f"names of items must differ, these repeat: {repeated}")

@@ -99,8 +99,10 @@ class Released:
             shrinks = card.center != "mean" and card.alpha < 1
             if not card.certified or (shrinks and self.center_at is None):
                 continue
-            own = before if judge is None else before[before[judge].astype(str) == name]
-            each = own.groupby(item, sort=False, observed=True)[list(scores)].mean().reset_index()
+            own = before if judge is None else before[before[judge] == name]
+            # a mean that lacks a score is none: `release` refuses it
+            whole = own.groupby(item, sort=False)[list(scores)].mean(skipna=False)
+            each = whole.reset_index()
             at = None if card.center == "mean" else self.center_at
             made[name] = (each, room.release(each[list(scores)], card, center=at, random_seed=seed))
         return made
@@ -203,7 +205,7 @@ def adherence_of(
     """
     if not factors:
         return []
-    groups = {"": before} if judge is None else dict(list(before.groupby(judge, observed=True)))
+    groups = {"": before} if judge is None else dict(list(before.groupby(judge)))
     lines, fields = [], []
     for name, rows in groups.items():
         how: dict[str, Any] = {"ci_prob": shared.ci_prob, "random_seed": shared.seed}

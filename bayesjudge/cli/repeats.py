@@ -71,7 +71,8 @@ def report(
     judge : str
         Column that names the judge: a model, with a prompt.
     order : str
-        Column that says when an answer was asked for; the order of the rows if not said.
+        Column that says when an answer was asked for, in numbers or ISO times; the order of the
+        rows if not said.
     cutpoints : {"shared", "by_judge"}
         Whether judges use the scale alike but for a shift, or each has its own thresholds.
 
@@ -81,10 +82,9 @@ def report(
         Where an option, a column or a value is not understood.
     """
     shared.check()
-    names = [c for c in (item, judge) if c is not None]
-    numbers = [c for c in (score, order) if c is not None]
+    columns = [c for c in (item, judge, order) if c is not None]
     scores = room.Scores.from_frame(
-        read_table(table, names, numbers=numbers),
+        read_table(table, columns, numbers=[score]),
         scale=read_scale(scale),
         score=score,
         item=item,

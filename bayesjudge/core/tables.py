@@ -2,16 +2,21 @@
 
 A table is anything that narwhals knows: pandas, polars, Arrow, DuckDB, Spark. Rows are counted
 where they live; what comes back is as long as there are distinct combinations of values.
+
+A column holds names (ids of items, names of raters, judges, systems …) or labels (verdicts, truths,
+scores). Labels may be numbers: 1, 1.0, "1" and true are one label (`to_binary`). Names never are:
+"007" and "7" are two names (`bayesjudge.core.names`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from typing import Any
 
 import narwhals as nw
 import pandas as pd
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.names import to_names
 
 
 def require_columns(table: Any, *columns: str) -> None:
@@ -44,25 +49,57 @@ def require_columns(table: Any, *columns: str) -> None:
             require(column in (have or ()), f"no column {column!r}; {hint}")
 
 
-def count_rows(table: Any, *columns: str) -> pd.DataFrame:
-    """Count the rows of each distinct combination of `columns`.
+def read_rows(
+    table: Any, *columns: str, names: Collection[str] = (), optional: Collection[str] = ()
+) -> pd.DataFrame:
+    """Read `columns` of every row.
 
     Parameters
     ----------
     table : dataframe
         The user's table, of any length.
     *columns : str
-        What to group by. Empty cells (null or NaN) form a group of their own.
+        Labels and other values, which stay as they are.
+    names, optional : collection of str
+        Columns of names, see `to_names`; in those of `optional` a cell may be empty.
 
     Returns
     -------
     pandas.DataFrame
-        `columns` and ``n_rows``, one row a combination, in a stable order.
+        `columns`, `names` and `optional`, one row a row of the table.
 
     Raises
     ------
     InputError
-        Where a column is missing.
+        Where a column is missing, there is no row, or a name is empty or has lost digits.
+    """
+    wanted = list(dict.fromkeys([*columns, *names, *optional]))
+    require_columns(table, *wanted)
+    frame = nw.from_native(table).lazy().select(wanted).collect()
+    return _named(_to_pandas(frame, {*names, *optional}).reset_index(drop=True), names, optional)
+
+
+def count_rows(table: Any, *columns: str, names: Collection[str] = ()) -> pd.DataFrame:
+    """Count the rows of each distinct combination of `names` and `columns`.
+
+    Parameters
+    ----------
+    table : dataframe
+        The user's table, of any length.
+    *columns : str
+        Labels to group by. Empty cells (null or NaN) form a group of their own.
+    names : collection of str
+        Columns of names to group by, see `to_names`; no cell of them may be empty.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `names`, `columns` and ``n_rows``, one row a combination, in a stable order.
+
+    Raises
+    ------
+    InputError
+        Where a column is missing, there is no row, or a name is empty or has lost digits.
 
     Examples
     --------
@@ -71,13 +108,12 @@ def count_rows(table: Any, *columns: str) -> pd.DataFrame:
     0      1.0       2
     1      NaN       1
     """
-    require_columns(table, *columns)
-    wanted = list(dict.fromkeys(columns))
-    frame = nw.from_native(table).lazy().select(wanted)
-    counted = frame.group_by(wanted).agg(nw.len().alias("n_rows")).collect().to_pandas()
+    wanted = list(dict.fromkeys([*names, *columns]))
+    counted = _to_pandas(_grouped(table, wanted, names).collect(), names)
+    counted = _named(counted, names)
     # polars tells NaN from null, pandas does not: one empty cell is one empty cell
     merged = counted.groupby(wanted, dropna=False, sort=False, as_index=False)["n_rows"].sum()
-    order = merged[wanted].map(str).apply(tuple, axis=1).sort_values(kind="stable").index
+    order = merged[wanted].astype(object).map(str).sort_values(wanted, kind="stable").index
     return merged.loc[order].reset_index(drop=True)
 
 
@@ -89,17 +125,22 @@ def require_distinct(table: Any, *columns: str) -> None:
     table : dataframe
         The user's table.
     *columns : str
-        What identifies a row.
+        Names that identify a row.
 
     Raises
     ------
     InputError
-        Where a column is missing, or rows repeat; a few of them are named.
+        Where a column is missing, a name is empty, or rows repeat; a few of them are named.
     """
-    require_columns(table, *columns)
-    frame = nw.from_native(table).lazy().select(list(dict.fromkeys(columns)))
-    counted = frame.group_by(list(dict.fromkeys(columns))).agg(nw.len().alias("n_rows"))
-    repeated = counted.filter(nw.col("n_rows") > 1).collect().to_pandas()
+    wanted = list(dict.fromkeys(columns))
+    counted = _grouped(table, wanted, wanted)
+    schema = counted.collect_schema()
+    texts = [c for c in wanted if schema[c] in (nw.String, nw.Categorical)]
+    blank = [nw.col(c).cast(nw.String).str.strip_chars() == "" for c in texts]
+    null = [nw.col(c).is_null() for c in wanted]
+    odd = counted.filter(nw.any_horizontal(nw.col("n_rows") > 1, *blank, *null, ignore_nulls=True))
+    repeated = _to_pandas(odd.collect(), wanted)
+    repeated = repeated if repeated.empty else _named(repeated, wanted)
     shown = repeated.drop(columns="n_rows").head(3).to_dict("records")
     with checking("table") as require:
         require(
@@ -107,6 +148,39 @@ def require_distinct(table: Any, *columns: str) -> None:
             f"{len(repeated)} combinations of {list(columns)} occur more than once, for example "
             f"{shown}; keep one row for each",
         )
+
+
+def _grouped(table: Any, wanted: list[str], names: Collection[str]) -> nw.LazyFrame:
+    """Count rows where they live."""
+    require_columns(table, *wanted)
+    if isinstance(table, pd.DataFrame):
+        # to a hash table of Python objects, 1 and True are one
+        objects = [c for c in names if pd.api.types.is_object_dtype(table[c])]
+        table = table.assign(**{c: to_names(table[c], c, optional=True) for c in objects})
+    frame = nw.from_native(table).lazy().select(wanted)
+    return frame.group_by(wanted).agg(nw.len().alias("n_rows"))
+
+
+def _to_pandas(frame: nw.DataFrame, names: Collection[str]) -> pd.DataFrame:
+    """Convert; names that are integers beside nulls as text, since pandas makes floats of them."""
+    whole = [c for c in names if frame.schema[c].is_integer() and frame[c].null_count()]
+    texts = [nw.col(c).cast(nw.String) for c in whole]
+    return (frame.with_columns(*texts) if texts else frame).to_pandas()
+
+
+def _named(
+    rows: pd.DataFrame, names: Collection[str], optional: Collection[str] = ()
+) -> pd.DataFrame:
+    """Make names of some columns; the problems of all of them are raised together."""
+    problems = [] if len(rows) else ["has no rows"]
+    for column in dict.fromkeys([*names, *optional]):
+        try:
+            rows[column] = to_names(rows[column], column, optional=column in optional)
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError("table", problems)
+    return rows
 
 
 def to_binary(
@@ -172,6 +246,8 @@ def to_binary(
 def spell(value: Any) -> str:
     """Write a label so that 1, 1.0, True and "1" are one label, and 0.5 stays what it is.
 
+    For labels only: names are never numbers, see `to_names`.
+
     Parameters
     ----------
     value : object
@@ -191,4 +267,5 @@ def spell(value: Any) -> str:
         number = float(text)
     except ValueError:
         return text
-    return str(int(number)) if number.is_integer() else text
+    # larger floats are several whole numbers at once
+    return str(int(number)) if number.is_integer() and abs(number) < 2**53 else text

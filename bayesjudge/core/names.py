@@ -1,0 +1,118 @@
+"""Ids and names as text: of items, raters, judges, systems, generators, strata and variants.
+
+Two that differ stay two, however much they look like one number, and are the same from whatever
+type of column they come.
+"""
+
+import math
+from collections.abc import Callable, Collection
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bayesjudge.core.errors import checking
+
+
+def to_names(values: pd.Series, column: str, *, optional: bool = False) -> pd.Series:
+    """Write ids and names as text, so that each stays what it is: names are never numbers.
+
+    Text stays as it is, and whole numbers are their digits. That goes for whole floats too, since
+    missing values elsewhere in a column make floats of its numbers: 1.0 is the id "1".
+
+    Parameters
+    ----------
+    values : pandas.Series
+        Cells of any type.
+    column : str
+        The column's name, for messages.
+    optional : bool, default False
+        Whether a cell may be empty: null, NaN, or nothing but spaces.
+
+    Returns
+    -------
+    pandas.Series of str
+        With the index of `values`; None where a cell is empty.
+
+    Raises
+    ------
+    InputError
+        Where a cell is empty, or is a float so large that ids next to it are the same float.
+
+    Examples
+    --------
+    >>> to_names(pd.Series(["007", "7", "1e3", "True", 1.0, 0.5]), "item").tolist()
+    ['007', '7', '1e3', 'True', '1', '0.5']
+    """
+    mixed = pd.api.types.infer_dtype(values, skipna=True).startswith("mixed")
+    if mixed:  # to a hash table of Python objects, 1 and True are one
+        codes, cells = np.where(values.isna(), -1, np.arange(len(values))), list(values)
+    else:
+        codes, distinct = pd.factorize(values)
+        cells = list(distinct)
+    written = [name_of(cell) for cell in cells]
+    text = np.array([*(name if name.strip() else None for name in written), None], dtype=object)
+    named = pd.Series(text[codes], index=values.index, name=values.name, dtype=object)
+    empty, lost = int(named.isna().sum()), [cell for cell in cells if _has_lost_digits(cell)]
+    with checking("table") as require:
+        require(
+            optional or not empty,
+            f"column {column!r} has {empty} empty cells; every row needs a name there",
+        )
+        require(
+            not lost,
+            f"column {column!r} holds ids as floats, and floats as large as {lost[:2]} have lost "
+            f"their last digits; read it as text (in pandas dtype={{{column!r}: str}})",
+        )
+    return named
+
+
+def name_of(cell: Any) -> str:
+    """Write one id or name as text; see `to_names`.
+
+    Parameters
+    ----------
+    cell : object
+        Not empty.
+
+    Returns
+    -------
+    str
+        Text as it is, a whole number as its digits.
+
+    Examples
+    --------
+    >>> [name_of(cell) for cell in ("007", 7, 7.0, True)]
+    ['007', '7', '7', 'True']
+    """
+    if isinstance(cell, float | np.floating | Decimal) and math.isfinite(cell) and cell % 1 == 0:
+        return str(int(cell))
+    return str(cell)
+
+
+def _has_lost_digits(cell: Any) -> bool:
+    if not isinstance(cell, float | np.floating) or not math.isfinite(cell):
+        return False
+    return abs(float(cell)) >= 2.0 ** (np.finfo(type(cell)).nmant + 1)
+
+
+def require_names(
+    names: Collection[str], what: str, require: Callable[[object, str], None]
+) -> None:
+    """Note a problem where a name is empty, or two are the same.
+
+    Parameters
+    ----------
+    names : collection of str
+        Of whatever a data class tells apart.
+    what : str
+        Its plural, for the message.
+    require : callable
+        From `bayesjudge.core.errors.checking`.
+    """
+    empty = [i for i, name in enumerate(names) if not name.strip()]
+    require(not empty, f"{what} need names, and an empty name stands at place {empty[:3]}")
+    index = pd.Index(names)
+    repeated = index[index.duplicated()].unique().tolist()[:3]
+    require(not repeated, f"{what} must differ, these repeat: {repeated}")
