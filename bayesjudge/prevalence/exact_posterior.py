@@ -13,7 +13,7 @@ from bayesjudge.prevalence.declared import granted
 from bayesjudge.prevalence.described import judged, with_overall
 from bayesjudge.prevalence.model import SOURCE, Priors
 from bayesjudge.prevalence.quadrature import posterior_of
-from bayesjudge.prevalence.shares import Contradiction, Posterior
+from bayesjudge.prevalence.shares import NotIntegrated, Posterior
 
 #: Steps of the grid on which the strata's posteriors add up.
 STEPS = 2**14
@@ -131,7 +131,7 @@ def _each_posterior(counts: Counts, priors: Priors) -> tuple[list[Posterior | No
             continue
         try:
             posteriors[-1] = posterior_of(counts.system(name) if name else counts, priors)
-        except Contradiction:
+        except NotIntegrated:
             text = f"labels, verdicts and priors contradict each other{place}"
             refused.append(Caution("contradiction", f"{text}: no quadrature; check the data"))
     return posteriors, refused
