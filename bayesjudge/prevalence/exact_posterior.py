@@ -15,7 +15,7 @@ from bayesjudge.prevalence.declared import granted
 from bayesjudge.prevalence.described import judged, with_overall
 from bayesjudge.prevalence.model import SOURCE, Priors
 from bayesjudge.prevalence.quadrature import posterior_of
-from bayesjudge.prevalence.shares import Contradiction, Posterior
+from bayesjudge.prevalence.shares import NotIntegrated, Posterior
 from bayesjudge.prevalence.strata import moved_by_priors
 
 #: Steps of the grid on which the strata's posteriors add up.
@@ -140,7 +140,7 @@ def _each_posterior(counts: Counts, priors: Priors) -> tuple[list[Posterior | No
             continue
         try:
             posteriors[-1] = posterior_of(counts.system(name) if name else counts, priors)
-        except Contradiction:
+        except NotIntegrated:
             text = f"labels, verdicts and priors contradict each other{place}"
             refused.append(Caution("contradiction", f"{text}: no quadrature; check the data"))
     return posteriors, refused

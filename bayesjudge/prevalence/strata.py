@@ -15,7 +15,7 @@ from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.described import pass_rate, passes_of_all
 from bayesjudge.prevalence.model import Priors
 from bayesjudge.prevalence.quadrature import posterior_of
-from bayesjudge.prevalence.shares import Contradiction, Posterior
+from bayesjudge.prevalence.shares import NotIntegrated, Posterior
 
 #: Standard deviations by which priors of single strata may move the overall posterior mean.
 MOST = 0.5
@@ -81,5 +81,5 @@ def _moved_by_more(counts: Counts, priors: Priors, mean: float) -> float:
     }
     try:
         return posterior_of(counts, replace(priors, **twice)).mean - mean
-    except Contradiction:
+    except NotIntegrated:
         return np.inf
