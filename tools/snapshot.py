@@ -1195,7 +1195,7 @@ def compare(first: str, second: str, show: int) -> int:
     a, b = keyed(first), keyed(second)
     groups: dict[tuple[str, ...], list[tuple[float, str]]] = defaultdict(list)
     for key in a.keys() | b.keys():
-        name = f"{key[2]}[{', '.join(key[3:])}]"
+        name = key[2] + (f"[{', '.join(key[3:])}]" if key[3:] else "")
         if key not in a or key not in b:
             groups[key[:2]].append((math.inf, f"{name}: only in {second if key in b else first}"))
             continue
