@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
+
+from bayesjudge.core.names import require_names
 
 if TYPE_CHECKING:
     from bayesjudge.prevalence.data import Counts
@@ -102,8 +103,7 @@ def require_possible(counts: Counts, require: Any) -> None:
 def _require_names(counts: Counts, require: Any) -> None:
     require(counts.dim in PLACES, f"dim must be one of {list(PLACES)}, got {counts.dim!r}")
     if counts.systems is not None:
-        repeated = pd.Index(counts.systems)[pd.Index(counts.systems).duplicated()].tolist()
-        require(not repeated, f"systems must differ, these repeat: {repeated}")
+        require_names(counts.systems, "systems", require)
     known = counts.calibration == "known_propensity"
     words = "calibration='known_propensity' and propensity= come together, with strata"
     require(known == (counts.propensity is not None), words)
