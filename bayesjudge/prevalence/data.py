@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.names import to_names
 from bayesjudge.prevalence.checked import LABELS, PLACES, require_possible, whole_numbers
 from bayesjudge.prevalence.reading import read_counts, require_calibration
 
@@ -214,9 +215,9 @@ class Counts:
         with checking("table of counts") as require:
             missing = [column for column in wanted if column not in table.columns]
             require(not missing, f"no columns {missing}; it has {list(table.columns)}")
-        names = table[system] if system else table.index
+        names = to_names(table[system] if system else table.index.to_series(), system or "index")
         values: dict[str, Any] = {field: table[field].to_numpy() for field in FIELDS}
-        return cls(**values, calibration=calibration, systems=tuple(map(str, names)))
+        return cls(**values, calibration=calibration, systems=tuple(names))
 
     @classmethod
     def from_frame(
