@@ -15,6 +15,7 @@ Importing the package loads neither PyMC nor ArviZ nor matplotlib; a function th
 """
 
 from bayesjudge import bias, panel, prevalence, ratings, repeats
+from bayesjudge.core.compile_folder import choose_compile_folder
 from bayesjudge.core.errors import (
     ConvergenceError,
     ConvergenceWarning,
@@ -29,6 +30,8 @@ from bayesjudge.core.results import Caution, Estimate
 from bayesjudge.core.storage import load
 
 __version__ = "0.1.0"
+
+choose_compile_folder()  # here, since PyTensor reads its settings when a model first imports it
 
 __all__ = [
     "BetaPrior",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from bayesjudge.core.compiling import Compiled, Road, compile_model
+from bayesjudge.core.compiling import Compiled, Road, compile_model, compiling
 from bayesjudge.core.diagnostics import gate
 from bayesjudge.core.errors import ConvergenceError, ConvergenceWarning, checking
 from bayesjudge.core.fit import Fit
@@ -101,7 +101,7 @@ def sample(
             require(isinstance(value, int) and value >= 1, f"{name} must be 1 or more, got {value}")
         require(0 < target_accept < 1, f"target_accept must lie in (0, 1), got {target_accept}")
     seed = _seed_of(random_seed)
-    with _progress(progress, method) as callback, _one_thread_each():
+    with _progress(progress, method) as callback, _one_thread_each(), compiling():
         compiled = compile_model(model, road)
         tree = nutpie.sample(
             compiled.runnable,
@@ -164,7 +164,7 @@ def sample_draws(compiled: Compiled, *, random_seed: int, **settings: Any) -> xr
     import nutpie
 
     quiet = {"save_warmup": False, "progress_bar": False}
-    with _one_thread_each():
+    with _one_thread_each(), compiling():
         return nutpie.sample(compiled.runnable, seed=random_seed, **quiet, **settings)
 
 
@@ -188,11 +188,9 @@ def predict(model: pm.Model, idata: xr.DataTree, *, random_seed: Any = None) -> 
     import pymc as pm
 
     rng = np.random.default_rng(random_seed)
-    with model, warnings.catch_warnings():
+    with model, compiling():
         # draws come from the posterior or are weighed below, so potentials have been counted
         warnings.filterwarnings("ignore", message="The effect of Potentials")
-        # a distribution of our own draws with NumPy, which Numba calls without compiling it
-        warnings.filterwarnings("ignore", message="Numba will use object mode")
         prior = prior_draws(model, rng)
         after = pm.sample_posterior_predictive(idata, random_seed=rng, progressbar=False)
         likelihood = pm.compute_log_likelihood(
