@@ -44,7 +44,7 @@ def describe(
         asks = getattr(judge, "asks", None)
         about = _code_entries(judge) if asks is None else without_secrets(asks)
         for key, value in about.items():
-            found[f"{key} of judge {name!r}"] = _entry(value, redact)
+            found[f"{text_of(key)} of judge {name!r}"] = _entry(value, redact)
     return found | {f"item {name!r}": _entry(value, redact) for name, value in items.items()}
 
 
