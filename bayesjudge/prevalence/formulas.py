@@ -175,9 +175,10 @@ def post_stratified(
 
 def weighed(shares: Any, raw: Any, low: Any, high: Any) -> Interval:
     """Overall value of strata: values and centres of the intervals add up, and variances do."""
-    half = np.sqrt(np.sum((shares * (high - low) / 2) ** 2))
-    centre = np.sum(shares * (low + high) / 2)
-    return Interval(np.sum(shares * raw), centre - half, centre + half)
+    with np.errstate(invalid="ignore"):  # ends at infinity leave the whole without an interval
+        half = np.sqrt(np.sum((shares * (high - low) / 2) ** 2))
+        centre = np.sum(shares * (low + high) / 2)
+        return Interval(np.sum(shares * raw), centre - half, centre + half)
 
 
 def effective(shares: Any, k: Any, n: Any, z: float) -> tuple[Any, Any]:

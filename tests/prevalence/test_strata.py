@@ -178,6 +178,14 @@ def test_splitting_a_table_leaves_the_overall_answer_where_it_was(design, method
     assert 0.9 < min(widths) <= max(widths) < 1.2  # thin strata cost some precision
 
 
+@pytest.mark.parametrize("tuned", [True, False])
+def test_strata_share_the_imaginary_items(tuned):
+    counts = P.Counts(20_000, 6000, 60, 60, 140, 140, calibration="random")
+    value, low, high = P.difference(counts, tuned=tuned)["prevalence"]
+    found = P.difference(split(counts, 20), tuned=tuned)["overall_prevalence"]
+    assert_allclose(found, [value, low, high], atol=(high - low) / 20)
+
+
 @pytest.mark.parametrize("strata", [2, 20])
 def test_exact_stays_where_it_was_or_says_that_the_priors_of_the_strata_speak(strata):
     counts = P.Counts(4000, 496, 800, 720, 800, 720, calibration="by_truth")
