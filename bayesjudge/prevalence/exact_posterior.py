@@ -46,8 +46,10 @@ def exact(
     Estimate
         ``prevalence`` as `fit` with ``pooling="separate"`` estimates it, without Monte Carlo error;
         of strata, with their ``overall_prevalence``. ``nan`` with a caution where a system has no
-        labels (``no-labels``), or where labels and verdicts disagree by more than 60 standard
-        deviations (``contradiction``).
+        labels (``no-labels``), or where two rules for the same integral disagree
+        (``no-quadrature``). A caution ``contradiction`` says with which probability labels and
+        verdicts as unlike as these would occur under the declared design and priors, where it is
+        below one in a million; the numbers then describe a model that the data do not.
 
     Raises
     ------
@@ -131,9 +133,9 @@ def _each_posterior(counts: Counts, priors: Priors) -> tuple[list[Posterior | No
             continue
         try:
             posteriors[-1] = posterior_of(counts.system(name) if name else counts, priors)
-        except NotIntegrated:
-            text = f"labels, verdicts and priors contradict each other{place}"
-            refused.append(Caution("contradiction", f"{text}: no quadrature; check the data"))
+        except NotIntegrated as error:
+            text = f"no number{place}: the quadrature cannot be trusted ({error}); use fit"
+            refused.append(Caution("no-quadrature", text))
     return posteriors, refused
 
 

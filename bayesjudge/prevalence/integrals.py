@@ -18,7 +18,7 @@ TINY = 1e-300
 #: Pieces of a sum that are smaller than it by this much (in logs) are left out.
 NEGLIGIBLE = 30.0
 #: Difference of two trapezoidal rules, one with half the nodes, at which the other is right.
-HALF = 3e-4
+HALF = 1e-4
 #: How often a step is halved before an integral is given up.
 HALVINGS = 7
 

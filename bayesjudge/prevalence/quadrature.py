@@ -22,7 +22,7 @@ from bayesjudge.prevalence.model import Priors
 from bayesjudge.prevalence.shares import Beta, Marginal, Posterior
 
 #: The second rule has other ends, other nodes, and the integrals in the other order.
-FIRST, SECOND = Rule(step=0.22, swap=True), Rule(drop=26.0)
+FIRST, SECOND = Rule(step=0.3, swap=True), Rule(drop=26.0, step=0.27)
 Pair = tuple[float, float]
 #: Integrals done at once: bounds the memory.
 AT_ONCE = 256
@@ -58,6 +58,11 @@ def posterior_of(counts: Counts, priors: Priors) -> Posterior:
         power = Beta(prior.alpha + good, prior.beta + bad)
         pieces = _error_rates(counts, priors)
         size = counts.test_n + sum(counts.all_labels.values())
+    # of a problem and its mirror one is done, so that they agree to the last digit
+    mirrored = tuple(pieces[0][0]) > tuple(pieces[1][0])
+    if mirrored:
+        order = (1, 0, 3, 2)[: len(pieces)]
+        pieces, power = [(pieces[i][0], -pieces[i][1]) for i in order], Beta(*power[::-1])
     density = partial(_log_density, pieces, power)
     return Posterior(
         Marginal(
@@ -66,6 +71,7 @@ def posterior_of(counts: Counts, priors: Priors) -> Posterior:
             second=partial(density, partial(log_integral, rule=SECOND)),
             power=power,
             noise=size * np.finfo(float).eps,
+            mirrored=mirrored,
         )
     )
 
