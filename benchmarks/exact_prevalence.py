@@ -31,6 +31,7 @@ sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from oracles import NotResolved, prevalence_moments
 
 from bayesjudge import BetaPrior, prevalence
+from bayesjudge.prevalence.comparing import mc_errors
 from bayesjudge.prevalence.data import FIELDS
 from bayesjudge.prevalence.quadrature import posterior_of
 from bayesjudge.prevalence.shares import NotIntegrated
@@ -41,7 +42,7 @@ SEED = 20_311
 
 
 def rate(rng: np.random.Generator) -> float:
-    """A rate that is anywhere, near an end, or at one."""
+    """Draw a rate that is anywhere, near an end, or at one."""
     kind = rng.integers(4)
     if kind == 0:
         return float(rng.uniform())
@@ -119,7 +120,9 @@ def one_row(i: int, reference: bool) -> dict[str, Any]:
     row |= {"low": low, "high": high, "second_rule": max(map(abs, found.checked))}
     try:
         other = posterior_of(*mirrored(counts, priors))
-        ends = np.array([found.mean, low, high]) + np.array([other.mean, *other.interval(0.95)[::-1]])
+        ends = np.array([found.mean, low, high]) + np.array(
+            [other.mean, *other.interval(0.95)[::-1]]
+        )
         row["mirror_abs"] = np.abs(ends - 1).max()
         row["mirror_sd"] = row["mirror_abs"] / found.sd
     except NotIntegrated as error:
@@ -138,9 +141,11 @@ def with_nuts(table: pd.DataFrame, settings: int) -> pd.DataFrame:
     rows = []
     for i in table[table["refused"].isna()]["setting"].head(settings):
         counts, priors = drawn(np.random.default_rng((SEED, int(i))))
-        fit = prevalence.fit(counts, priors, random_seed=1, progress=False)
-        found = prevalence.agreement(fit)
-        rows.append({"setting": i, "converged": fit.converged, **found.iloc[0].to_dict()})
+        fit = prevalence.fit(
+            counts, priors, pooling="separate", random_seed=1, road="full", progress=False
+        )
+        off = mc_errors(fit, prevalence.exact(counts, priors))["prevalence"]
+        rows.append({"setting": i, "converged": fit.converged, "mc_errors": off})
         print(rows[-1], flush=True)
     return pd.DataFrame(rows)
 

@@ -7,7 +7,7 @@ import numpy as np
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.results import INTERVALS, Caution, Estimate, Interval
 from bayesjudge.prevalence.boundary import depths_of, extended
-from bayesjudge.prevalence.cautions import cautions_of
+from bayesjudge.prevalence.cautions import cautions_of, contradictions
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.declared import granted
 from bayesjudge.prevalence.described import judged, with_overall
@@ -82,6 +82,7 @@ def exact(
         require(interval in INTERVALS, f"expected one of {list(INTERVALS)}, got {interval!r}")
         require(counts.propensity is None, "known propensities have no quadrature; use fit")
     posteriors, refused = _each_posterior(counts, priors)
+    refused += contradictions(counts, priors.better_than_chance)
     rows, depths = _rows(counts, priors, posteriors, ci_prob, interval)
     assumptions, raised = judged(counts, granted(counts))
     made = Estimate.from_arrays(

@@ -89,7 +89,7 @@ class Piece(NamedTuple):
     second: Any
 
     def taken(self, chosen: Any) -> Piece:
-        """Some of its entries, or with a new axis."""
+        """Take some of its entries, or add an axis."""
         return Piece(*(part[chosen] for part in self))
 
 
@@ -165,9 +165,7 @@ def first_slopes_of(
     return slope, bend, mixed
 
 
-def log_integral(
-    piece: Piece, theta: Shares, group: np.ndarray, rule: Rule = Rule()
-) -> np.ndarray:
+def log_integral(piece: Piece, theta: Shares, group: np.ndarray, rule: Rule = Rule()) -> np.ndarray:
     """Log of the integrals over both shares, summed by group.
 
     Parameters

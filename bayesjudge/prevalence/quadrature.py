@@ -88,7 +88,10 @@ def _error_rates(counts: Counts, priors: Priors) -> list[tuple[Piece, int]]:
     hit = q1.alpha + hits, q1.beta + correct - hits
     wrong = q0.beta + incorrect - caught, q0.alpha + caught
     seen = counts.test_pass, counts.test_n - counts.test_pass
-    pieces = [(_from_rates(hit, wrong, seen), 1), (_from_rates(wrong[::-1], hit[::-1], seen[::-1]), -1)]
+    pieces = [
+        (_from_rates(hit, wrong, seen), 1),
+        (_from_rates(wrong[::-1], hit[::-1], seen[::-1]), -1),
+    ]
     if not priors.better_than_chance:
         pieces += [
             (_from_rates(wrong, hit, seen), -1),
@@ -155,7 +158,12 @@ def _log_density(
     """Log density of a prevalence's logit; at the ends themselves, but for its power there."""
     found = []
     for x in np.array_split(logit, -(-logit.size * len(pieces) // AT_ONCE)):
-        every = Piece(*(np.repeat(np.array(part, float), x.size) for part in zip(*(p for p, _ in pieces), strict=True)))
+        every = Piece(
+            *(
+                np.repeat(np.array(part, float), x.size)
+                for part in zip(*(p for p, _ in pieces), strict=True)
+            )
+        )
         theta = shares_at(np.concatenate([side * x for _, side in pieces]))
         found.append(integral(every, theta, np.tile(np.arange(x.size), len(pieces))))
     theta = shares_at(logit)

@@ -203,7 +203,7 @@ def logistic(logit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def log_logistic(logit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Logs of shares and of their complements."""
+    """Take logs of shares and of their complements."""
     return -np.logaddexp(0, -logit), -np.logaddexp(0, logit)
 
 
@@ -277,7 +277,7 @@ def _ordered(done: list[tuple[np.ndarray, ...]]) -> list[np.ndarray]:
 
 
 def _support(rough: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """Ends of the first panels: where the density is not negligible, and its modes.
+    """Choose ends of the first panels: where the density is not negligible, and its modes.
 
     Zooms in on every mode of the density until it is resolved, and on both of its ends.
     """
@@ -294,10 +294,15 @@ def _support(rough: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     low, high = x[max(held[0] - 1, 0)], x[min(held[-1] + 1, x.size - 1)]
     modes = [i for i in _modes(log) if log[i] > log.max() - DROP]
     level = log.max() - log
-    down = [np.interp(drop, *part) for drop in STAGES for part in (
-        (level[held[-1]:modes[-1]:-1][::-1], x[held[-1]:modes[-1]:-1][::-1]),
-        (level[held[0]:modes[0]][::-1], x[held[0]:modes[0]][::-1]),
-    ) if len(part[0]) > 1]
+    down = [
+        np.interp(drop, *part)
+        for drop in STAGES
+        for part in (
+            (level[held[-1] : modes[-1] : -1][::-1], x[held[-1] : modes[-1] : -1][::-1]),
+            (level[held[0] : modes[0]][::-1], x[held[0] : modes[0]][::-1]),
+        )
+        if len(part[0]) > 1
+    ]
     return np.unique([low, *x[modes], *down, high])
 
 
