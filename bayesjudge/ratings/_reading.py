@@ -1,4 +1,4 @@
-"""From a long table of answers to the counts that `Ratings` holds."""
+"""Reader of long tables of answers: the counts that `Ratings` holds."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.names import name_of
 from bayesjudge.core.tables import count_rows, spell
-from bayesjudge.ratings.algebra import all_response_sets
+from bayesjudge.ratings.response_sets import all_response_sets
 
 SHOWN = 4
 
@@ -30,38 +29,17 @@ def read_answers(
     missing: Any,
     recode: Mapping[str, Mapping[str, str]],
 ) -> dict[str, Any]:
-    """Count a long table of answers.
-
-    Parameters
-    ----------
-    table : dataframe
-        One row an answer.
-    columns : tuple of str
-        Item, rater, choice and response set; one of the last two may be None.
-    positive, judges, separator, options, sets, missing, recode
-        As in `Ratings.from_frame`.
-
-    Returns
-    -------
-    dict
-        Arguments of `Ratings`.
-
-    Raises
-    ------
-    InputError
-        Where the table does not say what was asked for.
-    """
+    """Arguments of `Ratings`, from a table and the arguments of `Ratings.from_frame`."""
     choice, response_set = columns[2:]
     with checking("ratings.from_frame") as require:
-        require(choice or response_set, "name a column of choices, of response sets, or both")
-    answers = count_rows(table, *(c for c in columns[2:] if c), names=columns[:2])
-    rows = _tidy(answers, columns, missing, separator)
+        require(choice or response_set, "choice= or response_set= must name a column")
+    rows = _tidy(count_rows(table, *(c for c in columns if c)), columns, missing, separator)
     rows = _recoded(rows, recode)
     known = _options(rows, positive, options)
     admissible = all_response_sets(known) if sets is None else tuple(tuple(s) for s in sets)
     _check(rows, judges, known, admissible, separator)
     people = ~rows["rater"].isin(judges)
-    _check_twice(rows[people])
+    _check_once(rows[people])
     sources = (*(["people"]), *judges)
     items = sorted(rows["item"].unique(), key=_natural)
     place = {name: i for i, name in enumerate(items)}
@@ -103,7 +81,7 @@ def read_answers(
 def _tidy(
     rows: pd.DataFrame, columns: tuple[str, str, str | None, str | None], missing: Any, sep: str
 ) -> pd.DataFrame:
-    """One spelling for each answer; ``None`` where there is none."""
+    """One spelling for each answer; ``None`` if there is none."""
     none = {spell(m) for m in np.atleast_1d(np.asarray(missing, dtype=object)).tolist()}
     item, rater, choice, response_set = columns
 
@@ -114,14 +92,17 @@ def _tidy(
         found = [None if pd.isna(x) else spell(x) for x in cells]
         return [None if x in none or x == "" else x for x in found]
 
+    with checking("ratings.from_frame") as require:
+        for column in (item, rater):
+            require(rows[column].notna().all(), f"column {column!r} has empty cells")
     sets = [
         None if x is None else frozenset(p.strip() for p in x.split(sep))
         for x in text(response_set)
     ]
     return pd.DataFrame(
         {
-            "item": rows[item],
-            "rater": rows[rater],
+            "item": rows[item].map(spell),
+            "rater": rows[rater].map(spell),
             "choice": pd.Series(text(choice), dtype=object),
             "chosen_set": pd.Series(sets, dtype=object),
             "n_rows": rows["n_rows"],
@@ -131,7 +112,7 @@ def _tidy(
 
 def _recoded(rows: pd.DataFrame, recode: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
     means = {
-        name_of(rater): {spell(said): spell(meant) for said, meant in meaning.items()}
+        spell(rater): {spell(said): spell(meant) for said, meant in meaning.items()}
         for rater, meaning in recode.items()
     }
     with checking("ratings.from_frame") as require:
@@ -165,8 +146,8 @@ def _options(rows: pd.DataFrame, positive: str, options: Sequence[str] | None) -
     with checking("ratings.from_frame") as require:
         require(
             spell(positive) in seen,
-            f"positive={spell(positive)!r} is nobody's answer; {hint} Where nobody happened to "
-            "give it, declare options=",
+            f"positive={spell(positive)!r} is nobody's answer; {hint} If nobody happened to give "
+            "it, declare options=",
         )
     return (spell(positive), *sorted(seen - {spell(positive)}))
 
@@ -181,10 +162,10 @@ def _check(
     raters = set(rows["rater"])
     admissible = {frozenset(s) for s in sets}
     with checking("ratings.from_frame") as require:
-        for judge in set(judges) - raters:
+        for judge in judges:
             near = get_close_matches(judge, raters, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"raters are {sorted(raters)[:8]}"
-            require(False, f"no rater {judge!r} for a judge; {hint}")
+            require(judge in raters, f"no rater {judge!r} for a judge; {hint}")
         twice = sorted({j for j in judges if judges.count(j) > 1})
         require(not twice, f"judges {twice} are named twice")
         require(raters - set(judges), "every rater is a judge, so there is nobody to agree with")
@@ -192,9 +173,9 @@ def _check(
         joined = sorted(c for c in choices if separator in c)
         require(
             not joined,
-            f"choices {joined[:SHOWN]} hold {separator!r}: where raters could name several "
-            "options, all their answers are response sets, also those with one option; name that "
-            "column response_set=",
+            f"choices {joined[:SHOWN]} hold {separator!r}: if raters could name several options, "
+            "all their answers are response sets, also those with one option; name that column in "
+            "response_set=",
         )
         parts = {o: set(re.split(r"\W+", o)) for o in options}
         made = sorted(o for o, p in parts.items() if len(p) > 1 and p <= set(options))
@@ -213,15 +194,17 @@ def _check(
         require(answered, "no row holds an answer")
 
 
-def _check_twice(people: pd.DataFrame) -> None:
-    held = people.loc[people["choice"].map(lambda x: x is not None), ["item", "rater", "n_rows"]]
-    n = held.groupby(["item", "rater"])["n_rows"].sum()
+def _check_once(people: pd.DataFrame) -> None:
+    """Each person's answers to an item are one row: two of them would count as independent."""
+    answered = people["choice"].notna() | people["chosen_set"].notna()
+    n = people[answered].groupby(["item", "rater"])["n_rows"].sum()
     twice = n[n > 1]
     with checking("ratings.from_frame") as require:
         require(
             twice.empty,
-            f"{len(twice)} times a person chose twice for one item, for example "
-            f"{[tuple(x) for x in twice.index[:3]]}; list judges in judges=, or give people names",
+            f"{len(twice)} times a person has several rows for one item, for example "
+            f"{[tuple(x) for x in twice.index[:3]]}; name judges in judges=, give people names, "
+            "and put a person's choice and response set in one row",
         )
 
 
