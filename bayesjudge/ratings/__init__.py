@@ -1,7 +1,8 @@
 """Which judge agrees with people when several answers are right?"""
 
 from bayesjudge.ratings import experiment, metrics, response_sets
-from bayesjudge.ratings.closed_form import agreement, closed_forms, compare, endorsement_rates
+from bayesjudge.ratings.closed_form import agreement, endorsement_rates
+from bayesjudge.ratings.compare import closed_forms, compare
 from bayesjudge.ratings.data import Ratings
 from bayesjudge.ratings.items import item_profiles, item_shares, prevalences
 from bayesjudge.ratings.metrics import Definition, definitions

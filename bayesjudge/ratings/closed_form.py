@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
 
-from bayesjudge.core.errors import InputError, check_ci_prob, checking
+from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.ratings.cautions import (
     COUNTED_ENDORSEMENTS,
@@ -21,12 +20,7 @@ from bayesjudge.ratings.cautions import (
 )
 from bayesjudge.ratings.data import PEOPLE, Ratings
 from bayesjudge.ratings.metrics import SOURCE, Definition, definitions
-from bayesjudge.ratings.performance import Performance, performance
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from bayesjudge.core.fit import Fit
+from bayesjudge.ratings.performance import Performance
 
 
 def endorsement_rates(ratings: Ratings, *, ci_prob: float = 0.95) -> Estimate:
@@ -214,110 +208,4 @@ def _stand_ins(ratings: Ratings) -> tuple[Caution, ...]:
             "chosen counts as not endorsed, which underestimates endorsements (hrs, srs, and both "
             "downstream figures); the posterior does not do this",
         ),
-    )
-
-
-def closed_forms(
-    ratings: Ratings,
-    *,
-    ci_prob: float = 0.95,
-    of: Sequence[Definition] | None = None,
-    replicates: int = 1000,
-    pseudo_count: float = 0.0,
-    random_seed: Any = 0,
-) -> tuple[Estimate, ...]:
-    """Compute endorsement rates and, if there are judges, their agreement with people.
-
-    Parameters
-    ----------
-    ratings : Ratings
-        Of people and judges.
-    ci_prob : float, default 0.95
-        Coverage that the intervals aim at.
-    of : sequence of Definition, optional
-        Definitions of performance to evaluate; `definitions` by default.
-    replicates, pseudo_count, random_seed
-        See `agreement`.
-
-    Returns
-    -------
-    tuple of Estimate
-        `endorsement_rates` and `agreement`. If agreement cannot be computed, the reason is a
-        caution of the first.
-
-    Raises
-    ------
-    InputError
-        If `ci_prob` is out of range.
-    """
-    rates = endorsement_rates(ratings, ci_prob=ci_prob)
-    if not ratings.judges:
-        return (rates,)
-    settings = {"replicates": replicates, "pseudo_count": pseudo_count, "random_seed": random_seed}
-    try:
-        counted = agreement(ratings, of=of, **settings)
-    except InputError as error:
-        refused = Caution("no-agreement", f"agreement is left out: {'; '.join(error.problems)}")
-        return (replace(rates, cautions=(*rates.cautions, refused)),)
-    return rates, counted.estimate(ci_prob=ci_prob)
-
-
-def compare(
-    ratings: Ratings,
-    fit: Fit | None = None,
-    *,
-    ci_prob: float = 0.95,
-    of: Sequence[Definition] | None = None,
-    draws: int = 400,
-    random_seed: Any = 0,
-) -> pd.DataFrame:
-    """Put every method's answers side by side, with assumptions and what contradicts them.
-
-    Parameters
-    ----------
-    ratings : Ratings
-        Of people and judges.
-    fit : Fit, optional
-        From `bayesjudge.ratings.fit` of the same ratings: its endorsements, and the `performance`
-        of the judges under it.
-    ci_prob : float, default 0.95
-        Probability of every interval.
-    of : sequence of Definition, optional
-        Definitions of performance to evaluate; `definitions` by default.
-    draws : int, default 400
-        Draws of the fit to use for performance.
-    random_seed : int or numpy.random.Generator, default 0
-        Same seed, same table.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The columns of `bayesjudge.side_by_side`, and ``assumes`` (ids of assumptions),
-        ``contradicted_by`` (names of cautions) and ``suited``: whether nothing contradicts the
-        method's assumptions.
-
-    Raises
-    ------
-    InputError
-        If a setting is out of range, or more draws are asked for than the fit has.
-    """
-    from bayesjudge.core.report import side_by_side
-
-    made = list(closed_forms(ratings, ci_prob=ci_prob, of=of, random_seed=random_seed))
-    if fit is not None:
-        made.append(fit.estimate(ci_prob=ci_prob))
-    if fit is not None and ratings.judges:
-        judged = performance(fit, of=of, draws=draws, random_seed=random_seed)
-        made.append(judged.estimate(ci_prob=ci_prob))
-    table = side_by_side(*made, ci_prob=ci_prob)
-    assumed = {one.method: one.assumptions for one in made}
-    against = {
-        method: ", ".join(dict.fromkeys(name for a in those for name in a.contradicted_by))
-        for method, those in assumed.items()
-    }
-    ids = {method: ", ".join(a.id for a in those) for method, those in assumed.items()}
-    return table.assign(
-        assumes=table["method"].map(ids),
-        contradicted_by=table["method"].map(against),
-        suited=table["method"].map(lambda method: not against[method]),
     )

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.names import name_of, require_names
 from bayesjudge.ratings.metrics import Profile, inter_rater_alpha
 from bayesjudge.ratings.response_sets import all_response_sets, membership
 
@@ -318,7 +319,7 @@ class Ratings:
                 table,
                 columns=(item, rater, choice, response_set),
                 positive=positive,
-                judges=tuple(map(str, judges)),
+                judges=tuple(map(name_of, judges)),
                 separator=separator,
                 options=options,
                 sets=sets,
@@ -337,7 +338,7 @@ def _position_in(options: Sequence[str]) -> Any:
 def _distinct_names(names: Any, n: int, what: str, require: Any) -> tuple[str, ...]:
     names = tuple(map(str, range(n) if names is None else names))
     require(len(names) == n, f"{len(names)} names for {n} {what}")
-    require(len(set(names)) == len(names), f"{what} must differ")
+    require_names(names, what, require)
     return names
 
 

@@ -111,7 +111,7 @@ def test_compare_puts_the_fit_and_its_judges_beside_the_counts(fit_of):
     table = bj.ratings.compare(fit.data, fit, of=[Definition("mse")], draws=60)
     methods = table.groupby("quantity")["method"].nunique()
     assert (methods == 2).all()
-    assert table.loc[table["method"] == fit.method, "assumes"].str.contains("dirichlet-items").all()
+    assert table.loc[table["method"] == fit.method, "assumes"].str.contains("Dirichlet").all()
 
 
 def test_a_fit_of_another_module_is_refused():
