@@ -27,7 +27,7 @@ def spec_of(fit: Fit) -> ResponseSets:
     """Model that was fitted; refuses a fit of another module."""
     spec = fit.spec
     if not isinstance(spec, ResponseSets):
-        raise InputError("ratings", [f"expected a fit of ratings, got one of {spec.public_name()}"])
+        raise InputError("ratings", [f"expected a fit of ratings, got one of {type(spec).__name__}"])
     return spec
 
 

@@ -38,8 +38,12 @@ def closed_forms(
         Coverage that the intervals aim at.
     of : sequence of Definition, optional
         Definitions of performance to evaluate; `definitions` by default.
-    replicates, pseudo_count, random_seed
-        See `agreement`.
+    replicates : int, default 1000
+        Bootstrap samples of items.
+    pseudo_count : float, default 0
+        Added to each option's choices of an item; see `agreement`.
+    random_seed : int or numpy.random.Generator, default 0
+        Same seed, same intervals.
 
     Returns
     -------
