@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import checking
 from bayesjudge.ratings.data import Ratings
 from bayesjudge.ratings.metrics import Profile
-from bayesjudge.ratings.model import ResponseSets
 from bayesjudge.ratings.response_sets import error_matrix
 
 if TYPE_CHECKING:
@@ -21,14 +20,6 @@ MOST_SWEEPS = 200
 
 
 # Unknowns of a fit --------------------------------------------------------------------------------
-
-
-def spec_of(fit: Fit) -> ResponseSets:
-    """Model that was fitted; refuses a fit of another module."""
-    spec = fit.spec
-    if not isinstance(spec, ResponseSets):
-        raise InputError("ratings", [f"expected a fit of ratings, got one of {type(spec).__name__}"])
-    return spec
 
 
 def spaced_draws(fit: Fit, draws: int) -> np.ndarray:
@@ -47,7 +38,7 @@ def dirichlet_weights(fit: Fit, taken: np.ndarray) -> np.ndarray:
 def matrices(fit: Fit, taken: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     """F of each draw, shape (n_draws, n_sources, K, Q), and E, None if nobody errs."""
     choice = fit.draws("choice")[taken]
-    if spec_of(fit).error is None:
+    if "error_rate" not in fit.idata["posterior"]:
         return choice, None
     ratings = fit.data
     error = np.tile(np.eye(len(ratings.sets)), (len(taken), len(ratings.sources), 1, 1))
@@ -143,3 +134,15 @@ def _sweep_items(
     for _ in range(sweeps if counts.any() else 0):
         shares = draw_dirichlet(rng, first + draw_latent_sets(shares, counts, seen, rng))
     return shares
+
+
+def draw_endorsements(fit: Fit, rng: np.random.Generator, *, block: int = 200) -> np.ndarray:
+    """Endorsements averaged over these items, for every draw: (n_draws, n_sources, K)."""
+    n = len(fit.draws("concentration"))
+    made = []
+    for start in range(0, n, block):  # every item's shares of all draws at once are many
+        taken = np.arange(start, min(start + block, n))
+        choice, error = matrices(fit, taken)
+        shares = draw_shares(fit.data, dirichlet_weights(fit, taken), choice, error, rng)
+        made.append(shares.mean(axis=2) @ fit.data.members.T)
+    return np.concatenate(made)

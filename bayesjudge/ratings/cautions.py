@@ -90,8 +90,8 @@ def _polarity(ratings: Ratings) -> Iterator[Caution]:
 def _unidentified(ratings: Ratings) -> Iterator[Caution]:
     if ratings.fully_specified:
         return
-    found = identification(ratings.sets or (), choice_matrix(ratings.members))
-    for i, name in enumerate(ratings.sources or ()):
+    found = identification(ratings.sets, choice_matrix(ratings.members))
+    for i, name in enumerate(ratings.sources):
         if ratings.endorsed[i].sum() == 0:
             shown = "; ".join(found.confused[:3])
             yield Caution(
@@ -115,7 +115,7 @@ def _stray(ratings: Ratings) -> Iterator[Caution]:
 
 def _unrated(ratings: Ratings) -> Iterator[Caution]:
     rated = (ratings.chosen.sum(axis=2) + ratings.endorsed.sum(axis=2)) > 0
-    for name, missing in zip(ratings.sources or (), (~rated).sum(axis=1), strict=True):
+    for name, missing in zip(ratings.sources, (~rated).sum(axis=1), strict=True):
         if missing:
             yield Caution(
                 "unrated-items",

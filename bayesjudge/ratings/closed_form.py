@@ -57,7 +57,7 @@ def endorsement_rates(ratings: Ratings, *, ci_prob: float = 0.95) -> Estimate:
     """
     check_ci_prob(ci_prob)
     rows = {}
-    for i, name in enumerate(ratings.sources or ()):
+    for i, name in enumerate(ratings.sources):
         found = _from_sets(ratings, i, ci_prob) if ratings.endorsed[i].any() else None
         found = found or _from_choices(ratings, i, ci_prob)
         for option, row in zip(ratings.options, found, strict=True):
@@ -120,7 +120,7 @@ def agreement(
     ratings : Ratings
         Of people and at least one judge.
     of : sequence of Definition, optional
-        What to evaluate; `definitions` by default.
+        Definitions to evaluate; `definitions` by default.
     replicates : int, default 1000
         Bootstrap samples of items. Pairs of ratings are never resampled: those of one item are not
         independent, and such intervals would be far too short.
@@ -148,9 +148,7 @@ def agreement(
         require(replicates >= 1, f"replicates must be 1 or more, got {replicates}")
         require(pseudo_count >= 0, f"pseudo_count must be 0 or more, got {pseudo_count!r}")
     chosen = tuple(of or definitions())
-    profiles = {
-        name: ratings.profile(name, pseudo_count=pseudo_count) for name in ratings.sources or ()
-    }
+    profiles = {name: ratings.profile(name, pseudo_count=pseudo_count) for name in ratings.sources}
     common = ~np.any([np.isnan(p.endorsed[:, 0]) for p in profiles.values()], axis=0)
     with checking("agreement") as require:
         require(common.sum() >= 2, f"{common.sum()} items were rated by all sources; need two")
@@ -196,7 +194,7 @@ def _stand_ins(ratings: Ratings) -> tuple[Caution, ...]:
     held = (ratings.endorsed.sum(axis=2) > 0).sum(axis=1)
     lacking = [
         f"{name!r} ({n} of {ratings.chosen.shape[1]})"
-        for name, n in zip(ratings.sources or (), held, strict=True)
+        for name, n in zip(ratings.sources, held, strict=True)
         if n < ratings.chosen.shape[1]
     ]
     if not lacking:

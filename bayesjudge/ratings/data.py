@@ -42,7 +42,7 @@ class Ratings:
     sets : sequence of sequence of str, length Q, optional
         Admissible response sets; all non-empty sets of options by default.
     items, sources : sequence of str, optional
-        Names. The first source is ``"people"``, the others are judges.
+        Names; numbers by default. The first source is ``"people"``, the others are judges.
     stray : int, default 0
         Answers whose choice is not in their response set, which the source's model excludes; the
         choice and the set are counted apart.
@@ -67,14 +67,14 @@ class Ratings:
     endorsed: Any = None
     paired: Any = None
     paired_chosen: Any = None
-    sets: Sequence[Sequence[str]] | None = None
-    items: Sequence[str] | None = None
-    sources: Sequence[str] | None = None
+    sets: Sequence[Sequence[str]] = ()
+    items: Sequence[str] = ()
+    sources: Sequence[str] = ()
     stray: int = 0
 
     def __post_init__(self) -> None:
         options = tuple(map(str, self.options))
-        sets = all_response_sets(options) if self.sets is None else self.sets
+        sets = tuple(self.sets) or all_response_sets(options)
         sets = tuple(tuple(sorted(map(str, s), key=_position_in(options))) for s in sets)
         chosen = np.asarray(self.chosen)
         with checking("ratings.Ratings") as require:
@@ -99,7 +99,7 @@ class Ratings:
             found["items"] = _distinct_names(self.items, n_items, "items", require)
             default = (PEOPLE, *(f"judge {i}" for i in range(1, n_sources)))
             found["sources"] = _distinct_names(
-                self.sources or default, n_sources, "sources", require
+                tuple(self.sources) or default, n_sources, "sources", require
             )
         for name, value in found.items():
             object.__setattr__(self, name, value)
@@ -111,11 +111,11 @@ class Ratings:
             self.positive in self.options,
             f"positive={self.positive!r} is not an option; expected one of {list(self.options)}",
         )
-        unknown = sorted({o for s in self.sets or () for o in s} - set(self.options))
+        unknown = sorted({o for s in self.sets for o in s} - set(self.options))
         require(not unknown, f"sets hold {unknown}, which are not among {list(self.options)}")
-        require(all(self.sets or ()), "a response set must hold at least one option")
-        require(len(set(self.sets or ())) == len(self.sets or ()), "response sets repeat")
-        absent = [o for o in self.options if (o,) not in (self.sets or ())]
+        require(all(self.sets), "a response set must hold at least one option")
+        require(len(set(self.sets)) == len(self.sets), "response sets repeat")
+        absent = [o for o in self.options if (o,) not in (self.sets)]
         require(not absent, f"{absent} are options but not response sets of their own; add them")
         both = np.array_equal(self.paired_chosen.sum(axis=1), self.paired.sum(axis=2))
         require(both, "paired and paired_chosen count different answers")
@@ -124,7 +124,7 @@ class Ratings:
         require(held, "there are more paired answers than choices or response sets")
         outside = self.paired[:, self.members == 0].sum()
         require(outside == 0, f"{outside} paired choices are outside their response set")
-        for name, total in zip(self.sources or (), self._totals(), strict=True):
+        for name, total in zip(self.sources, self._totals(), strict=True):
             require(total > 0, f"{name!r} has no ratings; leave it out")
 
     def _totals(self) -> np.ndarray:
@@ -132,12 +132,12 @@ class Ratings:
 
     def __repr__(self) -> str:
         options = [f"{o} (positive)" if o == self.positive else o for o in self.options]
-        lines = [f"Ratings of {len(self.items or ())} items, options {', '.join(options)}"]
+        lines = [f"Ratings of {len(self.items)} items, options {', '.join(options)}"]
         lines += [
             f"  {name}: {choices} choices, {sets} response sets, on {rated} items{alpha}"
             for name, choices, sets, rated, alpha in self._rows()
         ]
-        more = len(self.sources or ()) - SHOWN
+        more = len(self.sources) - SHOWN
         return "\n".join([*lines, *([f"  and {more} more judges"] if more > 0 else [])])
 
     def _repr_html_(self) -> str:
@@ -146,7 +146,7 @@ class Ratings:
 
     def _rows(self) -> Iterator[tuple[str, int, int, int, str]]:
         """Name, choices, response sets, items rated, and people's agreement with each other."""
-        for s, name in enumerate((self.sources or ())[:SHOWN]):
+        for s, name in enumerate((self.sources)[:SHOWN]):
             chosen, endorsed = self.chosen[s], self.endorsed[s]
             rated = int((chosen.sum(axis=1) + endorsed.sum(axis=1) > 0).sum())
             alpha = inter_rater_alpha(chosen) if name == PEOPLE else np.nan
@@ -156,7 +156,7 @@ class Ratings:
     @property
     def judges(self) -> tuple[str, ...]:
         """Names of the judges: all sources but people."""
-        return tuple(self.sources or ())[1:]
+        return tuple(self.sources)[1:]
 
     @property
     def unpaired(self) -> np.ndarray:
@@ -166,7 +166,7 @@ class Ratings:
     @property
     def members(self) -> np.ndarray:
         """Membership of options in response sets, shape (K, Q)."""
-        return membership(self.options, self.sets or ())
+        return membership(self.options, self.sets)
 
     @property
     def positive_index(self) -> int:
@@ -176,7 +176,7 @@ class Ratings:
     @property
     def fully_specified(self) -> bool:
         """Whether every response set is a single option, so that a choice is the response set."""
-        return len(self.sets or ()) == len(self.options)
+        return len(self.sets) == len(self.options)
 
     def source(self, name: str) -> int:
         """Find the position of a source.
@@ -198,10 +198,10 @@ class Ratings:
         """
         with checking("ratings.Ratings") as require:
             require(
-                name in (self.sources or ()),
-                f"no source {name!r}; expected one of {list(self.sources or ())}",
+                name in (self.sources),
+                f"no source {name!r}; expected one of {list(self.sources)}",
             )
-        return list(self.sources or ()).index(name)
+        return list(self.sources).index(name)
 
     def profile(self, name: str, *, pseudo_count: float = 0.0) -> Profile:
         """Compute a source's observed shares of choices and of endorsements, by item.
@@ -335,8 +335,8 @@ def _position_in(options: Sequence[str]) -> Any:
     return lambda option: order.get(option, len(order))
 
 
-def _distinct_names(names: Any, n: int, what: str, require: Any) -> tuple[str, ...]:
-    names = tuple(map(str, range(n) if names is None else names))
+def _distinct_names(names: Sequence[Any], n: int, what: str, require: Any) -> tuple[str, ...]:
+    names = tuple(map(str, tuple(names) or range(n)))
     require(len(names) == n, f"{len(names)} names for {n} {what}")
     require_names(names, what, require)
     return names

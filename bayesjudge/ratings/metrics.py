@@ -191,7 +191,7 @@ def fleiss_kappa(counts: Any) -> float:
     return float(_chance_corrected(observed, expected))
 
 
-#: What each aggregation is called, and the letters that the source's tables use.
+#: Aggregations, with the letters of the source's tables.
 AGGREGATIONS = {"hard": "h", "soft": "s", "hrs": "hrs", "srs": "srs"}
 
 
@@ -281,7 +281,7 @@ def _at_least(shares: np.ndarray, cutoff: float) -> np.ndarray:
     return np.asarray(shares) >= cutoff - 1e-12
 
 
-#: What a judge is used for, as a metric on endorsements of the positive option.
+#: Downstream figures: metrics on endorsements of the positive option.
 DOWNSTREAM = ("decision_consistency", "prevalence_bias")
 
 
@@ -384,7 +384,7 @@ class Definition:
         Parameters
         ----------
         value : array_like
-            What `value` returned.
+            From `value`.
 
         Returns
         -------

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.model import BayesianModel
 from bayesjudge.core.priors import BetaPrior
@@ -91,7 +91,7 @@ class FreeChoice:
         import pytensor.tensor as pt
 
         concentration = pm.Data("prior_choice", float(self.concentration))
-        n, members = len(ratings.sources or ()), ratings.members
+        n, members = len(ratings.sources), ratings.members
         sizes, behind = members.sum(axis=0), members.sum(axis=1).astype(int)
         entries = weights / sizes
         chosen = pm.Dirichlet(
@@ -163,7 +163,7 @@ class TiedChoice:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class KnownChoice:
     """Forced choices whose matrix F is known.
 
@@ -190,12 +190,15 @@ class KnownChoice:
             require(np.allclose(given.sum(axis=-2), 1), "each column must sum to 1")
             require((given >= 0).all(), f"expected no negative entry, got {given.min():g}")
 
+    def __repr__(self) -> str:
+        return f"KnownChoice(matrix of shape {np.shape(self.matrix)})"
+
     def __str__(self) -> str:
         return "known"
 
     def _check(self, ratings: Ratings) -> None:
         given, members = np.asarray(self.matrix), ratings.members
-        shapes = (members.shape, (len(ratings.sources or ()), *members.shape))
+        shapes = (members.shape, (len(ratings.sources), *members.shape))
         with checking("ratings.KnownChoice") as require:
             require(
                 given.shape in shapes, f"expected one of the shapes {shapes}, got {given.shape}"
@@ -207,7 +210,7 @@ class KnownChoice:
     def _declare(self, ratings: Ratings, weights: Any) -> tuple[Any, Any]:
         import pymc as pm
 
-        n = len(ratings.sources or ())
+        n = len(ratings.sources)
         given = np.broadcast_to(np.asarray(self.matrix, float), (n, *ratings.members.shape))
         known = pm.Data("known_choice", given.copy())
         return _independent_shares(ratings, weights), pm.Deterministic(
@@ -218,7 +221,7 @@ class KnownChoice:
 def _independent_shares(ratings: Ratings, weights: Any) -> Any:
     import pymc as pm
 
-    n = len(ratings.sources or ())
+    n = len(ratings.sources)
     return pm.Dirichlet("set_share", weights * np.ones((n, 1)), dims=("source", "response_set"))
 
 
@@ -335,7 +338,7 @@ class ResponseSets(BayesianModel):
 
     def _weights(self, ratings: Ratings) -> np.ndarray:
         """Dirichlet weight of each response set."""
-        q = len(ratings.sets or ())
+        q = len(ratings.sets)
         with checking("ratings.ResponseSets") as require:
             ok = np.size(self.share) in (1, q)
             require(ok, f"share: expected one weight or {q}, got {self.share!r}")
@@ -350,7 +353,7 @@ class ResponseSets(BayesianModel):
         coords = {
             "source": data.sources,
             "option": data.options,
-            "response_set": ["|".join(s) for s in data.sets or ()],
+            "response_set": ["|".join(s) for s in data.sets],
         }
         with pm.Model(coords=coords) as model:
             share, choice = self.choice._declare(
@@ -364,6 +367,12 @@ class ResponseSets(BayesianModel):
             _observe_pairs(data, choice)
             _observe_patterns(patterns, concentration[:, None] * share, choice, error)
         return model
+
+    def _about_items(self, fit: Fit, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        from bayesjudge.ratings._gibbs import draw_endorsements
+
+        shape = fit.idata["posterior"]["endorsement"].shape
+        return {"endorsement": draw_endorsements(fit, rng).reshape(shape)}
 
     def _assumptions(self) -> tuple[Assumption, ...]:
         errors = (NO_ERRORS,) if self.error is None else ()
@@ -473,11 +482,21 @@ def fit(
     return made
 
 
+def _spec_of(fit: Fit) -> ResponseSets:
+    """Model that was fitted; refuses a fit of another module."""
+    spec = fit.spec
+    if not isinstance(spec, ResponseSets):
+        raise InputError(
+            "ratings", [f"expected a fit of ratings, got one of {type(spec).__name__}"]
+        )
+    return spec
+
+
 def _patterns_of(ratings: Ratings, model: ResponseSets) -> tuple[Patterns, int | None]:
     """Distinct patterns of ratings, and how many ratings an item they use if not all."""
     from bayesjudge.ratings._marginal import patterns_of, subsampled, subsampled_choices
 
-    error_free = np.ones(len(ratings.sources or ()), bool)
+    error_free = np.ones(len(ratings.sources), bool)
     error_free[0] = model.error is None  # judges make no errors
     choices, few = ratings.unpaired, None
     if not isinstance(model.choice, KnownChoice) and not ratings.fully_specified:
@@ -510,7 +529,7 @@ def _error_matrices(ratings: Ratings, error: RaterErrors | None) -> Any:
     prior = pm.Data("prior_error", np.array([*error.rate, error.skew_sd]))
     rate = pm.Beta("error_rate", prior[0], prior[1])
     skew = pm.Normal("skew", 0.0, prior[2])
-    q = len(ratings.sets or ())
+    q = len(ratings.sets)
     sign = np.where(ratings.members[ratings.positive_index] > 0, 1.0, -1.0)
     off = pt.exp(skew * sign)[:, None] * (1 - np.eye(q))
     people = (1 - rate) * np.eye(q) + rate * off / off.sum(axis=0)

@@ -32,7 +32,7 @@ class Performance:
     Parameters
     ----------
     definitions : tuple of Definition
-        What was evaluated.
+        Definitions that were evaluated.
     judges : tuple of str
         Names.
     values : numpy.ndarray, shape (n_definitions, n_judges)
@@ -312,7 +312,7 @@ def performance(
     fit : Fit
         From `bayesjudge.ratings.fit`, of people and at least one judge.
     of : sequence of Definition, optional
-        What to evaluate; `definitions` by default.
+        Definitions to evaluate; `definitions` by default.
     draws : int, default 400
         Draws of the fit to use.
     tracking : TrackingPrior or None

@@ -40,7 +40,7 @@ def all_response_sets(options: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     Parameters
     ----------
     options : sequence of str
-        What a rater may choose from.
+        Options that a rater may choose from.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def membership(options: Sequence[str], sets: Sequence[Sequence[str]]) -> np.ndar
     Parameters
     ----------
     options : sequence of str, length K
-        What a rater may choose from.
+        Options that a rater may choose from.
     sets : sequence of sequence of str, length Q
         The admissible response sets.
 

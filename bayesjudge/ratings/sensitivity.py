@@ -10,11 +10,11 @@ import numpy as np
 
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import TARGETS, Caution, Estimate, Quantity, Target
-from bayesjudge.ratings._gibbs import spaced_draws, spec_of
+from bayesjudge.ratings._gibbs import spaced_draws
 from bayesjudge.ratings.data import PEOPLE, Ratings
 from bayesjudge.ratings.items import _prevalence_draws, item_profiles
 from bayesjudge.ratings.metrics import Definition, Profile, definitions, prevalence_at
-from bayesjudge.ratings.model import ResponseSets
+from bayesjudge.ratings.model import ResponseSets, _spec_of
 from bayesjudge.ratings.performance import Performance
 from bayesjudge.ratings.response_sets import shift_matrix
 
@@ -58,7 +58,7 @@ def shift_sensitivity(
     matrices : mapping of float or str to array of shape (Q, K), optional
         Any reverse matrices F' instead, by a name to show.
     of : sequence of Definition, optional
-        What to evaluate; `definitions` by default.
+        Definitions to evaluate; `definitions` by default.
     ties : {"share", "first"}
         See `bayesjudge.ratings.metrics.aggregate`.
 
@@ -91,7 +91,7 @@ def shift_sensitivity(
         matrices = {
             strength: shift_matrix(
                 ratings.options,
-                ratings.sets or (),
+                ratings.sets,
                 chosen=chosen,
                 added=added,
                 shift_strength=strength,
@@ -99,7 +99,7 @@ def shift_sensitivity(
             for strength in shift_strengths
         }
     every = tuple(of or definitions())
-    profiles = {name: ratings.profile(name) for name in ratings.sources or ()}
+    profiles = {name: ratings.profile(name) for name in ratings.sources}
     common = ~np.any([np.isnan(p.endorsed[:, 0]) for p in profiles.values()], axis=0)
     profiles = {name: p.items(common) for name, p in profiles.items()}
     judges = [profiles[j] for j in ratings.judges]
@@ -198,7 +198,7 @@ def prior_sensitivity(
     """
     check_ci_prob(ci_prob)
     models = {
-        AS_FITTED: spec_of(fit),
+        AS_FITTED: _spec_of(fit),
         **(_default_alternatives(fit) if alternatives is None else {}),
     }
     models |= alternatives or {}
@@ -243,7 +243,7 @@ def prior_sensitivity(
 
 
 def _default_alternatives(fit: Fit) -> dict[str, ResponseSets]:
-    ratings, spec = fit.data, spec_of(fit)
+    ratings, spec = fit.data, _spec_of(fit)
     if ratings.fully_specified:
         return {}
     single, weights = ratings.members.sum(axis=0) == 1, spec._weights(ratings)
@@ -278,7 +278,7 @@ def _check_alternatives(
 
 
 def _only_share_differs(fit: Fit, model: ResponseSets) -> bool:
-    return replace(model, share=spec_of(fit).share) == spec_of(fit)
+    return replace(model, share=_spec_of(fit).share) == _spec_of(fit)
 
 
 def _draws_of(fit: Fit, cutoff: float, target: Target) -> _Draws:
@@ -299,7 +299,7 @@ def _draws_of(fit: Fit, cutoff: float, target: Target) -> _Draws:
 def _weights(fit: Fit, model: ResponseSets) -> np.ndarray:
     """Logarithms of what the draws weigh under another prior of the mean shares, by source."""
     log_share = np.log(np.maximum(fit.draws("set_share"), 1e-300))
-    return log_share @ (model._weights(fit.data) - spec_of(fit)._weights(fit.data))
+    return log_share @ (model._weights(fit.data) - _spec_of(fit)._weights(fit.data))
 
 
 def _weighted_for(fit: Fit, own: _Draws, model: ResponseSets, target: Target) -> _Draws | None:

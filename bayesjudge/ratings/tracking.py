@@ -45,20 +45,20 @@ from bayesjudge.ratings._gibbs import (
     matrices,
     profile_of,
     spaced_draws,
-    spec_of,
     split_ratings,
     sweeps_to_forget,
 )
 from bayesjudge.ratings.cautions import TRACKING
 from bayesjudge.ratings.data import Ratings
 from bayesjudge.ratings.metrics import Profile
+from bayesjudge.ratings.model import _spec_of
 
 if TYPE_CHECKING:
     from bayesjudge.core.fit import Fit
 
 #: Chains side by side, half of them begun far from people and half close to them.
 CHAINS = 40
-#: Sweeps before the first draws, at most, and between one block of draws and the next; more where
+#: Sweeps before the first draws, at most, and between one block of draws and the next; more if
 #: items have many ratings, since their shares then move little in a sweep.
 BURN_IN, MOST_BURN_IN, BETWEEN = 100, 800, 20
 #: Beta priors of u and of w, under which tracking is uniform.
@@ -199,7 +199,7 @@ def _draw_pairs(
     done = {}
     for j, judge in enumerate(ratings.judges, start=1):
         rng = np.random.default_rng(seed)
-        pair = _draw_pair(ratings, j, spec_of(fit).share, prior, alpha, choice, error, rng)
+        pair = _draw_pair(ratings, j, _spec_of(fit).share, prior, alpha, choice, error, rng)
         done[judge] = pair.tracked
         answers = profile_of(ratings, j, pair.judge, choice, error)
         yield judge, pair, answers, profile_of(ratings, 0, pair.people, choice, error)
@@ -258,7 +258,7 @@ def _draw_pair(
     """Draw people's and one judge's shares of every item, once for each draw of a fit's unknowns.
 
     `judge` is its position among the sources, `share` the Dirichlet weights of rho; `alpha`,
-    `choice` and `error` are as in `_gibbs`; the judge's own weights are where its chains begin.
+    `choice` and `error` are as in `_gibbs`; the judge's chains begin at its own weights.
     """
     n_draws = len(alpha)
     blocks = np.array_split(np.arange(n_draws), -(-n_draws // CHAINS))

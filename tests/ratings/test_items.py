@@ -42,6 +42,18 @@ def test_items_are_drawn_from_their_posterior():
                 assert_mc_mean(drawn[None, :, 0, i, v], mean)
 
 
+@pytest.mark.sampling
+def test_endorsements_of_these_items_are_means_of_theirs(fit_of):
+    fit = fit_of(CONTRACT)
+    about = {target: fit.estimate(target=target) for target in ("items", "population")}
+    people = bj.ratings.item_profiles(fit, draws=1000)["people"].endorsed.mean(axis=1)[:, 0]
+    rows = {target: made["endorsement", "people", "yes"] for target, made in about.items()}
+    assert abs(rows["items"].value - people.mean()) < 5 * people.std() / np.sqrt(500)
+    widths = {target: row.high - row.low for target, row in rows.items()}
+    assert widths["items"] == pytest.approx(np.ptp(np.quantile(people, [0.025, 0.975])), rel=0.2)
+    assert widths["items"] < widths["population"]
+
+
 # Prevalences ------------------------------------------------------------------------------------
 
 
