@@ -18,6 +18,7 @@ from bayesjudge.ratings._gibbs import (
     spaced_draws,
 )
 from bayesjudge.ratings.metrics import Profile, prevalence_at
+from bayesjudge.ratings.model import _ratings_of
 
 if TYPE_CHECKING:
     from bayesjudge.core.fit import Fit
@@ -48,10 +49,11 @@ def item_shares(fit: Fit, *, draws: int = 400, random_seed: Any = 0) -> np.ndarr
     InputError
         If more draws are asked for than the fit has.
     """
+    ratings = _ratings_of(fit)
     taken = spaced_draws(fit, draws)
     choice, error = matrices(fit, taken)
     rng = np.random.default_rng(random_seed)
-    return draw_shares(fit.data, dirichlet_weights(fit, taken), choice, error, rng)
+    return draw_shares(ratings, dirichlet_weights(fit, taken), choice, error, rng)
 
 
 def item_profiles(fit: Fit, *, draws: int = 400, random_seed: Any = 0) -> dict[str, Profile]:
@@ -127,11 +129,10 @@ def prevalences(
         require(target in TARGETS, f"target: expected one of {list(TARGETS)}, got {target!r}")
         wrong = [c for c in cutoffs if not 0 < c <= 1]
         require(not wrong, f"cutoffs must lie in (0, 1], got {wrong}")
-    rows = {}
-    profiles = None
+    rows, ratings, profiles = {}, _ratings_of(fit), None
     if target == "items":
         profiles = item_profiles(fit, draws=draws, random_seed=random_seed)
-    for name in fit.data.sources:
+    for name in ratings.sources:
         for cutoff in cutoffs:
             found = _prevalence_draws(fit, name, cutoff, profiles)
             rows[cutoff, name] = (found.mean(), *summarise_interval(found, ci_prob, "eti"))

@@ -492,6 +492,12 @@ def _spec_of(fit: Fit) -> ResponseSets:
     return spec
 
 
+def _ratings_of(fit: Fit) -> Ratings:
+    """Data of a fit; refuses a fit of another module."""
+    _spec_of(fit)
+    return fit.data
+
+
 def _patterns_of(ratings: Ratings, model: ResponseSets) -> tuple[Patterns, int | None]:
     """Distinct patterns of ratings, and how many ratings an item they use if not all."""
     from bayesjudge.ratings._marginal import patterns_of, subsampled, subsampled_choices

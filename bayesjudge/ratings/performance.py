@@ -14,6 +14,7 @@ from bayesjudge.ratings.cautions import TRACKING
 from bayesjudge.ratings.data import PEOPLE
 from bayesjudge.ratings.items import item_profiles
 from bayesjudge.ratings.metrics import Definition, Profile, definitions
+from bayesjudge.ratings.model import _ratings_of
 from bayesjudge.ratings.tracking import TrackingPrior, _draw_pairs, _not_mixed
 
 if TYPE_CHECKING:
@@ -340,7 +341,7 @@ def performance(
     ``assumed-tracking``. ``benchmarks/ratings_best.py`` shows by how much, and whether
     P(judge is best) is right, with known judges at 1 to 100 choices an item.
     """
-    ratings = fit.data
+    ratings = _ratings_of(fit)
     with checking("performance") as require:
         require(ratings.judges, "there is no judge among the sources")
     chosen = tuple(of or definitions())

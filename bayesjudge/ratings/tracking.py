@@ -51,7 +51,7 @@ from bayesjudge.ratings._gibbs import (
 from bayesjudge.ratings.cautions import TRACKING
 from bayesjudge.ratings.data import Ratings
 from bayesjudge.ratings.metrics import Profile
-from bayesjudge.ratings.model import _spec_of
+from bayesjudge.ratings.model import _ratings_of, _spec_of
 
 if TYPE_CHECKING:
     from bayesjudge.core.fit import Fit
@@ -190,7 +190,7 @@ def _draw_pairs(
 
     A judge's draws are the same whichever other judges there are.
     """
-    ratings = fit.data
+    ratings = _ratings_of(fit)
     with checking("tracking") as require:
         require(ratings.judges, "there is no judge among the sources")
     taken = spaced_draws(fit, draws)

@@ -126,7 +126,16 @@ def test_compare_puts_the_fit_and_its_judges_beside_the_counts(fit_of):
     assert table.loc[table["method"] == fit.method, "assumes"].str.contains("Dirichlet").all()
 
 
-def test_a_fit_of_another_module_is_refused():
-    other = Fit(None, None, BayesianModel(), (), "", "")
-    with pytest.raises(bj.InputError, match="expected a fit of ratings"):
-        bj.ratings.prior_sensitivity(other)
+@pytest.mark.parametrize(
+    "use",
+    [
+        bj.ratings.item_profiles,
+        bj.ratings.performance,
+        bj.ratings.prevalences,
+        bj.ratings.prior_sensitivity,
+        bj.ratings.tracking,
+    ],
+)
+def test_a_fit_of_another_module_is_refused(use):
+    with pytest.raises(bj.InputError, match="expected a fit of ratings, got one of BayesianModel"):
+        use(Fit(None, None, BayesianModel(), (), "", ""))
