@@ -207,7 +207,7 @@ def subsampled_choices(chosen: np.ndarray, endorsed: np.ndarray) -> tuple[np.nda
     Their choices fix the mean share of choices, and leave open what lies behind it. Many choices
     an item add information only through the assumed distribution over items: the posterior then
     has several narrow modes, far apart, between which no chain moves
-    (``benchmarks/ratings_varierr.py``).
+    (``benchmarks/ratings/varierr.py``).
     """
     choices_only = endorsed.sum(axis=(1, 2)) == 0
     n = chosen.sum(axis=-1)

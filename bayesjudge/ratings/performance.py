@@ -338,7 +338,7 @@ def performance(
     -----
     With tracking, agreement is still understated a little if ratings are few, and intervals are
     somewhat too narrow for judges that the assumed form does not fit: the caution
-    ``assumed-tracking``. ``benchmarks/ratings_best.py`` shows by how much, and whether
+    ``assumed-tracking``. ``benchmarks/ratings/best.py`` shows by how much, and whether
     P(judge is best) is right, with known judges at 1 to 100 choices an item.
     """
     ratings = _ratings_of(fit)

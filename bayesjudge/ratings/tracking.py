@@ -14,7 +14,7 @@ that repeats itself, but mostly an answer that is frequent among people, has u =
 low :math:`\kappa`; one that mixes people's answers with its own has a high u. Tracking is
 :math:`f = 1 - (1-u)(1-w)`, uniform before the ratings, since :math:`(u, (1-u)w, 1-f)` is Dirichlet
 with weights (1/2, 1/2, 1). With w alone, agreement of judges of the second kind was understated
-(``benchmarks/ratings_best.py``).
+(``benchmarks/ratings/best.py``).
 
 People's mean and concentration, and how each source chooses from a response set, are taken from the
 fit draw by draw. Nothing flows back: judges do not change the posterior of people's mean, and each
