@@ -167,8 +167,8 @@ def test_another_prompt_needs_another_arm(asked, capsys):
     assert len(calls) > made
     assert "2 of 2 items settled" in capsys.readouterr().out
     store = folder / "run.sqlite"
-    assert len(bj.repeats.read_answers(store, arm="main")) == made
-    assert len(bj.repeats.read_answers(store, arm="large")) == len(calls) - made
+    assert len(bj.repeats.runner.read_answers(store, arm="main")) == made
+    assert len(bj.repeats.runner.read_answers(store, arm="large")) == len(calls) - made
 
 
 def test_an_echoed_key_is_not_printed(asked, capsys, monkeypatch):
@@ -221,7 +221,7 @@ def test_ctrl_c_says_how_to_go_on(asked, capsys, monkeypatch):
     def stopped(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(bj.repeats, "sample_until_sync", stopped)
+    monkeypatch.setattr(bj.repeats.runner, "sample_until_sync", stopped)
     (folder / "config.toml").write_text(CONFIG.format(budget=12))
     assert main(["repeats", "run", str(folder / "config.toml"), "--quiet"]) == 130
     assert "the same command goes on from there" in capsys.readouterr().err

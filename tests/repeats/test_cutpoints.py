@@ -269,7 +269,7 @@ def test_cutpoints_that_the_design_cannot_have_are_refused(table, scale, cutpoin
 
 
 def test_a_stretch_leaves_an_average_items_mean_where_it_is():
-    from bayesjudge.repeats.ordinal import cutpoints, expected, stretched
+    from bayesjudge.repeats.components import cutpoints, expected, stretched
 
     cuts = cutpoints(SHARE)
     mean, spread = expected(0.0, cuts, RANGE)
