@@ -121,7 +121,9 @@ def test_pooling_judges_is_said():
     scores = read(simulate(items=2, judges=3, random_seed=1))
     assert "judges-pooled" in dict(exact(scores).cautions)
     assert_allclose(
-        as_if_iid(scores).quantities["item_score"].value, scores.counts.sum(1) @ np.arange(1, 6) / 15, rtol=1e-12
+        as_if_iid(scores).quantities["item_score"].value,
+        scores.counts.sum(1) @ np.arange(1, 6) / 15,
+        rtol=1e-12,
     )
 
 

@@ -64,9 +64,7 @@ def enumerate_rule(q, ci_prob, bins, pilot, batch):
     while states:
         n, k = min(states)  # by number of scores, so that paths to one state meet before it leaves
         p = states.pop((n, k))
-        mean, low, high = (
-            float(x) for x in interval_of_counts([n - k, k], [0, 1], ci_prob, "z")
-        )
+        mean, low, high = (float(x) for x in interval_of_counts([n - k, k], [0, 1], ci_prob, "z"))
         more = int(more_calls(n, (high - low) / 2, half, batch))
         if more == 0 or p < 1e-15:
             out["E_n"] += p * n

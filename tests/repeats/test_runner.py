@@ -18,7 +18,13 @@ import pytest
 from chat_server import ChatServer, dice
 
 import bayesjudge as bj
-from bayesjudge.repeats.runner import JudgeError, RetryPolicy, Reply, read_answers, sample_until_sync
+from bayesjudge.repeats.runner import (
+    JudgeError,
+    Reply,
+    RetryPolicy,
+    read_answers,
+    sample_until_sync,
+)
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))

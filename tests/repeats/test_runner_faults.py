@@ -18,7 +18,13 @@ import pytest
 from chat_server import dice
 
 import bayesjudge as bj
-from bayesjudge.repeats.runner import JudgeError, RetryPolicy, Reply, read_answers, sample_until_sync
+from bayesjudge.repeats.runner import (
+    JudgeError,
+    Reply,
+    RetryPolicy,
+    read_answers,
+    sample_until_sync,
+)
 
 QUICK = RetryPolicy(timeout=5, retries=1, first_delay=0.001)
 PLAN = {"scale": [1, 2, 3, 4, 5], "half_width": 0.4, "retry": QUICK, "progress": False}
@@ -219,7 +225,9 @@ def test_answers_in_flight_are_kept_when_the_run_is_cancelled(tmp_path, times):
         return 4
 
     async def cancelled():
-        run = bj.repeats.runner.sample_until(late, ["x"], store=tmp_path / "x", concurrency=4, **PLAN)
+        run = bj.repeats.runner.sample_until(
+            late, ["x"], store=tmp_path / "x", concurrency=4, **PLAN
+        )
         task = asyncio.create_task(run)
         await until(lambda: len(begun) == 4)
         for _ in range(times):
@@ -289,7 +297,9 @@ def test_a_stopped_run_says_what_it_waits_for(tmp_path, capsys):
 
     async def stopped():
         plan = PLAN | {"progress": None}
-        run = bj.repeats.runner.sample_until(late, ["x"], store=tmp_path / "x", concurrency=2, **plan)
+        run = bj.repeats.runner.sample_until(
+            late, ["x"], store=tmp_path / "x", concurrency=2, **plan
+        )
         task = asyncio.create_task(run)
         await until(lambda: len(begun) == 2)
         task.cancel()
