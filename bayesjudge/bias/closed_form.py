@@ -10,7 +10,7 @@ from scipy.special import chdtri, stdtrit
 
 from bayesjudge.bias.cautions import cautions_of
 from bayesjudge.bias.data import Shifts
-from bayesjudge.bias.departures import tail_factor
+from bayesjudge.bias.cautions import tail_factor
 from bayesjudge.core import dirichlet
 from bayesjudge.bias.labels import groups_of, label
 from bayesjudge.core.errors import check_ci_prob, checking

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from bayesjudge.bias.certificate import Certificate
-from bayesjudge.bias.release import Release
+from bayesjudge.bias.certificates.certificate import Certificate
+from bayesjudge.bias.certificates.release import Release
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.plots import new_axes
 from bayesjudge.core.estimate import Estimate

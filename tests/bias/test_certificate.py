@@ -5,7 +5,7 @@ from scipy.special import betaincinv
 
 import bayesjudge as bj
 from bayesjudge import bias
-from bayesjudge.bias.bounds import best_estimation_prob
+from bayesjudge.bias.certificates.bounds import best_estimation_prob
 
 POINTS = {"tolerance": 0.5, "failure_prob": 0.05, "units": "points"}
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 import bayesjudge as bj
 from bayesjudge import bias
-from bayesjudge.bias.departures import tail_factor
+from bayesjudge.bias.cautions import tail_factor
 
 ABOUT = {"dim": 6, "tolerance": 0.5, "failure_prob": 0.01}
 

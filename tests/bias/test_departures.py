@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 import bayesjudge as bj
 from bayesjudge import bias
-from bayesjudge.bias.departures import departures
+from bayesjudge.bias.cautions import departures
 
 READ = {"scale": (-1000, 1000), "design": "item"}
 ITEMS = 400

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesjudge.bias.certificate import Certificate
+from bayesjudge.bias.certificates.certificate import Certificate
 from bayesjudge.core.errors import checking
 
 

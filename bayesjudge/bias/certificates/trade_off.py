@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from bayesjudge.bias.bounds import best_estimation_prob, spared
+from bayesjudge.bias.certificates.bounds import best_estimation_prob, spared
 from bayesjudge.bias.checks import Units
 from bayesjudge.bias.data import Shifts
 from bayesjudge.bias.labels import groups_of

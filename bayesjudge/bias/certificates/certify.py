@@ -8,12 +8,12 @@ import numpy as np
 
 from bayesjudge.bias import bounds
 from bayesjudge.bias.cautions import cautions_of
-from bayesjudge.bias.certificate import ROADS, Certificate
+from bayesjudge.bias.certificates.certificate import ROADS, Certificate
 from bayesjudge.bias.checks import CENTERS, Units
 from bayesjudge.bias.data import Shifts
-from bayesjudge.bias.fitted import Bound, bound_of_fit
+from bayesjudge.bias.certificates.bounds import Bound, bound_of_fit
 from bayesjudge.bias.labels import groups_of
-from bayesjudge.bias.noncentral import exact_noise_scale
+from bayesjudge.bias.certificates.noise import exact_noise_scale
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.estimate import Caution
@@ -79,7 +79,7 @@ def certify(
     References
     ----------
     Feuer et al. (2026), Definition 3.2, Theorem 3.3, Appendix B; the finite-sample bounds are in
-    `bayesjudge.bias.bounds`.
+    `bayesjudge.bias.certificates.bounds`.
 
     Examples
     --------
