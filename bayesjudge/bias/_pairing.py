@@ -147,7 +147,11 @@ def read_fields(
         "missing": _count_lost(read, index, lost),
         "missing_as": missing if lost.any() and missing else "",
         "averaged": averaged,
-        **(count_cells(read, columns.scores[0], baseline, reruns) if len(columns.scores) == 1 else {}),
+        **(
+            count_cells(read, columns.scores[0], baseline, reruns)
+            if len(columns.scores) == 1
+            else {}
+        ),
     }
 
 
@@ -220,9 +224,12 @@ def pair_with_baseline(
 
 
 def count_cells(
-    read: Read, score: str, baseline: str, reruns: tuple[str, ...]
+    read: Read, scores: tuple[str, ...], baseline: str, reruns: tuple[str, ...]
 ) -> dict[str, np.ndarray]:
-    """Sufficient statistics of the normal model, by judge, item and variant."""
+    """Sufficient statistics of the normal model, which is of one score."""
+    if len(scores) > 1:
+        return {}
+    (score,) = scores
     variants = [baseline, *(v for v in read.perturbations if v not in reruns)]
     rows = read.rows.dropna(subset=[score])
     variant = rows["variant"].where(~rows["variant"].isin(reruns), baseline)

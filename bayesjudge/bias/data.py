@@ -54,7 +54,7 @@ class Shifts:
     Raises
     ------
     InputError
-        Where shapes or names do not fit, or a shift is larger than the scale allows.
+        If shapes or names do not fit, or a shift is larger than the scale allows.
 
     Examples
     --------
@@ -177,7 +177,7 @@ class Shifts:
         Raises
         ------
         InputError
-            Where it is not positive, or the units are unknown.
+            If it is not positive, or the units are unknown.
         """
         with checking("tolerance") as require:
             require(tolerance > 0, f"must be positive, got {tolerance!r}")
@@ -200,7 +200,7 @@ class Shifts:
         Raises
         ------
         InputError
-            Where there is no such name, or none of its rows.
+            If there is no such name, or none of its rows.
         """
         with checking("bias.Shifts.only") as require:
             for name, names in ((judge, self.judges), (perturbation, self.perturbations)):
@@ -281,7 +281,7 @@ class Shifts:
         Raises
         ------
         InputError
-            Where a difference is missing or larger than the scale allows.
+            If a difference is missing or larger than the scale allows.
         """
         values = np.asarray(differences, dtype=float).reshape(-1, 1)
         zeros = np.zeros(len(values), dtype=int)
@@ -357,7 +357,7 @@ class Shifts:
         Raises
         ------
         InputError
-            Where a column, a variant or a baseline is missing, a score is off the scale, or
+            If a column, a variant or a baseline is missing, a score is off the scale, or
             `repeats=` or `missing=` is required and was not given.
 
         Examples

@@ -1,4 +1,4 @@
-"""What can be promised of released scores, and on what the promise rests."""
+"""Result class `Certificate`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ import numpy as np
 
 from bayesjudge.core.estimate import Caution
 
+#: What released scores are shrunk towards.
+CENTERS: dict[str, str] = {
+    "fixed": "a number fixed before the scores were seen",
+    "holdout": "the mean of other items, which a perturbation of these leaves as it is",
+    "mean": "the mean of the released scores themselves, which moves with them",
+}
 #: What the bound on shifts is taken from.
-ROADS: dict[str, str] = {
+BASES: dict[str, str] = {
     "tail": "the upper credible bound of the tail of the shifts",
     "rms": "the upper credible bound of the RMS shift, and Markov's inequality",
     "predictive": "the posterior predictive tail of the next neighbour's shift",
@@ -42,8 +48,8 @@ class Certificate:
         Measured, for the perturbation that has fewest.
     needed : int
         From which number on neighbours can say more than the scale.
-    road : {"tail", "rms", "predictive", "source"}
-        What the bound was taken from. See `ROADS`.
+    basis : {"tail", "rms", "predictive", "source"}
+        What the bound was taken from; see `certify`.
     range_only : bool
         Whether the bound is the scale's range, so that no measurement is in it.
     worst : str
@@ -70,7 +76,7 @@ class Certificate:
     estimation_prob: float
     neighbours: int
     needed: int
-    road: str
+    basis: str
     range_only: bool
     worst: str
     dim: int
@@ -108,7 +114,7 @@ class Certificate:
             f"and {self.neighbours} measured neighbour{'s' * (self.neighbours != 1)} cannot say "
             f"more ({self.needed} could)"
             if self.range_only
-            else f"This rests on {ROADS[self.road]}, from {self.neighbours} neighbours of the "
+            else f"This rests on {BASES[self.basis]}, from {self.neighbours} neighbours of the "
             f"perturbation with fewest ({self.worst} sets the bound): shifts of the judge's own "
             f"scores stay within {self.shift_bound:.4g} points"
         )
@@ -119,6 +125,9 @@ class Certificate:
             f"shifts, {self.noise_prob:.3g} for noise, {self.estimation_prob:.3g} for measuring "
             f"too few neighbours. {basis}."
         )
+
+    def __repr__(self) -> str:
+        return self.text.splitlines()[0]
 
     def _repr_html_(self) -> str:
         return "".join(f"<p>{escape(line)}</p>" for line in self.text.splitlines())

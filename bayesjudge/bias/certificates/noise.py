@@ -1,4 +1,4 @@
-"""The arithmetic of bias-boundedness. Everything broadcasts; nothing knows of tables or fits."""
+"""Noise and shrinkage that known shifts allow: the source's formulas, and exact ones."""
 
 from __future__ import annotations
 
@@ -8,9 +8,23 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
-from scipy.special import chdtri, chndtr
+from scipy.special import chdtri, chndtr, ndtr
 
 from bayesjudge.core.errors import checking
+
+__all__ = [
+    "Combined",
+    "VoidCertificateWarning",
+    "best_split",
+    "center_shift",
+    "combine",
+    "exact_failure",
+    "exact_noise_scale",
+    "largest_alpha",
+    "noise_scale",
+    "squared_radius",
+    "without_repeat_noise",
+]
 
 #: How the length of Gaussian noise is bounded.
 NOISE_BOUNDS: dict[str, str] = {
@@ -44,7 +58,7 @@ def squared_radius(dim: Any, prob: Any, bound: NoiseBound = "laurent_massart") -
     Raises
     ------
     InputError
-        Where an argument is out of its range.
+        If an argument is out of its range.
 
     Examples
     --------
@@ -108,7 +122,7 @@ def noise_scale(
     Raises
     ------
     InputError
-        Where an argument is out of its range.
+        If an argument is out of its range.
 
     References
     ----------
@@ -122,37 +136,19 @@ def noise_scale(
     >>> float(noise_scale(0.04, dim=500, tolerance=0.5, failure_prob=0.01))
     nan
     """
-    shift_prob, noise_prob = split(failure_prob, noise_prob)
+    shift_prob, noise_prob = _split(failure_prob, noise_prob)
     with checking("noise_scale") as require:
         require(np.all(np.asarray(tolerance) > 0), f"tolerance must be positive, got {tolerance}")
         require(np.all(np.asarray(rms_shift) >= 0), "rms_shift must be 0 or more")
         a = np.asarray(alpha)
         require(np.all((a > 0) & (a <= 1)), f"alpha must lie in (0, 1], got {alpha}")
-    room = tolerance - np.asarray(alpha) * np.asarray(rms_shift) / np.sqrt(shift_prob)
+    left = tolerance - np.asarray(alpha) * np.asarray(rms_shift) / np.sqrt(shift_prob)
     length = np.sqrt(2 * squared_radius(dim, noise_prob, bound))
-    return np.where(room > 0, room / length, np.nan)[()]
+    return np.where(left > 0, left / length, np.nan)[()]
 
 
-def split(failure_prob: Any, noise_prob: Any = None) -> tuple[Any, Any]:
-    """Split the failure probability between shifts and noise.
-
-    Parameters
-    ----------
-    failure_prob : float or array_like
-        The whole, in (0, 1).
-    noise_prob : float or array_like, optional
-        The part of the noise; half by default.
-
-    Returns
-    -------
-    shift_prob, noise_prob : float or numpy.ndarray
-        Both positive; they add up to `failure_prob`.
-
-    Raises
-    ------
-    InputError
-        Where either part is not positive.
-    """
+def _split(failure_prob: Any, noise_prob: Any = None) -> tuple[Any, Any]:
+    """Split the failure probability between shifts and noise, by halves unless told otherwise."""
     whole = np.asarray(failure_prob, dtype=float)
     part = whole / 2 if noise_prob is None else np.asarray(noise_prob, dtype=float)
     with checking("failure_prob") as require:
@@ -199,7 +195,7 @@ def best_split(
     Raises
     ------
     InputError
-        Where an argument is out of its range.
+        If an argument is out of its range.
 
     Examples
     --------
@@ -207,23 +203,23 @@ def best_split(
     >>> print(f"{best_split(0.01, **about):.5f}")
     0.00250
     """
-    split(failure_prob)
+    _split(failure_prob)
     needed = (alpha * rms_shift / tolerance) ** 2  # the shifts' part must be larger than this
     if needed >= failure_prob:
         return float("nan")
     about: dict[str, Any] = {"dim": dim, "tolerance": tolerance, "failure_prob": failure_prob}
     about |= {"alpha": alpha, "bound": bound}
-    room = failure_prob - needed
+    spare = failure_prob - needed
 
     def wasted(share: float) -> float:
         # a share at the very edge rounds to infeasible, which is as bad as no noise at all
-        return -float(np.nan_to_num(noise_scale(rms_shift, noise_prob=share * room, **about)))
+        return -float(np.nan_to_num(noise_scale(rms_shift, noise_prob=share * spare, **about)))
 
     edge = 1e-9
     found = minimize_scalar(
         wasted, bounds=(edge, 1 - edge), method="bounded", options={"xatol": 1e-10}
     )
-    return float(found.x * room)
+    return float(found.x * spare)
 
 
 def largest_alpha(
@@ -246,7 +242,7 @@ def largest_alpha(
     tolerance, failure_prob : float or array_like
         As in `noise_scale`.
     noise_prob : float or array_like, optional
-        As in `noise_scale`. At the largest factor there is no room for noise.
+        As in `noise_scale`. The largest factor leaves none for noise.
     center_shift : float or array_like, default 0
         :math:`S_\mu`, how far the centre moves, as a length: 0 for a centre that is fixed or
         computed from other items. See `center_shift`.
@@ -259,7 +255,7 @@ def largest_alpha(
     Raises
     ------
     InputError
-        Where an argument is out of its range.
+        If an argument is out of its range.
 
     References
     ----------
@@ -270,7 +266,7 @@ def largest_alpha(
     >>> round(float(largest_alpha(0.62124, tolerance=0.5, failure_prob=0.01)), 4)
     0.0569
     """
-    shift_prob, _ = split(failure_prob, noise_prob)
+    shift_prob, _ = _split(failure_prob, noise_prob)
     own = np.asarray(rms_shift, dtype=float) / np.sqrt(shift_prob)
     center = np.asarray(center_shift, dtype=float) / np.sqrt(shift_prob)
     with checking("largest_alpha") as require:
@@ -306,7 +302,7 @@ def exact_failure(sigma: Any, *, lengths: Any, probs: Any, dim: int, tolerance: 
     Raises
     ------
     InputError
-        Where probabilities are negative or do not add up to 1.
+        If probabilities are negative or do not add up to 1.
 
     Examples
     --------
@@ -319,8 +315,17 @@ def exact_failure(sigma: Any, *, lengths: Any, probs: Any, dim: int, tolerance: 
         require(sigma >= 0, f"sigma must be 0 or more, got {sigma}")
     if sigma == 0:
         return float(p @ (x > tolerance))
-    variance = 2 * sigma**2
-    return float(p @ (1 - chndtr(tolerance**2 / variance, dim, x**2 / variance)))
+    return float(p @ _beyond(tolerance, x, np.sqrt(2) * sigma, dim))
+
+
+def _beyond(tolerance: float, x: np.ndarray, sd: float, dim: int) -> np.ndarray:
+    """Probability that a shift of length x and noise together are longer than the tolerance."""
+    exact = 1 - chndtr((tolerance / sd) ** 2, dim, (x / sd) ** 2)
+    # from noncentralities of some 1e11 on chndtr fails, and the length is normal to 1e-7
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sideways = (dim - 1) * sd / (2 * x)
+        z = (sideways - (tolerance - x) / sd) / np.sqrt(1 + sideways * sd / x)
+    return np.where(np.isnan(exact), ndtr(z), exact)
 
 
 def exact_noise_scale(
@@ -345,7 +350,7 @@ def exact_noise_scale(
     Raises
     ------
     InputError
-        Where an argument is out of its range.
+        If an argument is out of its range.
 
     Examples
     --------
@@ -353,22 +358,23 @@ def exact_noise_scale(
     >>> round(exact_noise_scale(**known, tolerance=0.5, failure_prob=0.01), 6)
     0.014714
     """
-    split(failure_prob)
+    _split(failure_prob)
     about: dict[str, Any] = {"lengths": lengths, "probs": probs, "dim": dim}
     about["tolerance"] = tolerance
 
     if exact_failure(0, **about) > failure_prob:
         return float("nan")
+
+    def excess(sigma: float) -> float:
+        return exact_failure(sigma, **about) - failure_prob
+
     high = tolerance / np.sqrt(2 * squared_radius(dim, failure_prob, "chi2"))
+    # a shift that all but reaches the tolerance leaves next to nothing
+    low = next((s for s in (high * 1e-6, high * 1e-20) if excess(s) <= 0), None)
+    if low is None:
+        return 0.0
     # without any shift `high` fails exactly with the probability allowed: more noise fails more
-    return float(
-        brentq(
-            lambda s: exact_failure(s, **about) - failure_prob,
-            high * 1e-6,
-            high * (1 + 1e-9),
-            xtol=1e-14,
-        )
-    )
+    return float(brentq(excess, low, high * (1 + 1e-9), xtol=1e-14))
 
 
 class VoidCertificateWarning(UserWarning):
@@ -416,7 +422,7 @@ def combine(
     Raises
     ------
     InputError
-        Where there are none, one is negative, or the rule is unknown.
+        If there are none, one is negative, or the rule is unknown.
 
     References
     ----------
@@ -462,7 +468,7 @@ def without_repeat_noise(rms_shift: Any, repeat_noise: Any) -> Any:
     Raises
     ------
     InputError
-        Where a shift is negative.
+        If a shift is negative.
 
     Warns
     -----
@@ -511,7 +517,7 @@ def center_shift(rms_shift: Any, *, dim: int, center: str = "mean") -> Any:
     dim : int
         How many scores the centre is the mean of.
     center : {"fixed", "holdout", "mean"}
-        Where scores are shrunk to.
+        If scores are shrunk to.
 
     Returns
     -------
@@ -521,7 +527,7 @@ def center_shift(rms_shift: Any, *, dim: int, center: str = "mean") -> Any:
     Raises
     ------
     InputError
-        Where the centre is unknown.
+        If the centre is unknown.
 
     References
     ----------
