@@ -168,7 +168,7 @@ def _count_lost(read: Read, index: dict[str, np.ndarray], lost: np.ndarray) -> n
 
 
 def _furthest(shift: np.ndarray, before: np.ndarray, scale: tuple[float, float]) -> np.ndarray:
-    """Put the largest possible shift where one is missing."""
+    """Put the largest possible shift if one is missing."""
     low, high = scale
     up, down = high - before, low - before
     worst = np.where(up >= -down, up, down)

@@ -12,7 +12,7 @@ import numpy as np
 from bayesjudge.bias.closed_form import FEUER
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
-from bayesjudge.core.tables import require_columns
+from bayesjudge.core.tables import require_columns, require_distinct
 
 INDEPENDENT_ROWS = Assumption("independent-rows", "rows are independent")
 
@@ -22,6 +22,7 @@ def schematic_adherence(
     *,
     factors: Sequence[str],
     overall: str = "score",
+    item: str | None = None,
     ci_prob: float = 0.95,
     resamples: int = 1000,
     random_seed: Any = None,
@@ -42,6 +43,8 @@ def schematic_adherence(
         Columns of the factor scores.
     overall : str, default "score"
         Column of the overall score.
+    item : str, optional
+        Column that names the item: none may then have two rows.
     ci_prob : float, default 0.95
         Coverage that the intervals aim at.
     resamples : int, default 1000
@@ -58,7 +61,7 @@ def schematic_adherence(
     Raises
     ------
     InputError
-        If a column is missing, no score varies, or there are too few rows.
+        If a column is missing, an item repeats, no score varies, or there are too few rows.
 
     References
     ----------
@@ -74,6 +77,8 @@ def schematic_adherence(
     """
     check_ci_prob(ci_prob)
     require_columns(table, overall, *factors)
+    if item is not None:
+        require_distinct(table, item)
     frame = nw.from_native(table).lazy().select([overall, *factors]).collect().to_pandas()
     with checking("schematic_adherence") as require:
         require(len(factors) > 0, "name at least one factor")

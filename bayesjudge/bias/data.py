@@ -25,7 +25,7 @@ class Shifts:
     Parameters
     ----------
     shift : numpy.ndarray of float, shape (n_rows, n_scores)
-        Re-judged score less baseline score; sizes without a sign where `signed` is false.
+        Re-judged score less baseline score; sizes without a sign if `signed` is false.
     item, judge, perturbation, neighbour : array_like of int, shape (n_rows,)
         Place of each row in `items`, `judges` and `perturbations`, and the neighbouring context
         that it belongs to.
@@ -42,7 +42,7 @@ class Shifts:
     missing : array_like of int, shape (n_judges, n_perturbations), optional
         Re-judgements that were asked for and have no score.
     missing_as : str
-        What was done with them: ``"drop"``, ``"worst"``, or nothing where there are none.
+        What was done with them: ``"drop"``, ``"worst"``, or nothing if there are none.
     signed : bool, default True
         Whether the direction of a shift is known.
     averaged : int, default 1
@@ -340,11 +340,11 @@ class Shifts:
         judge : str, optional
             Column that names the judge.
         repeats : {"mean", "neighbours"}, optional
-            What several scores of one item, variant and judge are; required where there are any.
+            What several scores of one item, variant and judge are; required if there are any.
             With ``"mean"``, a mean that lacks one of its scores is a missing score; to average the
             others, leave the rows without a score out of the table.
         missing : {"drop", "worst"}, optional
-            What to do with scores that are missing; required where there are any. ``"drop"`` leaves
+            What to do with scores that are missing; required if there are any. ``"drop"`` leaves
             a neighbour out (a batch that lacks one score too), which is right only if scores go
             missing regardless of their shift; ``"worst"`` takes the largest shift that the scale
             allows from the baseline, which can never make a certificate too good.

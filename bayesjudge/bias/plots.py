@@ -31,7 +31,7 @@ def plot_shifts(result: Estimate | Fit, *, ci_prob: float = 0.95, ax: Axes | Non
     -------
     matplotlib.axes.Axes
         One row a perturbation (and judge): RMS shifts as dots, mean shifts as diamonds, repeat
-        noise as a dotted line where there is one judge.
+        noise as a dotted line if there is one judge.
     """
     made = result.estimate(ci_prob=ci_prob) if isinstance(result, Fit) else result
     labels = list(made.quantities["rms_shift"].labels)

@@ -118,7 +118,7 @@ class Orders:
         tie_value : scalar or list, optional
             Values that mean a tie.
         missing : {"drop"}, optional
-            Leave out pairs without a verdict in both orders; required where there are any.
+            Leave out pairs without a verdict in both orders; required if there are any.
 
         Returns
         -------

@@ -16,8 +16,8 @@ from bayesjudge.cli.bias_release import Released, adherence_of
 from bayesjudge.cli.output import DATA, MODEL, Section, Shared, Story, present, tell
 from bayesjudge.cli.repeats import read_scale
 from bayesjudge.core.errors import checking
-from bayesjudge.core.fit import Fit
 from bayesjudge.core.estimate import Estimate
+from bayesjudge.core.fit import Fit
 from bayesjudge.core.tables import read_rows
 from bayesjudge.readers import read_table
 

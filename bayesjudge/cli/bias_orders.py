@@ -12,9 +12,9 @@ from bayesjudge import bias as room
 from bayesjudge.cli.bias import bias
 from bayesjudge.cli.output import DATA, Shared, Story, present
 from bayesjudge.core.errors import checking
+from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import side_by_side
-from bayesjudge.core.estimate import Estimate
 from bayesjudge.readers import read_table
 
 if TYPE_CHECKING:

@@ -120,7 +120,7 @@ def rms_bound(lengths: Any, *, largest: float, estimation_prob: float) -> float:
     Returns
     -------
     float
-        In the units of `lengths`; infinite where `largest` is.
+        In the units of `lengths`; infinite if `largest` is.
 
     Raises
     ------

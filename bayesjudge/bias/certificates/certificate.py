@@ -61,7 +61,7 @@ class Certificate:
     center : {"fixed", "holdout", "mean"}
         What scores are shrunk towards.
     reason : str
-        Why nothing is certified; empty where something is.
+        Why nothing is certified; empty if something is.
     cautions : tuple of Caution
         What a reader has to know.
     """

@@ -116,8 +116,8 @@ def noise_scale(
     Returns
     -------
     float or numpy.ndarray
-        Standard deviation, in the units of `tolerance`; ``nan`` where nothing can be certified,
-        that is where `tolerance` is not above ``alpha * rms_shift / sqrt(shift_prob)``.
+        Standard deviation, in the units of `tolerance`; ``nan`` if nothing can be certified,
+        that is if `tolerance` is not above ``alpha * rms_shift / sqrt(shift_prob)``.
 
     Raises
     ------
@@ -189,7 +189,7 @@ def best_split(
     Returns
     -------
     float
-        ``noise_prob`` for `noise_scale`; ``nan`` where no split is feasible, that is where
+        ``noise_prob`` for `noise_scale`; ``nan`` if no split is feasible, that is if
         ``alpha * rms_shift >= tolerance * sqrt(failure_prob)``.
 
     Raises
@@ -297,7 +297,7 @@ def exact_failure(sigma: Any, *, lengths: Any, probs: Any, dim: int, tolerance: 
     Returns
     -------
     float
-        Not accurate where it is below 1e-12.
+        Not accurate below 1e-12.
 
     Raises
     ------
@@ -473,7 +473,7 @@ def without_repeat_noise(rms_shift: Any, repeat_noise: Any) -> Any:
     Warns
     -----
     VoidCertificateWarning
-        Always; louder where nothing is left.
+        Always; louder if nothing is left.
 
     Examples
     --------

@@ -79,7 +79,7 @@ def release(
     certificate : Certificate
         From `bayesjudge.bias.certificates.certify`.
     center : float, optional
-        What to shrink towards; required where the certificate says ``"fixed"`` or ``"holdout"``
+        What to shrink towards; required if the certificate says ``"fixed"`` or ``"holdout"``
         and shrinks at all. With ``"mean"`` it is the mean of `scores`.
     noise : float, optional
         Standard deviation, up to the certificate's; that by default.
