@@ -42,7 +42,6 @@ _DATA = Parameter(group=DATA, negative="")
 _MODEL = Parameter(group=MODEL, negative="")
 
 BRIEF = {"Dirichlet, prior worst": "Dirichlet, worst case", "Dirichlet, prior spread": "Dirichlet"}
-#: The choice that says what the shift of a neighbour is.
 LESSON = (
     "--design is needed: what is a neighbour of the judged items?\n"
     "  item   one item changed and judged again, all others as they were\n"
@@ -54,7 +53,8 @@ _UNITS_LESSON = (
     "  points  score points\n"
     "  range   fractions of the scale's range"
 )
-_OWN = {f"Caution, {name}" for name in ("estimation-error-ignored", "average-over-measurements")}
+#: Cautions that a certificate alone has.
+_OWN = ("estimation-error-ignored", "average-over-measurements")
 
 
 @Parameter(name="*", group=_CARD, negative="")
@@ -91,13 +91,7 @@ class Promise:
     basis: Literal["tail", "rms", "predictive", "source"] = "tail"
 
     def check(self) -> None:
-        """Refuse what does not go together.
-
-        Raises
-        ------
-        InputError
-            If a tolerance has no units, or the other way round.
-        """
+        """Refuse what does not go together."""
         with checking("options") as require:
             require(self.tolerance is None or self.units, _UNITS_LESSON)
             for name in ("units", "alpha"):
@@ -113,23 +107,7 @@ class Promise:
         return f"within {self.tolerance:g} {of}, failure probability {self.failure_prob:g}"
 
     def certificates(self, read: module.Shifts) -> dict[str, certificates.Certificate]:
-        """Certify each judge by itself, from its measured shifts.
-
-        Parameters
-        ----------
-        read : Shifts
-            Of any number of judges.
-
-        Returns
-        -------
-        dict of str to Certificate
-            By judge; empty where none was asked for.
-
-        Raises
-        ------
-        InputError
-            If an option is out of its range.
-        """
+        """Certify each judge by itself, from its measured shifts."""
         if self.tolerance is None:
             return {}
         about = {**self._about, "alpha": self.alpha, "basis": self.basis}
@@ -148,20 +126,7 @@ class Promise:
     def sections(
         self, cards: Mapping[str, certificates.Certificate], fits: Sequence[Fit]
     ) -> list[Section]:
-        """Write certificates out: from the measured shifts, and by the model.
-
-        Parameters
-        ----------
-        cards : mapping of str to Certificate
-            From `certificates`.
-        fits : sequence of Fit
-            What was sampled.
-
-        Returns
-        -------
-        list of Section
-            One, or none.
-        """
+        """Write certificates out: from the measured shifts, and by the model."""
         one = len(cards) == 1
         every = {"as measured" if one else name: card for name, card in cards.items()}
         for fit in fits if cards else ():
@@ -170,10 +135,9 @@ class Promise:
             return []
         lines, fields = [], []
         for name, card in every.items():
-            first, *cautions = card.text.splitlines()
-            lines += [first if len(every) == 1 else f"{name}: {first}"]
+            lines += [card.promise if len(every) == 1 else f"{name}: {card.promise}"]
             # cautions of the shifts are told with the estimates
-            lines += [text for text in cautions if text.split(": ")[0] in _OWN]
+            lines += [f"Caution, {c.name}: {c.text}." for c in card.cautions if c.name in _OWN]
             fields.append({"about": name, **asdict(card), "text": card.text})
         heading = "Certificate" if len(every) == 1 else "Certificates"
         return [Section(heading, lines, "certificates", fields)]
@@ -181,20 +145,7 @@ class Promise:
     def pictures(
         self, read: module.Shifts, cards: Mapping[str, certificates.Certificate]
     ) -> dict[str, Axes]:
-        """Draw each judge's card, and what more neighbours would buy.
-
-        Parameters
-        ----------
-        read : Shifts
-            What was measured.
-        cards : mapping of str to Certificate
-            From `certificates`.
-
-        Returns
-        -------
-        dict of str to matplotlib.axes.Axes
-            By caption.
-        """
+        """Draw each judge's card, and what more neighbours would buy."""
         drawn = {}
         for name, card in cards.items():
             of = f": {name}" if len(cards) > 1 else ""
@@ -228,18 +179,7 @@ class Released:
     release: Annotated[Path | None, Parameter(group=OUTPUT, negative="")] = None
 
     def check(self, promise: Promise) -> None:
-        """Refuse what does not go together.
-
-        Parameters
-        ----------
-        promise : Promise
-            What is to be certified.
-
-        Raises
-        ------
-        InputError
-            If a release has no certificate, or its folder is missing.
-        """
+        """Refuse what does not go together."""
         path = self.release
         with checking("options") as require:
             asked = path is not None or self.center_at is not None
@@ -265,26 +205,7 @@ class Released:
         cards: Mapping[str, certificates.Certificate],
         seed: int,
     ) -> dict[str, tuple[pd.DataFrame, certificates.Release]]:
-        """Release the baseline's scores of each judge that has a certificate.
-
-        Parameters
-        ----------
-        before : pandas.DataFrame
-            Rows of the baseline.
-        item, judge : str
-            Columns; None where there is one judge.
-        scores : sequence of str
-            Columns.
-        cards : mapping of str to Certificate
-            By judge.
-        seed : int
-            Of the noise.
-
-        Returns
-        -------
-        dict of str to (pandas.DataFrame, Release)
-            Table of items and scores, and the release, by judge.
-        """
+        """Release the baseline's scores of each judge that has a certificate."""
         made = {}
         for name, card in cards.items():
             shrinks = card.center != "mean" and card.alpha < 1
@@ -304,22 +225,11 @@ class Released:
     def sections(
         self, made: Mapping[str, tuple[pd.DataFrame, certificates.Release]]
     ) -> list[Section]:
-        """Tell what survives of the judge's ranking.
-
-        Parameters
-        ----------
-        made : mapping
-            From `make`.
-
-        Returns
-        -------
-        list of Section
-            One, or none.
-        """
+        """Tell what survives of the judge's ranking."""
         lines, fields = [], []
         for name, (_, release) in made.items():
-            last = release.text.splitlines()[-1]
-            lines.append(f"{name}: {last}" if len(made) > 1 else last)
+            kept = release.kept
+            lines.append(f"{name}: {kept}" if len(made) > 1 else kept)
             correlation = release.correlation.to_dict()
             about = {"noise": release.noise, "center": release.center, **correlation}
             fields.append({"about": name, **about})
@@ -328,18 +238,7 @@ class Released:
     def pictures(
         self, made: Mapping[str, tuple[pd.DataFrame, certificates.Release]]
     ) -> dict[str, Axes]:
-        """Draw the scores before and after.
-
-        Parameters
-        ----------
-        made : mapping
-            From `make`.
-
-        Returns
-        -------
-        dict of str to matplotlib.axes.Axes
-            By caption.
-        """
+        """Draw the scores before and after."""
         return {
             "Scores before and after" + (f": {name}" if len(made) > 1 else ""): (
                 certificates.plot_release(release)
@@ -348,13 +247,7 @@ class Released:
         }
 
     def write(self, made: Mapping[str, tuple[pd.DataFrame, certificates.Release]]) -> None:
-        """Write the released scores, where a file was named.
-
-        Parameters
-        ----------
-        made : mapping
-            From `make`.
-        """
+        """Write the released scores, where a file was named."""
         if self.release is None:
             return
         tables = []
@@ -396,7 +289,7 @@ def shifts(
     The table is long: one row an item and variant (and judge). One variant is the baseline, whose
     scores are released; the others are the same items, changed in a way that should not matter, or
     (`--rerun`) not changed at all. With `--tolerance` a certificate says by how much scores must
-    be shrunk so that no measured change moves them further, few neighbours included. Where a judge
+    be shrunk so that no measured change moves them further, few neighbours included. If a judge
     compared two answers in both presentation orders, see `bayesjudge bias orders --help`.
 
     ```
@@ -435,7 +328,7 @@ def shifts(
         Distance between neighbouring scores, such as 1: spreads the prior of the RMS shift over
         all sizes that occur on the scale, which estimates better.
     unit : float
-        Score points that the model's priors are fractions of, where the scale has no ends.
+        Score points that the model's priors are fractions of, if the scale has no ends.
 
     Raises
     ------

@@ -49,8 +49,8 @@ def orders(
     posteriors are exact, so that nothing is sampled.
 
     ```
-    bayesjudge bias orders verdicts.csv --first order1 --second order2 --judge llm --judge strategy \
-        --missing drop --html report.html
+    bayesjudge bias orders verdicts.csv --first order1 --second order2 --judge llm \
+        --judge strategy --missing drop --html report.html
     ```
 
     Parameters
@@ -58,9 +58,9 @@ def orders(
     table : Path
         One row a pair: .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson.
     first : str
-        Column with the winner where answer 1 was shown first.
+        Column with the winner if answer 1 was shown first.
     second : str
-        Column with the winner where answer 2 was shown first.
+        Column with the winner if answer 2 was shown first.
     judge : list[str]
         Column that names the judge, or its prompt. May be repeated.
     item : str

@@ -93,11 +93,13 @@ class Certificate:
     @property
     def text(self) -> str:
         """The certificate in words, to be read out with the scores."""
-        lines = [self._promise() if self.certified else f"Nothing is certified: {self.reason}."]
-        lines += [f"Caution, {c.name}: {c.text}." for c in self.cautions]
-        return "\n".join(lines)
+        return "\n".join([self.promise, *(f"Caution, {c.name}: {c.text}." for c in self.cautions)])
 
-    def _promise(self) -> str:
+    @property
+    def promise(self) -> str:
+        """What is promised, or why nothing is, in words and without the cautions."""
+        if not self.certified:
+            return f"Nothing is certified: {self.reason}."
         moved = "one item is" if self.design == "item" else "all items are"
         change = (
             "as they are" if self.alpha == 1 else f"shrunk to {self.alpha:.4g} of their distance"
@@ -127,7 +129,7 @@ class Certificate:
         )
 
     def __repr__(self) -> str:
-        return self.text.splitlines()[0]
+        return self.promise
 
     def _repr_html_(self) -> str:
         return "".join(f"<p>{escape(line)}</p>" for line in self.text.splitlines())

@@ -45,12 +45,17 @@ class Release:
     @property
     def text(self) -> str:
         """The certificate, and what is left of the judge's ranking, in words."""
+        return f"{self.certificate.text}\n{self.kept}"
+
+    @property
+    def kept(self) -> str:
+        """What is left of the judge's ranking, in words."""
         shown = ", ".join(f"{name} {value:.3f}" for name, value in self.correlation.items())
         spread = self.original[:, 0].std(), self.scores[:, 0].std()
         return (
-            f"{self.certificate.text}\nCorrelation with the original scores: {shown}. Their "
-            f"standard deviation was {spread[0]:.3g} points and is {spread[1]:.3g}: shrinkage "
-            "makes true differences smaller by the same factor as shifts."
+            f"Correlation with the original scores: {shown}. Their standard deviation was "
+            f"{spread[0]:.3g} points and is {spread[1]:.3g}: shrinkage makes true differences "
+            "smaller by the same factor as shifts."
         )
 
     def __repr__(self) -> str:
