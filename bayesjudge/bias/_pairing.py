@@ -147,11 +147,7 @@ def read_fields(
         "missing": _count_lost(read, index, lost),
         "missing_as": missing if lost.any() and missing else "",
         "averaged": averaged,
-        **(
-            count_cells(read, columns.scores[0], baseline, reruns)
-            if len(columns.scores) == 1
-            else {}
-        ),
+        **count_cells(read, columns.scores, baseline, reruns),
     }
 
 
