@@ -99,8 +99,11 @@ def test_a_mean_centre_is_counted():
     scores[1, 0] = 1
     released = moving.alpha * scores + (1 - moving.alpha) * scores.mean(axis=1, keepdims=True)
     assert np.linalg.norm(released[1] - released[0]) == pytest.approx(0.5)
+    about = {"alpha": 0.4, "noise_prob": 0.01}
     noisy = [
-        certificates.certify(shifts, **POINTS, center=center, alpha=0.4, noise_prob=0.01).noise_scale
+        certificates.certify(
+            shifts, **POINTS, center=center, alpha=0.4, noise_prob=0.01
+        ).noise_scale
         for center in ("fixed", "mean")
     ]
     assert noisy[0] > noisy[1] > 0  # the centre's own movement leaves less room
@@ -109,7 +112,9 @@ def test_a_mean_centre_is_counted():
 def test_a_batch_and_its_own_mean_cannot_be_certified():
     rows = bias.simulate(items=20, random_seed=1)
     shifts = bias.Shifts.from_frame(rows, scale=(0, 100), design="batch")
-    card = certificates.certify(shifts, tolerance=1, failure_prob=0.05, units="points", center="mean")
+    card = certificates.certify(
+        shifts, tolerance=1, failure_prob=0.05, units="points", center="mean"
+    )
     assert not card.certified
     assert "holdout" in card.text
     assert np.isnan(card.alpha)

@@ -1,14 +1,17 @@
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy.special import chdtrc
+from scipy.stats import norm
 
 import bayesjudge as bj
 from bayesjudge import bias
 from bayesjudge.bias import certificates
-from bayesjudge.bias.certificates import noise
 from bayesjudge.bias.cautions import tail_factor
+from bayesjudge.bias.certificates import noise
 
 ABOUT = {"dim": 6, "tolerance": 0.5, "failure_prob": 0.01}
 
@@ -57,6 +60,34 @@ def test_exact_failure_matches_simulation(dim):
     left = np.linalg.norm(blurred, axis=1) > 0.6
     exact = noise.exact_failure(sigma, lengths=lengths, probs=probs, dim=dim, tolerance=0.6)
     assert abs(left.mean() - exact) < 5 * np.sqrt(exact * (1 - exact) / runs)
+
+
+@pytest.mark.parametrize("left", [1e-3, 1e-5, 1e-8, 1e-12])
+@pytest.mark.parametrize("dim", [1, 300, 30_000])
+def test_a_shift_that_all_but_reaches_the_tolerance_leaves_that_little_to_noise(dim, left):
+    """SciPy's distribution ends here; along the shift the noise is normal, across it chi-squared.
+
+    The length exceeds 1 if z > left / sd - across * sd / 2 to first order in the noise.
+    """
+    about = {"lengths": [1 - left], "probs": [1.0], "dim": dim, "tolerance": 1.0}
+    sd = np.sqrt(2) * noise.exact_noise_scale(**about, failure_prob=0.01)
+    assert 0 < sd < left
+    z, weight = np.polynomial.legendre.leggauss(400)
+    z = 9 * z
+    across = (left / sd - z) * (2 - left + sd * z) / sd
+    beyond = chdtrc(dim - 1, np.maximum(across, 0)) if dim > 1 else across < 0
+    failure = 9 * weight @ (norm.pdf(z) * beyond)
+    # the rule meets a step, in a normal density of 0.027, within one of its spacings
+    assert failure == pytest.approx(0.01, abs=0.027 * 18 / 400 * np.pi / 2)
+    assert noise.exact_failure(sd / np.sqrt(2), **about) == pytest.approx(0.01, rel=1e-4)
+    louder = noise.exact_failure(1.1 * sd / np.sqrt(2), **about)
+    assert louder > 0.015
+
+
+def test_a_shift_at_the_tolerance_leaves_nothing_to_noise():
+    about = {"probs": [1.0], "dim": 300, "tolerance": 1.8, "failure_prob": 0.01}
+    assert noise.exact_noise_scale(lengths=[1.8 * (1 - 1e-16)], **about) < 1e-14
+    assert noise.exact_noise_scale(lengths=[1.8], **about) < 1e-14
 
 
 def test_a_mean_centre_needs_the_root_mean_square():
@@ -152,3 +183,35 @@ def test_parts_add_up(design):
         [found["mean_shift", "format"].value * factor, found["repeat_noise"].value, 4 * factor]
     )
     assert_allclose(found["rms_shift", "format"].value, np.sqrt((parts**2).sum()), rtol=0.05)
+
+
+# All of them together ----------------------------------------------------------------------------
+
+
+def test_closed_forms_are_those_that_suit():
+    values = np.random.default_rng(8).normal(0, 1, 1100)
+    for few, scale, methods, why in (
+        (True, (0, 10), ["Variance parts", "Dirichlet, prior worst"], None),
+        (False, (0, 10), ["Variance parts"], "1100 different sizes"),
+        (True, (-np.inf, np.inf), ["Variance parts"], "has no ends"),
+    ):
+        x = np.clip(values[:100] if few else values, -5, 5)
+        made = bias.closed_forms(bias.Shifts.from_differences(x, scale=scale))
+        assert [one.method for one in made] == methods
+        said = {c.name: c.text for c in made[0].cautions}
+        assert why is None or why in said["no-exact-posterior"]
+    steps = bias.Shifts.from_differences([0, 1, 2], scale=(0, 4))
+    assert bias.closed_forms(steps, step=1)[1].method == "Dirichlet, prior spread"
+
+
+def test_compare_says_what_contradicts_a_method():
+    rows = bias.simulate(items=30, random_seed=1).assign(repeat=1)
+    again = rows[rows["variant"] == "order"].assign(score=50)
+    shifts = bias.Shifts.from_frame(
+        pd.concat([rows, again]), scale=(0, 100), design="item", repeats="neighbours"
+    )
+    table = bias.compare(shifts, ci_prob=0.9)
+    assert set(table.columns) >= {"quantity", "perturbation", "method", "low", "contradicted_by"}
+    against = table.groupby("method")["contradicted_by"].first()
+    assert against["Dirichlet, prior worst"] == "clustered-neighbours"
+    assert against["Variance parts"] == ""

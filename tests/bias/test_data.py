@@ -46,7 +46,9 @@ def test_several_scores_make_a_vector():
 def test_any_table_in_any_order(convert):
     one = bias.rms_shift(bias.Shifts.from_frame(TWO, **LIKERT)).table
     other = bias.rms_shift(bias.Shifts.from_frame(convert(TWO), **LIKERT)).table
-    pd.testing.assert_frame_equal(*(t.sort_values("perturbation", ignore_index=True) for t in (one, other)))
+    pd.testing.assert_frame_equal(
+        *(t.sort_values("perturbation", ignore_index=True) for t in (one, other))
+    )
 
 
 def test_missing_scores_must_be_spoken_for_and_are_counted():
@@ -61,7 +63,9 @@ def test_missing_scores_must_be_spoken_for_and_are_counted():
     for shifts in (dropped, worst):
         assert shifts.missing.sum() == 1
         assert "missing-rejudgements" in {c.name for c in bias.rms_shift(shifts).cautions}
-    assert bias.rms_shift(worst)["rms_shift", "bold"] != bias.rms_shift(dropped)["rms_shift", "bold"]
+    assert (
+        bias.rms_shift(worst)["rms_shift", "bold"] != bias.rms_shift(dropped)["rms_shift", "bold"]
+    )
     batch = bias.Shifts.from_frame(gone, scale=(1, 5), design="batch", missing="drop")
     assert batch.lengths.tolist() == [3]  # the batch without a's score is left out whole
 
@@ -166,3 +170,17 @@ def test_cells_put_reruns_with_the_baseline():
     assert shifts.means.tolist() == [[[3, 4], [3.5, 5]]]
     assert shifts.squares.tolist() == [4.5]  # (5 - 3.5)**2 + (2 - 3.5)**2
     assert shifts.freedom.tolist() == [2]
+
+
+def test_repr_fits_on_a_screen():
+    names = [f"judge {i}" for i in range(20)]
+    table = bias.simulate(items=50, judges=names, random_seed=1)
+    shifts = bias.Shifts.from_frame(
+        table, scale=(0, 100), design="item", judge="judge", rerun="rerun"
+    )
+    lines = repr(shifts).splitlines()
+    assert lines[0].startswith("Shifts of 3000 neighbours (one item perturbed and judged again)")
+    assert lines[1].endswith("and 14 more")
+    assert lines[2:] == ["  perturbations: format, order", "  reruns: rerun"]
+    assert max(map(len, lines)) < 120
+    assert "<br>" in shifts._repr_html_()

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy.special import betainc
@@ -51,8 +52,6 @@ def test_a_shift_off_the_steps_is_refused():
 
 
 def test_orders_are_counted_by_content():
-    import pandas as pd
-
     table = pd.DataFrame(
         [("a", *pair) for pair in [(1, 1), (1, 2), (1, 2), (2, 1), (0, 0), (0, 1)]]
         + [("b", 2, None), ("b", 2, 2)],
@@ -66,6 +65,15 @@ def test_orders_are_counted_by_content():
     assert orders.missing.tolist() == [0, 1]
     with pytest.raises(bj.InputError, match="neither"):
         bias.Orders.from_frame(table, judge="judge", missing="drop")
+
+
+def test_a_pair_that_repeats_is_refused():
+    rows = pd.DataFrame({"pair": ["p", "p", "q"], "llm": ["a", "b", "a"], "order1": 1, "order2": 2})
+    orders = bias.Orders.from_frame(rows, judge="llm", item="pair")
+    assert orders.pairs.tolist() == [2, 1]
+    assert repr(orders).splitlines()[1:] == ["  a: 2 pairs", "  b: 1 pairs"]
+    with pytest.raises(bj.InputError, match="occur more than once"):
+        bias.Orders.from_frame(rows, item="pair")
 
 
 def test_shares_are_beta_by_aggregation():

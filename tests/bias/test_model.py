@@ -21,6 +21,7 @@ from bayesjudge.core.estimate import Caution
 READ = {"scale": (0, 100), "design": "item", "rerun": "rerun"}
 
 
+@pytest.mark.sampling
 def test_likelihood_is_that_of_a_shared_baseline():
     """Against the dense covariance; a missing difference leaves its row and column out."""
     rng = np.random.default_rng(0)
@@ -35,6 +36,7 @@ def test_likelihood_is_that_of_a_shared_baseline():
         assert_allclose(one, expected, rtol=1e-10)
 
 
+@pytest.mark.sampling
 def test_differences_are_drawn_with_a_shared_baseline():
     """Means and covariances, within five Monte Carlo errors."""
     rng, size = np.random.default_rng(0), 4000
@@ -87,6 +89,7 @@ def grid_posterior(shifts, model):
     return weight, centre, after, spread, noise
 
 
+@pytest.mark.sampling
 def test_posterior_matches_quadrature(one_perturbation):
     fit = one_perturbation
     weight, centre, after, spread, noise = grid_posterior(fit.data, fit.spec)
@@ -108,12 +111,14 @@ def test_posterior_matches_quadrature(one_perturbation):
         assert_mc_quantile(rms, prob, np.interp(prob, below, grid))
 
 
+@pytest.mark.sampling
 def test_parts_of_the_square_add_up(one_perturbation):
     draws = one_perturbation.idata["posterior"]
     parts = draws["mean_shift"] ** 2 + draws["item_spread"] ** 2 + draws["repeat_noise"] ** 2
     assert_allclose(draws["rms_shift"] ** 2, parts)
 
 
+@pytest.mark.sampling
 def test_tail_is_that_of_the_parts(one_perturbation):
     fit = one_perturbation
     at = np.array([0.0, 5.0, 12.0])
@@ -126,6 +131,7 @@ def test_tail_is_that_of_the_parts(one_perturbation):
     assert found[0] == pytest.approx(1)
 
 
+@pytest.mark.sampling
 def test_certificates_of_a_fit(one_perturbation):
     fit = one_perturbation
     about = {"tolerance": 20, "failure_prob": 0.1, "units": "points"}
@@ -143,6 +149,7 @@ def test_certificates_of_a_fit(one_perturbation):
         certificates.certify(fit, **about, basis="tail")
 
 
+@pytest.mark.sampling
 def test_what_speaks_against_a_fit_speaks_against_its_certificate(one_perturbation):
     against = Caution("heavy-tailed-shifts", "a few items move far")
     fit = dataclasses.replace(one_perturbation, cautions=(against,))
@@ -166,6 +173,7 @@ def two_judges():
     return bias.fit(shifts, random_seed=2, draws=1000, chains=2)
 
 
+@pytest.mark.sampling
 def test_hierarchy_finds_judges_and_perturbations_apart(two_judges):
     fit = two_judges
     assert fit.converged, fit.cautions
@@ -184,6 +192,7 @@ def test_hierarchy_finds_judges_and_perturbations_apart(two_judges):
             assert abs((low + high) / 2 - value) < high - low, entry
 
 
+@pytest.mark.sampling
 def test_a_certificate_of_several_judges_covers_the_worst(two_judges):
     card = certificates.certify(two_judges, tolerance=10, failure_prob=0.2, units="points")
     assert card.worst == "loud, length"
@@ -195,7 +204,7 @@ def test_differences_cannot_be_fitted_and_the_message_says_what_can():
 
 
 def test_a_fit_says_what_its_model_leaves_out(monkeypatch):
-    monkeypatch.setattr(sampling, "sample", lambda model, **given: given["cautions"])
+    monkeypatch.setattr(sampling, "sample", lambda model, **given: given)
     rng = np.random.default_rng(0)
     table = bias.simulate(
         items=200, perturbations=["bold"], mean_shift=0, item_spread=4, random_seed=1, step=None
@@ -203,8 +212,11 @@ def test_a_fit_says_what_its_model_leaves_out(monkeypatch):
     rare = (table["variant"] == "bold") * rng.choice([0, 30], p=[0.97, 0.03], size=len(table))
     heavy = table.assign(score=np.clip(table["score"] + rare, 0, 100))
     for scores, warned in ((table, False), (heavy, True)):
-        cautions = bias.fit(bias.Shifts.from_frame(scores, **READ))
-        assert ("heavy-tailed-shifts" in {c.name for c in cautions}) is warned
+        given = bias.fit(bias.Shifts.from_frame(scores, **READ))
+        assert ("heavy-tailed-shifts" in {c.name for c in given["cautions"]}) is warned
+        against = {a.id: a.contradicted_by for a in given["assumptions"]}
+        assert against["normal-shifts"] == ("heavy-tailed-shifts",) * warned
+        assert against["separate-shifts"] == ()
 
 
 def test_an_open_scale_needs_a_unit():
@@ -216,5 +228,6 @@ def test_an_open_scale_needs_a_unit():
     model = bias.build_model(shifts, bias.NormalShifts(unit=100))
     closed = bias.build_model(bias.Shifts.from_frame(table, **READ))
     assert model.point_logps() == closed.point_logps()
-    with pytest.raises(bj.InputError, match="must be positive"):
-        bias.NormalShifts(noise=0)
+    with pytest.raises(bj.InputError, match="must be positive") as error:
+        bias.NormalShifts(noise=0, log_sd="wide")
+    assert len(error.value.problems) == 2

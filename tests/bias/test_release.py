@@ -30,6 +30,7 @@ def test_without_noise_the_ranking_survives_whole():
     assert_allclose(found.correlation, 1.0)
     assert "made" not in found.text
     assert card().text in found.text
+    assert repr(found).startswith("Release of 300 scores.")
 
 
 def test_the_centre_may_be_the_scores_own_mean():
@@ -133,5 +134,8 @@ def test_adherence_says_what_it_leaves_out_and_refuses_few_rows():
     assert "1 of 200 rows" in found.cautions[0].text
     with pytest.raises(bj.InputError, match="too few"):
         bias.schematic_adherence(factor_table(15), factors=list("abc"))
+    twice = factor_table().assign(item=[0, *range(199)])
+    with pytest.raises(bj.InputError, match="occur more than once"):
+        bias.schematic_adherence(twice, factors=["a"], item="item")
     with pytest.raises(bj.InputError, match="does not vary"):
         bias.schematic_adherence(factor_table().assign(score=1.0), factors=["a"])

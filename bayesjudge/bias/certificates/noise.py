@@ -31,6 +31,8 @@ NOISE_BOUNDS: dict[str, str] = {
     "laurent_massart": "Laurent and Massart's inequality (Theorem 3.3)",
     "chi2": "the exact chi-squared quantile",
 }
+#: From such a noncentrality on `chndtr` fails, and the length is normal to some 1e-7.
+FARTHEST = 1e11
 NoiseBound = Literal["laurent_massart", "chi2"]
 
 
@@ -320,8 +322,9 @@ def exact_failure(sigma: Any, *, lengths: Any, probs: Any, dim: int, tolerance: 
 
 def _beyond(tolerance: float, x: np.ndarray, sd: float, dim: int) -> np.ndarray:
     """Probability that a shift of length x and noise together are longer than the tolerance."""
-    exact = 1 - chndtr((tolerance / sd) ** 2, dim, (x / sd) ** 2)
-    # from noncentralities of some 1e11 on chndtr fails, and the length is normal to 1e-7
+    noncentrality = (x / sd) ** 2
+    near = np.where(noncentrality < FARTHEST, noncentrality, np.nan)
+    exact = 1 - chndtr((tolerance / sd) ** 2, dim, near)
     with np.errstate(divide="ignore", invalid="ignore"):
         sideways = (dim - 1) * sd / (2 * x)
         z = (sideways - (tolerance - x) / sd) / np.sqrt(1 + sideways * sd / x)
@@ -370,11 +373,13 @@ def exact_noise_scale(
 
     high = tolerance / np.sqrt(2 * squared_radius(dim, failure_prob, "chi2"))
     # a shift that all but reaches the tolerance leaves next to nothing
-    low = next((s for s in (high * 1e-6, high * 1e-20) if excess(s) <= 0), None)
-    if low is None:
+    low, xtol = high * 1e-6, 1e-14
+    if excess(low) > 0:
+        low, xtol = high * 1e-20, high * 1e-20
+    if excess(low) > 0:
         return 0.0
     # without any shift `high` fails exactly with the probability allowed: more noise fails more
-    return float(brentq(excess, low, high * (1 + 1e-9), xtol=1e-14))
+    return float(brentq(excess, low, high * (1 + 1e-9), xtol=xtol))
 
 
 class VoidCertificateWarning(UserWarning):
