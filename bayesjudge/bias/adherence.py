@@ -96,11 +96,11 @@ def schematic_adherence(
     ends = np.nanquantile(again, [tail, 1 - tail], axis=0)
     lost = len(frame) - len(kept)
     text = f"{lost} of {len(frame)} rows lack a score and were left out"
-    columns = np.array([value, *ends])
+    linear_and_curved = value[:2], *ends[:, :2]
     return Estimate(
         {
-            "r_squared": Quantity.over(columns[:, :2], {"terms": ["linear", "quadratic"]}),
-            "schematic_shift": Quantity.over(columns[:, 2]),
+            "r_squared": Quantity.over(linear_and_curved, {"terms": ["linear", "quadratic"]}),
+            "schematic_shift": Quantity.over((value[2], *ends[:, 2])),
         },
         method="Schematic adherence",
         ci_prob=ci_prob,

@@ -228,7 +228,7 @@ class Shifts:
             **self._cells(rows, perturbation),
         )
 
-    def _cells(self, rows: slice, perturbation: str | None) -> dict[str, np.ndarray | None]:
+    def _cells(self, rows: slice, perturbation: str | None) -> dict[str, Any]:
         """Statistics of the scores that are kept: reruns have no cells of their own."""
         names = ("counts", "means", "squares", "freedom")
         if self.counts is None or perturbation in self.reruns:

@@ -106,7 +106,7 @@ class Promise:
         of = "points" if self.units == "points" else "of the range"
         return f"within {self.tolerance:g} {of}, failure probability {self.failure_prob:g}"
 
-    def certificates(self, read: module.Shifts) -> dict[str, certificates.Certificate]:
+    def issued(self, read: module.Shifts) -> dict[str, certificates.Certificate]:
         """Certify each judge by itself, from its measured shifts."""
         if self.tolerance is None:
             return {}
@@ -358,7 +358,7 @@ def shifts(
     before = read_rows(rows, *scores, *(factor or ()), names=names)
     before = before[before[variant] == baseline]
     instant = module.closed_forms(read, ci_prob=shared.ci_prob, step=step)
-    cards = promise.certificates(read)
+    cards = promise.issued(read)
     out = released.make(before, item, scores, judge, cards, shared.seed)
 
     def sample() -> Fit:

@@ -99,7 +99,6 @@ def test_a_mean_centre_is_counted():
     scores[1, 0] = 1
     released = moving.alpha * scores + (1 - moving.alpha) * scores.mean(axis=1, keepdims=True)
     assert np.linalg.norm(released[1] - released[0]) == pytest.approx(0.5)
-    about = {"alpha": 0.4, "noise_prob": 0.01}
     noisy = [
         certificates.certify(
             shifts, **POINTS, center=center, alpha=0.4, noise_prob=0.01
@@ -151,3 +150,13 @@ def test_several_judges_must_be_taken_one_by_one():
     with pytest.raises(bj.InputError, match="one judge"):
         certificates.certify(shifts, **POINTS)
     assert certificates.certify(shifts.only(judge="a"), **POINTS).certified
+
+
+@pytest.mark.parametrize(("moved", "tolerance"), [(9, 0.5), (20, 0.9), (9, 0.4)])
+def test_the_largest_shrinkage_leaves_nothing_to_noise(moved, tolerance):
+    """Rounding puts the shift that is left at the tolerance, or (the first two) a hair below it."""
+    about = {"failure_prob": 0.05, "units": "points", "noise_prob": 0.01, "basis": "source"}
+    card = certificates.certify(shifts_of([0] * 50, [1] * moved), tolerance=tolerance, **about)
+    assert card.alpha < 1
+    assert 0 <= card.noise_scale < 1e-12
+    assert "estimation-error-ignored" in {c.name for c in card.cautions}

@@ -289,7 +289,7 @@ def tail_probability(fit: Fit, at: Any) -> dict[tuple[Hashable, ...], Any]:
 
 def _draws_of(fit: Fit, quantity: str) -> dict[tuple[Hashable, ...], np.ndarray]:
     """Draws (chain, draw) by coordinates."""
-    ((_, _, labels, draws),) = split_draws(fit.idata["posterior"], (quantity,))
+    ((_, _, labels, draws),) = split_draws(fit.idata["posterior"].to_dataset(), (quantity,))
     return dict(zip(labels, draws, strict=True))
 
 
