@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from bayesjudge.core.errors import UninformativeJudgeError, checking
@@ -115,7 +116,9 @@ def compare(
         One row a method and system: ``quantity``, ``method``, ``value``, ``low``, ``high``,
         ``width``, ``interval``; ``assumes``, in words; ``declared``, whether the declared design
         grants it; ``against``, the names of the cautions with which the data speak against it, and
-        empty where they do not. Closed forms that refuse are not there.
+        empty where they do not; ``mc_errors``, by how many Monte Carlo errors the sampled mean is
+        off the exact one (rates separate; beyond 4 one of them is wrong). Closed forms that refuse
+        are not there.
 
     Raises
     ------
@@ -130,8 +133,10 @@ def compare(
     [[False, ''], [True, '']]
     """
     results: list[Any] = list(closed_forms(counts, ci_prob=ci_prob, mismatched=True))
+    made = None
     if counts.propensity is None:
-        results.append(exact(counts, priors, ci_prob=ci_prob))
+        made = exact(counts, priors, ci_prob=ci_prob)
+        results.append(made)
     results += [] if fit is None else [fit]
     answer = OVERALL if counts.dim == "stratum" else "prevalence"
     rows = []
@@ -147,10 +152,44 @@ def compare(
             )
         )
     found = pd.concat(rows)
+    found["mc_errors"] = np.nan
+    if fit is not None and made is not None and fit.options.get("pooling") == "separate":
+        apart = mc_errors(fit, made)
+        sampled = (found["method"] == fit.method) & found["quantity"].isin(apart)
+        found.loc[sampled, "mc_errors"] = found.loc[sampled, "quantity"].map(apart)
     order = {quantity: i for i, quantity in enumerate(dict.fromkeys(found["quantity"]))}
     return found.sort_values(
         "quantity", key=lambda q: q.map(order), kind="stable", ignore_index=True
     )
+
+
+def mc_errors(fit: Fit, made: Estimate) -> dict[str, float]:
+    """By how many Monte Carlo errors the sampled means are off the exact ones.
+
+    Parameters
+    ----------
+    fit : Fit
+        With separate rates.
+    made : Estimate
+        From `exact`, of the same counts and priors.
+
+    Returns
+    -------
+    dict of str to float
+        By quantity. Beyond 4 one of the two is wrong: have more draws, or tell us.
+    """
+    from arviz_stats.base import array_stats
+
+    draws = fit.idata["posterior"]["prevalence"].to_numpy()
+    draws = draws.reshape(*draws.shape[:2], -1)
+    names = [f"prevalence[{s}]" for s in fit.data.systems or ()] or ["prevalence"]
+    return {
+        name: float(
+            (draws[..., i].mean() - made[name].value)
+            / array_stats.mcse(draws[..., i], method="mean")
+        )
+        for i, name in enumerate(names)
+    }
 
 
 def what_designs_buy(

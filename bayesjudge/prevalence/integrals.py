@@ -18,7 +18,7 @@ TINY = 1e-300
 #: Pieces of a sum that are smaller than it by this much (in logs) are left out.
 NEGLIGIBLE = 30.0
 #: Difference of two trapezoidal rules, one with half the nodes, at which the other is right.
-HALF = 3e-4
+HALF = 1e-4
 #: How often a step is halved before an integral is given up.
 HALVINGS = 7
 
@@ -89,7 +89,7 @@ class Piece(NamedTuple):
     second: Any
 
     def taken(self, chosen: Any) -> Piece:
-        """Some of its entries, or with a new axis."""
+        """Take some of its entries, or add an axis."""
         return Piece(*(part[chosen] for part in self))
 
 
@@ -165,9 +165,7 @@ def first_slopes_of(
     return slope, bend, mixed
 
 
-def log_integral(
-    piece: Piece, theta: Shares, group: np.ndarray, rule: Rule = Rule()
-) -> np.ndarray:
+def log_integral(piece: Piece, theta: Shares, group: np.ndarray, rule: Rule = Rule()) -> np.ndarray:
     """Log of the integrals over both shares, summed by group.
 
     Parameters

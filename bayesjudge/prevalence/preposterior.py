@@ -157,9 +157,7 @@ def label_next(counts: Counts, priors: Priors = Priors()) -> pd.DataFrame:
         now = posterior_of(counts, priors)
         rows = {kind: _after(counts, priors, kind, now) for kind in kinds}
     except NotIntegrated as error:
-        raise InputError(
-            "label_next", ["labels, verdicts and priors contradict each other; check the data"]
-        ) from error
+        raise InputError("label_next", [f"the posterior cannot be integrated: {error}"]) from error
     table = pd.DataFrame.from_dict(rows, orient="index", columns=["right", "expected_sd"])
     table.insert(1, "sd", now.sd)
     return table.rename_axis("kind").sort_values("expected_sd")

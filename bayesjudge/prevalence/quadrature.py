@@ -22,7 +22,7 @@ from bayesjudge.prevalence.model import Priors
 from bayesjudge.prevalence.shares import Beta, Marginal, Posterior
 
 #: The second rule has other ends, other nodes, and the integrals in the other order.
-FIRST, SECOND = Rule(step=0.22, swap=True), Rule(drop=26.0)
+FIRST, SECOND = Rule(step=0.3, swap=True), Rule(drop=26.0, step=0.27)
 Pair = tuple[float, float]
 #: Integrals done at once: bounds the memory.
 AT_ONCE = 256
@@ -58,6 +58,11 @@ def posterior_of(counts: Counts, priors: Priors) -> Posterior:
         power = Beta(prior.alpha + good, prior.beta + bad)
         pieces = _error_rates(counts, priors)
         size = counts.test_n + sum(counts.all_labels.values())
+    # of a problem and its mirror one is done, so that they agree to the last digit
+    mirrored = tuple(pieces[0][0]) > tuple(pieces[1][0])
+    if mirrored:
+        order = (1, 0, 3, 2)[: len(pieces)]
+        pieces, power = [(pieces[i][0], -pieces[i][1]) for i in order], Beta(*power[::-1])
     density = partial(_log_density, pieces, power)
     return Posterior(
         Marginal(
@@ -66,6 +71,7 @@ def posterior_of(counts: Counts, priors: Priors) -> Posterior:
             second=partial(density, partial(log_integral, rule=SECOND)),
             power=power,
             noise=size * np.finfo(float).eps,
+            mirrored=mirrored,
         )
     )
 
@@ -82,7 +88,10 @@ def _error_rates(counts: Counts, priors: Priors) -> list[tuple[Piece, int]]:
     hit = q1.alpha + hits, q1.beta + correct - hits
     wrong = q0.beta + incorrect - caught, q0.alpha + caught
     seen = counts.test_pass, counts.test_n - counts.test_pass
-    pieces = [(_from_rates(hit, wrong, seen), 1), (_from_rates(wrong[::-1], hit[::-1], seen[::-1]), -1)]
+    pieces = [
+        (_from_rates(hit, wrong, seen), 1),
+        (_from_rates(wrong[::-1], hit[::-1], seen[::-1]), -1),
+    ]
     if not priors.better_than_chance:
         pieces += [
             (_from_rates(wrong, hit, seen), -1),
@@ -149,7 +158,12 @@ def _log_density(
     """Log density of a prevalence's logit; at the ends themselves, but for its power there."""
     found = []
     for x in np.array_split(logit, -(-logit.size * len(pieces) // AT_ONCE)):
-        every = Piece(*(np.repeat(np.array(part, float), x.size) for part in zip(*(p for p, _ in pieces), strict=True)))
+        every = Piece(
+            *(
+                np.repeat(np.array(part, float), x.size)
+                for part in zip(*(p for p, _ in pieces), strict=True)
+            )
+        )
         theta = shares_at(np.concatenate([side * x for _, side in pieces]))
         found.append(integral(every, theta, np.tile(np.arange(x.size), len(pieces))))
     theta = shares_at(logit)

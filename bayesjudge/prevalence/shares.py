@@ -24,7 +24,7 @@ SMOOTH, LOG_SMOOTH = 1e-10, 3e-7
 #: the mean, from which on there is no answer.
 AGREE = 1e-5
 #: A density that takes more panels is not resolved.
-MOST_PANELS = 400
+MOST_PANELS = 200
 
 
 #: First panels of a log density end where it has fallen by so much.
@@ -60,6 +60,8 @@ class Marginal(NamedTuple):
         Powers of the share and of its complement that the density has as factors at the ends.
     noise : float
         Rounding error of a log density.
+    mirrored : bool
+        Whether all of this is said of the complement: a problem and its mirror are then one.
     """
 
     rough: Callable[[np.ndarray], np.ndarray]
@@ -67,6 +69,7 @@ class Marginal(NamedTuple):
     second: Callable[[np.ndarray], np.ndarray]
     power: Beta
     noise: float
+    mirrored: bool = False
 
 
 class Posterior:
@@ -95,7 +98,7 @@ class Posterior:
         self._top = curve.top
         half = np.diff(edges, axis=1)[:, 0] / 2
         nodes = _nodes_of(edges, _cosines())
-        share, rest = logistic(nodes)
+        share, rest = self._shares(nodes)
         mass = np.exp(log) * half[:, None] * _fejer()
         total = mass.sum()
         self.mean = float((mass * share).sum() / total)
@@ -117,7 +120,7 @@ class Posterior:
         log = marginal.second(nodes) - curve.top
         off = np.exp(log) - np.exp(curve(nodes))
         off *= (np.diff(edges, axis=1) / 2 * weights).ravel()
-        share, _ = logistic(nodes)
+        share, _ = self._shares(nodes)
         # how far it is off: in units of the normaliser, and the mean in posterior sd
         self.checked = (
             float(off.sum() / total),
@@ -126,20 +129,28 @@ class Posterior:
         if not np.all(np.abs(self.checked) < AGREE + 10 * marginal.noise):
             raise NotIntegrated(f"two rules differ by {self.checked[0]:.1e} of the normaliser")
 
+    def _shares(self, logit: Any) -> tuple[Any, Any]:
+        """Shares at logits of the density, and their complements."""
+        share, rest = logistic(logit)
+        return (rest, share) if self._marginal.mirrored else (share, rest)
+
     def cdf(self, share: Any) -> Any:
         """Posterior probability that the share is at most `share`."""
         share = np.clip(share, 0.0, 1.0)
         with np.errstate(divide="ignore"):
             x = np.log(share) - np.log1p(-share)
+        x = -x if self._marginal.mirrored else x
         panel = np.clip(np.searchsorted(self._edges[:, 1], x), 0, len(self._edges) - 1)
         low, high = self._edges[panel, 0], self._edges[panel, 1]
         inside = np.clip((2 * x - low - high) / (high - low), -1, 1)
         found = chebyshev.chebval(inside, self._cdf[:, panel], tensor=False)
-        return np.clip(found, 0, 1)
+        found = np.clip(found, 0, 1)
+        return 1 - found if self._marginal.mirrored else found
 
     def quantile(self, prob: Any) -> Any:
         """Share below which lies the probability `prob`; has the shape of `prob`."""
-        prob = np.asarray(prob, float)
+        asked = np.asarray(prob, float)
+        prob = 1 - asked if self._marginal.mirrored else asked
         panel = np.clip(np.searchsorted(self._ends, prob) - 1, 0, len(self._edges) - 1)
         series = self._cdf[:, panel]
         low, high = np.full(prob.shape, -1.0), np.full(prob.shape, 1.0)
@@ -148,8 +159,8 @@ class Posterior:
             below = chebyshev.chebval(middle, series, tensor=False) < prob
             low, high = np.where(below, middle, low), np.where(below, high, middle)
         start, end = self._edges[panel, 0], self._edges[panel, 1]
-        share, _ = logistic(start + (end - start) * (low + 1) / 2)
-        return np.where(prob <= 0, 0.0, np.where(prob >= 1, 1.0, share))[()]
+        share, _ = self._shares(start + (end - start) * (low + 1) / 2)
+        return np.where(asked <= 0, 0.0, np.where(asked >= 1, 1.0, share))[()]
 
     def interval(self, ci_prob: float, kind: str = "eti") -> tuple[float, float]:
         """Equal-tailed (``"eti"``) or shortest (``"hdi"``) interval that holds `ci_prob`."""
@@ -169,13 +180,16 @@ class Posterior:
 
     def depths(self, prior: Beta) -> tuple[float, float]:
         """By how much the log likelihood at 0, and at 1, is below its maximum: 0 or negative."""
+        mirrored = self._marginal.mirrored
+        prior = Beta(prior.b, prior.a) if mirrored else prior
         share, rest = log_logistic(self._nodes)
         seen = self._log - prior.a * share - prior.b * rest
         far = self._marginal.first(np.array([-np.inf, np.inf])) - self._top
         power = self._marginal.power
         ends = np.where([power.a > prior.a, power.b > prior.b], -np.inf, far)
         top = max(_peak(seen.ravel(), self._nodes.ravel()), *ends)
-        return float(ends[0] - top), float(ends[1] - top)
+        first, last = (float(end - top) for end in ends)
+        return (last, first) if mirrored else (first, last)
 
     def reaches(self, prior: Beta, drop: float) -> tuple[bool, bool]:
         """Whether the likelihood at 0, and at 1, is within `drop` (in logs) of its maximum."""
@@ -189,7 +203,7 @@ def logistic(logit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def log_logistic(logit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Logs of shares and of their complements."""
+    """Take logs of shares and of their complements."""
     return -np.logaddexp(0, -logit), -np.logaddexp(0, logit)
 
 
@@ -201,13 +215,16 @@ class LogCurve:
         done: list[tuple[np.ndarray, ...]] = []
         waiting = _between(_support(marginal.rough))
         points = chebyshev.chebpts1(LOG_NODES)
+        allowed = LOG_SMOOTH + 10 * marginal.noise
         while len(waiting):
             nodes = _nodes_of(waiting, points)
             log = marginal.first(nodes.ravel()).reshape(nodes.shape)
             self.top = max(self.top, float(log.max()))
             series = _series(log)
             weight = np.exp(np.clip(log.max(axis=1) - self.top, -700, 0))
-            rough = np.abs(series[-2:]).max(axis=0) * weight > LOG_SMOOTH + 10 * marginal.noise
+            rough = np.abs(series[-2:]).max(axis=0) * weight > allowed
+            # what stays rough however short the panels are is the error of the integrals
+            allowed = min(1.7 * allowed, AGREE + 10 * marginal.noise)
             if not np.isfinite(series).all() or sum(len(one[0]) for one in done) > MOST_PANELS:
                 raise NotIntegrated("the density could not be resolved")
             done.append((waiting[~rough], series.T[~rough]))
@@ -260,7 +277,7 @@ def _ordered(done: list[tuple[np.ndarray, ...]]) -> list[np.ndarray]:
 
 
 def _support(rough: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """Ends of the first panels: where the density is not negligible, and its modes.
+    """Choose ends of the first panels: where the density is not negligible, and its modes.
 
     Zooms in on every mode of the density until it is resolved, and on both of its ends.
     """
@@ -277,10 +294,15 @@ def _support(rough: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     low, high = x[max(held[0] - 1, 0)], x[min(held[-1] + 1, x.size - 1)]
     modes = [i for i in _modes(log) if log[i] > log.max() - DROP]
     level = log.max() - log
-    down = [np.interp(drop, *part) for drop in STAGES for part in (
-        (level[held[-1]:modes[-1]:-1][::-1], x[held[-1]:modes[-1]:-1][::-1]),
-        (level[held[0]:modes[0]][::-1], x[held[0]:modes[0]][::-1]),
-    ) if len(part[0]) > 1]
+    down = [
+        np.interp(drop, *part)
+        for drop in STAGES
+        for part in (
+            (level[held[-1] : modes[-1] : -1][::-1], x[held[-1] : modes[-1] : -1][::-1]),
+            (level[held[0] : modes[0]][::-1], x[held[0] : modes[0]][::-1]),
+        )
+        if len(part[0]) > 1
+    ]
     return np.unique([low, *x[modes], *down, high])
 
 
