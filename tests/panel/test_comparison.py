@@ -8,7 +8,7 @@ import pytest
 
 import bayesjudge as bj
 from bayesjudge.panel import comparison
-from bayesjudge.panel.comparison import held_out
+from bayesjudge.panel.compare import held_out
 from bayesjudge.panel.labelling import _choose
 from bayesjudge.panel.methods import METHODS
 from tests.panel.conftest import code_feedback

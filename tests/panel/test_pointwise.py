@@ -7,7 +7,7 @@ import xarray as xr
 from scipy.special import betaln
 
 import bayesjudge as bj
-from bayesjudge.panel.pointwise import log_likelihood_of
+from bayesjudge.panel.loo import log_likelihood_of
 from bayesjudge.panel.predictive import log_likelihood, logits_of
 
 Votes, Priors = bj.panel.Votes, bj.panel.Priors
