@@ -156,7 +156,10 @@ def effective_judges(votes: Votes) -> dict[int, float]:
     ----------
     Kish (1965), Survey Sampling, Section 5.4.
     """
-    table, size = dependence(votes), len(votes.judges)
+    return _effective(dependence(votes), len(votes.judges))
+
+
+def _effective(table: pd.DataFrame, size: int) -> dict[int, float]:
     found = {}
     for truth in (0, 1):
         mean = table.loc[table["truth"] == truth, "correlation"].mean()
@@ -212,7 +215,7 @@ def _differing(votes: Votes) -> Iterator[Caution]:
 
 def _dependent(votes: Votes) -> Iterator[Caution]:
     table = dependence(votes)
-    effective = effective_judges(votes)
+    effective = _effective(table, len(votes.judges))
     for truth, word in ((0, "bad"), (1, "good")):
         rows = table[table["truth"] == truth].dropna()
         rejected = rows[rows["p_value"] < REJECT_P / max(len(rows), 1)]

@@ -3,7 +3,6 @@
 from contract import Module
 
 import bayesjudge.panel as module
-from bayesjudge import BetaPrior
 
 
 def votes_of(**settings):
@@ -20,10 +19,8 @@ def models():
     return [
         (module.PooledDawidSkene(), votes),
         (module.DawidSkene(), votes),
-        (module.DawidSkene(better_than_chance=False, answering=BetaPrior(4, 2)), votes),
         (module.Correlated(nodes=7), votes),
         (module.MulticlassDawidSkene(), three),
-        (module.MulticlassDawidSkene(missing="response"), three),
         (module.BiasPooling(), votes),
         (module.VoteRegression(), votes),
     ]
