@@ -99,9 +99,7 @@ def test_models_are_compared_by_what_they_say_of_labels(monkeypatch, model_fit):
     fit = model_fit(bj.panel.VoteRegression())
     monkeypatch.setattr(sys.modules[held_out.__module__], "fit", lambda *_, **__: fit)
     methods = ("panel_mean", bj.panel.VoteRegression())
-    table = bj.panel.cross_validate(
-        fit.data, methods, hide="items", kept=20, repeats=1, elpd=True
-    )
+    table = bj.panel.cross_validate(fit.data, methods, hide="items", kept=20, repeats=1, elpd=True)
     found = bj.panel.loo(fit)
     assert table.loc["VoteRegression", "elpd"] == pytest.approx(found.elpd / found.n)
     assert np.isnan(table.loc["panel_mean", "elpd"])
