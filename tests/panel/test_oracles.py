@@ -23,6 +23,7 @@ VOTES = Votes(
     judges=("a", "b"),
     count=[2, 1, 2, 1, 2, 1, 1, 1],
 )
+CHEAP = {"on_unused_input": "ignore", "mode": "FAST_COMPILE"}
 WEIGHT, LEVEL = np.array([1.3, -0.4]), np.array([0.2, -0.5])
 POINT = {
     "intercept": 0.3,
@@ -107,11 +108,7 @@ def test_bias_pooling_is_binomial_and_normal():
         density = pm.logp(rv, model.rvs_to_values[rv])
         inputs = [model[name] for name in point]
         values = [np.asarray(v, float) for v in point.values()]
-        found[rv.name] = float(
-            np.sum(
-                function(inputs, density, on_unused_input="ignore", mode="FAST_COMPILE")(*values)
-            )
-        )
+        found[rv.name] = float(np.sum(function(inputs, density, **CHEAP)(*values)))
     g, passing = expit(level), expit(level + bias)
     item, truth, generator = [], [], []
     for row, count in enumerate(votes.count):
