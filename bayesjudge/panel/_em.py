@@ -17,13 +17,13 @@ TINY = 1e-300
 class Rates:
     """What the model says of generators and judges."""
 
-    shares: np.ndarray
-    confusion: np.ndarray
+    shares: np.ndarray  # generator, class
+    confusion: np.ndarray  # judge, class, response
 
 
 @dataclass(frozen=True)
 class Solution:
-    """Where expectation-maximisation ended."""
+    """Result of expectation-maximisation."""
 
     rates: Rates
     log_likelihood: float
@@ -42,10 +42,10 @@ class Problem:
         codes = votes.votes.astype(int)
         if missing == "response":
             codes = np.where(codes == MISSING, k, codes)
-        cells, columns = codes.shape
+        patterns, columns = codes.shape
         # one column for each (judge, response); a judge who voted twice counts twice
-        self.given = np.zeros((cells, len(votes.judges) * self.n_responses))
-        rows = np.arange(cells)
+        self.given = np.zeros((patterns, len(votes.judges) * self.n_responses))
+        rows = np.arange(patterns)
         for column in range(columns):
             seen = codes[:, column] != MISSING
             at = votes.judge_of_column[column] * self.n_responses + codes[:, column]
@@ -55,7 +55,7 @@ class Problem:
         self.labels = np.eye(k)[votes.truth[self.known]]
 
     def first_guess(self) -> np.ndarray:
-        """Share of the votes for each class; a pattern without votes is open."""
+        """Share of the votes for each class; a pattern without votes has equal chances."""
         by_class = self.given.reshape(len(self.given), -1, self.n_responses)[:, :, : self.n_classes]
         tally = by_class.sum(axis=1) + 1e-3
         return self._with_labels(tally / tally.sum(axis=1, keepdims=True))
@@ -112,7 +112,11 @@ def solve(
 
 
 def covariance(problem: Problem, rates: Rates, pseudo: float) -> tuple[np.ndarray, np.ndarray]:
-    """Covariance of the estimate, from the curvature of the penalised log-likelihood."""
+    """Standard errors on the logit scale of shares and rates, from the curvature at the mode.
+
+    The curvature is the change of the score, which expectation gives in closed form, along each
+    coordinate of the softmax scale.
+    """
     blocks = _rows(rates.shares) + _rows(rates.confusion)
     sizes = [len(row) for row in blocks]
     logits = np.concatenate([np.log(row[:-1] / row[-1]) for row in blocks])

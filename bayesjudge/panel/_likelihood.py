@@ -28,7 +28,7 @@ def logits_of(fit: Fit) -> np.ndarray:
 def log_joint(fit: Fit, rows: np.ndarray, draws: np.ndarray | None = None) -> Iterator[np.ndarray]:
     """Log probability of votes and class of some patterns: (n_rows, n_classes) for each draw."""
     votes: Votes = fit.data
-    first, place = distinct(votes.votes[rows].astype(np.int64) + 1)
+    first, votes_of_row = distinct(votes.votes[rows].astype(np.int64) + 1)
     every = np.arange(len(fit.draws(fit.quantities[0])))
     given = Problem(votes, fit.spec._missing).given[rows[first]]  # type: ignore[attr-defined]
     shares, tables, log_weight = _parameters(fit, every if draws is None else draws)
@@ -36,7 +36,7 @@ def log_joint(fit: Fit, rows: np.ndarray, draws: np.ndarray | None = None) -> It
         judges, k, r, nodes = table.shape
         by_node = given @ table.transpose(0, 2, 1, 3).reshape(judges * r, k * nodes)
         by_class = logsumexp(by_node.reshape(-1, k, nodes) + log_weight, axis=2)
-        yield by_class[place] + np.log(np.maximum(share, TINY))[votes.generator[rows]]
+        yield by_class[votes_of_row] + np.log(np.maximum(share, TINY))[votes.generator[rows]]
 
 
 def _parameters(fit: Fit, draws: np.ndarray) -> tuple[Any, Iterator[np.ndarray], Any]:

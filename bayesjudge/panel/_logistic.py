@@ -27,9 +27,9 @@ def vote_scores(votes: Votes) -> np.ndarray:
 class Mode:
     """Posterior mode of the regression, with the curvature there."""
 
-    weights: np.ndarray
+    weights: np.ndarray  # level, generators, shared weight of a vote, judges
     covariance: np.ndarray
-    design: np.ndarray
+    design: np.ndarray  # of every distinct pattern
 
     @property
     def chance(self) -> np.ndarray:
@@ -61,12 +61,12 @@ def find_mode(votes: Votes) -> Mode:
 
 def shares_at(votes: Votes, mode: Mode) -> tuple[np.ndarray, np.ndarray]:
     """Share of good ones among each generator's items: known ones counted, others predicted."""
-    p, open_ = mode.chance, votes.truth == MISSING
-    expected = np.where(open_, p, votes.truth)
+    p, unknown = mode.chance, votes.truth == MISSING
+    expected = np.where(unknown, p, votes.truth)
     size, n = len(votes.generators), votes.items
     value = np.bincount(votes.generator, votes.count * expected, size) / n
     slope = np.zeros((size, mode.weights.size))
-    spread = np.where(open_, p * (1 - p), 0) * votes.count
+    spread = np.where(unknown, p * (1 - p), 0) * votes.count
     np.add.at(slope, votes.generator, spread[:, None] * mode.design)
     slope /= n[:, None]
     own = np.bincount(votes.generator, spread, size) / n**2

@@ -24,9 +24,9 @@ SMOOTHING = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
 class PassRates:
     """How often each judge passed each generator, with what is known of some."""
 
-    rates: np.ndarray
-    prevalence: np.ndarray
-    sensitivity: np.ndarray
+    rates: np.ndarray  # generator, judge; nan if a judge never saw a generator
+    prevalence: np.ndarray  # nan if it is not known
+    sensitivity: np.ndarray  # on the labelled items
     specificity: np.ndarray
 
     @classmethod
@@ -46,7 +46,7 @@ class PassRates:
 
 @dataclass(frozen=True)
 class Minimum:
-    """Where a minimisation ended."""
+    """Result of a minimisation."""
 
     prevalence: np.ndarray
     sensitivity: np.ndarray
@@ -64,7 +64,12 @@ def loss_of(
     weights: tuple[float, float, float] = (2.0, 1.0, 10.0),
     smoothing: float = 0.0,
 ) -> tuple[float, np.ndarray]:
-    r"""Loss of the regression, with its gradient."""
+    r"""Loss of the regression, with its gradient (a subgradient at a kink).
+
+    Pass rates are compared with :math:`g_i v_j^+ + (1 - g_i)(1 - v_j^-)` by cross-entropy, averaged
+    over the cells that were observed (eq. 2), and known quantities with theirs by the root of the
+    mean square (eq. 3). `smoothing` takes the kink off the roots.
+    """
     seen = ~np.isnan(known.rates)
     p = np.where(seen, known.rates, 0.5)
     g = prevalence[:, None]
@@ -103,7 +108,12 @@ def minimise(
     starts: int = 10,
     random_seed: int = 0,
 ) -> Minimum:
-    """Minimise the loss from several starts, and take the lowest."""
+    """Minimise the loss from several starts, and take the lowest.
+
+    The roots of eq. (3) have a kink exactly where the calibration is met, and there the line search
+    of ``"source"`` gives up: the result is a point on the way. ``"exact"`` smooths the kink and
+    takes the smoothing away in steps, which reaches the minimum.
+    """
     seen = ~np.isnan(known.rates)
     with checking("panel.regression") as require:
         require(solver in ("exact", "source"), f"solver={solver!r}: exact or source")

@@ -1,4 +1,4 @@
-"""What the votes say of each generator as a whole: its panel pass rate, and how sure that is."""
+"""Pass rate of the panel by generator, with its sampling error."""
 
 from __future__ import annotations
 
@@ -12,17 +12,21 @@ from bayesjudge.panel.voting import require_binary
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """Pass rate of the panel by generator, with sampling errors from item-level votes."""
+    """Pass rate of the panel by generator, with sampling errors from item-level votes.
+
+    An item's vote is the mean of the votes given on it: the votes on one item are not independent,
+    so an item, and not a vote, is the unit that sampling errors are computed from.
+    """
 
     generators: tuple[str, ...]
-    labelled_n: np.ndarray
-    labelled_good: np.ndarray
-    labelled_rate: np.ndarray
-    other_n: np.ndarray
+    labelled_n: np.ndarray  # labelled items that have a vote
+    labelled_good: np.ndarray  # the good ones among them
+    labelled_rate: np.ndarray  # their mean vote; 0.5 if there are none
+    other_n: np.ndarray  # items without the truth that have a vote
     other_rate: np.ndarray
-    spread: np.ndarray
-    slope: float
-    residual: np.ndarray
+    spread: np.ndarray  # standard deviation of an item's vote
+    slope: float  # a good item's vote less a bad one's, within generators
+    residual: np.ndarray  # standard deviation of an item's vote given its truth
 
     @property
     def rate(self) -> np.ndarray:

@@ -106,7 +106,7 @@ def correlate(given: np.ndarray, count: np.ndarray) -> np.ndarray:
 
 
 def dependence(votes: Votes) -> pd.DataFrame:
-    """List how the votes of every two judges hang together once the truth is known.
+    """List the correlation of every two judges' votes given the truth.
 
     Parameters
     ----------

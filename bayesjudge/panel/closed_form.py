@@ -366,7 +366,7 @@ def regression(
     loss is lower and the errors are several times larger: the loss, not the optimiser, is at fault.
     If ``"source"`` stops depends on the starts, which the source does not state to the digit:
     with one labelled generator it stops 2.7 to 3.5 points off on average, where 1.76 is published
-    (tests/panel/test_regression.py). No setting that we tried gives that figure.
+    (tests/panel/test_pass_rate_regression.py). No setting that we tried gives that figure.
 
     References
     ----------

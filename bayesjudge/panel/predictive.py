@@ -233,8 +233,8 @@ def _statistics(given: np.ndarray, generator: np.ndarray, votes: Votes) -> dict[
     pairs = voted * (voted - 1)
     fails = voted - passes
     if pairs.any():
-        alike = passes * (passes - 1) + fails * (fails - 1)
-        found["agreement", "", ""] = float(alike.sum() / pairs.sum())
+        agreed = passes * (passes - 1) + fails * (fails - 1)
+        found["agreement", "", ""] = float(agreed.sum() / pairs.sum())
     return found
 
 

@@ -296,6 +296,7 @@ def test_refusals(call, words):
         call(votes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_labelled", [50, 150])
 def test_difference_and_model_cover_what_was_simulated(n_labelled):
     found = {bj.panel.difference: [], bj.panel.model_assisted: []}
@@ -316,3 +317,25 @@ def test_difference_and_model_cover_what_was_simulated(n_labelled):
     for method, covered in found.items():
         noise = 5 * np.sqrt(0.9 * 0.1 / len(covered))
         assert abs(np.mean(covered) - 0.9) < noise, method.__name__
+
+
+def test_a_closed_form_that_refuses_is_a_caution_of_the_first():
+    votes = Votes.from_frame(bj.panel.simulate(random_seed=1))
+    made = bj.panel.closed_forms(votes)
+    assert len(made) == 7
+    assert not any(one.cautions for one in made)
+    first, *others = bj.panel.closed_forms(votes.hide(*votes.generators), ci_prob=0.9)
+    refused = [c.text for c in first.cautions if c.name == "not-computed"]
+    assert len(refused) + len(others) == 6
+    assert any("no labelled item is good" in text for text in refused)
+
+
+def test_what_labels_contradict_stands_at_the_assumption():
+    votes = code_feedback()
+    by_id = {one.id: one for one in bj.panel.dawid_skene_em(votes).assumptions}
+    assert by_id["same-error-rates"].contradicted_by == ("error-rates-differ",)
+    assert by_id["independent-errors"].contradicted_by == ("dependent-judges", "near-duplicates")
+    table = bj.panel.compare(votes)
+    against = table.set_index("method")["contradicted_by"]
+    assert set(against["Logit shift"]) == {""}
+    assert "error-rates-differ" in against["Rogan-Gladen by judge, averaged"].iloc[0]

@@ -441,3 +441,5 @@ def test_a_fully_labelled_generator_is_known_exactly(model):
     assert estimate["prevalence", "g1"] == pytest.approx((share, share, share), rel=1e-12)
     assert estimate["prevalence", "g2"].low >= votes.labelled[1, 1] / 50
     assert estimate["prevalence", "g3"].low < estimate["prevalence", "g3"].high
+    alone = fit_of_draws(votes.only("g1"), model, 500, prevalence=np.full(1, 0.6), **rates)
+    assert alone.estimate(target="items")["prevalence", "g1"].low == pytest.approx(share)

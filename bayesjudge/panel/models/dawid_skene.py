@@ -188,8 +188,18 @@ class Correlated(PooledDawidSkene):
 
     Parameters
     ----------
-    prevalence, discrimination, discrimination_spread, leniency, leniency_spread, answering
-        See `PooledDawidSkene`.
+    prevalence : BetaPrior or mapping of str to BetaPrior, default ``BetaPrior()``
+        Share of good outputs of each generator.
+    discrimination : NormalPrior, default ``NormalPrior(0.7, 0.7)``
+        Logarithm of the population's mean discrimination, as in `PooledDawidSkene`.
+    discrimination_spread : float, default 0.5
+        How much the logarithm differs between judges.
+    leniency : NormalPrior, default ``NormalPrior(0, 1.5)``
+        The population's mean leniency.
+    leniency_spread : float, default 1
+        How much it differs between judges.
+    answering : BetaPrior, optional
+        Probability of a vote at all, as in `PooledDawidSkene`.
     shared_effect : float, default 1.5
         Scale of the half-normal prior of the effect's standard deviation, on bad and on good items.
     nodes : int, default 21
