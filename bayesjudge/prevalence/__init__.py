@@ -2,21 +2,21 @@
 
 from bayesjudge.core.intervals import clopper_pearson, wilson
 from bayesjudge.prevalence.boundary import reached
-from bayesjudge.prevalence.budget import judge_regime, labels_needed, width_curves
-from bayesjudge.prevalence.class_fit import ClassPriors, fit_classes
-from bayesjudge.prevalence.class_shares import class_shares
-from bayesjudge.prevalence.classes import ClassCounts
+from bayesjudge.prevalence.budget.allocation import judge_regime, labels_needed, width_curves
+from bayesjudge.prevalence.classes.model import ClassPriors, fit_classes
+from bayesjudge.prevalence.classes.closed_form import class_shares
+from bayesjudge.prevalence.classes.data import ClassCounts
 from bayesjudge.prevalence.closed_form import (
     human_only,
     naive,
     rogan_gladen,
 )
-from bayesjudge.prevalence.comparing import closed_forms, compare, what_designs_buy
+from bayesjudge.prevalence.compare import closed_forms, compare, what_designs_buy
 from bayesjudge.prevalence.data import Counts
-from bayesjudge.prevalence.design import allocate, best_allocation, interval_width
+from bayesjudge.prevalence.budget.allocation import allocate, best_allocation, interval_width
 from bayesjudge.prevalence.exact_posterior import exact
 from bayesjudge.prevalence.model import Priors, build_model, fit
-from bayesjudge.prevalence.planning import plan
+from bayesjudge.prevalence.budget.plan import plan
 from bayesjudge.prevalence.plots import (
     plot_correction,
     plot_plan,
@@ -28,11 +28,11 @@ from bayesjudge.prevalence.plots import (
 )
 from bayesjudge.prevalence.preposterior import expected_width, label_next
 from bayesjudge.prevalence.propensities import propensity_weighted
-from bayesjudge.prevalence.reading import CALIBRATIONS
+from bayesjudge.prevalence._reading import CALIBRATIONS
 from bayesjudge.prevalence.resampled import bootstrap
 from bayesjudge.prevalence.sampled import conditional_calibration, difference, post_stratified
 from bayesjudge.prevalence.simulate import simulate
-from bayesjudge.prevalence.systems import contrasts, ranking
+from bayesjudge.prevalence.compare import contrasts, ranking
 
 __all__ = [
     "CALIBRATIONS",

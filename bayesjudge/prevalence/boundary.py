@@ -8,7 +8,7 @@ from scipy.special import betainc
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.priors import BetaPrior
-from bayesjudge.prevalence.classes import ClassCounts
+from bayesjudge.prevalence.classes.data import ClassCounts
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.described import OVERALL
 from bayesjudge.prevalence.model import Priors

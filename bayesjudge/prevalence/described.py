@@ -12,7 +12,7 @@ import pandas as pd
 from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.prevalence.cautions import cautions_of, doubts
 from bayesjudge.prevalence.data import Counts
-from bayesjudge.prevalence.reading import CALIBRATIONS
+from bayesjudge.prevalence._reading import CALIBRATIONS
 
 LEE = "Lee et al. (2025), How to Correctly Report LLM-as-a-Judge Evaluations"
 SAME_JUDGE = "the judge has the same sensitivity and specificity on labelled and on test items"

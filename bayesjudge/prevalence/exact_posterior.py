@@ -9,7 +9,7 @@ from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Interval
 from bayesjudge.prevalence.boundary import depths_of, extended
 from bayesjudge.prevalence.cautions import cautions_of
 from bayesjudge.prevalence.data import Counts
-from bayesjudge.prevalence.declared import granted
+from bayesjudge.prevalence.model import granted
 from bayesjudge.prevalence.described import judged, with_overall
 from bayesjudge.prevalence.model import SOURCE, Priors
 from bayesjudge.prevalence.quadrature import posterior_of

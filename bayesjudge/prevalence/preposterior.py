@@ -10,10 +10,10 @@ import pandas as pd
 
 from bayesjudge.core.errors import InputError, check_ci_prob, checking
 from bayesjudge.prevalence.data import FIELDS, Counts
-from bayesjudge.prevalence.design import check_rates
+from bayesjudge.prevalence.budget.allocation import check_rates
 from bayesjudge.prevalence.model import Priors
 from bayesjudge.prevalence.quadrature import posterior_of
-from bayesjudge.prevalence.reading import PLAIN, require_calibration
+from bayesjudge.prevalence._reading import PLAIN, require_calibration
 from bayesjudge.prevalence.shares import Contradiction
 from bayesjudge.prevalence.weighted import weighted_draws, weighted_quantiles
 

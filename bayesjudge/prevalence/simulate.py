@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from bayesjudge.core.errors import checking
-from bayesjudge.prevalence.reading import require_calibration
+from bayesjudge.prevalence._reading import require_calibration
 
 
 def simulate(

@@ -12,7 +12,7 @@ from scipy.special import xlogy
 
 import bayesjudge as bj
 from bayesjudge.prevalence import formulas
-from bayesjudge.prevalence.class_shares import covariance, inverted
+from bayesjudge.prevalence.classes.closed_form import covariance, inverted
 from bayesjudge.prevalence.quadrature import posterior_of
 
 P = bj.prevalence

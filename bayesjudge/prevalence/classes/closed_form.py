@@ -10,7 +10,7 @@ from scipy.optimize import nnls
 from bayesjudge.core.errors import UninformativeJudgeError, checking
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.estimate import Caution, Estimate
-from bayesjudge.prevalence.classes import ASSUMED, SOURCE, ClassCounts, class_cautions
+from bayesjudge.prevalence.classes.data import ASSUMED, SOURCE, ClassCounts, class_cautions
 
 
 def class_shares(

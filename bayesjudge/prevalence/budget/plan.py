@@ -12,7 +12,7 @@ from scipy.special import betaincinv
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.intervals import wilson, z_score
 from bayesjudge.prevalence import formulas
-from bayesjudge.prevalence.design import Allocation, allocate, check_rates, interval_width
+from bayesjudge.prevalence.budget.allocation import Allocation, allocate, check_rates, interval_width
 from bayesjudge.prevalence.model import Priors
 from bayesjudge.prevalence.preposterior import Expected, expected_width
 
