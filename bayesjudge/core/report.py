@@ -70,6 +70,27 @@ def side_by_side(
     return pd.DataFrame(rows, columns=["quantity", *dims, "method", *NUMBERS, "interval"])
 
 
+def compare_results(*results: Estimate | Fit, ci_prob: float = 0.95) -> pd.DataFrame:
+    """`side_by_side`, with what each method assumes and which cautions contradict that.
+
+    Columns ``assumes`` (in words), ``suited`` (False if the label design does not grant the method)
+    and ``contradicted_by`` (names of cautions).
+    """
+    made = _as_estimates(results, ci_prob, None)
+    table = side_by_side(*made, ci_prob=ci_prob)
+    about = {
+        one.method: (
+            "; ".join(a.text for a in one.assumptions),
+            all(c.name != "design-mismatch" for c in one.cautions),
+            ", ".join(dict.fromkeys(n for a in one.assumptions for n in a.contradicted_by)),
+        )
+        for one in made
+    }
+    for i, column in enumerate(("assumes", "suited", "contradicted_by")):
+        table[column] = [about[method][i] for method in table["method"]]
+    return table
+
+
 class Record(NamedTuple):
     """One entry of one result."""
 

@@ -27,6 +27,12 @@ RANDOM_BY_PROPENSITY = Assumption(
     "random-labels-by-propensity",
     "within each class of propensity, labelled items are a random sample",
 )
+STATED_PROPENSITIES = Assumption(
+    "stated-propensities",
+    "each item was labelled with its stated probability, independently of the others",
+)
+ERRORS_CANCEL = Assumption("errors-cancel", "the judge never errs, or its errors cancel")
+STRATUM_SHARES = Assumption("stratum-shares", "shares of the strata are those of these items")
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,9 @@ from bayesjudge.core.model import BayesianModel
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence._boundary import depths_in_draws, depths_of, near_an_end
 from bayesjudge.prevalence._quadrature import Contradiction, posterior_of
-from bayesjudge.prevalence.cautions import cautions_of
 from bayesjudge.prevalence.data import Counts
-from bayesjudge.prevalence.described import COMPOSED, OVERALL, judged
-from bayesjudge.prevalence.labelling import SAME_JUDGE
+from bayesjudge.prevalence.cautions import OVERALL, cautions_of, judged
+from bayesjudge.prevalence.labelling import SAME_JUDGE, STRATUM_SHARES
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -503,7 +502,7 @@ def fit(
 def granted(counts: Counts) -> tuple[Assumption, ...]:
     """What the declared design, and external labels, assume."""
     more = () if counts.external_labels is None else (SAME_JUDGE,)
-    strata = (COMPOSED,) if counts.dim == "stratum" and counts.propensity is None else ()
+    strata = (STRATUM_SHARES,) if counts.dim == "stratum" and counts.propensity is None else ()
     return tuple(dict.fromkeys((counts.design.assumption, *more, *strata)))
 
 
