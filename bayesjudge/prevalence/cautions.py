@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from scipy.special import bdtr, bdtrc, gammaln
 
 from bayesjudge.core.intervals import wilson
-from bayesjudge.core.estimate import Caution
+from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.prevalence.data import Counts
 
+#: Of several strata: their prevalences weighed by their shares of the items.
+OVERALL = "overall_prevalence"
 #: A shift between labelled and other items rarer than this under random labelling is reported.
 SHIFT_P = 0.01
 #: A pass rate outside the range that the judge's error rates allow by more than this is reported.
@@ -103,6 +105,19 @@ def _surprising(counts: Counts) -> Iterator[Caution]:
         yield from _out_of_range(counts)
     if counts.identifies("prevalence"):
         yield from _shifted(counts)
+
+
+def judged(
+    counts: Counts, assumptions: Sequence[Assumption]
+) -> tuple[tuple[Assumption, ...], list[Caution]]:
+    """Assumptions, each with the names of the cautions that contradict it, and these cautions."""
+    found = contradictions(counts)
+    raised = [caution for one in assumptions for caution in found.get(one.id, ())]
+    marked = tuple(
+        one._replace(contradicted_by=tuple(dict.fromkeys(c.name for c in found.get(one.id, ()))))
+        for one in assumptions
+    )
+    return marked, raised
 
 
 def contradictions(counts: Counts) -> dict[str, tuple[Caution, ...]]:
