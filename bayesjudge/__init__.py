@@ -29,11 +29,10 @@ if TYPE_CHECKING:
         UninformativeJudgeError,
     )
     from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
-    from bayesjudge.core.fit import Fit
+    from bayesjudge.core.fit import Fit, load
     from bayesjudge.core.plots import plot_intervals
     from bayesjudge.core.priors import BetaPrior
     from bayesjudge.core.report import report, side_by_side
-    from bayesjudge.core.storage import load
 
 __version__ = "0.1.0"
 
@@ -71,7 +70,7 @@ _HOMES = {
     "InputError": "core.errors",
     "Quantity": "core.estimate",
     "UninformativeJudgeError": "core.errors",
-    "load": "core.storage",
+    "load": "core.fit",
     "plot_intervals": "core.plots",
     "report": "core.report",
     "side_by_side": "core.report",

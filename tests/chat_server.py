@@ -60,6 +60,12 @@ class ChatServer:
         self.loop.call_soon_threadsafe(self.loop.stop)
         self.thread.join()
 
+    def forget(self):
+        """Count from nothing, for another run that asks the same."""
+        self.asked.clear()
+        self.answered.clear()
+        self.prompts.clear()
+
     @property
     def url(self):
         return f"http://127.0.0.1:{self.port}/v1"

@@ -1,8 +1,10 @@
 """What every module promises, held against each."""
 
 import dataclasses
+import html
 import inspect
 import pkgutil
+import re
 
 import numpy as np
 import pytest
@@ -170,6 +172,7 @@ def test_interval_holds_the_probability_asked_for(one, ci_prob, interval, fit_of
 def test_report_says_what_a_reader_must_know(one, fit_of):
     fit = fit_of(one)
     text = bj.report(one.closed_form(fit.data), fit)
+    text = re.sub(r"\\([^\w\s]|_)", r"\1", html.unescape(text))  # as Markdown shows it
     priors = [f"{name} {words}" for name, words in fit.spec.describe().items()]
     for words in (fit.method, fit.source, "95% intervals", "seed 1", *priors):
         assert words in text

@@ -143,7 +143,7 @@ def test_what_is_packed_is_unpacked(value):
     assert unpack(json.loads(json.dumps(pack(value)))) == value
 
 
-@pytest.mark.parametrize("dtype", ["int64", "float64", "bool", "<U5", "int8"])
+@pytest.mark.parametrize("dtype", ["int64", "float64", "bool", "<U1", "int8"])
 def test_arrays_keep_shape_and_type(dtype):
     array = np.arange(6).reshape(2, 3).astype(dtype)
     again = unpack(json.loads(json.dumps(pack(array))))
@@ -155,8 +155,10 @@ def test_arrays_keep_shape_and_type(dtype):
 def test_what_cannot_be_stored_is_refused_and_strangers_are_not_made():
     with pytest.raises(TypeError, match="cannot store a set"):
         pack({1, 2})
-    with pytest.raises(bj.InputError, match="os:system"):
-        unpack({"class": "os:system", "fields": {}})
+    with pytest.raises(TypeError, match="cannot store an array of object"):
+        pack(np.array([{}]))
+    with pytest.raises(bj.InputError, match=r"os\.system"):
+        unpack({"class": "os.system", "fields": {}})
 
 
 def test_checksum_tells_data_apart():

@@ -25,7 +25,8 @@ def take_repeats(rows: pd.DataFrame, baseline: str, repeats: str | None) -> tupl
     Returns
     -------
     rows : pandas.DataFrame
-        One row a released score: averaged where repeats are, with a column ``repeat``.
+        One row a released score: averaged where repeats are, with a column ``repeat``. A mean
+        that lacks one of its scores is a missing score.
     averaged : int
         How many scores are averaged into a released one (the most common number).
 
@@ -56,10 +57,8 @@ def take_repeats(rows: pd.DataFrame, baseline: str, repeats: str | None) -> tupl
             "released one; name the others as a variant and pass it as rerun=",
         )
     if repeats == "mean":
-        averaged = int(sizes.mode().iloc[0])
-        return rows.groupby(keys, sort=False, as_index=False)[scores].mean().assign(
-            repeat=0
-        ), averaged
+        means = rows.groupby(keys, sort=False, as_index=False)[scores].mean(skipna=False)
+        return means.assign(repeat=0), int(sizes.mode().iloc[0])
     return rows.assign(repeat=rows.groupby(keys, sort=False).cumcount()), 1
 
 

@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from bayesjudge.core.names import require_names
+
 #: What a neighbour of a judgment context is.
 DESIGNS: dict[str, str] = {
     "item": "one item perturbed and judged again",
@@ -66,6 +68,8 @@ def require_fields(shifts: Any, require: Any) -> None:
     """
     require_scale(shifts.scale, require)
     require_design(shifts.design, require)
+    for name in ("items", "judges", "perturbations"):
+        require_names(getattr(shifts, name), name, require)
     n = shifts.shift.shape[0]
     require(
         shifts.shift.ndim == 2 and shifts.shift.shape[1] == len(shifts.scores),

@@ -262,6 +262,8 @@ class Shifts:
             Column that names the judge.
         repeats : {"mean", "neighbours"}, optional
             What several scores of one item, variant and judge are; required where there are any.
+            With ``"mean"``, a mean that lacks one of its scores is a missing score; to average the
+            others, leave the rows without a score out of the table.
         missing : {"drop", "worst"}, optional
             What to do with scores that are missing; required where there are any. ``"drop"`` leaves
             a neighbour out (a batch that lacks one score too), which is right only if scores go

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
-import pandas as pd
 from scipy.special import betaincinv
 
 from bayesjudge.core import dirichlet
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Caution, Estimate
+from bayesjudge.core.names import require_names
 from bayesjudge.core.tables import count_rows, spell
 
 #: What a judge can do with a pair in both orders.
@@ -57,7 +57,9 @@ class Orders:
             shape = (len(self.judges), len(OUTCOMES))
             fits = self.counts.shape == shape and self.missing.shape == shape[:1]
             require(fits, f"counts has shape {self.counts.shape}, expected {shape}")
+            require_names(self.judges, "judges", require)
             require(not fits or np.all(self.counts >= 0), "counts must be 0 or more")
+            require(self.judges, "there is no pair")
             empty = [j for j, n in zip(self.judges, self.counts, strict=False) if n.sum() == 0]
             require(not empty, f"judges {empty} have no pair with a verdict in both orders")
 
@@ -109,12 +111,13 @@ class Orders:
 
         Examples
         --------
+        >>> import pandas as pd
         >>> rows = pd.DataFrame({"order1": [1, 1, 2], "order2": [1, 2, 1]})
         >>> Orders.from_frame(rows).counts
         array([[1, 1, 1, 0]])
         """
         keys = [by] if isinstance(by, str) else list(by or [])
-        rows = count_rows(table, *keys, first, second)
+        rows = count_rows(table, first, second, names=keys)
         ties = tie_value if isinstance(tie_value, list | tuple) else [tie_value]
         known = {spell(winners[0]): "1", spell(winners[1]): "2"}
         known |= {spell(t): "tie" for t in ties if t is not None}
@@ -131,14 +134,13 @@ class Orders:
             )
         pair = [rows[c].map(lambda v: known.get(spell(v), "")) for c in (first, second)]
         outcome = [_outcome(a, b) for a, b in zip(*pair, strict=True)]
-        names = (
-            rows[keys].astype(str).agg(", ".join, axis=1)
-            if keys
-            else pd.Series("judge", rows.index)
-        )
-        wide = pd.crosstab(names, outcome, rows["n_rows"], aggfunc="sum").fillna(0)
-        wide = wide.reindex(columns=[*OUTCOMES, ""], fill_value=0).astype(int)
-        return cls(wide[list(OUTCOMES)].to_numpy(), tuple(wide.index), wide[""].to_numpy())
+        judge_of = [tuple(row[key] for key in keys) for row in rows.to_dict("records")]
+        judges, kinds = sorted(set(judge_of)), [*OUTCOMES, ""]
+        counts = np.zeros((len(judges), len(kinds)), np.int64)
+        at = [judges.index(judge) for judge in judge_of], [kinds.index(kind) for kind in outcome]
+        np.add.at(counts, at, rows["n_rows"])
+        names = [", ".join(judge) or "judge" for judge in judges]
+        return cls(counts[:, :-1], names, counts[:, -1])
 
 
 def position_bias(orders: Orders, *, ci_prob: float = 0.95) -> Estimate:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
-import narwhals as nw
 import numpy as np
 import pandas as pd
 
 from bayesjudge.bias.cells import count_cells, pair_with_baseline, take_repeats
 from bayesjudge.bias.checks import require_design, require_scale
 from bayesjudge.core.errors import checking
-from bayesjudge.core.tables import require_columns
+from bayesjudge.core.tables import read_rows
 
 ALONE = "judge"
 
@@ -78,13 +77,9 @@ def read_table(table: Any, columns: Columns, baseline: str, reruns: tuple[str, .
         Where a column is missing, a name is empty, or a variant named does not occur.
     """
     wanted = [columns.item, columns.variant, *([columns.judge] if columns.judge else [])]
-    require_columns(table, *wanted, *columns.scores)
-    frame = nw.from_native(table).lazy().select([*wanted, *columns.scores]).collect().to_pandas()
+    frame = read_rows(table, *columns.scores, names=wanted)
     with checking("bias.Shifts.from_frame") as require:
-        for name in wanted:
-            empty = int(frame[name].isna().sum())
-            require(empty == 0, f"column {name!r} has {empty} empty cells")
-        found = sorted(frame[columns.variant].dropna().astype(str).unique())
+        found = sorted(frame[columns.variant].unique())
         for name in (baseline, *reruns):
             near = get_close_matches(name, found, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"there are {found}"
@@ -96,9 +91,9 @@ def read_table(table: Any, columns: Columns, baseline: str, reruns: tuple[str, .
             require(numeric, f"column {name!r} holds {frame[name].dtype}, not numbers")
     rows = pd.DataFrame(
         {
-            "item": frame[columns.item].astype(str),
-            "judge": frame[columns.judge].astype(str) if columns.judge else ALONE,
-            "variant": frame[columns.variant].astype(str),
+            "item": frame[columns.item],
+            "judge": frame[columns.judge] if columns.judge else ALONE,
+            "variant": frame[columns.variant],
             **{name: frame[name].astype(float) for name in columns.scores},
         }
     )

@@ -11,22 +11,27 @@ from typing import Any
 
 from bayesjudge import repeats as room
 from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.tables import read_rows
 from bayesjudge.readers import read_table
 
 _PLAN = {field.name for field in fields(room.Plan)} - {"patience"}
 _PATIENCE = {field.name for field in fields(room.Patience)}
-_TOP = {"store", "bins", "items", "models", "prompts"} | _PLAN | _PATIENCE
+_TOP = {"store", "bins", "items", "models", "prompts", "system"} | _PLAN | _PATIENCE
 #: What is not a number.
-_TEXT, _TABLES = {"method", "store"}, {"items", "models", "prompts"}
+_TEXT, _TABLES = {"arm", "method", "store", "system"}, {"items", "models", "prompts"}
 
 
-def asked_of(config: Path) -> tuple[dict[str, Any], dict[str, str], dict[str, Any]]:
+def asked_of(
+    config: Path, arm: str | None = None
+) -> tuple[dict[str, Any], dict[str, str], dict[str, Any]]:
     """Read a run's settings.
 
     Parameters
     ----------
     config : pathlib.Path
         A TOML file; paths in it are relative to it.
+    arm : str, optional
+        In place of what the file says.
 
     Returns
     -------
@@ -58,13 +63,15 @@ def asked_of(config: Path) -> tuple[dict[str, Any], dict[str, str], dict[str, An
         texts = isinstance(parts, dict) and all(isinstance(x, str) for x in parts.values())
         require(texts and set(parts) == needs, f"give {sorted(needs)}, each as text")
     plan = {name: said[name] for name in _PLAN & set(said)}
+    if arm is not None:
+        plan["arm"] = arm
     if "bins" in said:
         width = max(said["scale"]) - min(said["scale"])
         plan["half_width"] = room.third_of_a_bin(width, said["bins"])
     plan["patience"] = room.Patience(**{name: said[name] for name in _PATIENCE & set(said)})
     plan["store"] = config.parent / said["store"]
     try:
-        judges = room.chat_judges(said["models"], said["prompts"])
+        judges = room.chat_judges(said["models"], said["prompts"], system=said.get("system"))
     except ImportError as error:
         raise InputError(str(config), [str(error)]) from error
     return plan, _items(config.parent, said["items"]), judges
@@ -106,8 +113,9 @@ def _read(config: Path) -> Mapping[str, Any]:
 
 
 def _items(folder: Path, said: Mapping[str, str]) -> dict[str, str]:
-    rows = read_table(folder / said["table"], [said["name"], said["text"]]).to_pandas()
-    names = rows[said["name"]].astype(str)
+    table = read_table(folder / said["table"], [said["name"], said["text"]])
+    rows = read_rows(table, said["text"], names=[said["name"]])
+    names = rows[said["name"]]
     with checking(said["table"]) as require:
         repeated = sorted(set(names[names.duplicated()]))[:3]
         require(not repeated, f"names of items must differ, these repeat: {repeated}")

@@ -18,6 +18,7 @@ from bayesjudge.cli.repeats import read_scale
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.estimate import Estimate
+from bayesjudge.core.tables import read_rows
 from bayesjudge.readers import read_table
 
 if TYPE_CHECKING:
@@ -133,8 +134,8 @@ def shifts(
         repeats=repeats,
         missing=missing,
     )
-    before = rows.to_pandas()
-    before = before[before[variant].astype(str) == baseline]
+    before = read_rows(rows, *scores, *(factor or ()), names=names)
+    before = before[before[variant] == baseline]
     instant = _closed_forms(read, step, shared)
     cards = promise.certificates(read)
     out = released.make(before, item, scores, judge, cards, shared.seed)

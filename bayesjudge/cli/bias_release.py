@@ -13,6 +13,7 @@ from cyclopts import Parameter
 from bayesjudge import bias as room
 from bayesjudge.cli.bias_certificates import CARD, Promise
 from bayesjudge.cli.output import OUTPUT, Section, Shared, tell
+from bayesjudge.cli.output import OUTPUT, Section, Shared, tell, write_csv
 from bayesjudge.core.errors import checking
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ class Released:
     center_at : float
         Number that scores are shrunk towards, chosen without looking at them.
     release : Path
-        Write the released scores to a CSV file, the judge's beside them.
+        Write the released scores to a CSV file, the judge's beside them. Text that a spreadsheet
+        would run as a formula gets an apostrophe in front.
     """
 
     center_at: float | None = None
@@ -98,8 +100,10 @@ class Released:
             shrinks = card.center != "mean" and card.alpha < 1
             if not card.certified or (shrinks and self.center_at is None):
                 continue
-            own = before if judge is None else before[before[judge].astype(str) == name]
-            each = own.groupby(item, sort=False, observed=True)[list(scores)].mean().reset_index()
+            own = before if judge is None else before[before[judge] == name]
+            # a mean that lacks a score is none: `release` refuses it
+            whole = own.groupby(item, sort=False)[list(scores)].mean(skipna=False)
+            each = whole.reset_index()
             at = None if card.center == "mean" else self.center_at
             made[name] = (each, room.release(each[list(scores)], card, center=at, random_seed=seed))
         return made
@@ -164,7 +168,7 @@ class Released:
         if not tables:
             tell("no scores were released: nothing is certified")
             return
-        pd.concat(tables).to_csv(self.release, index=False)
+        write_csv(pd.concat(tables), self.release)
         tell(f"released scores written to {self.release}")
 
 
@@ -202,7 +206,7 @@ def adherence_of(
     """
     if not factors:
         return []
-    groups = {"": before} if judge is None else dict(list(before.groupby(judge, observed=True)))
+    groups = {"": before} if judge is None else dict(list(before.groupby(judge)))
     lines, fields = [], []
     for name, rows in groups.items():
         how: dict[str, Any] = {"ci_prob": shared.ci_prob, "random_seed": shared.seed}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 import textwrap
 import warnings
@@ -21,6 +22,7 @@ from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import Record, records, report, side_by_side
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from rich.console import Console
@@ -204,6 +206,27 @@ def _figures(
     return {caption: cast("Figure", ax.get_figure()) for caption, ax in drawn.items()}
 
 
+#: What a spreadsheet takes for the beginning of a formula, also in its wide form.
+FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def write_csv(table: pd.DataFrame, path: Path) -> None:
+    """Write a table that a person may open in a spreadsheet.
+
+    Text that would be run as a formula gets an apostrophe in front: it may come from a model.
+    """
+
+    def inert(value: Any) -> Any:
+        formula = isinstance(value, str) and value.startswith(FORMULA)
+        return f"'{value}" if formula and not NUMBER.fullmatch(value) else value
+
+    safe = table.copy()
+    for name in table.select_dtypes(exclude=["number", "bool"]):
+        safe[name] = table[name].map(inert)
+    safe.rename(columns=inert).to_csv(path, index=False)
+
+
 def tell(message: str) -> None:
     """Say something that is no result: on stderr."""
     print(message, file=sys.stderr)
@@ -211,6 +234,8 @@ def tell(message: str) -> None:
 
 #: Width of text that goes to a file or a pipe, where no terminal says one.
 PLAIN_WIDTH = 120
+#: Commands to a terminal, and marks that turn the direction of text.
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 NUMBERS = ("value", "low", "high", "width", "truth")
 
 
@@ -231,10 +256,10 @@ def open_console() -> Console:
 
 def opening(console: Console, title: str, inputs: Mapping[str, Any]) -> None:
     """Print what was read."""
-    console.print(title, style="bold")
+    console.print(_visible(title), style="bold")
     width = max(map(len, inputs), default=0)
     for name, value in inputs.items():
-        console.print(f"  {name:<{width}}  {value}")
+        console.print(_visible(f"  {name:<{width}}  {value}"))
 
 
 def table(
@@ -255,7 +280,7 @@ def table(
         return
     truth = story.truth or {}
     columns = [c for c in NUMBERS if c != "truth" or truth]
-    labels = [label(r.quantity, r.entry[1:]) if named else _where(r) for r in found]
+    labels = [_visible(label(r.quantity, r.entry[1:]) if named else _where(r)) for r in found]
     labelled = any(labels)
     methods = [story.brief(r.method) for r in found]
     numbers = [[*r.numbers, *([truth.get(r.entry, math.nan)] if truth else [])] for r in found]
@@ -281,7 +306,7 @@ def table(
         if first and i and len(found) > len(set(labels)):
             grid.add_row()
         start = [name if first else ""] if labelled else []
-        grid.add_row(*start, method, *row, *([one.interval] if roomy else []))
+        grid.add_row(*start, method, *row, *([_visible(one.interval)] if roomy else []))
     # a blank line above, but where a single row continues the table
     console.print(*([""] if not more or len(set(labels)) > 1 else []), grid, sep="\n")
 
@@ -329,7 +354,12 @@ def _section(console: Console, heading: str, lines: Sequence[str]) -> None:
         wrapped = textwrap.wrap(
             line, max(console.width - 1, 40), initial_indent="  ", subsequent_indent="    "
         )
-        console.print("\n".join(wrapped), soft_wrap=True)
+        console.print("\n".join(map(_visible, wrapped)), soft_wrap=True)
+
+
+def _visible(text: str) -> str:
+    """Write control characters out: a name may come from a model, and a terminal obeys."""
+    return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def _number(value: float) -> str:

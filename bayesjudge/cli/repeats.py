@@ -16,6 +16,7 @@ from bayesjudge import repeats as room
 from bayesjudge.cli.app import app
 from bayesjudge.cli.asking import asked_of
 from bayesjudge.cli.output import DATA, OUTPUT, Shared, Story, present, tell
+from bayesjudge.cli.output import DATA, OUTPUT, Shared, Story, present, tell, write_csv
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.estimate import Estimate
@@ -71,7 +72,8 @@ def report(
     judge : str
         Column that names the judge: a model, with a prompt.
     order : str
-        Column that says when an answer was asked for; the order of the rows if not said.
+        Column that says when an answer was asked for, in numbers or ISO times; the order of the
+        rows if not said.
     cutpoints : {"shared", "by_judge"}
         Whether judges use the scale alike but for a shift, or each has its own thresholds.
 
@@ -81,10 +83,9 @@ def report(
         Where an option, a column or a value is not understood.
     """
     shared.check()
-    names = [c for c in (item, judge) if c is not None]
-    numbers = [c for c in (score, order) if c is not None]
+    columns = [c for c in (item, judge, order) if c is not None]
     scores = room.Scores.from_frame(
-        read_table(table, names, numbers=numbers),
+        read_table(table, columns, numbers=[score]),
         scale=read_scale(scale),
         score=score,
         item=item,
@@ -99,14 +100,16 @@ def run(
     config: Annotated[Path, _DATA],
     /,
     *,
+    arm: Annotated[str | None, _DATA] = None,
     out: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
     quiet: Annotated[bool, Parameter(group=OUTPUT, negative="")] = False,
 ) -> None:
     """Ask chat models about items until each mean score is known well enough.
 
     Everything is kept in a SQLite file from the first answer on: after a crash, a Ctrl-C or an
-    exhausted budget, the same command goes on where the last one ended. Needs litellm
-    (`pip install 'bayesjudge[llm]'`).
+    exhausted budget, the same command goes on where the last one ended. Where the prompt, a model,
+    a parameter or the items are no longer those of the file, the command stops and says which;
+    `--arm NAME` then begins another run in it. Needs litellm (`pip install 'bayesjudge[llm]'`).
 
     ```toml
     store = "run.sqlite"
@@ -132,9 +135,13 @@ def run(
     Parameters
     ----------
     config : Path
-        A TOML file, as above.
+        A TOML file, as above. `system = "..."` adds a system prompt.
+    arm : str
+        Name of this run in the store, where it holds several: "main" if neither this nor the file
+        says so.
     out : Path
-        Write every answer to a CSV file, for `bayesjudge repeats report`.
+        Write every answer to a CSV file, for `bayesjudge repeats report`. Text that a spreadsheet
+        would run as a formula gets an apostrophe in front.
     quiet : bool
         Show no progress.
 
@@ -146,7 +153,7 @@ def run(
     with checking("options") as require:
         folder = None if out is None else out.parent
         require(folder is None or folder.is_dir(), f"--out: there is no folder {str(folder)!r}")
-    plan, items, judges = asked_of(config)
+    plan, items, judges = asked_of(config, arm)
     try:
         with warnings.catch_warnings():
             # of the client's calls that a Ctrl-C ends before they begin
@@ -158,7 +165,7 @@ def run(
         tell(f"what was answered is kept in {plan['store']}; the same command goes on from there")
         raise
     if out is not None:
-        found.answers.to_csv(out, index=False)
+        write_csv(found.answers, out)
         tell(f"answers written to {out}")
     settled, every = int(found.items["settled"].sum()), len(found.items)
     sys.stdout.write(found.items.round(3).to_string(index=False) + "\n\n")

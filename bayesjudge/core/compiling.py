@@ -36,32 +36,13 @@ _kept: OrderedDict[tuple[str, str], Any] = OrderedDict()
 
 @dataclass(frozen=True)
 class Compiled:
-    """A compiled model, ready for any data of the same shape.
-
-    Parameters
-    ----------
-    runnable : nutpie.CompiledModel
-        What ``nutpie.sample`` takes.
-    road : {"quick", "full"}
-        How it was compiled.
-    """
+    """A compiled model, ready for any data of the same shape."""
 
     runnable: Any
     road: str
 
     def given(self, model: pm.Model) -> Compiled:
-        """Put the data and starting points of `model` in place of those it was compiled with.
-
-        Parameters
-        ----------
-        model : pymc.Model
-            Of the same structure.
-
-        Returns
-        -------
-        Compiled
-            Samples `model`.
-        """
+        """Put the data and starting points of `model` in place of those it was compiled with."""
         start = _start_of(model)
         # on the full road nutpie knows only the data that its functions read
         read = getattr(self.runnable, "shared_var_keys", None)
@@ -73,20 +54,7 @@ class Compiled:
 
 
 def compile_model(model: pm.Model, road: Road = "auto") -> Compiled:
-    """Compile `model`, or take the compiled model of the same structure.
-
-    Parameters
-    ----------
-    model : pymc.Model
-        Its data must be `pymc.Data` for a compiled model to be found again.
-    road : {"auto", "quick", "full"}, default "auto"
-        ``"quick"`` compiles fast and samples slowly, ``"full"`` the other way round.
-
-    Returns
-    -------
-    Compiled
-        Ready to sample `model`.
-    """
+    """Compile `model`, or take the compiled model of the same structure."""
     if road == "auto":
         numbers = sum(np.size(values) for values in _data_of(model).values())
         unknowns = sum(np.size(value) for value in model.initial_point(0).values())
@@ -187,11 +155,7 @@ def _flat(model: pm.Model, point: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def _structure_of(model: pm.Model) -> str:
-    """Write out the log-density graph and everything that names its results.
-
-    Arrays among the constants are written out in full, so that two models that differ in one
-    number are never taken for the same.
-    """
+    """Write out the log-density graph and everything that names its results."""
     import pytensor
     from pytensor.graph.basic import Constant
     from pytensor.graph.traversal import ancestors

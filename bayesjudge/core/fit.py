@@ -234,3 +234,31 @@ class Fit:
 
     def _repr_html_(self) -> str:
         return self.estimate()._repr_html_()
+
+
+def load(path: str | Path) -> Fit:
+    """Read a fit that `Fit.save` wrote.
+
+    Loading runs no code of the file: it makes public data and model classes of this package and
+    nothing else, checks what they are made of, and imports no sampler. The checksum tells damage,
+    not forgery: who can write the file can make a checksum.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+        The file.
+
+    Returns
+    -------
+    Fit
+        Its report is the report of the fit that was saved.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, it holds no fit of this package, was written in another format,
+        is damaged, or says what no fit can say.
+    """
+    from bayesjudge.core import storage
+
+    return storage.load(path, Fit)

@@ -13,6 +13,10 @@ from scipy.special import betaincinv, ndtri
 
 from bayesjudge.core.errors import check_ci_prob, checking
 
+#: With fewer labelled items of a kind (misjudged, good, bad) difference estimators do not read the
+#: variance of their corrections off these alone.
+FEW = 5
+
 
 def z_score(ci_prob: float) -> float:
     """Half-width of a standard normal interval.

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.priors import BetaPrior
+from bayesjudge.core.public import public_name
 
 if TYPE_CHECKING:
     import numpy as np
     import pymc as pm
-
-    from bayesjudge.core.fit import Fit
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class BayesianModel:
     @classmethod
     def public_name(cls) -> str:
         """Name the class as users import it."""
-        return f"{cls.__module__.split('.')[1]}.{cls.__name__}"
+        return public_name(cls)
 
     def describe(self) -> dict[str, str]:
         """Put priors and options in words, for a report."""
@@ -57,12 +56,12 @@ class BayesianModel:
         raise NotImplementedError
 
     def _extended_to(
-        self, fit: Fit, ci_prob: float
+        self, fit: Any, ci_prob: float
     ) -> dict[str, tuple[np.ndarray, np.ndarray]] | None:
         """For ``"eti_bounded"``: by quantity, which intervals reach 0 and which reach 1."""
         return None
 
-    def _about_items(self, fit: Fit, rng: np.random.Generator) -> dict[str, np.ndarray] | None:
+    def _about_items(self, fit: Any, rng: np.random.Generator) -> dict[str, np.ndarray] | None:
         """For ``target="items"``: draws (chain, draw, …) of quantities that differ from those of
         the population, the truths of unlabelled items drawn too; None if there are none.
         """

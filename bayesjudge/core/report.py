@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NUMBERS = ["value", "low", "high", "width"]
+#: What Markdown would read as more than text: anywhere, about words, after a bracket, in front.
+SPECIAL = re.compile(
+    r"[\\`*~|$]|(?<![^\W_])_|_(?![^\W_])|(?<=\])[(\[]|^[\[>]|^[#+-](?=[#+-]*(?: |$))",
+)
 
 
 def side_by_side(
@@ -264,21 +269,34 @@ def _markdown(
     sources: list[tuple[str, str]],
     notes: dict[str, list[str]],
 ) -> str:
-    lines = [f"# {title}", ""]
-    lines += ["| " + " | ".join(row) + " |" for row in (columns, ["---"] * len(columns), *rows)]
+    table = [list(map(_literal, row)) for row in (columns, *rows)]
+    table.insert(1, ["---"] * len(columns))
+    lines = [f"# {_literal(title)}", ""]
+    lines += ["| " + " | ".join(row) + " |" for row in table]
     lines += ["", f"{ci_prob} intervals."]
-    sections: dict[str, list[Any]] = {
-        **notes,
-        "Cautions": [f"**{c.name}**: {c.text}" for c in cautions],
-        "Assumptions": [f"{method}: {text}" for method, text in assumptions],
-        "Items": [f"{method}: {text}" for method, text in targets],
-        "Sampling": [f"{method}: {text}" for method, text in settings],
-        "Sources": [f"{method}: {text}" for method, text in sources],
+    named = {"Assumptions": assumptions, "Items": targets, "Sampling": settings, "Sources": sources}
+    sections = {
+        **{_literal(heading): list(map(_literal, texts)) for heading, texts in notes.items()},
+        "Cautions": [f"**{_literal(c.name)}**: {_literal(c.text)}" for c in cautions],
+        **{
+            heading: [_literal(": ".join(pair)) for pair in pairs]
+            for heading, pairs in named.items()
+        },
     }
     for heading, items in sections.items():
         if items:
             lines += ["", f"## {heading}", "", *[f"- {item}" for item in items]]
     return "\n".join(lines) + "\n"
+
+
+def _literal(text: object) -> str:
+    """Markdown that shows `text` as it is, on one line: names and texts come from anywhere.
+
+    An underscore inside a word and a bracket that starts no link mean nothing: they stay legible.
+    """
+    line = " ".join(str(text).split())
+    line = re.sub(r"&(?=#?\w+;)", "&amp;", line).replace("<", "&lt;")
+    return SPECIAL.sub(r"\\\g<0>", line)
 
 
 def _svg(figure: Figure) -> str:

@@ -5,133 +5,165 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from importlib import import_module
+import reprlib
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace, UnionType
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import Caution
-from bayesjudge.core.fit import Fit
+from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.estimate import Assumption, Caution
+from bayesjudge.core.model import BayesianModel
+from bayesjudge.core.public import find_public, public_name
 
 if TYPE_CHECKING:
+    import h5py
     import xarray as xr
 
-FORMAT = 1
+FORMAT = 3
 HEADER = "bayesjudge"
+#: Fields that hold named tuples, which a file holds as plain ones.
+NAMED: dict[str, Callable[..., Any]] = {"assumptions": Assumption, "cautions": Caution}
+#: Attributes of the draws that a report reads.
+ATTRIBUTES = ("random_seed", "priors", "data_sha256", "bayesjudge_version")
+#: An array has numbers of one of these types, or text, which NumPy sizes itself.
+ELEMENTS = {
+    "text": str,
+    "bool": bool,
+    **{f"{sign}int{bits}": int for sign in ("", "u") for bits in (8, 16, 32, 64)},
+    **{f"float{bits}": float for bits in (16, 32, 64)},
+}
+#: Most bytes of arrays for each byte of a file: compression and dimensions without coordinates,
+#: which need no place in the file, stay far below.
+LARGEST = 16
+#: Most characters of an error that are passed on: the file may have put a book into it.
+LONGEST = 1000
 
 
-def pack(value: Any) -> Any:
-    """Turn a data class, array, tuple or number into what JSON can hold.
+# Values ------------------------------------------------------------------------------------------
 
-    Parameters
-    ----------
-    value : object
-        Data classes of this package, NumPy arrays of numbers or strings, tuples, lists, mappings
-        with string keys, numbers, strings, None.
 
-    Returns
-    -------
-    object
-        From which `unpack` makes an equal value.
-
-    Raises
-    ------
-    TypeError
-        Where a value is of another type.
-    """
+def pack(value: Any, name_of: Callable[[type], str] = public_name) -> Any:
+    """Turn a data class, array, tuple or number into what JSON can hold."""
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        kind = type(value)
-        fields = {f.name: pack(getattr(value, f.name)) for f in dataclasses.fields(value)}
-        return {"class": f"{kind.__module__}:{kind.__qualname__}", "fields": fields}
+        fields = {f.name: pack(getattr(value, f.name), name_of) for f in dataclasses.fields(value)}
+        return {"class": name_of(type(value)), "fields": fields}
     if isinstance(value, np.ndarray):
-        flat = [pack(v) for v in value.ravel().tolist()]
-        return {"array": flat, "dtype": str(value.dtype), "shape": list(value.shape)}
+        dtype = "text" if value.dtype.kind == "U" else str(value.dtype)
+        if dtype not in ELEMENTS:
+            raise TypeError(f"cannot store an array of {dtype} in a fit's file")
+        return {"array": value.ravel().tolist(), "dtype": dtype, "shape": list(value.shape)}
     if isinstance(value, np.generic):
         return pack(value.item())
     if isinstance(value, tuple):
-        return {"tuple": [pack(v) for v in value]}
+        return {"tuple": [pack(v, name_of) for v in value]}
     if isinstance(value, list):
-        return [pack(v) for v in value]
+        return [pack(v, name_of) for v in value]
     if isinstance(value, dict):
-        return {"mapping": {str(k): pack(v) for k, v in value.items()}}
+        return {"mapping": {str(k): pack(v, name_of) for k, v in value.items()}}
     raise TypeError(f"cannot store a {type(value).__name__} in a fit's file: {value!r}")
 
 
 def unpack(value: Any) -> Any:
-    """Undo `pack`.
-
-    Parameters
-    ----------
-    value : object
-        What `pack` returned.
-
-    Returns
-    -------
-    object
-        The packed value. Only classes of this package are made.
-
-    Raises
-    ------
-    InputError
-        Where the value names a class that is not this package's.
-    """
+    """Undo `pack`, trusting nothing."""
     if isinstance(value, list):
         return [unpack(v) for v in value]
     if not isinstance(value, dict):
         return value
-    if "array" in value:
-        return np.array(value["array"], dtype=value["dtype"]).reshape(value["shape"])
-    if "tuple" in value:
-        return tuple(unpack(v) for v in value["tuple"])
-    if "mapping" in value:
-        return {k: unpack(v) for k, v in value["mapping"].items()}
-    module, _, name = value["class"].partition(":")
-    with checking("load") as require:
-        require(module.startswith("bayesjudge."), f"the file asks for {value['class']!r}")
-    made = getattr(import_module(module), name)  # by name: the core knows no room
-    return made(**{k: unpack(v) for k, v in value["fields"].items()})
+    match value:
+        case {"array": list(flat), "dtype": str(dtype), "shape": list(shape), **other} if not other:
+            return _array(flat, dtype, shape)
+        case {"tuple": list(inner), **other} if not other:
+            return tuple(unpack(v) for v in inner)
+        case {"mapping": dict(inner), **other} if not other:
+            return {k: unpack(v) for k, v in inner.items()}
+        case {"class": str(name), "fields": dict(fields), **other} if not other:
+            return _made(name, fields)
+    raise InputError("values", [f"{reprlib.repr(value)} is no value that Fit.save writes"])
+
+
+def _array(flat: list[Any], dtype: str, shape: list[Any]) -> np.ndarray:
+    with checking("array") as require:
+        require(dtype in ELEMENTS, f"expected a dtype of {list(ELEMENTS)}, got {dtype!r}")
+        element = ELEMENTS.get(dtype, object)
+        pure = all(type(v) is element for v in flat) or element is object
+        require(pure, f"expected {dtype} only, got {reprlib.repr(flat)}")
+        sizes = all(type(n) is int and n >= 0 for n in shape)
+        require(sizes, f"the shape must be whole numbers from 0, got {shape}")
+    return np.array(flat, dtype=str if dtype == "text" else dtype).reshape(shape)
+
+
+def _made(name: str, packed: Mapping[str, Any]) -> Any:
+    kind = find_public(name)
+    with checking(name) as require:
+        require(isinstance(kind, type) and dataclasses.is_dataclass(kind), "is not a data class")
+    wanted = [f.name for f in dataclasses.fields(kind)]
+    missing = [field for field in wanted if field not in packed]
+    unknown = [field for field in packed if field not in wanted]
+    with checking(name) as require:
+        require(not missing, f"the fields {missing} are missing")
+        require(not unknown, f"there are no fields {reprlib.repr(unknown)}")
+    values = {field: unpack(value) for field, value in packed.items()}
+    _check_types(name, values, get_type_hints(kind))
+    return kind(**values)
+
+
+def _check_types(name: str, values: Mapping[str, Any], types: Mapping[str, Any]) -> None:
+    with checking(name) as require:
+        for field, value in values.items():
+            declared = types[field]
+            shown = declared.__name__ if type(declared) is type else declared
+            require(
+                _is_of(value, declared),
+                f"{field} must be of type {shown}, got {reprlib.repr(value)}",
+            )
+
+
+def _is_of(value: Any, declared: Any) -> bool:
+    """Whether a value that a file can hold has the type that an annotation declares."""
+    origin, inner = get_origin(declared), get_args(declared)
+    if declared is Any:
+        return True
+    if declared is float:
+        return isinstance(value, float | int)
+    if origin is Literal:
+        return isinstance(value, str | int) and value in inner
+    if origin in (Union, UnionType):
+        return any(_is_of(value, one) for one in inner)
+    if origin in (tuple, Sequence):
+        if not isinstance(value, list | tuple | np.ndarray):
+            return False
+        found = value.tolist() if isinstance(value, np.ndarray) else value
+        if origin is tuple and inner[-1] is not ...:
+            return len(found) == len(inner) and all(map(_is_of, found, inner))
+        return all(_is_of(v, inner[0]) for v in found)
+    if origin is Mapping:
+        return isinstance(value, dict) and all(_is_of(v, inner[1]) for v in value.values())
+    return isinstance(value, declared)
 
 
 def checksum(data: Any) -> str:
-    """SHA-256 of packed data, so that two fits can be seen to rest on the same numbers.
-
-    Parameters
-    ----------
-    data : object
-        What `pack` takes.
-
-    Returns
-    -------
-    str
-        Hexadecimal.
-    """
-    return hashlib.sha256(json.dumps(pack(data), sort_keys=True).encode()).hexdigest()
+    """SHA-256 of packed data, so that two fits can be seen to rest on the same numbers."""
+    packed = pack(data, name_of=lambda kind: kind.__name__)
+    return hashlib.sha256(json.dumps(packed, sort_keys=True).encode()).hexdigest()
 
 
-def save(fit: Fit, path: str | Path) -> Path:
-    """Write a fit to one netCDF file.
+# Files -------------------------------------------------------------------------------------------
 
-    Parameters
-    ----------
-    fit : Fit
-        What to keep.
-    path : str or pathlib.Path
-        A file that is there is replaced.
 
-    Returns
-    -------
-    pathlib.Path
-        Where it was written.
-    """
-    words = ["data", "priors", "quantities", "method", "source", "room", "options", "assumptions"]
-    words += ["interval"]
-    header = {name: pack(getattr(fit, name)) for name in words}
-    header["cautions"] = [list(caution) for caution in fit.cautions]
-    header["format"] = FORMAT
+def save(fit: Any, path: str | Path) -> Path:
+    """Write a `Fit` to one netCDF file, unless the file could not be read back."""
+    kind = type(fit)
+    words = {name: getattr(fit, name) for name in _words(kind)}
+    for name in NAMED:
+        words[name] = tuple(map(tuple, words[name]))
+    header = {name: pack(value) for name, value in words.items()} | {"format": FORMAT}
+    _words_of(json.loads(json.dumps(header)), kind)
+    header["sha256"] = _digest(header, fit.idata)
     tree = fit.idata.copy()
     tree.attrs = {**tree.attrs, HEADER: json.dumps(header)}
     path = Path(path)
@@ -139,38 +171,122 @@ def save(fit: Fit, path: str | Path) -> Path:
     return path
 
 
-def load(path: str | Path) -> Fit:
-    """Read a fit that `Fit.save` wrote.
+def load(path: str | Path, kind: type) -> Any:
+    """Read a `Fit` (the class is `kind`) that `save` wrote; see `bayesjudge.load`."""
+    with checking("load") as require:
+        require(Path(path).is_file(), f"no file {str(path)!r}; give the path that Fit.save wrote")
+    try:
+        return _read(Path(path), kind)
+    except Exception as error:  # a hostile file makes each library fail in its own way
+        said = str(error)[:LONGEST]
+        if not isinstance(error, InputError):
+            said = f"the file is damaged or no fit ({type(error).__name__}: {said})"
+        remedy = "take an undamaged copy of the file, or fit again and save"
+        raise InputError(f"load {str(path)!r}", [said, remedy]) from error
 
-    Parameters
-    ----------
-    path : str or pathlib.Path
-        The file.
 
-    Returns
-    -------
-    Fit
-        Its report is the report of the fit that was saved.
+def _words(kind: type) -> tuple[str, ...]:
+    """Fields of a `Fit` that stand in the header; the draws are the rest of the file."""
+    return tuple(f.name for f in dataclasses.fields(kind) if f.name != "idata")
 
-    Raises
-    ------
-    InputError
-        Where there is no such file, or it holds no fit of this package.
-    """
+
+def _read(path: Path, kind: type) -> Any:
+    import h5py
     import xarray as xr
 
-    with checking("load") as require:
-        require(Path(path).is_file(), f"no file {str(path)!r}")
+    with h5py.File(path) as file:
+        with checking("fit") as require:
+            require(HEADER in file.attrs, "the file holds no fit written by Fit.save")
+        header = json.loads(file.attrs[HEADER])
+        writer = f"the file was written by bayesjudge {file.attrs.get('bayesjudge_version')}"
+        with checking("fit") as require:
+            require(isinstance(header, dict), "the file's header is no mapping")
+        with checking("fit") as require:
+            found = header.get("format")
+            require(
+                found == FORMAT,
+                f"{writer} in format {found!r}, this version reads format {FORMAT}; load it with "
+                "the version that wrote it",
+            )
+        _check_arrays(file, path.stat().st_size)
     tree: xr.DataTree = xr.load_datatree(path, engine="h5netcdf")
-    with checking("load") as require:
-        require(HEADER in tree.attrs, f"{str(path)!r} holds no fit written by Fit.save")
-    header = json.loads(tree.attrs.pop(HEADER))
-    with checking("load") as require:
+    del tree.attrs[HEADER]
+    with checking("fit") as require:
+        same = header.pop("sha256", None) == _digest(header, tree)
+        require(same, "the file is damaged: its contents do not have its checksum")
+        missing = [name for name in ATTRIBUTES if name not in tree.attrs]
+        require(not missing, f"the attributes {missing} are missing")
+    try:
+        words = _words_of(header, kind)
+    except InputError as error:
+        raise InputError(error.subject, [*error.problems, writer]) from error
+    with checking("fit") as require:
+        posterior = tree["posterior"]
+        unknown = [name for name in words["quantities"] if name not in posterior.data_vars]
+        require(not unknown, f"the posterior has no {unknown}")
+        same = checksum(words["data"]) == tree.attrs["data_sha256"]
+        require(same, f"the data are not those of the draws; {writer}")
+    return kind(idata=tree, **words)
+
+
+def _words_of(header: Mapping[str, Any], kind: type) -> dict[str, Any]:
+    """Unpack and check every field of a `Fit` but the draws."""
+    names = _words(kind)
+    with checking("fit") as require:
+        require(set(header) == {*names, "format"}, f"expected the fields {list(names)}")
+    words = {name: unpack(header[name]) for name in names}
+    with checking("fit") as require:
+        model = isinstance(words["spec"], BayesianModel)
+        require(model, f"spec must be a model of bayesjudge, got {reprlib.repr(words['spec'])}")
+        data = str(dict(header["data"] or {}).get("class")).rpartition(".")[0]
+        own = not model or words["spec"].public_name().rpartition(".")[0] == data
+        require(own, f"the data are of {data!r}, the model is not")
+    types = get_type_hints(kind, localns={"xr": SimpleNamespace(DataTree=Any)})
+    plain = {"cautions": tuple[tuple[str, str], ...]}
+    plain["assumptions"] = tuple[tuple[str, str, tuple[str, ...]], ...]  # type: ignore[assignment]
+    _check_types("fit", words, types | plain)
+    for name, made in NAMED.items():
+        words[name] = tuple(made(*one) for one in words[name])
+    return words
+
+
+def _check_arrays(file: h5py.File, size: int) -> None:
+    """Refuse arrays that would not fit in memory, or that lie in another file."""
+    import h5py
+
+    groups: list[Any] = [file]
+    arrays: list[Any] = []
+
+    def visit(name: str, item: Any) -> None:
+        (arrays if isinstance(item, h5py.Dataset) else groups).append(item)
+
+    file.visititems(visit)
+    links = [group.get(name, getlink=True) for group in groups for name in group]
+    declared = sum(array.nbytes for array in arrays)
+    with checking("fit") as require:
         require(
-            header["format"] == FORMAT,
-            f"{str(path)!r} has format {header['format']}, this version reads {FORMAT}; "
-            "use the version of bayesjudge that wrote it",
+            all(isinstance(link, h5py.HardLink) for link in links)
+            and not any(array.external or array.is_virtual for array in arrays),
+            "an array is a link or lies in another file",
         )
-    del header["format"]
-    cautions = tuple(Caution(*pair) for pair in header.pop("cautions"))
-    return Fit(idata=tree, cautions=cautions, **{k: unpack(v) for k, v in header.items()})
+        require(
+            declared <= LARGEST * size,
+            f"the file has {size:,} bytes and declares arrays of {declared:,}",
+        )
+
+
+def _digest(header: Mapping[str, Any], tree: xr.DataTree) -> str:
+    """SHA-256 of everything in a file: words, attributes, coordinates, draws."""
+    attrs = {str(name): np.ravel(value).tolist() for name, value in tree.attrs.items()}
+    digest = hashlib.sha256(json.dumps([header, attrs], sort_keys=True).encode())
+    for group in sorted(tree.subtree, key=lambda group: group.path):
+        variables = group.to_dataset(inherit=False).variables
+        for name in sorted(variables, key=str):
+            dims, values = variables[name].dims, variables[name].to_numpy()
+            numeric = values.dtype.kind in "biuf"
+            # text has another dtype in a file than in memory
+            shown = values.dtype.str if numeric else np.ravel(values).astype(str).tolist()
+            digest.update(json.dumps([group.path, str(name), dims, values.shape, shown]).encode())
+            if numeric:
+                digest.update(np.ascontiguousarray(values))
+    return digest.hexdigest()

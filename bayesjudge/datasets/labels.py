@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.names import to_names
 from bayesjudge.core.tables import require_columns
 
 
@@ -52,7 +53,7 @@ def keep_labels(
     """
     require_columns(table, *([by] if by else []), truth)
     labelled = table[truth].notna().to_numpy()
-    groups = table[by].astype(str).to_numpy() if by else np.zeros(len(table))
+    groups = to_names(table[by], by).to_numpy(str) if by else np.zeros(len(table))
     rows: dict[Any, np.ndarray] = {
         name: np.flatnonzero(labelled & (groups == name)) for name in np.unique(groups)
     }

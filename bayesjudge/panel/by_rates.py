@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
@@ -54,13 +55,11 @@ def rogan_gladen(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
         raise UninformativeJudgeError(
             "panel.rogan_gladen", ["no judge has sensitivity + specificity above 1; use others"]
         )
-    raw = np.nanmean(((known.rates + known.specificity - 1) / gain)[:, usable], axis=1)
-    empty = np.full_like(raw, np.nan)
-    cautions = [
-        Caution("no-better-than-chance", f"judge {name!r} is left out: it does no better")
-        for name, good in zip(votes.judges, usable, strict=True)
-        if not good
-    ]
+    by_judge = (known.rates + known.specificity - 1)[:, usable] / gain[usable]
+    seen = np.isfinite(by_judge).any(axis=1)
+    raw, empty = np.full((2, len(seen)), np.nan)
+    raw[seen] = np.nanmean(by_judge[seen], axis=1)
+    cautions = [*_left_out(votes, gain), *_unseen(votes, seen)]
     rates = {
         "sensitivity": wilson(by_truth[1, :, 1], by_truth[1].sum(axis=-1), ci_prob),
         "specificity": wilson(by_truth[0, :, 0], by_truth[0].sum(axis=-1), ci_prob),
@@ -77,6 +76,23 @@ def rogan_gladen(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
         assumptions=(SAME_ERRORS,),
         cautions=(*cautions, *cautions_of(votes)),
     )
+
+
+def _left_out(votes: Votes, gain: np.ndarray) -> Iterator[Caution]:
+    for name, above_chance in zip(votes.judges, gain, strict=True):
+        if np.isnan(above_chance):
+            text = f"judge {name!r} is left out: it voted on no labelled item of one of the classes"
+            yield Caution("error-rates-unknown", text)
+        elif above_chance <= 0:
+            text = f"judge {name!r} is left out: it does no better"
+            yield Caution("no-better-than-chance", text)
+
+
+def _unseen(votes: Votes, seen: np.ndarray) -> Iterator[Caution]:
+    for name, has_votes in zip(votes.generators, seen, strict=True):
+        if not has_votes:
+            text = f"no judge that could be corrected voted on generator {name!r}: nan"
+            yield Caution("no-votes", text)
 
 
 def regression(

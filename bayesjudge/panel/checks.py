@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from scipy.special import chdtrc, stdtr
+from scipy.special import betainc, chdtrc
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Caution
@@ -92,15 +92,14 @@ def correlate(given: np.ndarray, count: np.ndarray) -> np.ndarray:
     numpy.ndarray, shape (n_columns, n_columns)
         ``nan`` where there is no variation.
     """
-    there = (given != NONE).astype(float)
-    value = np.where(given == 1, 1.0, 0.0)
-    w = count[:, None]
-    n, s = there.T @ (there * w), (value * w).T @ there  # s[i, j]: passes of i where j voted
-    both = (value * w).T @ value
-    with np.errstate(invalid="ignore", divide="ignore"):
-        cov = both / n - (s / n) * (s.T / n)
-        var = (s / n) * (1 - s / n)
-        return cov / np.sqrt(var * var.T)
+    there, passed = (given != NONE).astype(float), (given == 1).astype(float)
+    weighted = passed * count[:, None]
+    n, s = there.T @ (there * count[:, None]), weighted.T @ there  # s[i, j]: passes where j voted
+    both = weighted.T @ passed
+    # the phi coefficient of whole numbers: exactly 1 where two judges always agree, never more
+    covariance = both * (n - s - s.T + both) - (s - both) * (s.T - both)
+    scale = np.sqrt(s * (n - s) * (s * (n - s)).T)
+    return np.divide(covariance, scale, out=np.full_like(scale, np.nan), where=scale > 0)
 
 
 def dependence(votes: Votes) -> pd.DataFrame:
@@ -116,7 +115,8 @@ def dependence(votes: Votes) -> pd.DataFrame:
     pandas.DataFrame
         One row a pair and class: ``first``, ``second``, ``truth``, ``correlation``, ``n`` items
         that both voted on, and ``p_value`` of a correlation of 0 (t test); the largest correlation
-        first. Pairs with fewer than 20 such items are left out.
+        first. Pairs with fewer than 20 such items are left out. Correlation and p-value are ``nan``
+        where one of the two gave all these items the same vote: nothing varies together then.
     """
     rows = []
     for truth in (0, 1):
@@ -125,10 +125,9 @@ def dependence(votes: Votes) -> pd.DataFrame:
         both, r = there.T @ (there * count[:, None]), correlate(given, count)
         for i, j in combinations(range(len(votes.judges)), 2):
             n = int(both[i, j])
-            if np.isfinite(r[i, j]) and n >= FEWEST:
-                with np.errstate(divide="ignore"):
-                    t = r[i, j] * np.sqrt((n - 2) / max(1 - r[i, j] ** 2, 0.0))
-                p = 2 * float(stdtr(n - 2, -abs(t)))
+            if n >= FEWEST:
+                # the tail of the t test as a beta integral, which has its limit 0 at r = 1 and -1
+                p = float(betainc(n / 2 - 1, 0.5, (1 - r[i, j]) * (1 + r[i, j])))
                 rows.append((votes.judges[i], votes.judges[j], truth, float(r[i, j]), n, p))
     columns = ["first", "second", "truth", "correlation", "n", "p_value"]
     table = pd.DataFrame(rows, columns=columns)
@@ -147,7 +146,8 @@ def effective_judges(votes: Votes) -> dict[int, float]:
     -------
     dict of int to float
         By truth: the number of judges divided by the design effect
-        ``1 + (judges - 1) * mean correlation``; ``nan`` where too few items are labelled.
+        ``1 + (judges - 1) * mean correlation``, the mean of the pairs whose votes vary; ``nan``
+        where no pair's do, or too few items are labelled.
 
     References
     ----------
@@ -209,7 +209,7 @@ def _dependent(votes: Votes) -> Iterator[Caution]:
     table = dependence(votes)
     effective = effective_judges(votes)
     for truth, word in ((0, "bad"), (1, "good")):
-        rows = table[table["truth"] == truth]
+        rows = table[table["truth"] == truth].dropna()
         rejected = rows[rows["p_value"] < REJECT_P / max(len(rows), 1)]
         if len(rejected) and rows["correlation"].mean() > 0:
             yield Caution(

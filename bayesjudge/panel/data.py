@@ -10,6 +10,7 @@ import numpy as np
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.counting import collapse
+from bayesjudge.core.names import require_names
 from bayesjudge.panel.reading import read_votes
 
 #: Stands for a vote that was not given, and for a truth that nobody established.
@@ -114,8 +115,7 @@ class Votes:
             shown = odd[:3].tolist()
             require(not odd.size, f"{name} holds {shown}, expected {low} to {high - 1:.0f}")
         for name in ("generators", "judges", "classes"):
-            have = getattr(self, name)
-            require(len(set(have)) == len(have), f"{name} must differ, got {list(have)}")
+            require_names(getattr(self, name), name, require)
 
     @property
     def n_items(self) -> int:

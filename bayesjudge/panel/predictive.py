@@ -43,7 +43,8 @@ def dependence_check(fit: Fit, *, replicates: int = 200, random_seed: Any = None
     pandas.DataFrame
         Index ``items`` ("bad", "good", "all"); ``observed`` and ``expected`` mean correlation, the
         95 % range ``low`` and ``high`` of the expected, ``p_value``: the share of replicates that
-        reach the observed, and ``rejected``.
+        reach the observed, and ``rejected``. Where no two judges' votes vary there is no
+        correlation: ``nan``, and no rejection; replicates without one are left out.
 
     Raises
     ------
@@ -71,9 +72,13 @@ def dependence_check(fit: Fit, *, replicates: int = 200, random_seed: Any = None
     rows = {}
     for name in observed:
         values = np.array([one[name] for one in drawn])
-        low, high = np.nanquantile(values, [0.025, 0.975])
-        p = float((1 + np.sum(values >= observed[name])) / (1 + replicates))
-        rows[name] = (observed[name], float(np.nanmean(values)), low, high, p, p <= 0.01)
+        values = values[np.isfinite(values)]
+        if not values.size or np.isnan(observed[name]):
+            rows[name] = (observed[name], *[np.nan] * 4, False)
+            continue
+        low, high = np.quantile(values, [0.025, 0.975])
+        p = float((1 + np.sum(values >= observed[name])) / (1 + values.size))
+        rows[name] = (observed[name], float(values.mean()), low, high, p, p <= 0.01)
     columns = ["observed", "expected", "low", "high", "p_value", "rejected"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("items")
 
@@ -215,7 +220,7 @@ def _statistics(given: np.ndarray, truth: np.ndarray) -> dict[str, float]:
         if rows.sum() >= 20:
             r = correlate(given[rows], np.ones(int(rows.sum())))
             above = r[np.triu_indices(len(r), 1)]
-            found[name] = float(np.nanmean(above)) if np.isfinite(above).any() else 0.0
+            found[name] = float(np.nanmean(above)) if np.isfinite(above).any() else np.nan
     return found
 
 

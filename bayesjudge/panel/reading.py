@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import pandas as pd
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.tables import require_columns, spell, to_binary
+from bayesjudge.core.tables import read_rows, spell, to_binary
 
 NONE = -1
 ONE_GENERATOR = "all"
@@ -66,10 +65,13 @@ def read_votes(
             classes is None or meanings[:2] == (None, None),
             "give classes=, or pass_value= and fail_value=, not both",
         )
-    wanted = [c for c in columns.values() if c] + list(wide if wide is not None else long)
-    require_columns(table, *wanted)
-    native = nw.from_native(table).lazy().select(list(dict.fromkeys(wanted))).collect()
-    frame = native.to_pandas().reset_index(drop=True)
+    labels = [
+        *(long[1:] if wide is None else wide),
+        *([columns["truth"]] if columns["truth"] else []),
+    ]
+    ids = [c for c in (columns["item"], columns["generator"]) if c]
+    # a row without a judge is an item that nobody voted on
+    frame = read_rows(table, *labels, names=ids, optional=long[:1] if wide is None else ())
     names, generator = _names(frame, columns["generator"])
     read = _Labels(meanings, classes)
     if wide is None:
@@ -141,12 +143,11 @@ def _read_long(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[str, ...], np.ndarray]:
     """Spread one row a vote into one row an item."""
     judge, vote = long
-    codes, values = pd.factorize(frame[columns["item"]], use_na_sentinel=True)
-    judge_code, judges = pd.factorize(frame[judge], use_na_sentinel=True)
+    codes, values = pd.factorize(frame[columns["item"]])
+    judge_code, judges = pd.factorize(frame[judge])  # -1 where nobody voted
     given = read.columns(frame, [vote])[0]
     truth = _truth(frame, columns["truth"], read)
     with checking("panel.Votes.from_frame") as require:
-        require(not (codes < 0).any(), f"column {columns['item']!r} has empty cells")
         require(len(judges) > 0, f"column {judge!r} names no judge")
         nobody = (judge_code < 0) & (given >= 0)
         require(not nobody.any(), f"{nobody.sum()} votes have no judge in column {judge!r}")
@@ -175,7 +176,7 @@ def _read_long(
         votes,
         of_item,
         generator_of,
-        tuple(map(spell, judges)),
+        tuple(judges),
         np.repeat(np.arange(len(judges)), times),
     )
 
@@ -188,10 +189,8 @@ def _names(frame: pd.DataFrame, column: str | None) -> tuple[tuple[str, ...], np
     """List generators in the order in which they occur, and the index of each row's."""
     if column is None:
         return (ONE_GENERATOR,), np.zeros(len(frame), np.int64)
-    codes, values = pd.factorize(frame[column], use_na_sentinel=True)
-    with checking("panel.Votes.from_frame") as require:
-        require(not (codes < 0).any(), f"column {column!r} has empty cells")
-    return tuple(map(spell, values)), codes.astype(np.int64)
+    codes, values = pd.factorize(frame[column])
+    return tuple(values), codes.astype(np.int64)
 
 
 def _refuse_repeats(

@@ -10,6 +10,7 @@ from scipy.special import expit, logit, stdtrit
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.estimate import Caution, Estimate
+from bayesjudge.core.intervals import FEW, z_score
 from bayesjudge.panel.data import NONE, Votes
 from bayesjudge.panel.described import EXCHANGEABLE, SAMPLED
 from bayesjudge.panel.summaries import Summary, mean_vote
@@ -98,13 +99,22 @@ def difference(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
     InputError
         Where there are more than two classes.
 
+    Notes
+    -----
+    An item without any vote counts as one with the mean vote of all items that have one.
+
+    Where fewer than 5 of a generator's labelled items are misjudged (by half of the votes on them,
+    or more), good, or bad, their spread says little of the errors that the others may hold. Then
+    four imaginary items (good or bad, passed or failed by all) join them for the interval, as in
+    `bayesjudge.prevalence.difference`.
+
     References
     ----------
-    Särndal, Swensson & Wretman (1992), Model Assisted Survey Sampling, Section 6.3.
+    Särndal, Swensson & Wretman (1992), Model Assisted Survey Sampling, Section 6.3; Bonett & Price
+    (2012), J. Educ. Behav. Stat. 37, 479-488.
     """
     require_binary(votes, "panel.difference")
-    vote = mean_vote(votes)
-    vote = np.where(np.isnan(vote), np.nansum(vote * votes.count) / votes.count.sum(), vote)
+    vote = _filled(votes)
     z, rows, cautions = z_score(ci_prob), {}, []
     rate = prevalence_by(votes, vote)
     for i, name in enumerate(votes.generators):
@@ -114,12 +124,12 @@ def difference(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
             rows[f"prevalence[{name}]"] = (np.nan, np.nan, np.nan)
             cautions.append(Caution("no-labels", f"generator {name!r} has {m} labelled items"))
             continue
-        error = votes.truth[mine] - vote[mine]
-        mean = np.average(error, weights=votes.count[mine])
-        variance = (votes.count[mine] @ (error - mean) ** 2 + 0.5) / (m - 1)
-        half = z * np.sqrt(variance / m * (1 - m / n))
-        value = rate[i] + mean
-        rows[f"prevalence[{name}]"] = tuple(np.clip([value, value - half, value + half], 0, 1))
+        mean, others, error = _corrections(votes.truth[mine], vote[mine], votes.count[mine])
+        # what is known of the labelled items stays so
+        centre = rate[i] + mean + (1 - m / n) * (others - mean)
+        half = z * error * np.sqrt(1 - m / n)
+        ends = np.clip([rate[i] + mean, centre - half, centre + half], 0, 1)
+        rows[f"prevalence[{name}]"] = tuple(ends)
     return Estimate.from_rows(
         rows,
         method="Difference estimator, own labels",
@@ -129,6 +139,29 @@ def difference(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
         assumptions=(SAMPLED,),
         cautions=tuple(cautions),
     )
+
+
+def _filled(votes: Votes) -> np.ndarray:
+    """Mean vote of each pattern; where nobody voted, that of all items that have a vote."""
+    vote = mean_vote(votes)
+    voted = ~np.isnan(vote)
+    typical = np.average(vote[voted], weights=votes.count[voted]) if voted.any() else 0.5
+    return np.where(voted, vote, typical)
+
+
+def _corrections(
+    truth: np.ndarray, vote: np.ndarray, count: np.ndarray
+) -> tuple[float, float, float]:
+    """Mean of truth less vote; that to expect of other items; and its standard error."""
+    error = truth - vote
+    mean = np.average(error, weights=count)
+    misjudged = np.abs(error) >= 0.5
+    kinds = (count[misjudged].sum(), count[truth == 1].sum(), count[truth == 0].sum())
+    if min(kinds) < FEW:
+        error, count = np.append(error, [1, 0, 0, -1]), np.append(count, [1, 1, 1, 1])
+    m, others = count.sum(), np.average(error, weights=count)
+    variance = count @ (error - others) ** 2 / (m - 1)
+    return float(mean), float(others), float(np.sqrt(variance / m))
 
 
 def _inside(share: np.ndarray, items: np.ndarray) -> np.ndarray:

@@ -116,7 +116,7 @@ def count_cells(
     verdict, truth = columns
     if item is not None:
         require_distinct(table, *([by] if by else []), item)
-    rows = count_rows(table, *([by] if by else []), verdict, truth)
+    rows = count_rows(table, verdict, truth, names=[by] if by else [])
     values = (_listed(meanings[0]), _listed(meanings[1]), _listed(meanings[2]) or ())
     v, t = _read_labels(rows, verdict, truth, values)
     missing = v.isna()
@@ -127,8 +127,6 @@ def count_cells(
             f"{n_missing} rows have no verdict; say what they are: unparsed='fail' (the judge "
             "did not pass them, and calibration corrects that) or unparsed='drop'",
         )
-        if by:
-            require(not rows[by].isna().any(), f"column {by!r} has empty cells")
     if unparsed == "fail":
         v = v.fillna(0)
     cells = {
@@ -143,8 +141,9 @@ def count_cells(
     if by is None:
         summed = {k: int(rows["n_rows"][mask].sum()) for k, mask in cells.items()}
         return summed, None
-    names = rows[by].astype(str)
-    grouped = {k: rows["n_rows"].where(mask, 0).groupby(names).sum() for k, mask in cells.items()}
+    grouped = {
+        k: rows["n_rows"].where(mask, 0).groupby(rows[by]).sum() for k, mask in cells.items()
+    }
     systems = tuple(next(iter(grouped.values())).index)
     return {k: g.to_numpy() for k, g in grouped.items()}, systems
 

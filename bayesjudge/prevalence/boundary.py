@@ -13,7 +13,7 @@ from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.described import OVERALL
 from bayesjudge.prevalence.model import Priors
 from bayesjudge.prevalence.quadrature import posterior_of
-from bayesjudge.prevalence.shares import Beta, Contradiction, Posterior
+from bayesjudge.prevalence.shares import Beta, NotIntegrated, Posterior
 
 #: A prevalence whose posterior mean is so many standard deviations from an end excludes it.
 FAR = 4.0
@@ -91,7 +91,7 @@ def depths_of(counts: Counts, priors: Priors, found: Posterior) -> tuple[float, 
 def _by_quadrature(counts: Counts, priors: Priors) -> tuple[float, float]:
     try:
         return depths_of(counts, priors, posterior_of(counts, priors))
-    except Contradiction:
+    except NotIntegrated:
         return NEVER
 
 

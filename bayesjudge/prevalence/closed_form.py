@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -50,9 +50,11 @@ def naive(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
     >>> [round(x, 3) for x in naive(counts)["prevalence"]]
     [0.62, 0.59, 0.65]
     """
+    passes, items = passes_of_all(counts)
     return described(
         counts,
-        {"prevalence": wilson(*passes_of_all(counts), ci_prob)},
+        {"prevalence": wilson(passes, items, ci_prob)},
+        overall=_share_of_all(counts, passes, items, wilson, ci_prob),
         method="Judge's pass rate",
         ci_prob=ci_prob,
         source=f"{LEE}, eq. (2); Wilson (1927)",
@@ -89,6 +91,7 @@ def human_only(
     return described(
         counts,
         {"prevalence": find(counts.correct_n, counts.labelled_n, ci_prob)},
+        overall=_share_of_all(counts, counts.correct_n, counts.labelled_n, find, ci_prob),
         method="Human labels only",
         ci_prob=ci_prob,
         source=f"{LEE}, Table 1 (ii)",
@@ -124,7 +127,9 @@ def rogan_gladen(
     Estimate
         ``prevalence``, a share of items clipped to [0, 1] with the unclipped value as ``raw``;
         ``sensitivity`` and ``specificity`` with Wilson's intervals. ``nan`` where a class of
-        labels is empty and, among several systems, where the judge is no better than chance.
+        labels is empty and, among several systems, where the judge is no better than chance. Of
+        strata, ``overall_prevalence`` weighs their unclipped values, less the bias that ratios
+        of few labels add up to (second order, at the judge's average rates), and clips the sum.
 
     Raises
     ------
@@ -166,12 +171,21 @@ def rogan_gladen(
         )
     p = pass_rate(counts)
     sizes = (counts.test_n, bad, good)
-    raw = formulas.invert(p, q0[0], q1[0])
-    if interval == "lang_reiczigel":
-        _, low, high = formulas.lang_reiczigel(p, q0[0], q1[0], *sizes, z)
-    else:
-        half = z * np.sqrt(formulas.delta_variance(p, q0[0], q1[0], *sizes))
-        low, high = raw - half, raw + half
+    raw = np.where(chance, np.nan, formulas.invert(p, q0[0], q1[0]))
+
+    def ends(share: Any = 1.0) -> tuple[Any, Any]:
+        if interval == "lang_reiczigel":
+            return formulas.lang_reiczigel(p, q0[0], q1[0], *sizes, z, share)[1:]
+        free = (np.asarray(size) - 1 + share for size in sizes)
+        half = z * np.sqrt(formulas.delta_variance(p, q0[0], q1[0], *free))
+        return raw - half, raw + half
+
+    low, high = ends()
+    overall = None
+    if counts.dim == "stratum":
+        bias = formulas.ratio_bias(counts.shares, p, q0[0], q1[0], bad, good)
+        whole = formulas.weighed(counts.shares, raw, *ends(counts.shares))
+        overall = formulas.Interval(*(x - bias for x in whole))
     parts = [np.where(chance, np.nan, np.clip(x, 0, 1)) for x in (raw, low, high)]
     told = [
         Caution("no-better-than-chance", f"no Rogan-Gladen estimate{where}")
@@ -181,10 +195,11 @@ def rogan_gladen(
     return described(
         counts,
         {
-            "prevalence": (*parts, np.where(chance, np.nan, raw)),
+            "prevalence": (*parts, raw),
             "sensitivity": q1,
             "specificity": q0,
         },
+        overall=overall,
         method="Rogan-Gladen",
         ci_prob=ci_prob,
         source=f"{LEE}, eqs. (5)-(9); Rogan & Gladen (1978); Lang & Reiczigel (2014)",
@@ -197,3 +212,13 @@ def rogan_gladen(
         needs=rate_designs(counts),
         more=told,
     )
+
+
+def _share_of_all(
+    counts: Counts, successes: Any, trials: Any, interval: Any, ci_prob: float
+) -> formulas.Interval | None:
+    """Overall share of strata, with the interval of a sample that is as informative as they are."""
+    if counts.dim != "stratum":
+        return None
+    sample = formulas.effective(counts.shares, successes, trials, z_score(ci_prob))
+    return formulas.Interval(*interval(*sample, ci_prob))

@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.names import require_names
 from bayesjudge.prevalence._reading import LABELS, read_counts
 from bayesjudge.prevalence.labelling import Identified, LabelDesign, design_of
 
@@ -77,8 +78,7 @@ def _require_possible(counts: Counts, require: Any) -> None:
 def _require_names(counts: Counts, require: Any) -> None:
     require(counts.dim in PLACES, f"dim must be one of {list(PLACES)}, got {counts.dim!r}")
     if counts.systems is not None:
-        repeated = sorted({s for s in counts.systems if counts.systems.count(s) > 1})
-        require(not repeated, f"systems must differ, these repeat: {repeated}")
+        require_names(counts.systems, "systems", require)
     known = counts.design.name == "known_propensity"
     words = "calibration='known_propensity' and propensity= come together, with strata"
     require(known == (counts.propensity is not None), words)

@@ -119,6 +119,7 @@ def described(
     counts: Counts,
     arrays: dict[str, tuple[Any, ...]],
     *,
+    overall: tuple[float, float, float] | None = None,
     needs: tuple[str, ...] = tuple(CALIBRATIONS),
     more: list[Caution] | None = None,
     **about: Any,
@@ -131,6 +132,8 @@ def described(
         Verdicts and labels.
     arrays : dict of str to tuple
         Value, low, high (and raw) by quantity.
+    overall : tuple of float, optional
+        Of strata: value, low and high of their weighed sum, not clipped.
     needs : tuple of str
         Designs under which the method is valid.
     more : list of Caution, optional
@@ -149,18 +152,10 @@ def described(
     if counts.calibration not in needs:
         text = f"{about['method']} is not valid where {CALIBRATIONS[counts.calibration]}"
         cautions.insert(0, Caution("design-mismatch", text))
-    if counts.dim != "stratum" or "prevalence" not in arrays:
+    if counts.dim != "stratum" or overall is None:
         kept = tuple(dict.fromkeys(cautions))
         return Estimate.from_arrays(arrays, counts.systems, cautions=kept, **about)
-    overall = combined(counts.shares, *arrays["prevalence"][:3])
-    if np.isnan(overall).any():
-        empty = [
-            s
-            for s, v in zip(counts.systems or (), arrays["prevalence"][0], strict=True)
-            if np.isnan(v)
-        ]
-        text = f"{about['method']} has no answer in strata {empty}, so none overall; merge strata"
-        cautions.insert(0, Caution("empty-stratum", text))
+    cautions = [*_overall_cautions(counts, arrays, overall, about["method"]), *cautions]
     about["assumptions"] += (COMPOSED,)
     kinds = about["interval"]
     kinds = dict.fromkeys(arrays, kinds) if isinstance(kinds, str) else kinds
@@ -171,30 +166,6 @@ def described(
     return with_overall(made, overall)
 
 
-def combined(shares: Any, value: Any, low: Any, high: Any) -> tuple[float, float, float]:
-    """Weigh the strata: the ends' distances from the value add up like standard errors.
-
-    Parameters
-    ----------
-    shares : array_like, shape (n_strata,)
-        Weights; they sum to 1.
-    value, low, high : array_like, shape (n_strata,)
-        Of each stratum.
-
-    Returns
-    -------
-    tuple of float
-        Value, low and high.
-
-    References
-    ----------
-    Zou & Donner (2008), Stat. Med. 27, 1693-1702 (MOVER).
-    """
-    whole = float(np.sum(shares * value))
-    below, above = (float(np.sqrt(np.sum((shares * (value - end)) ** 2))) for end in (low, high))
-    return whole, max(whole - below, 0.0), min(whole + above, 1.0)
-
-
 def with_overall(made: Estimate, overall: tuple[float, float, float]) -> Estimate:
     """Put the post-stratified value above those of the strata.
 
@@ -203,18 +174,36 @@ def with_overall(made: Estimate, overall: tuple[float, float, float]) -> Estimat
     made : Estimate
         Of the strata.
     overall : tuple of float
-        Value, low and high.
+        Value, low and high, not clipped yet.
 
     Returns
     -------
     Estimate
-        With a row ``overall_prevalence``.
+        With a row ``overall_prevalence``, clipped to [0, 1]; its ``raw`` value where strata have
+        one.
     """
-    row = pd.DataFrame([overall], columns=["value", "low", "high"], index=[OVERALL])
+    row = pd.DataFrame([np.clip(overall, 0, 1)], columns=["value", "low", "high"], index=[OVERALL])
     table = pd.concat([row, made.table]).rename_axis("quantity")
     if "raw" in table:
-        table["raw"] = table["raw"].fillna(table["value"])
+        table.loc[OVERALL, "raw"] = overall[0]
     return replace(made, table=table)
+
+
+def _overall_cautions(
+    counts: Counts,
+    arrays: dict[str, tuple[Any, ...]],
+    overall: tuple[float, float, float],
+    method: str,
+) -> Iterator[Caution]:
+    """Tell why there is no overall value, or that it lies outside its range."""
+    if np.isnan(overall).any():
+        values = zip(counts.systems or (), arrays["prevalence"][0], strict=True)
+        empty = [name for name, value in values if np.isnan(value)]
+        text = f"{method} has no answer in strata {empty}, so none overall; merge strata"
+        yield Caution("empty-stratum", text)
+    elif not 0 <= overall[0] <= 1:
+        text = f"{method} puts the {OVERALL} at {overall[0]:.3f}, shown at the end of [0, 1]"
+        yield Caution("clipped", text)
 
 
 def _clipped(arrays: dict[str, tuple[Any, ...]], counts: Counts, method: str) -> Iterator[Caution]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from bayesjudge.core.errors import check_ci_prob, checking
@@ -13,7 +15,8 @@ from bayesjudge.prevalence.model import granted
 from bayesjudge.prevalence.described import judged, with_overall
 from bayesjudge.prevalence.model import SOURCE, Priors
 from bayesjudge.prevalence.quadrature import posterior_of
-from bayesjudge.prevalence.shares import Contradiction, Posterior
+from bayesjudge.prevalence.shares import NotIntegrated, Posterior
+from bayesjudge.prevalence.strata import moved_by_priors
 
 #: Steps of the grid on which the strata's posteriors add up.
 STEPS = 2**14
@@ -47,7 +50,9 @@ def exact(
         ``prevalence`` as `fit` with ``pooling="separate"`` estimates it, without Monte Carlo error;
         of strata, with their ``overall_prevalence``. ``nan`` with a caution where a system has no
         labels (``no-labels``), or where labels and verdicts disagree by more than 60 standard
-        deviations (``contradiction``).
+        deviations (``contradiction``). The overall prevalence of strata is ``nan`` too where the
+        priors, of which each stratum has its own, move it by too much (``stratum-priors``): then
+        `fit` has an answer, whose strata share theirs.
 
     Raises
     ------
@@ -94,6 +99,10 @@ def exact(
     )
     if counts.dim != "stratum":
         return made
+    refusal = moved_by_priors(counts, priors, posteriors)
+    if refusal is not None:
+        made = replace(made, cautions=(refusal, *made.cautions))
+        return with_overall(made, (np.nan, np.nan, np.nan))
     mean, low, high = _overall(counts, posteriors, ci_prob, interval)
     if interval == "eti_bounded" and None not in posteriors:
         low, high = extended((low, high), tuple(np.sum(depths, axis=0)), ci_prob)
@@ -131,7 +140,7 @@ def _each_posterior(counts: Counts, priors: Priors) -> tuple[list[Posterior | No
             continue
         try:
             posteriors[-1] = posterior_of(counts.system(name) if name else counts, priors)
-        except Contradiction:
+        except NotIntegrated:
             text = f"labels, verdicts and priors contradict each other{place}"
             refused.append(Caution("contradiction", f"{text}: no quadrature; check the data"))
     return posteriors, refused

@@ -15,6 +15,8 @@ from bayesjudge.prevalence.model import Priors
 from bayesjudge.prevalence.quadrature import posterior_of
 from bayesjudge.prevalence._reading import PLAIN, require_calibration
 from bayesjudge.prevalence.shares import Contradiction
+from bayesjudge.prevalence.reading import PLAIN, require_calibration
+from bayesjudge.prevalence.shares import NotIntegrated
 from bayesjudge.prevalence.weighted import weighted_draws, weighted_quantiles
 
 
@@ -156,7 +158,7 @@ def label_next(counts: Counts, priors: Priors = Priors()) -> pd.DataFrame:
     try:
         now = posterior_of(counts, priors)
         rows = {kind: _after(counts, priors, kind, now) for kind in kinds}
-    except Contradiction as error:
+    except NotIntegrated as error:
         raise InputError(
             "label_next", ["labels, verdicts and priors contradict each other; check the data"]
         ) from error

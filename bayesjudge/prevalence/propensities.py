@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.estimate import Estimate
+from bayesjudge.prevalence import formulas
 from bayesjudge.prevalence.cautions import cautions_of
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.described import DRAWN, OVERALL, judged
@@ -36,6 +39,12 @@ def propensity_weighted(counts: Counts, *, ci_prob: float = 0.95, tuned: bool = 
     InputError
         Where there are no propensities, or `ci_prob` is out of range.
 
+    Notes
+    -----
+    With fewer than 5 labelled items that the judge gets wrong, or that are good, or bad, one
+    imaginary item of each of the four kinds joins them for the interval and the judge's weight, as
+    in `difference`; the strata share it by their numbers of items.
+
     References
     ----------
     Horvitz & Thompson (1952), J. Am. Stat. Assoc. 47, 663-685; Hájek (1971); Zrnic & Candès (2024),
@@ -53,8 +62,8 @@ def propensity_weighted(counts: Counts, *, ci_prob: float = 0.95, tuned: bool = 
     with checking("propensity_weighted") as require:
         known = counts.propensity is not None
         require(known, "needs calibration='known_propensity', with the propensity of each item")
-    value, sd = _weighted(counts, tuned)
-    ends = (float(np.clip(x, 0, 1)) for x in (value, value - z * sd, value + z * sd))
+    value, centre, sd = _weighted(counts, tuned)
+    ends = (float(np.clip(x, 0, 1)) for x in (value, centre - z * sd, centre + z * sd))
     assumptions, raised = judged(counts, (DRAWN,))
     return Estimate.from_rows(
         {OVERALL: (*ends, value)},
@@ -67,14 +76,35 @@ def propensity_weighted(counts: Counts, *, ci_prob: float = 0.95, tuned: bool = 
     )
 
 
-def _weighted(counts: Counts, tuned: bool) -> tuple[float, float]:
-    """Value and standard error, as mean and spread of each item's influence."""
+def _weighted(counts: Counts, tuned: bool) -> tuple[float, float, float]:
+    """Value, centre of the interval and standard error."""
     c = counts
     labelled = [c.correct_pass, c.correct_n - c.correct_pass, c.incorrect_n - c.incorrect_fail]
     cells = np.array([*labelled, c.incorrect_fail, c.test_pass, c.test_n - c.test_pass], float)
+    padded = cells.copy()
+    if formulas.too_few(cells[:4], np.sum):
+        padded[:4] += c.shares * (c.labelled_n > 0)
+    best, by_judge, by_truth = _parts(padded, c.propensity)
+    power = best if tuned else 1.0
+    influence = by_truth.parts + power * by_judge.parts
+    error = np.sqrt((padded * influence**2).sum()) / padded.sum()
+    _, judged, labels = _parts(cells, c.propensity)
+    value, centre = labels.mean + power * judged.mean, by_truth.mean + power * by_judge.mean
+    return float(value), float(centre), float(error)
+
+
+class _Part(NamedTuple):
+    """A part of the estimate, and each item's influence on it."""
+
+    mean: float
+    parts: np.ndarray
+
+
+def _parts(cells: np.ndarray, propensity: np.ndarray) -> tuple[float, _Part, _Part]:
+    """Weight of least variance of the judge; what its verdicts add; what the labels say."""
     verdict, truth = np.array([[1, 0, 1, 0, 1, 0], [1, 1, 0, 0, 0, 0]])[..., None]
     known = np.array([1, 1, 1, 1, 0, 0])[:, None]
-    weight = known / c.propensity
+    weight = known / propensity
     total, weights = cells.sum(), (cells * weight).sum()
     # Hájek: the weights of the labelled items sum to the number of items
     weight = weight * total / weights
@@ -85,7 +115,5 @@ def _weighted(counts: Counts, tuned: bool) -> tuple[float, float]:
     by_judge = (verdict - passes) - weight * (verdict - weighted_passes)
     variance = (cells * by_judge**2).sum()
     best = -(cells * by_judge * by_truth).sum() / variance if variance > 0 else 0.0
-    power = float(np.clip(best, 0, 1)) if tuned else 1.0
-    influence = by_truth + power * by_judge
-    value = good + power * (passes - weighted_passes)
-    return float(value), float(np.sqrt((cells * influence**2).sum()) / total)
+    judge = _Part(passes - weighted_passes, by_judge)
+    return float(np.clip(best, 0, 1)), judge, _Part(good, by_truth)

@@ -77,9 +77,14 @@ def bootstrap(
     raw = np.where(rates[1] + rates[2] > 1, formulas.invert(*rates), np.nan)
     known = np.isfinite(raw)
     ends = (np.where(known, np.clip(end, 0, 1), np.nan) for end in (low, high))
+    overall = None
+    if counts.dim == "stratum":
+        bias = formulas.ratio_bias(counts.shares, *rates, bad_n, good_n)
+        overall = _overall(counts.shares, raw, estimates, bias, tail)
     return described(
         counts,
         {"prevalence": (np.clip(raw, 0, 1), *ends, raw)},
+        overall=overall,
         method="Rogan-Gladen (bootstrap)",
         ci_prob=ci_prob,
         source=f"{LEE}, eq. (5); Efron (1979)",
@@ -104,6 +109,16 @@ def _resampled(counts: Counts, resamples: int, rng: np.random.Generator) -> np.n
         sensitivity, specificity = np.divide(hits, good), np.divide(caught, bad)
         found = formulas.invert(passes / counts.test_n, specificity, sensitivity)
         return np.where(sensitivity + specificity > 1, found, np.nan)
+
+
+def _overall(
+    shares: Any, raw: Any, estimates: np.ndarray, bias: float, tail: float
+) -> tuple[float, float, float]:
+    """Of the weighed sum, which has no estimate where a stratum has none."""
+    value, drawn = np.sum(shares * raw) - bias, estimates @ shares - 2 * bias
+    none = np.isnan(drawn) & np.isfinite(value)  # a resample is biased twice: seen, and drawn again
+    low, high = np.where(none, 0, drawn), np.where(none, 1, drawn)
+    return float(value), float(np.quantile(low, tail)), float(np.quantile(high, 1 - tail))
 
 
 def _share(part: Any, total: Any) -> Any:

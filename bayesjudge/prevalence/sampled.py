@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from bayesjudge.core.intervals import wilson, z_score
@@ -33,17 +35,32 @@ def difference(counts: Counts, *, ci_prob: float = 0.95, tuned: bool = True) -> 
     Returns
     -------
     Estimate
-        ``prevalence``, clipped to [0, 1] with the unclipped value as ``raw``.
+        ``prevalence``, clipped to [0, 1] with the unclipped value as ``raw``. Of strata,
+        ``overall_prevalence`` weighs their unclipped values, all with one weight on the judge (a
+        weight of its own for each of many strata biases the sum), and clips it.
 
     Raises
     ------
     InputError
         Where `ci_prob` is out of range.
 
+    Notes
+    -----
+    Value and normal interval are those of the references where the labelled items hold at least 5
+    that the judge gets wrong, 5 good and 5 bad ones (in all strata together, for the overall row).
+    With fewer, their variance says little: 59 labels without an error would give an interval of
+    the width of the pass rate's, as if the judge never erred. Then one imaginary item of each of
+    the four kinds (good or bad, passed or failed) joins the labelled items, and two passed and two
+    failed ones the others, for the interval and for the judge's weight; the value is that of the
+    real items with this weight. Over 315 settings of 5 to 200 labels and error rates of 0 to 30 %
+    the interval covers .98 on average and .90 at least, where the plain one covers .79 and .07
+    (``python benchmarks/difference_prevalence.py``).
+
     References
     ----------
     Angelopoulos et al. (2023), Science 382, 669-674; Angelopoulos, Duchi & Zrnic (2023),
-    arXiv:2311.01453.
+    arXiv:2311.01453; Agresti & Coull (1998), Am. Stat. 52, 119-126; Bonett & Price (2012), J. Educ.
+    Behav. Stat. 37, 479-488; Cochran (1977), Sampling Techniques, Section 7.10.
 
     Examples
     --------
@@ -57,16 +74,16 @@ def difference(counts: Counts, *, ci_prob: float = 0.95, tuned: bool = True) -> 
         counts.incorrect_n - counts.incorrect_fail,
         counts.incorrect_fail,
     )
-    found, _ = formulas.difference(
-        pass_rate(counts),
-        counts.test_n,
-        table,
-        z_score(ci_prob),
-        weight=None if tuned else 1.0,
-    )
+    sample = (pass_rate(counts), counts.test_n, table, z_score(ci_prob), None if tuned else 1.0)
+    found, _ = formulas.difference(*sample)
+    overall = None
+    if counts.dim == "stratum":
+        parts, _ = formulas.difference(*sample, counts.shares)
+        overall = formulas.weighed(counts.shares, *parts)
     return described(
         counts,
         {"prevalence": (*(np.clip(x, 0, 1) for x in found), found.value)},
+        overall=overall,
         method="Difference (PPI++)" if tuned else "Difference (PPI)",
         ci_prob=ci_prob,
         source=f"{LEE}, Table 1 (iii); Angelopoulos et al. (2023)",
@@ -110,12 +127,13 @@ def post_stratified(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
     passes, items = passes_of_all(counts)
     n1, n0 = counts.labelled_pass, counts.labelled_n - counts.labelled_pass
     ppv, npv = wilson(counts.correct_pass, n1, ci_prob), wilson(counts.incorrect_fail, n0, ci_prob)
-    found = formulas.post_stratified(
-        passes / items, ppv[0], npv[0], items, n1, n0, z_score(ci_prob)
+    found, overall = _post_stratified(
+        counts, passes / items, ppv[0], npv[0], (items, n1, n0), z_score(ci_prob)
     )
     return described(
         counts,
         {"prevalence": tuple(np.clip(x, 0, 1) for x in found), "ppv": ppv, "npv": npv},
+        overall=overall,
         method="Post-stratified",
         ci_prob=ci_prob,
         source=f"{LEE}, Table 1 (iv); Tenenbein (1970)",
@@ -161,11 +179,13 @@ def conditional_calibration(counts: Counts, *, ci_prob: float = 0.95) -> Estimat
     n1, n0 = counts.labelled_pass, counts.labelled_n - counts.labelled_pass
     with np.errstate(divide="ignore", invalid="ignore"):
         ppv, npv = np.divide(counts.correct_pass, n1), np.divide(counts.incorrect_fail, n0)
-    rate = pass_rate(counts)
-    found = formulas.post_stratified(rate, ppv, npv, counts.test_n, n1, n0, z_score(ci_prob))
+    found, overall = _post_stratified(
+        counts, pass_rate(counts), ppv, npv, (counts.test_n, n1, n0), z_score(ci_prob)
+    )
     return described(
         counts,
         {"prevalence": tuple(np.clip(x, 0, 1) for x in found)},
+        overall=overall,
         method="Conditional calibration",
         ci_prob=ci_prob,
         source=f"{LEE}, Table 1 (iv)",
@@ -173,3 +193,14 @@ def conditional_calibration(counts: Counts, *, ci_prob: float = 0.95) -> Estimat
         assumptions=(PER_VERDICT,),
         needs=("random", "known_propensity"),
     )
+
+
+def _post_stratified(
+    counts: Counts, p: Any, ppv: Any, npv: Any, sizes: tuple[Any, Any, Any], z: float
+) -> tuple[formulas.Interval, formulas.Interval | None]:
+    """Apply the formula to each entry and, of strata, to the whole."""
+    found = formulas.post_stratified(p, ppv, npv, *sizes, z)
+    if counts.dim != "stratum":
+        return found, None
+    parts = formulas.post_stratified(p, ppv, npv, *sizes, z, counts.shares)
+    return found, formulas.weighed(counts.shares, *parts)

@@ -1,7 +1,7 @@
 """Densities of one share in [0, 1]: the Beta, and the posterior that quadrature makes of many.
 
-Each share is handled on the scale phi = 2 asin(sqrt(share)), where a share known from n trials has
-standard deviation 1 / sqrt(n) whatever it is, and where Jeffreys' prior is flat.
+A posterior is held on the logit scale, in panels that adapt to it: a prevalence may be known to a
+billionth beside 0 or 1, or have a narrow peak with a tail over nine orders of magnitude.
 """
 
 from __future__ import annotations
@@ -11,12 +11,28 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.polynomial import chebyshev
+from numpy.polynomial import chebyshev, legendre
 from scipy.fft import dct
 
+#: Where the posterior density of the logit has fallen by this much (in logs) it is negligible.
+DROP = 24.0
+#: Nodes of a panel of the density, of one of the log density, and of the second rule on it.
+NODES, LOG_NODES, SECOND = 18, 14, 6
+#: Last Chebyshev coefficients, in units of the density's maximum, to which panels are halved.
+SMOOTH, LOG_SMOOTH = 1e-10, 3e-7
+#: Disagreement of the two rules, relative to the normaliser and in posterior standard deviations of
+#: the mean, from which on there is no answer.
+AGREE = 1e-5
+#: A density that takes more panels is not resolved.
+MOST_PANELS = 400
 
-class Contradiction(ArithmeticError):
-    """Labels and verdicts disagree by so much that the posterior is out of the windows' reach."""
+
+#: First panels of a log density end where it has fallen by so much.
+STAGES = (3.0, 10.0)
+
+
+class NotIntegrated(ArithmeticError):
+    """Two rules disagree about an integral, or a density could not be resolved."""
 
 
 class Beta(NamedTuple):
@@ -30,96 +46,110 @@ class Beta(NamedTuple):
         """Mean."""
         return self.a / (self.a + self.b)
 
-    @property
-    def sd(self) -> Any:
-        """Standard deviation."""
-        return np.sqrt(self.mean * (1 - self.mean) / (self.a + self.b + 1))
 
-    def log_density(self, x: Any) -> Any:
-        """Up to a constant. Shares are kept off 0 and 1, where a logarithm is not a number."""
-        x = np.clip(x, 1e-300, 1 - 1e-16)
-        return (self.a - 1) * np.log(x) + (self.b - 1) * np.log1p(-x)
-
-    def window(self, reach: float) -> tuple[Any, Any]:
-        """Interval of `reach` standard deviations (on the phi scale) about the mean."""
-        centre, radius = angle(self.mean), reach / np.sqrt(self.a + self.b)
-        low, high = (np.clip(centre + side * radius, 0, np.pi) for side in (-1, 1))
-        return np.sin(low / 2) ** 2, np.sin(high / 2) ** 2
-
-
-def angle(share: Any) -> Any:
-    """Take a share to the phi scale."""
-    return 2 * np.arcsin(np.sqrt(share))
-
-
-def inversion(more: Beta, less: Beta) -> float:
-    """By how many standard deviations `more`, which should be the larger share, is the smaller."""
-    sd = np.hypot(1 / np.sqrt(more.a + more.b), 1 / np.sqrt(less.a + less.b))
-    return max(float((angle(less.mean) - angle(more.mean)) / sd), 0.0)
-
-
-class Posterior:
-    """The posterior of one share, as a polynomial on the phi scale.
+class Marginal(NamedTuple):
+    """Log density of a logit, up to a constant, in three ways.
 
     Parameters
     ----------
-    log_density : callable
-        Log density, up to a constant, of an array of shares.
-    window : tuple of float
-        Outside it the density is negligible.
+    rough : callable
+        Cheap: tells where the mass is.
+    first, second : callable
+        Two independent rules for the same.
+    power : Beta
+        Powers of the share and of its complement that the density has as factors at the ends.
+    noise : float
+        Rounding error of a log density.
+    """
+
+    rough: Callable[[np.ndarray], np.ndarray]
+    first: Callable[[np.ndarray], np.ndarray]
+    second: Callable[[np.ndarray], np.ndarray]
+    power: Beta
+    noise: float
+
+
+class Posterior:
+    """The posterior of one share: on each panel of the logit scale, a polynomial.
+
+    Parameters
+    ----------
+    marginal : Marginal
+        Its density.
 
     Attributes
     ----------
     mean, sd : float
         Of the share.
+
+    Raises
+    ------
+    NotIntegrated
+        Where the panels do not resolve the density, or a second rule disagrees.
     """
 
-    def __init__(
-        self, log_density: Callable[[np.ndarray], np.ndarray], window: tuple[float, float]
-    ):
-        def log_height(phi: np.ndarray) -> np.ndarray:
-            with np.errstate(divide="ignore"):
-                return log_density(np.sin(phi / 2) ** 2) + np.log(np.sin(phi) / 2)
+    def __init__(self, marginal: Marginal):
+        self._marginal = marginal
+        curve = LogCurve(marginal)
+        edges, log, series = _panels(curve)
+        self._top = curve.top
+        half = np.diff(edges, axis=1)[:, 0] / 2
+        nodes = _nodes_of(edges, _cosines())
+        share, rest = logistic(nodes)
+        mass = np.exp(log) * half[:, None] * _fejer()
+        total = mass.sum()
+        self.mean = float((mass * share).sum() / total)
+        other = float((mass * rest).sum() / total)
+        off = share - self.mean if self.mean < 0.5 else other - rest
+        self.sd = float(np.sqrt((mass * off**2).sum() / total))
+        self._edges, self._nodes, self._log = edges, nodes, log
+        below = chebyshev.chebint(series, lbnd=-1) * half
+        ends = np.concatenate([[0.0], np.cumsum(below.sum(axis=0))])
+        below[0] += ends[:-1]
+        self._cdf, self._ends = below / ends[-1], ends / ends[-1]
+        self._agree(curve, total, marginal)
 
-        self._log_density = log_density
-        low, high = angle(np.clip(window, 0, 1))
-        low, high = _shrunk(log_height, low, high)
-        for degree in (64, 128, 256, 512, 1024):
-            points = chebyshev.chebpts1(degree + 1)
-            phi = low + (high - low) * (points + 1) / 2
-            log = log_height(phi)
-            series = _series(np.exp(log - log.max()))
-            if np.abs(series[-degree // 8 :]).max() < 1e-9:
-                break
-        mass = chebyshev.chebint(series, lbnd=-1)
-        self._ends = np.array([low, high])
-        self._shares, self._log = np.sin(phi / 2) ** 2, log - np.log(np.sin(phi) / 2)
-        self._cdf = mass / chebyshev.chebval(1.0, mass)
-        nodes, weights = _gauss(degree)
-        weights = weights * chebyshev.chebval(nodes, series)
-        weights /= weights.sum()
-        shares = np.sin((low + (high - low) * (nodes + 1) / 2) / 2) ** 2
-        self.mean = float(weights @ shares)
-        self.sd = float(np.sqrt(weights @ (shares - self.mean) ** 2))
+    def _agree(self, curve: LogCurve, total: float, marginal: Marginal) -> None:
+        """Do normaliser and mean again by the second rule: integrate the difference of the two."""
+        points, weights = legendre.leggauss(SECOND)
+        edges = curve.edges[curve.highest > -DROP + 6]
+        nodes = _nodes_of(edges, points).ravel()
+        log = marginal.second(nodes) - curve.top
+        off = np.exp(log) - np.exp(curve(nodes))
+        off *= (np.diff(edges, axis=1) / 2 * weights).ravel()
+        share, _ = logistic(nodes)
+        # how far it is off: in units of the normaliser, and the mean in posterior sd
+        self.checked = (
+            float(off.sum() / total),
+            float((off * (share - self.mean)).sum() / (total * self.sd)),
+        )
+        if not np.all(np.abs(self.checked) < AGREE + 10 * marginal.noise):
+            raise NotIntegrated(f"two rules differ by {self.checked[0]:.1e} of the normaliser")
 
     def cdf(self, share: Any) -> Any:
         """Posterior probability that the share is at most `share`."""
-        low, high = self._ends
-        phi = angle(np.clip(share, 0, 1))
-        x = np.clip(2 * (phi - low) / (high - low) - 1, -1, 1)
-        return np.clip(chebyshev.chebval(x, self._cdf), 0, 1)
+        share = np.clip(share, 0.0, 1.0)
+        with np.errstate(divide="ignore"):
+            x = np.log(share) - np.log1p(-share)
+        panel = np.clip(np.searchsorted(self._edges[:, 1], x), 0, len(self._edges) - 1)
+        low, high = self._edges[panel, 0], self._edges[panel, 1]
+        inside = np.clip((2 * x - low - high) / (high - low), -1, 1)
+        found = chebyshev.chebval(inside, self._cdf[:, panel], tensor=False)
+        return np.clip(found, 0, 1)
 
     def quantile(self, prob: Any) -> Any:
         """Share below which lies the probability `prob`; has the shape of `prob`."""
         prob = np.asarray(prob, float)
+        panel = np.clip(np.searchsorted(self._ends, prob) - 1, 0, len(self._edges) - 1)
+        series = self._cdf[:, panel]
         low, high = np.full(prob.shape, -1.0), np.full(prob.shape, 1.0)
         for _ in range(45):
             middle = (low + high) / 2
-            below = chebyshev.chebval(middle, self._cdf) < prob
+            below = chebyshev.chebval(middle, series, tensor=False) < prob
             low, high = np.where(below, middle, low), np.where(below, high, middle)
-        low = np.where(prob <= 0, -1.0, np.where(prob >= 1, 1.0, low))  # whatever rounding says
-        start, end = self._ends
-        return (np.sin((start + (end - start) * (low + 1) / 2) / 2) ** 2)[()]
+        start, end = self._edges[panel, 0], self._edges[panel, 1]
+        share, _ = logistic(start + (end - start) * (low + 1) / 2)
+        return np.where(prob <= 0, 0.0, np.where(prob >= 1, 1.0, share))[()]
 
     def interval(self, ci_prob: float, kind: str = "eti") -> tuple[float, float]:
         """Equal-tailed (``"eti"``) or shortest (``"hdi"``) interval that holds `ci_prob`."""
@@ -139,11 +169,12 @@ class Posterior:
 
     def depths(self, prior: Beta) -> tuple[float, float]:
         """By how much the log likelihood at 0, and at 1, is below its maximum: 0 or negative."""
-        seen = self._log - prior.log_density(self._shares)
-        with np.errstate(divide="ignore"):
-            ends = self._log_density(np.array([0.0, 1.0]))
-        ends = ends - prior.log_density(np.array([0.0, 1.0]))
-        top = max(_peak(seen, self._shares), *ends)
+        share, rest = log_logistic(self._nodes)
+        seen = self._log - prior.a * share - prior.b * rest
+        far = self._marginal.first(np.array([-np.inf, np.inf])) - self._top
+        power = self._marginal.power
+        ends = np.where([power.a > prior.a, power.b > prior.b], -np.inf, far)
+        top = max(_peak(seen.ravel(), self._nodes.ravel()), *ends)
         return float(ends[0] - top), float(ends[1] - top)
 
     def reaches(self, prior: Beta, drop: float) -> tuple[bool, bool]:
@@ -152,40 +183,156 @@ class Posterior:
         return at_0 > -drop, at_1 > -drop
 
 
-def _peak(log: np.ndarray, shares: np.ndarray) -> float:
+def logistic(logit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Shares and their complements."""
+    return 1 / (1 + np.exp(-np.clip(logit, -700, 700))), 1 / (1 + np.exp(np.clip(logit, -700, 700)))
+
+
+def log_logistic(logit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Logs of shares and of their complements."""
+    return -np.logaddexp(0, -logit), -np.logaddexp(0, logit)
+
+
+class LogCurve:
+    """A log density, which is smooth where the density is not: on each panel, a polynomial."""
+
+    def __init__(self, marginal: Marginal):
+        self.top = -np.inf
+        done: list[tuple[np.ndarray, ...]] = []
+        waiting = _between(_support(marginal.rough))
+        points = chebyshev.chebpts1(LOG_NODES)
+        while len(waiting):
+            nodes = _nodes_of(waiting, points)
+            log = marginal.first(nodes.ravel()).reshape(nodes.shape)
+            self.top = max(self.top, float(log.max()))
+            series = _series(log)
+            weight = np.exp(np.clip(log.max(axis=1) - self.top, -700, 0))
+            rough = np.abs(series[-2:]).max(axis=0) * weight > LOG_SMOOTH + 10 * marginal.noise
+            if not np.isfinite(series).all() or sum(len(one[0]) for one in done) > MOST_PANELS:
+                raise NotIntegrated("the density could not be resolved")
+            done.append((waiting[~rough], series.T[~rough]))
+            waiting = _halved(waiting[rough])
+        self.edges, series = _ordered(done)
+        series[:, 0] -= self.top
+        self.series = series.T
+        self.highest = chebyshev.chebval(points, self.series).max(axis=1)
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        """Log density at some logits between the ends, less its maximum."""
+        panel = np.clip(np.searchsorted(self.edges[:, 1], x), 0, len(self.edges) - 1)
+        low, high = self.edges[panel].T
+        inside = (2 * x - low - high) / (high - low)
+        return chebyshev.chebval(inside, self.series[:, panel], tensor=False)
+
+
+def _panels(curve: LogCurve) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Panels on which the density is a polynomial: their ends, log densities and series."""
+    done: list[tuple[np.ndarray, ...]] = []
+    waiting = _halved(_halved(curve.edges))
+    for _ in range(60):
+        log = curve(_nodes_of(waiting, _cosines()).ravel()).reshape(len(waiting), NODES)
+        series = _series(np.exp(log))
+        rough = np.abs(series[-3:]).max(axis=0) > SMOOTH
+        done.append((waiting[~rough], log[~rough], series.T[~rough]))
+        waiting = _halved(waiting[rough])
+        if not len(waiting):
+            break
+    edges, log, series = _ordered(done)
+    return edges, log, series.T
+
+
+def _between(ends: np.ndarray) -> np.ndarray:
+    return np.column_stack([ends[:-1], ends[1:]])
+
+
+def _halved(edges: np.ndarray) -> np.ndarray:
+    middle = edges.mean(axis=1)
+    return np.concatenate(
+        [np.column_stack([edges[:, 0], middle]), np.column_stack([middle, edges[:, 1]])]
+    )
+
+
+def _ordered(done: list[tuple[np.ndarray, ...]]) -> list[np.ndarray]:
+    """Panels of all rounds, in the order of their ends."""
+    parts = [np.concatenate(part) for part in zip(*done, strict=True)]
+    order = np.argsort(parts[0][:, 0])
+    return [part[order] for part in parts]
+
+
+def _support(rough: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """Ends of the first panels: where the density is not negligible, and its modes.
+
+    Zooms in on every mode of the density until it is resolved, and on both of its ends.
+    """
+    x = np.sinh(np.linspace(-8.5, 8.5, 61))
+    log = rough(x)
+    for _ in range(40):
+        new = _where_next(x, log)
+        if new.size == 0:
+            break
+        x, log = np.concatenate([x, new]), np.concatenate([log, rough(new)])
+        x, kept = np.unique(x, return_index=True)
+        log = log[kept]
+    held = np.flatnonzero(log > log.max() - DROP)
+    low, high = x[max(held[0] - 1, 0)], x[min(held[-1] + 1, x.size - 1)]
+    modes = [i for i in _modes(log) if log[i] > log.max() - DROP]
+    level = log.max() - log
+    down = [np.interp(drop, *part) for drop in STAGES for part in (
+        (level[held[-1]:modes[-1]:-1][::-1], x[held[-1]:modes[-1]:-1][::-1]),
+        (level[held[0]:modes[0]][::-1], x[held[0]:modes[0]][::-1]),
+    ) if len(part[0]) > 1]
+    return np.unique([low, *x[modes], *down, high])
+
+
+def _modes(log: np.ndarray) -> np.ndarray:
+    padded = np.concatenate([[-np.inf], log, [-np.inf]])
+    return np.flatnonzero((log >= padded[:-2]) & (log > padded[2:]))
+
+
+def _where_next(x: np.ndarray, log: np.ndarray) -> np.ndarray:
+    """Logits at which the density should be known too."""
+    last = x.size - 1
+    new = []
+    for i in _modes(log):
+        left, right = max(i - 1, 0), min(i + 1, last)
+        if log[i] - min(log[left], log[right]) > 2:
+            new.append(np.linspace(x[left], x[right], 12)[1:-1])
+    held = np.flatnonzero(log > log.max() - DROP)
+    width = x[held[-1]] - x[held[0]]
+    for inner, outer in ((held[0], held[0] - 1), (held[-1], held[-1] + 1)):
+        if 0 <= outer <= last and abs(x[outer] - x[inner]) > max(width / 6, 1e-9):
+            new.append(np.linspace(x[inner], x[outer], 6)[1:-1])
+    return np.concatenate(new) if new else np.empty(0)
+
+
+def _peak(log: np.ndarray, x: np.ndarray) -> float:
     """Maximum between nodes that lie densely: of the parabola through the three highest."""
     j = int(np.argmax(log))
     if j in (0, log.size - 1) or not np.isfinite(log[j - 1 : j + 2]).all():
         return float(log[j])
-    bend, slope, level = np.polyfit(
-        angle(shares[j - 1 : j + 2]) - angle(shares[j]), log[j - 1 : j + 2], 2
-    )
+    bend, slope, level = np.polyfit(x[j - 1 : j + 2] - x[j], log[j - 1 : j + 2], 2)
     return float(level - slope**2 / (4 * bend)) if bend < 0 else float(log[j])
 
 
+def _nodes_of(edges: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Points of [-1, 1] on each panel, shape (panels, points)."""
+    return edges[:, :1] + np.diff(edges, axis=1) * (points + 1) / 2
+
+
 def _series(values: np.ndarray) -> np.ndarray:
-    """Chebyshev coefficients of the polynomial through values at `chebpts1`: a cosine transform."""
-    series = dct(values[::-1]) / values.size
+    """Chebyshev coefficients, shape (nodes, panels), of polynomials through values at the nodes."""
+    series = dct(values[:, ::-1]).T / values.shape[1]
     series[0] /= 2
     return series
 
 
-@functools.lru_cache(maxsize=8)
-def _gauss(degree: int) -> tuple[np.ndarray, np.ndarray]:
-    return np.polynomial.legendre.leggauss(degree)
+@functools.cache
+def _cosines() -> np.ndarray:
+    return chebyshev.chebpts1(NODES)
 
 
-def _shrunk(
-    log_height: Callable[[np.ndarray], np.ndarray], low: float, high: float
-) -> tuple[float, float]:
-    """Cut off both ends where the density is below e-36 of its maximum, until little is cut."""
-    for _ in range(12):
-        phi = np.linspace(low, high, 25)
-        log = log_height(phi[1:-1])
-        held = np.flatnonzero(log > log.max() - 36)
-        if held.size == 0:
-            raise Contradiction
-        low, high = phi[held[0]], phi[held[-1] + 2]
-        if held.size > 11:
-            break
-    return float(low), float(high)
+@functools.cache
+def _fejer() -> np.ndarray:
+    """Weights of the values at `_cosines` in the integral over [-1, 1]."""
+    whole = chebyshev.chebint(_series(np.eye(NODES)), lbnd=-1)
+    return whole.sum(axis=0)

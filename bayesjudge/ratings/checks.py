@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from bayesjudge.core.names import require_names
+
 
 def place_in(options: Sequence[str]) -> Any:
     """Make a sort key: the position among `options`, unknown ones last.
@@ -46,7 +48,7 @@ def distinct_names(names: Any, n: int, what: str, require: Any) -> tuple[str, ..
     """
     names = tuple(map(str, range(n) if names is None else names))
     require(len(names) == n, f"{len(names)} names for {n} {what}")
-    require(len(set(names)) == len(names), f"{what} must differ")
+    require_names(names, what, require)
     return names
 
 

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.names import name_of
 from bayesjudge.ratings.aggregation import Profile
 from bayesjudge.ratings.algebra import all_response_sets, membership
 from bayesjudge.ratings.checks import distinct_names, place_in, whole_counts
@@ -288,7 +289,7 @@ class Ratings:
                 table,
                 columns=(item, rater, choice, response_set),
                 positive=positive,
-                judges=tuple(map(str, judges)),
+                judges=tuple(map(name_of, judges)),
                 separator=separator,
                 options=options,
                 sets=sets,

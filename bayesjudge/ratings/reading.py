@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.names import name_of
 from bayesjudge.core.tables import count_rows, spell
 from bayesjudge.ratings.algebra import all_response_sets
 
@@ -53,7 +54,8 @@ def read_answers(
     choice, response_set = columns[2:]
     with checking("ratings.from_frame") as require:
         require(choice or response_set, "name a column of choices, of response sets, or both")
-    rows = _tidy(count_rows(table, *(c for c in columns if c)), columns, missing, separator)
+    answers = count_rows(table, *(c for c in columns[2:] if c), names=columns[:2])
+    rows = _tidy(answers, columns, missing, separator)
     rows = _recoded(rows, recode)
     known = _options(rows, positive, options)
     admissible = all_response_sets(known) if sets is None else tuple(tuple(s) for s in sets)
@@ -112,17 +114,14 @@ def _tidy(
         found = [None if pd.isna(x) else spell(x) for x in cells]
         return [None if x in none or x == "" else x for x in found]
 
-    with checking("ratings.from_frame") as require:
-        for column in (item, rater):
-            require(rows[column].notna().all(), f"column {column!r} has empty cells")
     sets = [
         None if x is None else frozenset(p.strip() for p in x.split(sep))
         for x in text(response_set)
     ]
     return pd.DataFrame(
         {
-            "item": rows[item].map(spell),
-            "rater": rows[rater].map(spell),
+            "item": rows[item],
+            "rater": rows[rater],
             "choice": pd.Series(text(choice), dtype=object),
             "chosen_set": pd.Series(sets, dtype=object),
             "n_rows": rows["n_rows"],
@@ -132,7 +131,7 @@ def _tidy(
 
 def _recoded(rows: pd.DataFrame, recode: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
     means = {
-        spell(rater): {spell(said): spell(meant) for said, meant in meaning.items()}
+        name_of(rater): {spell(said): spell(meant) for said, meant in meaning.items()}
         for rater, meaning in recode.items()
     }
     with checking("ratings.from_frame") as require:
@@ -182,10 +181,10 @@ def _check(
     raters = set(rows["rater"])
     admissible = {frozenset(s) for s in sets}
     with checking("ratings.from_frame") as require:
-        for judge in judges:
+        for judge in set(judges) - raters:
             near = get_close_matches(judge, raters, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"raters are {sorted(raters)[:8]}"
-            require(judge in raters, f"no rater {judge!r} for a judge; {hint}")
+            require(False, f"no rater {judge!r} for a judge; {hint}")
         twice = sorted({j for j in judges if judges.count(j) > 1})
         require(not twice, f"judges {twice} are named twice")
         require(raters - set(judges), "every rater is a judge, so there is nobody to agree with")

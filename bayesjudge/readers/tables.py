@@ -1,8 +1,9 @@
 """Tables in files: only the columns that are needed, as Arrow.
 
-Labels are read as text with a dictionary, so that ten million rows of a few distinct labels are ten
-million small integers, and so that no type is guessed from a file's first rows (a column of labels
-is often empty there). The rooms read ``1``, ``1.0`` and ``true`` alike, however they are stored.
+Names and labels are read as text with a dictionary, so that ten million rows of a few distinct
+labels are ten million small integers, and so that no type is guessed from a file's first rows (a
+column of labels is often empty there). What a file stores as a whole number keeps all its digits.
+`bayesjudge.core.tables` then reads labels ``1``, ``1.0`` and ``true`` alike, names never.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.names import name_of
 from bayesjudge.core.tables import require_columns
 
 if TYPE_CHECKING:
@@ -148,14 +151,16 @@ def _read_jsonl(path: Path, columns: list[str], numbers: set[str]) -> pa.Table:
 
 
 def _kind(path: Path, column: str, rows: int = 100) -> pa.DataType:
-    """Type of a column by its first cells; a wrong guess costs time, not truth."""
+    """Type of a column by its first cell; a wrong guess costs time, not truth."""
     import pyarrow as pa
 
     with path.open(encoding="utf-8") as lines:
         for line in itertools.islice(lines, rows):
-            found = re.search(rf'"{re.escape(column)}"\s*:\s*(true|false|[-\d])', line)
-            if found:
-                return pa.bool_() if found[1] in ("true", "false") else pa.float64()
+            cell = rf'"{re.escape(column)}"\s*:\s*(?:(true|false)|-?\d+([.eE])?)'
+            if found := re.search(cell, line):
+                if found[1]:
+                    return pa.bool_()
+                return pa.float64() if found[2] else pa.int64()
     return pa.string()
 
 
@@ -170,7 +175,7 @@ def _read_json_lines(path: Path, columns: list[str], numbers: set[str]) -> pa.Ta
             if not line.strip():
                 continue
             try:
-                row = json.loads(line)
+                row = json.loads(line, parse_float=Decimal)  # all its digits
             except json.JSONDecodeError as error:
                 raise InputError("table", [f"line {i} is not JSON: {error}"]) from None
             if not isinstance(row, dict):
@@ -186,9 +191,11 @@ def _array(values: list[Any], number: bool) -> pa.Array:
     import pyarrow as pa
 
     if number:
-        return pa.array(values, pa.float64())
-    texts = [v if v is None or isinstance(v, str) else json.dumps(v) for v in values]
-    return pa.array(texts, pa.string()).dictionary_encode()
+        floats = [float(v) if isinstance(v, Decimal) else v for v in values]
+        return pa.array(floats, pa.float64())
+    texts = [json.dumps(v, default=float) if isinstance(v, dict | list) else v for v in values]
+    names = [None if v is None else name_of(v) for v in texts]
+    return pa.array(names, pa.string()).dictionary_encode()
 
 
 def _require_delimiter(names: list[str], delimiter: str) -> None:

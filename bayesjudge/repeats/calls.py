@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesjudge.core.errors import checking
+from bayesjudge.repeats._redaction import text_of
 
-#: Asks once: takes an item, gives a score, an `Reply`, or None where it cannot say.
+#: Asks once: takes an item, gives a score, a `Reply`, or None where it cannot say. Its attribute
+#: `asks`, a mapping, may say what it asks of whom, and `secrets` what must not be shown.
 Judge = Callable[[Any], Awaitable[Any]]
 
 
@@ -48,9 +50,15 @@ class Reply:
     score : float or None
         None where the answer holds none.
     raw : str, optional
-        The answer, word for word; kept.
+        The answer, word for word; kept, but for keys, which are blanked out.
     cost : float, default 0
         What the call cost, in any currency.
+
+    Notes
+    -----
+    A reply that cannot be kept as it is ends its call like any other: half a character in `raw` is
+    spelled out and the answer counted as unparsable; a `raw` that is no text or a `cost` that is
+    no number of 0 or more is the judge's fault, and the call counted as failed.
     """
 
     score: float | None
@@ -164,38 +172,103 @@ async def ask_once(judge: Judge, value: Any, call: Call, timeout: float) -> Repl
     """
     token = _current.set(call)
     try:
-        async with asyncio.timeout(timeout):
-            found = await judge(value)
+        # in a task of its own, a judge that is cancelled from within does not cancel the run
+        task = asyncio.create_task(_caught(judge, value))
     finally:
         _current.reset(token)
-    if isinstance(found, Reply):
-        return found
-    return Reply(found, None if found is None else str(found))
+    async with asyncio.timeout(timeout):
+        found = await task
+    if isinstance(found, _Exit):
+        raise found.error
+    return (
+        found
+        if isinstance(found, Reply)
+        else Reply(found, None if found is None else text_of(found))
+    )
 
 
-def read_score(reply: Reply, scale: tuple[float, ...]) -> tuple[float | None, str | None]:
-    """Check a reply's score against the scale.
+class _Exit(NamedTuple):
+    """What would end the event loop, were it raised in a task: Ctrl-C, sys.exit."""
+
+    error: BaseException
+
+
+async def _caught(judge: Judge, value: Any) -> Any:
+    try:
+        return await judge(value)
+    except (Exception, asyncio.CancelledError, GeneratorExit):
+        raise
+    except BaseException as error:
+        return _Exit(error)
+
+
+class Reading(NamedTuple):
+    """A reply as it can be stored.
+
+    Parameters
+    ----------
+    score : float or None
+        On the scale.
+    raw : str or None
+        Text that UTF-8 can hold.
+    cost : float
+        Finite, 0 or more.
+    problem : str or None
+        Why there is no score: ``"unparsable: …"``, or ``"failed: …"`` where the judge is at fault.
+    """
+
+    score: float | None
+    raw: str | None
+    cost: float
+    problem: str | None
+
+
+def read_reply(reply: Reply, scale: tuple[float, ...]) -> Reading:
+    """Read a reply, whatever is in it.
 
     Parameters
     ----------
     reply : Reply
         From the judge.
     scale : tuple of float
-        Values that it may give.
+        Values that the score may have.
 
     Returns
     -------
-    score : float or None
-        None where there is none.
-    problem : str or None
-        What is wrong with it.
+    Reading
+        With the first of its problems.
     """
-    if reply.score is None:
+    score, unread = _score(reply.score, scale)
+    raw = None if reply.raw is None else text_of(reply.raw)
+    cost = _number(reply.cost)
+    problems = [unread]
+    if isinstance(reply.raw, str) and raw != reply.raw:
+        problems.insert(0, "unparsable: the answer holds half a character")
+    if cost is None or not 0 <= cost < math.inf:
+        cost, wrong = 0.0, text_of(reply.cost)[:60]
+        problems.insert(0, f"failed: cost must be a number of 0 or more, got {wrong}")
+    if not isinstance(reply.raw, str | None):
+        kind = type(reply.raw).__name__
+        problems.insert(0, f"failed: raw must be the answer's text or None, got a {kind}")
+    problem = next((one for one in problems if one), None)
+    return Reading(None if problem else score, raw, cost, problem)
+
+
+def _score(given: Any, scale: tuple[float, ...]) -> tuple[float | None, str | None]:
+    if given is None:
         return None, "unparsable: no score"
-    try:
-        value = float(reply.score)
-    except (TypeError, ValueError):
-        return None, f"unparsable: {reply.score!r} is not a number"
-    if math.isnan(value) or not bool(np.isin(value, scale)):
+    value = _number(given)
+    if value is None:
+        shown = repr(text_of(given)[:60]) if isinstance(given, str) else text_of(given)[:60]
+        return None, f"unparsable: {shown} is not a number"
+    if not bool(np.isin(value, scale)):
         return None, f"unparsable: {value:g} is not on the scale"
     return value, None
+
+
+def _number(given: Any) -> float | None:
+    """Return a float, or None for what is none: 10**400 is too large to be one."""
+    try:
+        return float(given)
+    except Exception:
+        return None

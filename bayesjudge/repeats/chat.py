@@ -5,14 +5,23 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
 from bayesjudge.core.errors import checking
+from bayesjudge.repeats._redaction import (
+    Redactor,
+    is_secret_name,
+    secrets_in,
+    without_secrets,
+)
 from bayesjudge.repeats.calls import Call, Judge, JudgeError, Reply, current_call
 
 #: A number that stands alone: not part of a word, of a longer number or of a range.
 _NUMBER = re.compile(r"(?<![\w.,/-])[-+]?\d+(?:\.\d+)?(?![\w/]|[.,-]\d)")
+#: Arguments that do not change what is asked.
+_TRANSPORT = {"timeout", "request_timeout", "stream_timeout", "num_retries", "max_retries"}
 #: Names of litellm's errors that another attempt does not cure.
 _HOPELESS = (
     "AuthenticationError",
@@ -51,6 +60,7 @@ def chat_judges(
     models: Mapping[str, Mapping[str, Any]] | list[str],
     prompts: Mapping[str, str] | str,
     *,
+    system: str | None = None,
     parse: Callable[[str], float | None] = only_number,
     **settings: Any,
 ) -> dict[str, Judge]:
@@ -63,6 +73,8 @@ def chat_judges(
         ``litellm.acompletion`` is to be given: ``{"mini": {"model": "openai/gpt-4o-mini"}}``.
     prompts : str, or mapping of str to str
         Text of the message; ``{item}`` is replaced by the item.
+    system : str, optional
+        Text of a system message that goes before each prompt.
     parse : callable, default `only_number`
         From the answer to a score, or None; the answer itself is kept in any case.
     **settings
@@ -71,7 +83,9 @@ def chat_judges(
     Returns
     -------
     dict of str to callable
-        By name: the model's, and the prompt's where there are several.
+        By name: the model's, and the prompt's where there are several. Their attribute `asks` is
+        what a store is bound to: model, prompt, system prompt, parser and the other arguments, but
+        for keys, time-outs and retries.
 
     Raises
     ------
@@ -92,39 +106,66 @@ def chat_judges(
     with checking("repeats.chat_judges") as require:
         require(bool(named), "name at least one model")
         require(bool(texts), "give at least one prompt")
+        require(system is None or isinstance(system, str), f"system must be a text, got {system!r}")
         for name, text in texts.items():
             require("{item}" in text, f"prompt {name!r} must say where the item goes: {{item}}")
     return {
-        f"{model}, {prompt}" if prompt else model: _judge(
-            litellm, {**settings, **arguments}, text, parse
+        f"{model}, {prompt}" if prompt else model: _ChatJudge(
+            litellm, {**settings, **arguments}, text, system, parse
         )
         for prompt, text in texts.items()
         for model, arguments in named.items()
     }
 
 
-def _judge(
-    litellm: Any, arguments: Mapping[str, Any], prompt: str, parse: Callable[[str], float | None]
-) -> Judge:
-    async def ask(item: Any) -> Reply:
-        content = prompt.replace("{item}", str(item))
+@dataclass(frozen=True)
+class _ChatJudge:
+    """A model with a prompt."""
+
+    litellm: Any = field(repr=False)
+    arguments: Mapping[str, Any] = field(repr=False)  # with keys
+    prompt: str
+    system: str | None
+    parse: Callable[[str], float | None]
+
+    @property
+    def asks(self) -> dict[str, Any]:
+        """What is asked of whom; the same for the same answers."""
+        others = without_secrets(self.arguments)
+        parameters = {name: value for name, value in others.items() if name not in _TRANSPORT}
+        return {
+            "model": parameters.pop("model", None),
+            "prompt": self.prompt,
+            "system prompt": self.system,
+            "parser": self.parse,
+            **{f"parameter {name}": value for name, value in parameters.items()},
+        }
+
+    @property
+    def secrets(self) -> set[str]:
+        """Keys that it was given, and that litellm was."""
+        names = filter(is_secret_name, vars(self.litellm))
+        held = (getattr(self.litellm, name) for name in names)
+        return secrets_in(self.arguments) | {key for key in held if isinstance(key, str)}
+
+    async def __call__(self, item: Any) -> Reply:
         call = current_call()
-        headers = dict(arguments.get("extra_headers", {}))
+        headers = dict(self.arguments.get("extra_headers") or {})
         if call is not None:  # one key for all attempts of a call, another for each repeat
             headers["Idempotency-Key"] = _key(call)
+        said = [("system", self.system), ("user", self.prompt.replace("{item}", str(item)))]
         try:
-            answer = await litellm.acompletion(
-                messages=[{"role": "user", "content": content}],
-                **{"num_retries": 0, "max_retries": 0, **arguments, "extra_headers": headers},
+            answer = await self.litellm.acompletion(
+                messages=[{"role": role, "content": text} for role, text in said if text],
+                **{"num_retries": 0, "max_retries": 0, **self.arguments, "extra_headers": headers},
             )
         except Exception as error:
             if type(error).__name__ in _HOPELESS:
-                raise JudgeError(f"{type(error).__name__}: {error}") from error
+                # without the error that it was: a gateway may echo the key
+                raise JudgeError(Redactor(self.secrets).error(error)) from None
             raise
         text = answer.choices[0].message.content or ""
-        return Reply(parse(text), text, _cost(litellm, answer))
-
-    return ask
+        return Reply(self.parse(text), text, _cost(self.litellm, answer))
 
 
 def _key(call: Call) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.names import require_names
 from bayesjudge.repeats.reading import read_scores
 
 
@@ -62,9 +63,7 @@ class Scores:
             rising = len(self.scale) >= 2 and bool(np.all(np.diff(self.scale) > 0))
             require(rising, f"scale must be two or more rising numbers, got {list(self.scale)}")
             for name in ("items", "judges"):
-                labels = pd.Index(getattr(self, name))
-                repeated = labels[labels.duplicated()].unique().tolist()[:3]
-                require(not repeated, f"{name} must differ, these repeat: {repeated}")
+                require_names(getattr(self, name), name, require)
             counts = np.asarray(self.counts)
             expected = (*cells, len(self.scale))
             require(counts.shape == expected, f"counts: shape {counts.shape}, expected {expected}")
@@ -151,8 +150,9 @@ class Scores:
         item, judge : str, optional
             Columns that name the item and the judge (a model with a prompt); one of each without.
         order : str, optional
-            Column that says when within its cell an answer was asked for. Without it the rows'
-            own order is taken, which only pandas, polars and Arrow tables have.
+            Column that says when within its cell an answer was asked for: numbers or ISO times,
+            also as text. Without it the rows' own order is taken, which only pandas, polars and
+            Arrow tables have.
 
         Returns
         -------
@@ -162,7 +162,8 @@ class Scores:
         Raises
         ------
         InputError
-            Where a column is missing, a score is not a number of the scale, or there is none.
+            Where a column is missing, a score is not a number of the scale, or there is none, or
+            `order` gives no order.
 
         Examples
         --------

@@ -30,7 +30,7 @@ class Plan:
     most_per_item : int, default 200
         Calls about one item after which it is left unsettled.
     budget_calls : int, optional
-        Most attempts, over all runs on the store, failed ones and retries counted.
+        Most attempts, over all runs on the arm, failed ones and retries counted.
     budget_cost : float, optional
         No call begins once this much is spent; those in flight then end, and may pass it.
     concurrency : int, default 8
@@ -39,6 +39,9 @@ class Plan:
         Time-outs and retries.
     random_seed : int, default 0
         Of the jitter between retries; it changes no result.
+    arm : str, default "main"
+        Name of this run's answers in the store. Another prompt, model or parser, or other items,
+        need another arm, or another file; budgets hold for each arm.
 
     Raises
     ------
@@ -58,6 +61,7 @@ class Plan:
     concurrency: int = 8
     patience: Patience = Patience()
     random_seed: int = 0
+    arm: str = "main"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", tuple(float(x) for x in self.scale))
@@ -66,6 +70,8 @@ class Plan:
             for name in ("most_per_item", "concurrency"):
                 value = getattr(self, name)
                 require(value >= 1, f"{name} must be 1 or more, got {value!r}")
+            named = isinstance(self.arm, str) and self.arm.strip() and self.arm.isprintable()
+            require(named, f"arm must be a name, got {self.arm!r}")
             for name in ("budget_calls", "budget_cost"):
                 value = getattr(self, name)
                 require(value is None or value >= 0, f"{name} must be 0 or more, got {value!r}")

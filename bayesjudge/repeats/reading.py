@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import pandas as pd
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.tables import require_columns
+from bayesjudge.core.tables import read_rows
 
 
 def read_scores(
@@ -42,11 +43,10 @@ def read_scores(
     InputError
         Where a column is missing, or a score is not a number of the scale.
     """
-    wanted = [score, *(c for c in (item, judge, order) if c is not None)]
-    require_columns(table, *wanted)
-    rows = nw.from_native(table).lazy().select(list(dict.fromkeys(wanted))).collect().to_pandas()
+    names = [c for c in (item, judge) if c is not None]
+    rows = read_rows(table, score, *([] if order is None else [order]), names=names)
     if order is not None:
-        rows = rows.sort_values(order, kind="stable")
+        rows = rows.iloc[np.argsort(_moments(rows[order], order), kind="stable")]
     items, item_at = _codes(rows, item, "item")
     judges, judge_at = _codes(rows, judge, "judge")
     values = _numbers(rows[score], score, scale)
@@ -71,11 +71,42 @@ def read_scores(
 def _codes(rows: pd.DataFrame, column: str | None, name: str) -> tuple[list[str], np.ndarray]:
     if column is None:
         return [name], np.zeros(len(rows), np.int64)
-    with checking(f"column {column!r}") as require:
-        empty = int(rows[column].isna().sum())
-        require(not empty, f"{empty} rows name no {name}; fill the column or leave them out")
-    codes, labels = pd.factorize(rows[column].astype(str))
+    codes, labels = pd.factorize(rows[column])
     return list(labels), codes.astype(np.int64)
+
+
+def _moments(column: pd.Series, name: str) -> np.ndarray:
+    """Place of each row in time, 0 the first."""
+    codes, cells = pd.factorize(column)
+    with checking(f"column {name!r}") as require:
+        empty = int(np.sum(codes < 0))
+        require(not empty, f"{empty} rows do not say when; fill the column or leave them out")
+    if isinstance(cells.dtype, pd.CategoricalDtype) and cells.dtype.ordered:
+        keys = cells.codes
+    elif cells.dtype.kind in "iufMm":  # numbers, times and spans of time
+        keys = np.asarray(cells)
+    else:
+        keys = _parsed_moments([str(cell).strip() for cell in cells], name)
+    return np.unique(keys, return_inverse=True)[1][codes]
+
+
+def _parsed_moments(cells: list[str], name: str) -> np.ndarray:
+    """Read all cells as numbers, or all as times."""
+    for read in (Decimal, datetime.fromisoformat):
+        try:
+            moments = np.array([read(cell) for cell in cells], dtype=object)
+            np.sort(moments)
+        except (ArithmeticError, ValueError, TypeError):
+            continue
+        return moments
+    with checking(f"column {name!r}") as require:
+        words = [cell for cell in cells if not cell.replace(".", "", 1).lstrip("+-").isdecimal()]
+        require(
+            False,
+            f"{words[:3]} give no order: expected numbers only, or ISO times only (such as "
+            "2026-01-31T12:00:00, with an offset from UTC in all of them or in none)",
+        )
+    raise AssertionError
 
 
 def _numbers(column: pd.Series, name: str, scale: tuple[float, ...]) -> np.ndarray:

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
+import contextlib
 import random
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from bayesjudge.core.errors import checking
-from bayesjudge.repeats.calls import (
-    Call,
-    Judge,
-    JudgeError,
-    Reply,
-    ask_once,
-    read_score,
-)
+from bayesjudge.core.errors import InputError, checking
+from bayesjudge.repeats._fingerprint import describe
+from bayesjudge.repeats._redaction import Redactor, text_of
+from bayesjudge.repeats.calls import Call, Judge, JudgeError, Reading, ask_once, read_reply
 from bayesjudge.repeats.plan import Plan
 from bayesjudge.repeats.progress import Counter, showing
 from bayesjudge.repeats.results import Run, summarise
@@ -34,25 +28,33 @@ async def sample_until(
     *,
     store: str | Path,
     progress: bool | None = None,
+    changed_code: Literal["refuse", "accept"] = "refuse",
     **plan: Any,
 ) -> Run:
     """Ask until each item's mean score is known to within a half-width.
 
     Run it again with the same store to go on where it ended, however it ended: no answer is asked
-    for twice. Calls that were in flight when a process was killed have no answer, count against
-    the budget, and are made again.
+    for twice. A run that is cancelled, or that an error ends, begins no further call and keeps the
+    answers to those in flight; cancel it again to give these up. Calls that were in flight when a
+    process was killed have no answer, count against the budget, and are made again.
 
     Parameters
     ----------
     judge : callable, or mapping of str to callable
         ``async (item) -> score``, or several by name, asked in turn. A judge may return a `Reply`,
-        and raises what it likes: it is asked again, unless it raises `JudgeError`.
+        and raises what it likes: it is asked again, unless it raises `JudgeError`. Its attribute
+        ``asks``, a mapping such as ``{"prompt": …, "model": …}``, may say what the store is bound
+        to; without one that is its code, with the texts and fractions that it uses by name.
     items : mapping of str to object, or sequence
-        What is to be scored, by name; the items of a sequence are their own names.
+        What is to be scored, by name; the items of a sequence are their own names. Half a
+        character in a name, which no file can hold, is spelled out as Python escapes it.
     store : str or pathlib.Path
         A SQLite file. Every answer is in it before the next call to its item is made.
     progress : bool, optional
         Show items settled, calls and cost; by default on a terminal or in a notebook.
+    changed_code : {"refuse", "accept"}
+        ``"accept"`` goes on where a judge's or a parser's code is not what it was, but asks and
+        reads as before: a mended bug, another Python.
     **plan
         `scale`, `half_width` and the other fields of `Plan`.
 
@@ -65,7 +67,8 @@ async def sample_until(
     Raises
     ------
     InputError
-        Where an argument is out of its range, or the store belongs to another run.
+        Where an argument is out of its range, the store belongs to a run that asked something
+        else (the message names what; ``arm=`` begins another run in it), or it cannot be used.
     JudgeError
         Where a judge says that asking again is of no use, or too many calls fail in a row. What
         was answered is in the store.
@@ -82,15 +85,21 @@ async def sample_until(
     [{'item': 'a', 'calls': 13, 'settled': True}, {'item': 'bb', 'calls': 10, 'settled': True}]
     """
     settings = Plan(**plan)
+    with checking("repeats run") as require:
+        known = changed_code in ("refuse", "accept")
+        require(known, f"changed_code must be 'refuse' or 'accept', got {changed_code!r}")
     judges, things = _named(judge, items)
-    about = {"scale": settings.scale, "judges": list(judges), "items": _fingerprint(things)}
-    with Store(store, about) as kept, showing(progress, len(things)) as counter:
-        runner = _Runner(settings, judges, things, kept, counter)
+    redact = Redactor(key for one in judges.values() for key in getattr(one, "secrets", ()))
+    asked = describe(settings.scale, judges, things, redact)
+    with (
+        Store(store, asked, settings.arm, changed_code == "accept") as kept,
+        showing(progress, len(things)) as counter,
+    ):
+        runner = _Runner(settings, judges, things, kept, counter, redact)
         await runner.run()
         calls, cost = kept.spent()
-    return summarise(
-        read_answers(store), list(things), settings.rule, settings.half_width, calls, cost
-    )
+    answers = read_answers(store, arm=settings.arm)
+    return summarise(answers, list(things), settings.rule, settings.half_width, calls, cost)
 
 
 def sample_until_sync(*args: Any, **kwargs: Any) -> Run:
@@ -116,16 +125,32 @@ def sample_until_sync(*args: Any, **kwargs: Any) -> Run:
     except RuntimeError:
         return asyncio.run(sample_until(*args, **kwargs))
     found: list[Run | BaseException] = []
+    begun: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Run]]] = []
+
+    async def told() -> Run:
+        task = asyncio.create_task(sample_until(*args, **kwargs))
+        begun.append((asyncio.get_running_loop(), task))
+        return await task
 
     def elsewhere() -> None:  # a loop is running here, as in a notebook: take another thread
         try:
-            found.append(asyncio.run(sample_until(*args, **kwargs)))
+            found.append(asyncio.run(told()))
         except BaseException as error:
             found.append(error)
 
     thread = threading.Thread(target=elsewhere)
     thread.start()
-    thread.join()
+    interrupt: KeyboardInterrupt | None = None
+    while thread.is_alive():
+        try:
+            thread.join(0.1)  # without an end it may not be interrupted
+        except KeyboardInterrupt as error:  # it comes here, and is meant for the thread
+            interrupt = error
+            for loop, task in begun:
+                with contextlib.suppress(RuntimeError):  # it has just ended
+                    loop.call_soon_threadsafe(task.cancel)
+    if interrupt is not None:
+        raise interrupt
     if isinstance(found[0], BaseException):
         raise found[0]
     return found[0]
@@ -134,22 +159,21 @@ def sample_until_sync(*args: Any, **kwargs: Any) -> Run:
 def _named(
     judge: Judge | Mapping[str, Judge], items: Mapping[str, Any] | Sequence[Any]
 ) -> tuple[dict[str, Judge], dict[str, Any]]:
-    judges = dict(judge) if isinstance(judge, Mapping) else {"judge": judge}
-    listed = items if isinstance(items, Mapping) else {str(one): one for one in items}
-    things = {str(name): value for name, value in listed.items()}
+    several = judge if isinstance(judge, Mapping) else {"judge": judge}
+    judges = {text_of(name): one for name, one in several.items()}
+    pairs = items.items() if isinstance(items, Mapping) else [(one, one) for one in items]
+    things = {text_of(name): value for name, value in pairs}
     with checking("repeats run") as require:
         require(bool(judges), "name at least one judge")
+        require(len(judges) == len(several), "names of judges must differ")
         require(bool(things), "there are no items")
         require(len(things) == len(items), "items must differ; give a mapping of names to items")
         for name, one in judges.items():
             require(callable(one), f"judge {name!r} must be an async function, got {one!r}")
+            asks = getattr(one, "asks", None)
+            declared = asks is None or isinstance(asks, Mapping)
+            require(declared, f"asks of judge {name!r} must be a mapping, got {asks!r}")
     return judges, things
-
-
-def _fingerprint(items: Mapping[str, Any]) -> str:
-    """Of names and texts, so that a store is not continued with other items."""
-    plain = {k: v if isinstance(v, str | int | float) else None for k, v in items.items()}
-    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
 
 
 class _Runner:
@@ -162,23 +186,71 @@ class _Runner:
         items: Mapping[str, Any],
         store: Store,
         counter: Counter,
+        redact: Redactor,
     ):
         self.plan, self.judges, self.items = plan, judges, items
-        self.store, self.counter = store, counter
+        self.store, self.counter, self.redact = store, counter, redact
         self.names = list(judges)
-        self.answers: dict[str, dict[int, Answer]] = {name: {} for name in items}
-        for answer in store.answers():
-            self.answers[answer.item][answer.slot] = answer
+        self.answers = self._stored()
         self.calls, self.cost = store.spent()
         self.seats = asyncio.Semaphore(plan.concurrency)
         self.dice = random.Random(plan.random_seed)
-        self.failed_in_a_row = 0
-        self.ended: JudgeError | None = None
+        self.failed_in_a_row = self.in_flight = self.unsaved = 0
+        self.stop = asyncio.Event()  # no further call may begin; those in flight end
+        self.error: BaseException | None = None
+
+    def _stored(self) -> dict[str, dict[int, Answer]]:
+        """Answers of earlier runs, by item and slot."""
+        found: dict[str, dict[int, Answer]] = {name: {} for name in self.items}
+        for answer in self.store.answers():
+            expected = self.names[answer.slot % len(self.names)]
+            with checking("repeats store") as require:
+                ours = answer.item in found and answer.judge == expected
+                require(
+                    ours,
+                    f"{str(self.store.path)!r} is damaged: it holds an answer of judge "
+                    f"{answer.judge!r} about {answer.item!r} that this run did not ask for",
+                )
+            found[answer.item][answer.slot] = answer
+        return found
 
     async def run(self) -> None:
+        """Settle the items; cancelled or failing, keep the answers to the calls in flight."""
+        self.counter.update(self.calls, self.cost)
+        work = asyncio.create_task(self.settle_all())
+        try:
+            await asyncio.wait({work})  # which a cancelled run leaves alone
+        except asyncio.CancelledError:
+            self.stop.set()
+            self.counter.stopping(self.in_flight, self.plan.patience.timeout)
+            await asyncio.wait({work})
+            raise
+        finally:
+            if not work.done():  # cancelled for a second time
+                work.cancel()
+                await asyncio.wait({work})
+            broken = None if work.cancelled() else work.exception()
+        if broken is not None:
+            raise broken
+        if self.error is not None:
+            raise self.described() from None
+
+    def described(self) -> BaseException:
+        """Return the error that ended the run, with the number of answers that it cost."""
+        if isinstance(self.error, InputError) and self.unsaved:
+            lost = f"{self.unsaved} answers came that could not be stored; they are asked for again"
+            return InputError(self.error.subject, [*self.error.problems, lost])
+        assert self.error is not None
+        return self.error
+
+    def end(self, error: BaseException) -> None:
+        """Let no further call begin; the first error counts."""
+        self.error = self.error or error
+        self.stop.set()
+
+    async def settle_all(self) -> None:
         """Settle the items, as many at a time as calls may be in flight."""
         waiting = iter(self.items)
-        self.counter.update(self.calls, self.cost)
 
         async def work() -> None:
             for item in waiting:
@@ -187,15 +259,13 @@ class _Runner:
         async with asyncio.TaskGroup() as group:
             for _ in range(min(self.plan.concurrency, len(self.items))):
                 group.create_task(work())
-        if self.ended:
-            raise self.ended
 
     @property
     def may_go_on(self) -> bool:
         """Whether a further call may begin; those in flight always end."""
         calls, cost = self.plan.budget_calls, self.plan.budget_cost
         left = (calls is None or self.calls < calls) and (cost is None or self.cost < cost)
-        return left and self.ended is None
+        return left and not self.stop.is_set()
 
     async def settle(self, item: str) -> None:
         """Ask about one item until its rule, or its limit, says that it is enough."""
@@ -224,46 +294,100 @@ class _Runner:
             async with self.seats:
                 if not self.may_go_on:
                     return
-                answer = await self.attempt(item, slot, name, attempt)
+                try:
+                    answer = await self.attempt(Call(item, name, slot + 1, attempt))
+                except Exception as error:  # the store's: the other calls in flight still end
+                    self.end(error)
+                    return
             if answer is not None:
                 self.answers[item][slot] = answer
                 return
             if self.may_go_on:
-                await asyncio.sleep(self.plan.patience.delay(attempt, self.dice))
+                await self.pause(self.plan.patience.delay(attempt, self.dice))
 
-    async def attempt(self, item: str, slot: int, name: str, attempt: int) -> Answer | None:
+    async def pause(self, seconds: float) -> None:
+        """Wait, but not after the run was stopped."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self.stop.wait()
+
+    async def attempt(self, call: Call) -> Answer | None:
         """Make one attempt; None where the slot has no answer yet."""
         self.calls += 1
-        number = self.store.begin(item, slot, name)
+        number = self.store.begin(call.item, call.repeat - 1, call.judge)
         started = time.monotonic()
-        call, patience = Call(item, name, slot + 1, attempt), self.plan.patience
-        reply, problem = Reply(None), None
+        self.in_flight += 1
         try:
-            reply = await ask_once(self.judges[name], self.items[item], call, patience.timeout)
-        except JudgeError as error:
-            problem, self.ended = f"failed: {error}", error
-        except Exception as error:
-            problem = f"failed: {type(error).__name__}: {error}".removesuffix(": ")
-        answer = None
-        if problem is None:
-            score, unread = read_score(reply, tuple(self.plan.scale))
-            answer = Answer(item, slot, name, score, reply.raw, unread)
-        elif attempt > patience.retries and self.ended is None:
-            answer = Answer(item, slot, name, None, None, problem)
-        self.cost += reply.cost
-        self.store.end(number, time.monotonic() - started, reply.cost, problem, answer)
+            heard = await self.hear(call)
+        finally:
+            self.in_flight -= 1
+        # from here to the store nothing is awaited, so that an answer that came is kept
+        seconds, key, cost = (
+            time.monotonic() - started,
+            (call.item, call.repeat - 1, call.judge),
+            0.0,
+        )
+        answer, problem = None, None
+        if isinstance(heard, Reading):
+            raw = None if heard.raw is None else self.redact(heard.raw)
+            unread = None if heard.problem is None else self.redact(heard.problem)
+            answer, cost = Answer(*key, heard.score, raw, unread), heard.cost
+        else:
+            problem = heard
+            if call.attempt > self.plan.patience.retries and self.error is None:
+                answer = Answer(*key, None, None, problem)
+        self.cost += cost
+        try:
+            self.store.end(number, seconds, cost, problem, answer)
+        except InputError:
+            self.unsaved += isinstance(heard, Reading)
+            raise
         self.counter.update(self.calls, self.cost)
-        self.watch(problem, answer)
+        self.watch(answer)
         return answer
 
-    def watch(self, problem: str | None, answer: Answer | None) -> None:
+    async def hear(self, call: Call) -> Reading | str:
+        """Ask a judge; what it said, or why it said nothing."""
+        judge, item, timeout = (
+            self.judges[call.judge],
+            self.items[call.item],
+            self.plan.patience.timeout,
+        )
+        try:
+            return read_reply(await ask_once(judge, item, call, timeout), tuple(self.plan.scale))
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            task = asyncio.current_task()
+            if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+                raise  # the run was cancelled; without this, it was the judge's own doing
+            if (last := self.hopeless(error)) is not None:
+                self.end(last)
+            known = isinstance(error, JudgeError)
+            return f"failed: {self.redact(error) if known else self.redact.error(error)}"
+
+    def hopeless(self, error: BaseException) -> BaseException | None:
+        """Return what ends the run: made anew, since the error and its causes may hold keys."""
+        if isinstance(error, JudgeError):
+            return JudgeError(self.redact(error))
+        if isinstance(error, KeyboardInterrupt):
+            return KeyboardInterrupt()
+        if isinstance(error, SystemExit):
+            text = isinstance(error.code, str)
+            return SystemExit(self.redact(error.code) if text else error.code)
+        known = isinstance(error, Exception | asyncio.CancelledError)
+        return None if known else JudgeError(self.redact.error(error))
+
+    def watch(self, answer: Answer | None) -> None:
         """End the run where nothing but failures comes back."""
-        if problem is None:
-            self.failed_in_a_row = 0
-        elif answer is not None:
-            self.failed_in_a_row += 1
-        if self.failed_in_a_row >= self.plan.patience.failures_in_a_row and self.ended is None:
-            self.ended = JudgeError(
-                f"{self.failed_in_a_row} calls in a row {problem}; what was answered is in "
-                f"{str(self.store.path)!r}"
+        if answer is None:
+            return
+        failed = answer.problem is not None and answer.problem.startswith("failed")
+        self.failed_in_a_row = self.failed_in_a_row + 1 if failed else 0
+        if self.failed_in_a_row >= self.plan.patience.failures_in_a_row:
+            self.end(
+                JudgeError(
+                    f"{self.failed_in_a_row} calls in a row {answer.problem}; what was answered "
+                    f"is in {str(self.store.path)!r}"
+                )
             )

@@ -85,6 +85,30 @@ def test_repeats_must_be_spoken_for():
     assert "clustered-neighbours" in {c.name for c in bias.rms_shift(each).cautions}
 
 
+@pytest.mark.parametrize("variant", ["baseline", "bold"])
+def test_a_mean_that_lacks_a_score_is_a_missing_score(variant):
+    """Two scores a cell, all of them 5; one in ten cells of one variant lacks its second."""
+    rows = [(i, v, 5.0) for i in range(200) for v in ("baseline", "bold") for _ in range(2)]
+    whole = table(*rows)
+    second = whole.duplicated(["item", "variant"])
+    gone = whole["score"].where(
+        ~(second & (whole["variant"] == variant) & (whole["item"] % 10 == 0))
+    )
+    lacking, how = whole.assign(score=gone), {**LIKERT, "repeats": "mean"}
+    with pytest.raises(bj.InputError, match="20 re-judged scores or their baselines are missing"):
+        bias.Shifts.from_frame(lacking, **how)
+    dropped = bias.Shifts.from_frame(lacking, **how, missing="drop")
+    worst = bias.Shifts.from_frame(lacking, **how, missing="worst")
+    assert (dropped.lengths.size, worst.lengths.size) == (180, 200)
+    assert (dropped.lengths.max(), np.sum(worst.lengths == 4)) == (0, 20)
+    asked = {"tolerance": 0.8, "failure_prob": 0.05, "units": "points"}
+    assert bias.certify(bias.Shifts.from_frame(whole, **how), **asked).alpha == 1
+    assert bias.certify(worst, **asked).alpha == pytest.approx(0.2)
+    for shifts in (dropped, worst):
+        assert shifts.missing.tolist() == [[20]]
+        assert "missing-rejudgements" in {c.name for c in bias.rms_shift(shifts).cautions}
+
+
 def test_two_baselines_cannot_both_be_released():
     more = pd.concat([TWO, table(("a", "baseline", 2))])
     with pytest.raises(bj.InputError, match="rerun="):

@@ -180,6 +180,59 @@ def test_difference_is_exact_where_all_items_are_labelled():
     assert_allclose(table["high"], table["low"])
 
 
+def flipped(votes):
+    """Good called bad, and every vote for pass one for fail."""
+    turned = (np.where(x == -1, -1, 1 - x) for x in (votes.votes, votes.truth))
+    return Votes(*turned, votes.generator, votes.generators, votes.judges, count=votes.count)
+
+
+@pytest.mark.parametrize("labelled", [8, 100])
+def test_difference_with_the_classes_flipped_is_the_mirror_image(labelled):
+    full = Votes.from_frame(bj.panel.simulate(items=150, labelled=labelled, random_seed=2))
+    silent = np.random.default_rng(1).random(len(full.count)) < 0.3
+    rows = np.where(silent[:, None], -1, full.votes)
+    votes = Votes(
+        *(rows, full.truth, full.generator, full.generators, full.judges), count=full.count
+    )
+    one, other = (bj.panel.difference(v).table for v in (votes, flipped(votes)))
+    assert_allclose(one["value"], 1 - other["value"], atol=1e-12)
+    assert_allclose(one["low"], 1 - other["high"], atol=1e-12)
+
+
+def test_difference_of_items_that_nobody_voted_on_is_what_people_say():
+    votes = votes_of([[-1, -1]] * 60, [1] * 12 + [0] * 8 + [-1] * 40)
+    assert bj.panel.difference(votes)["prevalence[g]"].value == pytest.approx(0.6)
+
+
+@pytest.mark.parametrize(("good", "bad"), [(54, 5), (34, 0)])
+def test_labels_without_an_error_leave_room_for_one(good, bad):
+    """As many errors as would go unseen one time in twenty are within the interval."""
+    rows = [[1, 1]] * good + [[0, 0]] * bad + [[1, 1]] * 3600 + [[0, 0]] * 400
+    votes = votes_of(rows, [1] * good + [0] * bad + [-1] * 4000)
+    value, low, high = bj.panel.difference(votes)["prevalence[g]"]
+    unseen = 1 - 0.05 ** (1 / (good + bad))
+    assert value - low > 0.8 * unseen
+    assert min(high - value, 1 - value) > 0.2 * unseen
+    assert high - low < 6 / (good + bad)
+
+
+@pytest.mark.parametrize("errors", [(0.0, 0.0), (0.05, 0.0), (0.0, 0.3)])
+@pytest.mark.parametrize("labelled", [10, 34, 100])
+def test_difference_covers_with_few_labels_and_few_errors(labelled, errors):
+    rng, runs, items, covered = np.random.default_rng(3), 400, 1000, 0
+    generator = np.repeat(np.arange(20), items)
+    for _ in range(runs // 20):
+        truth = (rng.random(20 * items) < 0.9).astype(int)
+        wrong = rng.random(20 * items) < np.where(truth, *errors)
+        known = np.where(np.tile(np.arange(items), 20) < labelled, truth, -1)
+        names = [f"g{i}" for i in range(20)]
+        votes = Votes((truth ^ wrong)[:, None], known, generator, names, ["judge"])
+        table = bj.panel.difference(votes).table
+        share = truth.reshape(20, items).mean(axis=1)
+        covered += ((table["low"] <= share + 1e-9) & (share <= table["high"] + 1e-9)).sum()
+    assert covered / runs > 0.94 - 5 * np.sqrt(0.95 * 0.05 / runs)
+
+
 def test_logit_shift_leaves_the_generator_itself_out():
     votes = code_feedback()
     for name in votes.generators[:2]:

@@ -203,6 +203,62 @@ def test_difference_is_the_authors_own(counts, ci_prob):
         assert_allclose(ours["prevalence"], expected, rtol=1e-12, atol=1e-14)
 
 
+def mirrored(c):
+    """The same labels and verdicts, with good called bad and passed called failed."""
+    return P.Counts(
+        *(c.test_n, c.test_n - c.test_pass),
+        *(c.incorrect_n, c.incorrect_fail, c.correct_n, c.correct_pass),
+        calibration=c.calibration,
+    )
+
+
+@pytest.mark.parametrize("tuned", [True, False])
+@pytest.mark.parametrize(
+    "cells",
+    [
+        (400_000, 364_860, 54, 54, 5, 5),
+        (400_000, 364_860, 34, 34, 0, 0),
+        (400_000, 364_860, 1, 1, 0, 0),
+        (400_000, 400_000, 34, 34, 0, 0),
+        (400_000, 364_860, 55, 53, 4, 4),
+    ],
+)
+def test_labels_without_an_error_do_not_say_that_there_is_none(cells, tuned):
+    """With as many errors as would go unseen one time in twenty, the interval is not surprised."""
+    counts = P.Counts(*cells, calibration="random")
+    value, low, high = P.difference(counts, tuned=tuned)["prevalence"]
+    assert 0 <= low < value <= high <= 1
+    unseen = 1 - 0.05 ** (1 / counts.labelled_n)
+    assert high - low > 0.6 * unseen
+    if counts.labelled_n > 1:
+        assert high - low < 6 / counts.labelled_n + 0.1
+    mirror = P.difference(mirrored(counts), tuned=tuned)["prevalence"]
+    assert_allclose([value, low, high], [1 - mirror[0], 1 - mirror[2], 1 - mirror[1]], atol=1e-12)
+
+
+#: Labels; share of good items; shares of items that are wrongly failed, and wrongly passed.
+FEW_ERRORS = [
+    (labels, good, *errors)
+    for labels in (5, 20, 59, 200)
+    for good in (0.2, 0.9)
+    for errors in ((0, 0), (0.005, 0), (0, 0.02), (0.05, 0.05))
+]
+
+
+@pytest.mark.parametrize("tuned", [True, False])
+def test_difference_covers_with_few_labels_and_few_errors(tuned):
+    rng, runs, n = np.random.default_rng(7), 4000, 1000
+    covered = []
+    for labels, good, failed, passed in FEW_ERRORS:
+        cells = rng.multinomial(labels, [good - failed, failed, passed, 1 - good - passed], runs)
+        rate = rng.binomial(n, good - failed + passed, runs) / n
+        found, _ = formulas.difference(rate, n, cells.T, 1.959964, None if tuned else 1.0)
+        covered.append(np.mean((found.low <= good) & (good <= found.high)))
+    noise = 5 * np.sqrt(0.95 * 0.05 / runs)
+    assert min(covered) > 0.93 - noise, dict(zip(FEW_ERRORS, covered, strict=True))
+    assert np.mean(covered) > 0.95
+
+
 def test_difference_without_tuning_by_hand():
     # .76 + mean(truth - verdict) = .76 + (140 - 144) / 200
     assert_allclose(P.difference(SAMPLE, tuned=False)["prevalence"].value, 0.74, rtol=1e-12)

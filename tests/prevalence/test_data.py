@@ -175,7 +175,7 @@ def test_repeated_items_are_an_error():
         (TABLE.assign(truth=1), "every item has a human label"),
         (TABLE.assign(truth=np.nan), "no item has a human label"),
         (TABLE.iloc[:1], "every item has a human label"),
-        (TABLE.iloc[:0], "every item has a human label"),
+        (TABLE.iloc[:0], "has no rows"),
         ("labels.csv", "expected a DataFrame"),
     ],
 )

@@ -109,7 +109,7 @@ def test_cells_that_mean_nothing_are_empty(tmp_path):
 def test_lines_of_mixed_types_are_read_one_by_one(tmp_path):
     path = tmp_path / "mixed.jsonl"
     path.write_text('{"v": 1}\n\n{"v": "pass"}\n{"v": true}\n{"w": 2}\n{"v": {"score": 1}}\n')
-    assert read_table(path, ["v"])["v"].to_pylist() == ["1", "pass", "true", None, '{"score": 1}']
+    assert read_table(path, ["v"])["v"].to_pylist() == ["1", "pass", "True", None, '{"score": 1}']
 
 
 REFUSED = {

@@ -1,18 +1,23 @@
 """A run in a process of its own, for test_runner.py and benchmarks/repeats_killed.py.
 
-Arguments: client (plain or litellm), port, store, and a budget of calls if there is one.
+Arguments: client (plain, odd or litellm), port, store, and a budget of calls if there is one.
 """
 
+import asyncio
 import os
+import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-from chat_server import complete
+import pandas as pd
+from chat_server import complete, dice
 
 import bayesjudge as bj
+from bayesjudge.repeats.results import summarise
 
 PLAN = {
     "scale": [1, 2, 3, 4, 5],
@@ -23,6 +28,7 @@ PLAN = {
     "concurrency": 40,
 }
 ITEMS = [f"item{i:02d}" for i in range(26)]
+ODD = 0.15  #: share of the calls of the odd client that end oddly
 NAMES = ("one", "two")
 
 
@@ -40,6 +46,45 @@ def plain_judges(port):
     return {name: judge(name) for name in NAMES}
 
 
+class MuteError(Exception):
+    def __str__(self):
+        raise RuntimeError("no text")
+
+
+def raised(error):
+    raise error
+
+
+#: What becomes of a call that the server answered with a text.
+ODD_WAYS = (
+    lambda text: bj.repeats.Reply(4, f"{text} \ud83d", cost=0.01),
+    lambda text: bj.repeats.Reply(4, text, cost=None),
+    lambda text: bj.repeats.Reply(4, text, cost=float("nan")),
+    lambda text: bj.repeats.Reply(4, {"text": text}, cost=0.01),
+    lambda text: bj.repeats.Reply(10**400, text, cost=0.01),
+    lambda text: raised(OSError(f"{text} \ud83d")),
+    lambda text: raised(MuteError()),
+    lambda text: raised(asyncio.CancelledError()),
+)
+
+
+def odd_judges(port):
+    """The same two models; what some calls come to cannot be stored as it is."""
+
+    def oddly(judge):
+        async def ask(item):
+            reply = await judge(item)
+            call = bj.repeats.current_call()
+            luck = dice(call.item, call.repeat, "odd")
+            if luck >= ODD:
+                return reply
+            return ODD_WAYS[int(luck / ODD * len(ODD_WAYS))](reply.raw)
+
+        return ask
+
+    return {name: oddly(judge) for name, judge in plain_judges(port).items()}
+
+
 def litellm_judges(port):
     """The same two models, asked through litellm."""
     return bj.repeats.chat_judges(
@@ -50,14 +95,30 @@ def litellm_judges(port):
     )
 
 
-CLIENTS = {"plain": plain_judges, "litellm": litellm_judges}
+CLIENTS = {"plain": plain_judges, "odd": odd_judges, "litellm": litellm_judges}
 
 
-def run(port, store, budget=None, *, client="plain", timeout=0.3, **plan):
+def items_of(client):
+    """By name; the odd client's last has half a character in its name."""
+    return ITEMS if client != "odd" else [*ITEMS[:-1], ITEMS[-1] + "\ud83d"]
+
+
+def found(store, client="plain"):
+    """What the answers in a store come to, without asking."""
+    plan = bj.repeats.Plan(**PLAN)
+    with sqlite3.connect(store) as file:
+        spent = file.execute("SELECT COUNT(*), SUM(cost) FROM attempts").fetchone()
+    file.close()
+    items = [item.encode(errors="backslashreplace").decode() for item in items_of(client)]
+    answers = bj.repeats.read_answers(store)
+    return summarise(answers, items, plan.rule, plan.half_width, *spent)
+
+
+def run(port, store, budget=None, *, client="plain", items=None, timeout=0.3, **plan):
     """Ask until all items are settled, or the budget is spent."""
     return bj.repeats.sample_until_sync(
         CLIENTS[client](port),
-        ITEMS,
+        items_of(client) if items is None else items,
         store=store,
         budget_calls=budget,
         patience=bj.repeats.Patience(timeout=timeout, retries=5, first_delay=0.01),
@@ -96,6 +157,53 @@ def kill_after(process, server, answers, patience=120):
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert process.returncode == -signal.SIGKILL
+
+
+class KillStudy:
+    """A run of the odd client killed (SIGKILL, one time in five SIGINT) at random until `kills`.
+
+    `checked` counts the answers that were in the store at a kill, each kill anew; of these, `lost`
+    are not there at the next kill, or changed, and `asked_again` were asked for in between.
+    """
+
+    def __init__(self, server, store, *, kills, most, random_seed):
+        self.server, self.store, self.wanted, self.most = server, store, kills, most
+        self.dice = random.Random(random_seed)
+        self.kills = self.interrupts = self.checked = self.lost = self.asked_again = 0
+
+    def run(self):
+        while self.kills < self.wanted:
+            self.check_a_life(self.kill)
+        self.check_a_life(finish)
+
+    def check_a_life(self, end):
+        kept, before = self.kept(), self.server.asked.copy()
+        end(start("odd", self.server.port, self.store))
+        self.checked += len(kept)
+        self.lost += len(kept) - len(kept.merge(self.kept()))
+        keys = kept["item"] + "/" + kept["repeat"].astype(str)
+        self.asked_again += sum(self.server.asked[key] != before[key] for key in keys)
+
+    def kept(self):
+        try:
+            return bj.repeats.read_answers(self.store).astype(str)
+        except bj.InputError:  # it was killed before there was anything to lose
+            assert not self.store.is_file() or self.kills < 3
+            return pd.DataFrame(columns=["item", "judge", "repeat", "score", "raw", "problem"])
+
+    def kill(self, process):
+        """At some answer from the server, and at some moment of what is done with it."""
+        goal = self.server.answered.total() + self.dice.randint(0, self.most)
+        while self.server.answered.total() < goal and process.poll() is None:
+            time.sleep(0.001)
+        time.sleep(self.dice.uniform(0, 0.02))
+        if process.poll() is None:
+            gently = self.dice.random() < 0.2
+            process.send_signal(signal.SIGINT if gently else signal.SIGKILL)
+            self.kills, self.interrupts = self.kills + 1, self.interrupts + gently
+        else:
+            self.wanted = self.kills  # it has come to its end
+        process.communicate(timeout=60)
 
 
 def finish(process, patience=180):

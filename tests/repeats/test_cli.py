@@ -57,6 +57,27 @@ def test_report_prints_every_method(scores, capsys):
         assert found[name] == pytest.approx(expected[name])
 
 
+@pytest.mark.parametrize("file", ["scores.csv", "scores.parquet", "scores.jsonl"])
+def test_order_may_be_numbers_or_times_in_any_file(file, tmp_path, capsys):
+    """Scores that rise with the order asked, whose text does not: the drift must be seen."""
+    rows = [(f"i{i}", n, 1 + n // 4) for i in range(30) for n in range(1, 17)]
+    table = pd.DataFrame(rows, columns=["item", "call", "score"]).sample(frac=1, random_state=1)
+    start = pd.Timestamp("2026-01-31T23:50:00-05:00")
+    table["time"] = [(start + pd.Timedelta(minutes=n)).isoformat() for n in table["call"]]
+    ways = {"csv": table.to_csv, "parquet": table.to_parquet}
+    if file.endswith("jsonl"):
+        table.to_json(tmp_path / file, orient="records", lines=True)
+    else:
+        ways[file.split(".")[1]](tmp_path / file, index=False)
+    by_order = []
+    for order in ("call", "time"):
+        asked = ["--scale", "1-5", "--item", "item", "--order", order, "--no-nuts", "--json"]
+        assert main(["repeats", "report", str(tmp_path / file), *asked]) == 0
+        by_order.append(json.loads(capsys.readouterr().out))
+    assert "with each further call" in json.dumps(by_order[0]["cautions"])
+    assert by_order[0] == by_order[1]
+
+
 def test_report_of_one_judge_is_exact_and_makes_a_page(scores, capsys, tmp_path):
     page = tmp_path / "page.html"
     options = ["--scale", "1-5", "--item", "item", "--no-nuts", "--html", str(page)]

@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
 
@@ -37,6 +38,64 @@ def test_counts_order_and_unparsed_answers(library):
     assert_allclose(scores.deviations[0, 0], np.var([2, 4, 4]) * 3)
 
 
+ORDERS = {
+    "numbers as text": ["1", "10", "2", "11"],
+    "numbers and such text": [1, "10", 2.0, "11"],
+    "numbers beyond floats": [
+        "90071992547409920",
+        "90071992547409993",
+        "90071992547409921",
+        "90071992547409994",
+    ],
+    "decimals as text": ["-1.5", "1e1", "2", "1.1e1"],
+    "times with offsets": [
+        "2026-01-31T09:00:00Z",
+        "2026-01-31T07:00:00-05:00",
+        "2026-01-31T09:30:00+00:00",
+        "2026-01-31T13:00:00Z",
+    ],
+    "dates": ["2026-01-09", "2026-01-31", "2026-01-10", "2026-02-01"],
+    "times": pd.to_datetime(["2026-01-09", "2026-01-31", "2026-01-10", "2026-02-01"]),
+    "an order of the user's": pd.Categorical(list("azbq"), list("abzq"), ordered=True),
+}
+
+
+@pytest.mark.parametrize("order", ORDERS.values(), ids=list(ORDERS))
+def test_answers_are_put_in_the_order_in_which_they_came(order):
+    """First, third, second, fourth; sorted as text most of them would not be."""
+    table = pd.DataFrame({"when": order, "score": [1, 4, 2, 5]})
+    scores = Scores.from_frame(table, scale=range(1, 6), order="when")
+    assert scores.first.item() == 1
+    assert_allclose(scores.drift, -1.5 * 1 - 0.5 * 2 + 0.5 * 4 + 1.5 * 5)
+
+
+@pytest.mark.parametrize("kind", [pl.from_pandas, pa.Table.from_pandas])
+@pytest.mark.parametrize("name", ["numbers as text", "dates", "times"])
+def test_tables_of_every_kind_are_put_in_order(name, kind):
+    table = kind(pd.DataFrame({"when": ORDERS[name], "score": [1, 4, 2, 5]}))
+    scores = Scores.from_frame(table, scale=range(1, 6), order="when")
+    assert_allclose(scores.drift, -1.5 * 1 - 0.5 * 2 + 0.5 * 4 + 1.5 * 5)
+
+
+@pytest.mark.parametrize(
+    ("order", "message"),
+    [
+        (["1", "2", "three", "4"], r"\['three'\] give no order: expected numbers"),
+        ([1, pd.Timestamp("2026-01-31"), "2", 3], "give no order"),
+        ([1, "a", None, 2], "1 rows do not say when"),
+        (["2026-01-31T09:00:00", "2026-01-31T09:00:00Z"] * 2, "offset from UTC in all"),
+        (["31/01/2026", "01/02/2026"] * 2, "give no order"),
+        (["1", "nan", "2", "3"], "'nan'.* give no order"),
+        (["1", " ", "2", "3"], "give no order"),
+        ([True, "b", 2, ("x", 1)], "give no order"),
+    ],
+)
+def test_an_order_that_is_none_is_refused_in_words(order, message):
+    table = pd.DataFrame({"when": pd.Series(order, dtype=object), "score": [1, 4, 2, 5]})
+    with pytest.raises(bj.InputError, match=f"column 'when': .*{message}"):
+        Scores.from_frame(table, scale=range(1, 6), order="when")
+
+
 def test_all_problems_are_named_at_once():
     with pytest.raises(bj.InputError) as caught:
         Scores(np.zeros((1, 1, 2)), scale=[2, 1], items=["x"], judges=["a"])
@@ -69,7 +128,7 @@ def test_a_missing_column_is_named():
 
 def test_rows_without_an_item_are_refused():
     table = TABLE.assign(id=["x", None, "y", "x", "y", "x"])
-    with pytest.raises(bj.InputError, match="1 rows name no item"):
+    with pytest.raises(bj.InputError, match="column 'id' has 1 empty cells"):
         Scores.from_frame(table, item="id", scale=range(1, 6))
 
 

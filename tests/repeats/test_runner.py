@@ -22,7 +22,7 @@ from bayesjudge.repeats import JudgeError, Patience, Reply, read_answers, sample
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
-from run_to_be_killed import ITEMS, finish, kill_after, run, start  # noqa: E402
+from run_to_be_killed import ITEMS, KillStudy, finish, found, kill_after, run, start  # noqa: E402
 from run_to_be_killed import PLAN as PLAN_OF_RUN  # noqa: E402
 
 QUICK = Patience(timeout=0.2, retries=2, first_delay=0.001)
@@ -65,8 +65,9 @@ def test_killed_and_resumed_loses_nothing_and_asks_nothing_twice(tmp_path, undis
         assert not set(ITEMS) <= set(settled(store))
         finish(start(client, server.port, store))
         asked = server.asked.total()
-        resumed = run(server.port, store)  # asks nothing: it is all there
+        finish(start(client, server.port, store))  # asks nothing: it is all there
         assert server.asked.total() == asked
+        resumed = found(store)
     # nothing lost: what was in the store at the kill is there now, word for word
     assert 500 < len(kept) < 700
     joined = kept.merge(resumed.answers, how="left")
@@ -88,6 +89,24 @@ def test_killed_and_resumed_loses_nothing_and_asks_nothing_twice(tmp_path, undis
         "unparsed"
     ].sum()
     assert server.asked.total() <= resumed.calls <= server.asked.total() + 40
+
+
+def test_killed_many_times_among_replies_that_cannot_be_stored(tmp_path):
+    with ChatServer(**FAULTS) as server:
+        whole = run(server.port, tmp_path / "whole", client="odd", timeout=1.0, progress=False)
+        server.forget()
+        study = KillStudy(server, tmp_path / "killed", kills=4, most=300, random_seed=1)
+        study.run()
+    assert study.kills == 4
+    assert study.checked > 500  # answers that were in the store at a kill, looked for later
+    assert (study.lost, study.asked_again) == (0, 0)
+    # each way is there, and nothing is mixed: the same answers as those of the run left alone
+    answers = found(tmp_path / "killed", "odd").answers
+    assert answers.equals(whole.answers)
+    assert whole.items["settled"].all()
+    words = ["half a character", "cost must", "raw must", "1000", "OSError", "Mute", "Cancelled"]
+    problems = answers["problem"].fillna("")
+    assert all(problems.str.contains(word).sum() > 3 for word in words)
 
 
 def settled(store):
@@ -202,7 +221,7 @@ def test_a_hopeless_error_ends_the_run_and_keeps_the_answers(tmp_path):
     with pytest.raises(JudgeError, match="revoked"):
         sample_until_sync(revoked, ["x"], store=tmp_path / "x", concurrency=1, **PLAN)
     assert len(read_answers(tmp_path / "x")) == 5
-    found = sample_until_sync(steady, ["x"], store=tmp_path / "x", **PLAN)
+    found = sample_until_sync(steady, ["x"], store=tmp_path / "x", changed_code="accept", **PLAN)
     assert found.items["settled"].all()
 
 
@@ -229,7 +248,7 @@ def test_interrupted_from_the_keyboard_leaves_a_usable_store(tmp_path):
     finally:
         signal.signal(signal.SIGINT, before)
     assert len(read_answers(tmp_path / "x")) == 7
-    resumed = sample_until_sync(steady, ["x"], store=tmp_path / "x", **PLAN)
+    resumed = sample_until_sync(steady, ["x"], store=tmp_path / "x", changed_code="accept", **PLAN)
     straight = sample_until_sync(steady, ["x"], store=tmp_path / "y", **PLAN)
     assert resumed.answers.equals(straight.answers)
 
@@ -295,7 +314,7 @@ def test_other_files_and_versions_are_refused(tmp_path):
     with sqlite3.connect(tmp_path / "new") as file:
         file.execute("PRAGMA user_version = 99")
     file.close()
-    with pytest.raises(bj.InputError, match="version 99, this package reads 1"):
+    with pytest.raises(bj.InputError, match="version 99, this package reads 2"):
         read_answers(tmp_path / "new")
     with pytest.raises(bj.InputError, match="no file"):
         read_answers(tmp_path / "absent")

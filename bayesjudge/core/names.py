@@ -1,0 +1,64 @@
+"""Ids and names as text: of items, raters, judges, systems, generators, strata and variants.
+
+Two that differ stay two, however much they look like one number, and are the same from whatever
+type of column they come.
+"""
+
+import math
+from collections.abc import Callable, Collection
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bayesjudge.core.errors import checking
+
+
+def to_names(values: pd.Series, column: str, *, optional: bool = False) -> pd.Series:
+    """Write ids and names as text, so that each stays what it is: names are never numbers."""
+    mixed = pd.api.types.infer_dtype(values, skipna=True).startswith("mixed")
+    if mixed:  # to a hash table of Python objects, 1 and True are one
+        codes, cells = np.where(values.isna(), -1, np.arange(len(values))), list(values)
+    else:
+        codes, distinct = pd.factorize(values)
+        cells = list(distinct)
+    written = [name_of(cell) for cell in cells]
+    text = np.array([*(name if name.strip() else None for name in written), None], dtype=object)
+    named = pd.Series(text[codes], index=values.index, name=values.name, dtype=object)
+    empty, lost = int(named.isna().sum()), [cell for cell in cells if _has_lost_digits(cell)]
+    with checking("table") as require:
+        require(
+            optional or not empty,
+            f"column {column!r} has {empty} empty cells; every row needs a name there",
+        )
+        require(
+            not lost,
+            f"column {column!r} holds ids as floats, and floats as large as {lost[:2]} have lost "
+            f"their last digits; read it as text (in pandas dtype={{{column!r}: str}})",
+        )
+    return named
+
+
+def name_of(cell: Any) -> str:
+    """Write one id or name as text; see `to_names`."""
+    if isinstance(cell, float | np.floating | Decimal) and math.isfinite(cell) and cell % 1 == 0:
+        return str(int(cell))
+    return str(cell)
+
+
+def _has_lost_digits(cell: Any) -> bool:
+    if not isinstance(cell, float | np.floating) or not math.isfinite(cell):
+        return False
+    return abs(float(cell)) >= 2.0 ** (np.finfo(type(cell)).nmant + 1)
+
+
+def require_names(
+    names: Collection[str], what: str, require: Callable[[object, str], None]
+) -> None:
+    """Note a problem where a name is empty, or two are the same."""
+    empty = [i for i, name in enumerate(names) if not name.strip()]
+    require(not empty, f"{what} need names, and an empty name stands at place {empty[:3]}")
+    index = pd.Index(names)
+    repeated = index[index.duplicated()].unique().tolist()[:3]
+    require(not repeated, f"{what} must differ, these repeat: {repeated}")

@@ -1,0 +1,196 @@
+"""Text of models and users is shown as text: in notebooks, pages, Markdown and spreadsheets."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from markdown_it import MarkdownIt
+
+import bayesjudge as bj
+from bayesjudge.cli import screen
+from bayesjudge.cli.common import write_csv
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "</svg></figure><script>alert(1)</script>",
+    "--><script>alert(1)</script><!--",
+    "</title></style><script>alert(1)</script>",
+    "]]><script>alert(1)</script>",
+    "{{ 7 * 7 }}{% raw %}",
+    "a | b || c",
+    "two\nlines\r\n\r\n# and a heading",
+    "`code` ``two`` \\`",
+    "**bold** __init__ _a_ ~~gone~~",
+    "[click](javascript:alert(1))",
+    "![pixel](http://example.org/p.png)",
+    "[click][ref]",
+    "&lt;script&gt; &#60;b&#62; a & b",
+    "back\\slash \\| pipe",
+    "# heading",
+    "> quote",
+    "- item",
+    "---",
+    "$x_1$",
+    "gpt_4_turbo",
+]
+
+
+def hostile(text):
+    """An estimate in which everything that can come from outside is `text`."""
+    return bj.Estimate.from_rows(
+        {f"prevalence[{text}]": (0.5, 0.4, 0.6)},
+        method=f"Method {text}",
+        ci_prob=0.95,
+        source=f"Source {text}",
+        interval=f"Kind {text}",
+        assumptions=(f"assumed {text}",),
+        cautions=(bj.Caution(f"name {text}", f"judge {text} is odd"),),
+    )
+
+
+class Page(HTMLParser):
+    """Elements, attributes and text of a page, as a browser would see them."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.attributes, self.text = set(), set(), ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def one_line(text):
+    return " ".join(text.split())
+
+
+def harmless(page):
+    """Whether a page has neither scripts nor handlers, links nor pictures from elsewhere."""
+    active = {"script", "img", "iframe", "a", "link", "object", "embed", "form", "base"}
+    return not page.tags & active and not any(name.startswith("on") for name in page.attributes)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_notebooks_show_text_as_text(text):
+    page = Page(hostile(text)._repr_html_())
+    assert harmless(page)
+    assert page.tags <= {"table", "thead", "tbody", "tr", "th", "td", "small", "br"}
+    for shown in (f"Method {text}", f"Kind {text}", f"name {text}: judge {text} is odd"):
+        assert one_line(shown) in one_line(page.text)
+
+
+@pytest.mark.filterwarnings("ignore:Glyph 13")  # no font draws a carriage return
+@pytest.mark.parametrize("fonts", ["path", "none"])
+@pytest.mark.parametrize("text", HOSTILE)
+def test_pages_show_text_as_text(text, fonts):
+    estimate = hostile(text)
+    with mpl.rc_context({"svg.fonttype": fonts}):
+        axes = bj.plot_intervals(bj.side_by_side(estimate))
+        page = bj.report(
+            estimate,
+            title=f"Title {text}",
+            output="html",
+            figures={f"Caption {text}": axes.figure},
+            notes={f"Heading {text}": [f"Line {text}"]},
+        )
+    found = Page(page)
+    assert page.count("<svg") == 1
+    assert harmless(found)
+    for word in ("Title", "Caption", "Heading", "Line", "Method", "Source", "assumed", "judge"):
+        assert one_line(f"{word} {text}") in one_line(found.text)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_markdown_shows_text_as_text(text):
+    report = bj.report(
+        hostile(text), title=f"Title {text}", notes={f"Heading {text}": [text, f"Line {text}"]}
+    )
+    renderer = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    page = Page(renderer.render(report))
+    assert harmless(page)
+    assert page.tags == {
+        *("h1", "table", "thead", "tbody", "tr", "th", "td", "p", "h2", "ul", "li", "strong"),
+    }
+    rows = renderer.render(report).split("<tr>")[1:]
+    assert [row.count("<t") - row.count("<tbody") for row in rows] == [7, 7]
+    shown = [text, *(f"{word} {text}" for word in ("Title", "Heading", "Line", "assumed", "Kind"))]
+    for words in (*shown, f"prevalence[{text}]", f"name {text}: judge {text} is odd"):
+        assert one_line(words) in one_line(page.text)
+
+
+def test_markdown_of_ordinary_names_stays_legible():
+    report = bj.report(hostile("gpt-4_turbo (May), p < .05 at 95 %"))
+    assert "| prevalence[gpt-4_turbo (May), p &lt; .05 at 95 %] |" in report
+
+
+COMMANDS = ["\x1b]0;owned\x07", "\x1b[2J", "\x9b2J", "a\rb", "a\nb", "a\x00b", "a\u202eb"]
+
+
+@pytest.mark.parametrize("text", COMMANDS)
+def test_terminals_are_not_commanded(text, capsys):
+    estimate = hostile(text)
+    console, rows = screen.console(), bj.side_by_side(estimate)
+    screen.opening(console, f"Title {text}", {"judge": text})
+    screen.table(console, rows, "prevalence", lambda method: "method")
+    screen.rest(console, [estimate], [rows], "prevalence", lambda method: "method")
+    printed = capsys.readouterr().out
+    assert not set(printed) & (set("\x1b\x07\x9b\r\x00\u202e"))
+    shown = text.encode("unicode_escape").decode()
+    assert printed.count(shown) >= 3  # in the title, the inputs and the table
+
+
+FORMULAS = [
+    '=HYPERLINK("http://example.org")',
+    "=1+1",
+    "+cmd|' /C calc'!A0",
+    "-2+3",
+    "-cmd",
+    "@SUM(1)",
+    "\t=1",
+    "\r=1",
+    "\n=1",
+    "\uff1d1+1",
+]
+PLAIN = ["-1", "+2.5", "-1e-3", "1", "gpt-4", "a=b", "", "'quoted"]
+
+
+@pytest.mark.parametrize("dtype", [object, "string", "category"])
+def test_spreadsheets_run_no_text(tmp_path, dtype):
+    text = [*FORMULAS, *PLAIN]
+    numbers = -np.arange(len(text), dtype=float)
+    table = pd.DataFrame({"reply": pd.Series(text, dtype=dtype), "score": numbers, "=x": 1})
+    write_csv(table, tmp_path / "answers.csv")
+    read = pd.read_csv(tmp_path / "answers.csv", dtype={"reply": str}, keep_default_na=False)
+    expected = [f"'{cell}" for cell in FORMULAS] + PLAIN
+    # a reader of CSV gives a line end in a cell in its own way
+    assert read["reply"].str.replace("\r", "\n").tolist() == [
+        cell.replace("\r", "\n") for cell in expected
+    ]
+    assert read["score"].tolist() == numbers.tolist()
+    assert list(read.columns) == ["reply", "score", "'=x"]
+    assert table["reply"].tolist() == text
+
+
+def test_every_csv_of_the_package_is_written_so():
+    package = Path(bj.__file__).parent
+    writes = re.compile(r"\.to_csv\(|csv\.writer|DictWriter|write_csv\(")
+    found = {
+        (path.relative_to(package).as_posix(), call)
+        for path in package.rglob("*.py")
+        for call in writes.findall(path.read_text(encoding="utf-8"))
+    }
+    assert found == {
+        ("cli/common.py", "write_csv("),
+        ("cli/common.py", ".to_csv("),
+        ("cli/repeats.py", "write_csv("),
+        ("cli/bias_release.py", "write_csv("),
+    }
