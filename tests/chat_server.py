@@ -23,10 +23,12 @@ class ChatServer:
     """Answers ``POST /v1/chat/completions``.
 
     Shares `errors`, `hangs` and `garbage` of the first attempts at a key get a status of 500 or
-    429, no answer for `hang` seconds, and an answer without a score.
+    429, no answer for `hang` seconds, and an answer without a score. With `refuses`, every answer
+    is a 401 that echoes the caller's key, as careless gateways do.
     """
 
-    def __init__(self, errors=0.0, hangs=0.0, garbage=0.0, hang=5.0, latency=0.0):
+    def __init__(self, errors=0.0, hangs=0.0, garbage=0.0, hang=5.0, latency=0.0, refuses=False):
+        self.refuses = refuses
         self.errors, self.hangs, self.garbage = errors, hangs, garbage
         self.hang, self.latency = hang, latency
         self.asked, self.answered = Counter(), Counter()
@@ -74,10 +76,13 @@ class ChatServer:
         try:
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode()
-                headers = dict(
-                    line.lower().split(": ", 1) for line in head.split("\r\n")[1:] if ": " in line
-                )
+                pairs = [line.split(": ", 1) for line in head.split("\r\n")[1:] if ": " in line]
+                headers = {name.lower(): value for name, value in pairs}
                 body = json.loads(await reader.readexactly(int(headers["content-length"])))
+                if self.refuses:
+                    words = f"no account for {headers.get('authorization')}"
+                    await send(writer, 401, {"error": {"message": words}})
+                    continue
                 await self.reply(writer, headers.get("idempotency-key", ""), body)
         except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
             pass

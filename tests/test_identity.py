@@ -206,6 +206,19 @@ def test_integers_with_nulls_keep_their_digits():
         assert votes(table).judges == tuple(map(str, SNOWFLAKES))
 
 
+@pytest.mark.parametrize("where", ["a column", "the index"])
+def test_a_table_of_counts_names_its_systems_alike(where):
+    made = pd.DataFrame([(9, 5, 5, 4, 5, 4)] * 2, columns=bj.prevalence.data.FIELDS)
+    made = made.assign(system=[1.0, 2.0])
+    made = made if where == "a column" else made.set_index("system")
+    about = {"calibration": "random", "system": "system" if where == "a column" else None}
+    assert bj.prevalence.Counts.from_counts(made, **about).systems == ("1", "2")
+    with pytest.raises(bj.InputError, match="1 empty cells"):
+        bj.prevalence.Counts.from_counts(
+            made.reset_index().replace(2.0, np.nan), **about | {"system": "system"}
+        )
+
+
 NAMELESS = {
     "prevalence": lambda name: bj.prevalence.Counts(
         *([n, n] for n in (9, 5, 5, 4, 5, 4)), calibration="random", systems=["a", name]

@@ -17,16 +17,20 @@ from bayesjudge.core.errors import checking
 
 def to_names(values: pd.Series, column: str, *, optional: bool = False) -> pd.Series:
     """Write ids and names as text, so that each stays what it is: names are never numbers."""
-    mixed = pd.api.types.infer_dtype(values, skipna=True).startswith("mixed")
-    if mixed:  # to a hash table of Python objects, 1 and True are one
+    kind = pd.api.types.infer_dtype(values, skipna=True)
+    if kind.startswith("mixed"):  # to a hash table of Python objects, 1 and True are one
         codes, cells = np.where(values.isna(), -1, np.arange(len(values))), list(values)
     else:
         codes, distinct = pd.factorize(values)
         cells = list(distinct)
-    written = [name_of(cell) for cell in cells]
+    plain = kind in ("string", "integer")  # most often, and then millions may differ
+    written = map(str if plain else name_of, cells)
     text = np.array([*(name if name.strip() else None for name in written), None], dtype=object)
     named = pd.Series(text[codes], index=values.index, name=values.name, dtype=object)
-    empty, lost = int(named.isna().sum()), [cell for cell in cells if _has_lost_digits(cell)]
+    empty, lost = (
+        int(named.isna().sum()),
+        [cell for cell in cells if not plain and _has_lost_digits(cell)],
+    )
     with checking("table") as require:
         require(
             optional or not empty,

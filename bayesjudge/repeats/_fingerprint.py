@@ -17,7 +17,7 @@ from numbers import Integral, Real
 from types import CodeType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
-from bayesjudge.repeats._redaction import Redactor, is_secret_name, text_of
+from bayesjudge.repeats._redaction import Redactor, is_secret_name, text_of, without_secrets
 
 #: Characters of a value that are kept, and that are shown.
 KEPT, SHOWN = 1000, 60
@@ -42,7 +42,7 @@ def describe(
     found = {"scale": _entry(list(scale), redact), "judges": _entry(list(judges), redact)}
     for name, judge in judges.items():
         asks = getattr(judge, "asks", None)
-        about = _code_entries(judge) if asks is None else asks
+        about = _code_entries(judge) if asks is None else without_secrets(asks)
         for key, value in about.items():
             found[f"{key} of judge {name!r}"] = _entry(value, redact)
     return found | {f"item {name!r}": _entry(value, redact) for name, value in items.items()}
@@ -53,7 +53,7 @@ def changes(
 ) -> list[str]:
     """Say what is not as it was, one text a change; of items, the first few."""
     names = [n for n in {**old, **new} if _digest(old.get(n)) != _digest(new.get(n))]
-    items = [name for name in names if name.startswith("item ")]
+    items = [name for name in names if name.startswith(("item '", 'item "'))]
     others = [name for name in names if name not in items]
     if "judges" in others:  # then what each is asked need not be told
         others = [name for name in others if " of judge " not in name]

@@ -1,4 +1,4 @@
-"""Run by test_runner.py in a process of its own: arguments address of the server, store."""
+"""Run by test_runner.py in a process of its own: arguments address of the server, store, key."""
 
 import sys
 
@@ -9,7 +9,7 @@ if __name__ == "__main__":
         {name: {"model": f"openai/{name}"} for name in ("one", "two")},
         {"plain": "Rate {item}.", "strict": "Be strict with {item}."},
         api_base=sys.argv[1],
-        api_key="none",
+        api_key=sys.argv[3],
     )
     run = bj.repeats.sample_until_sync(
         judges,

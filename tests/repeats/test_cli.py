@@ -139,6 +139,54 @@ def test_run_goes_on_where_it_ended(asked, capsys):
     assert main(["repeats", "report", str(out), *options]) == 0
 
 
+def test_another_prompt_needs_another_arm(asked, capsys):
+    folder, calls = asked
+    config = folder / "config.toml"
+    first = CONFIG.format(budget=500).replace("[items]", 'system = "Be kind."\n[items]', 1)
+    config.write_text(first)
+    assert main(["repeats", "run", str(config), "--quiet"]) == 0
+    made = len(calls)
+    for old, new, words in (
+        (
+            "Rate {item}",
+            "Score {item}",
+            "other prompt of judge 'small, plain' (was 'Rate {item}', ",
+        ),
+        ("kind", "harsh", "other system prompt of judge 'small, plain' (was 'Be kind.', now 'Be h"),
+        ("openai/small", "openai/large", "other model of judge 'small, plain' (was 'openai/small'"),
+    ):
+        capsys.readouterr()
+        assert old in first
+        config.write_text(first.replace(old, new))
+        assert main(["repeats", "run", str(config), "--quiet"]) == 2
+        said = capsys.readouterr().err
+        assert words in said
+        assert "--arm" in said
+        assert len(calls) == made
+    assert main(["repeats", "run", str(config), "--quiet", "--arm", "large"]) == 0
+    assert len(calls) > made
+    assert "2 of 2 items settled" in capsys.readouterr().out
+    store = folder / "run.sqlite"
+    assert len(bj.repeats.read_answers(store, arm="main")) == made
+    assert len(bj.repeats.read_answers(store, arm="large")) == len(calls) - made
+
+
+def test_an_echoed_key_is_not_printed(asked, capsys, monkeypatch):
+    folder, _ = asked
+    monkeypatch.setenv("GATEWAY_TOKEN", "opensesame-opensesame")
+
+    class AuthenticationError(Exception):
+        pass
+
+    async def refused(**_):
+        raise AuthenticationError("no account for opensesame-opensesame")
+
+    monkeypatch.setattr(sys.modules["litellm"], "acompletion", refused)
+    (folder / "config.toml").write_text(CONFIG.format(budget=12))
+    assert main(["repeats", "run", str(folder / "config.toml"), "--quiet"]) == 2
+    assert "AuthenticationError: no account for [redacted]" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
@@ -154,6 +202,8 @@ def test_run_goes_on_where_it_ended(asked, capsys):
         ('name = "id"', "", "give ['name', 'table', 'text']"),
         ("scale = [", "scale = ", "is no TOML"),
         ("timeout = 5.0", "timeout = -1.0", "timeout must be positive"),
+        ("bins = 3", "bins = 3\narm = 2", "arm must be a text in quotes, got 2"),
+        ("bins = 3", "bins = 3\nsystem = 2", "system must be a text in quotes, got 2"),
     ],
 )
 def test_a_bad_config_is_explained(asked, old, new, words, capsys):

@@ -370,23 +370,40 @@ def test_number_of_an_answer():
     assert [read(t) for t in ("", "4/5", "3-4", "4 out of 5", "gpt4", "1,5")] == [None] * 6
 
 
-def test_through_litellm(tmp_path):
+def through_litellm(server, store, key="none"):
+    """In a process of its own: litellm's import warns, and its client outlives an event loop."""
     if importlib.util.find_spec("litellm") is None:
         pytest.skip("needs litellm: pip install 'bayesjudge[llm]'")
-    # in a process of its own: litellm's import warns, and its client outlives an event loop
+    return subprocess.run(
+        [sys.executable, str(HERE / "run_through_litellm.py"), server.url, str(store), key],
+        env={
+            **os.environ,
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # no look-up of prices on the internet
+            "PYTHONPATH": os.pathsep.join([str(HERE.parent), *sys.path]),
+        },
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("key", ["sk-proj-Abcd1234efgh5678ijkl", "opensesame opensesame"])
+def test_a_key_that_a_gateway_echoes_is_nowhere(tmp_path, key):
+    with ChatServer(refuses=True) as server:
+        done = through_litellm(server, tmp_path / "x", key)
+    assert done.returncode == 1
+    shown = done.stdout + done.stderr
+    shown += "".join(p.read_bytes().decode("latin-1") for p in tmp_path.iterdir())
+    assert "JudgeError" in shown
+    assert "no account for Bearer [redacted]" in shown
+    assert "Abcd1234" not in shown
+    assert "opensesame" not in shown
+
+
+def test_through_litellm(tmp_path):
     with ChatServer(errors=0.1, garbage=0.05) as server:
-        done = subprocess.run(
-            [sys.executable, str(HERE / "run_through_litellm.py"), server.url, str(tmp_path / "x")],
-            env={
-                **os.environ,
-                "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # no look-up of prices on the internet
-                "PYTHONPATH": os.pathsep.join([str(HERE.parent), *sys.path]),
-            },
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        done = through_litellm(server, tmp_path / "x")
     assert done.returncode == 0, done.stderr[-3000:]
     answers = read_answers(tmp_path / "x")
     assert set(answers["judge"]) == {"one, plain", "two, plain", "one, strict", "two, strict"}

@@ -480,6 +480,10 @@ def test_a_judge_may_say_what_it_asks(tmp_path):
     go(saying(top_k=[1, 2], prompt="Rate"))
     with pytest.raises(bj.InputError, match=r"other top_k of judge 'judge' \(was '\[1, 2\]', now"):
         go(saying(prompt="Rate", top_k=[2, 1]), changed_code="accept")
+    held = saying(prompt="Rate", top_k=[1, 2], api_key=KEY, http={"password": "in plain words"})
+    held.secrets = ["in plain words"]
+    sample_until_sync(held, ["x"], store=tmp_path / "y", **PLAN)
+    assert b"in plain words" not in contents(tmp_path / "y")
     odd = prompting("x")
     odd.asks = "Rate"
     with pytest.raises(bj.InputError, match="asks of judge 'judge' must be a mapping"):
