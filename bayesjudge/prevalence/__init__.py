@@ -1,7 +1,7 @@
 """What share of outputs is truly good, when the judge errs?"""
 
 from bayesjudge.core.intervals import clopper_pearson, wilson
-from bayesjudge.prevalence.boundary import reached
+from bayesjudge.prevalence._boundary import reached
 from bayesjudge.prevalence.budget.allocation import judge_regime, labels_needed, width_curves
 from bayesjudge.prevalence.classes.model import ClassPriors, fit_classes
 from bayesjudge.prevalence.classes.closed_form import class_shares
@@ -14,7 +14,7 @@ from bayesjudge.prevalence.closed_form import (
 from bayesjudge.prevalence.compare import closed_forms, compare, what_designs_buy
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.budget.allocation import allocate, best_allocation, interval_width
-from bayesjudge.prevalence.exact_posterior import exact
+from bayesjudge.prevalence.exact import exact
 from bayesjudge.prevalence.model import Priors, build_model, fit
 from bayesjudge.prevalence.budget.plan import plan
 from bayesjudge.prevalence.plots import (
@@ -26,11 +26,11 @@ from bayesjudge.prevalence.plots import (
     plot_systems,
     plot_widths,
 )
-from bayesjudge.prevalence.preposterior import expected_width, label_next
-from bayesjudge.prevalence.propensities import propensity_weighted
+from bayesjudge.prevalence.budget.expected_width import expected_width, label_next
+from bayesjudge.prevalence.closed_form import propensity_weighted
 from bayesjudge.prevalence._reading import CALIBRATIONS
-from bayesjudge.prevalence.resampled import bootstrap
-from bayesjudge.prevalence.sampled import conditional_calibration, difference, post_stratified
+from bayesjudge.prevalence.closed_form import bootstrap
+from bayesjudge.prevalence.closed_form import conditional_calibration, difference, post_stratified
 from bayesjudge.prevalence.simulate import simulate
 from bayesjudge.prevalence.compare import contrasts, ranking
 

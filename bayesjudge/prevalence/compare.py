@@ -17,12 +17,12 @@ from bayesjudge.core.report import side_by_side
 from bayesjudge.prevalence._reading import CALIBRATIONS, PLAIN
 from bayesjudge.prevalence.closed_form import human_only, naive, rogan_gladen
 from bayesjudge.prevalence.data import Counts
-from bayesjudge.prevalence.described import AGAINST, OVERALL
-from bayesjudge.prevalence.exact_posterior import exact
+from bayesjudge.prevalence.closed_form import AGAINST, OVERALL
+from bayesjudge.prevalence.exact import exact
 from bayesjudge.prevalence.model import Priors
-from bayesjudge.prevalence.propensities import propensity_weighted
-from bayesjudge.prevalence.resampled import bootstrap
-from bayesjudge.prevalence.sampled import conditional_calibration, difference, post_stratified
+from bayesjudge.prevalence.closed_form import propensity_weighted
+from bayesjudge.prevalence.closed_form import bootstrap
+from bayesjudge.prevalence.closed_form import conditional_calibration, difference, post_stratified
 
 
 def classical(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.plots import new_axes
-from bayesjudge.prevalence.described import pass_rate
+from bayesjudge.prevalence.closed_form import pass_rate
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,9 +11,9 @@ from scipy.optimize import minimize
 from scipy.special import xlogy
 
 import bayesjudge as bj
-from bayesjudge.prevalence import formulas
+from bayesjudge.prevalence import _formulas as formulas
 from bayesjudge.prevalence.classes.closed_form import covariance, inverted
-from bayesjudge.prevalence.quadrature import posterior_of
+from bayesjudge.prevalence._quadrature import posterior_of
 
 P = bj.prevalence
 THREE = {"classes": ["win", "tie", "loss"], "calibration": "by_truth"}

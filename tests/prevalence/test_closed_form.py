@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 
 import bayesjudge as bj
 from bayesjudge.core.intervals import z_score
-from bayesjudge.prevalence import formulas
+from bayesjudge.prevalence import _formulas as formulas
 
 P = bj.prevalence
 COUNTS = P.Counts(

@@ -9,10 +9,10 @@ from conftest import shared
 from numpy.testing import assert_allclose
 
 import bayesjudge as bj
-from bayesjudge.prevalence import formulas
-from bayesjudge.prevalence.preposterior import _drawn
-from bayesjudge.prevalence.quadrature import posterior_of
-from bayesjudge.prevalence.weighted import weighted_draws, weighted_quantiles
+from bayesjudge.prevalence import _formulas as formulas
+from bayesjudge.prevalence.budget.expected_width import _drawn
+from bayesjudge.prevalence._quadrature import posterior_of
+from bayesjudge.prevalence.budget.expected_width import weighted_draws, weighted_quantiles
 
 P = bj.prevalence
 JUDGE = {"sensitivity": 0.9, "specificity": 0.7}

@@ -11,8 +11,8 @@ from oracles import unit_nodes
 from scipy.special import xlog1py, xlogy
 
 import bayesjudge as bj
-from bayesjudge.prevalence.quadrature import posterior_of
-from bayesjudge.prevalence.shares import Beta
+from bayesjudge.prevalence._quadrature import posterior_of
+from bayesjudge.prevalence._quadrature import Beta
 
 P = bj.prevalence
 

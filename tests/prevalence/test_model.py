@@ -6,7 +6,7 @@ from oracles import assert_mc_mean, assert_mc_quantile, assert_mc_sd
 from scipy import stats
 
 import bayesjudge as bj
-from bayesjudge.prevalence.quadrature import posterior_of
+from bayesjudge.prevalence._quadrature import posterior_of
 
 P = bj.prevalence
 RNG = np.random.default_rng(2026)

@@ -12,7 +12,7 @@ from scipy import stats
 
 import bayesjudge as bj
 from bayesjudge.prevalence import quadrature
-from bayesjudge.prevalence.quadrature import posterior_of
+from bayesjudge.prevalence._quadrature import posterior_of
 
 P = bj.prevalence
 FREE = P.Priors(better_than_chance=False)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.intervals import z_score
-from bayesjudge.prevalence import formulas
+from bayesjudge.prevalence import _formulas as formulas
 
 #: Stands for "as many test items as you like" in formulas that divide by their number.
 ENDLESS = 1e15

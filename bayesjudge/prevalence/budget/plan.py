@@ -11,10 +11,10 @@ from scipy.special import betaincinv
 
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.intervals import wilson, z_score
-from bayesjudge.prevalence import formulas
+from bayesjudge.prevalence import _formulas as formulas
 from bayesjudge.prevalence.budget.allocation import Allocation, allocate, check_rates, interval_width
 from bayesjudge.prevalence.model import Priors
-from bayesjudge.prevalence.preposterior import Expected, expected_width
+from bayesjudge.prevalence.budget.expected_width import Expected, expected_width
 
 COLUMNS = ["labelled", "strategy", "calibration", "correct_n", "incorrect_n"]
 COLUMNS += ["width", "expected_width", "mc_error"]

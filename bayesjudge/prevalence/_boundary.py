@@ -10,10 +10,10 @@ from bayesjudge.core.intervals import z_score
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence.classes.data import ClassCounts
 from bayesjudge.prevalence.data import Counts
-from bayesjudge.prevalence.described import OVERALL
+from bayesjudge.prevalence.closed_form import OVERALL
 from bayesjudge.prevalence.model import Priors
-from bayesjudge.prevalence.quadrature import posterior_of
-from bayesjudge.prevalence.shares import Beta, NotIntegrated, Posterior
+from bayesjudge.prevalence._quadrature import posterior_of
+from bayesjudge.prevalence._quadrature import Beta, NotIntegrated, Posterior
 
 #: A prevalence whose posterior mean is so many standard deviations from an end excludes it.
 FAR = 4.0
