@@ -20,6 +20,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from bayesjudge.core.compile_folder import choose_compile_folder
+
 if TYPE_CHECKING:
     from bayesjudge import bias, panel, prevalence, ratings, repeats
     from bayesjudge.core.errors import (
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from bayesjudge.core.report import report, side_by_side
 
 __version__ = "0.1.0"
+
+choose_compile_folder()  # here, since PyTensor reads its settings when a model first imports it
 
 __all__ = [
     "Assumption",

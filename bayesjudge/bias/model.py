@@ -292,9 +292,9 @@ def difference_logp(value: Any, mean: Any, own: Any, shared: Any, seen: Any) -> 
 
 
 def _drawn_differences(mean: Any, own: Any, shared: Any, seen: Any, size: Any) -> Any:
-    """Draw from the same distribution."""
+    """Draw from the same distribution: what each difference has of its own, and what they share."""
     import pymc as pm
     import pytensor.tensor as pt
 
-    covariance = own[..., None] * pt.eye(own.shape[-1]) + shared[..., None, None]
-    return seen * pm.MvNormal.dist(mean, covariance)  # the batch is in the means
+    alone = pm.Normal.dist(mean, pt.sqrt(own))  # the batch is in the means
+    return seen * (alone + pm.Normal.dist(0, pt.sqrt(shared))[..., None])

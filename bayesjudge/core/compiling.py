@@ -12,14 +12,18 @@ Compiling costs seconds where sampling costs a tenth of one. Two things make it 
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
+
+from bayesjudge.core.compile_folder import tell_of_compile_folder
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -53,6 +57,30 @@ class Compiled:
         return replace(self, runnable=replace(updated, **{name: start}))
 
 
+@contextmanager
+def compiling() -> Iterator[None]:
+    """Open wherever something is compiled: silences what a compiler tells its own developers.
+
+    A function is compiled when it is first called, so the calls belong inside. What Numba says
+    there is how PyTensor's code could run faster or be kept; it changes no number, nobody who uses
+    this package can act on it, and it comes on a machine that has compiled nothing yet and never
+    again. PyTensor hides it too, but once, when it is imported: filters that a caller sets later,
+    as pytest does for each test, bring it back. The first such block of a process also says where
+    a temporary folder is used.
+    """
+    from numba.core.errors import NumbaPerformanceWarning, NumbaWarning
+
+    tell_of_compile_folder()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NumbaPerformanceWarning)
+        uncached = ".*Cannot cache compiled function"  # may begin with the codes of a colour
+        warnings.filterwarnings("ignore", uncached, NumbaWarning)
+        # a distribution that draws with NumPy, which Numba calls as it is
+        warnings.filterwarnings("ignore", message="Numba will use object mode")
+        yield
+
+
+@compiling()
 def compile_model(model: pm.Model, road: Road = "auto") -> Compiled:
     """Compile `model`, or take the compiled model of the same structure."""
     if road == "auto":

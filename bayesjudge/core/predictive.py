@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesjudge.core.compiling import compiling
+
 if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
@@ -17,11 +19,9 @@ def predict(model: pm.Model, idata: xr.DataTree, *, random_seed: Any = None) -> 
     import pymc as pm
 
     rng = np.random.default_rng(random_seed)
-    with model, warnings.catch_warnings():
+    with model, compiling():
         # draws come from the posterior or are weighed below, so potentials have been counted
         warnings.filterwarnings("ignore", message="The effect of Potentials")
-        # a distribution of our own draws with NumPy, which Numba calls without compiling it
-        warnings.filterwarnings("ignore", message="Numba will use object mode")
         prior = prior_draws(model, rng)
         after = pm.sample_posterior_predictive(idata, random_seed=rng, progressbar=False)
         likelihood = pm.compute_log_likelihood(
@@ -46,11 +46,9 @@ def prior_draws(model: pm.Model, rng: np.random.Generator, draws: int = 1000) ->
 
     shaping = [v for v in model.potentials if str(v.name).endswith("_prior_density")]
     many_draws = 20 * draws if shaping else draws
-    with model, warnings.catch_warnings():
+    with model, compiling():
         # those that shape the prior are weighed below, and others have been told of at sampling
         warnings.filterwarnings("ignore", message="The effect of Potentials")
-        # a distribution of our own draws with NumPy, which Numba calls without compiling it
-        warnings.filterwarnings("ignore", message="Numba will use object mode")
         prior = pm.sample_prior_predictive(draws=many_draws, random_seed=rng)
     if not shaping:
         return prior

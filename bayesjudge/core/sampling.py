@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from bayesjudge.core.compiling import Compiled, Road, compile_model
+from bayesjudge.core.compiling import Compiled, Road, compile_model, compiling
 from bayesjudge.core.diagnostics import gate
 from bayesjudge.core.errors import ConvergenceError, ConvergenceWarning, checking
 from bayesjudge.core.estimate import Assumption, Caution, Interval, Target
@@ -66,7 +66,8 @@ def sample(
         rate = settings["target_accept"]
         require(0 < rate < 1, f"target_accept must lie in (0, 1), got {rate}")
     seed = _seed_of(random_seed)
-    with progress_bar(progress, f"{method}: compiling") as bar, _one_thread_each():
+    bar_of = progress_bar(progress, f"{method}: compiling")
+    with bar_of as bar, _one_thread_each(), compiling():
         compiled = compile_model(model, backend)
         tree = nutpie.sample(
             compiled.runnable,
@@ -111,7 +112,7 @@ def sample_draws(compiled: Compiled, *, random_seed: int, **settings: Any) -> xr
     import nutpie
 
     quiet = {"save_warmup": False, "progress_bar": False}
-    with _one_thread_each():
+    with _one_thread_each(), compiling():
         return nutpie.sample(compiled.runnable, seed=random_seed, **quiet, **settings)
 
 

@@ -1,6 +1,10 @@
 import dataclasses
+import warnings
 
 import numpy as np
+import pymc as pm
+import pytensor
+import pytensor.link.numba.dispatch  # silences advice when imported: before the tests
 import pytest
 from numpy.testing import assert_allclose
 from oracles import assert_mc_mean, assert_mc_quantile
@@ -8,7 +12,7 @@ from scipy.stats import multivariate_normal, norm
 
 import bayesjudge as bj
 from bayesjudge import bias
-from bayesjudge.bias.model import difference_logp
+from bayesjudge.bias.model import _drawn_differences, difference_logp
 from bayesjudge.core import sampling
 from bayesjudge.core.estimate import Caution
 
@@ -27,6 +31,27 @@ def test_likelihood_is_that_of_a_shared_baseline():
         covariance = np.diag(own[row][kept]) + shared[row]
         expected = multivariate_normal(mean[row][kept], covariance).logpdf(value[row][kept])
         assert_allclose(one, expected, rtol=1e-10)
+
+
+def test_differences_are_drawn_with_a_shared_baseline():
+    """Means and covariances, within five Monte Carlo errors."""
+    rng, size = np.random.default_rng(0), 4000
+    mean, own = rng.normal(size=(2, 3)), rng.uniform(0.3, 2, size=(2, 3))
+    shared, seen = np.array([0.5, 2.0]), np.array([[1.0, 1, 1], [1, 0, 1]])
+    given = map(pytensor.shared, (mean, own, shared, seen))
+    with pytensor.config.change_flags(numba__cache=False), warnings.catch_warnings():
+        # compiled anew, and without the advice that PyTensor hides when it is imported
+        warnings.simplefilter("error")
+        drawn = pm.draw(_drawn_differences(*given, None), draws=size, random_seed=1)
+    for row in range(2):
+        kept = seen[row] > 0
+        assert (drawn[:, row, ~kept] == 0).all()
+        found, covariance = drawn[:, row, kept], np.diag(own[row][kept]) + shared[row]
+        variance = np.diag(covariance)
+        error = 5 * np.sqrt(variance / size)
+        assert (np.abs(found.mean(axis=0) - mean[row][kept]) < error).all()
+        error = 5 * np.sqrt((np.outer(variance, variance) + covariance**2) / size)
+        assert (np.abs(np.cov(found.T) - covariance) < error).all()
 
 
 @pytest.fixture(scope="module")

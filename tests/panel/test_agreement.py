@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import xarray as xr
 from numpy.testing import assert_array_equal
-from tests.panel.conftest import code_feedback
 
 import bayesjudge as bj
 from bayesjudge.core.errors import InputError
 from bayesjudge.core.fit import Fit
 from bayesjudge.panel.checks import cautions_of, correlate
+from tests.panel.conftest import code_feedback
 
 panel = bj.panel
 #: Bad items that the first judge failed and passed, good items that it failed and passed.
@@ -86,7 +86,8 @@ def test_every_closed_form_bears_judges_that_do_not_vary(name, second):
         try:
             found = numbers_of(FUNCTIONS[name](votes))
         except InputError as error:
-            assert any(words in str(error) for words in REFUSALS.get(name, ())), (counts, error)
+            if not any(words in str(error) for words in REFUSALS.get(name, ())):
+                raise
             continue
         assert not np.isinf(found).any(), counts
         answered += 1
