@@ -16,7 +16,6 @@ from numpy.polynomial import chebyshev, legendre
 from scipy.fft import dct
 
 from bayesjudge.prevalence.data import Counts
-from bayesjudge.prevalence.model import Priors
 
 #: Where the posterior density of the logit has fallen by this much (in logs) it is negligible.
 DROP = 24.0
@@ -710,21 +709,21 @@ def _log_sum(log: np.ndarray) -> np.ndarray:
 
 
 #: The second rule has other ends, other nodes, and the integrals in the other order.
-FIRST, SECOND = Rule(step=0.22, swap=True), Rule(drop=26.0)
+FIRST_RULE, SECOND_RULE = Rule(step=0.22, swap=True), Rule(drop=26.0)
 Pair = tuple[float, float]
 #: Integrals done at once: bounds the memory.
 AT_ONCE = 256
 
 
-def posterior_of(counts: Counts, priors: Priors) -> Posterior:
+def posterior_of(counts: Counts, priors: Any) -> Posterior:
     """Exact posterior of one system's prevalence.
 
     Parameters
     ----------
     counts : Counts
         Plain numbers.
-    priors : Priors
-        One for each unknown of the declared design.
+    priors : ErrorRates or PooledErrorRates or PredictiveValues
+        With plain priors.
 
     Returns
     -------
@@ -742,7 +741,9 @@ def posterior_of(counts: Counts, priors: Priors) -> Posterior:
         size = counts.test_n + 2 * counts.labelled_n
     else:
         prior = priors.prevalence
-        good, bad = (counts.correct_n, counts.incorrect_n) if counts.sampled else (0, 0)
+        good, bad = (
+            (counts.correct_n, counts.incorrect_n) if counts.labels_tell_prevalence else (0, 0)
+        )
         power = Beta(prior.alpha + good, prior.beta + bad)
         pieces = _error_rates(counts, priors)
         size = counts.test_n + sum(counts.all_labels.values())
@@ -750,15 +751,15 @@ def posterior_of(counts: Counts, priors: Priors) -> Posterior:
     return Posterior(
         Marginal(
             rough=partial(density, log_height),
-            first=partial(density, partial(log_integral, rule=FIRST)),
-            second=partial(density, partial(log_integral, rule=SECOND)),
+            first=partial(density, partial(log_integral, rule=FIRST_RULE)),
+            second=partial(density, partial(log_integral, rule=SECOND_RULE)),
             power=power,
             noise=size * np.finfo(float).eps,
         )
     )
 
 
-def _error_rates(counts: Counts, priors: Priors) -> list[tuple[Piece, int]]:
+def _error_rates(counts: Counts, priors: Any) -> list[tuple[Piece, int]]:
     """Labels tell the judge's rates: pieces, each with the side from which it sees the prevalence.
 
     The first has a pass rate below the prevalence, the second one above it, which is the first
@@ -798,7 +799,7 @@ def _from_rates(hit: Pair, wrong: Pair, seen: Pair) -> Piece:
     )
 
 
-def _predictive(counts: Counts, priors: Priors) -> list[tuple[Piece, int]]:
+def _predictive(counts: Counts, priors: Any) -> list[tuple[Piece, int]]:
     """Labels by verdict: pass rate, ppv and npv are independent Betas, prevalence follows."""
     passed, failed = counts.labelled_pass, counts.labelled_n - counts.labelled_pass
     k, n = counts.test_pass + passed, counts.test_n + counts.labelled_n

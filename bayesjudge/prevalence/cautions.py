@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.special import bdtr, bdtrc, gammaln
 
-from bayesjudge.core.intervals import wilson
 from bayesjudge.core.estimate import Assumption, Caution
+from bayesjudge.core.intervals import wilson
 from bayesjudge.prevalence.data import Counts
 
 #: Of several strata: their prevalences weighed by their shares of the items.

@@ -1,21 +1,29 @@
-"""Closed forms: what each promises, assumes and refuses. The arithmetic is in `formulas`."""
+"""Closed forms of the prevalence; the arithmetic is in `_formulas`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
-from bayesjudge.core.estimate import Caution, Estimate
+from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.core.intervals import clopper_pearson, wilson, z_score
 from bayesjudge.prevalence import _formulas as formulas
-from bayesjudge.prevalence._reading import CALIBRATIONS
-from bayesjudge.prevalence.cautions import cautions_of, doubts
+from bayesjudge.prevalence.cautions import OVERALL, cautions_of, judged
 from bayesjudge.prevalence.data import Counts
+from bayesjudge.prevalence.labelling import (
+    ERRORS_CANCEL,
+    RANDOM_BY_VERDICT,
+    RANDOM_LABELS,
+    SAME_JUDGE,
+    STATED_PROPENSITIES,
+    STRATUM_SHARES,
+    Identified,
+)
+
+LEE = "Lee et al. (2025), How to Correctly Report LLM-as-a-Judge Evaluations"
 
 
 def naive(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
@@ -54,7 +62,7 @@ def naive(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
         ci_prob=ci_prob,
         source=f"{LEE}, eq. (2); Wilson (1927)",
         interval="Wilson",
-        assumptions=(CANCEL,),
+        assumptions=(ERRORS_CANCEL,),
     )
 
 
@@ -91,8 +99,8 @@ def human_only(
         ci_prob=ci_prob,
         source=f"{LEE}, Table 1 (ii)",
         interval={"wilson": "Wilson", "exact": "Clopper-Pearson"}[interval],
-        assumptions=(SAMPLED,),
-        needs=("random", "known_propensity"),
+        assumptions=(RANDOM_LABELS,),
+        needs="prevalence",
     )
 
 
@@ -204,7 +212,7 @@ def rogan_gladen(
             "specificity": "Wilson",
         },
         assumptions=(SAME_JUDGE,),
-        needs=rate_designs(counts),
+        needs="error_rates",
         more=told,
     )
 
@@ -287,8 +295,8 @@ def difference(counts: Counts, *, ci_prob: float = 0.95, tuned: bool = True) -> 
         ci_prob=ci_prob,
         source=f"{LEE}, Table 1 (iii); Angelopoulos et al. (2023)",
         interval="normal",
-        assumptions=(SAMPLED,),
-        needs=("random", "known_propensity"),
+        assumptions=(RANDOM_LABELS,),
+        needs="prevalence",
     )
 
 
@@ -337,8 +345,8 @@ def post_stratified(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
         ci_prob=ci_prob,
         source=f"{LEE}, Table 1 (iv); Tenenbein (1970)",
         interval={"prevalence": "adjusted delta method", "ppv": "Wilson", "npv": "Wilson"},
-        assumptions=(PER_VERDICT,),
-        needs=("random", "by_verdict", "known_propensity"),
+        assumptions=(RANDOM_BY_VERDICT,),
+        needs="predictive_values",
     )
 
 
@@ -389,8 +397,8 @@ def conditional_calibration(counts: Counts, *, ci_prob: float = 0.95) -> Estimat
         ci_prob=ci_prob,
         source=f"{LEE}, Table 1 (iv)",
         interval="adjusted delta method",
-        assumptions=(PER_VERDICT,),
-        needs=("random", "known_propensity"),
+        assumptions=(RANDOM_BY_VERDICT,),
+        needs="prevalence",
     )
 
 
@@ -454,8 +462,8 @@ def propensity_weighted(counts: Counts, *, ci_prob: float = 0.95, tuned: bool = 
         require(known, "needs calibration='known_propensity', with the propensity of each item")
     value, centre, sd = _weighted(counts, tuned)
     ends = (float(np.clip(x, 0, 1)) for x in (value, centre - z * sd, centre + z * sd))
-    assumptions, raised = judged(counts, (DRAWN,))
-    return Estimate.from_rows(
+    assumptions, raised = judged(counts, (STATED_PROPENSITIES,))
+    return Estimate(
         {OVERALL: (*ends, value)},
         method="Propensity-weighted difference",
         ci_prob=ci_prob,
@@ -585,7 +593,7 @@ def bootstrap(
         source=f"{LEE}, eq. (5); Efron (1979)",
         interval="bootstrap percentile",
         assumptions=(SAME_JUDGE,),
-        needs=rate_designs(counts),
+        needs="error_rates",
         more=list(_told(counts, np.atleast_1d(bad.sum(axis=0)), resamples)),
     )
 
@@ -595,7 +603,7 @@ def _resampled(counts: Counts, resamples: int, rng: np.random.Generator) -> np.n
     shape = (resamples, *np.shape(counts.test_n))
     good, hits, bad, caught = (np.asarray(n) for n in counts.rate_labels.values())
     rates = _share(hits, good), _share(caught, bad)
-    if counts.calibration in ("random", "known_propensity"):
+    if counts.identifies("prevalence"):
         drawn = rng.binomial(counts.labelled_n, _share(counts.correct_n, counts.labelled_n), shape)
         good, bad = good - counts.correct_n + drawn, bad + counts.correct_n - drawn
     hits, caught = rng.binomial(good, rates[0], shape), rng.binomial(bad, rates[1], shape)
@@ -632,55 +640,6 @@ def _told(counts: Counts, bad: np.ndarray, resamples: int) -> Iterator[Caution]:
             )
 
 
-LEE = "Lee et al. (2025), How to Correctly Report LLM-as-a-Judge Evaluations"
-SAME_JUDGE = "the judge has the same sensitivity and specificity on labelled and on test items"
-SAMPLED = "labelled items are a random sample of the same items"
-PER_VERDICT = "within passes and within fails, labelled items are a random sample of the same items"
-CANCEL = "the judge never errs, or its errors cancel"
-PER_PROPENSITY = "within each class of propensity, labelled items are a random sample"
-DRAWN = "each item was labelled with its stated probability, independently of the others"
-COMPOSED = "shares of the strata are those of these items"
-#: Which check can speak against an assumption.
-CHECKS = {
-    SAMPLED: "sampled",
-    PER_PROPENSITY: "sampled",
-    PER_VERDICT: "per_verdict",
-    DRAWN: "drawn",
-    SAME_JUDGE: "same_judge",
-    CANCEL: "cancel",
-}
-AGAINST = " (the data speak against it: "
-OVERALL = "overall_prevalence"
-
-
-def judged(counts: Counts, assumptions: tuple[str, ...]) -> tuple[tuple[str, ...], list[Caution]]:
-    """Say of each assumption whether the data speak against it.
-
-    Parameters
-    ----------
-    counts : Counts
-        Verdicts and labels.
-    assumptions : tuple of str
-        In words.
-
-    Returns
-    -------
-    assumptions : tuple of str
-        Those that are contradicted name the cautions that contradict them.
-    cautions : list of Caution
-        These.
-    """
-    found = doubts(counts)
-    words: list[str] = []
-    raised: list[Caution] = []
-    for text in assumptions:
-        against = found.get(CHECKS.get(text, ""), ())
-        names = ", ".join(dict.fromkeys(c.name for c in against))
-        words.append(f"{text}{AGAINST}{names})" if against else text)
-        raised += against
-    return tuple(words), raised
-
-
 def passes_of_all(counts: Counts) -> tuple[Any, Any]:
     """Count passes and items, with the labelled ones where they are some of the same items.
 
@@ -694,7 +653,7 @@ def passes_of_all(counts: Counts) -> tuple[Any, Any]:
     tuple of int or numpy.ndarray
         Passes, items.
     """
-    if counts.calibration in ("by_truth", "separate"):
+    if not counts.design.same_items:
         return counts.test_pass, counts.test_n
     return counts.test_pass + counts.labelled_pass, counts.test_n + counts.labelled_n
 
@@ -716,95 +675,37 @@ def pass_rate(counts: Counts) -> Any:
         return np.divide(counts.test_pass, counts.test_n)
 
 
-def rate_designs(counts: Counts) -> tuple[str, ...]:
-    """Designs whose labels tell the judge's rates by their shares.
-
-    Parameters
-    ----------
-    counts : Counts
-        Verdicts and labels; those from elsewhere tell them under any design.
-
-    Returns
-    -------
-    tuple of str
-        Among `CALIBRATIONS`.
-    """
-    told = ("random", "by_truth", "separate", "known_propensity")
-    return told if counts.elsewhere is None else tuple(CALIBRATIONS)
-
-
 def described(
     counts: Counts,
     arrays: dict[str, tuple[Any, ...]],
     *,
     overall: tuple[float, float, float] | None = None,
-    needs: tuple[str, ...] = tuple(CALIBRATIONS),
-    more: list[Caution] | None = None,
+    needs: Identified | None = None,
+    more: Sequence[Caution] = (),
     **about: Any,
 ) -> Estimate:
-    """Make the `Estimate`, with a caution where the declared design does not support the method.
+    """Make the `Estimate`: a caution if the label design does not identify what the method needs.
 
-    Parameters
-    ----------
-    counts : Counts
-        Verdicts and labels.
-    arrays : dict of str to tuple
-        Value, low, high (and raw) by quantity.
-    overall : tuple of float, optional
-        Of strata: value, low and high of their weighed sum, not clipped.
-    needs : tuple of str
-        Designs under which the method is valid.
-    more : list of Caution, optional
-        Beside those that the counts raise.
-    **about
-        The other fields of the estimate.
-
-    Returns
-    -------
-    Estimate
-        With cautions; of strata, with a row ``overall_prevalence`` that weighs them.
+    `arrays` has value, low, high (and raw) by quantity; `overall` is, of strata, the weighed sum
+    before it is clipped; `more` adds cautions to those that the counts raise.
     """
+    method = about["method"]
     about["assumptions"], raised = judged(counts, about["assumptions"])
-    cautions = [*cautions_of(counts), *raised, *(more or [])]
-    cautions = [*_clipped(arrays, counts, about["method"]), *cautions]
-    if counts.calibration not in needs:
-        text = f"{about['method']} is not valid where {CALIBRATIONS[counts.calibration]}"
+    cautions = [*_clipped(arrays, counts, method), *cautions_of(counts), *raised, *more]
+    if needs is not None and not counts.identifies(needs):
+        text = f"{method} is not valid if {counts.design.meaning}"
         cautions.insert(0, Caution("design-mismatch", text))
-    if counts.dim != "stratum" or overall is None:
-        kept = tuple(dict.fromkeys(cautions))
-        return Estimate.from_arrays(arrays, counts.systems, cautions=kept, **about)
-    cautions = [*_overall_cautions(counts, arrays, overall, about["method"]), *cautions]
-    about["assumptions"] += (COMPOSED,)
-    kinds = about["interval"]
-    kinds = dict.fromkeys(arrays, kinds) if isinstance(kinds, str) else kinds
-    about["interval"] = {OVERALL: f"{kinds['prevalence']}, strata combined", **kinds}
-    made = Estimate.from_arrays(
-        arrays, counts.systems, cautions=tuple(dict.fromkeys(cautions)), **about
-    )
-    return with_overall(made, overall)
-
-
-def with_overall(made: Estimate, overall: tuple[float, float, float]) -> Estimate:
-    """Put the post-stratified value above those of the strata.
-
-    Parameters
-    ----------
-    made : Estimate
-        Of the strata.
-    overall : tuple of float
-        Value, low and high, not clipped yet.
-
-    Returns
-    -------
-    Estimate
-        With a row ``overall_prevalence``, clipped to [0, 1]; its ``raw`` value where strata have
-        one.
-    """
-    row = pd.DataFrame([np.clip(overall, 0, 1)], columns=["value", "low", "high"], index=[OVERALL])
-    table = pd.concat([row, made.table]).rename_axis("quantity")
-    if "raw" in table:
-        table.loc[OVERALL, "raw"] = overall[0]
-    return replace(made, table=table)
+    coords = None if counts.systems is None else {counts.dim: counts.systems}
+    made: dict[str, Any] = {name: Quantity.over(c, coords) for name, c in arrays.items()}
+    if counts.dim == "stratum" and overall is not None:
+        cautions = [*_overall_cautions(counts, arrays, overall, method), *cautions]
+        about["assumptions"] += (STRATUM_SHARES,)
+        kinds = about["interval"]
+        kinds = dict.fromkeys(arrays, kinds) if isinstance(kinds, str) else kinds
+        about["interval"] = {OVERALL: f"{kinds['prevalence']}, strata combined", **kinds}
+        clipped = tuple(np.clip(overall, 0, 1))
+        made = {OVERALL: (*clipped, overall[0]), **made}
+    return Estimate(made, cautions=tuple(dict.fromkeys(cautions)), **about)
 
 
 def _overall_cautions(

@@ -1,52 +1,56 @@
-"""Every estimator of one set of counts, beside the others, with what it assumes."""
+"""Every method side by side: closed forms, designs, systems."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
 from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.report import side_by_side
-from bayesjudge.prevalence._reading import CALIBRATIONS, PLAIN
-from bayesjudge.prevalence.closed_form import human_only, naive, rogan_gladen
+from bayesjudge.core.report import compare_results
+from bayesjudge.prevalence import closed_form
+from bayesjudge.prevalence.cautions import OVERALL
+from bayesjudge.prevalence.closed_form import (
+    bootstrap,
+    conditional_calibration,
+    difference,
+    human_only,
+    naive,
+    post_stratified,
+    rogan_gladen,
+)
 from bayesjudge.prevalence.data import Counts
-from bayesjudge.prevalence.closed_form import AGAINST, OVERALL
 from bayesjudge.prevalence.exact import exact
-from bayesjudge.prevalence.model import Priors
-from bayesjudge.prevalence.closed_form import propensity_weighted
-from bayesjudge.prevalence.closed_form import bootstrap
-from bayesjudge.prevalence.closed_form import conditional_calibration, difference, post_stratified
+from bayesjudge.prevalence.labelling import DESIGNS
+from bayesjudge.prevalence.model import PredictiveValues, PrevalenceModel
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Designs that need no more than counts.
+PLAIN = ("random", "by_truth", "separate", "by_verdict")
 
 
-def classical(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
-    """Make the difference estimator with full weight on the judge: the first of its kind."""
+def _classical(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
+    """PPI (weight 1 on the judge)."""
     return difference(counts, ci_prob=ci_prob, tuned=False)
 
 
-def resampled(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
-    """Make the bootstrap, always with the same resamples."""
+def _resampled(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
+    """The bootstrap, always with the same resamples."""
     return bootstrap(counts, ci_prob=ci_prob, random_seed=1)
 
 
 #: The five estimators of source 1, Table 1, with their relatives.
 EVERY: tuple[Callable[..., Estimate], ...] = (
-    *(naive, human_only, classical, difference, conditional_calibration, post_stratified),
-    *(rogan_gladen, resampled),
+    *(naive, human_only, _classical, difference, conditional_calibration, post_stratified),
+    *(rogan_gladen, _resampled),
 )
-SUITED: dict[str, tuple[Callable[..., Estimate], ...]] = {
-    "random": (naive, human_only, difference, rogan_gladen),
-    "by_truth": (naive, rogan_gladen),
-    "separate": (naive, rogan_gladen),
-    "by_verdict": (naive, post_stratified),
-    "known_propensity": (naive, difference, propensity_weighted),
-}
 
 
 def closed_forms(
@@ -75,8 +79,10 @@ def closed_forms(
     InputError
         Where `ci_prob` is out of range.
     """
-    chosen = SUITED[counts.calibration]
-    if counts.calibration == "by_verdict" and counts.elsewhere is not None:
+    chosen = tuple(
+        one if callable(one) else getattr(closed_form, one) for one in counts.design.closed_forms
+    )
+    if counts.external_labels is not None and rogan_gladen not in chosen:
         chosen += (rogan_gladen,)
     if mismatched:
         chosen = EVERY + tuple(one for one in chosen if one not in EVERY)
@@ -93,115 +99,101 @@ def closed_forms(
 
 def compare(
     counts: Counts,
-    priors: Priors = Priors(),
-    *,
     fit: Fit | None = None,
+    *,
+    model: PrevalenceModel | None = None,
     ci_prob: float = 0.95,
 ) -> pd.DataFrame:
-    """Put every estimator of the prevalence beside the posterior, with what each assumes.
+    """Put every estimator of the prevalence side by side, with its assumptions.
 
     Parameters
     ----------
     counts : Counts
         Verdicts and labels.
-    priors : Priors, default ``Priors()``
-        Of the posterior, made by quadrature.
     fit : Fit, optional
         A sampled posterior to add.
+    model : ErrorRates or PredictiveValues, optional
+        Of the posterior by quadrature; flat priors by default.
     ci_prob : float, default 0.95
         Coverage that the intervals aim at.
 
     Returns
     -------
     pandas.DataFrame
-        One row a method and system: ``quantity``, ``method``, ``value``, ``low``, ``high``,
-        ``width``, ``interval``; ``assumes``, in words; ``declared``, whether the declared design
-        grants it; ``against``, the names of the cautions with which the data speak against it, and
-        empty where they do not. Closed forms that refuse are not there.
+        One row a method and system: ``quantity``, ``system`` (``stratum``, ``judge``), ``method``,
+        ``value``, ``low``, ``high``, ``width``, ``interval``; ``assumes``, in words; ``suited``,
+        whether the declared label design grants it; ``contradicted_by``, the names of the cautions
+        that contradict it. Closed forms that refuse are not there.
 
     Raises
     ------
     InputError
-        Where `ci_prob` is out of range.
+        If `ci_prob` is out of range.
 
     Examples
     --------
     >>> counts = Counts(1000, 620, 100, 90, 100, 70, calibration="by_truth")
     >>> table = compare(counts).set_index("method")
-    >>> table.loc[["Human labels only", "Rogan-Gladen"], ["declared", "against"]].values.tolist()
-    [[False, ''], [True, '']]
+    >>> table.loc[["Human labels only", "Rogan-Gladen"], "suited"].tolist()
+    [False, True]
     """
     results: list[Any] = list(closed_forms(counts, ci_prob=ci_prob, mismatched=True))
     if counts.propensity is None:
-        results.append(exact(counts, priors, ci_prob=ci_prob))
-    results += [] if fit is None else [fit]
+        results.append(exact(counts, model, ci_prob=ci_prob))
+    results += [] if fit is None else [fit.estimate(ci_prob=ci_prob)]
     answer = OVERALL if counts.dim == "stratum" else "prevalence"
-    rows = []
-    for one in results:
-        table = side_by_side(one, ci_prob=ci_prob)
-        table = table[table["quantity"].str.split("[").str[0] == answer]
-        parts = [text.removesuffix(")").partition(AGAINST) for text in one.assumptions]
-        rows.append(
-            table.assign(
-                assumes="; ".join(text for text, _, _ in parts),
-                declared=all(c.name != "design-mismatch" for c in one.cautions),
-                against=", ".join(dict.fromkeys(names for _, _, names in parts if names)),
-            )
-        )
-    found = pd.concat(rows)
-    order = {quantity: i for i, quantity in enumerate(dict.fromkeys(found["quantity"]))}
-    return found.sort_values(
-        "quantity", key=lambda q: q.map(order), kind="stable", ignore_index=True
-    )
+    return compare_results(*(one.only(answer) for one in results), ci_prob=ci_prob)
 
 
-def what_designs_buy(
-    counts: Counts, priors: Priors = Priors(), *, ci_prob: float = 0.95
+def compare_designs(
+    counts: Counts, model: PrevalenceModel | None = None, *, ci_prob: float = 0.95
 ) -> pd.DataFrame:
-    """Tell what each design would assume of these labels, and how wide its interval would be.
+    """Put label designs side by side: what each assumes of these labels, and its interval.
 
     Parameters
     ----------
     counts : Counts
         Verdicts and labels.
-    priors : Priors, default ``Priors()``
-        One for each unknown.
+    model : ErrorRates or PredictiveValues, optional
+        Priors for the designs that it suits; flat ones for the others.
     ci_prob : float, default 0.95
         Probability of the intervals.
 
     Returns
     -------
     pandas.DataFrame
-        One row a design and system: ``calibration``, ``declared``
-        (whether it is the one declared), ``assumes``, ``quantity``, ``value``, ``low``, ``high``
-        and ``width`` of the posterior. A narrower interval is no reason to declare a design: it is
-        right only where the labels were drawn so.
+        One row a design and system: ``calibration``, ``declared`` (whether it is the one
+        declared), ``assumes``, ``quantity``, ``system``, ``value``, ``low``, ``high`` and
+        ``width`` of the posterior. A narrower interval is no reason to declare a design: it is
+        right only if the labels were drawn so.
 
     Raises
     ------
     InputError
-        Where `ci_prob` is out of range, or labels have known propensities, of which each item has
+        If `ci_prob` is out of range, or labels have known propensities, of which each item has
         its own and nothing else can be said.
 
     Examples
     --------
     >>> counts = Counts(1000, 760, 140, 126, 60, 42, calibration="random")
-    >>> what_designs_buy(counts).set_index("calibration")["width"].round(3).to_dict()
+    >>> compare_designs(counts).set_index("calibration")["width"].round(3).to_dict()
     {'random': 0.103, 'by_truth': 0.196, 'separate': 0.196, 'by_verdict': 0.103}
     """
-    with checking("what_designs_buy") as require:
+    import pandas as pd
+
+    with checking("compare_designs") as require:
         known = counts.propensity is not None
         require(not known, "labels have known propensities: no other design describes them")
-    rows = []
-    for design in PLAIN:
-        assumed = replace(counts, calibration=design)
-        made = exact(assumed, priors, ci_prob=ci_prob).table.reset_index()
-        about = {"calibration": design, "declared": design == counts.calibration}
-        rows.append(made.assign(**about, assumes=CALIBRATIONS[design]))
-    table = pd.concat(rows, ignore_index=True)
-    table["width"] = table["high"] - table["low"]
-    names = ["calibration", "declared", "assumes", "quantity", "value", "low", "high", "width"]
-    return table[names]
+    tables = []
+    for name in PLAIN:
+        assumed = replace(counts, calibration=name)
+        suits = model is not None and isinstance(model, PredictiveValues) == assumed.predictive
+        made = exact(assumed, model if suits else None, ci_prob=ci_prob).table
+        made.insert(0, "calibration", name)
+        made.insert(1, "declared", name == counts.design.name)
+        made.insert(2, "assumes", DESIGNS[name].meaning)
+        tables.append(made.assign(width=made["high"] - made["low"]))
+    return pd.concat(tables, ignore_index=True)
 
 
 def contrasts(fit: Fit, *, ci_prob: float = 0.95) -> pd.DataFrame:
@@ -228,6 +220,8 @@ def contrasts(fit: Fit, *, ci_prob: float = 0.95) -> pd.DataFrame:
         Where there are fewer than two systems, they are judges of the same items, or `ci_prob` is
         out of range.
     """
+    import pandas as pd
+
     draws, names = _draws(fit, ci_prob)
     tail = (1 - ci_prob) / 2
     rows = []
@@ -262,6 +256,8 @@ def ranking(fit: Fit, *, ci_prob: float = 0.95) -> pd.DataFrame:
         Where there are fewer than two systems, they are judges of the same items, or `ci_prob` is
         out of range.
     """
+    import pandas as pd
+
     draws, names = _draws(fit, ci_prob)
     tail = (1 - ci_prob) / 2
     ranks = 1 + np.argsort(np.argsort(-draws, axis=1), axis=1)

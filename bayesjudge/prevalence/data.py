@@ -9,12 +9,14 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.names import require_names
+from bayesjudge.core.names import require_names, to_names
 from bayesjudge.prevalence._reading import LABELS, read_counts
 from bayesjudge.prevalence.labelling import Identified, LabelDesign, design_of
 
 #: What the names of `Counts.systems` can be of, and how a sentence points at one of them.
 PLACES = {"system": "in system {!r}", "stratum": "in stratum {!r}", "judge": "of judge {!r}"}
+
+
 def _whole_numbers(name: str, value: Any, shape: tuple[int, ...], require: Any) -> Any:
     """Whole numbers of the right shape: plain where there are no systems, frozen arrays else."""
     array = np.asarray(value)
@@ -32,19 +34,26 @@ def _whole_numbers(name: str, value: Any, shape: tuple[int, ...], require: Any) 
     frozen = array.astype(np.int64)
     frozen.flags.writeable = False
     return frozen
+
+
 def _require_possible(counts: Counts, require: Any) -> None:
     """Note what no data can be: parts above their totals, no labels, names that repeat."""
+
     def everywhere(ok: Any, problem: str, **values: Any) -> None:
         for i in np.flatnonzero(~np.atleast_1d(ok))[:3]:
             shown = ", ".join(f"{n}={np.atleast_1d(v)[i]}" for n, v in values.items())
             require(False, f"{shown}{counts.places[i]}: {problem}")
+
     def within(origin: str, total: str, n: Any, part: str, k: Any) -> None:
         values = {part: k, total: n}
         everywhere((k >= 0) & (k <= n), f"{part}{origin} must lie between 0 and {total}", **values)
+
     within("", "test_n", counts.test_n, "test_pass", counts.test_pass)
     own = [np.asarray(getattr(counts, name)) for name in LABELS]
     origins = (
-        [("", own)] if counts.external_labels is None else [("", own), (" among external labels", counts.external_labels)]
+        [("", own)]
+        if counts.external_labels is None
+        else [("", own), (" among external labels", counts.external_labels)]
     )
     for origin, (good, hits, bad, caught) in origins:
         within(origin, "correct_n", good, "correct_pass", hits)
@@ -55,14 +64,19 @@ def _require_possible(counts: Counts, require: Any) -> None:
         "every item has a human label, so there is nothing to correct; report the labels with "
         "bayesjudge.prevalence.wilson",
         test_n=counts.test_n,
+    )
     # among several systems one may be without labels: it can borrow from the others
     labelled = counts.all_labels
     labels = np.asarray(labelled["correct_n"]) + np.asarray(labelled["incorrect_n"])
+    everywhere(
         (labels > 0) | np.any(labels > 0),
         "no item has a human label, so the judge's errors are unknown; label some",
         correct_n=labelled["correct_n"],
         incorrect_n=labelled["incorrect_n"],
+    )
     _require_names(counts, require)
+
+
 def _require_names(counts: Counts, require: Any) -> None:
     require(counts.dim in PLACES, f"dim must be one of {list(PLACES)}, got {counts.dim!r}")
     if counts.systems is not None:
@@ -75,9 +89,7 @@ def _require_names(counts: Counts, require: Any) -> None:
         require(right, f"{words}: one for each stratum")
         inside = (counts.propensity > 0) & (counts.propensity <= 1)
         require(inside.all(), f"propensities must lie in (0, 1], got {counts.propensity.tolist()}")
-from bayesjudge.core.names import to_names
-from bayesjudge.prevalence.checked import LABELS, PLACES, require_possible, whole_numbers
-from bayesjudge.prevalence.reading import read_counts, require_calibration
+
 
 FIELDS = ("test_n", "test_pass", "correct_n", "correct_pass", "incorrect_n", "incorrect_fail")
 
@@ -171,7 +183,8 @@ class Counts:
         own = {name: getattr(self, name) for name in LABELS}
         if self.external_labels is None:
             return own
-        return {name: own[name] + more for name, more in zip(LABELS, self.external_labels, strict=True)}
+        pairs = zip(LABELS, self.external_labels, strict=True)
+        return {name: own[name] + more for name, more in pairs}
 
     @property
     def rate_labels(self) -> dict[str, Any]:

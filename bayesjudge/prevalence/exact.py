@@ -9,15 +9,21 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Interval
+from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Interval, Quantity
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence import _formulas as formulas
-from bayesjudge.prevalence._quadrature import NotIntegrated, Posterior, posterior_of
 from bayesjudge.prevalence._boundary import depths_of, extended
-from bayesjudge.prevalence.cautions import cautions_of
-from bayesjudge.prevalence.closed_form import judged, pass_rate, passes_of_all, with_overall
+from bayesjudge.prevalence._quadrature import NotIntegrated, Posterior, posterior_of
+from bayesjudge.prevalence.cautions import OVERALL, cautions_of, judged
+from bayesjudge.prevalence.closed_form import pass_rate, passes_of_all
 from bayesjudge.prevalence.data import Counts
-from bayesjudge.prevalence.model import SOURCE, Priors, granted
+from bayesjudge.prevalence.model import (
+    SOURCE,
+    ErrorRates,
+    PredictiveValues,
+    PrevalenceModel,
+    granted,
+)
 
 #: Steps of the grid on which the strata's posteriors add up.
 STEPS = 2**14
@@ -25,7 +31,7 @@ STEPS = 2**14
 
 def exact(
     counts: Counts,
-    priors: Priors = Priors(),
+    model: PrevalenceModel | None = None,
     *,
     ci_prob: float = 0.95,
     interval: Interval = "eti_bounded",
@@ -36,8 +42,8 @@ def exact(
     ----------
     counts : Counts
         Verdicts and labels.
-    priors : Priors, default ``Priors()``
-        One for each unknown.
+    model : ErrorRates or PredictiveValues, optional
+        Priors, flat by default; each system or stratum has its own unknowns.
     ci_prob : float, default 0.95
         Probability of the intervals.
     interval : {"eti_bounded", "eti", "hdi"}
@@ -48,7 +54,7 @@ def exact(
     Returns
     -------
     Estimate
-        ``prevalence`` as `fit` with ``pooling="separate"`` estimates it, without Monte Carlo error;
+        ``prevalence`` as `fit` estimates it if systems are separate, without Monte Carlo error;
         of strata, with their ``overall_prevalence``. ``nan`` with a caution where a system has no
         labels (``no-labels``), or where labels and verdicts disagree by more than 60 standard
         deviations (``contradiction``). The overall prevalence of strata is ``nan`` too where the
@@ -63,12 +69,12 @@ def exact(
 
     Notes
     -----
-    ``"eti_bounded"`` moves an end where the likelihood there, the judge's rates integrated out, is more
-    than exp(-z**2 / 2) of its maximum, with z the normal quantile of `ci_prob`: the values that a
-    likelihood ratio test would not reject. With labels by verdict, one good item among them
+    ``"eti_bounded"`` moves an end where the likelihood there, the judge's rates integrated out, is
+    more than exp(-z**2 / 2) of its maximum, with z the normal quantile of `ci_prob`: the values
+    that a likelihood ratio test would not reject. With labels by verdict, one good item among them
     excludes 0 and one bad item 1.
 
-    It is the default of this room because of what ``python benchmarks/coverage_prevalence.py``
+    It is the default because of what ``python benchmarks/coverage_prevalence.py``
     counts (n = 1000, m = 200 and 500, rates .7 and .9): inside, for prevalences of .05 to .95, it
     covers .950 or more, as the plain equal-tailed interval does; at 0 and 1 it covers .969 to .972,
     where the plain one covers nothing; and it costs 0.4 to 1.6 % of mean width. The shortest
@@ -85,53 +91,70 @@ def exact(
     with checking("exact") as require:
         require(interval in INTERVALS, f"expected one of {list(INTERVALS)}, got {interval!r}")
         require(counts.propensity is None, "known propensities have no quadrature; use fit")
-    posteriors, refused = _each_posterior(counts, priors)
-    rows, depths = _rows(counts, priors, posteriors, ci_prob, interval)
+    model = model or (PredictiveValues() if counts.predictive else ErrorRates())
+    with checking("exact") as require:
+        model._suits_priors(counts, require)
+        if not counts.predictive:
+            known = isinstance(model, ErrorRates) and not model._pools
+            require(known, "rates that systems share have no quadrature; use ErrorRates(), or fit")
+        else:
+            require(isinstance(model, PredictiveValues), "labels by verdict: PredictiveValues()")
+    posteriors, refused = _each_posterior(counts, model)
+    rows, depths = _rows(counts, model, posteriors, ci_prob, interval)
     assumptions, raised = judged(counts, granted(counts))
-    made = Estimate.from_arrays(
-        {"prevalence": rows[0] if counts.systems is None else tuple(zip(*rows, strict=True))},
-        counts.systems,
+    coords = None if counts.systems is None else {counts.dim: counts.systems}
+    quantities: dict[str, Any] = {"prevalence": Quantity.over(tuple(np.transpose(rows)), coords)}
+    told = [*refused, *raised, *cautions_of(counts)]
+    if counts.dim == "stratum":
+        refusal = _moved_by_priors(counts, model, posteriors)
+        whole = (np.nan, np.nan, np.nan)
+        if refusal is None:
+            whole = _overall(counts, posteriors, ci_prob, interval)
+            if interval == "eti_bounded" and None not in posteriors:
+                depth = tuple(np.sum(depths, axis=0))
+                whole = (whole[0], *extended(whole[1:], depth, ci_prob))
+        else:
+            told.insert(0, refusal)
+        quantities = {OVERALL: whole, **quantities}
+    return Estimate(
+        quantities,
         method="Bayesian (exact)",
         ci_prob=ci_prob,
         source=f"{SOURCE}; quadrature",
         interval=INTERVALS[interval],
-        assumptions=(*assumptions, f"priors: {priors}"),
-        cautions=tuple(dict.fromkeys((*refused, *raised, *cautions_of(counts)))),
+        assumptions=assumptions,
+        cautions=tuple(dict.fromkeys(told)),
     )
-    if counts.dim != "stratum":
-        return made
-    refusal = moved_by_priors(counts, priors, posteriors)
-    if refusal is not None:
-        made = replace(made, cautions=(refusal, *made.cautions))
-        return with_overall(made, (np.nan, np.nan, np.nan))
-    mean, low, high = _overall(counts, posteriors, ci_prob, interval)
-    if interval == "eti_bounded" and None not in posteriors:
-        low, high = extended((low, high), tuple(np.sum(depths, axis=0)), ci_prob)
-    return with_overall(made, (mean, low, high))
 
 
 def _rows(
     counts: Counts,
-    priors: Priors,
+    model: PrevalenceModel,
     posteriors: list[Posterior | None],
     ci_prob: float,
     interval: str,
 ) -> tuple[list[tuple[float, float, float]], list[tuple[float, float]]]:
-    """Mean, low and high of each; and for ``"eti_bounded"``, how far the likelihood falls at the ends."""
+    """Mean, low and high of each; and how far the likelihood falls at the ends."""
     rows, depths = [], []
     for name, found in zip(counts.systems or ("",), posteriors, strict=True):
         if found is None:
             rows.append((np.nan, np.nan, np.nan))
             continue
-        low, high = found.interval(ci_prob, interval.removesuffix("+"))
+        low, high = found.interval(ci_prob, "hdi" if interval == "hdi" else "eti")
         if interval == "eti_bounded":
-            depths.append(depths_of(counts.system(name) if name else counts, priors, found))
+            depths.append(depths_of(*_of_system(counts, model, name), found))
             low, high = extended((low, high), depths[-1], ci_prob)
         rows.append((found.mean, low, high))
     return rows, depths
 
 
-def _each_posterior(counts: Counts, priors: Priors) -> tuple[list[Posterior | None], list[Caution]]:
+def _of_system(counts: Counts, model: PrevalenceModel, name: str) -> tuple[Counts, PrevalenceModel]:
+    return (counts.system(name), model.of_system(name)) if name else (counts, model)
+
+
+def _each_posterior(
+    counts: Counts, model: PrevalenceModel
+) -> tuple[list[Posterior | None], list[Caution]]:
     """One a system; None where there is none, with the reason unless a caution gives it anyway."""
     posteriors: list[Posterior | None] = []
     refused = []
@@ -140,7 +163,7 @@ def _each_posterior(counts: Counts, priors: Priors) -> tuple[list[Posterior | No
         if name in counts.unlabelled_systems:
             continue
         try:
-            posteriors[-1] = posterior_of(counts.system(name) if name else counts, priors)
+            posteriors[-1] = posterior_of(*_of_system(counts, model, name))
         except NotIntegrated:
             text = f"labels, verdicts and priors contradict each other{place}"
             refused.append(Caution("contradiction", f"{text}: no quadrature; check the data"))
@@ -175,8 +198,8 @@ def _overall(
 MOST = 0.5
 
 
-def moved_by_priors(
-    counts: Counts, priors: Priors, posteriors: Sequence[Posterior | None]
+def _moved_by_priors(
+    counts: Counts, model: PrevalenceModel, posteriors: Sequence[Posterior | None]
 ) -> Caution | None:
     """Say so where the overall posterior mean is not where the data put it.
 
@@ -193,7 +216,7 @@ def moved_by_priors(
     shift = mean - raw
     for i, name in enumerate(counts.systems or ()):
         if np.isnan(shift[i]):
-            shift[i] = _moved_by_more(counts.system(name), priors, mean[i])
+            shift[i] = _moved_by_more(*_of_system(counts, model, name), mean[i])
     shares = counts.shares
     moved = np.sum(shares * (1 - shares) * shift) + bias
     deviations = moved / np.sqrt(np.sum((shares * sd) ** 2))
@@ -210,10 +233,10 @@ def moved_by_priors(
 
 def _raw_values(counts: Counts) -> tuple[np.ndarray, float]:
     """Unclipped closed form of each stratum, and by how much the weighed sum is biased."""
-    if counts.elsewhere is not None and counts.calibration not in ("by_truth", "separate"):
+    if counts.external_labels is not None and counts.design.same_items:
         return np.full(len(counts.shares), np.nan), 0.0  # no closed form uses all these labels
     with np.errstate(divide="ignore", invalid="ignore"):
-        if counts.calibration in ("by_truth", "separate"):
+        if not counts.design.same_items:
             good, hits, bad, caught = counts.rate_labels.values()
             p, q0, q1 = pass_rate(counts), np.divide(caught, bad), np.divide(hits, good)
             raw = np.where(q0 + q1 > 1, formulas.invert(p, q0, q1), np.nan)
@@ -225,15 +248,15 @@ def _raw_values(counts: Counts) -> tuple[np.ndarray, float]:
         return passes / items * ppv + (1 - passes / items) * (1 - npv), 0.0
 
 
-def _moved_by_more(counts: Counts, priors: Priors, mean: float) -> float:
+def _moved_by_more(counts: Counts, model: PrevalenceModel, mean: float) -> float:
     """By how much the mean moves with each prior counted twice: about as much as by the prior."""
-    values = {field.name: getattr(priors, field.name) for field in fields(priors)}
+    values = {field.name: getattr(model, field.name) for field in fields(model)}
     twice: dict[str, Any] = {
         name: BetaPrior(2 * prior.alpha, 2 * prior.beta)
         for name, prior in values.items()
         if isinstance(prior, BetaPrior)
     }
     try:
-        return posterior_of(counts, replace(priors, **twice)).mean - mean
+        return posterior_of(counts, replace(model, **twice)).mean - mean
     except NotIntegrated:
         return np.inf

@@ -14,9 +14,9 @@ from bayesjudge.core.fit import Fit
 from bayesjudge.core.model import BayesianModel
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence._boundary import depths_in_draws, depths_of, near_an_end
-from bayesjudge.prevalence._quadrature import Contradiction, posterior_of
-from bayesjudge.prevalence.data import Counts
+from bayesjudge.prevalence._quadrature import NotIntegrated, posterior_of
 from bayesjudge.prevalence.cautions import OVERALL, cautions_of, judged
+from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.labelling import SAME_JUDGE, STRATUM_SHARES
 
 if TYPE_CHECKING:
@@ -38,6 +38,9 @@ class _PrevalenceModel(BayesianModel):
 
     def _suits(self, counts: Counts, require: Any) -> None:
         """Note why the model cannot be had from these counts."""
+        self._suits_priors(counts, require)
+
+    def _suits_priors(self, counts: Counts, require: Any) -> None:
         for name, prior in vars(self).items():
             if not isinstance(prior, Mapping):
                 continue
@@ -117,11 +120,11 @@ class _PrevalenceModel(BayesianModel):
             return -np.inf, -np.inf
         if self._pools:  # also a system that has no labels of its own
             one = self if name is None else self.of_system(name)
-            return depths_in_draws(draws, getattr(one, "prevalence"))
+            return depths_in_draws(draws, one.prevalence)  # type: ignore[attr-defined]
         one, own = (self, counts) if name is None else (self.of_system(name), counts.system(name))
         try:
             return depths_of(own, one, posterior_of(own, one))
-        except Contradiction:
+        except NotIntegrated:
             return -np.inf, -np.inf
 
     def _about_items(self, fit: Fit, rng: np.random.Generator) -> dict[str, np.ndarray]:

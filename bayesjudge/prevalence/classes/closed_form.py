@@ -8,10 +8,10 @@ import numpy as np
 from scipy.optimize import nnls
 
 from bayesjudge.core.errors import UninformativeJudgeError, checking
-from bayesjudge.core.intervals import wilson, z_score
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
-from bayesjudge.prevalence.labelling import ERRORS_CANCEL
+from bayesjudge.core.intervals import wilson, z_score
 from bayesjudge.prevalence.classes.data import SAME_CONFUSIONS, SOURCE, ClassCounts, judged
+from bayesjudge.prevalence.labelling import ERRORS_CANCEL
 
 
 def class_shares(
