@@ -60,6 +60,7 @@ def graph_of(model: Any) -> tuple[str, list[tuple[Any, ...]]]:
 
     from bayesjudge.core.compiling import _structure_of
 
-    read = [a for a in ancestors([model.logp(), *model.deterministics]) if hasattr(a, "get_value")]
-    values = [(str(a.name), np.asarray(a.get_value())) for a in read]
+    data = {str(v.name): v for v in model.data_vars}
+    read = set(ancestors([model.logp(), *model.deterministics]))
+    values = [(name, np.asarray(v.get_value())) for name, v in data.items() if v in read]
     return _structure_of(model), [(name, v.shape, v.tobytes()) for name, v in values]

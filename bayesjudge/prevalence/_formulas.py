@@ -175,9 +175,10 @@ def post_stratified(
 
 def weighed(shares: Any, raw: Any, low: Any, high: Any) -> Interval:
     """Overall value of strata: values and centres of the intervals add up, and variances do."""
-    half = np.sqrt(np.sum((shares * (high - low) / 2) ** 2))
-    centre = np.sum(shares * (low + high) / 2)
-    return Interval(np.sum(shares * raw), centre - half, centre + half)
+    with np.errstate(invalid="ignore"):  # ends at infinity leave the whole without an interval
+        half = np.sqrt(np.sum((shares * (high - low) / 2) ** 2))
+        centre = np.sum(shares * (low + high) / 2)
+        return Interval(np.sum(shares * raw), centre - half, centre + half)
 
 
 def effective(shares: Any, k: Any, n: Any, z: float) -> tuple[Any, Any]:
@@ -192,7 +193,9 @@ def effective(shares: Any, k: Any, n: Any, z: float) -> tuple[Any, Any]:
         variance = np.sum(shares**2 * p_ * (1 - p_) / (n_ - 1 + shares))
         # strata of single items may tell less than none at all would, by this rule
         trials = np.maximum(centre * (1 - centre) / variance - z**2, 1.0)
-        return np.sum(shares * k / n) * trials, trials
+        share = np.minimum(np.sum(shares * k / n), 1.0)  # whatever rounding says
+        # nothing of nothing where a stratum has no trials: no share, no interval
+        return (0.0, 0.0) if np.isnan(share) else (share * trials, trials)
 
 
 def ratio_bias(shares: Any, p: Any, q0: Any, q1: Any, m0: Any, m1: Any) -> Any:

@@ -1,8 +1,4 @@
-"""Densities of one share in [0, 1]: the Beta, and the posterior that quadrature makes of many.
-
-A posterior is held on the logit scale, in panels that adapt to it: a prevalence may be known to a
-billionth beside 0 or 1, or have a narrow peak with a tail over nine orders of magnitude.
-"""
+"""Exact posterior of a prevalence by quadrature, its normaliser checked by a second rule."""
 
 from __future__ import annotations
 
@@ -51,19 +47,7 @@ class Beta(NamedTuple):
 
 
 class Marginal(NamedTuple):
-    """Log density of a logit, up to a constant, in three ways.
-
-    Parameters
-    ----------
-    rough : callable
-        Cheap: tells where the mass is.
-    first, second : callable
-        Two independent rules for the same.
-    power : Beta
-        Powers of the share and of its complement that the density has as factors at the ends.
-    noise : float
-        Rounding error of a log density.
-    """
+    """Log density of a logit, up to a constant, in three ways."""
 
     rough: Callable[[np.ndarray], np.ndarray]
     first: Callable[[np.ndarray], np.ndarray]
@@ -73,23 +57,7 @@ class Marginal(NamedTuple):
 
 
 class Posterior:
-    """The posterior of one share: on each panel of the logit scale, a polynomial.
-
-    Parameters
-    ----------
-    marginal : Marginal
-        Its density.
-
-    Attributes
-    ----------
-    mean, sd : float
-        Of the share.
-
-    Raises
-    ------
-    NotIntegrated
-        Where the panels do not resolve the density, or a second rule disagrees.
-    """
+    """The posterior of one share: on each panel of the logit scale, a polynomial."""
 
     def __init__(self, marginal: Marginal):
         self._marginal = marginal
@@ -263,10 +231,7 @@ def _ordered(done: list[tuple[np.ndarray, ...]]) -> list[np.ndarray]:
 
 
 def _support(rough: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """Ends of the first panels: where the density is not negligible, and its modes.
-
-    Zooms in on every mode of the density until it is resolved, and on both of its ends.
-    """
+    """Ends of the first panels: where the density is not negligible, and its modes."""
     x = np.sinh(np.linspace(-8.5, 8.5, 61))
     log = rough(x)
     for _ in range(40):
@@ -349,7 +314,11 @@ def _fejer() -> np.ndarray:
 #: Keeps logarithms finite where a share underflows.
 TINY = 1e-300
 #: Pieces of a sum that are smaller than it by this much (in logs) are left out.
-NEGLIGIBLE = 36.0
+NEGLIGIBLE = 30.0
+#: Difference of two trapezoidal rules, one with half the nodes, at which the other is right.
+HALF = 3e-4
+#: How often a step is halved before an integral is given up.
+HALVINGS = 7
 
 
 class Rule(NamedTuple):
@@ -389,22 +358,7 @@ def shares_at(logit: Any) -> Shares:
 
 
 class Piece(NamedTuple):
-    """One piece of a likelihood, as an integral over two shares w and u in (0, 1).
-
-    Prevalence t, pass rate, sensitivity and false-pass rate are tied by one equation. Its surface
-    has an edge where sensitivity is 1 and the false-pass rate 0, where the pass rate is t, and a
-    border where both rates are equal. Cut there, it falls into pieces on each of which all four,
-    and their complements, are products of powers of t, 1 - t, w, 1 - w, u, 1 - u and of
-
-    - ``near``, 1 - (1 - t) u,
-    - ``cross``, 1 - w + (1 - t) w u,
-    - ``far``, 1 - t w u,
-    - ``rest``, 1 - t w.
-
-    The fields of these names are the powers (those of 1 - w and 1 - u are 1), one number or one
-    for each integral; `theta_power` and `rest_power` are those of t and 1 - t; `rate` is a guess
-    of t w, and `second` of u.
-    """
+    """One piece of a likelihood, as an integral over two shares w and u in (0, 1)."""
 
     theta_power: Any
     rest_power: Any
@@ -425,11 +379,7 @@ class Piece(NamedTuple):
 def factors_of(
     piece: Piece, theta: Shares, first: Shares, second: Shares, swap: bool
 ) -> tuple[tuple[Any, ...], ...]:
-    """Power, value, derivative by the first share, by the second, and by both, of each factor.
-
-    Each is linear in each of the two shares; a derivative of 0 is None. `first` is w and `second`
-    u, or with `swap` the other way round.
-    """
+    """Power, value, derivative by the first share, by the second, and by both, of each factor."""
     w, u = (second, first) if swap else (first, second)
     good, bad = theta.share, theta.rest
     near = u.rest + good * u.share
@@ -495,24 +445,7 @@ def first_slopes_of(
 
 
 def log_integral(piece: Piece, theta: Shares, group: np.ndarray, rule: Rule = Rule()) -> np.ndarray:
-    """Log of the integrals over both shares, summed by group.
-
-    Parameters
-    ----------
-    piece : Piece
-        With an entry an integral.
-    theta : Shares
-        Its prevalence.
-    group : numpy.ndarray of int
-        To which sum it belongs. Integrals that are negligible in it are left out.
-    rule : Rule
-        How they are done.
-
-    Returns
-    -------
-    numpy.ndarray
-        One entry a group.
-    """
+    """Log of the integrals over both shares, summed by group."""
     with np.errstate(all="ignore"):
         peak, outside, height = _peaks(piece, theta, rule)
         top = np.full(group.max() + 1, -np.inf)
@@ -588,10 +521,7 @@ def _outer_peak(piece: Piece, theta: Shares, swap: bool) -> Peak:
 
 
 def _profiled(piece: Piece, theta: Shares, x1: Any, x2: Any, swap: bool) -> tuple[Any, ...]:
-    """Curvature along the first logit with the second at its best; that one's slope; the slope.
-
-    And by how much the second is off its best.
-    """
+    """Curvature along the first logit with the second at its best; that one's slope; the slope."""
     at = shares_at(x1), shares_at(x2)
     g2, h22 = slopes_of(piece, theta, *at, swap)
     g1, h11, h12 = first_slopes_of(piece, theta, *at, swap)
@@ -631,20 +561,23 @@ def _inner_peak(piece: Piece, theta: Shares, first: Shares, x2: Any, swap: bool)
 def _outer_integral(piece: Piece, theta: Shares, peak: Peak, rule: Rule) -> np.ndarray:
     """Log integral over both logits."""
     column = (slice(None), None)
-    piece, theta = piece.taken(column), _taken(theta, column)
+    wide, at = piece.taken(column), _taken(theta, column)
     x1, x2, lean = peak.x1[:, None], peak.x2[:, None], peak.lean[:, None]
 
     def fallen(d: Any) -> tuple[Any, Any]:
         first = shares_at(x1 + d)
         best = x2 + np.clip(lean * d, -30, 30)
-        best = _inner_peak(piece, theta, first, best, rule.swap)
-        log = log_of(piece, theta, first, shares_at(best), rule.swap)
-        slope, _, _ = first_slopes_of(piece, theta, first, shares_at(best), rule.swap)
-        return peak.log[:, None] - log, slope
+        best = shares_at(_inner_peak(wide, at, first, best, rule.swap))
+        slope, _, _ = first_slopes_of(wide, at, first, best, rule.swap)
+        return peak.log[:, None] - log_of(wide, at, first, best, rule.swap), slope
 
-    nodes, log_steps = _grid(peak.x1, _ends(fallen, peak.sd, rule, 6), rule)
-    guess = x2 + np.clip(lean * (nodes - x1), -30, 30)
-    return _log_sum(_inner_integral(piece, theta, shares_at(nodes), guess, rule) + log_steps)
+    def inner(nodes: Any, kept: Any) -> Any:
+        guess = x2[kept] + np.clip(lean[kept] * (nodes - x1[kept]), -30, 30)
+        each = np.repeat(kept, nodes.shape[1])
+        some = piece.taken(each), _taken(theta, each), shares_at(nodes.ravel())
+        return _inner_integral(*some, guess.ravel(), rule).reshape(nodes.shape)
+
+    return _trapezoid(inner, peak.x1, _ends(fallen, peak.sd, rule, 6), rule)
 
 
 def _inner_integral(
@@ -652,28 +585,43 @@ def _inner_integral(
 ) -> np.ndarray:
     """Log integral over the second logit for each first one."""
     x2 = _inner_peak(piece, theta, first, guess, rule.swap)
-    top = log_of(piece, theta, first, shares_at(x2), rule.swap)[..., None]
+    top = log_of(piece, theta, first, shares_at(x2), rule.swap)[:, None]
     _, bend = slopes_of(piece, theta, first, shares_at(x2), rule.swap)
     sd = 1 / np.sqrt(np.maximum(-bend, 1.0))
-    last = (..., None)
-    piece, theta, first = piece.taken(last), _taken(theta, last), _taken(first, last)
+    column = (slice(None), None)
+    piece, theta, first = piece.taken(column), _taken(theta, column), _taken(first, column)
 
     def fallen(d: Any) -> tuple[Any, Any]:
-        second = shares_at(x2[..., None] + d)
+        second = shares_at(x2[:, None] + d)
         slope, _ = slopes_of(piece, theta, first, second, rule.swap)
         return top - log_of(piece, theta, first, second, rule.swap), slope
 
-    nodes, log_steps = _grid(x2, _ends(fallen, sd, rule, 3), rule)
-    log = log_of(piece, theta, first, shares_at(nodes), rule.swap)
-    return _log_sum(log + log_steps)
+    def integrand(nodes: Any, kept: Any) -> Any:
+        if kept.size == x2.size:
+            return log_of(piece, theta, first, shares_at(nodes), rule.swap)
+        some = piece.taken(kept), _taken(theta, kept), _taken(first, kept)
+        return log_of(*some, shares_at(nodes), rule.swap)
+
+    return _trapezoid(integrand, x2, _ends(fallen, sd, rule, 3), rule)
+
+
+def _trapezoid(integrand: Any, peak: Any, ends: Any, rule: Rule) -> np.ndarray:
+    """Log integrals of peaks by the trapezoidal rule, its step halved until it no longer matters."""
+    found = np.empty(peak.shape)
+    kept = np.arange(peak.size)
+    for halving in range(HALVINGS):
+        nodes, log_steps = _grid(peak[kept], ends[kept], rule.step / 2**halving)
+        log = integrand(nodes, kept) + log_steps
+        found[kept] = whole = _log_sum(log)
+        kept = kept[~(np.abs(_log_sum(log[:, ::2]) + np.log(2) - whole) < HALF)]
+        if kept.size == 0:
+            return found
+    found[kept] = np.nan
+    return found
 
 
 def _ends(fallen: Any, sd: Any, rule: Rule, rounds: int) -> Any:
-    """Distances from the peak, along a new last axis: far below, near below, near above, far above.
-
-    Near is where a normal density is two standard deviations from its peak, far where the integral
-    ends. Newton's method for the log of the distance: exact where the fall is a power of it.
-    """
+    """Distances from the peak, along a new last axis: far below, near below, near above, far above."""
     side, wanted = np.array([-1, -1, 1, 1]), np.array([rule.drop, 2, 2, rule.drop])
     log_d = np.log(sd[..., None] * np.sqrt(2 * wanted))
     for _ in range(rounds):
@@ -685,20 +633,16 @@ def _ends(fallen: Any, sd: Any, rule: Rule, rounds: int) -> Any:
     return np.exp(log_d)
 
 
-def _grid(peak: Any, ends: Any, rule: Rule) -> tuple[Any, Any]:
-    """Nodes of the trapezoidal rule along a new last axis, and the logs of their steps.
-
-    Nodes are even about the peak and thin out beyond three of its widths, where the density of a
-    share that was never seen falls slowly. Their number is one for all integrals.
-    """
+def _grid(peak: Any, ends: Any, step: float) -> tuple[Any, Any]:
+    """Nodes of the trapezoidal rule along a new last axis, and the logs of their steps."""
     sd = np.minimum(np.minimum(ends[..., 1], ends[..., 2]) / 2, 1.0)
     scale = 3 * sd
     low, high = -np.arcsinh(ends[..., 0] / scale), np.arcsinh(ends[..., 3] / scale)
-    count = int(np.ceil(np.nanmax((high - low) * (1 + sd) / rule.step))) + 1
-    step = ((high - low) / (count - 1))[..., None]
-    tau = low[..., None] + step * np.arange(count)
+    count = int(np.ceil(np.nanmax((high - low) * (1 + sd) / step))) + 1
+    each = ((high - low) / (count - 1))[..., None]
+    tau = low[..., None] + each * np.arange(count)
     scale = scale[..., None]
-    return peak[..., None] + scale * np.sinh(tau), np.log(scale * step * np.cosh(tau))
+    return peak[..., None] + scale * np.sinh(tau), np.log(scale * each * np.cosh(tau))
 
 
 def _log_sum(log: np.ndarray) -> np.ndarray:
@@ -716,25 +660,7 @@ AT_ONCE = 256
 
 
 def posterior_of(counts: Counts, priors: Any) -> Posterior:
-    """Exact posterior of one system's prevalence.
-
-    Parameters
-    ----------
-    counts : Counts
-        Plain numbers.
-    priors : ErrorRates or PooledErrorRates or PredictiveValues
-        With plain priors.
-
-    Returns
-    -------
-    Posterior
-        With ``mean``, ``sd``, ``cdf``, ``quantile`` and ``interval``.
-
-    Raises
-    ------
-    NotIntegrated
-        Where two rules for the same integral disagree.
-    """
+    """Exact posterior of one system's prevalence."""
     power = Beta(1.0, 1.0)
     if counts.predictive:
         pieces = _predictive(counts, priors)
@@ -760,12 +686,7 @@ def posterior_of(counts: Counts, priors: Any) -> Posterior:
 
 
 def _error_rates(counts: Counts, priors: Any) -> list[tuple[Piece, int]]:
-    """Labels tell the judge's rates: pieces, each with the side from which it sees the prevalence.
-
-    The first has a pass rate below the prevalence, the second one above it, which is the first
-    with good and bad, pass and fail exchanged. Where the judge may be worse than chance, the same
-    two follow with the rates exchanged.
-    """
+    """Labels tell the judge's rates: pieces, each with the side from which it sees the prevalence."""
     correct, hits, incorrect, caught = counts.all_labels.values()
     q1, q0 = priors.sensitivity, priors.specificity
     hit = q1.alpha + hits, q1.beta + correct - hits

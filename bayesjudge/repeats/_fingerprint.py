@@ -44,7 +44,7 @@ def describe(
         asks = getattr(judge, "asks", None)
         about = _code_entries(judge) if asks is None else without_secrets(asks)
         for key, value in about.items():
-            found[f"{key} of judge {name!r}"] = _entry(value, redact)
+            found[f"{text_of(key)} of judge {name!r}"] = _entry(value, redact)
     return found | {f"item {name!r}": _entry(value, redact) for name, value in items.items()}
 
 
@@ -212,7 +212,9 @@ def _instructions(code: CodeType) -> list[Any]:
 
 def _values(function: FunctionType) -> dict[str, Any]:
     """Defaults, closed-over and global values of a function, by name."""
-    found = {name: function.__globals__.get(name) for name in sorted(_names(function.__code__))}
+    found = {
+        name: function.__globals__.get(name) for name in sorted(_names_used(function.__code__))
+    }
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
             found[name] = cell.cell_contents
@@ -224,8 +226,8 @@ def _values(function: FunctionType) -> dict[str, Any]:
     return found | (function.__kwdefaults__ or {})
 
 
-def _names(code: CodeType) -> set[str]:
-    inner = [_names(constant) for constant in code.co_consts if isinstance(constant, CodeType)]
+def _names_used(code: CodeType) -> set[str]:
+    inner = [_names_used(constant) for constant in code.co_consts if isinstance(constant, CodeType)]
     return set(code.co_names).union(*inner)
 
 

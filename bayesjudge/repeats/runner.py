@@ -44,7 +44,9 @@ async def sample_until(
         ``async (item) -> score``, or several by name, asked in turn. A judge may return a `Reply`,
         and raises what it likes: it is asked again, unless it raises `JudgeError`. Its attribute
         ``asks``, a mapping such as ``{"prompt": …, "model": …}``, may say what the store is bound
-        to; without one that is its code, with the texts and fractions that it uses by name.
+        to; without one that is its code, with the texts and fractions that it uses by name. Its
+        attribute ``secrets`` may list keys that are not to be kept or shown; those in environment
+        variables whose names end in ``_API_KEY``, ``_TOKEN`` or ``_SECRET`` are known.
     items : mapping of str to object, or sequence
         What is to be scored, by name; the items of a sequence are their own names. Half a
         character in a name, which no file can hold, is spelled out as Python escapes it.
@@ -173,6 +175,8 @@ def _named(
             asks = getattr(one, "asks", None)
             declared = asks is None or isinstance(asks, Mapping)
             require(declared, f"asks of judge {name!r} must be a mapping, got {asks!r}")
+            listed = not isinstance(getattr(one, "secrets", ()), str)
+            require(listed, f"secrets of judge {name!r} must be a list of texts, got one text")
     return judges, things
 
 
@@ -322,11 +326,8 @@ class _Runner:
         finally:
             self.in_flight -= 1
         # from here to the store nothing is awaited, so that an answer that came is kept
-        seconds, key, cost = (
-            time.monotonic() - started,
-            (call.item, call.repeat - 1, call.judge),
-            0.0,
-        )
+        seconds, cost = time.monotonic() - started, 0.0
+        key = (call.item, call.repeat - 1, call.judge)
         answer, problem = None, None
         if isinstance(heard, Reading):
             raw = None if heard.raw is None else self.redact(heard.raw)
@@ -348,13 +349,10 @@ class _Runner:
 
     async def hear(self, call: Call) -> Reading | str:
         """Ask a judge; what it said, or why it said nothing."""
-        judge, item, timeout = (
-            self.judges[call.judge],
-            self.items[call.item],
-            self.plan.patience.timeout,
-        )
+        judge, item = self.judges[call.judge], self.items[call.item]
         try:
-            return read_reply(await ask_once(judge, item, call, timeout), tuple(self.plan.scale))
+            reply = await ask_once(judge, item, call, self.plan.patience.timeout)
+            return read_reply(reply, tuple(self.plan.scale))
         except GeneratorExit:
             raise
         except BaseException as error:

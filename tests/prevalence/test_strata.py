@@ -178,6 +178,33 @@ def test_splitting_a_table_leaves_the_overall_answer_where_it_was(design, method
     assert 0.9 < min(widths) <= max(widths) < 1.2  # thin strata cost some precision
 
 
+def test_thin_strata_have_an_interval_about_the_value_or_say_why_not():
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        strata, design = int(rng.choice([1, 2, 6])), str(rng.choice(list(SPLIT)))
+        test, good, bad = rng.integers([[1], [0], [0]], [[40], [6], [6]], (3, strata))
+        good[0] += 1
+        cells = (test, rng.binomial(test, rng.random()), good, rng.binomial(good, rng.random()))
+        cells += (bad, rng.binomial(bad, rng.random()))
+        names = [str(i) for i in range(strata)]
+        counts = P.Counts(*cells, calibration=design, systems=names, dim="stratum")
+        for made in P.closed_forms(counts, mismatched=True):
+            value, low, high = made["overall_prevalence"]
+            if np.isnan(value):
+                assert "empty-stratum" in {c.name for c in made.cautions}
+            else:
+                assert 0 <= low <= value + 1e-12, made.method
+                assert value - 1e-12 <= high <= 1, made.method
+
+
+@pytest.mark.parametrize("tuned", [True, False])
+def test_strata_share_the_imaginary_items(tuned):
+    counts = P.Counts(20_000, 6000, 60, 60, 140, 140, calibration="random")
+    value, low, high = P.difference(counts, tuned=tuned)["prevalence"]
+    found = P.difference(split(counts, 20), tuned=tuned)["overall_prevalence"]
+    assert_allclose(found, [value, low, high], atol=(high - low) / 20)
+
+
 @pytest.mark.parametrize("strata", [2, 20])
 def test_exact_stays_where_it_was_or_says_that_the_priors_of_the_strata_speak(strata):
     counts = P.Counts(4000, 496, 800, 720, 800, 720, calibration="by_truth")

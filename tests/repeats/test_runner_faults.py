@@ -486,8 +486,13 @@ def test_a_judge_may_say_what_it_asks(tmp_path):
     assert b"in plain words" not in contents(tmp_path / "y")
     odd = prompting("x")
     odd.asks = "Rate"
-    with pytest.raises(bj.InputError, match="asks of judge 'judge' must be a mapping"):
+    odd.secrets = KEY
+    with pytest.raises(bj.InputError, match="asks of judge 'judge' must be a mapping") as refused:
         go(odd)
+    assert "secrets of judge 'judge' must be a list" in str(refused.value)
+    assert KEY not in str(refused.value)
+    odd.asks, odd.secrets = {"half \ud83d": "\ud83d"}, [KEY]
+    sample_until_sync(odd, ["x"], store=tmp_path / "z", **PLAN)
 
 
 @pytest.mark.parametrize("arm", ["", " ", "a\nb", 3])
