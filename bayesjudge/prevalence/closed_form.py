@@ -261,7 +261,7 @@ def difference(counts: Counts, *, ci_prob: float = 0.95, tuned: bool = True) -> 
     failed ones the others, for the interval and for the judge's weight; the value is that of the
     real items with this weight. Over 315 settings of 5 to 200 labels and error rates of 0 to 30 %
     the interval covers .98 on average and .90 at least, where the plain one covers .79 and .07
-    (``python benchmarks/difference_prevalence.py``).
+    (``python benchmarks/prevalence/difference.py``).
 
     References
     ----------
