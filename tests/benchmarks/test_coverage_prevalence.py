@@ -13,7 +13,7 @@ from oracles import unit_nodes
 
 import bayesjudge as bj
 from bayesjudge.prevalence._quadrature import posterior_of
-from benchmarks import coverage_prevalence as study
+from benchmarks.prevalence import coverage as study
 
 pytestmark = pytest.mark.slow
 

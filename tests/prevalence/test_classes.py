@@ -95,6 +95,7 @@ def test_a_judge_who_tells_two_classes_apart_in_no_way_is_refused():
 # The model ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampling
 @pytest.mark.parametrize("calibration", ["by_truth", "random"])
 def test_two_classes_are_the_exact_posterior(calibration):
     counts = P.Counts(60, 40, 12, 11, 10, 7, calibration=calibration)
@@ -106,6 +107,7 @@ def test_two_classes_are_the_exact_posterior(calibration):
     assert_mc_quantile(draws, 0.025, float(exact.quantile(0.025)))
 
 
+@pytest.mark.sampling
 def test_three_classes_are_what_weighting_gives(tmp_path):
     model = classes.Confusions(share_concentration=1.5, right=3, wrong=0.8)
     fit = classes.fit(COUNTS, model, random_seed=2)
@@ -166,6 +168,7 @@ def test_problems_are_told_together():
         classes.Confusions(right=0)
 
 
+@pytest.mark.sampling
 def test_three_classes_of_xstest():
     """GPT-4's three-way verdicts on 450 answers of llama2new, 150 of them labelled."""
     table = pd.read_csv(shared("data/xstest/xstest_labels_compact.csv"))
@@ -241,6 +244,7 @@ def test_a_judge_who_looks_at_the_order_is_named(first, second, named):
         assert f"better for the answer shown {place} in 40" in cautions[0].text
 
 
+@pytest.mark.sampling
 def test_the_win_rate_counts_half_a_tie(tmp_path):
     counts = classes.ClassCounts([50, 30, 20], [[18, 1, 1], [2, 15, 3], [0, 4, 16]],
                            credit=(1, 0.5, 0), **THREE)  # fmt: skip

@@ -184,6 +184,7 @@ def test_a_weak_judge_of_weighted_labels_is_named():
     assert 0 <= low < value < high <= 1
 
 
+@pytest.mark.sampling
 def test_a_sampled_posterior_of_a_weak_judge_is_wide_and_says_so():
     fit = P.fit(P.Counts(*WEAK[1], calibration="by_truth"), random_seed=1)
     assert fit.cautions[-1].name == "weak-judge"

@@ -39,6 +39,7 @@ def random_counts():
 DATA = [*EDGES, *(random_counts() for _ in range(12))]
 
 
+@pytest.mark.sampling
 @pytest.mark.parametrize(
     ("design", "counts"),
     [("by_truth", one) for one in DATA]
@@ -55,6 +56,7 @@ def test_nuts_is_the_exact_posterior(design, counts):
         assert_mc_quantile(draws, prob, float(exact.quantile(prob)), sigmas=4)
 
 
+@pytest.mark.sampling
 @pytest.mark.parametrize(
     "models",
     [
@@ -79,6 +81,7 @@ def test_priors_reach_the_sampler_as_they_reach_the_quadrature(design, models):
         assert_mc_quantile(fit.idata["posterior"]["prevalence"], prob, float(exact.quantile(prob)))
 
 
+@pytest.mark.sampling
 def test_likelihood_is_what_the_docstring_says():
     counts = P.Counts(50, 30, 12, 10, 8, 6, calibration="random")
     theta, q1, q0 = 0.7, 0.85, 0.6
@@ -98,6 +101,7 @@ def test_likelihood_is_what_the_docstring_says():
     np.testing.assert_allclose(model.compile_logp(jacobian=False)(point), expected, rtol=1e-10)
 
 
+@pytest.mark.sampling
 def test_much_data_gives_the_delta_method():
     n, m = 400_000, 100_000
     counts = P.Counts(n, int(0.62 * n), m, int(0.9 * m), m, int(0.7 * m), calibration="by_truth")
@@ -108,6 +112,7 @@ def test_much_data_gives_the_delta_method():
     assert_mc_sd(draws, (high - low) / 2 / 1.959964)
 
 
+@pytest.mark.sampling
 def test_ten_billion_items_do_not_wrap_around():
     counts = P.Counts(10**10, 62 * 10**8, 100, 90, 100, 70, calibration="by_truth")
     fit = P.fit(counts, random_seed=1)
@@ -115,6 +120,7 @@ def test_ten_billion_items_do_not_wrap_around():
     assert_mc_mean(fit.idata["posterior"]["prevalence"], posterior_of(counts, flat_model(counts)).mean)
 
 
+@pytest.mark.sampling
 def test_systems_share_a_model_and_nothing_else():
     table = P.simulate(systems=["a", "b"], prevalence=[0.3, 0.8], random_seed=4)
     counts = P.Counts.from_frame(table, calibration="random", by="system")
@@ -132,6 +138,7 @@ def sampled(counts, backend):
     return sample_draws(compiled, random_seed=1, **settings)["posterior"]["prevalence"]
 
 
+@pytest.mark.sampling
 @pytest.mark.parametrize("backend", ["quick", "full"])
 def test_many_systems_take_either_backend(backend):
     names = list("abcdefgh")
@@ -144,6 +151,7 @@ def test_many_systems_take_either_backend(backend):
         assert_mc_mean(draws.isel(system=i), exact.mean)
 
 
+@pytest.mark.sampling
 def test_a_failed_gate_is_seen_everywhere_and_strict_raises():
     counts = P.Counts(100, 60, 10, 9, 10, 7, calibration="random")
     with pytest.warns(bj.ConvergenceWarning, match="effective draws"):
@@ -163,6 +171,7 @@ def test_settings_out_of_range_are_refused_together():
     assert len(error.value.problems) == 3
 
 
+@pytest.mark.sampling
 def test_a_generator_is_a_seed_that_moves_on():
     counts = P.Counts(100, 60, 10, 9, 10, 7, calibration="random")
     rng = np.random.default_rng(1)
@@ -172,6 +181,7 @@ def test_a_generator_is_a_seed_that_moves_on():
     assert not np.array_equal(one, two)
 
 
+@pytest.mark.sampling
 def test_prior_draws_keep_to_the_restriction():
     counts = P.Counts(100, 60, 10, 9, 10, 7, calibration="by_truth")
     prior = P.fit(counts, random_seed=1).extended(random_seed=1).idata["prior"]
@@ -184,6 +194,7 @@ def test_prior_draws_keep_to_the_restriction():
     assert abs(float(prior["specificity"].mean()) - 2 / 3) < 5 * error
 
 
+@pytest.mark.sampling
 @pytest.mark.parametrize("backend", ["quick", "full"])
 def test_either_backend_samples_the_posterior(backend):
     counts = P.Counts(1000, 620, 100, 90, 100, 70, calibration="by_truth")

@@ -8,6 +8,7 @@ import bayesjudge as bj
 P = bj.prevalence
 
 
+@pytest.mark.sampling
 def test_plot_posterior_marks_the_raw_pass_rate_and_the_truth(fit_of):
     fit = fit_of(P)
     _, ax = plt.subplots()
@@ -21,12 +22,14 @@ def test_plot_posterior_marks_the_raw_pass_rate_and_the_truth(fit_of):
     assert low < fit.draws("prevalence").mean() < high
 
 
+@pytest.mark.sampling
 def test_plot_posterior_of_an_error_rate_has_no_pass_rate(fit_of):
     ax = P.plot_posterior(fit_of(P), quantity="sensitivity")
     assert ax.get_lines()[:] == []
     assert "sensitivity" in ax.get_xlabel()
 
 
+@pytest.mark.sampling
 def test_plot_correction_has_a_row_a_system():
     table = P.simulate(systems=["a", "b"], prevalence=[0.3, 0.8], random_seed=4)
     counts = P.Counts.from_frame(table, calibration="random", by="system")

@@ -64,6 +64,7 @@ def strata_fit():
     return P.fit(STRATA, random_seed=3)
 
 
+@pytest.mark.sampling
 def test_strata_are_pooled_as_weighting_the_prior_pools_them(strata_fit):
     assert strata_fit.converged, strata_fit.cautions
     assert strata_fit.spec == P.PooledErrorRates()
@@ -74,6 +75,7 @@ def test_strata_are_pooled_as_weighting_the_prior_pools_them(strata_fit):
             assert_same_mean(posterior[name].isel(stratum=i), means[i, j], errors[i, j])
 
 
+@pytest.mark.sampling
 def test_the_overall_prevalence_weighs_the_strata_by_their_items(strata_fit):
     # 76 short items and 64 long ones, labelled or not
     draws = strata_fit.draws("prevalence") @ np.array([76, 64]) / 140
@@ -279,6 +281,7 @@ def test_strata_with_one_label_each_still_have_an_honest_interval():
     assert covered / runs > 0.95 - 5 * np.sqrt(0.95 * 0.05 / runs)
 
 
+@pytest.mark.slow
 def test_strata_cover_where_leaving_them_out_does_not():
     """Labels are many in one stratum and few in the other: a sample in each, not of all."""
     rng, runs, covered, blind = np.random.default_rng(5), 400, 0, 0
@@ -298,6 +301,7 @@ def test_strata_cover_where_leaving_them_out_does_not():
     assert blind / runs < 0.5
 
 
+@pytest.mark.sampling
 def test_a_spread_without_bound_leaves_the_strata_separate():
     """With the spread fixed at 20 logits, rates have the prior of the limit, Beta(0, 0)."""
     import pymc as pm
@@ -318,6 +322,7 @@ def test_a_spread_without_bound_leaves_the_strata_separate():
         assert_mc_quantile(draws, 0.025, float(exact.quantile(0.025)))
 
 
+@pytest.mark.sampling
 def test_the_forest_shows_every_stratum_and_the_whole(strata_fit):
     ax = P.plot_strata(strata_fit)
     made = strata_fit.estimate()
@@ -425,6 +430,7 @@ def test_weighted_labels_without_an_error_do_not_say_that_there_is_none(tuned):
     assert value + 0.8 * 0.058 < high < value + 0.15
 
 
+@pytest.mark.sampling
 def test_the_model_of_propensities_is_strata_whose_shares_are_unknown():
     # classes so different, and labelled so much, that their shares are most of what is unknown
     counts = P.Counts(
@@ -528,6 +534,7 @@ def brute_force(cells, external, joint):
     return float((mass * theta).sum() / mass.sum())
 
 
+@pytest.mark.sampling
 @pytest.mark.parametrize("calibration", ["random", "by_verdict", "by_truth"])
 def test_external_labels_tell_the_rates_only(calibration):
     counts = P.Counts(*CELLS, calibration=calibration, external_labels=EXTERNAL)

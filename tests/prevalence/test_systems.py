@@ -81,6 +81,7 @@ def partial():
 # The models --------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampling
 def test_partial_pooling_is_what_weighting_the_prior_gives(partial):
     assert partial.converged, partial.cautions
     found, errors = weighted_oracle(COUNTS, spread=1.0)
@@ -93,6 +94,7 @@ def test_partial_pooling_is_what_weighting_the_prior_gives(partial):
             assert_same_mean(draws, found["rates"][i, j], errors["rates"][i, j])
 
 
+@pytest.mark.sampling
 @pytest.mark.parametrize("calibration", ["random", "by_truth"])
 def test_full_pooling_is_what_weighting_the_prior_gives(calibration):
     fields = ("test_n", "test_pass", "correct_n", "correct_pass", "incorrect_n", "incorrect_fail")
@@ -110,6 +112,7 @@ def test_full_pooling_is_what_weighting_the_prior_gives(calibration):
         assert_same_mean(posterior[name], found["rates"][0, j], errors["rates"][0, j])
 
 
+@pytest.mark.sampling
 @pytest.mark.parametrize("better_than_chance", [True, False])
 def test_full_pooling_of_one_system_is_the_exact_posterior(better_than_chance):
     one = P.Counts([60], [38], [9], [8], [7], [5], calibration="by_truth", systems=["a"])
@@ -128,6 +131,7 @@ def test_full_pooling_of_one_system_is_the_exact_posterior(better_than_chance):
     assert_mc_quantile(draws, 0.025, float(exact.quantile(0.025)))
 
 
+@pytest.mark.sampling
 def test_a_small_spread_pools_fully():
     narrow = P.fit(LABELLED, P.PooledErrorRates(spread=1e-3), random_seed=4)
     found, errors = weighted_oracle(LABELLED, spread=0.0)
@@ -136,6 +140,7 @@ def test_a_small_spread_pools_fully():
         assert_same_mean(draws, found["prevalence"][i], errors["prevalence"][i])
 
 
+@pytest.mark.sampling
 def test_a_new_system_knows_less_than_one_with_labels(partial):
     made = partial.estimate()
     for quantity in ("prevalence", "sensitivity"):
@@ -146,6 +151,7 @@ def test_a_new_system_knows_less_than_one_with_labels(partial):
     assert "spread 1" in bj.report(partial)
 
 
+@pytest.mark.sampling
 def test_a_pooled_fit_survives_the_disk(partial, tmp_path):
     loaded = bj.load(partial.save(tmp_path / "fit.nc"))
     assert loaded.spec == P.PooledErrorRates()
@@ -209,6 +215,7 @@ def test_pooling_has_to_suit_the_counts():
 # Comparisons -------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampling
 def test_contrasts_and_ranks_by_hand(partial):
     draws = partial.draws("prevalence")
     table = P.contrasts(partial).set_index(["first", "second"])
@@ -229,12 +236,14 @@ def test_contrasts_and_ranks_by_hand(partial):
     assert held.mean() >= 0.95
 
 
+@pytest.mark.sampling
 def test_one_system_has_nothing_to_compare(fit_of):
     for compare in (P.contrasts, P.ranking):
         with pytest.raises(bj.InputError, match="nothing to compare"):
             compare(fit_of(P))
 
 
+@pytest.mark.sampling
 def test_plot_systems_draws_the_ranking(partial):
     table = P.ranking(partial)
     ax = P.plot_systems(table)
@@ -247,6 +256,7 @@ def test_plot_systems_draws_the_ranking(partial):
     assert texts == ["P(best)", *(f"{best:.0%}" for best in table["best"])]
 
 
+@pytest.mark.sampling
 def test_the_command_pools_and_draws_the_ranking(tmp_path, capsys):
     from bayesjudge.cli import main
 
