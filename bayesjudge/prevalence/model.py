@@ -226,8 +226,8 @@ class ErrorRates(_PrevalenceModel):
     def _suits(self, counts: Counts, require: Any) -> None:
         super()._suits(counts, require)
         _require_rates(counts, require)
+        self._require_labels(counts, require)
         if not self._pools:
-            self._require_labels(counts, require)
             return
         _require_several(counts, require, "pooling='full'")
         for name in ("sensitivity", "specificity"):

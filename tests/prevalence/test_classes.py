@@ -12,8 +12,8 @@ from scipy.special import xlogy
 
 import bayesjudge as bj
 from bayesjudge.prevalence import _formulas as formulas
-from bayesjudge.prevalence.classes.closed_form import covariance, inverted
 from bayesjudge.prevalence._quadrature import posterior_of
+from bayesjudge.prevalence.classes.closed_form import covariance, inverted
 
 P = bj.prevalence
 classes = P.classes

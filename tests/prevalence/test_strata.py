@@ -90,11 +90,13 @@ def test_the_overall_prevalence_weighs_the_strata_by_their_items(strata_fit):
 
 
 def test_exact_adds_up_what_the_strata_are():
-    made = P.exact(STRATA, interval="eti")
+    cells = ([600, 500], [480, 200], [90, 60], [80, 50], [110, 140], [78, 122])
+    counts = P.Counts(*cells, calibration="random", systems=["short", "long"], dim="stratum")
+    made = P.exact(counts, interval="eti")
     rng, size = np.random.default_rng(4), 400_000
     whole = 0.0
-    for name, share in zip(STRATA.systems, STRATA.shares, strict=True):
-        posterior = posterior_of(STRATA.system(name), P.ErrorRates())
+    for name, share in zip(counts.systems, counts.shares, strict=True):
+        posterior = posterior_of(counts.system(name), P.ErrorRates())
         assert made["prevalence", name].value == posterior.mean
         grid = np.linspace(0, 1, 4001)
         whole = whole + share * np.interp(rng.random(size), posterior.cdf(grid), grid)
@@ -104,7 +106,7 @@ def test_exact_adds_up_what_the_strata_are():
     # an end's Monte Carlo error is sd sqrt(p (1 - p) / size) / density(1.96)
     error = 5 * sd * np.sqrt(0.025 * 0.975 / size) / 0.0584
     assert_allclose([low, high], np.quantile(whole, [0.025, 0.975]), atol=error)
-    _, *shortest = P.exact(STRATA, interval="hdi")["overall_prevalence"]
+    _, *shortest = P.exact(counts, interval="hdi")["overall_prevalence"]
     assert shortest[1] - shortest[0] < high - low
     held = np.mean((shortest[0] <= whole) & (whole <= shortest[1]))
     assert abs(held - 0.95) < 5 * np.sqrt(0.95 * 0.05 / size) + 1e-4
@@ -207,42 +209,53 @@ def test_strata_share_the_imaginary_items(tuned):
     assert_allclose(found, [value, low, high], atol=(high - low) / 20)
 
 
-@pytest.mark.parametrize("strata", [2, 20])
-def test_exact_stays_where_it_was_or_says_that_the_priors_of_the_strata_speak(strata):
-    counts = P.Counts(4000, 496, 800, 720, 800, 720, calibration="by_truth")
-    value, low, high = P.exact(counts)["prevalence"]
-    made = P.exact(split(counts, strata))
-    found = made["overall_prevalence"]
-    if strata == 2:
-        assert abs(found.value - value) < (high - low) / 2 / 1.96 / 2
-        return
-    assert np.isnan(found).all()
-    (caution,) = [c for c in made.cautions if c.name == "stratum-priors"]
-    assert "pooling='partial'" in caution.text
+def test_exact_has_an_overall_value_by_the_number_of_labels():
+    """Whatever the labels say: a rule that looked at them would select among tables."""
+    rng = np.random.default_rng(6)
+    for strata, labels, answered in ((1, 5, True), (2, 200, True), (2, 199, False), (3, 299, False)):
+        for _ in range(3):
+            good = rng.binomial(labels, rng.random(), strata)
+            cells = (np.full(strata, 300), rng.integers(1, 300, strata), good)
+            cells += (rng.binomial(good, 0.9), labels - good, rng.binomial(labels - good, 0.9))
+            names = [str(i) for i in range(strata)]
+            counts = P.Counts(*cells, calibration="random", systems=names, dim="stratum")
+            made = P.exact(counts)
+            assert np.isfinite(made["overall_prevalence"]).all() == answered
+            told = [c.text for c in made.cautions if c.name == "stratum-priors"]
+            assert bool(told) != answered
+            if told:
+                assert f"{100 * strata} labels in each" in told[0]
+                assert "PooledErrorRates()" in told[0]
+            assert np.isfinite(made.quantities["prevalence"].value).all()
+
+
+def test_labels_that_tell_only_the_judges_errors_give_no_overall_value():
+    made = P.exact(split(P.Counts(4000, 496, 800, 720, 800, 720, calibration="by_truth"), 2))
+    assert np.isnan(made["overall_prevalence"]).all()
+    assert made.cautions[0].name == "stratum-priors"
     assert np.isfinite(made["prevalence", "s0"]).all()
 
 
-@pytest.mark.parametrize("design", ["by_truth", "random", "by_verdict"])
+def test_labels_by_verdict_are_counted_by_verdict():
+    # 1000 labels, of which one stratum has too few fails
+    for failed, answered in ((100, True), (99, False)):
+        passed = [500 - failed, 100]
+        cells = [900, 900], [600, 600]
+        good = np.array(passed) - 20 + 30  # of passes all but 20, of fails 30
+        labels = np.array(passed) + failed
+        caught = np.full(2, failed - 30)
+        counts = P.Counts(*cells, good, np.array(passed) - 20, labels - good, caught,
+                          calibration="by_verdict", systems="ab", dim="stratum")  # fmt: skip
+        assert counts.labelled_pass.tolist() == passed
+        assert np.isfinite(P.exact(counts)["overall_prevalence"]).all() == answered
+
+
+@pytest.mark.parametrize("design", ["random", "by_verdict"])
 def test_many_labels_in_each_stratum_leave_the_priors_nothing_to_say(design):
     counts = P.Counts(80_000, 28_000, 16_000, 14_400, 16_000, 14_400, calibration=design)
     value, low, high = P.exact(counts)["prevalence"]
     found = P.exact(split(counts, 5))["overall_prevalence"]
     assert_allclose(found, [value, low, high], atol=(high - low) / 2 / 1.96 / 3)
-
-
-def test_a_stratum_of_one_class_is_checked_by_counting_its_priors_twice():
-    # no stratum has a label of a bad item, so that no closed form tells where the data put it
-    cells = (20, 18, 4, 4, 0, 0)
-    counts = P.Counts(
-        *(np.full(20, n) for n in cells),
-        calibration="random",
-        systems=[str(i) for i in range(20)],
-        dim="stratum",
-    )
-    made = P.exact(counts)
-    assert np.isnan(made["overall_prevalence"]).all()
-    assert made.cautions[0].name == "stratum-priors"
-    assert made["prevalence", "0"].value < P.exact(counts.merged())["prevalence"].low
 
 
 @pytest.mark.parametrize("rates", [(0.9, 0.9), (0.9, 0.7)])
@@ -343,7 +356,7 @@ def test_a_stratum_without_an_answer_leaves_none_overall():
     made = P.rogan_gladen(counts)
     assert np.isnan(made["overall_prevalence"]).all()
     assert "empty-stratum" in {c.name for c in made.cautions}
-    assert np.isfinite(P.exact(counts)["overall_prevalence"]).all()
+    assert np.isfinite(P.exact(counts).quantities["prevalence"].value).all()
 
 
 # Known propensities ------------------------------------------------------------------------------
@@ -581,7 +594,7 @@ def test_external_labels_are_read_with_the_same_columns():
     how = {"calibration": "random", "by": "system"}
     counts = P.Counts.from_frame(table, external_labels=more, **how)
     assert counts.external_labels.tolist() == [[0, 2], [0, 1], [0, 1], [0, 0]]
-    assert counts.system("b").elsewhere.tolist() == [2, 1, 1, 0]
+    assert counts.system("b").external_labels.tolist() == [2, 1, 1, 0]
     with pytest.raises(bj.InputError, match="1 rows have no human label"):
         P.Counts.from_frame(table, external_labels=more.assign(truth=[1, 0, None]), **how)
     with pytest.raises(bj.InputError, match=r"\['c'\] are not among"):
