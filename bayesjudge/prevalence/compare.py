@@ -124,8 +124,8 @@ def compare(
         ``value``, ``low``, ``high``, ``width``, ``interval``; ``assumes``, in words; ``suited``,
         whether the declared label design grants it; ``contradicted_by``, the names of the cautions
         that contradict it; ``mc_errors``, by how many Monte Carlo errors the sampled mean is off
-        the exact one of the same model (separate rates; beyond 4 one is wrong). Closed forms that refuse are
-        not there.
+        the exact one of the same model (separate rates; beyond 4 one is wrong). Closed forms
+        that refuse are not there.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def compare(
     results = list(closed_forms(counts, ci_prob=ci_prob, mismatched=True))
     same = fit is not None and not fit.spec._pools and model in (None, fit.spec)
     model = fit.spec if same else model
-    made = None if counts.propensity is not None else exact(counts, model, ci_prob=ci_prob)
+    made = exact(counts, model, ci_prob=ci_prob) if counts.has_quadrature else None
     results += [one for one in (made, fit and fit.estimate(ci_prob=ci_prob)) if one is not None]
     answer = OVERALL if counts.dim == "stratum" else "prevalence"
     table = compare_results(*(one.only(answer) for one in results), ci_prob=ci_prob)

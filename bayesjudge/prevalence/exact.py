@@ -62,8 +62,8 @@ def exact(
     Raises
     ------
     InputError
-        Where `ci_prob` or `interval` is unknown, or labels have known propensities: the shares of
-        their classes are unknown too, which takes `fit`.
+        Where `ci_prob` or `interval` is unknown, labels have known propensities (the shares of
+        their classes are unknown too), or the design a likelihood of its own: both take `fit`.
 
     Notes
     -----
@@ -88,7 +88,8 @@ def exact(
     check_ci_prob(ci_prob)
     with checking("exact") as require:
         require(interval in INTERVALS, f"expected one of {list(INTERVALS)}, got {interval!r}")
-        require(counts.propensity is None, "known propensities have no quadrature; use fit")
+        kind = "known propensities" if counts.design.likelihood is None else counts.design.name
+        require(counts.has_quadrature, f"{kind}: no quadrature; use fit")
     model = model or (PredictiveValues() if counts.predictive else ErrorRates())
     with checking("exact") as require:
         model._suits_priors(counts, require)

@@ -89,7 +89,9 @@ def test_delta_method_is_the_spread_of_simulated_estimates():
 
 def test_a_judge_who_tells_two_classes_apart_in_no_way_is_refused():
     with pytest.raises(bj.UninformativeJudgeError, match="has no inverse"):
-        classes.class_shares(classes.ClassCounts([5, 5, 5], [[4, 2, 2], [4, 2, 2], [0, 3, 7]], **THREE))
+        classes.class_shares(
+            classes.ClassCounts([5, 5, 5], [[4, 2, 2], [4, 2, 2], [0, 3, 7]], **THREE)
+        )
 
 
 # The model ---------------------------------------------------------------------------------------
@@ -157,7 +159,9 @@ def test_rows_are_counted_by_class():
 
 def test_problems_are_told_together():
     with pytest.raises(bj.InputError) as error:
-        classes.ClassCounts([5, -1], [[1, 2], [3, 4.5]], classes=["a", "a"], calibration="by_verdict")
+        classes.ClassCounts(
+            [5, -1], [[1, 2], [3, 4.5]], classes=["a", "a"], calibration="by_verdict"
+        )
     assert len(error.value.problems) == 4
     with pytest.raises(bj.InputError, match="no labelled item is 'b'"):
         classes.ClassCounts([5, 1], [[1, 2], [0, 0]], classes=["a", "b"], calibration="random")

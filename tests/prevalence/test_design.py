@@ -55,7 +55,8 @@ def test_best_allocation_beats_every_other_and_the_algorithm():
     for rate in (0.35, 0.5, 0.8):
         best = budget.best_allocation(60, rate, **JUDGE, pilot=10)
         widths = {
-            m1: budget.interval_width(m1, 60 - m1, rate, **JUDGE, clipped=False) for m1 in range(10, 51)
+            m1: budget.interval_width(m1, 60 - m1, rate, **JUDGE, clipped=False)
+            for m1 in range(10, 51)
         }
         assert min(widths, key=widths.get) == best.correct_n
         adaptive = budget.allocate(60, rate, **JUDGE)

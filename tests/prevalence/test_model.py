@@ -117,7 +117,9 @@ def test_ten_billion_items_do_not_wrap_around():
     counts = P.Counts(10**10, 62 * 10**8, 100, 90, 100, 70, calibration="by_truth")
     fit = P.fit(counts, random_seed=1)
     assert fit.draws("pass_rate").mean() == pytest.approx(0.62, abs=1e-4)
-    assert_mc_mean(fit.idata["posterior"]["prevalence"], posterior_of(counts, flat_model(counts)).mean)
+    assert_mc_mean(
+        fit.idata["posterior"]["prevalence"], posterior_of(counts, flat_model(counts)).mean
+    )
 
 
 @pytest.mark.sampling

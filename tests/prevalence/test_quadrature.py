@@ -172,7 +172,9 @@ def test_swapping_the_labels_mirrors_the_posterior():
 
 
 def test_shortest_interval_is_shorter_and_holds_as_much():
-    found = posterior_of(P.Counts(1000, 330, 100, 92, 100, 68, calibration="by_truth"), P.ErrorRates())
+    found = posterior_of(
+        P.Counts(1000, 330, 100, 92, 100, 68, calibration="by_truth"), P.ErrorRates()
+    )
     eti, hdi = found.interval(0.95, "eti"), found.interval(0.95, "hdi")
     assert np.diff(hdi) < np.diff(eti)
     for low, high in (eti, hdi):
@@ -180,7 +182,9 @@ def test_shortest_interval_is_shorter_and_holds_as_much():
 
 
 def test_shortest_interval_can_hold_the_end_of_the_range():
-    found = posterior_of(P.Counts(1000, 0, 100, 99, 100, 100, calibration="by_truth"), P.ErrorRates())
+    found = posterior_of(
+        P.Counts(1000, 0, 100, 99, 100, 100, calibration="by_truth"), P.ErrorRates()
+    )
     assert found.interval(0.95, "hdi")[0] == 0
     assert found.interval(0.95, "eti")[0] > 0
     mirrored = P.Counts(1000, 1000, 100, 100, 100, 99, calibration="by_truth")

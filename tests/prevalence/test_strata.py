@@ -212,7 +212,12 @@ def test_strata_share_the_imaginary_items(tuned):
 def test_exact_has_an_overall_value_by_the_number_of_labels():
     """Whatever the labels say: a rule that looked at them would select among tables."""
     rng = np.random.default_rng(6)
-    for strata, labels, answered in ((1, 5, True), (2, 200, True), (2, 199, False), (3, 299, False)):
+    for strata, labels, answered in (
+        (1, 5, True),
+        (2, 200, True),
+        (2, 199, False),
+        (3, 299, False),
+    ):
         for _ in range(3):
             good = rng.binomial(labels, rng.random(), strata)
             cells = (np.full(strata, 300), rng.integers(1, 300, strata), good)
@@ -464,7 +469,7 @@ def test_the_model_of_propensities_is_strata_whose_shares_are_unknown():
     draws = fit.idata["posterior"]["overall_prevalence"]
     assert_mc_mean(draws, share @ mean)
     assert_mc_sd(draws, np.sqrt(square - (share @ mean) ** 2))
-    with pytest.raises(bj.InputError, match="known propensities have no quadrature"):
+    with pytest.raises(bj.InputError, match="known propensities: no quadrature"):
         P.exact(PROPENSITY)
 
 
@@ -562,7 +567,8 @@ def test_external_labels_tell_the_rates_only(calibration):
 
 def test_closed_forms_take_each_label_for_what_it_tells():
     both = {
-        d: P.Counts(*CELLS, calibration=d, external_labels=EXTERNAL) for d in ("random", "by_verdict")
+        d: P.Counts(*CELLS, calibration=d, external_labels=EXTERNAL)
+        for d in ("random", "by_verdict")
     }
     summed = P.Counts(60, 40, 34, 30, 28, 19, calibration="by_truth")
     assert_allclose(
