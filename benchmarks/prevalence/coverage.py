@@ -44,7 +44,7 @@ import pandas as pd
 from scipy.special import gammaln, xlog1py, xlogy
 
 from bayesjudge.core.intervals import wilson, z_score
-from bayesjudge.prevalence import formulas
+from bayesjudge.prevalence import _formulas as formulas
 
 RESULTS = Path(__file__).parent / "results"
 CI_PROB = 0.95

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from oracles import unit_nodes
 
 import bayesjudge as bj
-from bayesjudge.prevalence.quadrature import posterior_of
+from bayesjudge.prevalence._quadrature import posterior_of
 from benchmarks.prevalence import coverage as study
 
 pytestmark = pytest.mark.slow

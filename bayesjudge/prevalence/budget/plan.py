@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from scipy.special import betaincinv
 
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.intervals import wilson, z_score
-from bayesjudge.prevalence import formulas
-from bayesjudge.prevalence.design import Allocation, allocate, check_rates, interval_width
-from bayesjudge.prevalence.model import Priors
-from bayesjudge.prevalence.preposterior import Expected, expected_width
+from bayesjudge.prevalence import _formulas as formulas
+from bayesjudge.prevalence.budget.allocation import (
+    Allocation,
+    allocate,
+    check_rates,
+    interval_width,
+)
+from bayesjudge.prevalence.budget.expected_width import Expected, expected_width
+from bayesjudge.prevalence.model import ErrorRates, PredictiveValues
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COLUMNS = ["labelled", "strategy", "calibration", "correct_n", "incorrect_n"]
 COLUMNS += ["width", "expected_width", "mc_error"]
@@ -37,7 +44,8 @@ def plan(
     sensitivity: float,
     specificity: float,
     items: int,
-    priors: Priors = Priors(),
+    model: ErrorRates = ErrorRates(),
+    by_verdict: PredictiveValues = PredictiveValues(),
     pilot: int = 10,
     ci_prob: float = 0.95,
     repeats: int = 64,
@@ -53,8 +61,10 @@ def plan(
         What is assumed to be true, in [0, 1].
     items : int
         Test items that the judge sees.
-    priors : Priors, default ``Priors()``
-        Of the model that will be fitted.
+    model : ErrorRates
+        That will be fitted; flat priors by default.
+    by_verdict : PredictiveValues
+        That will be fitted to labels chosen by verdict.
     pilot : int, default 10
         Of the adaptive allocation: each kind gets at least so many.
     ci_prob : float, default 0.95
@@ -97,17 +107,28 @@ def plan(
             require(m >= 2 * pilot, f"labelled={m} is less than twice the pilot, {pilot}")
     rng = np.random.default_rng(random_seed)
     seed = int(rng.integers(2**32))  # the same random numbers for every row, so that rows compare
-    simulated: dict[str, Any] = {"priors": priors, "ci_prob": ci_prob, "repeats": repeats}
+    simulated: dict[str, Any] = {"ci_prob": ci_prob, "repeats": repeats}
+    models = {"by_verdict": by_verdict}
     rows = [
         (m, way.strategy, way.calibration, *way.kinds, way.width, way.expected[0], way.expected[2])
         for m in labelled
-        for way in _ways(int(m), rates, items, pilot, {**simulated, "random_seed": seed})
+        for way in _ways(
+            int(m), rates, items, pilot, {**simulated, "random_seed": seed}, models, model
+        )
     ]
+    import pandas as pd
+
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def _ways(
-    m: int, rates: dict[str, float], items: int, pilot: int, simulated: dict[str, Any]
+    m: int,
+    rates: dict[str, float],
+    items: int,
+    pilot: int,
+    simulated: dict[str, Any],
+    models: dict[str, Any],
+    model: ErrorRates,
 ) -> Iterator[_Way]:
     good, hit, caught = rates.values()
     pass_rate = good * hit + (1 - good) * (1 - caught)
@@ -117,11 +138,18 @@ def _ways(
 
     def posterior(calibration: str, labels: Any) -> Expected:
         assumed: dict[str, Any] = {**rates, "items": items, **simulated}
-        return expected_width(**assumed, labelled=labels, calibration=calibration)
+        spec = models.get(calibration, model)
+        return expected_width(**assumed, labelled=labels, calibration=calibration, model=spec)
 
     mixture = Allocation(m * good, m * (1 - good))
     _, low, high = wilson(m * good, m, simulated["ci_prob"])
-    yield _Way("people only", "random", mixture, high - low, _people(m, good, **simulated))
+    yield _Way(
+        "people only",
+        "random",
+        mixture,
+        high - low,
+        _people(m, good, model.prevalence, **simulated),
+    )
     shares = np.array(
         [good * hit, good * (1 - hit), (1 - good) * (1 - caught), (1 - good) * caught]
     )
@@ -144,11 +172,11 @@ def _ways(
 
 
 def _people(
-    m: int, good: float, *, priors: Priors, ci_prob: float, repeats: int, random_seed: int
+    m: int, good: float, prior: Any, *, ci_prob: float, repeats: int, random_seed: int
 ) -> Expected:
     """Width of the posterior that labels alone give: a Beta."""
     seen = np.random.default_rng(random_seed).binomial(m, good, repeats)
-    shape = priors.prevalence.alpha + seen, priors.prevalence.beta + m - seen
+    shape = prior.alpha + seen, prior.beta + m - seen
     low, high = (betaincinv(*shape, (1 + side * ci_prob) / 2) for side in (-1, 1))
     widths = high - low
     sd = float(widths.std(ddof=1))

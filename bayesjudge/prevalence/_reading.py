@@ -10,44 +10,12 @@ import pandas as pd
 
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.tables import count_rows, require_distinct, spell, to_binary
-from bayesjudge.prevalence.checked import LABELS
+from bayesjudge.prevalence.labelling import design_of
 
-#: How labelled items can have been chosen, and what carries over from them to the other items.
-CALIBRATIONS: dict[str, str] = {
-    "random": "labelled items are a random sample of the same items",
-    "by_truth": "so many good and so many bad ones were labelled (balanced by the human label)",
-    "separate": (
-        "labelled items come from another data set or run, under the same judge, and the share of "
-        "good ones may differ (label shift)"
-    ),
-    "by_verdict": "so many passes and so many fails of the judge were labelled",
-    "known_propensity": "each item was labelled with a known probability of its own",
-}
-#: Those that need no more than counts.
-PLAIN = ("random", "by_truth", "separate", "by_verdict")
+#: External labels, in this order.
+LABELS = ("correct_n", "correct_pass", "incorrect_n", "incorrect_fail")
 #: More probabilities of labelling than this are not strata any more.
 MOST_PROPENSITIES = 20
-
-
-def require_calibration(
-    calibration: object, require: Any, known: Sequence[str] = tuple(CALIBRATIONS)
-) -> None:
-    """Note a problem unless `calibration` is one of `CALIBRATIONS`.
-
-    Parameters
-    ----------
-    calibration : object
-        What the user gave.
-    require : callable
-        From `bayesjudge.core.errors.checking`.
-    known : sequence of str
-        Designs that are understood here.
-    """
-    choices = "; ".join(f"{name!r}: {CALIBRATIONS[name]}" for name in known)
-    require(
-        calibration in known,
-        f"calibration={calibration!r}: how were the labelled items chosen? {choices}",
-    )
 
 
 def read_counts(
@@ -57,51 +25,23 @@ def read_counts(
     verdict: str | Sequence[str],
     truth: str,
     groups: dict[str, str | None],
-    elsewhere: Any,
+    external_labels: Any,
     **how: Any,
 ) -> dict[str, Any]:
-    """Count a table, and labels from elsewhere; the arguments are those of `Counts.from_frame`.
-
-    Parameters
-    ----------
-    table : dataframe
-        One row an item.
-    calibration : str
-        How the labelled rows were chosen.
-    verdict : str or sequence of str
-        Columns of the judge's verdicts, or of several judges'.
-    truth : str
-        Column of the human label.
-    groups : dict of str to str or None
-        Column by ``by``, ``stratum`` and ``propensity``.
-    elsewhere : dataframe or None
-        Further labelled rows.
-    **how
-        The rest of `count_cells`.
-
-    Returns
-    -------
-    dict
-        The arguments of `Counts`.
-
-    Raises
-    ------
-    InputError
-        As `Counts.from_frame`.
-    """
+    """Count a table and external labels; the arguments are those of `Counts.from_frame`."""
+    design = design_of(calibration)
     judges = [verdict] if isinstance(verdict, str) else list(verdict)
     given = {name: column for name, column in groups.items() if column is not None}
     with checking("prevalence.Counts.from_frame") as require:
-        require_calibration(calibration, require)
         unparsed = how["unparsed"]
         require(unparsed in (None, "fail", "drop"), f"unparsed={unparsed!r}: fail or drop")
         require(len(set(judges)) == len(judges) > 0, f"verdict columns must differ, got {judges}")
         several = [*given, *(["several verdict columns"] if len(judges) > 1 else [])]
         require(len(several) < 2, f"{several}: one at a time, so take a part of the table first")
-        known = calibration == "known_propensity"
+        known = design.name == "known_propensity"
         words = "calibration='known_propensity' and propensity= (a column) come together"
         require(known == ("propensity" in given), words)
-        require(not known or elsewhere is None, "known propensities take no labels from elsewhere")
+        require(not known or external_labels is None, "known propensities take no external labels")
     kind, column = next(iter(given.items()), ("", None))
 
     def count(rows: Any) -> tuple[dict[str, Any], tuple[str, ...] | None]:
@@ -114,16 +54,16 @@ def read_counts(
     made = {**counted, "calibration": calibration, "systems": names}
     kinds = {"by": "system", "": "system"}
     made["dim"] = "judge" if len(judges) > 1 else kinds.get(kind, "stratum")
-    if elsewhere is not None:
-        made["elsewhere"] = _labels_alone(*count(elsewhere), names)
+    if external_labels is not None:
+        made["external_labels"] = _labels_alone(*count(external_labels), names)
     return _by_propensity(made) if kind == "propensity" else made
 
 
 def _labels_alone(
     counted: dict[str, Any], names: tuple[str, ...] | None, wanted: tuple[str, ...] | None
 ) -> np.ndarray:
-    """Labels from elsewhere, in the order of the table's systems."""
-    with checking("elsewhere") as require:
+    """Labels from external_labels, in the order of the table's systems."""
+    with checking("external_labels") as require:
         rows = int(np.sum(counted["test_n"]))
         require(rows == 0, f"{rows} rows have no human label; leave them out: they tell nothing")
         strange = sorted(set(names or ()) - set(wanted or ()))
@@ -172,33 +112,7 @@ def count_cells(
     meanings: tuple[Any, Any, Any],
     unparsed: str | None,
 ) -> tuple[dict[str, Any], tuple[str, ...] | None]:
-    """Count items by verdict and label; the arguments are those of `Counts.from_frame`.
-
-    Parameters
-    ----------
-    table : dataframe
-        One row an item.
-    columns : tuple of str
-        Verdict and truth.
-    by, item : str or None
-        Columns that name the system, and the item within it.
-    meanings : tuple
-        What means pass, fail and missing: a value, a list or None each.
-    unparsed : {"fail", "drop"} or None
-        What to do with rows that have no verdict.
-
-    Returns
-    -------
-    counts : dict
-        The fields of `Counts`, one number each or one a system.
-    systems : tuple of str or None
-        Their names.
-
-    Raises
-    ------
-    InputError
-        As `Counts.from_frame`.
-    """
+    """Count items by verdict and label; the arguments are those of `Counts.from_frame`."""
     verdict, truth = columns
     if item is not None:
         require_distinct(table, *([by] if by else []), item)

@@ -1,4 +1,4 @@
-"""More than two classes: what share of outputs is of each, when the judge mixes them up?"""
+"""`ClassCounts`: verdicts and labels of several classes."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ import pandas as pd
 from scipy.special import bdtr, chdtrc
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import Caution
+from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.tables import count_rows, spell
 from bayesjudge.prevalence.cautions import SHIFT_P
-from bayesjudge.prevalence.described import SAME_JUDGE, SAMPLED
+from bayesjudge.prevalence.labelling import LabelDesign, design_of
 
 SOURCE = "Lee et al. (2025), Section 9 and Appendix B.3; Buonaccorsi (2010)"
 #: Two classes whose verdicts differ no more surely than this are not told apart.
 WEAK_P = 0.05
-CLASS_CALIBRATIONS = ("random", "by_truth", "separate")
-ASSUMED = {
-    "random": SAMPLED,
-    "by_truth": SAME_JUDGE.replace("sensitivity and specificity", "confusions"),
-    "separate": SAME_JUDGE.replace("sensitivity and specificity", "confusions"),
-}
+#: Label designs of several classes.
+CALIBRATIONS = ("random", "by_truth", "separate")
+SAME_CONFUSIONS = Assumption(
+    "same-judge", "the judge has the same confusions on labelled and on test items"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +40,7 @@ class ClassCounts:
     classes : sequence of str
         Names, in the order of rows and columns.
     calibration : {"random", "by_truth", "separate"}
-        How the labelled items were chosen; see `CALIBRATIONS`.
+        How the labelled items were chosen; see `bayesjudge.prevalence.LabelDesign`.
     credit : sequence of float, optional
         What an item of each class counts, such as 1, 1/2 and 0 for win, tie and loss. The mean
         credit is the ``win_rate``.
@@ -75,9 +74,8 @@ class ClassCounts:
         object.__setattr__(self, "classes", classes)
         size, subject = len(classes), "prevalence.ClassCounts"
         with checking(subject) as require:
-            known = self.calibration in CLASS_CALIBRATIONS
-            words = f"calibration must be one of {CLASS_CALIBRATIONS}, got {self.calibration!r}"
-            require(known, words)
+            words = f"calibration must be one of {CALIBRATIONS}, got {self.calibration!r}"
+            require(self.calibration in CALIBRATIONS, words)
             require(size >= 2 and len(set(classes)) == size, f"classes must differ: {classes}")
             if self.credit is not None:
                 credit = tuple(map(float, self.credit))
@@ -97,6 +95,11 @@ class ClassCounts:
             require(self.test.sum() > 0, "there are no test items")
             for name, n in zip(classes, self.labelled.sum(axis=1), strict=True):
                 require(n > 0, f"no labelled item is {name!r}; label some, or merge classes")
+
+    @property
+    def design(self) -> LabelDesign:
+        """How the labelled items were chosen."""
+        return design_of(self.calibration)
 
     @property
     def confusion(self) -> np.ndarray:
@@ -228,6 +231,15 @@ def _tallied(rows: pd.DataFrame, verdict: str, truth: str, names: list[str]) -> 
         "labelled": known.reindex(index=names, columns=names, fill_value=0).to_numpy(),
         "classes": names,
     }
+
+
+def judged(counts: ClassCounts) -> tuple[tuple[Assumption, ...], tuple[Caution, ...]]:
+    """Assumptions, each with the cautions that contradict it, and all cautions."""
+    cautions = tuple(class_cautions(counts))
+    shifted = tuple(c.name for c in cautions if c.name == "label-shift")
+    sampled = counts.design.same_items
+    assumed = counts.design.assumption if sampled else SAME_CONFUSIONS
+    return (assumed._replace(contradicted_by=shifted if sampled else ()),), cautions
 
 
 def class_cautions(counts: ClassCounts) -> Iterator[Caution]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.optimize import nnls
 
 from bayesjudge.core.errors import UninformativeJudgeError, checking
-from bayesjudge.core.intervals import z_score
-from bayesjudge.core.estimate import Caution, Estimate
-from bayesjudge.prevalence.classes import ASSUMED, SOURCE, ClassCounts, class_cautions
+from bayesjudge.core.estimate import Caution, Estimate, Quantity
+from bayesjudge.core.intervals import wilson, z_score
+from bayesjudge.prevalence.classes.data import SAME_CONFUSIONS, SOURCE, ClassCounts, judged
+from bayesjudge.prevalence.labelling import ERRORS_CANCEL
 
 
 def class_shares(
@@ -34,9 +35,9 @@ def class_shares(
     Returns
     -------
     Estimate
-        ``prevalence[class]``, shares of items, with delta-method intervals; both are cut off at 0
-        and 1, and the inverse's own value is kept as ``raw``. Where classes have a credit, also
-        ``win_rate``, their mean credit.
+        ``prevalence`` by class, shares of items, with delta-method intervals; both are cut off at 0
+        and 1, and the inverse's own value is kept as ``raw``. ``confusion`` by class and verdict,
+        with Wilson's intervals. If classes have a credit, also ``win_rate``, their mean credit.
 
     Raises
     ------
@@ -49,7 +50,7 @@ def class_shares(
     --------
     >>> counts = ClassCounts([50, 30, 20], [[18, 1, 1], [2, 15, 3], [0, 4, 16]],
     ...                      classes=["win", "tie", "loss"], calibration="by_truth")
-    >>> class_shares(counts).table["value"].round(3).tolist()
+    >>> class_shares(counts).quantities["prevalence"].value.round(3).tolist()
     [0.52, 0.324, 0.157]
     """
     with checking("class_shares") as require:
@@ -69,21 +70,39 @@ def class_shares(
         worst = counts.classes[int(raw.argmin())]
         text = f"the inverse puts the share of {worst!r} at {raw.min():.3f}, below 0"
         cautions.append(Caution("outside-simplex", text))
-    rows = {
-        f"prevalence[{name}]": tuple(map(float, row))
-        for name, *row in zip(counts.classes, value, *ends, raw, strict=True)
-    }
+    by_class = {"class": counts.classes}
+    made: dict[str, Any] = {}
     if counts.credit is not None:
-        rows = {"win_rate": _credited(counts, value, raw, z), **rows}
+        made["win_rate"] = _credited(counts, value, raw, z)
+    made["prevalence"] = Quantity.over((value, *ends, raw), by_class)
+    sizes = counts.labelled.sum(axis=1, keepdims=True)
+    shares = wilson(counts.labelled, np.broadcast_to(sizes, counts.labelled.shape), ci_prob)
+    made["confusion"] = Quantity.over(shares, {**by_class, "verdict": counts.classes})
+    assumptions, raised = judged(counts)
+    told = (SAME_CONFUSIONS,) if counts.design.same_items else assumptions
     words = {"inverse": "confusion-matrix inverse", "least_squares": "constrained least squares"}
-    return Estimate.from_rows(
-        rows,
+    return Estimate(
+        made,
         method=f"Classes, {words[method]}",
         ci_prob=ci_prob,
         source=SOURCE,
-        interval="delta method",
-        assumptions=(ASSUMED["separate"],),
-        cautions=(*cautions, *class_cautions(counts)),
+        interval={"confusion": "Wilson", "prevalence": "delta method", "win_rate": "delta method"},
+        assumptions=told,
+        cautions=(*cautions, *raised),
+    )
+
+
+def judge_shares(counts: ClassCounts, *, ci_prob: float = 0.95) -> Estimate:
+    """Shares of the judge's own verdicts, with Wilson's intervals."""
+    seen = counts.test + (counts.labelled.sum(axis=0) if counts.design.same_items else 0)
+    columns = wilson(seen, np.full_like(seen, seen.sum()), ci_prob)
+    return Estimate(
+        {"prevalence": Quantity.over(columns, {"class": counts.classes})},
+        method="Judge's shares",
+        ci_prob=ci_prob,
+        source="Wilson (1927)",
+        interval="Wilson",
+        assumptions=(ERRORS_CANCEL,),
     )
 
 
