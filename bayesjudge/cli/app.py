@@ -133,6 +133,8 @@ def _as_options(text: str, app: App, tokens: Sequence[str]) -> str:
     if len(tokens) > 1 and tokens[1] in step:  # a command within a command
         step = step[tokens[1]]
     command = step.default_command
+    for words, option in getattr(command, "spelled", {}).items():
+        text = text.replace(words, option)
     for name in inspect.signature(command).parameters if command else ():
         option = "--" + name.replace("_", "-")
         text = re.sub(rf"\b{name}s?='(\w+)'", rf"{option} \1", text)

@@ -262,7 +262,8 @@ def opening(console: Console, title: str, inputs: Mapping[str, Any]) -> None:
     console.print(_visible(title), style="bold")
     width = max(map(len, inputs), default=0)
     for name, value in inputs.items():
-        console.print(_visible(f"  {name:<{width}}  {value}"))
+        first, later = f"  {name:<{width}}  ", " " * (width + 4)
+        _wrapped(console, str(value), first, later)
 
 
 def table(
@@ -285,7 +286,7 @@ def table(
     columns = [c for c in NUMBERS if c != "truth" or truth]
     labels = [_visible(label(r.quantity, r.entry[1:]) if named else _where(r)) for r in found]
     labelled = any(labels)
-    methods = [story.brief(r.method) for r in found]
+    methods = [_visible(story.brief(r.method)) for r in found]
     numbers = [[*r.numbers, *([truth.get(r.entry, math.nan)] if truth else [])] for r in found]
     cells = [[_number(x) for x in row] for row in numbers]
     head = "quantity" if named else story.answer
@@ -312,6 +313,9 @@ def table(
         grid.add_row(*start, method, *row, *([_visible(one.interval)] if roomy else []))
     # a blank line above, but where a single row continues the table
     console.print(*([""] if not more or len(set(labels)) > 1 else []), grid, sep="\n")
+    if not roomy:
+        told = [(r.method, f"{r.interval} interval") for r in found if r.interval]
+        _section(console, "", _by_text(told, story))
 
 
 def _where(record: Record) -> str:
@@ -364,10 +368,15 @@ def _section(console: Console, heading: str, lines: Sequence[str]) -> None:
         return
     console.print(*([f"\n{heading}"] if heading else [""]), style="bold")
     for line in lines:
-        wrapped = textwrap.wrap(
-            line, max(console.width - 1, 40), initial_indent="  ", subsequent_indent="    "
-        )
-        console.print("\n".join(map(_visible, wrapped)), soft_wrap=True)
+        _wrapped(console, line, "  ", "    ")
+
+
+def _wrapped(console: Console, text: str, first: str, later: str) -> None:
+    width = max(console.width - 1, 40)
+    lines = textwrap.wrap(
+        _visible(text), width, initial_indent=_visible(first), subsequent_indent=later
+    )
+    console.print("\n".join(lines or [first.rstrip()]), soft_wrap=True)
 
 
 def _visible(text: str) -> str:

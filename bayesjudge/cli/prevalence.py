@@ -184,6 +184,8 @@ def prevalence(
 
 # what `bayesjudge.cli.app` says if one of these options is missing
 prevalence.lessons = {"--calibration": LESSON}  # type: ignore[attr-defined]
+# how it spells what the module says to those who write Python
+prevalence.spelled = {"PooledErrorRates()": "--pooling partial"}  # type: ignore[attr-defined]
 
 
 def answer(
@@ -241,6 +243,9 @@ def _model(
             f"--pooling {pooling}: labels by verdict tell predictive values, which do not carry "
             "over from one system to another; leave it out",
         )
+        alone = counts.systems is None or counts.dim == "judge"
+        several = not (alone and pooling in ("partial", "full"))
+        require(several, f"--pooling {pooling} needs several systems (--by) or strata")
         read = {name: _belief(name, text, require) for name, text in given.items()}
     rates: dict[str, Any] = {"better_than_chance": better_than_chance}
     if counts.predictive:
