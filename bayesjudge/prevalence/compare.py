@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ from bayesjudge.prevalence.closed_form import (
 )
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.exact import exact
-from bayesjudge.prevalence.labelling import DESIGNS
+from bayesjudge.prevalence.labelling import DESIGNS, LabelDesign
 from bayesjudge.prevalence.model import PredictiveValues, PrevalenceModel
 
 if TYPE_CHECKING:
@@ -202,15 +202,23 @@ def compare_designs(
         known = counts.propensity is not None
         require(not known, "labels have known propensities: no other design describes them")
     tables = []
+    for design, made in designs_of(counts, model, ci_prob=ci_prob):
+        table = made.table
+        table.insert(0, "calibration", design.name)
+        table.insert(1, "declared", design.name == counts.design.name)
+        table.insert(2, "assumes", design.meaning)
+        tables.append(table.assign(width=table["high"] - table["low"]))
+    return pd.concat(tables, ignore_index=True)
+
+
+def designs_of(
+    counts: Counts, model: PrevalenceModel | None, *, ci_prob: float
+) -> Iterator[tuple[LabelDesign, Estimate]]:
+    """Each label design with the exact posterior that it would give; see `compare_designs`."""
     for name in PLAIN:
         assumed = replace(counts, calibration=name)
         suits = model is not None and isinstance(model, PredictiveValues) == assumed.predictive
-        made = exact(assumed, model if suits else None, ci_prob=ci_prob).table
-        made.insert(0, "calibration", name)
-        made.insert(1, "declared", name == counts.design.name)
-        made.insert(2, "assumes", DESIGNS[name].meaning)
-        tables.append(made.assign(width=made["high"] - made["low"]))
-    return pd.concat(tables, ignore_index=True)
+        yield DESIGNS[name], exact(assumed, model if suits else None, ci_prob=ci_prob)
 
 
 def contrasts(fit: Fit, *, ci_prob: float = 0.95) -> pd.DataFrame:
