@@ -10,7 +10,7 @@ that the scale allows. One pseudo-neighbour has moved as far as it can. With it
 * the upper credible bound of the mean square is Gaffke's.
 
 The same mass spread over all sizes of shift gives bounds of the RMS shift that are too small more
-often than they say. ``benchmarks/bias_certificates.py`` measures that, and what certificates from
+often than they say. ``benchmarks/bias/certificates.py`` measures that, and what certificates from
 each of these bounds are worth.
 """
 

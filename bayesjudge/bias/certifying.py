@@ -212,7 +212,7 @@ def _road_cautions(road: str, source: Any) -> list[Caution]:
             Caution(
                 "estimation-error-ignored",
                 "the measured RMS shift is taken as true; with few neighbours such a certificate "
-                "is often false (benchmarks/bias_certificates.py)",
+                "is often false (benchmarks/bias/certificates.py)",
             )
         )
     if road == "predictive":

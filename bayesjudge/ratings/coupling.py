@@ -14,7 +14,7 @@ u of its ratings it answers as one of them would, this time; and what it says of
 w and a low :math:`\kappa`; one that mixes people's answers with its own has a high u. How far it
 follows people is :math:`f = 1 - (1-u)(1-w)`, uniform before the ratings, since
 :math:`(u, (1-u)w, 1-f)` is Dirichlet with weights (1/2, 1/2, 1). With w alone, agreement of judges
-of the second kind was understated (``benchmarks/ratings_best.py``).
+of the second kind was understated (``benchmarks/ratings/best.py``).
 
 People's mean and spread, and how everybody chooses from a response set, are taken from the fit draw
 by draw. Nothing flows back: judges do not shape what is believed of people's mean, and each judge

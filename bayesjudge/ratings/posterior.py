@@ -62,7 +62,7 @@ def performance(
     -----
     Tied, agreement is still understated a little where ratings are few, and intervals are somewhat
     too narrow for judges that the assumed tie does not fit: the caution ``assumed-tie``.
-    ``benchmarks/ratings_best.py`` shows by how much, and how P(judge is best) fares, with known
+    ``benchmarks/ratings/best.py`` shows by how much, and how P(judge is best) fares, with known
     judges at 1 to 100 choices an item.
     """
     ratings = fit.data

@@ -96,7 +96,7 @@ def choices_alone(chosen: np.ndarray, endorsed: np.ndarray) -> tuple[np.ndarray,
     Their choices fix the mean share of choices, and leave open what lies behind it. Many choices
     an item say more only by the shape that the model assumes of how items differ: the posterior
     then has several modes, narrow and apart, which no chain moves between
-    (``benchmarks/ratings_varierr.py``).
+    (``benchmarks/ratings/varierr.py``).
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ METHODS: dict[str, str] = {
 
 #: The posterior's interval is asked for at this share of the error probability before the rule
 #: stops. To look after each batch is to stop early where the scores so far agree too well by
-#: chance; benchmarks/repeats_coverage.py shows what that costs and what this restores.
+#: chance; benchmarks/repeats/coverage.py shows what that costs and what this restores.
 LOOKING = 0.5
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import bdtr
 
 from bayesjudge import bias
-from benchmarks import bias_certificates as study
+from benchmarks.bias import certificates as study
 
 NAMES = list(study.distributions(0.05))
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from bayesjudge import prevalence
-from benchmarks import strata_prevalence as study
+from benchmarks.prevalence import strata as study
 
 OWN = {
     "Rogan-Gladen": prevalence.rogan_gladen,

@@ -1,4 +1,4 @@
-"""A run in a process of its own, for test_runner.py and benchmarks/repeats_killed.py.
+"""A run in a process of its own, for test_runner.py and benchmarks/repeats/killed.py.
 
 Arguments: client (plain, odd or litellm), port, store, and a budget of calls if there is one.
 """
