@@ -13,7 +13,7 @@ from oracles import unit_nodes
 
 import bayesjudge as bj
 from bayesjudge.prevalence._quadrature import posterior_of
-from benchmarks.prevalence import coverage as study
+from benchmarks.prevalence import intervals as study
 
 pytestmark = pytest.mark.slow
 
@@ -137,7 +137,7 @@ def test_ends_are_moved_where_the_likelihood_asks_for_it(small, prior):
 
 @pytest.fixture(scope="module")
 def stored():
-    return pd.read_csv(study.RESULTS / "coverage.csv")
+    return pd.read_csv(study.RESULTS / "intervals.csv")
 
 
 def test_stored_table_against_an_earlier_enumeration(stored):

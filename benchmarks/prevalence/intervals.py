@@ -1,12 +1,12 @@
-"""Coverage and mean width of every interval for the prevalence: enumerated, not simulated.
+"""Coverage and mean width of each interval for the prevalence, by enumeration of every table.
 
-    python benchmarks/prevalence/coverage.py             # minutes on two cores
-    python benchmarks/prevalence/coverage.py --redraw    # picture and text from the stored table
+    python benchmarks/prevalence/intervals.py             # minutes on two cores
+    python benchmarks/prevalence/intervals.py --redraw    # picture and text from the stored table
 
 Judge one of n = 1000 test items with m labels, half of them good items and half bad ones. The data
 are then three binomial counts: a1 hits, a0 right refusals and k passes. Each method's interval is
-computed for *every* triple, and its coverage is the sum of the triples' probabilities in which it
-holds the truth. Compared with 10,000 simulated tables a cell, the usual study, there is no Monte
+computed for *every* triple, and its coverage is the summed probability of the triples whose
+interval holds the truth. Compared with 10,000 simulated tables a cell, the usual study, there is no Monte
 Carlo error at all; what is left out are triples too improbable to matter (the text states their
 probability, below 1e-8).
 
@@ -20,7 +20,7 @@ scale x = sin(phi / 2)^2 everything is a short cosine series, and W integrates s
 over the triangle x > y, which is a judge better than chance. Swapping good and bad (a1 with a0, k
 with n - k, theta with 1 - theta) saves the half of the k.
 
-Writes to benchmarks/prevalence/results: coverage.csv, .png and .md.
+Writes to benchmarks/prevalence/results: intervals.csv, .png and .md.
 """
 
 from __future__ import annotations
@@ -393,10 +393,10 @@ def _tabled(sizes: dict[int, tuple], total: list[np.ndarray]) -> tuple[pd.DataFr
 LINES = {
     "lang_reiczigel": ("Lang-Reiczigel, eq. (6)", {"color": "k", "lw": 1.8}),
     "flat_eti": ("flat, ETI", {"color": "C0", "ls": ":", "lw": 1.3}),
-    "flat_eti_bounded": ("flat, ETI+", {"color": "C0", "lw": 1.5}),
+    "flat_eti_bounded": ("flat, bounded ETI", {"color": "C0", "lw": 1.5}),
     "flat_hdi": ("flat, HDI", {"color": "C1", "lw": 1.1}),
-    "jeffreys_eti_bounded": ("Jeffreys, ETI+", {"color": "C4", "lw": 1.1}),
-    "beta21_eti_bounded": ("Beta(2, 1) for the judge, ETI+", {"color": "C2", "lw": 1.5}),
+    "jeffreys_eti_bounded": ("Jeffreys, bounded ETI", {"color": "C4", "lw": 1.1}),
+    "beta21_eti_bounded": ("Beta(2, 1) for the judge, bounded ETI", {"color": "C2", "lw": 1.5}),
 }
 #: One of each mirrored pair.
 COLUMNS = ((0.9, 0.9), (0.7, 0.9), (0.7, 0.7), (0.6, 0.6), (0.2, 0.97))
@@ -499,7 +499,7 @@ def told(table: pd.DataFrame) -> str:
     ours, twos = (one_sided(name, "all").groupby(level="m").min() for name in (plus, better))
     return f"""# Coverage and width of the intervals for a prevalence
 
-Made by `python benchmarks/prevalence/coverage.py`. Coverage here is a sum over *every* possible
+Made by `python benchmarks/prevalence/intervals.py`. Coverage here is a sum over *every* possible
 table of {TEST_ITEMS} verdicts and m labels (half of them good items), not an average over simulated
 tables: it replaces the 10,000 replications a cell that such studies use, whose error would be 0.2
 points. What was left out of any cell has probability {table["left_out"].abs().max():.0e}. Interval
@@ -580,7 +580,7 @@ Eq. (6) loses with weak judges: there its least coverage is {weak(eq6, "all").mi
 ## Every setting
 
 Least coverage inside / least coverage at 0 and 1 / mean width in relation to eq. (6). The naive
-interval, plain ETI and every theta are in coverage.csv; the picture shows them by theta
+interval, plain ETI and every theta are in intervals.csv; the picture shows them by theta
 (without (.9, .7), whose curves are those of (.7, .9) from right to left).
 
 {overview(table)}
@@ -594,7 +594,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=RESULTS, help="where to write")
     parser.add_argument("--redraw", action="store_true", help="compute nothing, use what is stored")
     asked = parser.parse_args()
-    stored = asked.out / "coverage.csv"
+    stored = asked.out / "intervals.csv"
     begin = time.perf_counter()
     if asked.redraw:
         table = pd.read_csv(stored)
