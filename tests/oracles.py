@@ -114,8 +114,9 @@ def prevalence_moments(counts, priors, nodes=(72, 96)):
     """Posterior mean and sd of the prevalence by a trapezoidal rule in three dimensions.
 
     The coordinates are not the package's: the pass rate p, how far the false-pass rate lies on the
-    way from 0 to p, and the sensitivity on the way from p to 1, all as logits. A judge worse than
-    chance is one with the two rates exchanged. Two numbers of nodes have to agree.
+    way from 0 to p, and the sensitivity on the way from p to 1, all as logits; of predictive
+    values, the pass rate, the lower one, and how far the other lies on the way from it to 1. A
+    judge worse than chance is one with the two rates exchanged. Two numbers of nodes have to agree.
     """
     every = []
     for n in nodes:
@@ -135,8 +136,24 @@ def prevalence_moments(counts, priors, nodes=(72, 96)):
 def _moments_of(counts, priors, nodes, exchanged):
     """Log normaliser, mean and mean square, the judge above chance or (exchanged) below it."""
 
-    def log_posterior(p, a, b):
-        (lp, lq), (la, la_), (lb, lb_) = ((-np.logaddexp(0, -x), -np.logaddexp(0, x)) for x in (p, a, b))
+    def logs(x):
+        return -np.logaddexp(0, -x), -np.logaddexp(0, x)
+
+    def of_values(rate, below, above):
+        (t, t_), (y, y_), (v, v_) = logs(rate), logs(below), logs(above)
+        measure = t + t_ + y + 2 * y_ + v + v_
+        z, z_ = np.logaddexp(y, y_ + v), y_ + v_
+        if exchanged:
+            y, y_, z, z_ = z, z_, y, y_
+        m1, m0 = counts.labelled_pass, counts.labelled_n - counts.labelled_pass
+        k, n = counts.test_pass + m1, counts.test_n + counts.labelled_n
+        log = _power(priors.pass_rate, k, n, t, t_)
+        log = log + _power(priors.ppv, counts.correct_pass, m1, z, z_)
+        log = log + _power(priors.npv, counts.incorrect_fail, m0, y_, y)
+        return log + measure, np.logaddexp(t + z, t_ + y)
+
+    def of_rates(p, a, b):
+        (lp, lq), (la, la_), (lb, lb_) = logs(p), logs(a), logs(b)
         y, y_ = lp + la, np.logaddexp(lq, lp + la_)  # logs of a rate and of its complement
         z, z_ = np.logaddexp(lp, lq + lb), lq + lb_
         gap = np.logaddexp(lp + la_, lq + lb)
@@ -144,13 +161,6 @@ def _moments_of(counts, priors, nodes, exchanged):
         if exchanged:
             y, y_, z, z_, t, t_ = z, z_, y, y_, t_, t
         measure = 2 * (lp + lq) + la + la_ + lb + lb_
-        if counts.predictive:  # p is the prevalence, t the pass rate
-            m1, m0 = counts.labelled_pass, counts.labelled_n - counts.labelled_pass
-            k, n = counts.test_pass + m1, counts.test_n + counts.labelled_n
-            log = _power(priors.pass_rate, k, n, t, t_)
-            log += _power(priors.ppv, counts.correct_pass, m1, z, z_)
-            log += _power(priors.npv, counts.incorrect_fail, m0, y_, y)
-            return log + measure - gap, lp
         m1, a1, m0, a0 = counts.all_labels.values()
         good, labels = (counts.correct_n, counts.labelled_n) if counts.sampled else (0, 0)
         log = _power(priors.prevalence, good, labels, t, t_)
@@ -159,6 +169,7 @@ def _moments_of(counts, priors, nodes, exchanged):
         k, n = counts.test_pass, counts.test_n
         return log + k * lp + (n - k) * lq + measure - gap, t
 
+    log_posterior = of_values if counts.predictive else of_rates
     low, high = np.full(3, -60.0), np.full(3, 60.0)
     for _ in range(40):
         axes = [np.linspace(a, b, 40) for a, b in zip(low, high, strict=True)]

@@ -23,7 +23,7 @@ SMOOTH, LOG_SMOOTH = 1e-10, 3e-7
 #: the mean, from which on there is no answer.
 AGREE = 1e-5
 #: A density that takes more panels is not resolved.
-MOST_PANELS = 400
+MOST_PANELS = 200
 
 
 #: First panels of a log density end where it has fallen by so much.
@@ -54,6 +54,7 @@ class Marginal(NamedTuple):
     second: Callable[[np.ndarray], np.ndarray]
     power: Beta
     noise: float
+    mirrored: bool = False
 
 
 class Posterior:
@@ -66,7 +67,7 @@ class Posterior:
         self._top = curve.top
         half = np.diff(edges, axis=1)[:, 0] / 2
         nodes = _nodes_of(edges, _cosines())
-        share, rest = logistic(nodes)
+        share, rest = self._shares(nodes)
         mass = np.exp(log) * half[:, None] * _fejer()
         total = mass.sum()
         self.mean = float((mass * share).sum() / total)
@@ -88,7 +89,7 @@ class Posterior:
         log = marginal.second(nodes) - curve.top
         off = np.exp(log) - np.exp(curve(nodes))
         off *= (np.diff(edges, axis=1) / 2 * weights).ravel()
-        share, _ = logistic(nodes)
+        share, _ = self._shares(nodes)
         # how far it is off: in units of the normaliser, and the mean in posterior sd
         self.checked = (
             float(off.sum() / total),
@@ -97,20 +98,28 @@ class Posterior:
         if not np.all(np.abs(self.checked) < AGREE + 10 * marginal.noise):
             raise NotIntegrated(f"two rules differ by {self.checked[0]:.1e} of the normaliser")
 
+    def _shares(self, logit: Any) -> tuple[Any, Any]:
+        """Shares at logits of the density, and their complements."""
+        share, rest = logistic(logit)
+        return (rest, share) if self._marginal.mirrored else (share, rest)
+
     def cdf(self, share: Any) -> Any:
         """Posterior probability that the share is at most `share`."""
         share = np.clip(share, 0.0, 1.0)
         with np.errstate(divide="ignore"):
             x = np.log(share) - np.log1p(-share)
+        x = -x if self._marginal.mirrored else x
         panel = np.clip(np.searchsorted(self._edges[:, 1], x), 0, len(self._edges) - 1)
         low, high = self._edges[panel, 0], self._edges[panel, 1]
         inside = np.clip((2 * x - low - high) / (high - low), -1, 1)
         found = chebyshev.chebval(inside, self._cdf[:, panel], tensor=False)
-        return np.clip(found, 0, 1)
+        found = np.clip(found, 0, 1)
+        return 1 - found if self._marginal.mirrored else found
 
     def quantile(self, prob: Any) -> Any:
         """Share below which lies the probability `prob`; has the shape of `prob`."""
-        prob = np.asarray(prob, float)
+        asked = np.asarray(prob, float)
+        prob = 1 - asked if self._marginal.mirrored else asked
         panel = np.clip(np.searchsorted(self._ends, prob) - 1, 0, len(self._edges) - 1)
         series = self._cdf[:, panel]
         low, high = np.full(prob.shape, -1.0), np.full(prob.shape, 1.0)
@@ -119,8 +128,8 @@ class Posterior:
             below = chebyshev.chebval(middle, series, tensor=False) < prob
             low, high = np.where(below, middle, low), np.where(below, high, middle)
         start, end = self._edges[panel, 0], self._edges[panel, 1]
-        share, _ = logistic(start + (end - start) * (low + 1) / 2)
-        return np.where(prob <= 0, 0.0, np.where(prob >= 1, 1.0, share))[()]
+        share, _ = self._shares(start + (end - start) * (low + 1) / 2)
+        return np.where(asked <= 0, 0.0, np.where(asked >= 1, 1.0, share))[()]
 
     def interval(self, ci_prob: float, kind: str = "eti") -> tuple[float, float]:
         """Equal-tailed (``"eti"``) or shortest (``"hdi"``) interval that holds `ci_prob`."""
@@ -140,13 +149,16 @@ class Posterior:
 
     def depths(self, prior: Beta) -> tuple[float, float]:
         """By how much the log likelihood at 0, and at 1, is below its maximum: 0 or negative."""
+        mirrored = self._marginal.mirrored
+        prior = Beta(prior.b, prior.a) if mirrored else prior
         share, rest = log_logistic(self._nodes)
         seen = self._log - prior.a * share - prior.b * rest
         far = self._marginal.first(np.array([-np.inf, np.inf])) - self._top
         power = self._marginal.power
         ends = np.where([power.a > prior.a, power.b > prior.b], -np.inf, far)
         top = max(_peak(seen.ravel(), self._nodes.ravel()), *ends)
-        return float(ends[0] - top), float(ends[1] - top)
+        first, last = (float(end - top) for end in ends)
+        return (last, first) if mirrored else (first, last)
 
     def reaches(self, prior: Beta, drop: float) -> tuple[bool, bool]:
         """Whether the likelihood at 0, and at 1, is within `drop` (in logs) of its maximum."""
@@ -160,7 +172,7 @@ def logistic(logit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def log_logistic(logit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Logs of shares and of their complements."""
+    """Take logs of shares and of their complements."""
     return -np.logaddexp(0, -logit), -np.logaddexp(0, logit)
 
 
@@ -172,13 +184,16 @@ class LogCurve:
         done: list[tuple[np.ndarray, ...]] = []
         waiting = _between(_support(marginal.rough))
         points = chebyshev.chebpts1(LOG_NODES)
+        allowed = LOG_SMOOTH + 10 * marginal.noise
         while len(waiting):
             nodes = _nodes_of(waiting, points)
             log = marginal.first(nodes.ravel()).reshape(nodes.shape)
             self.top = max(self.top, float(log.max()))
             series = _series(log)
             weight = np.exp(np.clip(log.max(axis=1) - self.top, -700, 0))
-            rough = np.abs(series[-2:]).max(axis=0) * weight > LOG_SMOOTH + 10 * marginal.noise
+            rough = np.abs(series[-2:]).max(axis=0) * weight > allowed
+            # what stays rough however short the panels are is the error of the integrals
+            allowed = min(1.7 * allowed, AGREE + 10 * marginal.noise)
             if not np.isfinite(series).all() or sum(len(one[0]) for one in done) > MOST_PANELS:
                 raise NotIntegrated("the density could not be resolved")
             done.append((waiting[~rough], series.T[~rough]))
@@ -231,7 +246,7 @@ def _ordered(done: list[tuple[np.ndarray, ...]]) -> list[np.ndarray]:
 
 
 def _support(rough: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """Ends of the first panels: where the density is not negligible, and its modes."""
+    """Choose ends of the first panels: where the density is not negligible, and its modes."""
     x = np.sinh(np.linspace(-8.5, 8.5, 61))
     log = rough(x)
     for _ in range(40):
@@ -316,7 +331,7 @@ TINY = 1e-300
 #: Pieces of a sum that are smaller than it by this much (in logs) are left out.
 NEGLIGIBLE = 30.0
 #: Difference of two trapezoidal rules, one with half the nodes, at which the other is right.
-HALF = 3e-4
+HALF = 1e-4
 #: How often a step is halved before an integral is given up.
 HALVINGS = 7
 
@@ -372,7 +387,7 @@ class Piece(NamedTuple):
     second: Any
 
     def taken(self, chosen: Any) -> Piece:
-        """Some of its entries, or with a new axis."""
+        """Take some of its entries, or add an axis."""
         return Piece(*(part[chosen] for part in self))
 
 
@@ -606,7 +621,7 @@ def _inner_integral(
 
 
 def _trapezoid(integrand: Any, peak: Any, ends: Any, rule: Rule) -> np.ndarray:
-    """Log integrals of peaks by the trapezoidal rule, its step halved until it no longer matters."""
+    """Log integrals of peaks by the trapezoidal rule, its step halved until it matters no more."""
     found = np.empty(peak.shape)
     kept = np.arange(peak.size)
     for halving in range(HALVINGS):
@@ -621,7 +636,7 @@ def _trapezoid(integrand: Any, peak: Any, ends: Any, rule: Rule) -> np.ndarray:
 
 
 def _ends(fallen: Any, sd: Any, rule: Rule, rounds: int) -> Any:
-    """Distances from the peak, along a new last axis: far below, near below, near above, far above."""
+    """Distances from the peak, on a new last axis: far below, near below, near above, far above."""
     side, wanted = np.array([-1, -1, 1, 1]), np.array([rule.drop, 2, 2, rule.drop])
     log_d = np.log(sd[..., None] * np.sqrt(2 * wanted))
     for _ in range(rounds):
@@ -653,7 +668,7 @@ def _log_sum(log: np.ndarray) -> np.ndarray:
 
 
 #: The second rule has other ends, other nodes, and the integrals in the other order.
-FIRST_RULE, SECOND_RULE = Rule(step=0.22, swap=True), Rule(drop=26.0)
+FIRST_RULE, SECOND_RULE = Rule(step=0.3, swap=True), Rule(drop=26.0, step=0.27)
 Pair = tuple[float, float]
 #: Integrals done at once: bounds the memory.
 AT_ONCE = 256
@@ -673,6 +688,11 @@ def posterior_of(counts: Counts, priors: Any) -> Posterior:
         power = Beta(prior.alpha + good, prior.beta + bad)
         pieces = _error_rates(counts, priors)
         size = counts.test_n + sum(counts.all_labels.values())
+    # of a problem and its mirror one is done, so that they agree to the last digit
+    mirrored = tuple(pieces[0][0]) > tuple(pieces[1][0])
+    if mirrored:
+        order = (1, 0, 3, 2)[: len(pieces)]
+        pieces, power = [(pieces[i][0], -pieces[i][1]) for i in order], Beta(*power[::-1])
     density = partial(_log_density, pieces, power)
     return Posterior(
         Marginal(
@@ -681,12 +701,13 @@ def posterior_of(counts: Counts, priors: Any) -> Posterior:
             second=partial(density, partial(log_integral, rule=SECOND_RULE)),
             power=power,
             noise=size * np.finfo(float).eps,
+            mirrored=mirrored,
         )
     )
 
 
 def _error_rates(counts: Counts, priors: Any) -> list[tuple[Piece, int]]:
-    """Labels tell the judge's rates: pieces, each with the side from which it sees the prevalence."""
+    """Labels tell the judge's rates: pieces, and the side from which each sees the prevalence."""
     correct, hits, incorrect, caught = counts.all_labels.values()
     q1, q0 = priors.sensitivity, priors.specificity
     hit = q1.alpha + hits, q1.beta + correct - hits

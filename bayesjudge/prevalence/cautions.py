@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import bdtr, bdtrc, gammaln
+from scipy.special import bdtr, bdtrc, gammaln, ndtr
 
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.intervals import wilson
@@ -18,6 +18,8 @@ OVERALL = "overall_prevalence"
 SHIFT_P = 0.01
 #: A pass rate outside the range that the judge's error rates allow by more than this is reported.
 RANGE_SDS = 2.0
+#: Labels and verdicts that are rarer than this under the declared model contradict it.
+CONTRADICTION_P = 1e-6
 
 
 def above_chance(counts: Counts, ci_prob: float = 0.95) -> tuple[Any, Any, Any]:
@@ -63,6 +65,49 @@ def cautions_of(counts: Counts) -> tuple[Caution, ...]:
     """List what a reader should know before believing an estimate from these counts."""
     groups = (_weak, _surprising, _drawn_otherwise, _unparsed)
     return tuple(caution for group in groups for caution in group(counts))
+
+
+def contradictions(counts: Counts, better_than_chance: bool) -> Iterator[Caution]:
+    """Say if the data are all but impossible under the model, with the p-value.
+
+    Two shares are compared on the angular scale, on which a share of n items has variance 1 / n.
+    """
+    if counts.predictive:
+        first = counts.correct_pass, counts.labelled_pass
+        failed = counts.labelled_n - counts.labelled_pass
+        second = failed - counts.incorrect_fail, failed
+    else:
+        good, hits, bad, caught = counts.rate_labels.values()
+        first, second = (hits, good), (bad - caught, bad)
+    tests: list[tuple[str, Any]] = []
+    if better_than_chance:
+        text = "a judge better than chance would do as badly on the labelled items"
+        tests.append((text, _rarely_less(first, second)))
+    if not counts.predictive:
+        seen = counts.test_pass, counts.test_n
+        above = np.maximum(_rarely_less(first, seen), _rarely_less(second, seen))
+        below = np.maximum(_rarely_less(seen, first), _rarely_less(seen, second))
+        text = "a pass rate would lie as far outside the range that the labelled items allow"
+        tests.append((text, np.minimum(above, below)))
+    for text, p_values in tests:
+        for where, p_value in _each(counts, p_values):
+            if p_value < CONTRADICTION_P:
+                yield Caution(
+                    "contradiction",
+                    f"{text} with probability {p_value:.1e}{where}: labels, verdicts and declared "
+                    "design contradict each other, and the numbers describe none of them; check "
+                    "the data",
+                )
+
+
+def _rarely_less(one: tuple[Any, Any], other: tuple[Any, Any]) -> Any:
+    """Probability that the first share is seen so far below the second, were they the same."""
+    (k1, n1), (k2, n2) = one, other
+    angles = [
+        2 * np.arcsin(np.sqrt(np.divide(k + 3 / 8, n + 3 / 4))) for k, n in ((k1, n1), (k2, n2))
+    ]
+    variance = np.divide(1.0, np.maximum(n1, 0.5)) + np.divide(1.0, np.maximum(n2, 0.5))
+    return ndtr((angles[0] - angles[1]) / np.sqrt(variance))
 
 
 def _each(counts: Counts, *values: Any) -> Iterator[tuple[Any, ...]]:
@@ -111,7 +156,7 @@ def judged(
     counts: Counts, assumptions: Sequence[Assumption]
 ) -> tuple[tuple[Assumption, ...], list[Caution]]:
     """Assumptions, each with the names of the cautions that contradict it, and these cautions."""
-    found = contradictions(counts)
+    found = _contradicted(counts)
     raised = [caution for one in assumptions for caution in found.get(one.id, ())]
     marked = tuple(
         one._replace(contradicted_by=tuple(dict.fromkeys(c.name for c in found.get(one.id, ()))))
@@ -120,7 +165,7 @@ def judged(
     return marked, raised
 
 
-def contradictions(counts: Counts) -> dict[str, tuple[Caution, ...]]:
+def _contradicted(counts: Counts) -> dict[str, tuple[Caution, ...]]:
     """What contradicts each assumption, by its id, whatever design was declared."""
     shifted = tuple(_shifted(counts))
     by_verdict = counts.design.identifies == {"predictive_values"}

@@ -14,7 +14,7 @@ from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence import _formulas as formulas
 from bayesjudge.prevalence._boundary import depths_of, extended
 from bayesjudge.prevalence._quadrature import NotIntegrated, Posterior, posterior_of
-from bayesjudge.prevalence.cautions import OVERALL, cautions_of, judged
+from bayesjudge.prevalence.cautions import OVERALL, cautions_of, contradictions, judged
 from bayesjudge.prevalence.closed_form import pass_rate, passes_of_all
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.model import (
@@ -55,11 +55,13 @@ def exact(
     -------
     Estimate
         ``prevalence`` as `fit` estimates it if systems are separate, without Monte Carlo error;
-        of strata, with their ``overall_prevalence``. ``nan`` with a caution where a system has no
-        labels (``no-labels``), or where labels and verdicts disagree by more than 60 standard
-        deviations (``contradiction``). The overall prevalence of strata is ``nan`` too where the
-        priors, of which each stratum has its own, move it by too much (``stratum-priors``): then
-        `fit` has an answer, whose strata share theirs.
+        of strata, with their ``overall_prevalence``. ``nan`` with a caution if a system has no
+        labels (``no-labels``), two rules for the same integral disagree (``no-quadrature``), or
+        strata have priors of their own that would move their sum (``stratum-priors``: then `fit`
+        has an answer, whose strata share theirs). A caution ``contradiction`` says with which
+        probability labels and verdicts as unlike as these would occur under the declared design
+        and priors, if that is below one in a million; the numbers then describe a model that the
+        data do not.
 
     Raises
     ------
@@ -74,7 +76,7 @@ def exact(
     that a likelihood ratio test would not reject. With labels by verdict, one good item among them
     excludes 0 and one bad item 1.
 
-    It is the default because of what ``python benchmarks/coverage_prevalence.py``
+    It is the default because of what ``python benchmarks/prevalence/coverage.py``
     counts (n = 1000, m = 200 and 500, rates .7 and .9): inside, for prevalences of .05 to .95, it
     covers .950 or more, as the plain equal-tailed interval does; at 0 and 1 it covers .969 to .972,
     where the plain one covers nothing; and it costs 0.4 to 1.6 % of mean width. The shortest
@@ -100,6 +102,7 @@ def exact(
         else:
             require(isinstance(model, PredictiveValues), "labels by verdict: PredictiveValues()")
     posteriors, refused = _each_posterior(counts, model)
+    refused += contradictions(counts, model.better_than_chance)
     rows, depths = _rows(counts, model, posteriors, ci_prob, interval)
     assumptions, raised = judged(counts, granted(counts))
     coords = None if counts.systems is None else {counts.dim: counts.systems}
@@ -164,9 +167,9 @@ def _each_posterior(
             continue
         try:
             posteriors[-1] = posterior_of(*_of_system(counts, model, name))
-        except NotIntegrated:
-            text = f"labels, verdicts and priors contradict each other{place}"
-            refused.append(Caution("contradiction", f"{text}: no quadrature; check the data"))
+        except NotIntegrated as error:
+            text = f"no number{place}: the quadrature cannot be trusted ({error}); use fit"
+            refused.append(Caution("no-quadrature", text))
     return posteriors, refused
 
 

@@ -6,9 +6,9 @@
 Judge one of n = 1000 test items with m labels, half of them good items and half bad ones. The data
 are then three binomial counts: a1 hits, a0 right refusals and k passes. Each method's interval is
 computed for *every* triple, and its coverage is the summed probability of the triples whose
-interval holds the truth. Compared with 10,000 simulated tables a cell, the usual study, there is no Monte
-Carlo error at all; what is left out are triples too improbable to matter (the text states their
-probability, below 1e-8).
+interval holds the truth. Compared with 10,000 simulated tables a cell, the usual study, there is no
+Monte Carlo error at all; what is left out are triples too improbable to matter (the text states
+their probability, below 1e-8).
 
 The likelihood of a triple is a sum over a grid of both judge's rates,
 
@@ -505,7 +505,7 @@ tables: it replaces the 10,000 replications a cell that such studies use, whose 
 points. What was left out of any cell has probability {table["left_out"].abs().max():.0e}. Interval
 ends are good to 2e-5, and to 1e-5 for all but the rarest tables (against the package's own
 quadrature). All posteriors assume a judge better than chance. ETI is the equal-tailed interval, HDI
-the shortest; ETI+ is the equal-tailed one whose end is moved to 0 or 1 where the integrated
+the shortest; the bounded ETI moves an end of it to 0 or 1 if the integrated
 likelihood there exceeds exp(-1.96^2 / 2) = {CUT_OFF:.3f} of its maximum. Eq. (6) of Lee et al. is
 the interval of Lang and Reiczigel, clipped to [0, 1]; where it refuses (sensitivity + specificity
 not above 1 among the labels) its coverage and width are those of the tables that it answers, and
@@ -519,35 +519,35 @@ relative widths compare the same tables. "Inside" is theta = .05 to .95.
   The naive interval covers {span(strong.means("naive"), ".2f")} on average.
 * Flat prior, ETI: {strong("flat_eti").min():.4f} or more inside, and
   {strong("flat_eti", "ends").max():.0f} at theta = 0 and 1, as it must: both tails hold 2.5 %.
-* Flat prior, ETI+: the same inside ({strong(plus).min():.4f} or more),
+* Flat prior, bounded ETI: the same inside ({strong(plus).min():.4f} or more),
   {span(strong(plus, "ends"))} at 0 and 1; it costs
   {span(strong.ratio(plus, "flat_eti") - 1, ".1%")} of mean width over ETI.
 * HDI under-covers: down to {strong("flat_hdi").min():.3f} inside with the flat prior and
   {strong("jeffreys_hdi").min():.3f} with Jeffreys' (near theta = .1 to .35 and its mirror), and
   {strong("flat_hdi", "ends").min():.3f} at 0 and 1 with the flat one.
-* Jeffreys' ETI and ETI+ go down to {strong("jeffreys_eti_bounded").min():.3f} inside, and are
-  {span(strong.ratio("jeffreys_eti_bounded", "flat_eti") - 1, ".1%")} wider than the flat ETI. No reason to
-  prefer them.
-* Beta(2, 1) for sensitivity and specificity, ETI+: {strong(better).min():.4f} or more inside, and
+* Jeffreys' ETI and bounded go down to {strong("jeffreys_eti_bounded").min():.3f} inside, and are
+  {span(strong.ratio("jeffreys_eti_bounded", "flat_eti") - 1, ".1%")} wider than the flat ETI.
+  No reason to prefer them.
+* Beta(2, 1) for sensitivity and specificity, bounded: {strong(better).min():.4f} or more inside, and
   {span(1 - strong.ratio(better, plus), ".1%")} shorter than flat.
 
 **Few labels** (m = 20 to 100, rates .7 and .9)
 
-* Least coverage over theta: eq. (6) {few(eq6, "all").min():.3f}, flat ETI+
-  {few(plus, "all").min():.3f}, Beta(2, 1) ETI+ {few(better, "all").min():.3f}, Jeffreys' ETI+
+* Least coverage over theta: eq. (6) {few(eq6, "all").min():.3f}, flat bounded ETI
+  {few(plus, "all").min():.3f}, Beta(2, 1) bounded {few(better, "all").min():.3f}, Jeffreys' bounded
   {few("jeffreys_eti_bounded", "all").min():.3f}. Mean width in relation to eq. (6):
   {span(few.ratio(plus), ".2f")} (flat), {span(few.ratio(better), ".2f")} (Beta(2, 1)).
 
 **Weak judges** ((.6, .6), and specificity .2 with sensitivity .97; m = 20 to 200)
 
-* Least coverage over theta: eq. (6) {weak(eq6, "all").min():.3f}, flat ETI+
-  {weak(plus, "all").min():.3f}, Beta(2, 1) ETI+ {weak(better, "all").min():.3f}, Jeffreys' ETI+
+* Least coverage over theta: eq. (6) {weak(eq6, "all").min():.3f}, flat bounded ETI
+  {weak(plus, "all").min():.3f}, Beta(2, 1) bounded {weak(better, "all").min():.3f}, Jeffreys' bounded
   {weak("jeffreys_eti_bounded", "all").min():.3f}, flat HDI {weak("flat_hdi", "all").min():.3f}.
 * Eq. (6) refuses up to {weak(eq6, "all", "refused").max():.0%} of the tables; a posterior always
   answers, and its interval is then wide.
 * The judge that passes nearly everything (specificity .2) is the hard one. Least coverage at m =
-  {", ".join(map(str, small.index))}: eq. (6) {", ".join(f"{x:.3f}" for x in small)}; flat ETI+
-  {", ".join(f"{x:.3f}" for x in ours)}; Beta(2, 1) ETI+ {", ".join(f"{x:.3f}" for x in twos)}.
+  {", ".join(map(str, small.index))}: eq. (6) {", ".join(f"{x:.3f}" for x in small)}; flat bounded
+  {", ".join(f"{x:.3f}" for x in ours)}; Beta(2, 1) bounded {", ".join(f"{x:.3f}" for x in twos)}.
 * HDI is worst here: {one_sided("flat_hdi", "all").min():.3f} with the flat prior.
 
 ## What follows
@@ -560,10 +560,10 @@ coverage is then {twos.min():.3f} where the flat prior has {ours.min():.3f}. It 
 for those who know that their judge is good, and no default. Neither prior makes 20 labels enough
 for a judge with specificity .2.
 
-**Default interval: ETI+.** Plain ETI never covers a perfect or a hopeless system; HDI is shorter
+**Default interval: bounded.** Plain ETI never covers a perfect or a hopeless system; HDI is shorter
 because it under-covers.
 
-**Where Lang-Reiczigel is shorter or covers better than ours** (flat, ETI+). In the middle, theta =
+**Where Lang-Reiczigel is shorter or covers better than ours** (flat, bounded). In the middle, theta =
 .2 to .8, our mean width is up to {middle.max():.2f} times that of eq. (6) at m = 200 or 500 and up
 to {wide.max():.2f} times with fewer labels; at exactly 0 and 1, up to {outer.max():.2f} times at
 m = 200 or 500. Over all theta it is {span(strong.ratio(plus), ".3f")} times. Coverage of eq. (6) is

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from conftest import shared
 from numpy.testing import assert_allclose
-from oracles import joint_prevalence_cdf, prevalence_cdf
+from oracles import NotResolved, joint_prevalence_cdf, prevalence_cdf, prevalence_moments
 from scipy import stats
 
 import bayesjudge as bj
-from bayesjudge.prevalence import quadrature
-from bayesjudge.prevalence._quadrature import posterior_of
+from bayesjudge.prevalence import _quadrature
+from bayesjudge.prevalence._quadrature import Rule, posterior_of
+from benchmarks.prevalence.exact import drawn, mirrored
 
 P = bj.prevalence
 FREE = P.Priors(better_than_chance=False)
@@ -130,8 +131,9 @@ def test_santa_clara():
 def test_more_nodes_change_nothing(monkeypatch, design, priors, counts):
     counts = P.Counts(*counts, calibration=design)
     coarse = posterior_of(counts, priors)
-    monkeypatch.setattr(quadrature, "NODES", 2 * quadrature.NODES)
-    monkeypatch.setattr(quadrature, "REACH", 1.3 * quadrature.REACH)
+    monkeypatch.setattr(quadrature, "FIRST", Rule(drop=32.0, step=0.15))
+    monkeypatch.setattr(shares, "DROP", 30.0)
+    monkeypatch.setattr(shares, "LOG_SMOOTH", 1e-8)
     fine = posterior_of(counts, priors)
     assert_allclose([coarse.mean, coarse.sd], [fine.mean, fine.sd], rtol=0, atol=1e-7)
     assert_allclose(coarse.quantile(PROBS), fine.quantile(PROBS), rtol=0, atol=1e-6)
@@ -174,12 +176,64 @@ def test_shortest_interval_can_hold_the_end_of_the_range():
     assert posterior_of(mirrored, P.Priors()).interval(0.95, "hdi")[1] == 1
 
 
-def test_a_contradiction_gives_no_number_and_says_why():
+def test_a_contradiction_is_said_with_its_p_value():
     # a judge that is clearly worse than chance, and a prior that says that it is not
     counts = P.Counts(10**4, 3840, 10**4, 1000, 10**4, 1000, calibration="by_truth")
     made = P.exact(counts, ABOVE_CHANCE)
-    assert np.isnan(made["prevalence"]).all()
+    assert np.isfinite(made["prevalence"]).all()
     assert made.cautions[0].name == "contradiction"
+    assert "probability 0.0e+00" in made.cautions[0].text
+    assert "contradiction" not in [c.name for c in P.exact(counts, FREE).cautions]
+    outside = P.Counts(10**5, 99_000, 500, 400, 500, 400, calibration="separate")
+    names = [c.name for c in P.exact(outside).cautions]
+    assert "contradiction" in names
+
+
+def test_rules_that_disagree_give_no_number_and_say_so(monkeypatch):
+    # a planted fault: a rule that cuts its integrals short
+    monkeypatch.setattr(quadrature, "SECOND", Rule(drop=2.0))
+    made = P.exact(P.Counts(1000, 620, 100, 90, 100, 70, calibration="by_truth"))
+    assert np.isnan(made["prevalence"]).all()
+    assert made.cautions[0].name == "no-quadrature"
+
+
+#: Nan, or wrong without a caution, where integration windows were guessed; with the prevalence
+#: that Rogan and Gladen's formula gives.
+ACCURATE = [
+    ((30_000, 30, 3000, 3000, 3000, 3000), 0.001),
+    ((209_160, 530, 9111, 9111, 628, 625), 0.0006),
+    ((65_041, 64_925, 4889, 4889, 1614, 1614), 0.998),
+    ((10_000, 0, 500, 500, 500, 500), 0.0),
+    ((100_000, 100, 200, 200, 200, 200), 0.001),
+    ((2_037_314, 55_313, 4808, 4790, 4039, 4039), 0.027),
+]
+
+
+@pytest.mark.parametrize(("counts", "expected"), ACCURATE, ids=str)
+@pytest.mark.parametrize("design", ["by_truth", "by_verdict", "random"])
+def test_accurate_judges_and_many_items(counts, expected, design):
+    counts = P.Counts(*counts, calibration=design)
+    found = posterior_of(counts, ABOVE_CHANCE)
+    mean, sd = prevalence_moments(counts, ABOVE_CHANCE, nodes=(84, 112))
+    assert abs(found.mean - mean) < 1e-4 * sd
+    assert abs(found.sd / sd - 1) < 1e-4
+    if design == "by_truth":
+        assert abs(found.mean - expected) < 2 * sd
+
+
+@pytest.mark.parametrize("setting", range(12))
+def test_random_settings_against_another_integral_and_their_mirror(setting):
+    counts, priors = drawn(np.random.default_rng((5, setting)))
+    found = posterior_of(counts, priors)
+    other = posterior_of(*mirrored(counts, priors))
+    ends = np.array([found.mean, *found.interval(0.95)])
+    assert_allclose(ends, 1 - np.array([other.mean, *other.interval(0.95)[::-1]]), atol=1e-10)
+    try:
+        mean, sd = prevalence_moments(counts, priors, nodes=(60, 80))
+    except NotResolved:
+        return
+    assert abs(found.mean - mean) < 1e-4 * sd
+    assert abs(found.sd / sd - 1) < 1e-4
 
 
 def test_systems_are_answered_one_by_one():

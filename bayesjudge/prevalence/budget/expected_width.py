@@ -234,9 +234,7 @@ def label_next(counts: Counts, model: PrevalenceModel | None = None) -> pd.DataF
         now = posterior_of(counts, spec)
         rows = {kind: _after(counts, spec, kind, now) for kind in kinds}
     except NotIntegrated as error:
-        raise InputError(
-            "label_next", ["labels, verdicts and priors contradict each other; check the data"]
-        ) from error
+        raise InputError("label_next", [f"the posterior cannot be integrated: {error}"]) from error
     import pandas as pd
 
     table = pd.DataFrame.from_dict(rows, orient="index", columns=["right", "expected_sd"])
