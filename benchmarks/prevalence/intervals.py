@@ -528,8 +528,8 @@ relative widths compare the same tables. "Inside" is theta = .05 to .95.
 * Jeffreys' ETI and bounded go down to {strong("jeffreys_eti_bounded").min():.3f} inside, and are
   {span(strong.ratio("jeffreys_eti_bounded", "flat_eti") - 1, ".1%")} wider than the flat ETI.
   No reason to prefer them.
-* Beta(2, 1) for sensitivity and specificity, bounded: {strong(better).min():.4f} or more inside, and
-  {span(1 - strong.ratio(better, plus), ".1%")} shorter than flat.
+* Beta(2, 1) for sensitivity and specificity, bounded: {strong(better).min():.4f} or more inside,
+  and {span(1 - strong.ratio(better, plus), ".1%")} shorter than flat.
 
 **Few labels** (m = 20 to 100, rates .7 and .9)
 
@@ -541,8 +541,9 @@ relative widths compare the same tables. "Inside" is theta = .05 to .95.
 **Weak judges** ((.6, .6), and specificity .2 with sensitivity .97; m = 20 to 200)
 
 * Least coverage over theta: eq. (6) {weak(eq6, "all").min():.3f}, flat bounded ETI
-  {weak(plus, "all").min():.3f}, Beta(2, 1) bounded {weak(better, "all").min():.3f}, Jeffreys' bounded
-  {weak("jeffreys_eti_bounded", "all").min():.3f}, flat HDI {weak("flat_hdi", "all").min():.3f}.
+  {weak(plus, "all").min():.3f}, Beta(2, 1) bounded {weak(better, "all").min():.3f}, Jeffreys'
+  bounded {weak("jeffreys_eti_bounded", "all").min():.3f}, flat HDI
+  {weak("flat_hdi", "all").min():.3f}.
 * Eq. (6) refuses up to {weak(eq6, "all", "refused").max():.0%} of the tables; a posterior always
   answers, and its interval is then wide.
 * The judge that passes nearly everything (specificity .2) is the hard one. Least coverage at m =
@@ -563,9 +564,9 @@ for a judge with specificity .2.
 **Default interval: bounded.** Plain ETI never covers a perfect or a hopeless system; HDI is shorter
 because it under-covers.
 
-**Where Lang-Reiczigel is shorter or covers better than ours** (flat, bounded). In the middle, theta =
-.2 to .8, our mean width is up to {middle.max():.2f} times that of eq. (6) at m = 200 or 500 and up
-to {wide.max():.2f} times with fewer labels; at exactly 0 and 1, up to {outer.max():.2f} times at
+**Where Lang-Reiczigel is shorter or covers better than ours** (flat, bounded). In the middle, theta
+= .2 to .8, our mean width is up to {middle.max():.2f} times that of eq. (6) at m = 200 or 500 and up to
+{wide.max():.2f} times with fewer labels; at exactly 0 and 1, up to {outer.max():.2f} times at
 m = 200 or 500. Over all theta it is {span(strong.ratio(plus), ".3f")} times. Coverage of eq. (6) is
 nearer to 95 % than ours at 0 < theta < .2 and its mirror, where ours reaches
 {strong(plus).max():.3f}. Why: both move the judge's rates by the same pseudo-counts, but eq. (6)
