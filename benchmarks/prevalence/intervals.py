@@ -565,8 +565,8 @@ for a judge with specificity .2.
 because it under-covers.
 
 **Where Lang-Reiczigel is shorter or covers better than ours** (flat, bounded). In the middle, theta
-= .2 to .8, our mean width is up to {middle.max():.2f} times that of eq. (6) at m = 200 or 500 and up to
-{wide.max():.2f} times with fewer labels; at exactly 0 and 1, up to {outer.max():.2f} times at
+= .2 to .8, our mean width is up to {middle.max():.2f} times that of eq. (6) at m = 200 or 500 and
+up to {wide.max():.2f} times with fewer labels; at exactly 0 and 1, up to {outer.max():.2f} times at
 m = 200 or 500. Over all theta it is {span(strong.ratio(plus), ".3f")} times. Coverage of eq. (6) is
 nearer to 95 % than ours at 0 < theta < .2 and its mirror, where ours reaches
 {strong(plus).max():.3f}. Why: both move the judge's rates by the same pseudo-counts, but eq. (6)
