@@ -177,11 +177,12 @@ def run(
         write_csv(found.answers, out)
         tell(f"answers written to {out}")
     settled, every = int(found.items["settled"].sum()), len(found.items)
+    unparsed, failed = int(found.items["unparsed"].sum()), int(found.items["failed"].sum())
     sys.stdout.write(found.items.round(3).to_string(index=False) + "\n\n")
     sys.stdout.write(
-        f"{settled} of {every} items settled to ± {settings['half_width']:.3g}; {found.calls} calls, "
-        f"cost {found.cost:.4g}; {int(found.items['unparsed'].sum())} answers could not be read, "
-        f"{int(found.items['failed'].sum())} calls failed for good\n"
+        f"{settled} of {every} items settled to ± {settings['half_width']:.3g}; "
+        f"{found.calls} calls, cost {found.cost:.4g}; {unparsed} answers could not be read, "
+        f"{failed} calls failed for good\n"
     )
     if settled < every:
         tell("run the command again to go on, with a greater budget or most_per_item if need be")

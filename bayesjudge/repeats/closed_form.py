@@ -35,10 +35,10 @@ def anova(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     Returns
     -------
     Estimate
-        ``mean_score``, over items and judges; ``item_score[item]``, over judges; standard
+        ``mean_score``, over items and judges; ``item_score`` by item, over judges; standard
         deviations ``item_sd``, ``judge_sd``, ``item_judge_sd``, ``repeat_sd``, all in the units of
         the scale; ``effective_repeats`` of a panel for one item. Without several items or several
-        judges, what they would show is left out. A negative variance gives 0, with minus its root
+        judges, their quantities are left out. A negative variance gives 0, with minus its root
         as ``raw``.
 
     Raises
@@ -57,7 +57,8 @@ def anova(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     >>> import numpy as np
     >>> counts = np.array([[[3, 1, 0], [2, 2, 0]], [[0, 1, 3], [0, 3, 1]], [[1, 3, 0], [1, 2, 1]]])
     >>> scores = Scores(counts, scale=[1, 2, 3], items=["x", "y", "z"], judges=["a", "b"])
-    >>> anova(scores).table["value"][["mean_score", "item_sd", "repeat_sd"]].round(3).tolist()
+    >>> found = anova(scores)
+    >>> [round(found[name].value, 3) for name in ("mean_score", "item_sd", "repeat_sd")]
     [1.917, 0.52, 0.577]
     """
     check_ci_prob(ci_prob)
@@ -65,13 +66,10 @@ def anova(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     with checking("repeats.anova") as require:
         empty = int((scores.repeats == 0).sum())
         require(not empty, f"{empty} combinations of item and judge have no score; use fit")
-        require(
-            (scores.repeats > 1).any(), "no judge was asked twice about an item; ask again, or fit"
-        )
-        require(
-            n_items + n_judges > 2,
-            "one item and one judge have no components of variance; use exact",
-        )
+        again = bool((scores.repeats > 1).any())
+        require(again, "no judge was asked twice about an item; ask again, or fit")
+        several = n_items + n_judges > 2
+        require(several, "one item and one judge have no components of variance; use exact")
     found = _mean_squares(scores.means, scores.deviations, scores.repeats)
     parts = _components(found, ci_prob)
     made: dict[str, Any] = {"mean_score": _grand_mean(scores, found, ci_prob)}
@@ -99,7 +97,7 @@ def anova(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
 def as_if_iid(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     """Pool every answer about an item as if one judge had given them all.
 
-    This is the article's mixed-expert sampling. It is wrong wherever judges differ: the interval
+    This is the article's mixed-expert sampling. It is wrong if judges differ: the interval
     narrows with the number of answers, however few the judges.
 
     Parameters
@@ -112,8 +110,8 @@ def as_if_iid(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     Returns
     -------
     Estimate
-        ``item_score[item]`` with a normal interval, in the units of the scale; ``nan`` ends where
-        an item has one score.
+        ``item_score`` by item with a normal interval, in the units of the scale; ``nan`` ends if an
+        item has one score.
 
     Raises
     ------
@@ -123,7 +121,7 @@ def as_if_iid(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     Examples
     --------
     >>> scores = Scores.from_values([4, 4, 5, 5, 5], scale=[1, 2, 3, 4, 5])
-    >>> [round(x, 2) for x in as_if_iid(scores)["item_score[item]"]]
+    >>> [round(x, 2) for x in as_if_iid(scores)["item_score", "item"]]
     [4.6, 4.12, 5.08]
     """
     z = z_score(ci_prob)
@@ -161,7 +159,7 @@ def exact(scores: Scores, *, ci_prob: float = 0.95, concentration: float = 1.0) 
     Returns
     -------
     Estimate
-        ``item_score[item]``, in the units of the scale.
+        ``item_score`` by item, in the units of the scale.
 
     Raises
     ------
@@ -171,7 +169,7 @@ def exact(scores: Scores, *, ci_prob: float = 0.95, concentration: float = 1.0) 
     Examples
     --------
     >>> scores = Scores.from_values([5] * 10, scale=[1, 2, 3, 4, 5])
-    >>> [round(x, 2) for x in exact(scores)["item_score[item]"]]
+    >>> [round(x, 2) for x in exact(scores)["item_score", "item"]]
     [4.82, 4.24, 5.0]
     """
     weights = dirichlet.posterior(scores.counts.sum(axis=1), concentration=concentration)
@@ -211,7 +209,7 @@ def _components(found: _Squares, ci_prob: float) -> dict[str, _Component]:
     return parts | {"repeat_sd": _alone(found.repeat_spread, ci_prob)}
 
 
-def _between_judges(found: _Squares) -> tuple[float, float]:
+def _between_judges(found: _Squares) -> _MeanSquare:
     """Mean square between judges within one item."""
     if found.n_items == 1:
         return found.judge
@@ -252,17 +250,27 @@ def _negative(parts: dict[str, _Component]) -> tuple[Caution, ...]:
     return (Caution("negative-variance", text),)
 
 
-class _Squares(NamedTuple):
-    """Mean squares of items by judges by repeats, with their degrees of freedom."""
+# Arithmetic of mean squares ----------------------------------------------------------------------
 
-    item: tuple[float, float]
-    judge: tuple[float, float]
-    item_judge: tuple[float, float]
-    repeat: tuple[float, float]
+#: A mean square with its degrees of freedom; ``nan`` and 0 if the design has no such term.
+_MeanSquare = tuple[float, float]
+
+
+class _Squares(NamedTuple):
+    """Mean squares of items by judges by repeats; `repeats` is the harmonic mean of a cell.
+
+    `repeat_spread` is that of repeats again, with the degrees of freedom that its own scatter over
+    items and over judges implies: fewer, if some items or judges are noisier than others.
+    """
+
+    item: _MeanSquare
+    judge: _MeanSquare
+    item_judge: _MeanSquare
+    repeat: _MeanSquare
     n_items: int
     n_judges: int
     repeats: float
-    repeat_spread: tuple[float, float]
+    repeat_spread: _MeanSquare
 
 
 class _Component(NamedTuple):
@@ -281,7 +289,7 @@ def _mean_squares(means: np.ndarray, deviations: np.ndarray, n: np.ndarray) -> _
     rows, columns = means.mean(axis=1) - grand, means.mean(axis=0) - grand
     rest = means - grand - rows[:, None] - columns
 
-    def mean_square(total: float, df: float) -> tuple[float, float]:
+    def mean_square(total: float, df: float) -> _MeanSquare:
         return (total / df, df) if df > 0 else (np.nan, 0)
 
     repeat = mean_square(deviations.sum(), (n - 1).sum())
@@ -297,8 +305,10 @@ def _mean_squares(means: np.ndarray, deviations: np.ndarray, n: np.ndarray) -> _
     )
 
 
-def _scatter_df(deviations: np.ndarray, df: np.ndarray, repeat: tuple[float, float]) -> float:
+def _scatter_df(deviations: np.ndarray, df: np.ndarray, repeat: _MeanSquare) -> float:
     """Degrees of freedom with which the variance of repeats is known."""
+    # on a scale with ends, items near an end scatter less: the chi-square interval of equally
+    # noisy scores would be too narrow
     noise = 0.0
     for axis in (0, 1):
         totals, weights = deviations.sum(axis=axis), df.sum(axis=axis)
@@ -307,10 +317,10 @@ def _scatter_df(deviations: np.ndarray, df: np.ndarray, repeat: tuple[float, flo
     return min(repeat[1], 2 * repeat[0] ** 2 / noise) if noise > 0 else repeat[1]
 
 
-def _difference(
-    one: tuple[float, float], other: tuple[float, float], size: float, ci_prob: float
-) -> _Component:
-    """(one - other) / size, for mean squares that are independent multiples of chi-squares."""
+def _difference(one: _MeanSquare, other: _MeanSquare, size: float, ci_prob: float) -> _Component:
+    """(one - other) / size, with the modified large-sample interval of Ting, Burdick, Graybill,
+    Jeyaratnam & Lu (1990), J. Stat. Comput. Simul. 35, 135-143.
+    """
     (a, n1), (b, n2) = one, other
     tail = (1 - ci_prob) / 2
     g1, g2 = (1 - 1 / (_chi2(n, 1 - tail) / n) for n in (n1, n2))
@@ -324,13 +334,13 @@ def _difference(
     return _Component(value / size, (value - down**0.5) / size, (value + up**0.5) / size)
 
 
-def _alone(one: tuple[float, float], ci_prob: float) -> _Component:
+def _alone(one: _MeanSquare, ci_prob: float) -> _Component:
     """Take a mean square for a variance, with the exact chi-square interval."""
     (a, n), tail = one, (1 - ci_prob) / 2
     return _Component(a, a * n / _chi2(n, 1 - tail), a * n / _chi2(n, tail))
 
 
-def _combined(*parts: tuple[float, tuple[float, float]]) -> tuple[float, float]:
+def _combined(*parts: tuple[float, _MeanSquare]) -> _MeanSquare:
     """Weighted sum of mean squares with Satterthwaite's degrees of freedom."""
     total = sum(w * ms for w, (ms, _) in parts)
     noise = sum((w * ms) ** 2 / df for w, (ms, df) in parts)
@@ -338,7 +348,7 @@ def _combined(*parts: tuple[float, tuple[float, float]]) -> tuple[float, float]:
 
 
 def _effective_repeats(
-    between: tuple[float, float], within: tuple[float, float], judges: int, repeats: float, p: float
+    between: _MeanSquare, within: _MeanSquare, judges: int, repeats: float, p: float
 ) -> tuple[float, float, float]:
     """How many scores of judges drawn anew each time tell as much as this panel's scores do."""
     (a, n1), (b, n2) = between, within

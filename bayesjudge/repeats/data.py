@@ -33,7 +33,7 @@ class Scores:
     unparsed : array_like of int, shape (n_items, n_judges), default 0
         Answers that held no score.
     first : array_like of float, shape (n_items, n_judges), optional
-        The first score of each cell, ``nan`` where there is none or the order is unknown.
+        The first score of each cell, ``nan`` if there is none or the order is unknown.
     drift : array_like of float, shape (n_items, n_judges), optional
         Sum over a cell's scores, in the order asked, of (position - mean position) * score.
 
@@ -111,7 +111,7 @@ class Scores:
 
     @property
     def means(self) -> np.ndarray:
-        """Mean score of each cell, shape (n_items, n_judges); ``nan`` where there is no score."""
+        """Mean score of each cell, shape (n_items, n_judges); ``nan`` if there is no score."""
         with np.errstate(invalid="ignore"):
             return self.counts @ np.array(self.scale) / self.repeats
 

@@ -23,7 +23,7 @@ METHODS: dict[str, str] = {
     "z": "published z rule",
 }
 #: The posterior's interval is asked for at this share of the error probability before the rule
-#: stops. To look after each batch is to stop early where the scores so far agree too well by
+#: stops. To look after each batch is to stop early if the scores so far agree too well by
 #: chance; benchmarks/repeats/coverage.py shows what that costs and what this restores.
 LOOKING = 0.5
 #: Bets stay below this share of the capital that could be lost; Waudby-Smith & Ramdas advise
@@ -144,7 +144,7 @@ def next_batch(
     pilot: int = 10,
     batch: int = 10,
 ) -> int:
-    """Calls to make about an item now; 0 means that its mean is known well enough.
+    """Count the calls to make about an item now; 0 means that its mean is known well enough.
 
     Parameters
     ----------

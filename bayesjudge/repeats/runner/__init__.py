@@ -1,4 +1,4 @@
-"""How are judges asked until each item's mean is known?
+"""How can judges be asked until each item's mean is known?
 
 `sample_until` asks them, keeps every answer in a SQLite file, and goes on where it was stopped.
 """

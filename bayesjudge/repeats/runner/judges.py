@@ -23,7 +23,7 @@ from bayesjudge.repeats.runner._redaction import (
     without_secrets,
 )
 
-#: Asks once: takes an item, gives a score, a `Reply`, or None where it cannot say. Its attribute
+#: Asks once: takes an item, gives a score, a `Reply`, or None if it cannot say. Its attribute
 #: `asks`, a mapping, may say what it asks of whom, and `secrets` what must not be shown.
 Judge = Callable[[Any], Awaitable[Any]]
 
@@ -56,7 +56,7 @@ class Reply:
     Parameters
     ----------
     score : float or None
-        None where the answer holds none.
+        None if the answer holds none.
     raw : str, optional
         The answer, word for word; kept, but for keys, which are blanked out.
     cost : float, default 0
@@ -75,7 +75,7 @@ class Reply:
 
 
 class JudgeError(Exception):
-    """A judge raises it where asking again is of no use: a bad key, an unknown model.
+    """A judge raises it if asking again is of no use: a bad key, an unknown model.
 
     The run then ends, with everything stored.
     """
@@ -202,7 +202,7 @@ def only_number(text: str) -> float | None:
     Returns
     -------
     float or None
-        None where there is no number, or where there are several that differ: no guess is made at
+        None if there is no number, or if there are several that differ: no guess is made at
         which one was meant.
 
     Examples
@@ -241,7 +241,7 @@ def chat_judges(
     Returns
     -------
     dict of str to callable
-        By name: the model's, and the prompt's where there are several. Their attribute `asks` is
+        By name: the model's, and the prompt's if there are several. Their attribute `asks` is
         what a store is bound to: model, prompt, system prompt, parser and the other arguments, but
         for keys, time-outs and retries.
 

@@ -63,7 +63,7 @@ async def sample_until(
     progress : bool, optional
         Show items settled, calls and cost; by default on a terminal or in a notebook.
     changed_code : {"refuse", "accept"}
-        ``"accept"`` goes on where a judge's or a parser's code is not what it was, but asks and
+        ``"accept"`` goes on although a judge's or a parser's code is not what it was, but asks and
         reads as before: a mended bug, another Python.
     **settings
         `scale`, `half_width` and the other fields of `Settings`.
@@ -342,7 +342,7 @@ class _Runner:
                 await self.stop.wait()
 
     async def attempt(self, call: Call) -> Answer | None:
-        """Make one attempt; None where the slot has no answer yet."""
+        """Make one attempt; None if the slot has no answer yet."""
         self.calls += 1
         number = self.store.begin(call.item, call.repeat - 1, call.judge)
         started = time.monotonic()
@@ -403,7 +403,7 @@ class _Runner:
         return None if known else JudgeError(self.redact.error(error))
 
     def watch(self, answer: Answer | None) -> None:
-        """End the run where nothing but failures comes back."""
+        """End the run if nothing but failures comes back."""
         if answer is None:
             return
         failed = answer.problem is not None and answer.problem.startswith("failed")

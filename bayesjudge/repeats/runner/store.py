@@ -40,8 +40,8 @@ CREATE TABLE answers (
 """
 #: What to do about an error of SQLite's, by the first byte of its code.
 _ADVICE = {
-    sqlite3.SQLITE_FULL: "make room on the disk and run again",
-    sqlite3.SQLITE_IOERR: "see that the disk has room and works, and run again",
+    sqlite3.SQLITE_FULL: "free space on the disk and run again",
+    sqlite3.SQLITE_IOERR: "see that the disk has space and works, and run again",
     sqlite3.SQLITE_READONLY: "make the file and its folder writable",
     sqlite3.SQLITE_PERM: "make the file and its folder writable",
     sqlite3.SQLITE_CANTOPEN: "see that the folder is there and writable, and that it is a file",
@@ -136,7 +136,7 @@ class Store:
     def end(
         self, attempt: int, seconds: float, cost: float, problem: str | None, answer: Answer | None
     ) -> None:
-        """Keep what became of an attempt, and of its slot where that is now known."""
+        """Keep what became of an attempt, and of its slot if that is now known."""
         with _explained(self.path), self._file:
             self._file.execute(
                 "UPDATE attempts SET seconds = ?, cost = ?, problem = ? WHERE id = ?",
@@ -169,13 +169,13 @@ def read_answers(path: str | Path, *, arm: str | None = None) -> pd.DataFrame:
     path : str or pathlib.Path
         A file that `sample_until` wrote.
     arm : str, optional
-        Which of its runs; needed where it holds several, which are never put together.
+        Which of its runs; needed if it holds several, which are never put together.
 
     Returns
     -------
     pandas.DataFrame
         Columns ``item``, ``judge``, ``repeat`` (the n-th call about the item, from 1), ``score``
-        (empty where there is none), ``raw``, ``problem``: what `Scores.from_frame` reads.
+        (empty if there is none), ``raw``, ``problem``: what `Scores.from_frame` reads.
 
     Raises
     ------
@@ -237,7 +237,7 @@ def _explained(path: Path) -> Iterator[None]:
 
 
 def _connect(real: Path, path: Path, make: bool = True) -> sqlite3.Connection:
-    """Open a store; make one where the file is new, or only look."""
+    """Open a store; make one if the file is new, or only look."""
     with _explained(path):
         file = sqlite3.connect(real, timeout=30)
     try:
