@@ -1,11 +1,11 @@
-"""The exact posterior over the whole range of counts, designs and priors.
+"""Is the exact posterior right over the whole range of counts, label designs and priors?
 
     python benchmarks/prevalence/exact.py                    # 20,000 settings, some hours
     python benchmarks/prevalence/exact.py --settings 500     # minutes
 
 Settings are drawn at random: items from 10 to 1e9 and labels from 1 to 1e5 a class, log-uniform;
 rates anywhere, some within 1e-6 of 0 and 1; passes drawn from the rates, none, all, or anything;
-every design, external labels, flat, Jeffreys' and informative priors, with and without the
+every label design, external labels, flat, Jeffreys' and informative priors, with and without the
 restriction to a judge better than chance. Each posterior is compared with
 
 - its mirror (good and bad, pass and fail exchanged), in posterior standard deviations;
@@ -37,6 +37,7 @@ from bayesjudge.prevalence.data import FIELDS
 RESULTS = Path(__file__).parent / "results"
 DESIGNS = ("by_truth", "random", "by_verdict", "separate")
 SEED = 20_311
+Model = prevalence.ErrorRates | prevalence.PredictiveValues
 #: Tables, labels by truth, on which the posterior is easily missed.
 HARD = (
     (30_000, 30, 3000, 3000, 3000, 3000),
@@ -63,9 +64,6 @@ def rate(rng: np.random.Generator) -> float:
 
 def size(rng: np.random.Generator, low: float, high: float) -> int:
     return int(10 ** rng.uniform(np.log10(low), np.log10(high)))
-
-
-Model = prevalence.ErrorRates | prevalence.PredictiveValues
 
 
 def drawn(rng: np.random.Generator) -> tuple[prevalence.Counts, Model]:
@@ -95,6 +93,11 @@ def drawn(rng: np.random.Generator) -> tuple[prevalence.Counts, Model]:
     return counts, kind(one, judge, judge, above)
 
 
+def unknowns(model: Model) -> list[BetaPrior]:
+    """List the priors of the share, and of the judge's two rates or predictive values."""
+    return [prior for prior in vars(model).values() if isinstance(prior, BetaPrior)]
+
+
 def mirrored(counts: prevalence.Counts, model: Model) -> tuple[prevalence.Counts, Model]:
     """Good and bad, pass and fail exchanged."""
 
@@ -108,19 +111,19 @@ def mirrored(counts: prevalence.Counts, model: Model) -> tuple[prevalence.Counts
         calibration=counts.calibration,
         external_labels=None if more is None else (more[2], more[3], more[0], more[1]),
     )  # fmt: skip
-    first, one, two, above, *_ = vars(model).values()
-    return other, type(model)(turned(first), two, one, above)
+    share, of_good, of_bad = unknowns(model)
+    return other, type(model)(turned(share), of_bad, of_good, model.better_than_chance)
 
 
 def one_row(i: int, reference: bool) -> dict[str, Any]:
     """Compare one setting with its mirror and, if asked for, with the reference."""
     counts, model = drawn(np.random.default_rng((SEED, i)))
-    prior, judge, _, above, *_ = vars(model).values()
     cells = [getattr(counts, name) for name in FIELDS]
+    share, judge, _ = unknowns(model)
     row: dict[str, Any] = {
         "setting": i, "design": counts.calibration, "counts": " ".join(map(str, cells)),
-        "external": counts.external_labels is not None, "prior": str(prior),
-        "judge_prior": str(judge), "above_chance": above,
+        "external_labels": counts.external_labels is not None, "share_prior": str(share),
+        "judge_prior": str(judge), "above_chance": model.better_than_chance,
     }  # fmt: skip
     begin = time.process_time()
     try:
@@ -154,14 +157,13 @@ def with_nuts() -> pd.DataFrame:
     for cells in HARD:
         counts = prevalence.Counts(*cells, calibration="by_truth")
         fit = prevalence.fit(counts, random_seed=1, progress=False)
-        table = prevalence.compare(counts, fit).set_index("method")
-        off = table.loc[fit.method, "mc_errors"]
+        beside = prevalence.compare(counts, fit).set_index("method")
         rows.append(
             {
                 "counts": " ".join(map(str, cells)),
                 "design": "by_truth",
                 "converged": fit.converged,
-                "mc_errors": off,
+                "mc_errors": beside.loc[fit.method, "mc_errors"],
             }
         )
         print(rows[-1], flush=True)

@@ -1,10 +1,10 @@
 """Do the intervals of RMS shifts hold on real, heavy-tailed shifts?
 
-    python benchmarks/bias/coverage.py --data ../shared/data [--runs 50]
+    python benchmarks/bias/intervals.py --data ../shared/data [--runs 50]
 
 Shifts of some 6,900 responses of two GPT judges under three changed prompts (composo) stand for all
 there are; samples of 50, 200 and 500 of them are drawn, and each 95 % interval is held against the
-RMS shift of all. Writes benchmarks/bias/results/bias_coverage.csv and coverage.png.
+RMS shift of all. Writes benchmarks/bias/results/intervals.csv and intervals.png.
 """
 
 import argparse
@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from bias_real import JUDGES, PROMPTS, by_subset_and_id, scores_of, shifts_of
 from matplotlib import pyplot as plt
+from real import JUDGES, PROMPTS, by_subset_and_id, scores_of, shifts_of
 
 from bayesjudge import bias
 
@@ -24,7 +24,7 @@ SEED = 1
 
 
 def population(folder, judge, prompt):
-    """All shifts of a prompt, rounded: a sum of eight in another order is no other shift."""
+    """All shifts of a prompt, rounded: a sum of eight in another order is the same shift."""
     tables = [scores_of(folder, judge, p, by_subset_and_id) for p in ("base", prompt)]
     return shifts_of(tables).shift[:, 0].round(9)
 
@@ -38,7 +38,7 @@ def study(shifts, sizes, runs, rng):
         ]
         for interval in INTERVALS:
             found = [bias.rms_shift(one, interval=interval) for one in samples]
-            low, high = np.array([one["rms_shift[perturbed]"][1:] for one in found]).T
+            low, high = np.array([one["rms_shift", "perturbed"][1:] for one in found]).T
             held = ((low <= truth) & (truth <= high)).mean()
             said = ["heavy-tailed-shifts" in {c.name for c in one.cautions} for one in found]
             yield {
@@ -91,8 +91,8 @@ def main():
     ]
     table = pd.DataFrame(rows)
     RESULTS.mkdir(exist_ok=True)
-    table.to_csv(RESULTS / "coverage.csv", index=False, float_format="%.4g")
-    draw(table).savefig(RESULTS / "coverage.png", dpi=80)
+    table.to_csv(RESULTS / "intervals.csv", index=False, float_format="%.4g")
+    draw(table).savefig(RESULTS / "intervals.png", dpi=80)
     print(table.round(3).to_string(index=False))
 
 

@@ -13,16 +13,16 @@ from oracles import unit_nodes
 
 import bayesjudge as bj
 from bayesjudge.prevalence._quadrature import posterior_of
-from benchmarks.prevalence import coverage as study
+from benchmarks.prevalence import intervals as study
 
 pytestmark = pytest.mark.slow
 
 P = bj.prevalence
 JUDGE = (0.6, 0.9)  # specificity, sensitivity
 PACKAGE_PRIORS = {
-    "flat": P.Priors(),
-    "jeffreys": P.Priors.jeffreys(),
-    "beta21": P.Priors(sensitivity=bj.BetaPrior(2, 1), specificity=bj.BetaPrior(2, 1)),
+    "flat": P.ErrorRates(),
+    "jeffreys": P.ErrorRates.jeffreys(),
+    "beta21": P.ErrorRates(sensitivity=bj.BetaPrior(2, 1), specificity=bj.BetaPrior(2, 1)),
 }
 
 
@@ -104,7 +104,7 @@ def test_closed_forms_against_a_loop(small):
 
 @pytest.mark.parametrize("prior", PACKAGE_PRIORS)
 def test_ends_are_moved_where_the_likelihood_asks_for_it(small, prior):
-    """The likelihood by another road: composite Gauss-Legendre on the triangle itself."""
+    """The likelihood another way: composite Gauss-Legendre on the triangle itself."""
     items, tables = small
     u, w = unit_nodes(4, 10)
     false_pass = u[:, None] ** 2  # squares, for densities that are infinite at 0 and 1
@@ -137,7 +137,7 @@ def test_ends_are_moved_where_the_likelihood_asks_for_it(small, prior):
 
 @pytest.fixture(scope="module")
 def stored():
-    return pd.read_csv(study.RESULTS / "coverage_prevalence.csv")
+    return pd.read_csv(study.RESULTS / "intervals.csv")
 
 
 def test_stored_table_against_an_earlier_enumeration(stored):

@@ -1,14 +1,14 @@
-"""Coverage and mean width of every interval for the prevalence: enumerated, not simulated.
+"""Coverage and mean width of each interval for the prevalence, by enumeration of every table.
 
-    python benchmarks/prevalence/coverage.py             # minutes on two cores
-    python benchmarks/prevalence/coverage.py --redraw    # picture and text from the stored table
+    python benchmarks/prevalence/intervals.py             # minutes on two cores
+    python benchmarks/prevalence/intervals.py --redraw    # picture and text from the stored table
 
 Judge one of n = 1000 test items with m labels, half of them good items and half bad ones. The data
 are then three binomial counts: a1 hits, a0 right refusals and k passes. Each method's interval is
-computed for *every* triple, and its coverage is the sum of the triples' probabilities in which it
-holds the truth. Compared with 10,000 simulated tables a cell, the usual study, there is no Monte
-Carlo error at all; what is left out are triples too improbable to matter (the text states their
-probability, below 1e-8).
+computed for *every* triple, and its coverage is the summed probability of the triples whose
+interval holds the truth. Compared with 10,000 simulated tables a cell, the usual study, there is no
+Monte Carlo error at all; what is left out are triples too improbable to matter (the text states
+their probability, below 1e-8).
 
 The likelihood of a triple is a sum over a grid of both judge's rates,
 
@@ -20,7 +20,7 @@ scale x = sin(phi / 2)^2 everything is a short cosine series, and W integrates s
 over the triangle x > y, which is a judge better than chance. Swapping good and bad (a1 with a0, k
 with n - k, theta with 1 - theta) saves the half of the k.
 
-Writes to benchmarks/prevalence/results: coverage.csv, .png and .md.
+Writes to benchmarks/prevalence/results: intervals.csv, .png and .md.
 """
 
 from __future__ import annotations
@@ -393,10 +393,10 @@ def _tabled(sizes: dict[int, tuple], total: list[np.ndarray]) -> tuple[pd.DataFr
 LINES = {
     "lang_reiczigel": ("Lang-Reiczigel, eq. (6)", {"color": "k", "lw": 1.8}),
     "flat_eti": ("flat, ETI", {"color": "C0", "ls": ":", "lw": 1.3}),
-    "flat_eti_bounded": ("flat, ETI+", {"color": "C0", "lw": 1.5}),
+    "flat_eti_bounded": ("flat, bounded ETI", {"color": "C0", "lw": 1.5}),
     "flat_hdi": ("flat, HDI", {"color": "C1", "lw": 1.1}),
-    "jeffreys_eti_bounded": ("Jeffreys, ETI+", {"color": "C4", "lw": 1.1}),
-    "beta21_eti_bounded": ("Beta(2, 1) for the judge, ETI+", {"color": "C2", "lw": 1.5}),
+    "jeffreys_eti_bounded": ("Jeffreys, bounded ETI", {"color": "C4", "lw": 1.1}),
+    "beta21_eti_bounded": ("Beta(2, 1) for the judge, bounded ETI", {"color": "C2", "lw": 1.5}),
 }
 #: One of each mirrored pair.
 COLUMNS = ((0.9, 0.9), (0.7, 0.9), (0.7, 0.7), (0.6, 0.6), (0.2, 0.97))
@@ -499,13 +499,13 @@ def told(table: pd.DataFrame) -> str:
     ours, twos = (one_sided(name, "all").groupby(level="m").min() for name in (plus, better))
     return f"""# Coverage and width of the intervals for a prevalence
 
-Made by `python benchmarks/prevalence/coverage.py`. Coverage here is a sum over *every* possible
+Made by `python benchmarks/prevalence/intervals.py`. Coverage here is a sum over *every* possible
 table of {TEST_ITEMS} verdicts and m labels (half of them good items), not an average over simulated
 tables: it replaces the 10,000 replications a cell that such studies use, whose error would be 0.2
 points. What was left out of any cell has probability {table["left_out"].abs().max():.0e}. Interval
 ends are good to 2e-5, and to 1e-5 for all but the rarest tables (against the package's own
 quadrature). All posteriors assume a judge better than chance. ETI is the equal-tailed interval, HDI
-the shortest; ETI+ is the equal-tailed one whose end is moved to 0 or 1 where the integrated
+the shortest; the bounded ETI moves an end of it to 0 or 1 if the integrated
 likelihood there exceeds exp(-1.96^2 / 2) = {CUT_OFF:.3f} of its maximum. Eq. (6) of Lee et al. is
 the interval of Lang and Reiczigel, clipped to [0, 1]; where it refuses (sensitivity + specificity
 not above 1 among the labels) its coverage and width are those of the tables that it answers, and
@@ -519,35 +519,36 @@ relative widths compare the same tables. "Inside" is theta = .05 to .95.
   The naive interval covers {span(strong.means("naive"), ".2f")} on average.
 * Flat prior, ETI: {strong("flat_eti").min():.4f} or more inside, and
   {strong("flat_eti", "ends").max():.0f} at theta = 0 and 1, as it must: both tails hold 2.5 %.
-* Flat prior, ETI+: the same inside ({strong(plus).min():.4f} or more),
+* Flat prior, bounded ETI: the same inside ({strong(plus).min():.4f} or more),
   {span(strong(plus, "ends"))} at 0 and 1; it costs
   {span(strong.ratio(plus, "flat_eti") - 1, ".1%")} of mean width over ETI.
 * HDI under-covers: down to {strong("flat_hdi").min():.3f} inside with the flat prior and
   {strong("jeffreys_hdi").min():.3f} with Jeffreys' (near theta = .1 to .35 and its mirror), and
   {strong("flat_hdi", "ends").min():.3f} at 0 and 1 with the flat one.
-* Jeffreys' ETI and ETI+ go down to {strong("jeffreys_eti_bounded").min():.3f} inside, and are
-  {span(strong.ratio("jeffreys_eti_bounded", "flat_eti") - 1, ".1%")} wider than the flat ETI. No reason to
-  prefer them.
-* Beta(2, 1) for sensitivity and specificity, ETI+: {strong(better).min():.4f} or more inside, and
-  {span(1 - strong.ratio(better, plus), ".1%")} shorter than flat.
+* Jeffreys' ETI and bounded go down to {strong("jeffreys_eti_bounded").min():.3f} inside, and are
+  {span(strong.ratio("jeffreys_eti_bounded", "flat_eti") - 1, ".1%")} wider than the flat ETI.
+  No reason to prefer them.
+* Beta(2, 1) for sensitivity and specificity, bounded: {strong(better).min():.4f} or more inside,
+  and {span(1 - strong.ratio(better, plus), ".1%")} shorter than flat.
 
 **Few labels** (m = 20 to 100, rates .7 and .9)
 
-* Least coverage over theta: eq. (6) {few(eq6, "all").min():.3f}, flat ETI+
-  {few(plus, "all").min():.3f}, Beta(2, 1) ETI+ {few(better, "all").min():.3f}, Jeffreys' ETI+
+* Least coverage over theta: eq. (6) {few(eq6, "all").min():.3f}, flat bounded ETI
+  {few(plus, "all").min():.3f}, Beta(2, 1) bounded {few(better, "all").min():.3f}, Jeffreys' bounded
   {few("jeffreys_eti_bounded", "all").min():.3f}. Mean width in relation to eq. (6):
   {span(few.ratio(plus), ".2f")} (flat), {span(few.ratio(better), ".2f")} (Beta(2, 1)).
 
 **Weak judges** ((.6, .6), and specificity .2 with sensitivity .97; m = 20 to 200)
 
-* Least coverage over theta: eq. (6) {weak(eq6, "all").min():.3f}, flat ETI+
-  {weak(plus, "all").min():.3f}, Beta(2, 1) ETI+ {weak(better, "all").min():.3f}, Jeffreys' ETI+
-  {weak("jeffreys_eti_bounded", "all").min():.3f}, flat HDI {weak("flat_hdi", "all").min():.3f}.
+* Least coverage over theta: eq. (6) {weak(eq6, "all").min():.3f}, flat bounded ETI
+  {weak(plus, "all").min():.3f}, Beta(2, 1) bounded {weak(better, "all").min():.3f}, Jeffreys'
+  bounded {weak("jeffreys_eti_bounded", "all").min():.3f}, flat HDI
+  {weak("flat_hdi", "all").min():.3f}.
 * Eq. (6) refuses up to {weak(eq6, "all", "refused").max():.0%} of the tables; a posterior always
   answers, and its interval is then wide.
 * The judge that passes nearly everything (specificity .2) is the hard one. Least coverage at m =
-  {", ".join(map(str, small.index))}: eq. (6) {", ".join(f"{x:.3f}" for x in small)}; flat ETI+
-  {", ".join(f"{x:.3f}" for x in ours)}; Beta(2, 1) ETI+ {", ".join(f"{x:.3f}" for x in twos)}.
+  {", ".join(map(str, small.index))}: eq. (6) {", ".join(f"{x:.3f}" for x in small)}; flat bounded
+  {", ".join(f"{x:.3f}" for x in ours)}; Beta(2, 1) bounded {", ".join(f"{x:.3f}" for x in twos)}.
 * HDI is worst here: {one_sided("flat_hdi", "all").min():.3f} with the flat prior.
 
 ## What follows
@@ -560,12 +561,12 @@ coverage is then {twos.min():.3f} where the flat prior has {ours.min():.3f}. It 
 for those who know that their judge is good, and no default. Neither prior makes 20 labels enough
 for a judge with specificity .2.
 
-**Default interval: ETI+.** Plain ETI never covers a perfect or a hopeless system; HDI is shorter
+**Default interval: bounded.** Plain ETI never covers a perfect or a hopeless system; HDI is shorter
 because it under-covers.
 
-**Where Lang-Reiczigel is shorter or covers better than ours** (flat, ETI+). In the middle, theta =
-.2 to .8, our mean width is up to {middle.max():.2f} times that of eq. (6) at m = 200 or 500 and up
-to {wide.max():.2f} times with fewer labels; at exactly 0 and 1, up to {outer.max():.2f} times at
+**Where Lang-Reiczigel is shorter or covers better than ours** (flat, bounded). In the middle, theta
+= .2 to .8, our mean width is up to {middle.max():.2f} times that of eq. (6) at m = 200 or 500 and
+up to {wide.max():.2f} times with fewer labels; at exactly 0 and 1, up to {outer.max():.2f} times at
 m = 200 or 500. Over all theta it is {span(strong.ratio(plus), ".3f")} times. Coverage of eq. (6) is
 nearer to 95 % than ours at 0 < theta < .2 and its mirror, where ours reaches
 {strong(plus).max():.3f}. Why: both move the judge's rates by the same pseudo-counts, but eq. (6)
@@ -580,7 +581,7 @@ Eq. (6) loses with weak judges: there its least coverage is {weak(eq6, "all").mi
 ## Every setting
 
 Least coverage inside / least coverage at 0 and 1 / mean width in relation to eq. (6). The naive
-interval, plain ETI and every theta are in coverage.csv; the picture shows them by theta
+interval, plain ETI and every theta are in intervals.csv; the picture shows them by theta
 (without (.9, .7), whose curves are those of (.7, .9) from right to left).
 
 {overview(table)}
@@ -594,7 +595,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=RESULTS, help="where to write")
     parser.add_argument("--redraw", action="store_true", help="compute nothing, use what is stored")
     asked = parser.parse_args()
-    stored = asked.out / "coverage.csv"
+    stored = asked.out / "intervals.csv"
     begin = time.perf_counter()
     if asked.redraw:
         table = pd.read_csv(stored)
