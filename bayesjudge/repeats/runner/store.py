@@ -12,12 +12,13 @@ import sqlite3
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple, Self
-
-import pandas as pd
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.repeats._fingerprint import Entry, changes
+from bayesjudge.repeats.runner._fingerprint import Entry, changes
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Stored in the file as SQLite's user_version; a file of another version is refused.
 SCHEMA_VERSION = 2
@@ -51,23 +52,7 @@ _ADVICE = {
 
 
 class Answer(NamedTuple):
-    """What became of one slot.
-
-    Parameters
-    ----------
-    item : str
-        What was scored.
-    slot : int
-        The n-th call about it, from 0.
-    judge : str
-        Who was asked.
-    score : float or None
-        None where the answer held no score, or none came.
-    raw : str or None
-        The answer, word for word, where the judge gave it.
-    problem : str or None
-        ``"unparsable: …"`` or ``"failed: …"``.
-    """
+    """What became of one slot."""
 
     item: str
     slot: int
@@ -78,26 +63,7 @@ class Answer(NamedTuple):
 
 
 class Store:
-    """The calls of one arm.
-
-    Parameters
-    ----------
-    path : str or pathlib.Path
-        The file; made where there is none.
-    asked : mapping of str to Entry
-        What answers must have in common to be compared: scale, judges and what each asks, items.
-        Kept with a new arm; an old one must agree.
-    arm : str, default "main"
-        Which of the file's runs.
-    accept_code : bool, default False
-        Let the code of judges and parsers differ, and keep the new one.
-
-    Raises
-    ------
-    InputError
-        Where the file is no store, is of another version, is damaged, cannot be written, belongs
-        to a run that asked something else, or is in use by a run.
-    """
+    """The calls of one arm."""
 
     def __init__(
         self,
@@ -159,27 +125,7 @@ class Store:
         self._lock.close()
 
     def begin(self, item: str, slot: int, judge: str) -> int:
-        """Note an attempt before it is made, so that no crash loses count of it.
-
-        Parameters
-        ----------
-        item : str
-            What is to be scored.
-        slot : int
-            The n-th call about it.
-        judge : str
-            Who is asked.
-
-        Returns
-        -------
-        int
-            Its number, for `end`.
-
-        Raises
-        ------
-        InputError
-            Where the file cannot be written.
-        """
+        """Note an attempt before it is made, so that no crash loses count of it."""
         with _explained(self.path), self._file:
             made = self._file.execute(
                 "INSERT INTO attempts (arm, item, slot, judge, started) VALUES (?, ?, ?, ?, ?)",
@@ -190,24 +136,7 @@ class Store:
     def end(
         self, attempt: int, seconds: float, cost: float, problem: str | None, answer: Answer | None
     ) -> None:
-        """Keep what became of an attempt, and of its slot where that is now known.
-
-        Parameters
-        ----------
-        attempt : int
-            From `begin`.
-        seconds, cost : float
-            What it took.
-        problem : str or None
-            Why there is no answer.
-        answer : Answer or None
-            None where the slot will be tried again.
-
-        Raises
-        ------
-        InputError
-            Where the file cannot be written.
-        """
+        """Keep what became of an attempt, and of its slot where that is now known."""
         with _explained(self.path), self._file:
             self._file.execute(
                 "UPDATE attempts SET seconds = ?, cost = ?, problem = ? WHERE id = ?",
@@ -219,36 +148,12 @@ class Store:
                 )
 
     def answers(self) -> list[Answer]:
-        """List what is known, by item and slot.
-
-        Returns
-        -------
-        list of Answer
-            In an order that does not depend on when they came.
-
-        Raises
-        ------
-        InputError
-            Where the file is damaged.
-        """
+        """List what is known, by item and slot."""
         with _explained(self.path):
             return _answers(self._file, self.arm)
 
     def spent(self) -> tuple[int, float]:
-        """Count attempts and cost, of this and of earlier runs on the arm.
-
-        Returns
-        -------
-        calls : int
-            Attempts, those without an answer too.
-        cost : float
-            As the judges reported it.
-
-        Raises
-        ------
-        InputError
-            Where the file is damaged.
-        """
+        """Count attempts and cost, of this and of earlier runs on the arm."""
         with _explained(self.path):
             calls, cost = self._file.execute(
                 "SELECT COUNT(*), COALESCE(SUM(cost), 0) FROM attempts WHERE arm = ?", [self.arm]
@@ -275,8 +180,10 @@ def read_answers(path: str | Path, *, arm: str | None = None) -> pd.DataFrame:
     Raises
     ------
     InputError
-        Where there is no such file or arm, or it is no store of this version.
+        If there is no such file or arm, or it is no store of this version.
     """
+    import pandas as pd
+
     path = Path(path)
     with checking("repeats store") as require:
         require(path.is_file(), f"no file {str(path)!r}")

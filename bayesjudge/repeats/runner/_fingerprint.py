@@ -17,7 +17,7 @@ from numbers import Integral, Real
 from types import CodeType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
-from bayesjudge.repeats._redaction import Redactor, is_secret_name, text_of, without_secrets
+from bayesjudge.repeats.runner._redaction import Redactor, is_secret_name, text_of, without_secrets
 
 #: Characters of a value that are kept, and that are shown.
 KEPT, SHOWN = 1000, 60

@@ -1,19 +1,78 @@
-"""What a run of `sample_until` is after, and what it may spend."""
+"""Settings of a run of `sample_until`: precision, budgets, retries."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from bayesjudge.core.errors import checking
-from bayesjudge.repeats.calls import Patience
-from bayesjudge.repeats.rules import Method, next_batch
+from bayesjudge.repeats.stopping_rules import Method, next_batch
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What a run is after, and what it may spend.
+class RetryPolicy:
+    """Time-outs of calls, and further attempts after one that failed.
+
+    Parameters
+    ----------
+    timeout : float, default 60
+        Seconds after which a call is given up.
+    retries : int, default 4
+        Further attempts after one that failed.
+    first_delay, longest_delay : float, default 1, 60
+        Seconds before the first of them, which double, and the most.
+    failures_in_a_row : int, default 20
+        Calls that failed for good, with no answer between them, after which the run ends: then it
+        is the connection, not the call.
+
+    Raises
+    ------
+    InputError
+        If a number is out of its range.
+    """
+
+    timeout: float = 60.0
+    retries: int = 4
+    first_delay: float = 1.0
+    longest_delay: float = 60.0
+    failures_in_a_row: int = 20
+
+    def __post_init__(self) -> None:
+        with checking("repeats.runner.RetryPolicy") as require:
+            require(self.timeout > 0, f"timeout must be positive, got {self.timeout!r}")
+            require(self.retries >= 0, f"retries must be 0 or more, got {self.retries!r}")
+            require(
+                self.first_delay >= 0, f"first_delay must be 0 or more, got {self.first_delay!r}"
+            )
+            require(
+                self.failures_in_a_row >= 1,
+                f"failures_in_a_row must be 1 or more, got {self.failures_in_a_row!r}",
+            )
+
+    def delay(self, attempt: int, dice: random.Random) -> float:
+        """Draw the time to wait after the n-th attempt failed.
+
+        Parameters
+        ----------
+        attempt : int
+            From 1.
+        dice : random.Random
+            For the jitter, which keeps calls that failed together from trying again together.
+
+        Returns
+        -------
+        float
+            Between half and all of ``first_delay * 2 ** (attempt - 1)``, capped.
+        """
+        most = min(self.longest_delay, self.first_delay * 2.0 ** (attempt - 1))
+        return most * dice.uniform(0.5, 1.0)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Precision that a run is after, and what it may spend.
 
     Parameters
     ----------
@@ -35,7 +94,7 @@ class Plan:
         No call begins once this much is spent; those in flight then end, and may pass it.
     concurrency : int, default 8
         Calls in flight at once.
-    patience : Patience
+    retry : RetryPolicy
         Time-outs and retries.
     random_seed : int, default 0
         Of the jitter between retries; it changes no result.
@@ -46,7 +105,7 @@ class Plan:
     Raises
     ------
     InputError
-        Where a number is out of its range.
+        If a number is out of its range.
     """
 
     scale: Sequence[float]
@@ -59,7 +118,7 @@ class Plan:
     budget_calls: int | None = None
     budget_cost: float | None = None
     concurrency: int = 8
-    patience: Patience = Patience()
+    retry: RetryPolicy = RetryPolicy()
     random_seed: int = 0
     arm: str = "main"
 

@@ -1,25 +1,33 @@
-"""Ask judges until each item's mean is known well enough, and lose nothing on the way."""
+"""`sample_until`: judges asked until each item's mean is known; killed and resumed at no loss."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import random
+import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.repeats._fingerprint import describe
-from bayesjudge.repeats._redaction import Redactor, text_of
-from bayesjudge.repeats.calls import Call, Judge, JudgeError, Reading, ask_once, read_reply
-from bayesjudge.repeats.plan import Plan
-from bayesjudge.repeats.progress import Counter, showing
-from bayesjudge.repeats.results import Run, summarise
-from bayesjudge.repeats.rules import next_batch
-from bayesjudge.repeats.store import Answer, Store, read_answers
+from bayesjudge.core.progress import Progress
+from bayesjudge.core.progress import progress as progress_bar
+from bayesjudge.repeats.data import Scores
+from bayesjudge.repeats.runner._fingerprint import describe
+from bayesjudge.repeats.runner._redaction import Redactor, text_of
+from bayesjudge.repeats.runner.judges import Call, Judge, JudgeError, Reading, ask_once, read_reply
+from bayesjudge.repeats.runner.settings import Settings
+from bayesjudge.repeats.runner.store import Answer, Store, read_answers
+from bayesjudge.repeats.stopping_rules import mean_interval, next_batch
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 async def sample_until(
@@ -29,7 +37,7 @@ async def sample_until(
     store: str | Path,
     progress: bool | None = None,
     changed_code: Literal["refuse", "accept"] = "refuse",
-    **plan: Any,
+    **settings: Any,
 ) -> Run:
     """Ask until each item's mean score is known to within a half-width.
 
@@ -57,8 +65,8 @@ async def sample_until(
     changed_code : {"refuse", "accept"}
         ``"accept"`` goes on where a judge's or a parser's code is not what it was, but asks and
         reads as before: a mended bug, another Python.
-    **plan
-        `scale`, `half_width` and the other fields of `Plan`.
+    **settings
+        `scale`, `half_width` and the other fields of `Settings`.
 
     Returns
     -------
@@ -69,10 +77,10 @@ async def sample_until(
     Raises
     ------
     InputError
-        Where an argument is out of its range, the store belongs to a run that asked something
+        If an argument is out of its range, the store belongs to a run that asked something
         else (the message names what; ``arm=`` begins another run in it), or it cannot be used.
     JudgeError
-        Where a judge says that asking again is of no use, or too many calls fail in a row. What
+        If a judge says that asking again is of no use, or too many calls fail in a row. What
         was answered is in the store.
 
     Examples
@@ -86,22 +94,23 @@ async def sample_until(
     >>> run.items[["item", "calls", "settled"]].to_dict("records")
     [{'item': 'a', 'calls': 13, 'settled': True}, {'item': 'bb', 'calls': 10, 'settled': True}]
     """
-    settings = Plan(**plan)
+    asked_for = Settings(**settings)
     with checking("repeats run") as require:
         known = changed_code in ("refuse", "accept")
         require(known, f"changed_code must be 'refuse' or 'accept', got {changed_code!r}")
     judges, things = _named(judge, items)
     redact = Redactor(key for one in judges.values() for key in getattr(one, "secrets", ()))
-    asked = describe(settings.scale, judges, things, redact)
+    asked = describe(asked_for.scale, judges, things, redact)
     with (
-        Store(store, asked, settings.arm, changed_code == "accept") as kept,
-        showing(progress, len(things)) as counter,
+        Store(store, asked, asked_for.arm, changed_code == "accept") as kept,
+        progress_bar(progress, "items settled", total=len(things)) as bar,
     ):
-        runner = _Runner(settings, judges, things, kept, counter, redact)
+        runner = _Runner(asked_for, judges, things, kept, bar, redact)
+        runner.quiet = progress is False
         await runner.run()
         calls, cost = kept.spent()
-    answers = read_answers(store, arm=settings.arm)
-    return summarise(answers, list(things), settings.rule, settings.half_width, calls, cost)
+    answers = read_answers(store, arm=asked_for.arm)
+    return _summarise(answers, list(things), asked_for, calls, cost)
 
 
 def sample_until_sync(*args: Any, **kwargs: Any) -> Run:
@@ -185,20 +194,21 @@ class _Runner:
 
     def __init__(
         self,
-        plan: Plan,
+        settings: Settings,
         judges: Mapping[str, Judge],
         items: Mapping[str, Any],
         store: Store,
-        counter: Counter,
+        bar: Progress,
         redact: Redactor,
     ):
-        self.plan, self.judges, self.items = plan, judges, items
-        self.store, self.counter, self.redact = store, counter, redact
+        self.settings, self.judges, self.items = settings, judges, items
+        self.store, self.bar, self.redact = store, bar, redact
+        self.quiet = False
         self.names = list(judges)
         self.answers = self._stored()
         self.calls, self.cost = store.spent()
-        self.seats = asyncio.Semaphore(plan.concurrency)
-        self.dice = random.Random(plan.random_seed)
+        self.seats = asyncio.Semaphore(settings.concurrency)
+        self.dice = random.Random(settings.random_seed)
         self.failed_in_a_row = self.in_flight = self.unsaved = 0
         self.stop = asyncio.Event()  # no further call may begin; those in flight end
         self.error: BaseException | None = None
@@ -220,13 +230,13 @@ class _Runner:
 
     async def run(self) -> None:
         """Settle the items; cancelled or failing, keep the answers to the calls in flight."""
-        self.counter.update(self.calls, self.cost)
+        self.show()
         work = asyncio.create_task(self.settle_all())
         try:
             await asyncio.wait({work})  # which a cancelled run leaves alone
         except asyncio.CancelledError:
             self.stop.set()
-            self.counter.stopping(self.in_flight, self.plan.patience.timeout)
+            self.say_stopping()
             await asyncio.wait({work})
             raise
         finally:
@@ -238,6 +248,22 @@ class _Runner:
             raise broken
         if self.error is not None:
             raise self.described() from None
+
+    def show(self) -> None:
+        """Show calls and cost beside the items settled."""
+        spent = f", cost {self.cost:.4g}" if self.cost else ""
+        self.bar.update(f"items settled ({self.calls:,} calls{spent})")
+
+    def say_stopping(self) -> None:
+        """Say why a run that was stopped does not end at once."""
+        if self.quiet or not self.in_flight:
+            return
+        calls = "1 call" if self.in_flight == 1 else f"{self.in_flight} calls"
+        print(
+            f"stopping: {calls} in flight may take up to {self.settings.retry.timeout:g} s; the "
+            "answers will be kept. Stop once more to give them up",
+            file=sys.stderr,
+        )
 
     def described(self) -> BaseException:
         """Return the error that ended the run, with the number of answers that it cost."""
@@ -261,13 +287,13 @@ class _Runner:
                 await self.settle(item)
 
         async with asyncio.TaskGroup() as group:
-            for _ in range(min(self.plan.concurrency, len(self.items))):
+            for _ in range(min(self.settings.concurrency, len(self.items))):
                 group.create_task(work())
 
     @property
     def may_go_on(self) -> bool:
         """Whether a further call may begin; those in flight always end."""
-        calls, cost = self.plan.budget_calls, self.plan.budget_cost
+        calls, cost = self.settings.budget_calls, self.settings.budget_cost
         left = (calls is None or self.calls < calls) and (cost is None or self.cost < cost)
         return left and not self.stop.is_set()
 
@@ -283,18 +309,18 @@ class _Runner:
             asked += more
             if any(slot not in done for slot in range(asked)):
                 return  # out of budget
-        self.counter.settled()
+        self.bar.advance()
 
     def wanted(self, item: str, asked: int) -> int:
         """Count the calls to make after the first `asked` slots of an item."""
         scores = [self.answers[item][slot].score for slot in range(asked)]
-        more = next_batch(scores, self.plan.half_width, **self.plan.rule)
-        return min(more, self.plan.most_per_item - asked)
+        more = next_batch(scores, self.settings.half_width, **self.settings.rule)
+        return min(more, self.settings.most_per_item - asked)
 
     async def fill(self, item: str, slot: int) -> None:
         """Ask for one slot, again and again if need be, and keep what became of it."""
         name = self.names[slot % len(self.names)]
-        for attempt in range(1, self.plan.patience.retries + 2):
+        for attempt in range(1, self.settings.retry.retries + 2):
             async with self.seats:
                 if not self.may_go_on:
                     return
@@ -307,7 +333,7 @@ class _Runner:
                 self.answers[item][slot] = answer
                 return
             if self.may_go_on:
-                await self.pause(self.plan.patience.delay(attempt, self.dice))
+                await self.pause(self.settings.retry.delay(attempt, self.dice))
 
     async def pause(self, seconds: float) -> None:
         """Wait, but not after the run was stopped."""
@@ -335,7 +361,7 @@ class _Runner:
             answer, cost = Answer(*key, heard.score, raw, unread), heard.cost
         else:
             problem = heard
-            if call.attempt > self.plan.patience.retries and self.error is None:
+            if call.attempt > self.settings.retry.retries and self.error is None:
                 answer = Answer(*key, None, None, problem)
         self.cost += cost
         try:
@@ -343,7 +369,7 @@ class _Runner:
         except InputError:
             self.unsaved += isinstance(heard, Reading)
             raise
-        self.counter.update(self.calls, self.cost)
+        self.show()
         self.watch(answer)
         return answer
 
@@ -351,8 +377,8 @@ class _Runner:
         """Ask a judge; what it said, or why it said nothing."""
         judge, item = self.judges[call.judge], self.items[call.item]
         try:
-            reply = await ask_once(judge, item, call, self.plan.patience.timeout)
-            return read_reply(reply, tuple(self.plan.scale))
+            reply = await ask_once(judge, item, call, self.settings.retry.timeout)
+            return read_reply(reply, tuple(self.settings.scale))
         except GeneratorExit:
             raise
         except BaseException as error:
@@ -382,10 +408,84 @@ class _Runner:
             return
         failed = answer.problem is not None and answer.problem.startswith("failed")
         self.failed_in_a_row = self.failed_in_a_row + 1 if failed else 0
-        if self.failed_in_a_row >= self.plan.patience.failures_in_a_row:
+        if self.failed_in_a_row >= self.settings.retry.failures_in_a_row:
             self.end(
                 JudgeError(
                     f"{self.failed_in_a_row} calls in a row {answer.problem}; what was answered "
                     f"is in {str(self.store.path)!r}"
                 )
             )
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """Answers and means of a run of `sample_until`.
+
+    Parameters
+    ----------
+    answers : pandas.DataFrame
+        One row a call: ``item``, ``judge``, ``repeat``, ``score``, ``raw``, ``problem``, by item
+        and repeat, whatever the order in which answers came.
+    items : pandas.DataFrame
+        One row an item: ``item``, ``mean``, ``low``, ``high`` (``nan`` without a score),
+        ``calls``, ``unparsed``, ``failed``, ``settled``.
+    scale : tuple of float
+        Values that a judge can give.
+    calls : int
+        Attempts, retries counted, over all runs on the store.
+    cost : float
+        As the judges reported it.
+    """
+
+    answers: pd.DataFrame
+    items: pd.DataFrame
+    scale: tuple[float, ...]
+    calls: int
+    cost: float
+
+    @property
+    def scores(self) -> Scores:
+        """The answers, for `exact`, `anova`, `order_effects` and `fit`."""
+        return Scores.from_frame(
+            self.answers, scale=self.scale, item="item", judge="judge", order="repeat"
+        )
+
+
+def _summarise(
+    answers: pd.DataFrame, items: Sequence[str], settings: Settings, calls: int, cost: float
+) -> Run:
+    """Make a `Run` of the answers in a store, with one row an item, asked or not."""
+    import pandas as pd
+
+    rule = settings.rule
+    parts = dict(tuple(answers.groupby("item", sort=False)))
+    about = {name: rule[name] for name in ("ci_prob", "method")}
+    rows = []
+    for item in items:
+        part = parts.get(item, answers.iloc[:0])
+        scores = part["score"].tolist()
+        problems = part["problem"].fillna("")
+        found = (np.nan,) * 3
+        if part["score"].notna().any():
+            found = mean_interval(scores, rule["scale"], half_width=settings.half_width, **about)
+        rows.append(
+            {
+                "item": item,
+                **dict(zip(("mean", "low", "high"), found, strict=True)),
+                "calls": len(part),
+                "unparsed": int(problems.str.startswith("unparsable").sum()),
+                "failed": int(problems.str.startswith("failed").sum()),
+                "settled": bool(scores) and next_batch(scores, settings.half_width, **rule) == 0,
+            }
+        )
+    order = {item: i for i, item in enumerate(items)}
+    ordered = answers.sort_values(
+        ["item", "repeat"], key=lambda c: c.map(order) if c.name == "item" else c, kind="stable"
+    )
+    return Run(
+        answers=ordered.reset_index(drop=True),
+        items=pd.DataFrame(rows),
+        scale=tuple(rule["scale"]),
+        calls=calls,
+        cost=cost,
+    )

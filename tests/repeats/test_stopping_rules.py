@@ -12,7 +12,7 @@ from bayesjudge.repeats import (
     simulate_rule,
     third_of_a_bin,
 )
-from bayesjudge.repeats.rules import METHODS
+from bayesjudge.repeats.stopping_rules import METHODS
 
 SCALE = [1, 2, 3, 4, 5]
 LIKERT = [0.0, 0.001, 0.1772, 0.6429, 0.1789]

@@ -1,22 +1,180 @@
-"""Judges that are chat-completion models, asked through litellm (an optional extra)."""
+"""Judges: one call and its reply; chat-completion models through litellm (an optional extra)."""
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
+import numpy as np
+
 from bayesjudge.core.errors import checking
-from bayesjudge.repeats._redaction import (
+from bayesjudge.repeats.runner._redaction import (
     Redactor,
     is_secret_name,
     secrets_in,
+    text_of,
     without_secrets,
 )
-from bayesjudge.repeats.calls import Call, Judge, JudgeError, Reply, current_call
+
+#: Asks once: takes an item, gives a score, a `Reply`, or None where it cannot say. Its attribute
+#: `asks`, a mapping, may say what it asks of whom, and `secrets` what must not be shown.
+Judge = Callable[[Any], Awaitable[Any]]
+
+
+class Call(NamedTuple):
+    """Which call is being made; see `current_call`.
+
+    Parameters
+    ----------
+    item : str
+        Name of the item.
+    judge : str
+        Name of the judge.
+    repeat : int
+        The n-th call about the item, from 1.
+    attempt : int
+        The n-th try of that call, from 1.
+    """
+
+    item: str
+    judge: str
+    repeat: int
+    attempt: int
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a judge returns that reports more than a score.
+
+    Parameters
+    ----------
+    score : float or None
+        None where the answer holds none.
+    raw : str, optional
+        The answer, word for word; kept, but for keys, which are blanked out.
+    cost : float, default 0
+        What the call cost, in any currency.
+
+    Notes
+    -----
+    A reply that cannot be kept as it is ends its call like any other: half a character in `raw` is
+    spelled out and the answer counted as unparsable; a `raw` that is no text or a `cost` that is
+    no number of 0 or more is the judge's fault, and the call counted as failed.
+    """
+
+    score: float | None
+    raw: str | None = None
+    cost: float = 0.0
+
+
+class JudgeError(Exception):
+    """A judge raises it where asking again is of no use: a bad key, an unknown model.
+
+    The run then ends, with everything stored.
+    """
+
+
+_current: ContextVar[Call | None] = ContextVar("bayesjudge_call", default=None)
+
+
+def current_call() -> Call | None:
+    """Tell a judge which call it is answering, for a log, a seed or an idempotency key.
+
+    Returns
+    -------
+    Call or None
+        None outside a run.
+    """
+    return _current.get()
+
+
+async def ask_once(judge: Judge, value: Any, call: Call, timeout: float) -> Reply:
+    """Ask a judge, within a time."""
+    token = _current.set(call)
+    try:
+        # in a task of its own, a judge that is cancelled from within does not cancel the run
+        task = asyncio.create_task(_caught(judge, value))
+    finally:
+        _current.reset(token)
+    async with asyncio.timeout(timeout):
+        found = await task
+    if isinstance(found, _Exit):
+        raise found.error
+    return (
+        found
+        if isinstance(found, Reply)
+        else Reply(found, None if found is None else text_of(found))
+    )
+
+
+class _Exit(NamedTuple):
+    """What would end the event loop, were it raised in a task: Ctrl-C, sys.exit."""
+
+    error: BaseException
+
+
+async def _caught(judge: Judge, value: Any) -> Any:
+    try:
+        return await judge(value)
+    except (Exception, asyncio.CancelledError, GeneratorExit):
+        raise
+    except BaseException as error:
+        return _Exit(error)
+
+
+class Reading(NamedTuple):
+    """A reply as it can be stored."""
+
+    score: float | None
+    raw: str | None
+    cost: float
+    problem: str | None
+
+
+def read_reply(reply: Reply, scale: tuple[float, ...]) -> Reading:
+    """Read a reply, whatever is in it."""
+    score, unread = _score(reply.score, scale)
+    raw = None if reply.raw is None else text_of(reply.raw)
+    cost = _number(reply.cost)
+    problems = [unread]
+    if isinstance(reply.raw, str) and raw != reply.raw:
+        problems.insert(0, "unparsable: the answer holds half a character")
+    if cost is None or not 0 <= cost < math.inf:
+        cost, wrong = 0.0, text_of(reply.cost)[:60]
+        problems.insert(0, f"failed: cost must be a number of 0 or more, got {wrong}")
+    if not isinstance(reply.raw, str | None):
+        kind = type(reply.raw).__name__
+        problems.insert(0, f"failed: raw must be the answer's text or None, got a {kind}")
+    problem = next((one for one in problems if one), None)
+    return Reading(None if problem else score, raw, cost, problem)
+
+
+def _score(given: Any, scale: tuple[float, ...]) -> tuple[float | None, str | None]:
+    if given is None:
+        return None, "unparsable: no score"
+    value = _number(given)
+    if value is None:
+        shown = repr(text_of(given)[:60]) if isinstance(given, str) else text_of(given)[:60]
+        return None, f"unparsable: {shown} is not a number"
+    if not bool(np.isin(value, scale)):
+        return None, f"unparsable: {value:g} is not on the scale"
+    return value, None
+
+
+def _number(given: Any) -> float | None:
+    """Return a float, or None for what is none: 10**400 is too large to be one."""
+    try:
+        return float(given)
+    except Exception:
+        return None
+
 
 #: A number that stands alone: not part of a word, of a longer number or of a range.
 _NUMBER = re.compile(r"(?<![\w.,/-])[-+]?\d+(?:\.\d+)?(?![\w/]|[.,-]\d)")
@@ -90,9 +248,9 @@ def chat_judges(
     Raises
     ------
     InputError
-        Where a prompt has no place for the item.
+        If a prompt has no place for the item.
     ImportError
-        Where litellm is not installed; the message says how to install it.
+        If litellm is not installed; the message says how to install it.
     """
     try:
         import litellm
