@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 import bayesjudge as bj
 from bayesjudge import bias
-from bayesjudge.bias.departures import departures
+from bayesjudge.bias.cautions import model_cautions
 
 READ = {"scale": (-1000, 1000), "design": "item"}
 ITEMS = 400
@@ -35,7 +35,7 @@ def scores(differences, noise=0.5, seed=0):
 
 def said(differences, **how):
     shifts = bias.Shifts.from_frame(scores(differences, **how), **READ, rerun="rerun")
-    return {c.name: c.text for c in departures(shifts)}
+    return {c.name: c.text for c in model_cautions(shifts)}
 
 
 def test_heavy_tails_and_the_factor_that_intervals_are_too_narrow_by():
@@ -69,7 +69,7 @@ def test_normal_shifts_of_their_own_raise_nothing(noise):
 def test_few_items_cannot_tell():
     few = bias.Shifts.from_frame(bias.simulate(items=30, random_seed=1), scale=(0, 100),
                                  design="item", rerun="rerun")  # fmt: skip
-    assert departures(few) == ()
+    assert model_cautions(few) == ()
 
 
 # One judge or one perturbation by itself ---------------------------------------------------------
@@ -177,5 +177,5 @@ def test_shifts_of_real_prompts(key, expected):
         table, scale=(1, 10), design="item", baseline="base", repeats="mean"
     )
     found = bias.variance_parts(shifts)
-    names = ("mean_shift[cal-low]", "rms_shift[cal-low]", "repeat_noise")
-    assert [round(found[name].value, 3) for name in names] == expected
+    entries = (("mean_shift", "cal-low"), ("rms_shift", "cal-low"), "repeat_noise")
+    assert [round(found[entry].value, 3) for entry in entries] == expected

@@ -1,4 +1,4 @@
-"""What can be promised of released scores, and on what the promise rests."""
+"""Result class `Certificate`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ import numpy as np
 
 from bayesjudge.core.estimate import Caution
 
+#: What released scores are shrunk towards.
+CENTERS: dict[str, str] = {
+    "fixed": "a number fixed before the scores were seen",
+    "holdout": "the mean of other items, which a perturbation of these leaves as it is",
+    "mean": "the mean of the released scores themselves, which moves with them",
+}
 #: What the bound on shifts is taken from.
-ROADS: dict[str, str] = {
+BASES: dict[str, str] = {
     "tail": "the upper credible bound of the tail of the shifts",
     "rms": "the upper credible bound of the RMS shift, and Markov's inequality",
     "predictive": "the posterior predictive tail of the next neighbour's shift",
@@ -42,8 +48,8 @@ class Certificate:
         Measured, for the perturbation that has fewest.
     needed : int
         From which number on neighbours can say more than the scale.
-    road : {"tail", "rms", "predictive", "source"}
-        What the bound was taken from. See `ROADS`.
+    basis : {"tail", "rms", "predictive", "source"}
+        What the bound was taken from; see `certify`.
     range_only : bool
         Whether the bound is the scale's range, so that no measurement is in it.
     worst : str
@@ -55,7 +61,7 @@ class Certificate:
     center : {"fixed", "holdout", "mean"}
         What scores are shrunk towards.
     reason : str
-        Why nothing is certified; empty where something is.
+        Why nothing is certified; empty if something is.
     cautions : tuple of Caution
         What a reader has to know.
     """
@@ -70,7 +76,7 @@ class Certificate:
     estimation_prob: float
     neighbours: int
     needed: int
-    road: str
+    basis: str
     range_only: bool
     worst: str
     dim: int
@@ -87,11 +93,13 @@ class Certificate:
     @property
     def text(self) -> str:
         """The certificate in words, to be read out with the scores."""
-        lines = [self._promise() if self.certified else f"Nothing is certified: {self.reason}."]
-        lines += [f"Caution, {c.name}: {c.text}." for c in self.cautions]
-        return "\n".join(lines)
+        return "\n".join([self.promise, *(f"Caution, {c.name}: {c.text}." for c in self.cautions)])
 
-    def _promise(self) -> str:
+    @property
+    def promise(self) -> str:
+        """What is promised, or why nothing is, in words and without the cautions."""
+        if not self.certified:
+            return f"Nothing is certified: {self.reason}."
         moved = "one item is" if self.design == "item" else "all items are"
         change = (
             "as they are" if self.alpha == 1 else f"shrunk to {self.alpha:.4g} of their distance"
@@ -108,7 +116,7 @@ class Certificate:
             f"and {self.neighbours} measured neighbour{'s' * (self.neighbours != 1)} cannot say "
             f"more ({self.needed} could)"
             if self.range_only
-            else f"This rests on {ROADS[self.road]}, from {self.neighbours} neighbours of the "
+            else f"This rests on {BASES[self.basis]}, from {self.neighbours} neighbours of the "
             f"perturbation with fewest ({self.worst} sets the bound): shifts of the judge's own "
             f"scores stay within {self.shift_bound:.4g} points"
         )
@@ -119,6 +127,9 @@ class Certificate:
             f"shifts, {self.noise_prob:.3g} for noise, {self.estimation_prob:.3g} for measuring "
             f"too few neighbours. {basis}."
         )
+
+    def __repr__(self) -> str:
+        return self.promise
 
     def _repr_html_(self) -> str:
         return "".join(f"<p>{escape(line)}</p>" for line in self.text.splitlines())

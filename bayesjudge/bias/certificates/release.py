@@ -1,15 +1,17 @@
-"""Scores as they are released under a certificate, and what survives of their order."""
+"""Scores shrunk and noised under a certificate, and their correlation with the judge's own."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
-from bayesjudge.bias.certificate import Certificate
+from bayesjudge.bias.certificates.certificate import Certificate
 from bayesjudge.core.errors import checking
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,13 +45,21 @@ class Release:
     @property
     def text(self) -> str:
         """The certificate, and what is left of the judge's ranking, in words."""
+        return f"{self.certificate.text}\n{self.kept}"
+
+    @property
+    def kept(self) -> str:
+        """What is left of the judge's ranking, in words."""
         shown = ", ".join(f"{name} {value:.3f}" for name, value in self.correlation.items())
         spread = self.original[:, 0].std(), self.scores[:, 0].std()
         return (
-            f"{self.certificate.text}\nCorrelation with the original scores: {shown}. Their "
-            f"standard deviation was {spread[0]:.3g} points and is {spread[1]:.3g}: shrinkage "
-            "makes true differences smaller by the same factor as shifts."
+            f"Correlation with the original scores: {shown}. Their standard deviation was "
+            f"{spread[0]:.3g} points and is {spread[1]:.3g}: shrinkage makes true differences "
+            "smaller by the same factor as shifts."
         )
+
+    def __repr__(self) -> str:
+        return f"Release of {self.scores.size} scores.\n{self.text}"
 
     def _repr_html_(self) -> str:
         return self.certificate._repr_html_() + self.correlation.to_frame("r").round(3).to_html()
@@ -72,9 +82,9 @@ def release(
     scores : array_like of float, shape (n_items,) or (n_items, n_scores)
         The judge's own, in score points; as many as the certificate is of.
     certificate : Certificate
-        From `bayesjudge.bias.certify`.
+        From `bayesjudge.bias.certificates.certify`.
     center : float, optional
-        What to shrink towards; required where the certificate says ``"fixed"`` or ``"holdout"``
+        What to shrink towards; required if the certificate says ``"fixed"`` or ``"holdout"``
         and shrinks at all. With ``"mean"`` it is the mean of `scores`.
     noise : float, optional
         Standard deviation, up to the certificate's; that by default.
@@ -89,7 +99,7 @@ def release(
     Raises
     ------
     InputError
-        Where nothing is certified, sizes differ, or centre or noise do not suit the certificate.
+        If nothing is certified, sizes differ, or centre or noise do not suit the certificate.
 
     References
     ----------
@@ -97,7 +107,8 @@ def release(
 
     Examples
     --------
-    >>> from bayesjudge.bias import Shifts, certify
+    >>> from bayesjudge.bias import Shifts
+    >>> from bayesjudge.bias.certificates import certify
     >>> shifts = Shifts.from_differences([0, 1, 0, 2], scale=(1, 5))
     >>> card = certify(shifts, tolerance=1, failure_prob=0.05, units="points")
     >>> release([1, 5, 3, 3], card, center=3).scores.ravel()
@@ -129,22 +140,13 @@ def release(
     rng = np.random.default_rng(random_seed)
     out = certificate.alpha * x + (1 - certificate.alpha) * middle
     out = out + rng.normal(0, sigma, size=x.shape) if sigma else out
-    return Release(out, x, certificate, middle, sigma, correlations(x[:, 0], out[:, 0]))
+    return Release(out, x, certificate, middle, sigma, _correlations(x[:, 0], out[:, 0]))
 
 
-def correlations(before: np.ndarray, after: np.ndarray) -> pd.Series:
-    """Correlate scores before and after, by rank and linearly.
+def _correlations(before: np.ndarray, after: np.ndarray) -> pd.Series:
+    """Spearman's, Kendall's (tau-b) and Pearson's correlation."""
+    import pandas as pd
 
-    Parameters
-    ----------
-    before, after : numpy.ndarray of float, shape (n,)
-        Scores.
-
-    Returns
-    -------
-    pandas.Series
-        ``spearman``, ``kendall`` (tau-b) and ``pearson``.
-    """
     # rounding after shrinkage would break ties that the judge meant
     pair = np.round(np.stack([before, after]), 12)
     if np.ptp(pair[0]) == 0 or np.ptp(pair[1]) == 0 or pair.shape[1] < 2:

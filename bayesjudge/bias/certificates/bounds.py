@@ -16,13 +16,19 @@ each of these bounds are worth.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import bdtr
+from scipy.optimize import brentq
+from scipy.special import bdtr, ndtr
 
 from bayesjudge.core import dirichlet
+from bayesjudge.core.draws import split_draws
 from bayesjudge.core.errors import checking
+from bayesjudge.core.fit import Fit
+
+__all__ = ["neighbours_needed", "predictive_bound", "rms_bound", "tail_bound"]
 
 #: Parts of the failure probability that are tried for the estimation error.
 SHARES = np.geomspace(0.002, 0.95, 400)
@@ -50,7 +56,7 @@ def tail_bound(lengths: Any, *, largest: float, shift_prob: float, estimation_pr
     Raises
     ------
     InputError
-        Where a probability is not in (0, 1).
+        If a probability is not in (0, 1).
 
     References
     ----------
@@ -71,18 +77,7 @@ def tail_bound(lengths: Any, *, largest: float, shift_prob: float, estimation_pr
 def spared(neighbours: Any, shift_prob: Any, estimation_prob: Any) -> Any:
     """How many of the largest shifts the tail bound may leave beyond it.
 
-    Parameters
-    ----------
-    neighbours : int or array_like
-        How many are measured.
-    shift_prob, estimation_prob : float or array_like
-        As in `tail_bound`.
-
-    Returns
-    -------
-    int or numpy.ndarray
-        The largest ``k`` with ``P(Binomial(m, shift_prob) <= k) <= estimation_prob``; -1 where
-        there is none.
+    The largest ``k`` with ``P(Binomial(m, shift_prob) <= k) <= estimation_prob``; -1 if none.
     """
     m, p, e = np.broadcast_arrays(neighbours, shift_prob, estimation_prob)
     found = np.full(m.shape, -1)
@@ -98,20 +93,8 @@ def spared(neighbours: Any, shift_prob: Any, estimation_prob: Any) -> Any:
 def best_estimation_prob(failure_prob: float, neighbours: int, groups: int = 1) -> float:
     """Part of the failure probability to spend on the estimation error; looks at no shift.
 
-    Parameters
-    ----------
-    failure_prob : float
-        What there is to split.
-    neighbours : int
-        How many are measured in the smallest group; 0 where that is still to be chosen.
-    groups : int, default 1
-        Perturbations that are bounded one by one, so that each gets an equal part.
-
-    Returns
-    -------
-    float
-        The part, of all groups together, that lets `tail_bound` leave the most shifts beyond it;
-        where that is none in any case, the one that needs the fewest neighbours.
+    The part, of all `groups` together, that lets `tail_bound` leave the most shifts beyond it; if
+    that is none in any case, the one that needs the fewest neighbours.
     """
     parts = SHARES * failure_prob
     beyond = spared(neighbours, failure_prob - parts, parts / groups) if neighbours else -1
@@ -137,12 +120,12 @@ def rms_bound(lengths: Any, *, largest: float, estimation_prob: float) -> float:
     Returns
     -------
     float
-        In the units of `lengths`; infinite where `largest` is.
+        In the units of `lengths`; infinite if `largest` is.
 
     Raises
     ------
     InputError
-        Where the probability is not in (0, 1).
+        If the probability is not in (0, 1).
 
     Notes
     -----
@@ -184,7 +167,7 @@ def predictive_bound(lengths: Any, *, largest: float, failure_prob: float) -> fl
     Raises
     ------
     InputError
-        Where the probability is not in (0, 1).
+        If the probability is not in (0, 1).
 
     Examples
     --------
@@ -215,7 +198,7 @@ def neighbours_needed(failure_prob: float, *, groups: int = 1) -> int:
     Raises
     ------
     InputError
-        Where an argument is out of its range.
+        If an argument is out of its range.
 
     Examples
     --------
@@ -234,3 +217,98 @@ def _require_probs(shift_prob: float, estimation_prob: float) -> None:
     with checking("probabilities") as require:
         for name, p in (("shift_prob", shift_prob), ("estimation_prob", estimation_prob)):
             require(0 < p < 1, f"{name} must lie strictly between 0 and 1, got {p!r}")
+
+
+class Bound(NamedTuple):
+    """Length that shifts do not exceed, the failure probability that its own error uses, and the
+    perturbation (and judge) that set it.
+    """
+
+    length: float
+    estimation_prob: float
+    worst: str
+
+
+def bound_of_shifts(
+    groups: list[tuple[str, np.ndarray]], basis: str, budget: float, largest: float
+) -> Bound:
+    """Bound the lengths measured of every group; the worst group's bound holds for all."""
+    fewest = min(x.size for _, x in groups)
+    part = 0.0
+    if basis in ("tail", "rms"):
+        part = best_estimation_prob(budget, fewest, len(groups))
+    each = part / len(groups)
+
+    def one(x: np.ndarray) -> float:
+        if basis == "tail":
+            about = {"largest": largest, "shift_prob": budget - part, "estimation_prob": each}
+            return tail_bound(x, **about)
+        if basis == "rms":
+            rms = rms_bound(x, largest=largest, estimation_prob=each)
+            return min(rms / np.sqrt(budget - part), largest)
+        if basis == "predictive":
+            return predictive_bound(x, largest=largest, failure_prob=budget)
+        return float(np.sqrt((x**2).mean() / budget))
+
+    lengths = [one(x) for _, x in groups]
+    worst = int(np.argmax(lengths))
+    return Bound(float(lengths[worst]), part, groups[worst][0])
+
+
+def bound_of_fit(fit: Fit, basis: str, budget: float, largest: float) -> Bound:
+    """Bound the shifts of every perturbation of a fit, with Markov's inequality or its tails."""
+    with checking("certify") as require:
+        require(
+            basis in ("rms", "predictive"),
+            f"basis={basis!r} needs the shifts themselves, not a fit: certify(fit.data, ...)",
+        )
+    if basis == "predictive":
+        return _predictive(fit, budget, largest)
+    draws = _draws_of(fit, "rms_shift")
+    part = budget / 2
+    bounds = {where: _upper(values, part / len(draws)) for where, values in draws.items()}
+    worst = max(bounds, key=lambda where: bounds[where])
+    length = min(bounds[worst] / np.sqrt(budget - part), largest)
+    return Bound(length, part, ", ".join(map(str, worst)))
+
+
+def tail_probability(fit: Fit, at: Any) -> dict[tuple[Hashable, ...], Any]:
+    """Posterior predictive probability that a shift is longer than `at`, by (judge and)
+    perturbation.
+    """
+    with checking("tail_probability") as require:
+        require(fit.data.design == "item", "it is for one-item neighbours; for batches use rms")
+    rms, found = _draws_of(fit, "rms_shift"), {}
+    t = np.asarray(at, dtype=float)[..., None, None]
+    for where, centre in _draws_of(fit, "mean_shift").items():
+        spread = np.sqrt(np.maximum(rms[where] ** 2 - centre**2, 1e-300))
+        beyond = ndtr((-t - centre) / spread) + ndtr((centre - t) / spread)
+        found[where] = beyond.mean(axis=(-2, -1))[()]
+    return found
+
+
+def _draws_of(fit: Fit, quantity: str) -> dict[tuple[Hashable, ...], np.ndarray]:
+    """Draws (chain, draw) by coordinates."""
+    ((_, _, labels, draws),) = split_draws(fit.idata["posterior"].to_dataset(), (quantity,))
+    return dict(zip(labels, draws, strict=True))
+
+
+def _upper(draws: np.ndarray, prob: float) -> float:
+    """Quantile of the draws, moved up by three standard errors of their number beyond it."""
+    flat = np.sort(np.ravel(draws))
+    expected = prob * flat.size
+    beyond = int(np.floor(expected - 3 * np.sqrt(expected)))
+    return float(flat[-1 - max(beyond, 0)])
+
+
+def _predictive(fit: Fit, budget: float, largest: float) -> Bound:
+    high = largest if np.isfinite(largest) else 1e3 * float(np.max(fit.draws("rms_shift")))
+    lengths = {}
+    for where in tail_probability(fit, 0.0):
+
+        def excess(at: float, where: tuple[Hashable, ...] = where) -> float:
+            return float(tail_probability(fit, at)[where]) - budget
+
+        lengths[where] = high if excess(high) > 0 else float(brentq(excess, 0.0, high))
+    worst = max(lengths, key=lambda where: lengths[where])
+    return Bound(lengths[worst], 0.0, ", ".join(map(str, worst)))

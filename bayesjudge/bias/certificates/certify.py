@@ -1,4 +1,4 @@
-"""From measured shifts, or a fit of them, to a certificate."""
+"""`certify`: a certificate from measured shifts, or from a fit of them."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayesjudge.bias import bounds
 from bayesjudge.bias.cautions import cautions_of
-from bayesjudge.bias.certificate import ROADS, Certificate
-from bayesjudge.bias.checks import CENTERS, Units
-from bayesjudge.bias.data import Shifts
-from bayesjudge.bias.fitted import Bound, bound_of_fit
-from bayesjudge.bias.labels import groups_of
-from bayesjudge.bias.noncentral import exact_noise_scale
+from bayesjudge.bias.certificates.bounds import (
+    Bound,
+    bound_of_fit,
+    bound_of_shifts,
+    neighbours_needed,
+)
+from bayesjudge.bias.certificates.certificate import BASES, CENTERS, Certificate
+from bayesjudge.bias.certificates.noise import exact_noise_scale
+from bayesjudge.bias.data import Shifts, Units
 from bayesjudge.core.errors import checking
-from bayesjudge.core.fit import Fit
 from bayesjudge.core.estimate import Caution
+from bayesjudge.core.fit import Fit
 
 #: Cautions of a fit that go with every certificate from it.
 AGAINST_A_FIT = ("not-converged", "heavy-tailed-shifts", "shifts-together")
@@ -31,7 +33,7 @@ def certify(
     alpha: float | None = None,
     noise_prob: float = 0.0,
     center: Literal["fixed", "holdout", "mean"] = "fixed",
-    road: Literal["tail", "rms", "predictive", "source"] | None = None,
+    basis: Literal["tail", "rms", "predictive", "source"] | None = None,
     mixture: bool = False,
 ) -> Certificate:
     r"""Certify released scores, with the error of estimating the shifts inside the failure budget.
@@ -54,14 +56,15 @@ def certify(
         Shrinkage factor in (0, 1]; by default the largest that can be certified.
     noise_prob : float, default 0
         Part of `failure_prob` that noise may use. Noise is allowed, it is not what is certified;
-        at the largest `alpha` there is no room for it.
+        the largest `alpha` leaves none for it.
     center : {"fixed", "holdout", "mean"}
         What scores are shrunk towards. A mean of the same scores moves with them, and that is
         counted.
-    road : {"tail", "rms", "predictive", "source"}, optional
-        What bounds the shifts (see `ROADS`): by default ``"tail"`` for shifts and ``"rms"`` for a
-        fit. ``"predictive"`` promises less: the probability is taken over the neighbours measured
-        too. ``"source"`` ignores the estimation error, and says so.
+    basis : {"tail", "rms", "predictive", "source"}, optional
+        What bounds the shifts. ``"tail"``, the default for shifts: the upper credible bound of
+        their tail. ``"rms"``, the default for a fit: that of the RMS shift, with Markov's
+        inequality. ``"predictive"`` promises less: the probability is taken over the neighbours
+        measured too. ``"source"`` ignores the estimation error, and says so.
     mixture : bool, default False
         Take the perturbations together as one random perturbation, rather than each on its own.
 
@@ -74,12 +77,12 @@ def certify(
     Raises
     ------
     InputError
-        Where an argument is out of its range, or there are several judges.
+        If an argument is out of its range, or there are several judges.
 
     References
     ----------
     Feuer et al. (2026), Definition 3.2, Theorem 3.3, Appendix B; the finite-sample bounds are in
-    `bayesjudge.bias.bounds`.
+    `bayesjudge.bias.certificates.bounds`.
 
     Examples
     --------
@@ -91,17 +94,17 @@ def certify(
     0.125
     """
     shifts = source.data if isinstance(source, Fit) else source
-    road = road or ("rms" if isinstance(source, Fit) else "tail")
-    length = _check(source, tolerance, failure_prob, units, alpha, noise_prob, center, road)
-    groups = [(name, own.lengths) for name, own in groups_of(shifts, "", reruns=False)]
-    groups = groups or [(name, own.lengths) for name, own in groups_of(shifts, "")]
+    basis = basis or ("rms" if isinstance(source, Fit) else "tail")
+    length = _check(source, tolerance, failure_prob, units, alpha, noise_prob, center, basis)
+    groups = [(where[-1], own.lengths) for where, own in shifts._groups(reruns=False)]
+    groups = groups or [(where[-1], own.lengths) for where, own in shifts._groups()]
     if mixture and len(groups) > 1:
-        groups = [("[the mixture]", np.concatenate([x for _, x in groups]))]
+        groups = [("the mixture", np.concatenate([x for _, x in groups]))]
     budget = failure_prob - noise_prob
     found = (
-        bound_of_fit(source, road, budget, shifts.largest)
+        bound_of_fit(source, basis, budget, shifts.largest)
         if isinstance(source, Fit)
-        else _bound_of_shifts(groups, road, budget, shifts.largest)
+        else bound_of_shifts(groups, basis, budget, shifts.largest)
     )
     largest_ratio = length / found.length if found.length > 0 else np.inf
     most = _alpha_for(largest_ratio, center, shifts)
@@ -119,41 +122,16 @@ def certify(
         noise_prob=noise_prob,
         estimation_prob=found.estimation_prob,
         neighbours=min(x.size for _, x in groups),
-        needed=bounds.neighbours_needed(budget, groups=len(groups)),
-        road=road,
-        range_only=road != "source" and found.length >= shifts.largest,
-        worst=found.worst.strip("[]"),
+        needed=neighbours_needed(budget, groups=len(groups)),
+        basis=basis,
+        range_only=basis != "source" and found.length >= shifts.largest,
+        worst=found.worst,
         dim=shifts.dim,
         design=shifts.design,
         center=center,
         reason=reason,
-        cautions=(*_road_cautions(road, source), *cautions_of(shifts)),
+        cautions=(*_basis_cautions(basis, source), *cautions_of(shifts)),
     )
-
-
-def _bound_of_shifts(
-    groups: list[tuple[str, np.ndarray]], road: str, budget: float, largest: float
-) -> Bound:
-    fewest = min(x.size for _, x in groups)
-    part = 0.0
-    if road in ("tail", "rms"):
-        part = bounds.best_estimation_prob(budget, fewest, len(groups))
-    each = part / len(groups)
-
-    def one(x: np.ndarray) -> float:
-        if road == "tail":
-            about = {"largest": largest, "shift_prob": budget - part, "estimation_prob": each}
-            return bounds.tail_bound(x, **about)
-        if road == "rms":
-            rms = bounds.rms_bound(x, largest=largest, estimation_prob=each)
-            return min(rms / np.sqrt(budget - part), largest)
-        if road == "predictive":
-            return bounds.predictive_bound(x, largest=largest, failure_prob=budget)
-        return float(np.sqrt((x**2).mean() / budget))
-
-    lengths = [one(x) for _, x in groups]
-    worst = int(np.argmax(lengths))
-    return Bound(float(lengths[worst]), part, groups[worst][0])
 
 
 def _noise(reach: float, length: float, noise_prob: float, dim: int) -> float:
@@ -205,9 +183,9 @@ def _reason(found: Bound, length: float, most: float, alpha: float | None, shift
     )
 
 
-def _road_cautions(road: str, source: Any) -> list[Caution]:
+def _basis_cautions(basis: str, source: Any) -> list[Caution]:
     told = []
-    if road == "source":
+    if basis == "source":
         told.append(
             Caution(
                 "estimation-error-ignored",
@@ -215,7 +193,7 @@ def _road_cautions(road: str, source: Any) -> list[Caution]:
                 "is often false (benchmarks/bias/certificates.py)",
             )
         )
-    if road == "predictive":
+    if basis == "predictive":
         told.append(
             Caution(
                 "average-over-measurements",
@@ -237,7 +215,7 @@ def _check(
     alpha: float | None,
     noise_prob: float,
     center: str,
-    road: str,
+    basis: str,
 ) -> float:
     shifts = source.data if isinstance(source, Fit) else source
     with checking("certify") as require:
@@ -252,6 +230,6 @@ def _check(
             f"noise_prob must lie in [0, failure_prob), got {noise_prob!r}",
         )
         require(alpha is None or 0 < alpha <= 1, f"alpha must lie in (0, 1], got {alpha!r}")
-        require(road in ROADS, f"road must be one of {list(ROADS)}, got {road!r}")
+        require(basis in BASES, f"basis must be one of {list(BASES)}, got {basis!r}")
         require(center in CENTERS, f"center={center!r}: expected one of {CENTERS}")
     return shifts.points(tolerance, units)

@@ -1,20 +1,21 @@
-"""How many neighbours to measure: what more of them would let a certificate promise."""
+"""Shrinkage that could be certified, by the number of neighbours measured."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
-from bayesjudge.bias.bounds import best_estimation_prob, spared
-from bayesjudge.bias.checks import Units
-from bayesjudge.bias.data import Shifts
-from bayesjudge.bias.labels import groups_of
+from bayesjudge.bias.certificates.bounds import best_estimation_prob, spared
+from bayesjudge.bias.data import Shifts, Units
 from bayesjudge.core.errors import checking
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 #: Numbers of neighbours that are looked at by default.
-LADDER = (10, 30, 50, 100, 150, 200, 300, 500, 800, 1000, 2000, 5000)
+NEIGHBOURS = (10, 30, 50, 100, 150, 200, 300, 500, 800, 1000, 2000, 5000)
 
 
 def trade_off(
@@ -23,7 +24,7 @@ def trade_off(
     tolerances: Sequence[float],
     failure_prob: float,
     units: Units,
-    neighbours: Sequence[int] = LADDER,
+    neighbours: Sequence[int] = NEIGHBOURS,
 ) -> pd.DataFrame:
     """Tell which shrinkage factor could be certified, were more neighbours measured.
 
@@ -51,7 +52,7 @@ def trade_off(
     Raises
     ------
     InputError
-        Where there are several judges or a number is out of its range.
+        If there are several judges or a number is out of its range.
 
     Examples
     --------
@@ -60,13 +61,15 @@ def trade_off(
     >>> trade_off(shifts, neighbours=[50, 500], **about)["alpha"].tolist()
     [0.125, 0.5]
     """
+    import pandas as pd
+
     with checking("trade_off") as require:
         require(len(shifts.judges) == 1, f"take one of the judges {list(shifts.judges)}")
         require(0 < failure_prob < 1, f"failure_prob must lie in (0, 1), got {failure_prob!r}")
         require(len(tolerances) > 0, "give at least one tolerance")
         require(min(neighbours, default=0) >= 1, "neighbours must be 1 or more")
-    groups = [own.lengths for _, own in groups_of(shifts, "", reruns=False)]
-    groups = groups or [own.lengths for _, own in groups_of(shifts, "")]
+    groups = [own.lengths for _, own in shifts._groups(reruns=False)]
+    groups = groups or [own.lengths for _, own in shifts._groups()]
     rows = []
     for m in sorted(neighbours):
         part = best_estimation_prob(failure_prob, m, len(groups))
