@@ -6,34 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesjudge.panel.data import NONE, Votes
+from bayesjudge.panel.data import MISSING, Votes
 from bayesjudge.panel.voting import require_binary
 
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """Pass rate of the panel by generator, with sampling errors from item-level votes.
-
-    An item's vote is the mean of the votes given on it: the votes on one item are not independent,
-    so that an item, and not a vote, is the unit that sampling errors are computed from.
-
-    Parameters
-    ----------
-    generators : tuple of str
-        Names.
-    labelled_n, labelled_good : numpy.ndarray
-        Labelled items that have a vote, and the good ones among them.
-    labelled_rate, other_rate : numpy.ndarray
-        Mean vote of the labelled items, and of the others; 0.5 where there are none.
-    other_n : numpy.ndarray
-        Items without the truth that have a vote.
-    spread : numpy.ndarray
-        Standard deviation of an item's vote.
-    slope : float
-        How much higher a good item's vote is than a bad one's, within generators.
-    residual : numpy.ndarray
-        Standard deviation of an item's vote given its truth, pooled over the two.
-    """
+    """Pass rate of the panel by generator, with sampling errors from item-level votes."""
 
     generators: tuple[str, ...]
     labelled_n: np.ndarray
@@ -54,25 +33,9 @@ class Summary:
 
     @classmethod
     def of(cls, votes: Votes) -> Summary:
-        """Summarise votes.
-
-        Parameters
-        ----------
-        votes : Votes
-            With two classes. Items without any vote are left out.
-
-        Returns
-        -------
-        Summary
-            One entry a generator.
-
-        Raises
-        ------
-        InputError
-            Where there are more than two classes.
-        """
+        """Summarise votes."""
         require_binary(votes, "panel.Summary")
-        voted = (votes.votes != NONE).any(axis=1)
+        voted = (votes.votes != MISSING).any(axis=1)
         item = mean_vote(votes)[voted]
         generator, truth = votes.generator[voted], votes.truth[voted]
         count = votes.count[voted].astype(float)
@@ -81,7 +44,7 @@ class Summary:
         def total(values: np.ndarray, where: np.ndarray) -> np.ndarray:
             return np.bincount(generator[where], (count * values)[where], size)
 
-        ones, known = np.ones_like(item), truth != NONE
+        ones, known = np.ones_like(item), truth != MISSING
         m, n = total(ones, known), total(ones, ~known)
         k = total((truth == 1).astype(float), known)
         lab, oth = total(item, known), total(item, ~known)
@@ -111,17 +74,6 @@ class Summary:
 
 
 def mean_vote(votes: Votes) -> np.ndarray:
-    """Share of the votes given on an item that pass it.
-
-    Parameters
-    ----------
-    votes : Votes
-        With two classes.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_cells,)
-        ``nan`` where nobody voted.
-    """
+    """Share of the votes given on an item that pass it."""
     with np.errstate(invalid="ignore"):
-        return (votes.votes == 1).sum(axis=1) / (votes.votes != NONE).sum(axis=1)
+        return (votes.votes == 1).sum(axis=1) / (votes.votes != MISSING).sum(axis=1)

@@ -10,7 +10,7 @@ from conftest import shared
 from numpy.testing import assert_allclose
 
 import bayesjudge as bj
-from bayesjudge.panel.regression import PassRates, loss_of, minimise
+from bayesjudge.panel._pass_rate_regression import PassRates, loss_of, minimise
 from bayesjudge.panel.voting import true_prevalence
 from tests.panel.conftest import code_feedback
 
