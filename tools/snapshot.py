@@ -20,7 +20,7 @@ or file names. After a change of names edit the part "What changes when names ch
 else; every call of the package's functions is there.
 """
 
-# ruff: noqa: D102, D103, D401
+# ruff: noqa: D102, D103
 from __future__ import annotations
 
 import argparse
@@ -621,7 +621,11 @@ def bias_reference(cases: dict[str, Any]) -> Iterator[Job]:
         for bound in ("laurent_massart", "chi2"):
             call = partial(promised.noise.noise_scale, g["rms_sensitivity"], **about, bound=bound)
             yield Job(name, f"noise_scale.{bound} {i}", call)
-        yield Job(name, f"best_split {i}", partial(promised.noise.best_split, g["rms_sensitivity"], **about))
+        yield Job(
+            name,
+            f"best_split {i}",
+            partial(promised.noise.best_split, g["rms_sensitivity"], **about),
+        )
         call = partial(promised.noise.center_shift, g["rms_sensitivity"], dim=g["d"])
         yield Job(name, f"center_shift {i}", call)
     for i, case in enumerate(cases["laurent_massart"]):
@@ -651,7 +655,9 @@ def bias_reference(cases: dict[str, Any]) -> Iterator[Job]:
     for i, case in enumerate(cases["shrinkage"]):
         g = case["inputs"]
         about = {"tolerance": g["tau"], "failure_prob": g["delta"]}
-        yield Job(name, f"largest_alpha {i}", partial(promised.noise.largest_alpha, g["rms"], **about))
+        yield Job(
+            name, f"largest_alpha {i}", partial(promised.noise.largest_alpha, g["rms"], **about)
+        )
     for prob in (0.01, 0.05, 0.2):
         call = partial(promised.bounds.neighbours_needed, prob, groups=2)
         yield Job(name, f"neighbours_needed {prob}", call)
@@ -865,20 +871,31 @@ def ratings_reference(cases: dict[str, Any]) -> Iterator[Job]:
             yield Job(name, f"{function.__name__} {case['name']}", call)
     for i, case in enumerate(cases["forward_reverse"]):
         f, e, members, shares = (np.array(case[n]) for n in ("F", "E", "Lambda", "theta_star"))
-        yield Job(name, f"forward {i}", partial(tupled, room.response_sets.forward, shares, f, e, members))
+        yield Job(
+            name, f"forward {i}", partial(tupled, room.response_sets.forward, shares, f, e, members)
+        )
         yield Job(name, f"reverse {i}", partial(tupled, room.response_sets.reverse, shares, f, e))
     options = ("very toxic", "toxic", "no or unsure")
     sets = room.response_sets.all_response_sets(options)
     members = room.response_sets.membership(options, sets)
     about = {"chosen": options[2], "added": options[1]}
     for beta, printed in product((0.1, 0.4), (False, True)):
-        call = partial(room.response_sets.shift_matrix, options, sets, **about, shift_strength=beta, as_printed=printed)
+        call = partial(
+            room.response_sets.shift_matrix,
+            options,
+            sets,
+            **about,
+            shift_strength=beta,
+            as_printed=printed,
+        )
         yield Job(name, f"shift_matrix {beta} {printed}", call)
     choice = room.response_sets.choice_matrix(members, 0.7)
     error = room.response_sets.error_matrix(members, 0.1, 0.3)
     yield Job(name, "choice_matrix", partial(room.response_sets.choice_matrix, members, 0.7))
     yield Job(name, "error_matrix", partial(room.response_sets.error_matrix, members, 0.1, 0.3))
-    yield Job(name, "selection_effect", partial(room.response_sets.selection_effect, choice, members))
+    yield Job(
+        name, "selection_effect", partial(room.response_sets.selection_effect, choice, members)
+    )
     call = partial(room.response_sets.identification, sets, choice, error)
     yield Job(name, "identification", lambda: call().rank)
     yield Job(name, "set_items_needed", partial(room.experiment.set_items_needed, 0.1))
@@ -888,7 +905,9 @@ def ratings_reference(cases: dict[str, Any]) -> Iterator[Job]:
         "rating_budget": partial(room.experiment.rating_budget, setting, worlds=3, budgets=(1, 5)),
         "select": partial(room.experiment.select, setting, worlds=3, budgets=(1, 5)),
         "choose_definition": partial(room.experiment.choose_definition, setting, worlds=3),
-        "ratings_needed": partial(room.experiment.ratings_needed, setting, 0.7, worlds=3, budgets=(1, 3, 10)),
+        "ratings_needed": partial(
+            room.experiment.ratings_needed, setting, 0.7, worlds=3, budgets=(1, 3, 10)
+        ),
     }
     for function, call in calls.items():
         yield Job("ratings/experiment", function, partial(call, random_seed=1), "seeded")

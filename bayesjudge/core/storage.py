@@ -157,7 +157,7 @@ def checksum(data: Any) -> str:
 # Files -------------------------------------------------------------------------------------------
 
 
-def save(fit: Any, path: str | Path) -> Path:
+def write_fit(fit: Any, path: str | Path) -> Path:
     """Write a `Fit` to one netCDF file, unless the file could not be read back."""
     kind = type(fit)
     words = {name: getattr(fit, name) for name in _words(kind)}
@@ -173,7 +173,7 @@ def save(fit: Any, path: str | Path) -> Path:
     return path
 
 
-def load(path: str | Path, kind: type) -> Any:
+def read_fit(path: str | Path, kind: type) -> Any:
     """Read a `Fit` (the class is `kind`) that `save` wrote; see `bayesjudge.load`."""
     with checking("load") as require:
         require(Path(path).is_file(), f"no file {str(path)!r}; give the path that Fit.save wrote")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pymc as pm
@@ -12,27 +12,24 @@ import pytensor.tensor as pt
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence.data import Counts
 
-if TYPE_CHECKING:
-    from bayesjudge.prevalence.model import ErrorRates, PooledErrorRates, PredictiveValues
-
 RATES = ("prevalence", "sensitivity", "specificity")
 
 
-def separate_rates(counts: Counts, spec: ErrorRates) -> None:
+def separate_rates(counts: Counts, spec: Any) -> None:
     """Each system has a prevalence, a sensitivity and a specificity of its own."""
     dims = None if counts.systems is None else counts.dim
     unknowns = _better_than_chance if spec.better_than_chance else _unrestricted
     observed(counts, unknowns(counts, spec, dims), dims)
 
 
-def shared_rates(counts: Counts, spec: ErrorRates) -> None:
+def shared_rates(counts: Counts, spec: Any) -> None:
     """One sensitivity and one specificity serve all systems."""
     prevalence = pm.Beta("prevalence", *beta_prior("prevalence", spec, counts), dims=counts.dim)
     hit, caught = restricted_pair(("sensitivity", "specificity"), spec, counts, None)
     _observe_pooled(counts, prevalence, hit, caught)
 
 
-def pooled_rates(counts: Counts, spec: PooledErrorRates) -> None:
+def pooled_rates(counts: Counts, spec: Any) -> None:
     """Each system's rates lie some logits from a typical system's; the data say how far.
 
     They are written as so many standard deviations from the typical one (non-centred), since most
@@ -53,7 +50,7 @@ def pooled_rates(counts: Counts, spec: PooledErrorRates) -> None:
     _observe_pooled(counts, prevalence, hit, caught)
 
 
-def predictive_values(counts: Counts, spec: PredictiveValues) -> None:
+def predictive_values(counts: Counts, spec: Any) -> None:
     """The truth, seen from the judge's verdicts: what a pass and what a fail are worth."""
     dims = None if counts.systems is None else counts.dim
     passed = counts.labelled_pass
@@ -141,7 +138,7 @@ def restricted_pair(
     return first, pm.Deterministic(other, 1 - missed, dims=dims)
 
 
-def _unrestricted(counts: Counts, spec: ErrorRates, dims: str | None) -> dict[str, Any]:
+def _unrestricted(counts: Counts, spec: Any, dims: str | None) -> dict[str, Any]:
     """Prevalence, sensitivity and specificity as they come, and the pass rate that follows."""
     made = {name: pm.Beta(name, *beta_prior(name, spec, counts), dims=dims) for name in RATES}
     prevalence, sensitivity, specificity = made.values()
@@ -149,7 +146,7 @@ def _unrestricted(counts: Counts, spec: ErrorRates, dims: str | None) -> dict[st
     return {**made, "pass_rate": pm.Deterministic("pass_rate", rate, dims=dims)}
 
 
-def _better_than_chance(counts: Counts, spec: ErrorRates, dims: str | None) -> dict[str, Any]:
+def _better_than_chance(counts: Counts, spec: Any, dims: str | None) -> dict[str, Any]:
     """Put the same priors on coordinates in which the posterior is easy to sample.
 
     A judge better than chance passes good items more often than all items, and all items more

@@ -16,10 +16,10 @@ import time
 from pathlib import Path
 
 import pandas as pd
+from bayesjudge.panel.methods import DEFAULT
 
 from bayesjudge import panel
 from bayesjudge.panel.checks import cautions_of
-from bayesjudge.panel.methods import DEFAULT
 
 RESULTS = Path(__file__).parent / "results"
 NOT_JUDGES = {"item", "generator", "program", "line", "human"}

@@ -17,11 +17,11 @@ import warnings
 from pathlib import Path
 
 import pandas as pd
+from bayesjudge.panel.priors import NormalPrior, Priors
 from panel_code_feedback import read
 
 from bayesjudge import panel
 from bayesjudge.core.errors import ConvergenceWarning
-from bayesjudge.panel.priors import NormalPrior, Priors
 from bayesjudge.panel.voting import true_prevalence
 
 RESULTS = Path(__file__).parent / "results"

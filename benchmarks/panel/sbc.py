@@ -24,12 +24,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from bayesjudge.panel.summaries import Summary
 from matplotlib import pyplot as plt
 from scipy.special import expit
 
 from bayesjudge import BetaPrior, lab, panel
 from bayesjudge.panel import em
-from bayesjudge.panel.summaries import Summary
 
 RESULTS = Path(__file__).parent / "results"
 SEED = 20_254

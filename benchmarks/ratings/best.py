@@ -23,10 +23,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from bayesjudge.ratings.aggregation import Profile
 from matplotlib import pyplot as plt
 
 from bayesjudge import ratings as room
-from bayesjudge.ratings.aggregation import Profile
 
 RESULTS = Path(__file__).parent / "results"
 OPTIONS = ("yes", "no")

@@ -22,10 +22,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-
-from bayesjudge import ratings as room
 from bayesjudge.ratings.aggregation import Profile
 from bayesjudge.ratings.world import World, make_world, rated, reverse
+
+from bayesjudge import ratings as room
 
 RESULTS = Path(__file__).parent / "results"
 SETTING = room.Setting(options=3)

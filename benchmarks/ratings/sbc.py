@@ -33,10 +33,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from bayesjudge.ratings.coupling import CHAINS, couple
 from matplotlib import pyplot as plt
 
 from bayesjudge import BetaPrior, lab, ratings
-from bayesjudge.ratings.coupling import CHAINS, couple
 
 RESULTS = Path(__file__).parent / "results"
 SEED = 20_256

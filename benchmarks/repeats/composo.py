@@ -4,7 +4,7 @@
 
 The file is of composo-ai/llm-judge-criteria-ensembling (MIT): for each item four responses, eight
 scores each from two judges. Prints how often 95 % intervals hold the mean of repeats 5 to 8, made
-from repeats 1 to 4 in three ways, and writes benchmarks/repeats/results/repeats_composo.csv and .png.
+from repeats 1 to 4 in three ways, and writes benchmarks/repeats/results/composo.csv and .png.
 
 A mean of four whole scores lies on quarters, and an interval holds whole quarters: a 95 % interval
 whose ends belong to it holds more than 95 %. For ``predict_means``:

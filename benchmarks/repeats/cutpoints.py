@@ -7,7 +7,7 @@ Fits ``repeats.fit`` with ``cutpoints="shared"`` and ``"by_judge"`` and compares
 predicts an answer that it has not seen: PSIS-LOO with one answer left out at a time. Data: judges
 simulated with the same thresholds, and with log-gaps that scatter by 0.6; with ``--composo``, 40
 responses of composo-ai/llm-judge-criteria-ensembling (MIT), two judges on a scale of ten, eight
-scores each. Writes benchmarks/repeats/results/repeats_cutpoints.csv, one row a data set: ``gain`` is the
+scores each. Writes benchmarks/repeats/results/cutpoints.csv, one row a data set: ``gain`` is the
 expected log predictive density of own thresholds less that of shared ones, over all answers, with
 its standard error; ``worst_k`` the greatest Pareto k of both (below 0.7: to be trusted);
 ``seconds`` and ``ess`` (least bulk ESS of the quantities) of each fit.

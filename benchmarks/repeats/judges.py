@@ -7,7 +7,7 @@ A run that was ended goes on where it was (``judges.jsonl``).
 
 One item, three judges with normal offsets on the logit scale, twelve answers of each. The truth is
 the item's mean over all judges that could have been drawn; intervals are at 90 %. Writes
-benchmarks/repeats/results/repeats_judges.csv and .png.
+benchmarks/repeats/results/judges.csv and .png.
 
 Three judges say little of how much judges differ, so that the width of the model's interval leans
 on the prior of their standard deviation. What that means for coverage:

@@ -12,7 +12,7 @@ an emoji, a cost of None or nan, a dict for a text, a score of 10**400, an error
 or without a text, a CancelledError), and one item has half a character in its name; the run is
 killed 100 times at random moments (one time in five by SIGINT) and resumed each time; after every
 tenth kill, a run with another text of an item tries to go on in the store. Each run has a process
-of its own; the server keeps count. Writes benchmarks/repeats/results/repeats_killed.csv, one row a client:
+of its own; the server keeps count. Writes benchmarks/repeats/results/killed.csv, one row a client:
 
 ``kills``               times that the process was killed
 ``attempts``            requests that the server saw, over all runs

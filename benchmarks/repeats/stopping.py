@@ -3,7 +3,7 @@
     python benchmarks/repeats/coverage.py              # table and picture, about a minute
     python benchmarks/repeats/coverage.py --runs 20000
 
-Writes benchmarks/repeats/results/repeats_coverage.csv, .png and .md (where the published rule fails, and
+Writes benchmarks/repeats/results/coverage.csv, .png and .md (where the published rule fails, and
 what ours costs there). ``calls`` is the mean number of calls to an
 item, ``covered`` the share of reported intervals that hold the true mean, ``within`` the share of
 means within the half-width asked for, ``extra`` the calls of a rule by those of the published one.

@@ -6,7 +6,7 @@
 A server on loopback answers after 50 ms; every call is noted in the store before and after. Server
 and runner share one process, so that the runner has less than a core. Each limit is measured
 several times, the limits in turn, so that whatever else the machine does meets all of them.
-Writes benchmarks/repeats/results/repeats_throughput.csv and .png (``..._litellm`` for that client), one row
+Writes benchmarks/repeats/results/throughput.csv and .png (``..._litellm`` for that client), one row
 a limit:
 
 ``calls_per_second``    median over the rounds, with the least and the greatest
@@ -104,7 +104,7 @@ def main() -> None:
         for limit in asked.limits
     ]
     table = summarised(pd.DataFrame(rows))
-    name = "repeats_throughput" + ("" if asked.client == "plain" else f"_{asked.client}")
+    name = "throughput" + ("" if asked.client == "plain" else f"_{asked.client}")
     table.to_csv(RESULTS / f"{name}.csv", index=False, float_format="%.4g")
     draw(table, RESULTS / f"{name}.png")
     print(table.round(2).to_string(index=False))
