@@ -99,7 +99,7 @@ def _against_normal(few: list[str], heavy: list[str]) -> Iterator[Caution]:
             "heavy-tailed-shifts",
             f"{'; '.join(heavy)}: a few shifts are much larger than the rest, and samples that "
             "miss them look tame, so that the log-normal interval ends below the true RMS shift "
-            "more often than it says (benchmarks/bias/coverage.py); "
+            "more often than it says (benchmarks/bias/intervals.py); "
             "rms_shift(interval='distribution_free') does not",
         )
 

@@ -213,7 +213,10 @@ class Fit:
         """
         from bayesjudge.core.predictive import predict
 
-        return replace(self, idata=predict(self.model, self.idata, random_seed=random_seed))
+        idata = predict(self.model, self.idata, random_seed=random_seed)
+        prior = self.spec._with_derived(self.data, idata["prior"].to_dataset())
+        idata["prior"] = type(idata)(prior)
+        return replace(self, idata=idata)
 
     def save(self, path: str | Path) -> Path:
         """Write everything to one netCDF file, from which `bayesjudge.load` makes the same fit.

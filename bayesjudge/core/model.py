@@ -13,6 +13,7 @@ from bayesjudge.core.public import public_name
 if TYPE_CHECKING:
     import numpy as np
     import pymc as pm
+    import xarray as xr
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class BayesianModel:
                 if "BetaPrior" not in str(one.type):
                     continue
                 value, by_label = getattr(self, one.name), "Mapping" in str(one.type)
+                if value is None and "None" in str(one.type):
+                    continue
                 values = value.values() if by_label and isinstance(value, Mapping) else [value]
                 for wrong in [v for v in values if not isinstance(v, BetaPrior)]:
                     remedy = f"BetaPrior.worth({wrong!r}, n), worth n labels"
@@ -54,6 +57,10 @@ class BayesianModel:
     def _build(self, data: Any) -> pm.Model:
         """Build the model of `data`."""
         raise NotImplementedError
+
+    def _with_derived(self, data: Any, draws: xr.Dataset) -> xr.Dataset:
+        """Add to draws, of posterior or prior, quantities that are computed after sampling."""
+        return draws
 
     def _extended_to(
         self, fit: Any, ci_prob: float

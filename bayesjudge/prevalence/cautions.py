@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from scipy.special import bdtr, bdtrc, gammaln, ndtr
 
+from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.intervals import wilson
-from bayesjudge.core.estimate import Caution
 from bayesjudge.prevalence.data import Counts
 
+#: Of several strata: their prevalences weighed by their shares of the items.
+OVERALL = "overall_prevalence"
 #: A shift between labelled and other items rarer than this under random labelling is reported.
 SHIFT_P = 0.01
 #: A pass rate outside the range that the judge's error rates allow by more than this is reported.
@@ -21,27 +23,7 @@ CONTRADICTION_P = 1e-6
 
 
 def above_chance(counts: Counts, ci_prob: float = 0.95) -> tuple[Any, Any, Any]:
-    """By how much the judge beats chance on the labelled items, with Newcombe's interval.
-
-    Sensitivity + specificity - 1 (Youden's J); with labels chosen by verdict, which do not tell
-    it, positive + negative predictive value - 1, which has the same sign.
-
-    Parameters
-    ----------
-    counts : Counts
-        Labelled items.
-    ci_prob : float
-        Coverage that the interval aims at.
-
-    Returns
-    -------
-    value, low, high : float or numpy.ndarray
-        ``nan`` where one of the two kinds of item was not labelled.
-
-    References
-    ----------
-    Newcombe (1998), Stat. Med. 17, 873-890, method 10.
-    """
+    """By how much the judge beats chance on the labelled items, with Newcombe's interval."""
     n1, n0 = _classes(counts)
     first, low1, high1 = wilson(counts.rate_labels["correct_pass"], n1, ci_prob)
     second, low0, high0 = wilson(counts.rate_labels["incorrect_fail"], n0, ci_prob)
@@ -61,21 +43,7 @@ def _classes(counts: Counts) -> tuple[Any, Any]:
 
 
 def shift_p_value(counts: Counts) -> np.ndarray:
-    """How surprising the labelled pass rate is, were the labelled items a random sample.
-
-    Given the passes among all items, the labelled passes are hypergeometric. This is the posterior
-    predictive check of the labelled pass rate with the unknown pass rate conditioned away.
-
-    Parameters
-    ----------
-    counts : Counts
-        Labelled and test items.
-
-    Returns
-    -------
-    numpy.ndarray
-        Two-sided p-value by system: the probability of a count that is as improbable or more.
-    """
+    """How surprising the labelled pass rate is, were the labelled items a random sample."""
     n, k, m, a = np.broadcast_arrays(
         *(
             np.atleast_1d(x)
@@ -94,39 +62,15 @@ def shift_p_value(counts: Counts) -> np.ndarray:
 
 
 def cautions_of(counts: Counts) -> tuple[Caution, ...]:
-    """List what a reader should know before believing an estimate from these counts.
-
-    Parameters
-    ----------
-    counts : Counts
-        Verdicts and labels.
-
-    Returns
-    -------
-    tuple of Caution
-        Among ``weak-judge``, ``empty-class``, ``no-labels``, ``pass-rate-out-of-range``,
-        ``label-shift``, ``propensity-mismatch`` and ``unparsed-verdicts``.
-    """
+    """List what a reader should know before believing an estimate from these counts."""
     groups = (_weak, _surprising, _drawn_otherwise, _unparsed)
     return tuple(caution for group in groups for caution in group(counts))
 
 
 def contradictions(counts: Counts, better_than_chance: bool) -> Iterator[Caution]:
-    """Say where the data are all but impossible under the model, with the p-value.
+    """Say if the data are all but impossible under the model, with the p-value.
 
     Two shares are compared on the angular scale, on which a share of n items has variance 1 / n.
-
-    Parameters
-    ----------
-    counts : Counts
-        Verdicts and labels.
-    better_than_chance : bool
-        Whether the model has a judge better than chance.
-
-    Yields
-    ------
-    Caution
-        ``contradiction``.
     """
     if counts.predictive:
         first = counts.correct_pass, counts.labelled_pass
@@ -184,7 +128,7 @@ def _weak(counts: Counts) -> Iterator[Caution]:
             yield Caution(
                 "no-labels",
                 f"no item has a human label{where}: only a model that borrows the judge's rates "
-                "from the other systems (pooling='partial') has an answer, and a wide one",
+                "from the other systems (PooledErrorRates()) has an answer, and a wide one",
             )
         elif n1 == 0 or n0 == 0:
             yield Caution(
@@ -204,37 +148,42 @@ def _weak(counts: Counts) -> Iterator[Caution]:
 def _surprising(counts: Counts) -> Iterator[Caution]:
     if not counts.predictive:
         yield from _out_of_range(counts)
-    if counts.calibration in ("random", "known_propensity"):
+    if counts.identifies("prevalence"):
         yield from _shifted(counts)
 
 
-def doubts(counts: Counts) -> dict[str, tuple[Caution, ...]]:
-    """List what the data say against each assumption, whatever design was declared.
+def judged(
+    counts: Counts, assumptions: Sequence[Assumption]
+) -> tuple[tuple[Assumption, ...], list[Caution]]:
+    """Assumptions, each with the names of the cautions that contradict it, and these cautions."""
+    found = _contradicted(counts)
+    raised = [caution for one in assumptions for caution in found.get(one.id, ())]
+    marked = tuple(
+        one._replace(contradicted_by=tuple(dict.fromkeys(c.name for c in found.get(one.id, ()))))
+        for one in assumptions
+    )
+    return marked, raised
 
-    Parameters
-    ----------
-    counts : Counts
-        Verdicts and labels.
 
-    Returns
-    -------
-    dict of str to tuple of Caution
-        By assumption, as `bayesjudge.prevalence.described` words it in short: ``sampled``,
-        ``drawn``, ``per_verdict``, ``same_judge`` and ``cancel``.
-    """
-    by_verdict = counts.calibration == "by_verdict"
+def _contradicted(counts: Counts) -> dict[str, tuple[Caution, ...]]:
+    """What contradicts each assumption, by its id, whatever design was declared."""
     shifted = tuple(_shifted(counts))
-    return {
-        "sampled": shifted,
-        "drawn": tuple(_drawn_otherwise(counts)),
+    by_verdict = counts.design.identifies == {"predictive_values"}
+    found = {
+        "random-labels": shifted,
+        "random-labels-by-propensity": shifted,
+        "stated-propensities": tuple(_drawn_otherwise(counts)),
         # labels by verdict differ in their pass rate by design
-        "per_verdict": () if by_verdict else shifted,
-        "same_judge": (
+        "random-labels-by-verdict": () if by_verdict else shifted,
+        "same-judge": (
             *(c for c in _weak(counts) if c.name == "weak-judge"),
             *(() if counts.predictive else _out_of_range(counts)),
         ),
-        "cancel": tuple(_lopsided(counts)),
+        "errors-cancel": tuple(_lopsided(counts)),
     }
+    if counts.design.check is not None:
+        found[counts.design.assumption.id] = tuple(counts.design.check(counts))
+    return found
 
 
 def _drawn_otherwise(counts: Counts) -> Iterator[Caution]:

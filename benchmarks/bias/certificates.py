@@ -1,15 +1,16 @@
-"""Do certificates hold? Neighbours are drawn from known shifts, certificates made from them.
+"""How often are certificates false, the source's and ours?
 
     python benchmarks/bias/certificates.py [--runs 4000] [--seed 1]
 
-writes benchmarks/bias/results/bias_certificates.csv, .md and .png. Lengths are in units of the scale's
-range. A certificate is false where scores shrunk by its alpha really leave the tolerance with more
-than the failure probability. The methods:
+Neighbours are drawn from known shifts, and certificates made from them. Writes certificates.csv,
+.md and .png to benchmarks/bias/results. Lengths are in units of the scale's range. A certificate is
+false if scores shrunk by its alpha really leave the tolerance with more than the failure
+probability. The methods:
 
 - source: the measured RMS shift taken as true, half of the budget for noise (Corollary 3.5)
 - spread: upper credible bound of the RMS shift under a Dirichlet prior of 1/K on each size of shift
 - rms: the same with one pseudo-neighbour at the largest shift (Gaffke's bound)
-- tail: the upper credible bound of the tail; what `bayesjudge.bias.certify` does by default
+- tail: the upper credible bound of the tail; the default of `bayesjudge.bias.certificates.certify`
 - predictive: the posterior predictive tail; promises an average over measurements only
 """
 
@@ -21,7 +22,7 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from scipy.special import bdtr
 
-from bayesjudge.bias.bounds import best_estimation_prob, spared
+from bayesjudge.bias.certificates.bounds import best_estimation_prob, spared
 from bayesjudge.core import dirichlet
 
 RESULTS = Path(__file__).parent / "results"

@@ -1,4 +1,4 @@
-"""The bias room on real judges: published neighbours, criteria prompts, presentation orders.
+"""How far do neighbours, criteria prompts and presentation orders move real judges?
 
     python benchmarks/bias/real.py --data ../shared/data [--items 500]
 
@@ -46,27 +46,29 @@ def neighbours(folder):
 
 
 def numbers(name, estimate):
-    row = estimate["rms_shift[perturbed]"]
+    row = estimate["rms_shift", "perturbed"]
     return {name: row.value, f"{name}_low": row.low, f"{name}_high": row.high}
 
 
 def certified(shifts, rms):
     """Hold the source's shrinkage, which takes the measured shift as true, against ours."""
     about = {"tolerance": 0.5, "failure_prob": 0.01, "units": "range"}
-    card = bias.certify(shifts, **about)
+    card = bias.certificates.certify(shifts, **about)
     return {
-        "alpha_of_source": float(bias.largest_alpha(rms / 4, tolerance=0.5, failure_prob=0.01)),
+        "alpha_of_source": float(
+            bias.certificates.noise.largest_alpha(rms / 4, tolerance=0.5, failure_prob=0.01)
+        ),
         "alpha_certified": card.alpha,
         "rests_on": "the scale alone" if card.range_only else "neighbours",
         "neighbours_needed": card.needed,
         "scores_as_they_are": "certified"
-        if bias.certify(shifts, **about, alpha=1.0).certified
+        if bias.certificates.certify(shifts, **about, alpha=1.0).certified
         else "refused",
     }
 
 
 def refusals(folder):
-    """Collect what is said where an answer would be dishonest."""
+    """Collect the refusals, and their reasons."""
     judges = json.loads((folder / "bias_neighbours/neighbour_differences.json").read_text())[
         "judges"
     ]
@@ -75,13 +77,15 @@ def refusals(folder):
     own = judges["deepseek-r1-32b"]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        left = bias.without_repeat_noise(own["formatting"]["value"], own["intrinsic"]["value"])
+        left = bias.certificates.noise.without_repeat_noise(
+            own["formatting"]["value"], own["intrinsic"]["value"]
+        )
     try:
         bias.fit(few)
     except InputError as error:
         unsigned = error.problems[0]
     return {
-        "Two neighbours (qwq-32b), released as they are": bias.certify(
+        "Two neighbours (qwq-32b), released as they are": bias.certificates.certify(
             few, **about, alpha=1.0
         ).reason,
         "Two neighbours, RMS shift": bias.rms_shift(few).cautions[0].text,
@@ -160,17 +164,17 @@ def prompts(folder, judge, size):
 
 def rows_of(estimate, prompt, method, neighbours, fit=None):
     rows = []
-    for name, row in estimate.table.iterrows():
-        if "[" in name and not name.endswith(f"[{prompt}]"):
+    for quantity, where, row in estimate.rows():
+        if where.get("perturbation", prompt) != prompt:
             continue
-        one = {"prompt": prompt, "quantity": name.split("[")[0], "method": method}
-        one |= {"value": row["value"], "low": row["low"], "high": row["high"], "n": neighbours}
+        one = {"prompt": prompt, "quantity": quantity, "method": method}
+        one |= {**row._asdict(), "n": neighbours}
         rows.append(one | ({} if fit is None else {"converged": fit.converged}))
     return rows
 
 
 def card_of(shifts, prompt):
-    card = bias.certify(shifts, tolerance=0.5, failure_prob=0.05, units="points")
+    card = bias.certificates.certify(shifts, tolerance=0.5, failure_prob=0.05, units="points")
     return {
         "prompt": prompt,
         "neighbours": card.neighbours,
@@ -196,12 +200,10 @@ def orders(folder):
     assert (equal == swapped).all(), "rating prompts are inconsistent where scores are equal only"
     table = table[~rated]
     read = bias.Orders.from_frame(table, by=["llm", "strategy"], missing="drop")
-    found = bias.position_bias(read).table.reset_index()
-    parts = found["quantity"].str.extract(r"(\w+)\[(.*), (.*)\]$")
-    found = found.assign(quantity=parts[0], judge=parts[1], prompt=parts[2])
-    lost = dict(zip(read.judges, zip(read.pairs, read.missing, strict=True), strict=True))
-    pairs = [lost[f"{row.judge}, {row.prompt}"] for row in found.itertuples()]
-    found[["pairs", "unparsed"]] = pairs
+    each = pd.DataFrame({"pairs": read.pairs, "unparsed": read.missing}, index=read.judges)
+    named = table[["llm", "strategy"]].drop_duplicates().set_axis(["judge", "prompt"], axis=1)
+    each = each.join(named.set_index(named["judge"] + ", " + named["prompt"]))
+    found = bias.position_bias(read).table.set_index("judge").join(each.rename_axis("name"))
     return found[["judge", "prompt", "quantity", "value", "low", "high", "pairs", "unparsed"]]
 
 

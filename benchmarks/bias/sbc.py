@@ -1,7 +1,7 @@
-"""Calibration of the hierarchical model of shifts: simulation-based calibration with NUTS.
+"""Is the hierarchical model of shifts calibrated? Simulation-based calibration with NUTS.
 
     python benchmarks/bias/sbc.py                     # 500 simulations a study, half an hour
-    python benchmarks/bias/sbc.py --simulations 1000  # continues where the last run ended
+    python benchmarks/bias/sbc.py --simulations 1000  # continues the last run
 
 Two studies: one judge with two perturbations (no pooling), and two judges with three perturbations
 (everything pooled). Truths are drawn from the priors, tables from `simulate`, unrounded, and each
@@ -29,7 +29,7 @@ RESULTS = Path(__file__).parent / "results"
 SEED = 20_261
 #: Far ends, so that no score is cut; the priors' unit is given in points instead.
 SCALE = (-10_000.0, 10_000.0)
-PRIORS = bias.Priors(unit=100.0)
+MODEL = bias.NormalShifts(unit=100.0)
 PARTS = ("mean_shift", "item_spread", "repeat_noise", "rms_shift")
 STUDIES = {
     "one_judge": (("a",), ("format", "order")),
@@ -95,8 +95,8 @@ def study_of(name: str, simulations: int, **how: Any) -> lab.RankStudy:
     some = {"mean_shift": zeros, "item_spread": zeros + 1, "repeat_noise": np.ones(len(judges))}
     template = draw_data(some, np.random.default_rng(0))
     return lab.sbc(
-        lab.Nuts(bias.build_model, PRIORS, PARTS, target_accept=0.95),
-        draw_prior=lab.PriorDraws(bias.build_model, template, PRIORS, PARTS),
+        lab.Nuts(bias.build_model, MODEL, PARTS, target_accept=0.95),
+        draw_prior=lab.PriorDraws(bias.build_model, template, MODEL, PARTS),
         draw_data=draw_data,
         also=log_likelihood,
         simulations=simulations,

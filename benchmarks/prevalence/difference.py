@@ -1,4 +1,4 @@
-"""The difference estimator from few labels and few errors: which rule for its variance covers.
+"""Which variance rule lets the difference estimator cover with few labels and few errors?
 
     python benchmarks/prevalence/difference.py               # 4,000 tables a setting, 400 of panels
 
@@ -25,7 +25,7 @@ import pandas as pd
 from bayesjudge import panel
 from bayesjudge.core.intervals import FEW, z_score
 from bayesjudge.panel import transport
-from bayesjudge.prevalence import formulas
+from bayesjudge.prevalence import _formulas as formulas
 
 RESULTS = Path(__file__).parent / "results"
 ITEMS, GENERATORS, SEED = 1000, 20, 20_281

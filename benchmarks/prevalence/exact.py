@@ -1,11 +1,11 @@
-"""The exact posterior over the whole range of counts, designs and priors.
+"""Is the exact posterior right over the whole range of counts, label designs and priors?
 
     python benchmarks/prevalence/exact.py                    # 20,000 settings, some hours
     python benchmarks/prevalence/exact.py --settings 500     # minutes
 
 Settings are drawn at random: items from 10 to 1e9 and labels from 1 to 1e5 a class, log-uniform;
 rates anywhere, some within 1e-6 of 0 and 1; passes drawn from the rates, none, all, or anything;
-every design, labels from elsewhere, flat, Jeffreys' and informative priors, with and without the
+every label design, external labels, flat, Jeffreys' and informative priors, with and without the
 restriction to a judge better than chance. Each posterior is compared with
 
 - its mirror (good and bad, pass and fail exchanged), in posterior standard deviations;
@@ -31,14 +31,13 @@ sys.path.append(str(Path(__file__).parents[2] / "tests"))
 from oracles import NotResolved, prevalence_moments
 
 from bayesjudge import BetaPrior, prevalence
-from bayesjudge.prevalence.comparing import mc_errors
+from bayesjudge.prevalence._quadrature import NotIntegrated, posterior_of
 from bayesjudge.prevalence.data import FIELDS
-from bayesjudge.prevalence.quadrature import posterior_of
-from bayesjudge.prevalence.shares import NotIntegrated
 
 RESULTS = Path(__file__).parent / "results"
 DESIGNS = ("by_truth", "random", "by_verdict", "separate")
 SEED = 20_311
+Model = prevalence.ErrorRates | prevalence.PredictiveValues
 #: Tables, labels by truth, on which the posterior is easily missed.
 HARD = (
     (30_000, 30, 3000, 3000, 3000, 3000),
@@ -67,7 +66,7 @@ def size(rng: np.random.Generator, low: float, high: float) -> int:
     return int(10 ** rng.uniform(np.log10(low), np.log10(high)))
 
 
-def drawn(rng: np.random.Generator) -> tuple[prevalence.Counts, prevalence.Priors]:
+def drawn(rng: np.random.Generator) -> tuple[prevalence.Counts, Model]:
     """One setting."""
     n, good, bad = size(rng, 10, 1e9), size(rng, 1, 1e5), size(rng, 1, 1e5)
     theta, miss, wrong = rate(rng), rate(rng), rate(rng)
@@ -77,62 +76,65 @@ def drawn(rng: np.random.Generator) -> tuple[prevalence.Counts, prevalence.Prior
     passes = rng.binomial(n, theta * hit + (1 - theta) * (1 - caught))
     passes = (passes, passes, passes, 0, n, int(rng.integers(n + 1)))[rng.integers(6)]
     design = DESIGNS[rng.integers(4)]
-    elsewhere = None
+    external = None
     if design in ("random", "by_verdict") and rng.integers(3) == 0:
         more = size(rng, 1, 1e5), size(rng, 1, 1e5)
-        elsewhere = (more[0], rng.binomial(more[0], hit), more[1], rng.binomial(more[1], caught))
+        external = (more[0], rng.binomial(more[0], hit), more[1], rng.binomial(more[1], caught))
     counts = prevalence.Counts(
         n, passes, good, rng.binomial(good, hit), bad, rng.binomial(bad, caught),
-        calibration=design, elsewhere=elsewhere,
+        calibration=design, external_labels=external,
     )  # fmt: skip
     flat, jeffreys = BetaPrior(), BetaPrior.jeffreys()
     told = BetaPrior.worth(rate=0.9, n=20)
     one = (flat, flat, jeffreys, told)[rng.integers(4)]
     judge = (flat, flat, jeffreys, told)[rng.integers(4)]
     above = bool(rng.integers(3))
-    return counts, prevalence.Priors(one, judge, judge, one, judge, judge, above)
+    kind = prevalence.PredictiveValues if counts.predictive else prevalence.ErrorRates
+    return counts, kind(one, judge, judge, above)
 
 
-def mirrored(
-    counts: prevalence.Counts, priors: prevalence.Priors
-) -> tuple[prevalence.Counts, prevalence.Priors]:
+def unknowns(model: Model) -> list[BetaPrior]:
+    """List the priors of the share, and of the judge's two rates or predictive values."""
+    return [prior for prior in vars(model).values() if isinstance(prior, BetaPrior)]
+
+
+def mirrored(counts: prevalence.Counts, model: Model) -> tuple[prevalence.Counts, Model]:
     """Good and bad, pass and fail exchanged."""
 
     def turned(prior: BetaPrior) -> BetaPrior:
         return BetaPrior(prior.beta, prior.alpha)
 
-    more = counts.elsewhere
+    more = counts.external_labels
     other = prevalence.Counts(
         counts.test_n, counts.test_n - counts.test_pass,
         counts.incorrect_n, counts.incorrect_fail, counts.correct_n, counts.correct_pass,
         calibration=counts.calibration,
-        elsewhere=None if more is None else (more[2], more[3], more[0], more[1]),
+        external_labels=None if more is None else (more[2], more[3], more[0], more[1]),
     )  # fmt: skip
-    return other, prevalence.Priors(
-        turned(priors.prevalence), priors.specificity, priors.sensitivity,
-        turned(priors.pass_rate), priors.npv, priors.ppv, priors.better_than_chance,
-    )  # fmt: skip
+    share, of_good, of_bad = unknowns(model)
+    return other, type(model)(turned(share), of_bad, of_good, model.better_than_chance)
 
 
 def one_row(i: int, reference: bool) -> dict[str, Any]:
     """Compare one setting with its mirror and, if asked for, with the reference."""
-    counts, priors = drawn(np.random.default_rng((SEED, i)))
+    counts, model = drawn(np.random.default_rng((SEED, i)))
     cells = [getattr(counts, name) for name in FIELDS]
+    share, judge, _ = unknowns(model)
     row: dict[str, Any] = {
         "setting": i, "design": counts.calibration, "counts": " ".join(map(str, cells)),
-        "elsewhere": counts.elsewhere is not None, "prevalence_prior": str(priors.prevalence),
-        "judge_prior": str(priors.sensitivity), "above_chance": priors.better_than_chance,
+        "external_labels": counts.external_labels is not None, "share_prior": str(share),
+        "judge_prior": str(judge), "above_chance": model.better_than_chance,
     }  # fmt: skip
     begin = time.process_time()
     try:
-        found = posterior_of(counts, priors)
+        found = posterior_of(counts, model)
         low, high = found.interval(0.95)
     except NotIntegrated as error:
         return row | {"refused": str(error), "seconds": time.process_time() - begin}
     row |= {"seconds": time.process_time() - begin, "mean": found.mean, "sd": found.sd}
     row |= {"low": low, "high": high, "second_rule": max(map(abs, found.checked))}
     try:
-        other = posterior_of(*mirrored(counts, priors))
+        other = posterior_of(*mirrored(counts, model))
         ends = np.array([found.mean, low, high]) + np.array(
             [other.mean, *other.interval(0.95)[::-1]]
         )
@@ -142,7 +144,7 @@ def one_row(i: int, reference: bool) -> dict[str, Any]:
         row["refused"] = f"in the mirror: {error}"
     if reference:
         try:
-            mean, sd = prevalence_moments(counts, priors)
+            mean, sd = prevalence_moments(counts, model)
             row |= {"mean_off": (found.mean - mean) / found.sd, "sd_off": found.sd / sd - 1}
         except NotResolved as error:
             row["reference"] = str(error)
@@ -154,14 +156,14 @@ def with_nuts() -> pd.DataFrame:
     rows = []
     for cells in HARD:
         counts = prevalence.Counts(*cells, calibration="by_truth")
-        fit = prevalence.fit(counts, random_seed=1, road="full", progress=False)
-        off = mc_errors(fit, prevalence.exact(counts))["prevalence"]
+        fit = prevalence.fit(counts, random_seed=1, progress=False)
+        beside = prevalence.compare(counts, fit).set_index("method")
         rows.append(
             {
                 "counts": " ".join(map(str, cells)),
                 "design": "by_truth",
                 "converged": fit.converged,
-                "mc_errors": off,
+                "mc_errors": beside.loc[fit.method, "mc_errors"],
             }
         )
         print(rows[-1], flush=True)

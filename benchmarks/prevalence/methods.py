@@ -1,4 +1,4 @@
-"""Every method for a prevalence, where its assumptions hold and where they do not.
+"""How does each estimator of a prevalence do if its assumptions hold, and if they do not?
 
     python benchmarks/prevalence/methods.py                 # 1,000 tables a setting
     python benchmarks/prevalence/methods.py --study shift   # one of designs, shift, weak, systems
@@ -35,7 +35,7 @@ import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 
-from bayesjudge import Estimate, datasets, lab, prevalence
+from bayesjudge import Estimate, Quantity, datasets, lab, prevalence
 
 RESULTS = Path(__file__).parent / "results"
 SEED, TEST_ITEMS, AT_ONCE, CI_PROB = 20_271, 1000, 50, 0.95
@@ -106,9 +106,8 @@ def each(counts: prevalence.Counts, method: Callable[..., tuple[float, float, fl
             found.append(method(truth, verdict, unlabelled))
         except ValueError:  # refused
             found.append((np.nan, np.nan, np.nan))
-    columns = tuple(np.array(found).T)
-    about = {"method": "peer", "ci_prob": CI_PROB, "source": "its own"}
-    return Estimate.from_arrays({"prevalence": columns}, counts.systems, **about)
+    made = Quantity.over(tuple(np.array(found).T), {"system": counts.systems or ()})
+    return Estimate({"prevalence": made}, method="peer", ci_prob=CI_PROB, source="its own")
 
 
 def judgy(truth: np.ndarray, verdict: np.ndarray, unlabelled: np.ndarray) -> Any:
@@ -143,7 +142,7 @@ def five() -> dict[str, Callable[..., Estimate]]:
 
 
 def posterior(calibration: str) -> Callable[..., Estimate]:
-    """Return the exact posterior of one declared design, ends moved to 0 or 1 where defined."""
+    """Return the exact posterior of one declared design, boundary-extended if that is defined."""
     kind = "eti" if calibration == "by_verdict" else "eti_bounded"
     return partial(as_if, calibration=calibration, method=partial(prevalence.exact, interval=kind))
 
@@ -257,8 +256,8 @@ def systems(replications: int, **how: Any) -> pd.DataFrame:
         for name in xstest_rates().index
     ]
     # pooled fully, the model refuses a system without labels
-    sampled = partial(prevalence.fit, road="full", cores=1, progress=False)
-    methods = {"partial pooling": partial(sampled, pooling="partial")}
+    sampled = partial(prevalence.fit, cores=1, progress=False)
+    methods = {"partial pooling": partial(sampled, model=prevalence.PooledErrorRates())}
     study = lab.coverage(
         methods,
         settings,

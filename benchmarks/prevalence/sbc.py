@@ -1,12 +1,12 @@
-"""Calibration of the prevalence model under each design: simulation-based calibration with NUTS.
+"""Is the prevalence model calibrated under each label design? Simulation-based calibration.
 
     python benchmarks/prevalence/sbc.py                     # 500 simulations a study, minutes
     python benchmarks/prevalence/sbc.py --simulations 2000  # continues where the last run ended
 
 One study for each way of choosing the labels, with the judge better than chance and without.
 Truths are drawn from the priors, tables of 300 items and 60 labels from `simulate`, and each table
-goes through `Counts.from_frame` and the model as a user's would. Writes to benchmarks/prevalence/results:
-``sbc_STUDY.jsonl`` (every rank), ``sbc.csv`` (the tests) and
+goes through `Counts.from_frame` and the model as a user's would. Writes to
+benchmarks/prevalence/results: ``sbc_STUDY.jsonl`` (every rank), ``sbc.csv`` (the tests) and
 ``sbc.png``.
 """
 
@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,36 +31,34 @@ SEED = 20_251
 RATES = ("prevalence", "sensitivity", "specificity")
 VALUES = ("prevalence", "pass_rate", "ppv", "npv")
 #: Not flat, so that a wrong exponent of a prior shows.
-PRIORS = prevalence.Priors(
-    prevalence=BetaPrior(2, 1.5),
-    sensitivity=BetaPrior(4, 2),
-    specificity=BetaPrior(3, 2),
-    pass_rate=BetaPrior(2, 1.5),
-    ppv=BetaPrior(4, 2),
-    npv=BetaPrior(3, 2),
-)
+PRIORS = (BetaPrior(2, 1.5), BetaPrior(4, 2), BetaPrior(3, 2))
 #: How labels are chosen; each with the judge better than chance, as is the default, and without.
-CALIBRATIONS = ("random", "by_truth", "by_verdict")
+MODELS = {
+    "random": prevalence.ErrorRates,
+    "by_truth": prevalence.ErrorRates,
+    "by_verdict": prevalence.PredictiveValues,
+}
 DESIGNS = {
-    f"{calibration}_{name}": (calibration, replace(PRIORS, better_than_chance=restricted))
+    f"{calibration}_{name}": (calibration, model(*PRIORS, better_than_chance=restricted))
     for name, restricted in (("better_than_chance", True), ("any_judge", False))
-    for calibration in CALIBRATIONS
+    for calibration, model in MODELS.items()
 }
 
 
 def draw_prior(
-    rng: np.random.Generator, *, priors: prevalence.Priors, names: tuple[str, str, str]
+    rng: np.random.Generator, *, better_than_chance: bool, names: tuple[str, str, str] = RATES
 ) -> dict[str, float]:
-    """Draw the three unknowns; where asked, again until the judge is better than chance."""
+    """Draw the three unknowns; if asked, again until the judge is better than chance."""
     while True:
-        first, second, third = (rng.beta(*getattr(priors, name)) for name in names)
-        if not priors.better_than_chance or second + third > 1:
+        first, second, third = (rng.beta(*prior) for prior in PRIORS)
+        if not better_than_chance or second + third > 1:
             return dict(zip(names, (first, second, third), strict=True))
 
 
-def draw_by_verdict(rng: np.random.Generator, *, priors: prevalence.Priors) -> dict[str, float]:
+def draw_by_verdict(rng: np.random.Generator, *, better_than_chance: bool) -> dict[str, float]:
     """Draw pass rate, ppv and npv, of which the simulator's rates are functions."""
-    truths = draw_prior(rng, priors=priors, names=("pass_rate", "ppv", "npv"))
+    names = ("pass_rate", "ppv", "npv")
+    truths = draw_prior(rng, better_than_chance=better_than_chance, names=names)
     rate, ppv, npv = truths.values()
     share = rate * ppv + (1 - rate) * (1 - npv)
     hits, rejections = rate * ppv / share, (1 - rate) * npv / (1 - share)
@@ -90,15 +87,13 @@ def log_likelihood(
 
 def study_of(design: str, simulations: int, **how: Any) -> lab.RankStudy:
     """Run, or continue, the study of one design."""
-    calibration, priors = DESIGNS[design]
+    calibration, model = DESIGNS[design]
     fixed = {"items": 300, "labelled": 60, "calibration": calibration}
-    if calibration == "by_verdict":
-        draw, quantities = partial(draw_by_verdict, priors=priors), VALUES
-    else:
-        draw, quantities = partial(draw_prior, priors=priors, names=RATES), RATES
+    by_verdict = calibration == "by_verdict"
+    draw, quantities = (draw_by_verdict, VALUES) if by_verdict else (draw_prior, RATES)
     return lab.sbc(
-        lab.Nuts(prevalence.build_model, priors, quantities, target_accept=0.9),
-        draw_prior=draw,
+        lab.Nuts(prevalence.build_model, model, quantities),
+        draw_prior=partial(draw, better_than_chance=model.better_than_chance),
         draw_data=lab.Simulated(
             prevalence.simulate,
             partial(prevalence.Counts.from_frame, calibration=calibration),

@@ -1,12 +1,12 @@
-"""Calibration of the models of strata, of mixed and of weighted labels, and of pairs.
+"""Are the models of strata, of mixed and of weighted labels, and of pairs calibrated?
 
     python benchmarks/prevalence/sbc_designs.py                         # 500 simulations a study
-    python benchmarks/prevalence/sbc_designs.py --simulations 2000      # continues where the last run ended
+    python benchmarks/prevalence/sbc_designs.py --simulations 2000      # continues the last run
     python benchmarks/prevalence/sbc_designs.py --only strata,pairs     # some of the studies
 
 Studies: ``strata``, three of them, partially pooled; ``propensities``, three classes of items whose
 labels were drawn with different known probabilities; ``mixed_random`` and ``mixed_by_verdict``,
-labels of that design beside labels by truth from elsewhere; ``pairs``, win, tie and loss in both
+labels of that design with external labels by truth; ``pairs``, win, tie and loss in both
 orders. Truths and verdicts are drawn here with NumPy, not by the models, and tables are read as a
 user's would be. Writes to benchmarks/prevalence/results: ``sbc_designs_STUDY.jsonl`` (every rank),
 ``sbc_designs.csv`` (the tests) and ``sbc_designs.png``.
@@ -32,13 +32,11 @@ RESULTS = Path(__file__).parent / "results"
 SEED = 20_261
 RATES = ("prevalence", "sensitivity", "specificity")
 #: Not flat, so that a wrong exponent of a prior shows.
-PRIORS = prevalence.Priors(
-    prevalence=BetaPrior(2, 1.5),
-    sensitivity=BetaPrior(4, 2),
-    specificity=BetaPrior(3, 2),
-    spread=0.7,
+MODEL = prevalence.ErrorRates(BetaPrior(2, 1.5), BetaPrior(4, 2), BetaPrior(3, 2))
+POOLED = prevalence.PooledErrorRates(
+    MODEL.prevalence, MODEL.sensitivity, MODEL.specificity, spread=0.7
 )
-CLASS_PRIORS = prevalence.ClassPriors(shares=1.5, right=4, wrong=0.8)
+CLASS_MODEL = prevalence.classes.Confusions(share_concentration=1.5, right=4, wrong=0.8)
 CLASSES = ("win", "tie", "loss")
 #: Items of each stratum, and how many of them are labelled.
 STRATA = {"long": (120, 30), "mid": (200, 20), "short": (60, 25)}
@@ -54,17 +52,17 @@ def judged(truth: np.ndarray, hit: Any, caught: Any, rng: np.random.Generator) -
 def draw_rates(rng: np.random.Generator) -> tuple[float, float]:
     """Draw sensitivity and specificity of a judge better than chance."""
     while True:
-        rates = rng.beta(*PRIORS.sensitivity), rng.beta(*PRIORS.specificity)
+        rates = rng.beta(*MODEL.sensitivity), rng.beta(*MODEL.specificity)
         if sum(rates) > 1:
             return rates
 
 
 def draw_strata(rng: np.random.Generator, *, weighted: bool) -> dict[str, Any]:
-    """Draw three partially pooled strata; where `weighted`, also how common they are."""
-    typical = (rng.beta(*PRIORS.prevalence), *draw_rates(rng))
+    """Draw three partially pooled strata; if `weighted`, also how common they are."""
+    typical = (rng.beta(*MODEL.prevalence), *draw_rates(rng))
     truths: dict[str, Any] = {}
     for name, centre in zip(RATES, typical, strict=True):
-        truths[f"{name}_spread"] = spread = abs(rng.normal(0, PRIORS.spread))
+        truths[f"{name}_spread"] = spread = abs(rng.normal(0, POOLED.spread))
         truths[name] = expit(logit(centre) + spread * rng.normal(size=3))
     sizes = np.array([n for n, _ in STRATA.values()])
     shares = rng.dirichlet([1, 1, 1]) if weighted else sizes / sizes.sum()
@@ -113,13 +111,13 @@ def draw_weighted(truths: Mapping[str, Any], rng: np.random.Generator) -> preval
 
 def draw_one(rng: np.random.Generator) -> dict[str, float]:
     """Draw prevalence and rates of one system."""
-    return dict(zip(RATES, (rng.beta(*PRIORS.prevalence), *draw_rates(rng)), strict=True))
+    return dict(zip(RATES, (rng.beta(*MODEL.prevalence), *draw_rates(rng)), strict=True))
 
 
 def draw_mixed(
     truths: Mapping[str, Any], rng: np.random.Generator, *, calibration: str
 ) -> prevalence.Counts:
-    """Draw 300 items with 30 labels of one design, and 40 labels by truth from elsewhere."""
+    """Draw 300 items with 30 labels of one design, and 40 external labels by truth."""
     known = {name: truths[name] for name in RATES}
     table = prevalence.simulate(
         **known, items=270, labelled=30, calibration=calibration, random_seed=rng
@@ -127,15 +125,15 @@ def draw_mixed(
     truth = np.arange(40) % 2
     verdict = judged(truth, truths["sensitivity"], truths["specificity"], rng)
     more = pd.DataFrame({"verdict": verdict, "truth": truth})
-    return prevalence.Counts.from_frame(table, calibration=calibration, elsewhere=more)
+    return prevalence.Counts.from_frame(table, calibration=calibration, external_labels=more)
 
 
 def draw_classes(rng: np.random.Generator) -> dict[str, Any]:
     """Draw what is true of wins, ties and losses."""
-    weights = np.full((3, 3), CLASS_PRIORS.wrong)
-    np.fill_diagonal(weights, CLASS_PRIORS.right)
+    weights = np.full((3, 3), CLASS_MODEL.wrong)
+    np.fill_diagonal(weights, CLASS_MODEL.right)
     confusion = np.array([rng.dirichlet(row) for row in weights])
-    shares = rng.dirichlet([CLASS_PRIORS.shares] * 3)
+    shares = rng.dirichlet([CLASS_MODEL.share_concentration] * 3)
     return {
         "prevalence": shares,
         "confusion": confusion,
@@ -143,7 +141,9 @@ def draw_classes(rng: np.random.Generator) -> dict[str, Any]:
     }
 
 
-def draw_pairs(truths: Mapping[str, Any], rng: np.random.Generator) -> prevalence.ClassCounts:
+def draw_pairs(
+    truths: Mapping[str, Any], rng: np.random.Generator
+) -> prevalence.classes.ClassCounts:
     """Draw 200 pairs in both orders, and 15 labelled ones of each class beside them.
 
     The verdict of both orders together has the drawn confusion; a tie is, at random, one that both
@@ -160,7 +160,7 @@ def draw_pairs(truths: Mapping[str, Any], rng: np.random.Generator) -> prevalenc
     names = np.array(CLASSES, object)
     label = np.where(np.arange(truth.size) < 45, names[truth], None)
     table = pd.DataFrame({"verdict": names[first], "swapped": names[second], "truth": label})
-    return prevalence.ClassCounts.from_pairs(table, calibration="by_truth")
+    return prevalence.classes.ClassCounts.from_pairs(table, calibration="by_truth")
 
 
 def log_likelihood(
@@ -169,7 +169,8 @@ def log_likelihood(
     """Write the likelihood out by hand: its ranks tie the posterior to the data."""
     good, hit, caught = (values[name] for name in RATES)
     rate = good * hit + (1 - good) * (1 - caught)
-    more = np.zeros((4, *np.shape(counts.test_n))) if counts.elsewhere is None else counts.elsewhere
+    more = counts.external_labels
+    more = np.zeros((4, *np.shape(counts.test_n))) if more is None else more
     parts = [
         (rate, counts.test_pass, counts.test_n),
         (good, counts.correct_n, counts.labelled_n),
@@ -184,9 +185,7 @@ def _pooled(weighted: bool) -> dict[str, Any]:
     spreads = tuple(f"{name}_spread" for name in RATES)
     shares = ("stratum_share",) if weighted else ()
     names = ("overall_prevalence", *RATES, *spreads, *shares)
-    posterior = lab.Nuts(
-        prevalence.build_model, PRIORS, names, {"pooling": "partial"}, target_accept=0.98
-    )
+    posterior = lab.Nuts(prevalence.build_model, POOLED, names, target_accept=0.98)
     return {
         "posterior": posterior,
         "draw_prior": partial(draw_strata, weighted=weighted),
@@ -197,7 +196,7 @@ def _pooled(weighted: bool) -> dict[str, Any]:
 
 def _mixed(calibration: str) -> dict[str, Any]:
     return {
-        "posterior": lab.Nuts(prevalence.build_model, PRIORS, RATES, target_accept=0.9),
+        "posterior": lab.Nuts(prevalence.build_model, MODEL, RATES),
         "draw_prior": draw_one,
         "draw_data": partial(draw_mixed, calibration=calibration),
         "also": log_likelihood,
@@ -211,7 +210,7 @@ STUDIES: dict[str, dict[str, Any]] = {
     "mixed_by_verdict": _mixed("by_verdict"),
     "pairs": {
         "posterior": lab.Nuts(
-            prevalence.build_model, CLASS_PRIORS, ("win_rate", "prevalence", "confusion")
+            prevalence.classes.build_model, CLASS_MODEL, ("win_rate", "prevalence", "confusion")
         ),
         "draw_prior": draw_classes,
         "draw_data": draw_pairs,

@@ -1,12 +1,12 @@
-"""Calibration of the models of several systems, and of several classes: ranks of known truths.
+"""Are the models of several systems, and of several classes, calibrated?
 
     python benchmarks/prevalence/sbc_pooling.py                     # 500 simulations a study
-    python benchmarks/prevalence/sbc_pooling.py --simulations 2000  # continues where the last run ended
+    python benchmarks/prevalence/sbc_pooling.py --simulations 2000  # continues the last run
 
 Studies: three systems whose rates are partially pooled, the last without labels; three systems with
 one judge's rates; three classes. Truths and data are drawn here with NumPy, not by the models.
-Writes to benchmarks/prevalence/results: ``sbc_pooling_STUDY.jsonl`` (every rank), ``sbc_pooling.csv`` (the
-tests) and ``sbc_pooling.png``.
+Writes to benchmarks/prevalence/results: ``sbc_pooling_STUDY.jsonl`` (every rank),
+``sbc_pooling.csv`` (the tests) and ``sbc_pooling.png``.
 """
 
 from __future__ import annotations
@@ -30,13 +30,10 @@ SEED = 20_252
 SYSTEMS = ("a", "b", "c")
 ITEMS, LABELS = 150, 30
 #: Not flat, so that a wrong exponent of a prior shows.
-PRIORS = prevalence.Priors(
-    prevalence=BetaPrior(2, 1.5),
-    sensitivity=BetaPrior(4, 2),
-    specificity=BetaPrior(3, 2),
-    spread=0.7,
-)
-CLASS_PRIORS = prevalence.ClassPriors(shares=1.5, right=4, wrong=0.8)
+PRIORS = (BetaPrior(2, 1.5), BetaPrior(4, 2), BetaPrior(3, 2))
+FULL = prevalence.ErrorRates(*PRIORS, pooling="full")
+PARTIAL = prevalence.PooledErrorRates(*PRIORS, spread=0.7)
+CLASS_MODEL = prevalence.classes.Confusions(share_concentration=1.5, right=4, wrong=0.8)
 RATES = ("prevalence", "sensitivity", "specificity")
 
 
@@ -44,14 +41,14 @@ def draw_systems(rng: np.random.Generator, *, pooling: str) -> dict[str, Any]:
     """Draw what is true of three systems."""
     size = len(SYSTEMS)
     while True:
-        typical = rng.beta(*PRIORS.sensitivity), rng.beta(*PRIORS.specificity)
+        typical = rng.beta(*FULL.sensitivity), rng.beta(*FULL.specificity)
         if sum(typical) > 1:
             break
-    truths: dict[str, Any] = {"prevalence": rng.beta(*PRIORS.prevalence, size)}
+    truths: dict[str, Any] = {"prevalence": rng.beta(*FULL.prevalence, size)}
     if pooling == "full":
         return truths | {"sensitivity": typical[0], "specificity": typical[1]}
     for name, centre in zip(RATES[1:], typical, strict=True):
-        spread = abs(rng.normal(0, PRIORS.spread))
+        spread = abs(rng.normal(0, PARTIAL.spread))
         truths[f"{name}_spread"] = spread
         truths[name] = expit(logit(centre) + spread * rng.normal(size=size))
     return truths
@@ -75,33 +72,35 @@ def draw_counts(
 
 def draw_classes(rng: np.random.Generator) -> dict[str, np.ndarray]:
     """Draw what is true of three classes."""
-    weights = np.full((3, 3), CLASS_PRIORS.wrong)
-    np.fill_diagonal(weights, CLASS_PRIORS.right)
+    weights = np.full((3, 3), CLASS_MODEL.wrong)
+    np.fill_diagonal(weights, CLASS_MODEL.right)
     confusion = np.array([rng.dirichlet(row) for row in weights])
-    return {"prevalence": rng.dirichlet([CLASS_PRIORS.shares] * 3), "confusion": confusion}
+    return {
+        "prevalence": rng.dirichlet([CLASS_MODEL.share_concentration] * 3),
+        "confusion": confusion,
+    }
 
 
 def draw_class_counts(
     truths: Mapping[str, Any], rng: np.random.Generator
-) -> prevalence.ClassCounts:
+) -> prevalence.classes.ClassCounts:
     """Draw labels by truth, ten of each class, and verdicts."""
     labelled = [rng.multinomial(10, row) for row in truths["confusion"]]
     test = rng.multinomial(ITEMS, truths["prevalence"] @ truths["confusion"])
-    return prevalence.ClassCounts(test, labelled, classes=SYSTEMS, calibration="by_truth")
+    return prevalence.classes.ClassCounts(test, labelled, classes=SYSTEMS, calibration="by_truth")
 
 
 def study_of(name: str, simulations: int, **how: Any) -> lab.RankStudy:
     """Run, or continue, one study."""
     if name == "classes":
         quantities: tuple[str, ...] = ("prevalence", "confusion")
-        posterior = lab.Nuts(prevalence.build_model, CLASS_PRIORS, quantities)
+        posterior = lab.Nuts(prevalence.classes.build_model, CLASS_MODEL, quantities)
         draw: dict[str, Any] = {"draw_prior": draw_classes, "draw_data": draw_class_counts}
     else:
         spreads = ("sensitivity_spread", "specificity_spread") if name == "partial" else ()
-        options = {"pooling": name}
-        accept = 0.98 if name == "partial" else 0.9
+        model, accept = (PARTIAL, 0.98) if name == "partial" else (FULL, 0.9)
         posterior = lab.Nuts(
-            *(prevalence.build_model, PRIORS, (*RATES, *spreads), options), target_accept=accept
+            prevalence.build_model, model, (*RATES, *spreads), target_accept=accept
         )
         labels = (LABELS, LABELS, 0 if name == "partial" else LABELS)
         draw = {

@@ -1,13 +1,13 @@
-"""Many systems at once: one call against a loop over single ones.
+"""How much faster is one call for many systems than a loop over single ones?
 
     python benchmarks/prevalence/speed.py                 # 1,000 systems, NUTS on 100: minutes
     python benchmarks/prevalence/speed.py --sampled 1000  # NUTS on all of them too
 
 Closed forms, quadrature and NUTS (rates separate and pooled) of many systems in one call; beside
 each, what as many single calls would take, timed on a few. The second table is the engine of
-``coverage_prevalence.py``, which integrates for whole families of tables at once, against a loop
+``intervals.py``, which integrates for whole families of tables at once, against a loop
 over `bayesjudge.prevalence.exact`. All times are CPU seconds of this process, so that ratios hold
-on a busy machine. Prints, and writes benchmarks/prevalence/results/speed_prevalence.csv.
+on a busy machine. Prints, and writes benchmarks/prevalence/results/speed.csv.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from coverage_prevalence import PRIORS, SIZES, Grid, intervals_of
+from intervals import PRIORS, SIZES, Grid, intervals_of
 
 from bayesjudge import ConvergenceWarning, prevalence
 
@@ -53,22 +53,21 @@ def seconds(work: Callable[[], Any]) -> tuple[float, Any]:
     return time.process_time() - begin, found
 
 
-def sampled(pooling: str) -> Callable[[prevalence.Counts], Any]:
+def sampled(model: Any) -> Callable[[prevalence.Counts], Any]:
     """NUTS, compiled beforehand by a first call."""
-    return lambda counts: prevalence.fit(
-        counts, pooling=pooling, random_seed=1, road="full", progress=False
-    )
+    return lambda counts: prevalence.fit(counts, model, random_seed=1, progress=False)
 
 
 def one_call(many_systems: int, sampled_systems: int) -> pd.DataFrame:
     """Time each method on all systems, and on a few one by one."""
+    separate = sampled(prevalence.ErrorRates())
     methods: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
         "Rogan-Gladen": (prevalence.rogan_gladen,) * 2,
         "difference": (prevalence.difference,) * 2,
         "quadrature": (prevalence.exact,) * 2,
-        "NUTS, separate rates": (sampled("separate"), sampled("separate")),
-        "NUTS, partial pooling": (sampled("partial"), sampled("separate")),
-        "NUTS, full pooling": (sampled("full"), sampled("separate")),
+        "NUTS, separate rates": (separate, separate),
+        "NUTS, partial pooling": (sampled(prevalence.PooledErrorRates()), separate),
+        "NUTS, full pooling": (sampled(prevalence.ErrorRates(pooling="full")), separate),
     }
     rows = []
     for name, (many, single) in methods.items():

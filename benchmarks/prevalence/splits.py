@@ -1,4 +1,4 @@
-"""Real feedback, one judge, a tenth of the labels kept: does the interval hold the other nine?
+"""With a tenth of real labels kept, does the interval hold the share among the other nine tenths?
 
     python benchmarks/prevalence/splits.py votes_repaired.csv.gz               # 200 splits, minutes
     python benchmarks/prevalence/splits.py votes_repaired.csv.gz --judge gpt-4o
@@ -15,7 +15,7 @@ splits that a method answers. Columns: ``coverage_there`` is the coverage where 
 share among the other nine tenths varies by itself, so that an interval from labels that is right to
 the letter holds it in 93.7 % of the splits, not 95; ``coverage_whole`` is against all ten tenths,
 where it is 96.1 % for want of a finite-population correction. Writes
-benchmarks/prevalence/results/splits_prevalence.csv.
+benchmarks/prevalence/results/splits.csv.
 """
 
 from __future__ import annotations

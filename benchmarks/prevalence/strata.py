@@ -1,4 +1,4 @@
-"""Strata: whether the overall interval covers, and whether splitting a table moves the answer.
+"""Does the overall interval of strata cover, and does splitting a table move the answer?
 
     python benchmarks/prevalence/strata.py                # 1,000 tables a setting, 20 of `exact`
 
@@ -23,7 +23,7 @@ import pandas as pd
 
 from bayesjudge import prevalence
 from bayesjudge.core.intervals import z_score
-from bayesjudge.prevalence import formulas
+from bayesjudge.prevalence import _formulas as formulas
 
 RESULTS = Path(__file__).parent / "results"
 ITEMS, LABELS, SEED, Z = 4000, 1600, 20_282, z_score(0.95)
