@@ -13,7 +13,6 @@ from cyclopts import App, Group, Parameter
 
 from bayesjudge import bias as module
 from bayesjudge.bias import certificates
-from bayesjudge.cli.app import app
 from bayesjudge.cli.output import (
     DATA,
     MODEL,
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 bias = App(name="bias")
-app.command(bias)
 
 _DATA = Parameter(group=DATA, negative="")
 _MODEL = Parameter(group=MODEL, negative="")
