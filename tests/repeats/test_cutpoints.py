@@ -156,6 +156,7 @@ def test_components_without_offsets_are_score_components(at_a_point):
         assert_allclose(found[name], wanted, rtol=0.01, err_msg=name)
 
 
+@pytest.mark.slow
 def test_derived_quantities_are_averages_over_judges_drawn_by_brute_force(at_a_point):
     scores, _, values, _ = at_a_point
     found = derived(scores, values)

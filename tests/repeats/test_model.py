@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from conftest import MODULES
 from numpy.testing import assert_allclose
 from oracles import assert_mc_mean, assert_mc_quantile
 from scipy.special import expit
@@ -11,6 +12,7 @@ import bayesjudge as bj
 from bayesjudge.repeats import CumulativeLogit, Scores, build_model, fit, simulate
 
 RANGE = range(1, 6)
+CONTRACT = next(one for one in MODULES if one.name == "repeats")
 
 
 def read(table):
@@ -103,7 +105,7 @@ def test_one_judge_pair_agrees_with_quadrature():
 @pytest.mark.sampling
 def test_derived_quantities_are_the_latent_ones_translated(fit_of):
     """Components of single draws against the simulator's own translation."""
-    after = fit_of(bj.repeats).idata["posterior"]
+    after = fit_of(CONTRACT).idata["posterior"]
     for draw in (0, 500, 999):
         one = after.isel(chain=1, draw=draw)
         share = one["value_share"].to_numpy()
@@ -126,7 +128,7 @@ def test_derived_quantities_are_the_latent_ones_translated(fit_of):
 
 @pytest.mark.sampling
 def test_effects_follow_the_scores(fit_of):
-    made = fit_of(bj.repeats)
+    made = fit_of(CONTRACT)
     effects = made.idata["posterior"]["item_effect"].mean(("chain", "draw")).to_numpy()
     assert_allclose(effects.sum(), 0, atol=1e-9)
     assert np.corrcoef(effects, made.data.means.mean(axis=1))[0, 1] > 0.98
