@@ -87,6 +87,7 @@ def test_a_negative_variance_is_shown_as_zero_and_said():
     raise AssertionError("no negative estimate in 50 tables without judge effects")
 
 
+@pytest.mark.slow
 def test_components_of_the_latent_scale_agree_with_simulation():
     sds = {"item_scale": 1.2, "judge_scale": 0.8, "item_judge_scale": 0.5}
     share = (0.1, 0.2, 0.4, 0.2, 0.1)
@@ -141,6 +142,7 @@ def test_order_statistics_have_their_permutation_variance():
     assert_allclose(z.var(axis=0), 1, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_alarms_are_rare_among_exchangeable_repeats():
     alarms = [
         any(c.name == "order-effect" for c in anova(read(simulate(random_seed=s))).cautions)

@@ -236,6 +236,7 @@ def test_ctrl_c_says_how_to_go_on(asked, capsys, monkeypatch):
     assert "the same command goes on from there" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_help_names_both_commands():
     done = subprocess.run(
         [sys.executable, "-c", "from bayesjudge.cli import main; main(['repeats', '--help'])"],

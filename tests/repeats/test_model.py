@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from conftest import MODULES
 from numpy.testing import assert_allclose
 from oracles import assert_mc_mean, assert_mc_quantile
 from scipy.special import expit
@@ -11,6 +12,7 @@ import bayesjudge as bj
 from bayesjudge.repeats import CumulativeLogit, Scores, build_model, fit, simulate
 
 RANGE = range(1, 6)
+CONTRACT = next(one for one in MODULES if one.name == "repeats")
 
 
 def read(table):
@@ -24,6 +26,7 @@ def shares_of(eta, share):
     return above[:-1] - above[1:]
 
 
+@pytest.mark.sampling
 def test_likelihood_is_that_of_the_shares():
     scores = read(simulate(items=3, judges=2, repeats=4, random_seed=1))
     model = build_model(scores)
@@ -62,6 +65,7 @@ def values_to(model, variable, value):
     return transform.forward(constant, *variable.owner.inputs)
 
 
+@pytest.mark.sampling
 def test_tails_lose_no_digits():
     # 40 logits above every threshold: differences of logistic functions would be 0
     from bayesjudge.repeats.model import _log_probability
@@ -71,6 +75,7 @@ def test_tails_lose_no_digits():
     assert_allclose(found, -40 - np.log(2), rtol=1e-9)  # log of 1 - s(40 + log 2)
 
 
+@pytest.mark.sampling
 def test_one_judge_pair_agrees_with_quadrature():
     """One item, two judges, two values: a three-dimensional integral on a grid."""
     counts = np.array([[[9, 3], [4, 8]]])
@@ -97,9 +102,10 @@ def test_one_judge_pair_agrees_with_quadrature():
         assert_mc_quantile(made.idata["posterior"]["value_share"].to_numpy()[..., 1], prob, at)
 
 
+@pytest.mark.sampling
 def test_derived_quantities_are_the_latent_ones_translated(fit_of):
     """Components of single draws against the simulator's own translation."""
-    after = fit_of(bj.repeats).idata["posterior"]
+    after = fit_of(CONTRACT).idata["posterior"]
     for draw in (0, 500, 999):
         one = after.isel(chain=1, draw=draw)
         share = one["value_share"].to_numpy()
@@ -120,8 +126,9 @@ def test_derived_quantities_are_the_latent_ones_translated(fit_of):
         assert_allclose(float(one["effective_repeats"]), 30 / (1 + 4 * rho), rtol=5e-3)
 
 
+@pytest.mark.sampling
 def test_effects_follow_the_scores(fit_of):
-    made = fit_of(bj.repeats)
+    made = fit_of(CONTRACT)
     effects = made.idata["posterior"]["item_effect"].mean(("chain", "draw")).to_numpy()
     assert_allclose(effects.sum(), 0, atol=1e-9)
     assert np.corrcoef(effects, made.data.means.mean(axis=1))[0, 1] > 0.98

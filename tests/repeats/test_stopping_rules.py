@@ -66,6 +66,7 @@ def test_a_reported_interval_is_no_narrower_than_what_was_asked_for():
     assert_allclose([shown.low, shown.high], [5 - 2 * HALF, 5])
 
 
+@pytest.mark.slow
 def test_simulated_decisions_are_next_batchs():
     rng = np.random.default_rng(7)
     calls, runs, share = [], 400, np.array(LIKERT) / sum(LIKERT)
