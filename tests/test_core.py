@@ -38,7 +38,7 @@ def test_an_entry_is_found_by_its_coordinates():
     quantity = Quantity.over(columns, {"system": ("a", "b")})
     made = bj.Estimate({"prevalence": quantity}, method="m", ci_prob=0.9, source="s")
     assert made["prevalence", "b"] == (0.2, 0.1, 0.3)
-    assert list(made.rows())[0] == ("prevalence", {"system": "a"}, (0.1, 0.0, 0.2))
+    assert next(iter(made.rows())) == ("prevalence", {"system": "a"}, (0.1, 0.0, 0.2))
     assert made.table["system"].tolist() == ["a", "b"]
     assert float(made.dataset["prevalence"].sel(system="b", part="high")) == 0.3
     with pytest.raises(bj.InputError, match="no entry"):

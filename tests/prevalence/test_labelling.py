@@ -108,7 +108,7 @@ def test_its_closed_form_is_made_and_compared():
 
 def test_what_needs_the_likelihood_of_a_known_design_says_so():
     for method in (P.exact, lambda c: P.budget.label_next(c.system("short"))):
-        with pytest.raises(bj.InputError, match="by_verdict_and_stratum: .*no quadrature"):
+        with pytest.raises(bj.InputError, match=r"by_verdict_and_stratum: .*no quadrature"):
             method(COUNTS)
     assert "Bayesian (exact)" not in set(P.compare(COUNTS)["method"])
 
@@ -136,14 +136,14 @@ def test_its_fit_is_that_of_the_same_likelihood_and_says_what_it_assumes(tmp_pat
         assert abs(found["prevalence", name].value - exact["prevalence", name].value) < 5 * error
     # a file holds the name of the design: who loads it has to know the design
     path = tmp_path / "fit.nc"
-    with pytest.raises(bj.InputError, match="'by_verdict_and_stratum'.*put it into"):
+    with pytest.raises(bj.InputError, match=r"'by_verdict_and_stratum'.*put it into"):
         fit.save(path)
     with monkeypatch.context() as known:
         known.setitem(P.DESIGNS, BY_VERDICT_AND_STRATUM.name, BY_VERDICT_AND_STRATUM)
         loaded = bj.load(fit.save(path))
         assert loaded.data.design is BY_VERDICT_AND_STRATUM
         assert bj.report(loaded) == bj.report(fit)
-    with pytest.raises(bj.InputError, match="'by_verdict_and_stratum'.*put it into"):
+    with pytest.raises(bj.InputError, match=r"'by_verdict_and_stratum'.*put it into"):
         bj.load(path)
 
 
