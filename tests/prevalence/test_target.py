@@ -81,7 +81,7 @@ def test_items_of_strata_add_up_to_the_items():
         assert widths[0] < widths[1]
 
 
-# Tables in which every item is labelled ------------------------------------------------------------
+# Tables in which every item is labelled ----------------------------------------------------------
 
 COMPLETE = P.Counts(0, 0, 60, 54, 40, 30, calibration="random")
 
