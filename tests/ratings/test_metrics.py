@@ -1,13 +1,12 @@
 """Definitions of performance, intervals, ranks, and how they move."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
 import bayesjudge as bj
-from bayesjudge.ratings import Definition, Profile, Ratings
-from bayesjudge.ratings.agreement import METRICS
+from bayesjudge.ratings import Definition, Performance, Ratings
+from bayesjudge.ratings.metrics import METRICS, Profile, prevalence_at
 
 SETS = ("hrs", "hrs")
 
@@ -48,7 +47,7 @@ def test_binary_cross_entropy_by_hand_and_where_a_judge_is_certain_and_wrong():
 def test_the_cutoff_is_reached_by_what_equals_it():
     judge, human = of([[0.3, 0.7]], [[3 / 10, 7 / 10]])
     assert Definition("decision_consistency", cutoff=0.3).value(judge, human) == 1
-    assert bj.ratings.prevalence_at(human, cutoff=0.1 + 0.2) == 1
+    assert prevalence_at(human, cutoff=0.1 + 0.2) == 1
 
 
 def test_ties_are_shared_or_go_to_the_first():
@@ -94,7 +93,7 @@ def test_bootstrap_resamples_items(ratings):
 def test_bootstrap_is_reproducible_and_infinite_metrics_say_so(ratings):
     one, same = (bj.ratings.agreement(ratings, replicates=20, random_seed=2) for _ in range(2))
     assert np.array_equal(one.draws, same.draws, equal_nan=True)
-    kl = one.estimate()["kl_human_judge (s/s)[gpt]"]
+    kl = one.estimate()["kl_human_judge", "s/s", "gpt"]
     assert kl.value == np.inf
     assert np.isnan(kl.low)
     smoothed = bj.ratings.agreement(ratings, replicates=20, pseudo_count=0.5)
@@ -120,7 +119,7 @@ def test_kl_and_mse_contradict_each_other_in_the_sources_example():
     w = Profile(np.array([[0.5, 0.5]] * 2), np.array([[0.5, 0.6]] * 2))
     both = (Definition("kl_human_judge", "soft", "soft"), Definition("mse", "srs", "srs"))
     values = np.array([[d.value(j, human) for j in (z, w)] for d in both])
-    found = bj.ratings.Performance(both, ("z", "w"), values, values[None], "", "", "")
+    found = Performance(both, ("z", "w"), values, values[None], "", "", "")
     (row,) = found.contradictions().to_dict("records")
     assert (row["better"], row["worse"], row["probability"]) == ("z", "w", 1.0)
 
@@ -128,7 +127,7 @@ def test_kl_and_mse_contradict_each_other_in_the_sources_example():
 def test_judges_and_definitions_are_kept_by_name():
     both = (Definition("kl_human_judge", "soft", "soft"), Definition("mse", "srs", "srs"))
     values = np.array([[0.1, 0.2, 0.3], [0.6, 0.5, 0.4]])
-    whole = bj.ratings.Performance(both, ("z", "w", "v"), values, values[None], "", "", "")
+    whole = Performance(both, ("z", "w", "v"), values, values[None], "", "", "")
     kept = whole.only("v", "z").under(str(both[1]))
     assert kept.judges == ("v", "z")
     assert kept.definitions == both[1:]
@@ -144,7 +143,7 @@ def test_endorsement_bounds_hold_where_choices_are_all_there_is():
     table = bj.ratings.simulate(items=400, set_items=0.0, random_seed=4)
     only = Ratings.from_frame(table, positive="yes", judges=["gpt", "claude"])
     found = bj.ratings.endorsement_rates(only)
-    row = found["endorsement[people, yes]"]
+    row = found["endorsement", "people", "yes"]
     assert np.isnan(row.value)
     assert row.low < 0.6 < row.high  # the truth: .35 + .25
     assert {c.name for c in found.cautions} == {"not-identified"}
@@ -153,36 +152,75 @@ def test_endorsement_bounds_hold_where_choices_are_all_there_is():
 # Sensitivity ------------------------------------------------------------------------------------
 
 
-def test_shift_keeps_what_was_chosen_where_the_printed_table_does_not():
-    sets = bj.ratings.all_response_sets(("yes", "no"))
-    settings = {"chosen": "no", "added": "yes", "strength": 0.3}
-    ours = bj.ratings.shift_matrix(("yes", "no"), sets, **settings)
-    printed = bj.ratings.shift_matrix(("yes", "no"), sets, **settings, as_printed=True)
-    assert_allclose(ours, [[1, 0], [0, 0.7], [0, 0.3]])
-    assert_allclose(printed, [[1, 0.3], [0, 0.7], [0, 0]])
-
-
-def test_shift_sweep_starts_at_the_counts_and_raises_the_prevalence():
+def test_shifts_start_at_the_counts_and_raise_the_prevalence():
     table = bj.ratings.simulate(items=200, set_items=0.0, choices=5, random_seed=6)
     only = Ratings.from_frame(table, positive="yes", judges=["gpt", "claude"])
-    sweep = bj.ratings.shift_sweep(only)
-    start = sweep[(sweep["strength"] == 0) & (sweep["judge"] == "gpt")]
+    shifts = bj.ratings.shift_sensitivity(only)
+    start = shifts[(shifts["shift_strength"] == 0) & (shifts["judge"] == "gpt")]
     counted = bj.ratings.agreement(only, replicates=1)
     value = start.set_index("definition")["value"]
     for i, d in enumerate(counted.definitions):
         assert_allclose(value[str(d)], counted.values[i, 0])
-    people = sweep[sweep["judge"] == "people"]["value"].to_numpy()
+    people = shifts[shifts["quantity"] == "prevalence"]["value"].to_numpy()
     assert (np.diff(people) >= 0).all()
     assert people[-1] > people[0]
-    assert isinstance(sweep, pd.DataFrame)
 
 
-def test_shift_sweep_takes_any_reverse_matrix():
+def test_shifts_take_any_reverse_matrix():
     table = bj.ratings.simulate(items=60, set_items=0.0, random_seed=6)
     only = Ratings.from_frame(table, positive="yes", judges=["gpt", "claude"])
-    matrix = bj.ratings.shift_matrix(
-        only.options, only.sets, chosen="no", added="yes", strength=0.4
-    )
-    named = bj.ratings.shift_sweep(only, matrices={"mine": matrix})
-    by_strength = bj.ratings.shift_sweep(only, strengths=[0.4])
+    settings = {"chosen": "no", "added": "yes", "shift_strength": 0.4}
+    matrix = bj.ratings.response_sets.shift_matrix(only.options, only.sets, **settings)
+    named = bj.ratings.shift_sensitivity(only, matrices={"mine": matrix})
+    by_strength = bj.ratings.shift_sensitivity(only, shift_strengths=[0.4])
     assert_allclose(named["value"], by_strength["value"])
+
+
+# Entries of an estimate -------------------------------------------------------------------------
+
+
+def test_definitions_are_told_apart_by_dimensions(ratings):
+    of = [
+        Definition("mse"),
+        Definition("coverage", "hard", "hrs", 0.3),
+        Definition("coverage", "hard", "hrs", 0.7),
+        Definition("prevalence_bias", cutoff=0.7),
+    ]
+    found = bj.ratings.agreement(ratings, of=of, replicates=20)
+    made = found.estimate()
+    assert made["mse", "srs/srs", "gpt"].value == found.values[0, 0]
+    assert made["coverage", "h/hrs", 0.7, "claude"].value == found.values[2, 1]
+    assert made["prevalence_bias", 0.7, "gpt"].value == found.values[3, 0]
+    assert made.quantities["coverage"].dims == ("aggregation", "cutoff", "judge")
+    best = found.best_estimate()
+    assert best["best", "mse (srs/srs)", "gpt"].value == found.best().loc["mse (srs/srs)", "gpt"]
+    assert found.under(of[1]).definitions == (of[1],)
+
+
+# Every closed form, and every method side by side -----------------------------------------------
+
+
+def test_closed_forms_are_all_that_suit(ratings):
+    rates, counted = bj.ratings.closed_forms(ratings, ci_prob=0.9, replicates=20)
+    assert rates.table.equals(bj.ratings.endorsement_rates(ratings, ci_prob=0.9).table)
+    again = bj.ratings.agreement(ratings, replicates=20).estimate(ci_prob=0.9)
+    assert counted.table.equals(again.table)
+
+
+def test_a_closed_form_that_refuses_is_a_caution():
+    apart = np.zeros((2, 4, 2), int)
+    apart[0, :2], apart[1, 2:] = 3, 3
+    (rates,) = bj.ratings.closed_forms(Ratings(apart, ("yes", "no"), "yes"))
+    (text,) = (c.text for c in rates.cautions if c.name == "no-agreement")
+    assert "0 items were rated by all sources" in text
+    (alone,) = bj.ratings.closed_forms(Ratings(apart[:1], ("yes", "no"), "yes"))
+    assert "no-agreement" not in {c.name for c in alone.cautions}
+
+
+def test_compare_says_what_contradicts_a_method(ratings):
+    table = bj.ratings.compare(ratings, of=[Definition("mse")])
+    rows = table.set_index("method")
+    assert set(table["quantity"]) == {"endorsement", "mse"}
+    assert rows.loc["As counted", "contradicted_by"].unique().tolist() == ["choices-stand-in"]
+    assert (rows.loc["Mean endorsement", "contradicted_by"] == "").all()
+    assert "response sets are a random sample" in rows.loc["Mean endorsement", "assumes"].iloc[0]

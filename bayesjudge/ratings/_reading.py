@@ -1,4 +1,4 @@
-"""From a long table of answers to the counts that `Ratings` holds."""
+"""Reader of long tables of answers: the counts that `Ratings` holds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pandas as pd
 from bayesjudge.core.errors import checking
 from bayesjudge.core.names import name_of
 from bayesjudge.core.tables import count_rows, spell
-from bayesjudge.ratings.algebra import all_response_sets
+from bayesjudge.ratings.response_sets import all_response_sets
 
 SHOWN = 4
 
@@ -30,30 +30,10 @@ def read_answers(
     missing: Any,
     recode: Mapping[str, Mapping[str, str]],
 ) -> dict[str, Any]:
-    """Count a long table of answers.
-
-    Parameters
-    ----------
-    table : dataframe
-        One row an answer.
-    columns : tuple of str
-        Item, rater, choice and response set; one of the last two may be None.
-    positive, judges, separator, options, sets, missing, recode
-        As in `Ratings.from_frame`.
-
-    Returns
-    -------
-    dict
-        Arguments of `Ratings`.
-
-    Raises
-    ------
-    InputError
-        Where the table does not say what was asked for.
-    """
+    """Arguments of `Ratings`, from a table and the arguments of `Ratings.from_frame`."""
     choice, response_set = columns[2:]
     with checking("ratings.from_frame") as require:
-        require(choice or response_set, "name a column of choices, of response sets, or both")
+        require(choice or response_set, "choice= or response_set= must name a column")
     answers = count_rows(table, *(c for c in columns[2:] if c), names=columns[:2])
     rows = _tidy(answers, columns, missing, separator)
     rows = _recoded(rows, recode)
@@ -61,7 +41,7 @@ def read_answers(
     admissible = all_response_sets(known) if sets is None else tuple(tuple(s) for s in sets)
     _check(rows, judges, known, admissible, separator)
     people = ~rows["rater"].isin(judges)
-    _check_twice(rows[people])
+    _check_once(rows[people])
     sources = (*(["people"]), *judges)
     items = sorted(rows["item"].unique(), key=_natural)
     place = {name: i for i, name in enumerate(items)}
@@ -103,7 +83,7 @@ def read_answers(
 def _tidy(
     rows: pd.DataFrame, columns: tuple[str, str, str | None, str | None], missing: Any, sep: str
 ) -> pd.DataFrame:
-    """One spelling for each answer; ``None`` where there is none."""
+    """One spelling for each answer; ``None`` if there is none."""
     none = {spell(m) for m in np.atleast_1d(np.asarray(missing, dtype=object)).tolist()}
     item, rater, choice, response_set = columns
 
@@ -165,8 +145,8 @@ def _options(rows: pd.DataFrame, positive: str, options: Sequence[str] | None) -
     with checking("ratings.from_frame") as require:
         require(
             spell(positive) in seen,
-            f"positive={spell(positive)!r} is nobody's answer; {hint} Where nobody happened to "
-            "give it, declare options=",
+            f"positive={spell(positive)!r} is nobody's answer; {hint} If nobody happened to give "
+            "it, declare options=",
         )
     return (spell(positive), *sorted(seen - {spell(positive)}))
 
@@ -192,9 +172,9 @@ def _check(
         joined = sorted(c for c in choices if separator in c)
         require(
             not joined,
-            f"choices {joined[:SHOWN]} hold {separator!r}: where raters could name several "
-            "options, all their answers are response sets, also those with one option; name that "
-            "column response_set=",
+            f"choices {joined[:SHOWN]} hold {separator!r}: if raters could name several options, "
+            "all their answers are response sets, also those with one option; name that column in "
+            "response_set=",
         )
         parts = {o: set(re.split(r"\W+", o)) for o in options}
         made = sorted(o for o, p in parts.items() if len(p) > 1 and p <= set(options))
@@ -213,15 +193,17 @@ def _check(
         require(answered, "no row holds an answer")
 
 
-def _check_twice(people: pd.DataFrame) -> None:
-    held = people.loc[people["choice"].map(lambda x: x is not None), ["item", "rater", "n_rows"]]
-    n = held.groupby(["item", "rater"])["n_rows"].sum()
+def _check_once(people: pd.DataFrame) -> None:
+    """Each person's answers to an item are one row: two of them would count as independent."""
+    answered = people["choice"].notna() | people["chosen_set"].notna()
+    n = people[answered].groupby(["item", "rater"])["n_rows"].sum()
     twice = n[n > 1]
     with checking("ratings.from_frame") as require:
         require(
             twice.empty,
-            f"{len(twice)} times a person chose twice for one item, for example "
-            f"{[tuple(x) for x in twice.index[:3]]}; list judges in judges=, or give people names",
+            f"{len(twice)} times a person has several rows for one item, for example "
+            f"{[tuple(x) for x in twice.index[:3]]}; name judges in judges=, give people names, "
+            "and put a person's choice and response set in one row",
         )
 
 

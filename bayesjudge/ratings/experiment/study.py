@@ -1,24 +1,25 @@
-"""Which definition of performance selects a good judge? Source 5, Section 6, as a simulation."""
+"""Simulation study of source 5, Section 6: definitions of performance that select a judge."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from bayesjudge.core.errors import checking
-from bayesjudge.ratings.aggregation import Profile
-from bayesjudge.ratings.definitions import (
-    DOWNSTREAM,
+from bayesjudge.ratings.experiment.world import Setting, make_world, observed_people
+from bayesjudge.ratings.metrics import (
     Definition,
+    Profile,
     decision_consistency,
     definitions,
     prevalence_at,
     prevalence_bias,
 )
-from bayesjudge.ratings.world import Setting, make_world, rated
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CUTOFFS = (0.3, 0.5, 0.7)
 BUDGETS = (1, 3, 5, 10, 30, 100)
@@ -33,20 +34,20 @@ def select(
     pooled: bool = False,
     random_seed: Any = None,
 ) -> pd.DataFrame:
-    """Select a judge by each definition and budget, and see what it is worth downstream.
+    """Select a judge by each definition and budget, and evaluate it downstream.
 
     Parameters
     ----------
     setting : Setting
         The rating task.
     budgets : sequence of int
-        Forced choices an item that people are asked for.
+        Forced choices of people an item.
     of : sequence of Definition, optional
         Definitions to select by; `definitions` by default, without the downstream figures.
     worlds : int, default 20
         Repetitions.
     pooled : bool, default False
-        See `rated`.
+        Use one reverse matrix for all items; see `observed_people`.
     random_seed : int or numpy.random.Generator, optional
         Same seed, same table.
 
@@ -55,18 +56,20 @@ def select(
     pandas.DataFrame
         Columns ``definition``, ``budget``, ``consistency`` and ``bias`` (absolute) of the judge
         selected, means over cutoffs .3, .5, .7 and worlds, ``consistency_error`` and ``bias_error``
-        (standard errors over worlds), and ``best`` (consistency of the best judge there is).
+        (standard errors over worlds), and ``best`` (consistency of the best judge).
 
     Raises
     ------
     InputError
-        Where a size is not positive.
+        If a size is not positive.
     """
+    import pandas as pd
+
     with checking("select") as require:
         require(worlds >= 1, f"worlds must be 1 or more, got {worlds}")
         require(all(b >= 1 for b in budgets), f"budgets must be 1 or more, got {list(budgets)}")
     rng = np.random.default_rng(random_seed)
-    every = tuple(of or (d for d in definitions() if d.metric not in DOWNSTREAM))
+    every = tuple(of or (d for d in definitions() if not d.downstream))
     found = []
     for w in range(worlds):
         world = make_world(setting, rng)
@@ -76,7 +79,7 @@ def select(
             np.mean([np.abs(prevalence_bias(*pair, cutoff=c)) for c in CUTOFFS], axis=0),
         )
         for budget in budgets:
-            people = rated(world, budget, rng, pooled=pooled)
+            people = observed_people(world, budget, rng, pooled=pooled)
             for d in every:
                 loss = d.loss(d.value(world.judges, people))
                 best = int(np.nanargmin(np.nan_to_num(loss, nan=np.inf, posinf=1e300)))
@@ -97,7 +100,7 @@ def rating_budget(
     cutoffs: Sequence[float] = CUTOFFS,
     random_seed: Any = None,
 ) -> pd.DataFrame:
-    """Count how often a few ratings an item categorise it as all raters would.
+    """Compute how often a few ratings an item categorise it as all raters would.
 
     Parameters
     ----------
@@ -116,15 +119,17 @@ def rating_budget(
     -------
     pandas.DataFrame
         Index ``budget``; columns ``own`` and ``pooled``: decision consistency with each item's own
-        reverse matrix and with one for all, and ``choices``, with choices as they are.
+        reverse matrix and with one for all, and ``choices``, from the shares of choices.
     """
+    import pandas as pd
+
     rng = np.random.default_rng(random_seed)
     sums = np.zeros((len(budgets), 3))
     for _ in range(worlds):
         world = make_world(setting, rng)
         for b, budget in enumerate(budgets):
-            own = rated(world, budget, rng)
-            pooled = rated(world, budget, rng, pooled=True)
+            own = observed_people(world, budget, rng)
+            pooled = observed_people(world, budget, rng, pooled=True)
             plain = Profile(own.chosen, own.chosen)
             for i, profile in enumerate((own, pooled, plain)):
                 sums[b, i] += np.mean(
@@ -141,7 +146,7 @@ def choice_bias(
     cutoffs: Sequence[float] = CUTOFFS,
     random_seed: Any = None,
 ) -> pd.Series:
-    """Prevalence by shares of choices, less that by endorsements, without sampling error.
+    """Compute the bias of prevalences by shares of choices, without sampling error.
 
     Parameters
     ----------
@@ -157,8 +162,11 @@ def choice_bias(
     Returns
     -------
     pandas.Series
-        By cutoff; below 0 forced choices underestimate.
+        By cutoff: prevalence by choices less that by endorsements; below 0 forced choices
+        underestimate.
     """
+    import pandas as pd
+
     rng = np.random.default_rng(random_seed)
     total = np.zeros(len(cutoffs))
     for _ in range(worlds):

@@ -1,16 +1,18 @@
-"""What to ask raters, and which definition to select a judge by: answers from the experiment."""
+"""Advice from the study: definitions to select a judge by, and how many ratings to ask for."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from bayesjudge.core.errors import checking
-from bayesjudge.ratings.experiment import rating_budget, select
-from bayesjudge.ratings.world import Setting
+from bayesjudge.ratings.experiment.study import rating_budget, select
+from bayesjudge.ratings.experiment.world import Setting
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Standard errors by which a definition must be behind the best to be advised against.
 BEHIND = 2.0
@@ -24,14 +26,14 @@ def choose_definition(
     worlds: int = 40,
     random_seed: Any = None,
 ) -> pd.DataFrame:
-    """Rank definitions of performance by what the judges that they select are worth.
+    """Rank definitions of performance by the downstream worth of the judges that they select.
 
     Parameters
     ----------
     setting : Setting
-        The rating task, as you believe it to be; try symmetric and asymmetric selection.
+        The rating task as you expect it; try symmetric and asymmetric selection.
     use : {"consistency", "bias"}
-        What the judge is for: filtering single items, or estimating a prevalence.
+        Use of the judge: filtering single items, or estimating a prevalence.
     budget : int, default 3
         Forced choices an item.
     worlds : int, default 40
@@ -48,8 +50,10 @@ def choose_definition(
     Raises
     ------
     InputError
-        Where `use` is unknown or a size is not positive.
+        If `use` is unknown or a size is not positive.
     """
+    import pandas as pd
+
     with checking("choose_definition") as require:
         require(use in ("consistency", "bias"), f"use must be consistency or bias, got {use!r}")
     table = select(setting, budgets=[budget], worlds=worlds, pooled=True, random_seed=random_seed)
@@ -85,10 +89,10 @@ def ratings_needed(
     consistency : float, default 0.8
         Share of items to be categorised as all raters would, means over cutoffs .3, .5 and .7.
     budgets : sequence of int
-        What to try.
+        Budgets to try, in rising order.
     pooled : bool, default True
-        Turn choices back into response sets by one matrix for all items, as a study can; False for
-        each item's own, which nobody knows.
+        Use one reverse matrix for all items, which a study can know; False for each item's own,
+        which nobody knows.
     worlds : int, default 40
         Repetitions.
     random_seed : int or numpy.random.Generator, optional
@@ -97,12 +101,12 @@ def ratings_needed(
     Returns
     -------
     int or None
-        None where not even the largest budget is enough: ask for response sets.
+        None if not even the largest budget is enough: ask for response sets.
 
     Raises
     ------
     InputError
-        Where `consistency` is not inside (0, 1).
+        If `consistency` is not inside (0, 1).
     """
     with checking("ratings_needed") as require:
         require(0 < consistency < 1, f"consistency must lie in (0, 1), got {consistency!r}")
@@ -112,10 +116,10 @@ def ratings_needed(
 
 
 def set_items_needed(half_width: float, *, raters: int = 3, spread: float = 0.5) -> int:
-    r"""Find on how many items to ask for response sets, for a mean endorsement to a half-width.
+    r"""Compute on how many items to ask for response sets, for a half-width of mean endorsement.
 
-    Endorsements are what forced choices leave open; the mean over items of an option's share is
-    known to :math:`1.96 \sqrt{v / n}`, v the variance between items of the share that `raters`
+    Forced choices do not identify endorsements; the mean over items of an option's share is known
+    to :math:`1.96 \sqrt{v / n}`, v the variance between items of the share that `raters`
     raters give.
 
     Parameters
@@ -125,8 +129,8 @@ def set_items_needed(half_width: float, *, raters: int = 3, spread: float = 0.5)
     raters : int, default 3
         Raters who give a response set, on each of the items.
     spread : float, default 0.5
-        Correlation of two raters' endorsements of one item, in [0, 1]: 1 where items are clear
-        cases, 0 where raters differ within every item alike.
+        Correlation of two raters' endorsements of one item, in [0, 1]: 1 if raters never differ on
+        an item, 0 if they differ on every item equally.
 
     Returns
     -------
@@ -136,7 +140,7 @@ def set_items_needed(half_width: float, *, raters: int = 3, spread: float = 0.5)
     Raises
     ------
     InputError
-        Where an argument is out of range.
+        If an argument is out of range.
 
     Examples
     --------

@@ -6,12 +6,24 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-import bayesjudge as bj
-from bayesjudge.ratings.ranks import error_keeps_ranking, lemma_as_printed, mse_difference
+from bayesjudge.ratings.response_sets import (
+    _cross_product,
+    _mse_difference,
+    all_response_sets,
+    choice_matrix,
+    error_keeps_ranking,
+    error_matrix,
+    forward,
+    identification,
+    membership,
+    reverse,
+    selection_effect,
+    shift_matrix,
+)
 
 OPTIONS = ("a", "b", "c")
-SETS = bj.ratings.all_response_sets(OPTIONS)
-MEMBERS = bj.ratings.membership(OPTIONS, SETS)
+SETS = all_response_sets(OPTIONS)
+MEMBERS = membership(OPTIONS, SETS)
 
 
 def random_task(rng):
@@ -27,46 +39,44 @@ def test_forward_sums_over_every_path():
         path = theta[stable] * e[given, stable]
         by_hand[0, k] += path * f[k, given]
         by_hand[1, k] += path * (OPTIONS[k] in SETS[given])
-    assert_allclose(bj.ratings.forward(theta, f, e, MEMBERS), by_hand, rtol=1e-12)
+    assert_allclose(forward(theta, f, e, MEMBERS), by_hand, rtol=1e-12)
 
 
 def test_reverse_matrices_are_bayes_rule_and_no_inverses():
     rng = np.random.default_rng(2)
     theta, f, e = random_task(rng)
-    to_sets, to_stable = bj.ratings.reverse(theta, f, e)
-    chosen, _ = bj.ratings.forward(theta, f, e, MEMBERS)
+    to_sets, to_stable = reverse(theta, f, e)
+    chosen, _ = forward(theta, f, e, MEMBERS)
     assert_allclose(to_stable @ to_sets @ chosen, theta, rtol=1e-12)
     other = rng.dirichlet(np.ones(7))
-    wrong = to_stable @ to_sets @ bj.ratings.forward(other, f, e, MEMBERS)[0]
+    wrong = to_stable @ to_sets @ forward(other, f, e, MEMBERS)[0]
     assert np.abs(wrong - other).max() > 0.01
 
 
 def test_error_matrix_errs_as_often_as_asked_and_where_asked():
     for skew in (-1.0, 0.0, 1.0):
-        e = bj.ratings.error_matrix(MEMBERS, 0.3, skew)
+        e = error_matrix(MEMBERS, 0.3, skew)
         assert_allclose(e.sum(axis=0), 1)
         assert_allclose(np.diag(e), 0.7)
-    favoured = bj.ratings.error_matrix(MEMBERS, 0.3, 1.0)
+    favoured = error_matrix(MEMBERS, 0.3, 1.0)
     assert favoured[0, 1] > favoured[2, 1]  # {a} rather than {c} in place of {b}
 
 
 def test_selection_effect_is_one_by_chance():
-    assert bj.ratings.selection_effect(bj.ratings.choice_matrix(MEMBERS), MEMBERS) == pytest.approx(
-        1.0
-    )
-    strong = bj.ratings.choice_matrix(MEMBERS, 20.0)
+    assert selection_effect(choice_matrix(MEMBERS), MEMBERS) == pytest.approx(1.0)
+    strong = choice_matrix(MEMBERS, 20.0)
     # {a}: 1, two pairs: 2, the triple: 3; the source's 1 / |S| would give less than 1
-    assert bj.ratings.selection_effect(strong, MEMBERS) == pytest.approx((1 + 2 + 2 + 3) / 4)
+    assert selection_effect(strong, MEMBERS) == pytest.approx((1 + 2 + 2 + 3) / 4)
 
 
 def test_what_forced_choices_cannot_tell_is_said_in_words():
-    found = bj.ratings.identification(SETS, bj.ratings.choice_matrix(MEMBERS, 1.0))
+    found = identification(SETS, choice_matrix(MEMBERS, 1.0))
     assert (found.rank, found.sets, found.identified) == (3, 7, False)
     assert found.confused[0] == "forced choices cannot tell {a, b} from a mix of {a} and {b}"
-    always_a = bj.ratings.choice_matrix(MEMBERS, 50.0)
-    words = bj.ratings.identification(SETS, np.round(always_a, 12)).confused
+    always_a = choice_matrix(MEMBERS, 50.0)
+    words = identification(SETS, np.round(always_a, 12)).confused
     assert "forced choices cannot tell {a, c} from {a}" in words
-    single = bj.ratings.identification(SETS[:3], np.eye(3))
+    single = identification(SETS[:3], np.eye(3))
     assert single.identified
     assert single.confused == ()
 
@@ -83,14 +93,14 @@ def test_null_space_changes_sets_and_not_choices():
 def test_fully_specified_tasks_give_the_shares_back():
     theta = np.array([0.2, 0.5, 0.3])
     members = np.eye(3)
-    assert_allclose(bj.ratings.forward(theta, np.eye(3), np.eye(3), members), [theta, theta])
+    assert_allclose(forward(theta, np.eye(3), np.eye(3), members), [theta, theta])
 
 
 def test_a_boundary_can_identify_what_the_rank_does_not():
     """All choose b, and nobody with {a, b} chooses b: Theorem 3.4 forgets that shares are >= 0."""
-    members = bj.ratings.membership("ab", bj.ratings.all_response_sets("ab"))
-    f = bj.ratings.choice_matrix(members, 50.0)
-    assert not bj.ratings.identification(bj.ratings.all_response_sets("ab"), f).identified
+    members = membership("ab", all_response_sets("ab"))
+    f = choice_matrix(members, 50.0)
+    assert not identification(all_response_sets("ab"), f).identified
     from scipy.optimize import linprog
 
     for sign in (1, -1):
@@ -99,17 +109,32 @@ def test_a_boundary_can_identify_what_the_rank_does_not():
             assert_allclose(found.x, [0, 1, 0], atol=1e-9)
 
 
+def test_shift_keeps_what_was_chosen_and_the_printed_table_does_not():
+    sets = all_response_sets(("yes", "no"))
+    settings = {"chosen": "no", "added": "yes", "shift_strength": 0.3}
+    ours = shift_matrix(("yes", "no"), sets, **settings)
+    printed = shift_matrix(("yes", "no"), sets, **settings, as_printed=True)
+    assert_allclose(ours, [[1, 0], [0, 0.7], [0, 0.3]])
+    assert_allclose(printed, [[1, 0.3], [0, 0.7], [0, 0]])
+
+
 # Lemma B.1 --------------------------------------------------------------------------------------
+
+
+def lemma_as_printed(stable, observed, first, second, members):
+    """Eq. (8) of the source."""
+    delta = _mse_difference(stable, first, second, members)
+    return np.sign(_cross_product(stable, observed, first, second, members)) == np.sign(delta)
 
 
 @pytest.fixture(scope="module")
 def drawn():
     rng = np.random.default_rng(4)
     stable, first, second = (rng.dirichlet(np.ones(7), 10_000) for _ in range(3))
-    e = np.stack([bj.ratings.error_matrix(MEMBERS, x, 1.0) for x in rng.uniform(0.1, 0.9, 10_000)])
+    e = np.stack([error_matrix(MEMBERS, x, 1.0) for x in rng.uniform(0.1, 0.9, 10_000)])
     observed = (e @ stable[..., None])[..., 0]
-    kept = np.sign(mse_difference(stable, first, second, MEMBERS)) == np.sign(
-        mse_difference(observed, first, second, MEMBERS)
+    kept = np.sign(_mse_difference(stable, first, second, MEMBERS)) == np.sign(
+        _mse_difference(observed, first, second, MEMBERS)
     )
     return (stable, observed, first, second, MEMBERS), kept
 
@@ -134,7 +159,7 @@ def test_lemma_b1_counterexample_in_round_numbers():
     members = np.eye(2)
     stable, observed = np.array([0.5, 0.5]), np.array([0.4, 0.6])
     z, w = np.array([0.5, 0.5]), np.array([0.9, 0.1])
-    assert mse_difference(stable, z, w, members) < 0
-    assert mse_difference(observed, z, w, members) < 0
+    assert _mse_difference(stable, z, w, members) < 0
+    assert _mse_difference(observed, z, w, members) < 0
     assert error_keeps_ranking(stable, observed, z, w, members)
     assert not lemma_as_printed(stable, observed, z, w, members)

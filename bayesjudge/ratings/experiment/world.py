@@ -1,4 +1,4 @@
-"""People and judges whose response sets are known: the simulator of source 5, Section 6."""
+"""Simulator of source 5, Section 6: people and judges whose response sets are known."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesjudge.ratings.aggregation import Profile
-from bayesjudge.ratings.algebra import (
+from bayesjudge.ratings.metrics import Profile
+from bayesjudge.ratings.response_sets import (
     all_response_sets,
     choice_matrix,
     error_matrix,
@@ -62,15 +62,15 @@ class World:
     Parameters
     ----------
     members : numpy.ndarray, shape (K, Q)
-        Which option is in which set.
+        Membership of options in response sets.
     shares : numpy.ndarray, shape (n_items, Q)
         People's stable response sets.
     choice, error : numpy.ndarray
         People's F (K, Q) and E (Q, Q).
     people : Profile
-        What people would answer, shape (n_items, K); endorsements without errors.
+        Expected answers of people, shape (n_items, K); endorsements without errors.
     judges : Profile
-        Shape (n_judges, n_items, K).
+        Expected answers of judges, shape (n_judges, n_items, K).
     """
 
     members: np.ndarray
@@ -81,28 +81,8 @@ class World:
     judges: Profile
 
 
-def to_simplex(points: np.ndarray) -> np.ndarray:
-    """Project onto the probability simplex, in Euclidean distance.
-
-    Parameters
-    ----------
-    points : numpy.ndarray, shape (..., Q)
-        Any numbers.
-
-    Returns
-    -------
-    numpy.ndarray, shape (..., Q)
-        The nearest shares.
-
-    References
-    ----------
-    Duchi et al. (2008), ICML, Figure 1.
-
-    Examples
-    --------
-    >>> to_simplex(np.array([0.6, 0.6, -0.2])).tolist()
-    [0.5, 0.5, 0.0]
-    """
+def _to_simplex(points: np.ndarray) -> np.ndarray:
+    """Nearest shares in Euclidean distance (Duchi et al. 2008, ICML, Figure 1)."""
     ordered = -np.sort(-points, axis=-1)
     excess = np.cumsum(ordered, axis=-1) - 1
     ranks = np.arange(1, points.shape[-1] + 1)
@@ -112,7 +92,7 @@ def to_simplex(points: np.ndarray) -> np.ndarray:
 
 
 def make_world(setting: Setting, rng: np.random.Generator) -> World:
-    """Draw people and judges.
+    """Draw people and judges of a rating task.
 
     Parameters
     ----------
@@ -135,7 +115,7 @@ def make_world(setting: Setting, rng: np.random.Generator) -> World:
     choice = choice_matrix(members, setting.people)
     chosen, _ = forward(shares, choice, error, members)
     noise = rng.uniform(0.02, 0.4, setting.n_judges)[:, None, None]
-    theirs = to_simplex(shares + noise * rng.normal(size=(setting.n_judges, setting.items, q)))
+    theirs = _to_simplex(shares + noise * rng.normal(size=(setting.n_judges, setting.items, q)))
     judge_choice = choice_matrix(members, setting.judges)
     return World(
         members=members,
@@ -147,8 +127,10 @@ def make_world(setting: Setting, rng: np.random.Generator) -> World:
     )
 
 
-def rated(world: World, budget: int, rng: np.random.Generator, *, pooled: bool = False) -> Profile:
-    """People as a few forced choices an item show them, turned back into response sets.
+def observed_people(
+    world: World, budget: int, rng: np.random.Generator, *, pooled: bool = False
+) -> Profile:
+    """Estimate people's answers from a few forced choices an item, by reverse matrices.
 
     Parameters
     ----------
@@ -159,8 +141,8 @@ def rated(world: World, budget: int, rng: np.random.Generator, *, pooled: bool =
     rng : numpy.random.Generator
         Source of chance.
     pooled : bool, default False
-        Turn back by one reverse matrix for all items, from their mean shares: what a study can
-        know. Otherwise by each item's own, as the source does.
+        Use one reverse matrix for all items, from their mean shares, which a study can know. By
+        default each item's own, as the source does.
 
     Returns
     -------

@@ -1,19 +1,22 @@
-"""People and a judge tied item by item: against weighted prior draws, and on known judges."""
+"""Tracking of people by a judge: against weighted prior draws, and on known judges."""
 
 import sys
 
 import numpy as np
 import pytest
+from conftest import MODULES
 from enumeration import MEMBERS, OPTIONS, emission, enumerated_mean
 from oracles import assert_mc_mean
 
 import bayesjudge as bj
-from bayesjudge.ratings import Priors, Ratings
-from bayesjudge.ratings.coupling import CHAINS, couple
+from bayesjudge.ratings import Definition, Ratings, TrackingPrior
+from bayesjudge.ratings.response_sets import choice_matrix, error_matrix
+from bayesjudge.ratings.tracking import CHAINS, _draw_pair
 
+(CONTRACT,) = (one for one in MODULES if one.name == "ratings")
 N_ITEMS = 3
 ALPHA = np.array([1.2, 0.8, 0.9])
-CHOICE = np.stack([bj.ratings.choice_matrix(MEMBERS, g) for g in (0.6, -0.4)])
+CHOICE = np.stack([choice_matrix(MEMBERS, g) for g in (0.6, -0.4)])
 
 
 def tiny():
@@ -51,26 +54,28 @@ def weighted_prior_draws(ratings, error, n=100_000):
     return weight / weight.sum(), both[:, 0] + both[:, 1], np.log(kappa), theta[..., 0], own, cross
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [0.0, 0.2])
 def test_pairs_are_drawn_from_their_posterior(rate):
     """The Gibbs sampler and its urn, against weighted draws that know neither."""
     ratings, n = tiny(), 100 * CHAINS
-    error = bj.ratings.error_matrix(MEMBERS, rate, 0.5)
-    pair = couple(
+    error = error_matrix(MEMBERS, rate, 0.5)
+    pair = _draw_pair(
         ratings,
         1,
-        Priors(),
+        1.0,
+        TrackingPrior(),
         np.broadcast_to(np.stack([ALPHA, ALPHA]), (n, 2, 3)),
         np.broadcast_to(CHOICE, (n, 2, 2, 3)),
         None if rate == 0 else np.broadcast_to(np.stack([error, np.eye(3)]), (n, 2, 3, 3)),
         np.random.default_rng(3),
     )
-    weight, follows, log_size, people, judge, cross = weighted_prior_draws(ratings, error)
+    weight, tracks, log_size, people, judge, cross = weighted_prior_draws(ratings, error)
     effective = 1 / (weight**2).sum()
     assert effective > 4_000
     drawn = {
-        "following": (pair.following, follows),
-        "constancy": (np.log(pair.constancy), log_size),
+        "tracking": (pair.tracked.tracking, tracks),
+        "concentration": (np.log(pair.tracked.concentration), log_size),
         **{
             f"item {i}": ((pair.people[:, i] * pair.judge[:, i]).sum(axis=-1), cross[:, i])
             for i in range(N_ITEMS)
@@ -90,34 +95,37 @@ def test_pairs_are_drawn_from_their_posterior(rate):
             raise AssertionError(f"{name}: {failed}") from failed
 
 
-# Judges whose ties are known ---------------------------------------------------------------------
+# Judges whose tracking is known ------------------------------------------------------------------
 
 
-def test_a_judge_that_follows_people_is_told_from_one_that_does_not(fit_of):
+@pytest.mark.sampling
+def test_a_judge_that_tracks_people_is_told_from_one_that_does_not(fit_of):
     """Three choices an item: the contract's judges share 90 % and 50 % with people."""
-    found = bj.ratings.following(fit_of(bj.ratings), draws=200)
-    gpt, claude = (found[f"following[{j}]"] for j in ("gpt", "claude"))
+    found = bj.ratings.tracking(fit_of(CONTRACT), draws=200)
+    gpt, claude = (found["tracking", j] for j in ("gpt", "claude"))
     assert gpt.value > claude.value
     assert gpt.low <= 0.9 <= gpt.high
     assert claude.low <= 0.5 <= claude.high
-    assert "not-met" not in {c.name for c in found.cautions}
+    assert "not-mixed" not in {c.name for c in found.cautions}
 
 
-def test_tying_mends_what_few_ratings_hide(fit_of):
+@pytest.mark.sampling
+def test_tracking_mends_what_few_ratings_hide(fit_of):
     """Squared error between the judges' shares and people's, at three choices an item."""
     true = {}
     for judge, alike in (("gpt", 0.9), ("claude", 0.5)):
         # two independent Dirichlet shares of one mean: (1 - alike)^2 * 2 * variance, summed
         mean = MEMBERS @ np.array([0.35, 0.4, 0.25])
         true[judge] = (1 - alike) ** 2 * 2 * (mean * (1 - mean)).sum() / (1 + 4.0)
-    mse = [bj.ratings.Definition("mse")]
+    mse = [Definition("mse")]
     off, best = {}, {}
-    for tied in (True, False):
-        found = bj.ratings.performance(fit_of(bj.ratings), of=mse, draws=200, tied=tied)
-        off[tied] = [found.values[0, j] - true[name] for j, name in enumerate(found.judges)]
-        best[tied] = found.best().loc["mse (srs/srs)", "gpt"]
+    for prior in (TrackingPrior(), None):
+        found = bj.ratings.performance(fit_of(CONTRACT), of=mse, draws=200, tracking=prior)
+        tracked = prior is not None
+        off[tracked] = [found.values[0, j] - true[name] for j, name in enumerate(found.judges)]
+        best[tracked] = found.best().loc["mse (srs/srs)", "gpt"]
     assert np.abs(off[True]).max() < 0.4 * np.abs(off[False]).max()
-    assert best[True] > best[False] + 0.2  # untied, the judge that follows people looks worse
+    assert best[True] > best[False] + 0.2  # without it, the judge that tracks people looks worse
 
 
 def test_a_judges_draws_do_not_depend_on_other_judges():
@@ -133,10 +141,11 @@ def test_a_judges_draws_do_not_depend_on_other_judges():
     for data in (ratings, three):
         sources = len(data.sources)
         made.append(
-            couple(
+            _draw_pair(
                 data,
                 1,
-                Priors(),
+                1.0,
+                TrackingPrior(),
                 np.broadcast_to(ALPHA, (n, sources, 3)),
                 np.broadcast_to(CHOICE[0], (n, sources, 2, 3)),
                 None,
@@ -146,12 +155,31 @@ def test_a_judges_draws_do_not_depend_on_other_judges():
     assert np.array_equal(made[0].judge, made[1].judge)
 
 
-def test_ties_are_drawn_once_for_performance_and_following(fit_of, monkeypatch):
-    module, fit = sys.modules["bayesjudge.ratings.following"], fit_of(bj.ratings)
+@pytest.mark.sampling
+def test_pairs_are_drawn_once_for_performance_and_tracking(fit_of, monkeypatch):
+    module, fit = sys.modules["bayesjudge.ratings.tracking"], fit_of(CONTRACT)
     settings = {"draws": 60, "random_seed": 5}
-    drawn = bj.ratings.following(fit, **settings)
+    drawn = bj.ratings.tracking(fit, **settings)
     module._DRAWN.clear()
-    bj.ratings.performance(fit, of=[bj.ratings.Definition("mse")], **settings)
-    monkeypatch.setattr(module, "couple", None)  # to draw again would fail
-    again = bj.ratings.following(fit, **settings)
-    assert again.table.equals(drawn.table)
+    bj.ratings.performance(fit, of=[Definition("mse")], **settings)
+    monkeypatch.setattr(module, "_draw_pair", None)  # to draw again would fail
+    assert bj.ratings.tracking(fit, **settings).table.equals(drawn.table)
+    with pytest.raises(TypeError):  # another prior is another posterior
+        bj.ratings.tracking(fit, TrackingPrior(2.0), **settings)
+
+
+@pytest.mark.parametrize("field", ["concentration", "concentration_spread"])
+def test_each_field_of_the_prior_is_read(field):
+    ratings, n = tiny(), CHAINS
+    made = []
+    for prior in (TrackingPrior(), TrackingPrior(**{field: 0.3})):
+        weights = np.broadcast_to(ALPHA, (n, 2, 3)), np.broadcast_to(CHOICE, (n, 2, 2, 3))
+        pair = _draw_pair(ratings, 1, 1.0, prior, *weights, None, np.random.default_rng(4))
+        made.append(np.log(pair.tracked.concentration))
+    spread = [values.std() / np.sqrt(n) for values in made]
+    if field == "concentration":
+        assert made[0].mean() - made[1].mean() > 5 * np.hypot(*spread)
+    else:
+        assert made[1].std() < 0.5 * made[0].std()
+    with pytest.raises(bj.InputError, match=f"{field} must be positive and finite, got 0"):
+        TrackingPrior(**{field: 0})
