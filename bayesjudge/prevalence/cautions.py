@@ -63,7 +63,7 @@ def shift_p_value(counts: Counts) -> np.ndarray:
 
 def cautions_of(counts: Counts) -> tuple[Caution, ...]:
     """List what a reader should know before believing an estimate from these counts."""
-    groups = (_weak, _surprising, _drawn_otherwise, _unparsed)
+    groups = (_weak, _complete, _surprising, _drawn_otherwise, _unparsed)
     return tuple(caution for group in groups for caution in group(counts))
 
 
@@ -142,6 +142,16 @@ def _weak(counts: Counts) -> Iterator[Caution]:
                 f"{what} - 1 is {value:.2f} ({low:.2f} to {high:.2f}){where}, not clearly above 0: "
                 "the judge may be no better than chance, and its verdicts say little; use a better "
                 "judge or more labels",
+            )
+
+
+def _complete(counts: Counts) -> Iterator[Caution]:
+    for where, items in _each(counts, counts.test_n):
+        if items == 0 and counts.propensity is None:
+            yield Caution(
+                "all-labelled",
+                f"every item has a human label{where}: the judge adds nothing, and the share of "
+                "good ones among these very items is known (target='items')",
             )
 
 

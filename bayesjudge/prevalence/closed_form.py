@@ -464,7 +464,7 @@ def propensity_weighted(counts: Counts, *, ci_prob: float = 0.95, tuned: bool = 
     ends = (float(np.clip(x, 0, 1)) for x in (value, centre - z * sd, centre + z * sd))
     assumptions, raised = judged(counts, (STATED_PROPENSITIES,))
     return Estimate(
-        {OVERALL: (*ends, value)},
+        {OVERALL: Quantity.over((*ends, value))},
         method="Propensity-weighted difference",
         ci_prob=ci_prob,
         source="Hájek (1971); Zrnic & Candès (2024)",

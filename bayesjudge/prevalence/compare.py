@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -139,15 +139,16 @@ def compare(
     >>> table.loc[["Human labels only", "Rogan-Gladen"], "suited"].tolist()
     [False, True]
     """
-    results = list(closed_forms(counts, ci_prob=ci_prob, mismatched=True))
-    same = fit is not None and not fit.spec._pools and model in (None, fit.spec)
-    model = fit.spec if same else model
+    results: list[Any] = list(closed_forms(counts, ci_prob=ci_prob, mismatched=True))
+    spec: Any = None if fit is None else fit.spec
+    same = spec is not None and not spec._pools and model in (None, spec)
+    model = spec if same else model
     made = exact(counts, model, ci_prob=ci_prob) if counts.has_quadrature else None
     results += [one for one in (made, fit and fit.estimate(ci_prob=ci_prob)) if one is not None]
     answer = OVERALL if counts.dim == "stratum" else "prevalence"
     table = compare_results(*(one.only(answer) for one in results), ci_prob=ci_prob)
     table["mc_errors"] = np.nan
-    if same and made is not None and answer == "prevalence":
+    if fit is not None and same and made is not None and answer == "prevalence":
         table.loc[table["method"] == fit.method, "mc_errors"] = _mc_errors(fit, made)
     return table
 

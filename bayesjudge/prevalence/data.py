@@ -58,11 +58,10 @@ def _require_possible(counts: Counts, require: Any) -> None:
     for origin, (good, hits, bad, caught) in origins:
         within(origin, "correct_n", good, "correct_pass", hits)
         within(origin, "incorrect_n", bad, "incorrect_fail", caught)
-    # a stratum whose propensity is 1 is labelled throughout
     everywhere(
-        (np.asarray(counts.test_n) > 0) | (counts.propensity is not None),
-        "every item has a human label, so there is nothing to correct; report the labels with "
-        "bayesjudge.prevalence.wilson",
+        (np.asarray(counts.test_n) > 0) | counts.design.same_items,
+        "every item has a human label and these are not the items asked about; give unlabelled "
+        "items, or declare calibration='random' if the labelled ones are",
         test_n=counts.test_n,
     )
     # among several systems one may be without labels: it can borrow from the others

@@ -139,9 +139,9 @@ def design_of(calibration: object, known: Collection[str] = DESIGNS) -> LabelDes
         return calibration
     if calibration not in tuple(known):
         choices = "; ".join(f"{name!r}: {DESIGNS[name].meaning}" for name in known)
+        own = "of your own: hand over the LabelDesign, or put it into prevalence.DESIGNS"
         problem = (
-            f"calibration={calibration!r}: how were the labelled items chosen? {choices}; one of "
-            "your own: hand over the LabelDesign, or put it into bayesjudge.prevalence.DESIGNS"
+            f"calibration={calibration!r}: how were the labelled items chosen? {choices}; {own}"
         )
         raise InputError("label design", [problem])
     return DESIGNS[str(calibration)]

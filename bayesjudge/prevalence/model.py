@@ -217,7 +217,8 @@ class ErrorRates(_PrevalenceModel):
         ErrorRates
             ``Beta(0.5, 0.5)`` for each unknown.
         """
-        return cls(*[BetaPrior.jeffreys()] * 3)
+        prior = BetaPrior.jeffreys()
+        return cls(prior, prior, prior)
 
     @property
     def _method(self) -> str:  # type: ignore[override]
@@ -368,7 +369,8 @@ class PredictiveValues(_PrevalenceModel):
         PredictiveValues
             ``Beta(0.5, 0.5)`` for each unknown.
         """
-        return cls(*[BetaPrior.jeffreys()] * 3)
+        prior = BetaPrior.jeffreys()
+        return cls(prior, prior, prior)
 
     def _suits(self, counts: Counts, require: Any) -> None:
         super()._suits(counts, require)

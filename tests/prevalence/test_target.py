@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from oracles import assert_mc_mean, assert_mc_sd, flat_model, unit_nodes
-from scipy.stats import betabinom
+from scipy.stats import beta, betabinom
 
 import bayesjudge as bj
 
@@ -79,3 +79,36 @@ def test_items_of_strata_add_up_to_the_items():
     for entry in (("prevalence", "short"), ("overall_prevalence",)):
         widths = [one[entry].high - one[entry].low for one in (of_items, of_all)]
         assert widths[0] < widths[1]
+
+
+# Tables in which every item is labelled ----------------------------------------------------------
+
+COMPLETE = P.Counts(0, 0, 60, 54, 40, 30, calibration="random")
+
+
+def test_of_a_complete_table_the_population_is_what_the_labels_say():
+    # flat priors without a restriction: the judge's verdicts leave Beta(61, 41) alone
+    made = P.exact(COMPLETE, P.ErrorRates(**UNRESTRICTED), interval="eti")
+    expected = beta(61, 41)
+    ends = [expected.mean(), *expected.ppf([0.025, 0.975])]
+    np.testing.assert_allclose(made["prevalence"], ends, atol=1e-7)
+    assert made.target == "population"
+    for one in P.closed_forms(COMPLETE, mismatched=True):
+        assert "all-labelled" in {caution.name for caution in one.cautions}
+        value = one["prevalence"].value
+        if one.method.startswith(("Rogan-Gladen", "Conditional")):
+            assert np.isnan(value), one.method  # which divide by the number of unlabelled items
+        elif one.method != "Judge's pass rate":
+            assert value == pytest.approx(0.6), one.method
+    partly = P.Counts([0, 50], [0, 20], [60, 9], [54, 7], [40, 8], [30, 5],
+                      calibration="random", systems="ab")  # fmt: skip
+    (caution,) = [c for c in P.difference(partly).cautions if c.name == "all-labelled"]
+    assert "in system 'a'" in caution.text
+
+
+@pytest.mark.sampling
+def test_of_a_complete_table_the_items_are_known():
+    fit = P.fit(COMPLETE, random_seed=1)
+    assert fit.estimate(target="items")["prevalence"] == (0.6, 0.6, 0.6)
+    low, high = fit.estimate()["prevalence"][1:]
+    assert low < 0.55 < 0.65 < high

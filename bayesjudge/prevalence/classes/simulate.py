@@ -59,5 +59,5 @@ def simulate(
     wrong = (truth + rng.integers(1, size, truth.size)) % size
     verdict = np.where(rng.random(truth.size) < accuracy, truth, wrong)
     names = np.array(classes, dtype=object)
-    known = np.where(np.arange(truth.size) < items, None, names[truth])
+    known = np.where(np.arange(truth.size) < items, np.array(None, object), names[truth])
     return pd.DataFrame({"verdict": names[verdict], "truth": known})
