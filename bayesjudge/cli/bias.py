@@ -10,7 +10,6 @@ import numpy as np
 from cyclopts import App, Parameter
 
 from bayesjudge import bias as room
-from bayesjudge.cli.app import app
 from bayesjudge.cli.bias_certificates import Promise
 from bayesjudge.cli.bias_release import Released, adherence_of
 from bayesjudge.cli.output import DATA, MODEL, Section, Shared, Story, present, tell
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 bias = App(name="bias")
-app.command(bias)
 
 _DATA = Parameter(group=DATA, negative="")
 _MODEL = Parameter(group=MODEL, negative="")

@@ -11,7 +11,6 @@ import pandas as pd
 from cyclopts import Parameter
 
 from bayesjudge import ratings as room
-from bayesjudge.cli.app import app
 from bayesjudge.cli.output import DATA, MODEL, Shared, Story, present
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
@@ -36,7 +35,6 @@ LESSON = (
 )
 
 
-@app.command
 def ratings(
     table: Annotated[Path, _DATA],
     /,

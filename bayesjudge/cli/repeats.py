@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from bayesjudge import repeats as room
-from bayesjudge.cli.app import app
 from bayesjudge.cli.asking import asked_of
 from bayesjudge.cli.output import DATA, OUTPUT, Shared, Story, present, tell
 from bayesjudge.cli.output import DATA, OUTPUT, Shared, Story, present, tell, write_csv
@@ -30,7 +29,6 @@ repeats = App(
     help="How often must a judge be asked? `run` asks models until each item's mean score is "
     "known well enough; `report` says what repeated scores tell.",
 )
-app.command(repeats)
 
 _DATA = Parameter(group=DATA)
 Cutpoints = Literal["shared", "by_judge"]
