@@ -313,7 +313,7 @@ REFUSED = {
     "prevalence gpt4.csv @ --prior-sensitivity 0.9": "0.9: write rate:n, for example 0.9:20",
     "prevalence gpt4.csv @ --prior-sensitivity 90:20": "rate must lie in [0, 1], got 90.0",
     "prevalence gpt4.csv @ --prior-specificity .9:-1": "n must be 0 or more",
-    "prevalence gpt4.csv @ --pooling partial": "--pooling partial needs several systems (--by) or strata",
+    "prevalence gpt4.csv @ --pooling partial": "--pooling partial needs several systems (--by)",
     "prevalence gpt4.csv @ --html no/x.html": "--html: there is no folder 'no'",
     "prevalence gpt4.csv @ --html .": "--html: '.' is a folder; name a file",
     "prevalence gpt4.csv @ --save fit.nc": "--save keeps the sampled fit: leave --no-nuts out",
