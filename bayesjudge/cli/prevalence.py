@@ -202,9 +202,11 @@ def answer(
     module = bj.prevalence
     separate = _separate(model)
     instant = list(module.closed_forms(counts, ci_prob=shared.ci_prob, mismatched=all_methods))
+    posterior = None
     if counts.propensity is None:
         kind = shared.interval or "eti_bounded"
-        instant.append(module.exact(counts, separate, ci_prob=shared.ci_prob, interval=kind))
+        posterior = module.exact(counts, separate, ci_prob=shared.ci_prob, interval=kind)
+        instant.append(posterior)
     story = Story(
         command=command,
         title="Share of good outputs (prevalence)",
@@ -220,7 +222,7 @@ def answer(
         shared,
         story,
         draw=lambda made: _pictures(made, shared),
-        more=lambda _: _designs(counts, separate, shared),
+        more=lambda _: _designs(counts, separate, posterior, shared),
     )
 
 
@@ -295,14 +297,20 @@ def _inputs(counts: Counts, model: PrevalenceModel, source: str) -> dict[str, An
     return about | {"model": f"{type(model).__name__}: {model}"}
 
 
-def _designs(counts: Counts, model: ErrorRates | PredictiveValues, shared: Shared) -> list[Section]:
+def _designs(
+    counts: Counts,
+    model: ErrorRates | PredictiveValues,
+    posterior: Estimate | None,
+    shared: Shared,
+) -> list[Section]:
     """What each label design assumes, and how wide its interval would be."""
     from bayesjudge.prevalence.compare import designs_of
 
     if counts.propensity is not None:
         return []
     lines = []
-    for design, made in designs_of(counts, model, ci_prob=shared.ci_prob):
+    declared = posterior if shared.interval in (None, "eti_bounded") else None
+    for design, made in designs_of(counts, model, ci_prob=shared.ci_prob, declared=declared):
         found = made.quantities["overall_prevalence" if counts.dim == "stratum" else "prevalence"]
         widths = found.high - found.low
         known = widths[widths == widths]  # without nan

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from bayesjudge import ratings as module
-from bayesjudge.cli.app import app
 from bayesjudge.cli.output import DATA, MODEL, Shared, Story, present
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate
@@ -35,7 +34,6 @@ LESSON = (
 )
 
 
-@app.command
 def ratings(
     table: Annotated[Path, _DATA],
     /,

@@ -1,7 +1,9 @@
 """What share of outputs is truly good, when the judge errs?"""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from bayesjudge.core.intervals import clopper_pearson, wilson
-from bayesjudge.prevalence import budget, classes
 from bayesjudge.prevalence.closed_form import (
     bootstrap,
     conditional_calibration,
@@ -40,6 +42,9 @@ from bayesjudge.prevalence.plots import (
 )
 from bayesjudge.prevalence.simulate import simulate
 
+if TYPE_CHECKING:
+    from bayesjudge.prevalence import budget, classes
+
 __all__ = [
     "DESIGNS",
     "Counts",
@@ -76,6 +81,12 @@ __all__ = [
     "simulate",
     "wilson",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("budget", "classes"):  # when they are first named
+        return import_module(f"bayesjudge.prevalence.{name}")
+    raise AttributeError(f"module 'bayesjudge.prevalence' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

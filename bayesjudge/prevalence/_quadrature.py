@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.polynomial import chebyshev, legendre
-from scipy.fft import dct
 
 from bayesjudge.prevalence.data import Counts
 
@@ -309,7 +308,10 @@ def _nodes_of(edges: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 def _series(values: np.ndarray) -> np.ndarray:
     """Chebyshev coefficients, shape (nodes, panels), of polynomials through values at the nodes."""
-    series = dct(values[:, ::-1]).T / values.shape[1]
+    n = values.shape[1]
+    # a cosine transform of type 2: `scipy.fft` has it, and takes longer to load than this to run
+    spectrum = np.fft.rfft(np.hstack([values[:, ::-1], values]))[:, :n]
+    series = (spectrum * np.exp(-0.5j * np.pi * np.arange(n) / n)).real.T / n
     series[0] /= 2
     return series
 

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.tables import count_rows, require_distinct, spell, to_binary
+from bayesjudge.core.tables import count_cells, read_binary, require_distinct, spell
 from bayesjudge.prevalence.labelling import design_of
 
 #: External labels, in this order.
@@ -45,7 +44,7 @@ def read_counts(
     kind, column = next(iter(given.items()), ("", None))
 
     def count(rows: Any) -> tuple[dict[str, Any], tuple[str, ...] | None]:
-        each = [count_cells(rows, columns=(one, truth), by=column, **how) for one in judges]
+        each = [count_items(rows, columns=(one, truth), by=column, **how) for one in judges]
         if len(judges) == 1:
             return each[0]
         return {f: np.array([cells[f] for cells, _ in each]) for f in each[0][0]}, tuple(judges)
@@ -78,7 +77,7 @@ def _labels_alone(
 def _by_propensity(made: dict[str, Any]) -> dict[str, Any]:
     """Make strata of one propensity each; a design that is no more than another is that one."""
     names = list(made["systems"])
-    numbers = pd.to_numeric(pd.Series(names), errors="coerce").to_numpy(float)
+    numbers = np.array([_number(name) for name in names])
     with checking("column of propensities") as require:
         wrong = [name for name, x in zip(names, numbers, strict=True) if not 0 < x <= 1]
         require(not wrong, f"{wrong[:3]} are no probabilities in (0, 1]")
@@ -103,7 +102,14 @@ def _by_propensity(made: dict[str, Any]) -> dict[str, Any]:
     return {**made, "propensity": known}
 
 
-def count_cells(
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return np.nan
+
+
+def count_items(
     table: Any,
     *,
     columns: tuple[str, str],
@@ -116,36 +122,37 @@ def count_cells(
     verdict, truth = columns
     if item is not None:
         require_distinct(table, *([by] if by else []), item)
-    rows = count_rows(table, verdict, truth, names=[by] if by else [])
+    cells, n_rows = count_cells(table, verdict, truth, names=[by] if by else [])
     values = (_listed(meanings[0]), _listed(meanings[1]), _listed(meanings[2]) or ())
-    v, t = _read_labels(rows, verdict, truth, values)
-    missing = v.isna()
+    v, t = _read_labels(cells, verdict, truth, values)
+    missing = np.isnan(v)
     with checking(f"column {verdict!r}") as require:
-        n_missing = int(rows["n_rows"][missing].sum())
+        n_missing = int(n_rows[missing].sum())
         require(
             n_missing == 0 or unparsed,
             f"{n_missing} rows have no verdict; say what they are: unparsed='fail' (the judge "
             "did not pass them, and calibration corrects that) or unparsed='drop'",
         )
     if unparsed == "fail":
-        v = v.fillna(0)
-    cells = {
-        "test_n": t.isna() & v.notna(),
-        "test_pass": t.isna() & (v == 1),
-        "correct_n": (t == 1) & v.notna(),
+        v = np.where(missing, 0.0, v)
+    told, test = ~np.isnan(v), np.isnan(t)
+    kinds = {
+        "test_n": test & told,
+        "test_pass": test & (v == 1),
+        "correct_n": (t == 1) & told,
         "correct_pass": (t == 1) & (v == 1),
-        "incorrect_n": (t == 0) & v.notna(),
+        "incorrect_n": (t == 0) & told,
         "incorrect_fail": (t == 0) & (v == 0),
         "unparsed": missing,
     }
     if by is None:
-        summed = {k: int(rows["n_rows"][mask].sum()) for k, mask in cells.items()}
-        return summed, None
-    grouped = {
-        k: rows["n_rows"].where(mask, 0).groupby(rows[by]).sum() for k, mask in cells.items()
+        return {name: int(n_rows[mask].sum()) for name, mask in kinds.items()}, None
+    systems, which = np.unique(np.array(cells[by], object), return_inverse=True)
+    summed = {
+        name: np.bincount(which, n_rows * mask, systems.size).astype(int)
+        for name, mask in kinds.items()
     }
-    systems = tuple(next(iter(grouped.values())).index)
-    return {k: g.to_numpy() for k, g in grouped.items()}, systems
+    return summed, tuple(systems.tolist())
 
 
 def _listed(value: Any) -> list[Any] | None:
@@ -155,19 +162,19 @@ def _listed(value: Any) -> list[Any] | None:
 
 
 def _read_labels(
-    rows: pd.DataFrame, verdict: str, truth: str, values: tuple[Any, Any, Any]
-) -> tuple[pd.Series, pd.Series]:
+    cells: dict[str, list[Any]], verdict: str, truth: str, values: tuple[Any, Any, Any]
+) -> tuple[np.ndarray, np.ndarray]:
     """Both columns as 1, 0 and nan; the problems of both are raised together."""
     passes, fails, missing = values
-    found = {spell(cell) for column in (verdict, truth) for cell in rows[column].dropna()}
+    found = {spell(x) for column in (verdict, truth) for x in cells[column] if x is not None}
     absent = [value for value in passes or () if spell(value) not in found]
     problems = [f"no row has the pass value {absent}; values found: {sorted(found)}"] * bool(absent)
     read = []
     for column in (verdict, truth):
         try:
             read.append(
-                to_binary(
-                    rows[column],
+                read_binary(
+                    cells[column],
                     column,
                     pass_values=passes,
                     fail_values=fails,

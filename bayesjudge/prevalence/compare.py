@@ -213,13 +213,29 @@ def compare_designs(
 
 
 def designs_of(
-    counts: Counts, model: PrevalenceModel | None, *, ci_prob: float
+    counts: Counts,
+    model: PrevalenceModel | None,
+    *,
+    ci_prob: float,
+    declared: Estimate | None = None,
 ) -> Iterator[tuple[LabelDesign, Estimate]]:
-    """Each label design with the exact posterior that it would give; see `compare_designs`."""
+    """Each label design with the exact posterior that it would give; see `compare_designs`.
+
+    `declared` is that of the declared design, if it is known already.
+    """
+    made = {} if declared is None else {_told(counts.design): declared}
     for name in PLAIN:
-        assumed = replace(counts, calibration=name)
-        suits = model is not None and isinstance(model, PredictiveValues) == assumed.predictive
-        yield DESIGNS[name], exact(assumed, model if suits else None, ci_prob=ci_prob)
+        design, assumed = DESIGNS[name], replace(counts, calibration=name)
+        if _told(design) not in made:
+            suits = model is not None and isinstance(model, PredictiveValues) == assumed.predictive
+            found = exact(assumed, model if suits else None, ci_prob=ci_prob)
+            made[_told(design)] = found
+        yield design, made[_told(design)]
+
+
+def _told(design: LabelDesign) -> tuple[Any, ...]:
+    """What the likelihood is made of: designs that agree in it have one posterior."""
+    return design.identifies, design.same_items, design.likelihood
 
 
 def contrasts(fit: Fit, *, ci_prob: float = 0.95) -> pd.DataFrame:

@@ -414,7 +414,7 @@ def test_a_command_has_one_line_in_the_help_and_it_is_its_own(command):
 #: What takes longer to load than a closed form to compute.
 HEAVY = {
     *("arviz", "arviz_base", "arviz_stats", "matplotlib", "numba", "nutpie", "pymc", "pytensor"),
-    *("pandas", "scipy.fft", "scipy.linalg", "scipy.optimize", "scipy.stats", "xarray", "jinja2"),
+    *("pandas", "scipy.fft", "scipy.optimize", "scipy.stats", "xarray", "jinja2"),
     *("bayesjudge.bias", "bayesjudge.panel", "bayesjudge.ratings", "bayesjudge.repeats"),
 }
 

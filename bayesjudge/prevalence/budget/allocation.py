@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
-import pandas as pd
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.intervals import z_score
 from bayesjudge.prevalence import _formulas as formulas
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Stands for "as many test items as you like" in formulas that divide by their number.
 ENDLESS = 1e15
@@ -420,6 +422,8 @@ def width_curves(
     InputError
         Where a rate is out of range, or there are too few labels.
     """
+    import pandas as pd
+
     with checking("width_curves") as require:
         require(
             min(labelled) >= 2 * pilot, f"labelled must be {2 * pilot} or more, twice the pilot"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from scipy.optimize import nnls
 
 from bayesjudge.core.errors import UninformativeJudgeError, checking
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
@@ -178,6 +177,8 @@ def _projected(counts: ClassCounts) -> np.ndarray:
     With s = 1'x, min |Cx|^2 + (1'x - 1)^2 over x >= 0 equals |Cu|^2 / (1 + |Cu|^2) at u = x / s on
     the simplex, which grows with |Cu|^2: non-negative least squares solves the constrained problem.
     """
+    from scipy.optimize import nnls  # takes longer to load than everything else here
+
     matrix, seen = counts.confusion.T, counts.test / counts.test.sum()
     system = np.vstack([matrix - seen[:, None], np.ones(len(seen))])
     found, _ = nnls(system, np.append(np.zeros(len(seen)), 1.0))

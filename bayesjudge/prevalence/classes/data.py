@@ -5,10 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import pandas as pd
 from scipy.special import bdtr, chdtrc
 
 from bayesjudge.core.errors import checking
@@ -16,6 +15,9 @@ from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.tables import count_rows, spell
 from bayesjudge.prevalence.cautions import SHIFT_P
 from bayesjudge.prevalence.labelling import LabelDesign, design_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SOURCE = "Lee et al. (2025), Section 9 and Appendix B.3; Buonaccorsi (2010)"
 #: Two classes whose verdicts differ no more surely than this are not told apart.
@@ -184,6 +186,7 @@ class ClassCounts:
 
         Examples
         --------
+        >>> import pandas as pd
         >>> pairs = pd.DataFrame({"verdict": ["win", "win", "loss", "tie", "win", "loss"],
         ...                       "swapped": ["win", "loss", "loss", "tie", "win", "tie"],
         ...                       "truth": ["win", "tie", "loss", None, None, None]})
@@ -223,6 +226,8 @@ def _named(rows: pd.DataFrame, columns: list[str], classes: Sequence[Any] | None
 
 
 def _tallied(rows: pd.DataFrame, verdict: str, truth: str, names: list[str]) -> dict[str, Any]:
+    import pandas as pd
+
     labels = pd.DataFrame({"verdict": rows[verdict], "truth": rows[truth], "n": rows["n_rows"]})
     test = labels[labels["truth"].isna()].groupby("verdict")["n"].sum()
     known = labels.dropna().pivot_table("n", "truth", "verdict", aggfunc="sum", fill_value=0)
