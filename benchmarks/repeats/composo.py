@@ -1,10 +1,10 @@
-"""Four repeats predict the mean of the next four, on published scores of two GPT judges.
+"""Do four repeats predict the mean of the next four, on published scores of two GPT judges?
 
     python benchmarks/repeats/composo.py base_both_k8.jsonl.gz
 
 The file is of composo-ai/llm-judge-criteria-ensembling (MIT): for each item four responses, eight
 scores each from two judges. Prints how often 95 % intervals hold the mean of repeats 5 to 8, made
-from repeats 1 to 4 in three ways, and writes benchmarks/repeats/results/repeats_composo.csv and .png.
+from repeats 1 to 4 in three ways, and writes benchmarks/repeats/results/composo.csv and .png.
 
 A mean of four whole scores lies on quarters, and an interval holds whole quarters: a 95 % interval
 whose ends belong to it holds more than 95 %. For ``predict_means``:
@@ -36,7 +36,7 @@ from matplotlib import pyplot as plt
 from scipy.stats import t
 
 from bayesjudge.repeats import Scores, order_effects, predict_means
-from bayesjudge.repeats.prediction import probabilities_of_means
+from bayesjudge.repeats.prediction import _probabilities_of_means as probabilities_of_means
 
 RESULTS = Path(__file__).parent / "results"
 SCALE = np.arange(1.0, 11.0)

@@ -1,4 +1,4 @@
-"""A run that is killed and resumed, against one that is not: what is lost, and what asked twice.
+"""What does a run lose that is killed and resumed, and what does it ask twice?
 
     python benchmarks/repeats/killed.py                 # all three, some minutes
     python benchmarks/repeats/killed.py --clients plain # without litellm
@@ -12,7 +12,7 @@ an emoji, a cost of None or nan, a dict for a text, a score of 10**400, an error
 or without a text, a CancelledError), and one item has half a character in its name; the run is
 killed 100 times at random moments (one time in five by SIGINT) and resumed each time; after every
 tenth kill, a run with another text of an item tries to go on in the store. Each run has a process
-of its own; the server keeps count. Writes benchmarks/repeats/results/repeats_killed.csv, one row a client:
+of its own; the server keeps count. Writes benchmarks/repeats/results/killed.csv, one row a client:
 
 ``kills``               times that the process was killed
 ``attempts``            requests that the server saw, over all runs
@@ -39,7 +39,7 @@ from pathlib import Path
 import pandas as pd
 
 from bayesjudge import InputError
-from bayesjudge.repeats import Run, read_answers
+from bayesjudge.repeats.runner import Run, read_answers
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "repeats"))

@@ -1,4 +1,4 @@
-"""Calls a second of the runner against the limit on calls in flight, on loopback.
+"""How many calls a second does the runner make, by its limit on calls in flight?
 
     python benchmarks/repeats/throughput.py
     python benchmarks/repeats/throughput.py --client litellm
@@ -6,7 +6,7 @@
 A server on loopback answers after 50 ms; every call is noted in the store before and after. Server
 and runner share one process, so that the runner has less than a core. Each limit is measured
 several times, the limits in turn, so that whatever else the machine does meets all of them.
-Writes benchmarks/repeats/results/repeats_throughput.csv and .png (``..._litellm`` for that client), one row
+Writes benchmarks/repeats/results/throughput.csv and .png (``..._litellm`` for that client), one row
 a limit:
 
 ``calls_per_second``    median over the rounds, with the least and the greatest
