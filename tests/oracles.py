@@ -4,6 +4,8 @@ import numpy as np
 from arviz_stats.base import array_stats
 from scipy.special import betainc
 
+from bayesjudge.prevalence import ErrorRates, PredictiveValues
+
 #: Five standard errors: wrong by chance once in two million comparisons.
 SIGMAS = 5
 
@@ -37,6 +39,12 @@ def assert_mc_quantile(draws, prob, expected, *, sigmas=SIGMAS):
         f"{found:.4f} of the draws lie below {expected:.5f}, expected {prob}: "
         f"{off / error:.1f} Monte Carlo errors"
     )
+
+
+def flat_model(counts, prior=None, **options):
+    """The model of the label design with one prior, flat by default, of every unknown."""
+    kind = PredictiveValues if counts.predictive else ErrorRates
+    return kind(*([] if prior is None else [prior] * 3), **options)
 
 
 def unit_nodes(panels, nodes=20):
@@ -162,7 +170,8 @@ def _moments_of(counts, priors, nodes, exchanged):
             y, y_, z, z_, t, t_ = z, z_, y, y_, t_, t
         measure = 2 * (lp + lq) + la + la_ + lb + lb_
         m1, a1, m0, a0 = counts.all_labels.values()
-        good, labels = (counts.correct_n, counts.labelled_n) if counts.sampled else (0, 0)
+        told = counts.labels_tell_prevalence
+        good, labels = (counts.correct_n, counts.labelled_n) if told else (0, 0)
         log = _power(priors.prevalence, good, labels, t, t_)
         log += _power(priors.sensitivity, a1, m1, z, z_)
         log += _power(priors.specificity, a0, m0, y_, y)

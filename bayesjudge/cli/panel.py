@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from bayesjudge import panel as room
 from bayesjudge.cli.app import app
 from bayesjudge.cli.output import DATA, MODEL, Shared, Story, present
-from bayesjudge.core.errors import InputError
-from bayesjudge.core.fit import Fit
+from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate
+from bayesjudge.core.fit import Fit
+from bayesjudge.core.priors import BetaPrior
 from bayesjudge.readers import read_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from bayesjudge.panel import Votes
+    from bayesjudge.panel.models._base import PanelModel
 
 _DATA = Parameter(group=DATA)
 _LIST = Parameter(group=DATA, negative="")
@@ -48,7 +52,7 @@ def panel(
     r"""Estimate how good each generator is, and how reliable each judge.
 
     The table is long (one row an item and judge), or wide (one column a judge, named by
-    `--judges`). Which assumption the labelled items reject is said with the results.
+    `--judges`). Cautions name the assumptions that the labelled items contradict.
 
     ```
     bayesjudge panel votes.csv --truth human --judges gpt --judges claude --html report.html
@@ -69,29 +73,31 @@ def panel(
     vote : str
         Column with the vote, in a long table.
     truth : str
-        Column with the human label, empty where there is none.
+        Column with the human label, empty if there is none.
     pass_value : list[str]
-        Label that means pass, where labels are not 1/0 or true/false. May be repeated.
+        Label that means pass, if labels are not 1/0 or true/false. May be repeated.
     fail_value : list[str]
         Label that means fail. May be repeated.
     missing_value : list[str]
         Label that means that there is none. May be repeated.
     classes : list[str]
-        What can be voted, one option each, where that is not pass and fail.
+        What can be voted, one option each, if that is not pass and fail.
     model : str
-        What to sample; auto takes what the votes and labels suit.
+        What to sample; auto takes what suits the votes and labels.
     missing : str
         Leave a missing vote out, or let it be one more response (dawid_skene and correlated).
 
     Raises
     ------
     InputError
-        Where an option, a column or a value is not understood.
+        If an option, a column or a value is not understood.
     """
+    from bayesjudge.panel import Votes, closed_forms, fit, recommend
+
     shared.check()
     named = [item, generator, truth, *(judges or [judge, vote])]
     columns = [column for column in named if column is not None]
-    votes = room.Votes.from_frame(
+    votes = Votes.from_frame(
         read_table(table, columns),
         judges=judges,
         item=item,
@@ -104,50 +110,55 @@ def panel(
         missing_value=missing_value,
         classes=classes,
     )
-    advice = room.recommend(votes)
-    chosen = advice.model if model == "auto" else model
-    described = f"{chosen} ({advice.why})" if model == "auto" else chosen
+    advice = recommend(votes)
+    chosen = advice.model if model == "auto" else _named(model, len(votes.classes))
+    if missing == "response":
+        chosen = _with_responses(chosen)
+    why = f" ({advice.why})" if model == "auto" else ""
 
     def sample() -> Fit:
-        return room.fit(
-            votes,
-            model=chosen,
-            missing=missing,
-            random_seed=shared.seed,
-            strict=shared.strict,
-        )
+        return fit(votes, chosen, random_seed=shared.seed, strict=shared.strict)
 
     story = Story(
         command="panel",
         title="Panel: the share of each generator's outputs "
-        + ("in each class" if classes else "that people would pass"),
+        + ("in each class" if classes else "that people would pass (prevalence)"),
         answer="share" if classes else "prevalence",
-        inputs=_inputs(votes, str(table), described, truth),
+        inputs=_inputs(votes, str(table), f"{type(chosen).__name__}{why}", truth),
         brief=lambda method: method.split(",")[0],
     )
-    present(
-        _closed_forms(votes, shared), sample, shared, story, draw=lambda made: _draw(made, votes)
+    instant = closed_forms(votes, ci_prob=shared.ci_prob)
+    present(instant, sample, shared, story, draw=lambda made: _draw(made, votes))
+
+
+def _named(model: str, classes: int) -> PanelModel:
+    from bayesjudge import panel
+
+    several = panel.MulticlassDawidSkene if classes > 2 else panel.PooledDawidSkene
+    made: dict[str, type[PanelModel]] = {
+        "dawid_skene": several,
+        "correlated": panel.Correlated,
+        "bias_pooling": panel.BiasPooling,
+        "vote_regression": panel.VoteRegression,
+    }
+    return made[model]()
+
+
+def _with_responses(model: PanelModel) -> PanelModel:
+    """The same model with a missing vote as one more response."""
+    names = {one.name for one in fields(model)}
+    with checking("options") as require:
+        require(
+            names & {"answering", "missing"},
+            f"--missing response is for dawid_skene and correlated, not {type(model).__name__}",
+        )
+    change: dict[str, Any] = (
+        {"answering": BetaPrior()} if "answering" in names else {"missing": "response"}
     )
+    return replace(model, **change)
 
 
-def _closed_forms(votes: room.Votes, shared: Shared) -> list[Estimate]:
-    """Make those that these votes allow."""
-    made = []
-    for method in (
-        room.panel_mean,
-        room.logit_shift,
-        room.difference,
-        room.model_assisted,
-        room.dawid_skene_em,
-    ):
-        try:
-            made.append(method(votes, ci_prob=shared.ci_prob))
-        except InputError:
-            continue  # it needs labels that are not there, or two classes
-    return made
-
-
-def _inputs(votes: room.Votes, source: str, model: str, truth: str | None) -> dict[str, Any]:
+def _inputs(votes: Votes, source: str, model: str, truth: str | None) -> dict[str, Any]:
     return {
         "data": source,
         "items": votes.n_items,
@@ -161,13 +172,14 @@ def _inputs(votes: room.Votes, source: str, model: str, truth: str | None) -> di
     }
 
 
-def _draw(made: Sequence[Estimate | Fit], votes: room.Votes) -> dict[str, Axes]:
+def _draw(made: Sequence[Estimate | Fit], votes: Votes) -> dict[str, Axes]:
+    from bayesjudge.panel import plot_correlation, plot_judges
+
     drawn: dict[str, Axes] = {}
     for one in made:
         if isinstance(one, Fit) and "sensitivity" in one.quantities:
-            drawn["Judges: specificity and sensitivity, 90 % posterior contours"] = (
-                room.plot_judges(one)
-            )
+            caption = "Judges: specificity and sensitivity, 95% posterior contours"
+            drawn[caption] = plot_judges(one)
     if len(votes.classes) == 2 and votes.labelled[:, 0].sum() >= 20:
-        drawn["Judges' votes on items that people call bad"] = room.plot_correlation(votes)
+        drawn["Judges' votes on items that people call bad"] = plot_correlation(votes)
     return drawn

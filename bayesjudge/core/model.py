@@ -29,6 +29,8 @@ class BayesianModel:
                 if "BetaPrior" not in str(one.type):
                     continue
                 value, by_label = getattr(self, one.name), "Mapping" in str(one.type)
+                if value is None and "None" in str(one.type):
+                    continue
                 values = value.values() if by_label and isinstance(value, Mapping) else [value]
                 for wrong in [v for v in values if not isinstance(v, BetaPrior)]:
                     remedy = f"BetaPrior.worth({wrong!r}, n), worth n labels"

@@ -98,3 +98,40 @@ class BetaPrior:
         if self.alpha == self.beta == 0.5:
             return "Jeffreys"
         return f"Beta({self.alpha:g}, {self.beta:g})"
+
+
+@dataclass(frozen=True)
+class NormalPrior:
+    """A normal distribution over something without bounds.
+
+    Parameters
+    ----------
+    mean : float, default 0
+        Centre.
+    sd : float, default 1
+        Standard deviation, positive.
+
+    Raises
+    ------
+    InputError
+        If `sd` is not a positive number, or `mean` is not finite.
+
+    Examples
+    --------
+    >>> print(NormalPrior(0, 1.5))
+    Normal(0, 1.5)
+    """
+
+    mean: float = 0.0
+    sd: float = 1.0
+
+    def __post_init__(self) -> None:
+        with checking("NormalPrior") as require:
+            require(abs(self.mean) < float("inf"), f"mean={self.mean!r} must be a finite number")
+            require(0 < self.sd < float("inf"), f"sd={self.sd!r} must be positive and finite")
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.mean, self.sd))
+
+    def __str__(self) -> str:
+        return f"Normal({self.mean:g}, {self.sd:g})"

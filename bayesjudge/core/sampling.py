@@ -54,8 +54,6 @@ def sample(
     backend: Road = "auto",
 ) -> Fit:
     """Sample `model` and keep what a report needs."""
-    import nutpie
-
     asked = {"draws": draws, "tune": tune, "chains": chains, "target_accept": target_accept}
     given = {name: value for name, value in asked.items() if value is not None}
     settings = {**DEFAULTS, **spec.sampling, **given}
@@ -65,6 +63,8 @@ def sample(
             require(isinstance(value, int) and value >= 1, f"{name} must be 1 or more, got {value}")
         rate = settings["target_accept"]
         require(0 < rate < 1, f"target_accept must lie in (0, 1), got {rate}")
+    import nutpie
+
     seed = _seed_of(random_seed)
     bar_of = progress_bar(progress, f"{method}: compiling")
     with bar_of as bar, _one_thread_each(), compiling():

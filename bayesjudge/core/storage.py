@@ -49,6 +49,8 @@ def pack(value: Any, name_of: Callable[[type], str] = public_name) -> Any:
     """Turn a data class, array, tuple or number into what JSON can hold."""
     if value is None or isinstance(value, str | bool | int | float):
         return value
+    if isinstance(stored := getattr(value, "_stored", None), str):  # is known by a name
+        return stored
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {f.name: pack(getattr(value, f.name), name_of) for f in dataclasses.fields(value)}
         return {"class": name_of(type(value)), "fields": fields}

@@ -1,37 +1,68 @@
-"""How good is each generator, and how reliable is each judge?"""
+"""How good is each generator, and how reliable is each judge?
 
-from bayesjudge.panel.by_rates import regression, rogan_gladen
-from bayesjudge.panel.checks import dependence, effective_judges, homogeneity, vote_correlation
-from bayesjudge.panel.closed_form import dawid_skene_em, model_assisted, panel_mean, voting
-from bayesjudge.panel.comparison import compare, recommend
+`Votes` holds the votes of several judges on the outputs of several generators, some with the truth;
+`closed_forms` and `fit` estimate the share of good outputs of each generator, and each judge's
+error rates; `recommend` names the model that suits the labels; `cross_validate` hides labels and
+scores every method by them.
+"""
+
+from bayesjudge.core.priors import NormalPrior
+from bayesjudge.panel.checks import dependence, effective_judges, homogeneity
+from bayesjudge.panel.closed_form import (
+    closed_forms,
+    dawid_skene_em,
+    difference,
+    logit_shift,
+    model_assisted,
+    panel_mean,
+    regression,
+    rogan_gladen,
+    voting,
+)
+from bayesjudge.panel.compare import Advice, compare, cross_validate, recommend
 from bayesjudge.panel.data import Votes
 from bayesjudge.panel.labelling import label_next
+from bayesjudge.panel.loo import Loo, loo
 from bayesjudge.panel.model import build_model, fit
+from bayesjudge.panel.models.bias_pooling import BiasPooling
+from bayesjudge.panel.models.dawid_skene import (
+    Correlated,
+    DawidSkene,
+    MulticlassDawidSkene,
+    PooledDawidSkene,
+)
+from bayesjudge.panel.models.vote_regression import VoteRegression
 from bayesjudge.panel.plots import (
     plot_correlation,
     plot_generators,
     plot_judges,
     plot_labelling,
 )
-from bayesjudge.panel.pointwise import Loo, loo
-from bayesjudge.panel.predictive import dependence_check
-from bayesjudge.panel.prior_check import prior_check
-from bayesjudge.panel.priors import NormalPrior, Priors
-from bayesjudge.panel.repair import align_texts, repair_labels
+from bayesjudge.panel.predictive import check_prior, dependence_check
+from bayesjudge.panel.repair import Repaired, align_texts, repair_labels
 from bayesjudge.panel.simulate import simulate
-from bayesjudge.panel.transport import difference, logit_shift
 from bayesjudge.panel.voting import VotingRule, choose_threshold, ensemble_rates
 
 __all__ = [
+    "Advice",
+    "BiasPooling",
+    "Correlated",
+    "DawidSkene",
     "Loo",
+    "MulticlassDawidSkene",
     "NormalPrior",
-    "Priors",
+    "PooledDawidSkene",
+    "Repaired",
+    "VoteRegression",
     "Votes",
     "VotingRule",
     "align_texts",
     "build_model",
+    "check_prior",
     "choose_threshold",
+    "closed_forms",
     "compare",
+    "cross_validate",
     "dawid_skene_em",
     "dependence",
     "dependence_check",
@@ -49,12 +80,14 @@ __all__ = [
     "plot_generators",
     "plot_judges",
     "plot_labelling",
-    "prior_check",
     "recommend",
     "regression",
     "repair_labels",
     "rogan_gladen",
     "simulate",
-    "vote_correlation",
     "voting",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

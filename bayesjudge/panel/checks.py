@@ -1,4 +1,4 @@
-"""Which assumption do the data reject? Homogeneity, independence, duplicates, contradictions."""
+"""Assumptions of panel methods, and checks on labelled items that can contradict them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,38 @@ import pandas as pd
 from scipy.special import betainc, chdtrc
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import Caution
-from bayesjudge.panel.data import NONE, Votes
+from bayesjudge.core.estimate import Assumption, Caution
+from bayesjudge.panel.data import MISSING, Votes
+
+SAME_ERRORS = Assumption(
+    "same-error-rates", "each judge has the same error rates on every generator"
+)
+INDEPENDENT = Assumption(
+    "independent-errors", "given the truth, the judges' votes on an item are independent"
+)
+INDEPENDENT_GIVEN_EFFECT = Assumption(
+    "independent-given-effect",
+    "given the truth and one shared effect, the votes on an item are independent",
+)
+BETTER_THAN_CHANCE = Assumption(
+    "better-than-chance", "the judges are better than chance at what people call good"
+)
+EXCHANGEABLE = Assumption(
+    "exchangeable-bias",
+    "the panel's bias on a new generator is like its bias on the labelled generators",
+)
+RANDOM_LABELS = Assumption(
+    "random-labels", "within each generator the labelled items are a random sample"
+)
+ERRORS_CANCEL = Assumption("errors-cancel", "the judges never err, or their errors cancel")
+RULE_ERRORS_CANCEL = Assumption("rule-errors-cancel", "the rule's two kinds of error cancel")
+#: Cautions that contradict an assumption, by its id.
+CONTRADICTED_BY: dict[str, frozenset[str]] = {
+    "same-error-rates": frozenset({"error-rates-differ"}),
+    "independent-errors": frozenset({"dependent-judges", "near-duplicates"}),
+    "better-than-chance": frozenset({"majority-contradicted"}),
+    "errors-cancel": frozenset({"majority-contradicted"}),
+}
 
 #: A result rarer than this, were the assumption true, counts as a rejection.
 REJECT_P = 0.01
@@ -33,7 +63,7 @@ def homogeneity(votes: Votes) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Index ``judge``; ``sensitivity_p`` and ``specificity_p``, p-values of the chi-square test
-        of equal rates, and the lowest and highest rate; ``nan`` where there is nothing to compare.
+        of equal rates, and the lowest and highest rate; ``nan`` if there is nothing to compare.
     """
     tally = votes.tally()[:, :, :, :2]
     rows = {}
@@ -51,22 +81,8 @@ def homogeneity(votes: Votes) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("judge")
 
 
-def vote_correlation(votes: Votes, truth: int) -> np.ndarray:
-    """Correlation of every two judges' votes on labelled items of one class.
-
-    Parameters
-    ----------
-    votes : Votes
-        Some items labelled.
-    truth : {0, 1}
-        Which class.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_judges, n_judges)
-        Of the items that both voted on; ``nan`` where a judge never disagrees with itself, that
-        is, gave all of them the same vote. With independent errors it is 0 off the diagonal.
-    """
+def correlate_votes(votes: Votes, truth: int) -> np.ndarray:
+    """Correlation of every two judges' votes on labelled items of one class."""
     return correlate(*_labelled(votes, truth))
 
 
@@ -78,21 +94,8 @@ def _labelled(votes: Votes, truth: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def correlate(given: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """Pairwise correlation of columns of votes with missing entries.
-
-    Parameters
-    ----------
-    given : numpy.ndarray of int, shape (n_cells, n_columns)
-        0, 1 and -1 for missing.
-    count : numpy.ndarray, shape (n_cells,)
-        Items a row stands for.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_columns, n_columns)
-        ``nan`` where there is no variation.
-    """
-    there, passed = (given != NONE).astype(float), (given == 1).astype(float)
+    """Pairwise correlation of columns of votes with missing entries."""
+    there, passed = (given != MISSING).astype(float), (given == 1).astype(float)
     weighted = passed * count[:, None]
     n, s = there.T @ (there * count[:, None]), weighted.T @ there  # s[i, j]: passes where j voted
     both = weighted.T @ passed
@@ -103,7 +106,7 @@ def correlate(given: np.ndarray, count: np.ndarray) -> np.ndarray:
 
 
 def dependence(votes: Votes) -> pd.DataFrame:
-    """List how the votes of every two judges hang together once the truth is known.
+    """List the correlation of every two judges' votes given the truth.
 
     Parameters
     ----------
@@ -116,12 +119,12 @@ def dependence(votes: Votes) -> pd.DataFrame:
         One row a pair and class: ``first``, ``second``, ``truth``, ``correlation``, ``n`` items
         that both voted on, and ``p_value`` of a correlation of 0 (t test); the largest correlation
         first. Pairs with fewer than 20 such items are left out. Correlation and p-value are ``nan``
-        where one of the two gave all these items the same vote: nothing varies together then.
+        if one of the two gave all these items the same vote: nothing varies together then.
     """
     rows = []
     for truth in (0, 1):
         given, count = _labelled(votes, truth)
-        there = (given != NONE).astype(int)
+        there = (given != MISSING).astype(int)
         both, r = there.T @ (there * count[:, None]), correlate(given, count)
         for i, j in combinations(range(len(votes.judges)), 2):
             n = int(both[i, j])
@@ -147,13 +150,16 @@ def effective_judges(votes: Votes) -> dict[int, float]:
     dict of int to float
         By truth: the number of judges divided by the design effect
         ``1 + (judges - 1) * mean correlation``, the mean of the pairs whose votes vary; ``nan``
-        where no pair's do, or too few items are labelled.
+        if no pair's do, or too few items are labelled.
 
     References
     ----------
     Kish (1965), Survey Sampling, Section 5.4.
     """
-    table, size = dependence(votes), len(votes.judges)
+    return _effective(dependence(votes), len(votes.judges))
+
+
+def _effective(table: pd.DataFrame, size: int) -> dict[int, float]:
     found = {}
     for truth in (0, 1):
         mean = table.loc[table["truth"] == truth, "correlation"].mean()
@@ -164,20 +170,8 @@ def effective_judges(votes: Votes) -> dict[int, float]:
 
 
 def cautions_of(votes: Votes) -> tuple[Caution, ...]:
-    """Name what the labelled items say against the usual models of a panel.
-
-    Parameters
-    ----------
-    votes : Votes
-        Of any classes; with more than two only the absence of labels is looked at.
-
-    Returns
-    -------
-    tuple of Caution
-        Among ``no-labels``, ``error-rates-differ``, ``dependent-judges``, ``near-duplicates`` and
-        ``majority-contradicted``.
-    """
-    if not (votes.truth != NONE).any():
+    """Name what the labelled items say against the usual models of a panel."""
+    if not (votes.truth != MISSING).any():
         text = (
             "no item is labelled: which class is the good one rests on the judges being better "
             "than chance, and their errors on a model; label some items"
@@ -186,6 +180,20 @@ def cautions_of(votes: Votes) -> tuple[Caution, ...]:
     if votes.n_classes != 2:
         return ()
     return (*_differing(votes), *_dependent(votes), *_contradicted(votes))
+
+
+def check_assumptions(
+    votes: Votes, *assumed: Assumption
+) -> tuple[tuple[Assumption, ...], tuple[Caution, ...]]:
+    """Assumptions with the cautions that contradict them, and those cautions."""
+    raised = cautions_of(votes)
+    confronted, relevant = [], set()
+    for one in assumed:
+        against = CONTRADICTED_BY.get(one.id, frozenset())
+        names = tuple(dict.fromkeys(c.name for c in raised if c.name in against))
+        confronted.append(one._replace(contradicted_by=names))
+        relevant |= {*names, *({"no-labels"} if one.id == "better-than-chance" else ())}
+    return tuple(confronted), tuple(c for c in raised if c.name in relevant)
 
 
 def _differing(votes: Votes) -> Iterator[Caution]:
@@ -200,14 +208,14 @@ def _differing(votes: Votes) -> Iterator[Caution]:
                 "error-rates-differ",
                 f"equal {name} on all labelled generators is rejected for {len(rejected)} of "
                 f"{len(p)} judges (for example {worst!r}: {low:.2f} to {high:.2f}): rates do not "
-                "carry over to a new generator; use model='bias_pooling', or label some of its "
-                "items and use model='vote_regression'",
+                "carry over to a new generator; use BiasPooling(), or label some of its items and "
+                "use VoteRegression()",
             )
 
 
 def _dependent(votes: Votes) -> Iterator[Caution]:
     table = dependence(votes)
-    effective = effective_judges(votes)
+    effective = _effective(table, len(votes.judges))
     for truth, word in ((0, "bad"), (1, "good")):
         rows = table[table["truth"] == truth].dropna()
         rejected = rows[rows["p_value"] < REJECT_P / max(len(rows), 1)]
@@ -217,7 +225,7 @@ def _dependent(votes: Votes) -> Iterator[Caution]:
                 f"on {word} items the judges' votes correlate by {rows['correlation'].mean():.2f} "
                 f"on average ({len(rejected)} of {len(rows)} pairs beyond chance): the panel is "
                 f"worth {effective[truth]:.1f} independent judges; Dawid-Skene is overconfident "
-                "here; use model='bias_pooling' or 'vote_regression'",
+                "here; use BiasPooling() or VoteRegression()",
             )
         close = rows[rows["correlation"] > DUPLICATE]
         if len(close):
@@ -254,22 +262,7 @@ def _chi_square(table: np.ndarray) -> float:
 
 
 def require_labelled(votes: Votes, what: str, generators: int = 1) -> None:
-    """Raise unless enough generators have labelled items.
-
-    Parameters
-    ----------
-    votes : Votes
-        To look at.
-    what : str
-        What needs them, for the message.
-    generators : int, default 1
-        How many are needed.
-
-    Raises
-    ------
-    InputError
-        Where there are fewer.
-    """
+    """Raise unless enough generators have labelled items."""
     found = int((votes.labelled.sum(axis=1) > 0).sum())
     with checking(what) as require:
         require(

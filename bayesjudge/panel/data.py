@@ -1,20 +1,23 @@
-"""What the estimators see: distinct patterns of votes, how often each occurs, and the truth."""
+"""The data class: distinct patterns of votes, their counts, and the truth if people said it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Any, Literal, Self
 
 import numpy as np
 
-from bayesjudge.core.errors import checking
 from bayesjudge.core.counting import collapse
+from bayesjudge.core.errors import checking
 from bayesjudge.core.names import require_names
-from bayesjudge.panel.reading import read_votes
+from bayesjudge.panel._reading import read_votes
 
+#: Most generators, judges or classes in a notebook's summary.
+MOST_SHOWN = 20
 #: Stands for a vote that was not given, and for a truth that nobody established.
-NONE = -1
+MISSING = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,26 +30,26 @@ class Votes:
 
     Parameters
     ----------
-    votes : array_like of int, shape (n_cells, n_columns)
-        Index into `classes` of each vote; -1 where there is none.
-    truth : array_like of int, shape (n_cells,)
-        Index into `classes` of what people said; -1 where nobody did.
-    generator : array_like of int, shape (n_cells,)
+    votes : array_like of int, shape (n_patterns, n_columns)
+        Index into `classes` of each vote; -1 if there is none.
+    truth : array_like of int, shape (n_patterns,)
+        Index into `classes` of what people said; -1 if nobody did.
+    generator : array_like of int, shape (n_patterns,)
         Index into `generators`.
     generators, judges : sequence of str
         Names.
-    count : array_like of int, shape (n_cells,), optional
+    count : array_like of int, shape (n_patterns,), optional
         Items that a row stands for; 1 each by default.
     classes : sequence of str, default ("0", "1")
-        What can be voted. Where there are two, the second means that the output is good.
+        What can be voted. If there are two, the second means that the output is good.
     judge_of_column : array_like of int, shape (n_columns,), optional
-        Index into `judges`, where a judge voted several times on one item; by default one column
+        Index into `judges`, if a judge voted several times on one item; by default one column
         a judge.
 
     Raises
     ------
     InputError
-        Where shapes or indices do not fit, names repeat, or there is no item.
+        If shapes or indices do not fit, names repeat, or there is no item.
 
     Examples
     --------
@@ -105,8 +108,8 @@ class Votes:
                 f"{name} has shape {array.shape}, expected one for each of {len(votes)} rows",
             )
         for name, array, low, high in (
-            ("votes", votes, NONE, len(self.classes)),
-            ("truth", arrays["truth"], NONE, len(self.classes)),
+            ("votes", votes, MISSING, len(self.classes)),
+            ("truth", arrays["truth"], MISSING, len(self.classes)),
             ("generator", arrays["generator"], 0, len(self.generators)),
             ("judge_of_column", columns, 0, len(self.judges)),
             ("count", arrays["count"], 1, np.inf),
@@ -116,6 +119,32 @@ class Votes:
             require(not odd.size, f"{name} holds {shown}, expected {low} to {high - 1:.0f}")
         for name in ("generators", "judges", "classes"):
             require_names(getattr(self, name), name, require)
+
+    def __repr__(self) -> str:
+        counted = {
+            "items": self.n_items,
+            "labelled": int(self.labelled.sum()),
+            "generators": len(self.generators),
+            "judges": len(self.judges),
+            "classes": self.n_classes,
+            "patterns": len(self.count),
+        }
+        about = ", ".join(f"{n} {name}" for name, n in counted.items())
+        return f"Votes({about}, {self.missing_share:.1%} of votes missing)"
+
+    def _repr_html_(self) -> str:
+        head = "<tr><th>generator<th>items<th>labelled" + "".join(
+            f"<th>labelled {escape(name)}" for name in self.classes[:MOST_SHOWN]
+        )
+        rows = "".join(
+            f"<tr><td>{escape(name)}<td>{n}<td>{known.sum()}"
+            + "".join(f"<td>{k}" for k in known[:MOST_SHOWN])
+            for name, n, known in zip(
+                self.generators[:MOST_SHOWN], self.items, self.labelled, strict=False
+            )
+        )
+        judges = ", ".join(map(escape, self.judges[:MOST_SHOWN]))
+        return f"<table>{head}{rows}</table><small>{self!r}; judges {judges}</small>"
 
     @property
     def n_items(self) -> int:
@@ -136,14 +165,14 @@ class Votes:
     def labelled(self) -> np.ndarray:
         """Items of each generator by their truth, shape (n_generators, n_classes)."""
         table = np.zeros((len(self.generators), self.n_classes), int)
-        known = self.truth != NONE
+        known = self.truth != MISSING
         np.add.at(table, (self.generator[known], self.truth[known]), self.count[known])
         return table
 
     @property
     def missing_share(self) -> float:
         """Share of the votes that is missing."""
-        return float((self.votes == NONE).mean(axis=1) @ self.count / self.n_items)
+        return float((self.votes == MISSING).mean(axis=1) @ self.count / self.n_items)
 
     def tally(self) -> np.ndarray:
         """Count votes by generator, truth, judge and vote.
@@ -177,10 +206,10 @@ class Votes:
         Raises
         ------
         InputError
-            Where there is no such generator.
+            If there is no such generator.
         """
         hidden = np.isin(self.generator, _indices(self.generators, generators))
-        return replace(self, truth=np.where(hidden, NONE, self.truth))
+        return replace(self, truth=np.where(hidden, MISSING, self.truth))
 
     def only(self, *generators: str) -> Self:
         """Keep some generators.
@@ -198,7 +227,7 @@ class Votes:
         Raises
         ------
         InputError
-            Where there is no such generator.
+            If there is no such generator.
         """
         kept = np.sort(_indices(self.generators, generators))
         rows = np.isin(self.generator, kept)
@@ -240,15 +269,15 @@ class Votes:
             Column that identifies an item within its generator. In a wide table None means that
             every row is an item of its own.
         generator : str or None, default "generator"
-            Column that names what made the item; None where there is one generator.
+            Column that names what made the item; None if there is one generator.
         judge, vote : str
             Columns of a long table. A row without a judge is an item that nobody voted on.
         truth : str or None, default "truth"
-            Column with what people said, empty where nobody did; None where there is none.
+            Column with what people said, empty if nobody did; None if there is none.
         pass_value, fail_value, missing_value : scalar or list, optional
             Labels that mean pass, fail and none. 1/0 and true/false are understood without.
         classes : iterable, optional
-            The labels that can be voted, where they are not pass and fail.
+            The labels that can be voted, if they are not pass and fail.
         repeated : {"error", "keep"}, default "error"
             What to do with several votes of a judge on one item: refuse, or keep each as a vote
             with the same error rates.
@@ -261,7 +290,7 @@ class Votes:
         Raises
         ------
         InputError
-            Where a column is missing, labels are not understood, an item has two truths, or a
+            If a column is missing, labels are not understood, an item has two truths, or a
             judge voted twice on an item.
 
         Examples

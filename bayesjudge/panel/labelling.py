@@ -1,4 +1,4 @@
-"""What to label next: items whose truth says most about a generator's prevalence."""
+"""Items to label next: those whose truth says most about a generator's prevalence."""
 
 from __future__ import annotations
 
@@ -8,44 +8,29 @@ from scipy.special import expit, logit
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
-from bayesjudge.panel.data import NONE, Votes
-from bayesjudge.panel.logistic import vote_scores
+from bayesjudge.panel._logistic import vote_scores
+from bayesjudge.panel.data import MISSING, Votes
+from bayesjudge.panel.models.dawid_skene import DawidSkene, PooledDawidSkene
+from bayesjudge.panel.models.vote_regression import VoteRegression
 
 #: Posterior draws that the ranking looks at; more change it little.
 DRAWS = 2000
 
 
 def chances(fit: Fit, rows: np.ndarray) -> np.ndarray:
-    """Probability that items are good given their votes, draw by draw.
-
-    Parameters
-    ----------
-    fit : Fit
-        With ``model="vote_regression"`` or ``"dawid_skene"``, of two classes.
-    rows : numpy.ndarray of int, shape (n_rows,)
-        Patterns of ``fit.data``.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_draws, n_rows)
-        Not conditional on the truth, where it is known.
-
-    Raises
-    ------
-    InputError
-        Where the fit is of another model.
-    """
-    votes, model = fit.data, fit.options.get("model")
+    """Probability that items are good given their votes, by draw and pattern."""
+    votes, spec = fit.data, fit.spec
     with checking("panel.label_next") as require:
         require(
-            model in ("vote_regression", "dawid_skene") and votes.n_classes == 2,
-            f"needs a fit with model='vote_regression' or 'dawid_skene', got {model!r}",
+            isinstance(spec, VoteRegression | DawidSkene) or type(spec) is PooledDawidSkene,
+            "needs a fit of VoteRegression, PooledDawidSkene or DawidSkene, got "
+            f"{type(spec).__name__}",
         )
     step = max(len(fit.draws("prevalence")) // DRAWS, 1)
     generator = votes.generator[rows]
-    if model == "vote_regression":
+    if isinstance(spec, VoteRegression):
         own = fit.draws("generator_spread")[:, None] * fit.draws("generator_own")
-        level = (fit.draws("outset")[:, None] + own)[::step]
+        level = (fit.draws("intercept")[:, None] + own)[::step]
         slopes = fit.draws("vote_weight")[::step]
         return expit(level[:, generator] + slopes @ vote_scores(votes)[rows].T)
     g, s, c = (fit.draws(name)[::step] for name in ("prevalence", "sensitivity", "specificity"))
@@ -67,8 +52,8 @@ def label_next(fit: Fit, generator: str, n: int = 20) -> pd.DataFrame:
     which is exact for one item, since a truth has two values. Items are chosen one after another,
     each given those before it, so that a batch is not twenty times the same pattern.
 
-    What is chosen is no random sample. `difference` must not be used on it, and the models' answers
-    then rest on their form, since few labels are left to correct it: on the panel of
+    The chosen items are not a random sample. `difference` must not be used on them, and the models'
+    answers then rest on their form, since few labels are left to correct it: on the panel of
     `bayesjudge.datasets.code_feedback` chosen labels lead to smaller errors than random ones up to
     about 100 labels, and to larger ones from 120 on, where 90 % intervals cover 65 %
     (benchmarks/panel/labels.py). Choose the first labels this way, and draw the later ones at
@@ -77,7 +62,7 @@ def label_next(fit: Fit, generator: str, n: int = 20) -> pd.DataFrame:
     Parameters
     ----------
     fit : Fit
-        With ``model="vote_regression"`` or ``"dawid_skene"``.
+        Of `VoteRegression`, `PooledDawidSkene` or `DawidSkene`.
     generator : str
         Whose prevalence is wanted. Its own unlabelled items are ranked.
     n : int, default 20
@@ -93,14 +78,14 @@ def label_next(fit: Fit, generator: str, n: int = 20) -> pd.DataFrame:
     Raises
     ------
     InputError
-        Where there is no such generator, or nothing of it is unlabelled.
+        If there is no such generator, all its items are labelled, or the fit is of another model.
     """
     votes: Votes = fit.data
     with checking("panel.label_next") as require:
         require(generator in votes.generators, f"no generator {generator!r}: {votes.generators}")
         require(n >= 1, f"n={n}, expected 1 or more")
     index = list(votes.generators).index(generator)
-    rows = np.flatnonzero((votes.generator == index) & (votes.truth == NONE))
+    rows = np.flatnonzero((votes.generator == index) & (votes.truth == MISSING))
     with checking("panel.label_next") as require:
         require(rows.size, f"every item of {generator!r} is labelled")
     chosen, gains, chance = _choose(chances(fit, rows), votes.count[rows], votes.items[index], n)
@@ -108,18 +93,14 @@ def label_next(fit: Fit, generator: str, n: int = 20) -> pd.DataFrame:
     names = [votes.judges[j] for j in votes.judge_of_column]
     for column, name in enumerate(names):
         codes = votes.votes[rows[chosen], column].astype(float)
-        table[name] = np.where(codes == NONE, np.nan, codes)
+        table[name] = np.where(codes == MISSING, np.nan, codes)
     return table
 
 
 def _choose(
     p: np.ndarray, count: np.ndarray, items: int, n: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Choose greedily: patterns (as often as they have items), gains, and chances.
-
-    Two items' truths are independent given the parameters, so that they covary as their chances
-    do; an item's own truth is also a part of the prevalence.
-    """
+    """Choose greedily: patterns (as often as they have items), gains, and chances."""
     mean = p.mean(axis=0)
     centred = p - mean
     covariance = centred.T @ centred / len(p)

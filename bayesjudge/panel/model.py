@@ -1,78 +1,39 @@
-"""Four models of a panel, one door: each says what it assumes, and the data what they reject."""
+"""`build_model` and `fit` of the panel models."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
-from bayesjudge.panel.checks import cautions_of
-from bayesjudge.panel.data import NONE, Votes
-from bayesjudge.panel.described import EXCHANGEABLE, INDEPENDENT, SAME_ERRORS, SAMPLED
-from bayesjudge.panel.priors import Priors
-from bayesjudge.panel.summaries import Summary
+from bayesjudge.panel.checks import check_assumptions
+from bayesjudge.panel.data import Votes
+from bayesjudge.panel.models._base import PanelModel
+from bayesjudge.panel.models.dawid_skene import MulticlassDawidSkene, PooledDawidSkene
 
 if TYPE_CHECKING:
     import pymc as pm
 
-Model = Literal["dawid_skene", "correlated", "bias_pooling", "vote_regression"]
-METHODS = {
-    "dawid_skene": "Dawid-Skene (NUTS)",
-    "correlated": "Dawid-Skene with a shared item effect (NUTS)",
-    "bias_pooling": "Bias pooling (NUTS)",
-    "vote_regression": "Truth given votes (NUTS)",
-}
-SOURCES = {
-    "dawid_skene": "Dawid & Skene (1979), hierarchical, truths summed out",
-    "correlated": "Qu, Tan & Kutner (1996); Dendukuri & Joseph (2001)",
-    "bias_pooling": "Jain et al. (2025), eqs. (1)-(3), as exchangeable biases of the panel mean",
-    "vote_regression": "Model-assisted estimation, Särndal et al. (1992), with pooled weights",
-}
-ASSUMPTIONS = {
-    "dawid_skene": (INDEPENDENT, SAME_ERRORS),
-    "correlated": ("given the truth and one shared effect, the votes are independent", SAME_ERRORS),
-    "bias_pooling": (EXCHANGEABLE,),
-    "vote_regression": (SAMPLED,),
-}
-#: Cautions that speak against a model; what speaks against another is not repeated.
-AGAINST = {
-    "dawid_skene": {
-        "no-labels",
-        "error-rates-differ",
-        "dependent-judges",
-        "near-duplicates",
-        "majority-contradicted",
-    },
-    "correlated": {"no-labels", "error-rates-differ", "majority-contradicted"},
-    "bias_pooling": set(),
-    "vote_regression": set(),
-}
-_RATES = ("prevalence", "sensitivity", "specificity")
+
+def default_model(votes: Votes) -> PanelModel:
+    """Dawid-Skene with pooled judges; of more than two classes with confusion matrices."""
+    return PooledDawidSkene() if votes.n_classes == 2 else MulticlassDawidSkene()
 
 
-def build_model(
-    votes: Votes,
-    priors: Priors = Priors(),
-    *,
-    model: Model = "dawid_skene",
-    missing: Literal["skip", "response"] = "skip",
-    nodes: int = 21,
-) -> pm.Model:
+def build_model(votes: Votes, model: PanelModel | None = None) -> pm.Model:
     """Build a model without sampling it.
 
     Parameters
     ----------
     votes : Votes
-        Two classes; for ``"dawid_skene"`` also more.
-    priors : Priors, default ``Priors()``
-        Each model uses its own.
-    model : {"dawid_skene", "correlated", "bias_pooling", "vote_regression"}
-        See `fit`.
-    missing : {"skip", "response"}
-        In the first two models: leave a missing vote out, which is right where it says nothing
-        about the truth, or let it be one more response whose probability depends on the truth.
-    nodes : int, default 21
-        In ``"correlated"``: points of the Gauss-Hermite quadrature.
+        Of two classes; for `MulticlassDawidSkene` of more.
+    model : PooledDawidSkene, DawidSkene, MulticlassDawidSkene, Correlated, BiasPooling or \
+VoteRegression, optional
+        The model with its priors. By default `PooledDawidSkene`, or `MulticlassDawidSkene` for more
+        than two classes.
 
     Returns
     -------
@@ -84,112 +45,94 @@ def build_model(
     Raises
     ------
     InputError
-        Where the model cannot be had from these votes.
+        If the model is of another module, or does not suit these votes.
     """
-    import pymc as pm
-
-    from bayesjudge.panel import model_classes, model_pooling, model_truth
-
-    _require(votes, model, missing, nodes)
-    coords: dict[str, Any] = {"generator": votes.generators, "judge": votes.judges}
-    if model in ("dawid_skene", "correlated"):
-        extra = ("missing",) if missing == "response" else ()
-        coords |= {"truth": votes.classes, "vote": (*votes.classes, *extra)}
-    with pm.Model(coords=coords) as built:
-        if model == "bias_pooling":
-            model_pooling.build(Summary.of(votes), priors)
-        elif model == "vote_regression":
-            model_truth.build(votes, priors)
-        else:
-            points = nodes if model == "correlated" else None
-            model_classes.build(votes, priors, missing=missing, nodes=points)
-    return built
+    return chosen_model(votes, model)._build(votes)
 
 
 def fit(
     votes: Votes,
-    priors: Priors = Priors(),
+    model: PanelModel | None = None,
     *,
-    model: Model = "dawid_skene",
-    missing: Literal["skip", "response"] = "skip",
-    nodes: int = 21,
-    random_seed: Any = None,
-    **sampling: Any,
+    draws: int | None = None,
+    tune: int | None = None,
+    chains: int | None = None,
+    cores: int | None = None,
+    target_accept: float | None = None,
+    random_seed: int | np.random.Generator | None = None,
+    strict: bool = False,
+    progress: bool | None = None,
 ) -> Fit:
     """Sample the posterior of a model of the panel.
 
     Parameters
     ----------
     votes : Votes
-        Two classes; for ``"dawid_skene"`` also more.
-    priors : Priors, default ``Priors()``
-        Each model uses its own.
-    model : {"dawid_skene", "correlated", "bias_pooling", "vote_regression"}
-        ``"dawid_skene"``: every judge has its error rates, and errs independently of the others.
-        ``"correlated"``: judges share an effect on each item, so that they err together.
-        ``"bias_pooling"``: the panel's bias on a generator is like that on labelled generators;
-        for a new generator without labels. ``"vote_regression"``: truth given votes; where some
-        items of every generator are labelled at random. `recommend` names one.
-    missing : {"skip", "response"}
-        In the first two models: leave a missing vote out, or let it be one more response.
-    nodes : int, default 21
-        In ``"correlated"``: points of the quadrature. They are doubled once after the fit, and a
-        caution says where that changes the likelihood.
+        Of two classes; for `MulticlassDawidSkene` of more.
+    model : PooledDawidSkene, DawidSkene, MulticlassDawidSkene, Correlated, BiasPooling or \
+VoteRegression, optional
+        `PooledDawidSkene`, the default: every judge has its error rates, drawn from a common
+        population, and errs independently of the others; `DawidSkene`: each judge has priors of its
+        own. `Correlated`: judges share an effect on each item, so that they err together.
+        `BiasPooling`: the panel's bias on a generator is like that on labelled generators; for a
+        new generator without labels. `VoteRegression`: truth given votes, if some items of every
+        generator are labelled at random. `recommend` names one.
+    draws, tune, chains : int, optional
+        Draws kept and discarded in each chain: 1000, 1000 and 4 by default.
+    cores : int, optional
+        Chains that run at once; all cores by default.
+    target_accept : float, optional
+        0.9 by default, 0.95 for `BiasPooling`; higher is slower and follows a difficult posterior
+        better.
     random_seed : int or numpy.random.Generator, optional
         Same seed, same draws.
-    **sampling
-        Settings of `bayesjudge.core.sampling.sample`.
+    strict : bool, default False
+        Raise if the sampler did not converge, rather than warn.
+    progress : bool, optional
+        Show progress; by default on a terminal.
 
     Returns
     -------
     Fit
-        Call ``estimate()`` on it, or hand it to `bayesjudge.side_by_side`.
+        Of ``prevalence``, and of what `build_model` names beside it. ``VoteRegression`` answers for
+        these items; the others for the process behind them, and for these items with
+        ``estimate(target="items")``.
 
     Raises
     ------
     InputError
-        Where the model cannot be had from these votes.
+        If the model does not suit these votes, or a setting is out of range.
     """
-    from dataclasses import replace
-
     from bayesjudge.core.sampling import sample
 
-    _require(votes, model, missing, nodes)
-    rates = ("share", "confusion") if votes.n_classes > 2 else _RATES
-    classes = model in ("dawid_skene", "correlated")
-    quantities = rates if classes else ("prevalence",)
+    chosen = chosen_model(votes, model)
+    assumptions, cautions = check_assumptions(votes, *chosen._assumptions)
+    settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
+    settings |= {"target_accept": target_accept, "random_seed": random_seed}
     sampled = sample(
-        build_model(votes, priors, model=model, missing=missing, nodes=nodes),
+        chosen._build(votes),
         data=votes,
-        priors=priors,
-        quantities=quantities,
-        room="panel",
-        method=METHODS[model],
-        source=SOURCES[model],
-        options={"model": model, "missing": missing, "nodes": nodes},
-        assumptions=(*ASSUMPTIONS[model], f"priors: {priors}"),
-        cautions=tuple(c for c in cautions_of(votes) if c.name in AGAINST[model]),
-        random_seed=random_seed,
-        **({"target_accept": 0.95} if model == "bias_pooling" else {}) | sampling,
+        spec=chosen,
+        quantities=chosen._quantities(votes),
+        method=chosen._method,
+        source=chosen._source,
+        assumptions=assumptions,
+        cautions=cautions,
+        target=chosen._target,
+        strict=strict,
+        progress=progress,
+        **settings,
     )
-    if model == "correlated":
-        from bayesjudge.panel.predictive import quadrature_cautions
-
-        return replace(sampled, cautions=(*sampled.cautions, *quadrature_cautions(sampled)))
-    return sampled
+    return replace(sampled, cautions=(*sampled.cautions, *chosen._cautions(sampled)))
 
 
-def _require(votes: Votes, model: str, missing: str, nodes: int) -> None:
+def chosen_model(votes: Votes, model: PanelModel | None) -> PanelModel:
+    """The model, or the default one."""
+    chosen = default_model(votes) if model is None else model
     with checking("panel.fit") as require:
-        require(model in METHODS, f"model={model!r}, expected one of {list(METHODS)}")
-        require(missing in ("skip", "response"), f"missing={missing!r}: skip or response")
-        require(5 <= nodes <= 200, f"nodes={nodes}, expected 5 to 200")
         require(
-            votes.n_classes == 2 or model == "dawid_skene",
-            f"model={model!r} needs pass and fail, got {votes.n_classes} classes; "
-            "use model='dawid_skene'",
+            isinstance(chosen, PanelModel),
+            f"model={chosen!r}: expected a model of bayesjudge.panel, for example "
+            "panel.DawidSkene() or panel.BiasPooling()",
         )
-        require(
-            (votes.truth != NONE).any() or model in ("dawid_skene", "correlated"),
-            f"model={model!r} learns from labelled items, and there are none; label some",
-        )
+    return chosen

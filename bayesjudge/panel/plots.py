@@ -1,4 +1,4 @@
-"""Pictures of a panel. They draw what results hold, and compute nothing new."""
+"""Plots: they take results, draw on `ax`, return it and compute nothing."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.plots import new_axes, plot_intervals
 from bayesjudge.core.report import side_by_side
-from bayesjudge.core.estimate import Estimate
-from bayesjudge.panel.checks import vote_correlation
+from bayesjudge.panel.checks import correlate_votes
 from bayesjudge.panel.data import Votes
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def plot_generators(
     *results : Estimate or Fit
         For example `panel_mean`, `voting` and a fit, all with the same `ci_prob`.
     truth : mapping of str to float, optional
-        True prevalence by generator, where it is known; a dashed line.
+        True prevalence by generator, if it is known; a dashed line.
     ci_prob : float, default 0.95
         Probability of the intervals.
     ax : matplotlib.axes.Axes, optional
@@ -48,21 +48,21 @@ def plot_generators(
         One row a generator and method.
     """
     table = side_by_side(*results, ci_prob=ci_prob)
-    rows = table[table["quantity"].str.startswith("prevalence[")]
-    rows = rows.assign(quantity=rows["quantity"].str[len("prevalence[") : -1])
-    ax = plot_intervals(rows, truth=dict(truth or {}), ax=ax)
+    known: dict[str | tuple[Any, ...], float] = {}
+    known |= {("prevalence", name): share for name, share in (truth or {}).items()}
+    ax = plot_intervals(table[table["quantity"] == "prevalence"], truth=known, ax=ax)
     ax.set_xlabel(f"prevalence ({ci_prob:.0%} intervals)")
     return ax
 
 
-def plot_judges(fit: Fit, *, ci_prob: float = 0.9, ax: Axes | None = None) -> Axes:
+def plot_judges(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> Axes:
     """Draw each judge in the plane of specificity and sensitivity, with its posterior's contour.
 
     Parameters
     ----------
     fit : Fit
-        With sensitivity and specificity: ``model="dawid_skene"`` or ``"correlated"``.
-    ci_prob : float, default 0.9
+        With sensitivity and specificity: of `PooledDawidSkene`, `DawidSkene` or `Correlated`.
+    ci_prob : float, default 0.95
         Posterior probability inside each contour, of a normal distribution on the logit scale.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
@@ -75,11 +75,11 @@ def plot_judges(fit: Fit, *, ci_prob: float = 0.9, ax: Axes | None = None) -> Ax
     Raises
     ------
     InputError
-        Where the fit has no sensitivity.
+        If the fit has no sensitivity.
     """
     with checking("panel.plot_judges") as require:
         has = "sensitivity" in fit.idata["posterior"]
-        require(has, "needs a fit with model='dawid_skene' or 'correlated' of two classes")
+        require(has, "needs a fit of PooledDawidSkene, DawidSkene or Correlated")
     ax = ax or new_axes(7.5 if len(fit.data.judges) > FEW_NAMES else 6.0, 5.5)
     both = np.stack([fit.draws("specificity"), fit.draws("sensitivity")])
     draws = np.log(both) - np.log1p(-both)
@@ -125,12 +125,12 @@ def plot_correlation(votes: Votes, *, truth: int = 0, ax: Axes | None = None) ->
     Returns
     -------
     matplotlib.axes.Axes
-        A matrix, blue where judges vote alike and red where they vote against each other; judges
+        A matrix, blue if judges vote alike and red if they vote against each other; judges
         who err independently leave it white.
     """
     size = len(votes.judges)
     ax = ax or new_axes(0.42 * size + 2.6, 0.42 * size + 1.6)
-    values = vote_correlation(votes, truth).copy()
+    values = correlate_votes(votes, truth).copy()
     np.fill_diagonal(values, np.nan)
     image = ax.imshow(values, cmap="RdBu", vmin=-1, vmax=1)
     ax.set_xticks(np.arange(size), votes.judges, rotation=90, fontsize=8)
@@ -164,7 +164,7 @@ def plot_labelling(curve: pd.DataFrame, *, value: str = "error", ax: Axes | None
     Raises
     ------
     InputError
-        Where a column is missing.
+        If a column is missing.
     """
     with checking("panel.plot_labelling") as require:
         missing = {"strategy", "labels", value} - set(curve.columns)

@@ -1,28 +1,34 @@
-"""Checks of a sampled model: do its draws reproduce the votes, and is its integral exact?"""
+"""Predictive checks: votes drawn from priors, and from a sampled model, beside those observed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit, logsumexp
+from scipy.special import expit
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.estimate import Caution
+from bayesjudge.panel._likelihood import logits_from, logits_of
+from bayesjudge.panel._summaries import Summary
 from bayesjudge.panel.checks import correlate
-from bayesjudge.panel.data import NONE, Votes
+from bayesjudge.panel.data import MISSING, Votes
+from bayesjudge.panel.model import chosen_model
+from bayesjudge.panel.models._base import PanelModel
+from bayesjudge.panel.models.bias_pooling import BiasPooling
+from bayesjudge.panel.models.dawid_skene import Correlated, DawidSkene, PooledDawidSkene
+from bayesjudge.panel.models.vote_regression import VoteRegression, labelled_patterns
+from bayesjudge.panel.voting import true_prevalence
 
-#: Doubling the nodes must not change the log-likelihood by more than this.
-NODE_TOLERANCE = 0.1
+#: Of this many prior draws each statistic has a distribution.
+DRAWS = 200
 #: Rows that a predictive check simulates at most; of a longer table it takes a random sample.
 MOST_ITEMS = 5000
 
 
 def dependence_check(fit: Fit, *, replicates: int = 200, random_seed: Any = None) -> pd.DataFrame:
-    """Compare how the judges' votes hang together with what the model expects.
+    """Compare the correlation of the judges' votes with what the model expects.
 
     The statistic is the mean correlation of two judges' votes: among items that people call bad,
     among those they call good, and among all. Given the truth, a model with independent errors
@@ -32,7 +38,7 @@ def dependence_check(fit: Fit, *, replicates: int = 200, random_seed: Any = None
     Parameters
     ----------
     fit : Fit
-        From `fit` with ``model="dawid_skene"`` or ``"correlated"``, of two classes.
+        Of `PooledDawidSkene`, `DawidSkene` or `Correlated`.
     replicates : int, default 200
         Posterior draws to simulate from.
     random_seed : int or numpy.random.Generator, optional
@@ -43,32 +49,32 @@ def dependence_check(fit: Fit, *, replicates: int = 200, random_seed: Any = None
     pandas.DataFrame
         Index ``items`` ("bad", "good", "all"); ``observed`` and ``expected`` mean correlation, the
         95 % range ``low`` and ``high`` of the expected, ``p_value``: the share of replicates that
-        reach the observed, and ``rejected``. Where no two judges' votes vary there is no
+        reach the observed, and ``rejected``. If no two judges' votes vary there is no
         correlation: ``nan``, and no rejection; replicates without one are left out.
 
     Raises
     ------
     InputError
-        Where the fit is of another model.
+        If the fit is of another model.
     """
-    votes, model = fit.data, fit.options.get("model")
+    votes, spec = fit.data, fit.spec
     with checking("panel.dependence_check") as require:
         require(
-            model in ("dawid_skene", "correlated") and votes.n_classes == 2,
-            f"needs a fit with model='dawid_skene' or 'correlated' of two classes, got {model!r}",
+            isinstance(spec, PooledDawidSkene | DawidSkene),
+            f"needs a fit of PooledDawidSkene, DawidSkene or Correlated, got {type(spec).__name__}",
         )
         require(replicates >= 20, f"replicates={replicates}, at least 20 are needed")
     rng = np.random.default_rng(random_seed)
     given, truth, generator = expanded(votes, rng)
-    observed = _statistics(given, truth)
+    observed = _correlations(given, truth)
     posterior = {name: fit.draws(name) for name in ("prevalence", "sensitivity", "specificity")}
-    if model == "correlated":
+    if isinstance(spec, Correlated):
         posterior |= {"effect": fit.draws("shared_effect"), "logits": logits_of(fit)}
     size = len(posterior["prevalence"])
     drawn = []
     for s in rng.choice(size, replicates, replace=size < replicates):
         draw = {name: values[s] for name, values in posterior.items()}
-        drawn.append(_statistics(replicate(draw, given, truth, generator, rng), truth))
+        drawn.append(_correlations(replicate(draw, given, truth, generator, rng), truth))
     rows = {}
     for name in observed:
         values = np.array([one[name] for one in drawn])
@@ -83,126 +89,8 @@ def dependence_check(fit: Fit, *, replicates: int = 200, random_seed: Any = None
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("items")
 
 
-def logits_of(fit: Fit) -> np.ndarray:
-    """Logit of a pass by judge and truth for each draw, where judges are alike.
-
-    Parameters
-    ----------
-    fit : Fit
-        With judges drawn from a population.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_draws, n_judges, 2)
-        For an item on which the shared effect is 0.
-    """
-    return logits_from({name: fit.draws(name) for name in ("discrimination", "leaning")})
-
-
-def logits_from(draws: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Logit of a pass by judge and truth from what describes judges that are alike.
-
-    Parameters
-    ----------
-    draws : mapping of str to numpy.ndarray
-        ``discrimination`` (its logarithm) and ``leaning``, shape (n_draws, n_judges).
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_draws, n_judges, 2)
-        As of `logits_of`.
-    """
-    half = np.exp(draws["discrimination"]) / 2
-    return np.stack([draws["leaning"] - half, draws["leaning"] + half], axis=-1)
-
-
-def quadrature_cautions(fit: Fit) -> tuple[Caution, ...]:
-    """Double the nodes of the quadrature, and see whether the log-likelihood changes.
-
-    Parameters
-    ----------
-    fit : Fit
-        With ``model="correlated"``.
-
-    Returns
-    -------
-    tuple of Caution
-        Empty, or one ``too-few-nodes``.
-    """
-    nodes = fit.options["nodes"]
-    effects = fit.draws("shared_effect")
-    # the draw with the largest effect is the hardest to integrate
-    s = int(np.argmax(effects.max(axis=1)))
-    draw = (logits_of(fit)[s], effects[s], fit.draws("prevalence")[s])
-    once, twice = (log_likelihood(fit.data, *draw, n) for n in (nodes, 2 * nodes))
-    if abs(once - twice) <= NODE_TOLERANCE:
-        return ()
-    text = (
-        f"with {2 * nodes} instead of {nodes} nodes the log-likelihood changes by "
-        f"{abs(once - twice):.2f} where the shared effect is largest "
-        f"({effects[s].max():.1f}); fit again with nodes={2 * nodes}"
-    )
-    return (Caution("too-few-nodes", text),)
-
-
-def log_likelihood(
-    votes: Votes, logits: np.ndarray, effect: np.ndarray, prevalence: np.ndarray, nodes: int
-) -> float:
-    """Log-likelihood of the model with a shared effect, in NumPy.
-
-    Parameters
-    ----------
-    votes : Votes
-        With two classes; missing votes are skipped.
-    logits : numpy.ndarray, shape (n_judges, 2)
-        Logit of a pass, on bad and on good items.
-    effect : numpy.ndarray, shape (2,)
-        Standard deviation of the shared effect.
-    prevalence : numpy.ndarray, shape (n_generators,)
-        Share of good items.
-    nodes : int
-        Points of the quadrature.
-
-    Returns
-    -------
-    float
-        Summed over items.
-    """
-    points, weights = np.polynomial.hermite_e.hermegauss(nodes)
-    # the smallest weights of many nodes are 0 in floating point, and may be
-    with np.errstate(divide="ignore"):
-        log_weight = np.log(weights / weights.sum())
-    at = logits[:, :, None] + effect[:, None] * points
-    passed = (votes.votes == 1).astype(float)
-    failed = (votes.votes == 0).astype(float)
-    judge = votes.judge_of_column
-    log_share = np.stack([np.log1p(-prevalence), np.log(prevalence)], axis=1)[votes.generator]
-    by_class = []
-    for truth in (0, 1):
-        up, down = -np.logaddexp(0, -at[judge, truth]), -np.logaddexp(0, at[judge, truth])
-        joint = logsumexp(passed @ up + failed @ down + log_weight, axis=1)
-        denied = (votes.truth != NONE) & (votes.truth != truth)
-        by_class.append(np.where(denied, -np.inf, joint + log_share[:, truth]))
-    return float(np.logaddexp(*by_class) @ votes.count)
-
-
 def expanded(votes: Votes, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Write one row an item, of the first vote of each judge.
-
-    Parameters
-    ----------
-    votes : Votes
-        With two classes.
-    rng : numpy.random.Generator
-        Chooses the items, where there are too many.
-
-    Returns
-    -------
-    given : numpy.ndarray, shape (n_items, n_judges)
-        Votes.
-    truth, generator : numpy.ndarray, shape (n_items,)
-        Of each item.
-    """
+    """Write one row an item, of the first vote of each judge."""
     first = [int(np.argmax(votes.judge_of_column == j)) for j in range(len(votes.judges))]
     rows = np.repeat(np.arange(len(votes.count)), votes.count)
     if rows.size > MOST_ITEMS:
@@ -210,7 +98,7 @@ def expanded(votes: Votes, rng: np.random.Generator) -> tuple[np.ndarray, np.nda
     return votes.votes[rows][:, first], votes.truth[rows], votes.generator[rows]
 
 
-def _statistics(given: np.ndarray, truth: np.ndarray) -> dict[str, float]:
+def _correlations(given: np.ndarray, truth: np.ndarray) -> dict[str, float]:
     found = {}
     for name, rows in (
         ("bad", truth == 0),
@@ -231,25 +119,8 @@ def replicate(
     generator: np.ndarray,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Draw votes anew for the same items, with the same votes missing.
-
-    Parameters
-    ----------
-    draw : dict of str to numpy.ndarray
-        ``prevalence``, ``sensitivity`` and ``specificity``; or ``effect`` and ``logits``.
-    given : numpy.ndarray, shape (n_items, n_judges)
-        Votes; where one is missing, none is drawn.
-    truth, generator : numpy.ndarray, shape (n_items,)
-        Of each item; an unknown truth is drawn.
-    rng : numpy.random.Generator
-        Of the draws.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_items, n_judges)
-        Votes.
-    """
-    good = np.where(truth == NONE, rng.random(len(truth)) < draw["prevalence"][generator], truth)
+    """Draw votes anew for the same items, with the same votes missing."""
+    good = np.where(truth == MISSING, rng.random(len(truth)) < draw["prevalence"][generator], truth)
     if "effect" in draw:
         shift = rng.standard_normal(len(truth)) * draw["effect"][good.astype(int)]
         chance = expit(draw["logits"].T[good.astype(int)] + shift[:, None])
@@ -257,4 +128,155 @@ def replicate(
         rates = np.stack([1 - draw["specificity"], draw["sensitivity"]])
         chance = rates[good.astype(int)]
     passed = (rng.random(chance.shape) < chance).astype(np.int8)
-    return np.where(given == NONE, NONE, passed)
+    return np.where(given == MISSING, MISSING, passed)
+
+
+def check_prior(
+    votes: Votes, model: PanelModel | None = None, *, random_seed: Any = None
+) -> pd.DataFrame:
+    """Compare the votes with votes drawn from the priors: prior-data conflict.
+
+    Parameters
+    ----------
+    votes : Votes
+        Sizes, and the votes that are missing, are taken over by what is drawn.
+    model : PooledDawidSkene, DawidSkene, MulticlassDawidSkene, Correlated, BiasPooling or \
+VoteRegression, optional
+        As for `fit`.
+    random_seed : int or numpy.random.Generator, optional
+        Same seed, same table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a statistic: ``statistic`` and ``generator`` (or ``vote``), ``observed``, the
+        prior's 95 % range ``low`` to ``high``, ``below`` (share of draws below the observed) and
+        ``surprising``, if it lies outside the range. ``pass_rate`` is the mean vote; ``agreement``
+        how often two judges agree, over all items; of `BiasPooling` also ``pass_rate -
+        share_good``; with more classes ``vote_share``; of `VoteRegression`, which does not model
+        votes, ``share_good`` of the labelled items.
+
+    Raises
+    ------
+    InputError
+        If the model does not suit these votes, or there is nothing to compare.
+    """
+    observed, drawn = prior_statistics(votes, model, np.random.default_rng(random_seed))
+    rows = []
+    for (name, dim, label), value in observed.items():
+        low, high = np.nanquantile(drawn[name, dim, label], [0.025, 0.975])
+        below = float(np.mean(drawn[name, dim, label] < value))
+        where = {dim: label} if dim else {}
+        found = {"observed": value, "low": low, "high": high, "below": below}
+        rows.append({"statistic": name, **where, **found, "surprising": not low <= value <= high})
+    table = pd.DataFrame(rows)
+    dims = [dim for dim in ("generator", "vote") if dim in table]
+    table[dims] = table[dims].fillna("")
+    return table
+
+
+#: A statistic's name with a dimension and the coordinate there, both empty if it has none.
+Key = tuple[str, str, str]
+Statistics = tuple[dict[Key, float], dict[Key, np.ndarray]]
+
+
+def prior_statistics(
+    votes: Votes, model: PanelModel | None, rng: np.random.Generator
+) -> Statistics:
+    """Statistics of the votes, and of votes drawn from the priors."""
+    from bayesjudge.core.predictive import prior_draws
+
+    chosen = chosen_model(votes, model)
+    tree = prior_draws(chosen._build(votes), rng, DRAWS)
+    prior = {str(name): values.to_numpy()[0] for name, values in tree["prior"].data_vars.items()}
+    if isinstance(chosen, VoteRegression):
+        observed, drawn = _labels(votes, tree)
+    elif isinstance(chosen, BiasPooling):
+        observed, drawn = _rates(votes, prior)
+    elif votes.n_classes > 2:
+        observed, drawn = _classes(votes, prior)
+    else:
+        observed, drawn = _patterns(votes, prior, rng)
+    with checking("panel.check_prior") as require:
+        require(bool(observed), "there is nothing to compare; label some items")
+    return observed, drawn
+
+
+def _patterns(votes: Votes, prior: dict[str, np.ndarray], rng: np.random.Generator) -> Statistics:
+    """Draw votes item by item."""
+    given, truth, generator = expanded(votes, rng)
+    nobody = np.full(len(truth), MISSING)
+    names = ["prevalence", "sensitivity", "specificity"]
+    if "shared_effect" in prior:
+        prior |= {"effect": prior["shared_effect"], "logits": logits_from(prior)}
+        names += ["effect", "logits"]
+    observed = _statistics(given, generator, votes)
+    drawn = [
+        _statistics(
+            replicate({name: prior[name][s] for name in names}, given, nobody, generator, rng),
+            generator,
+            votes,
+        )
+        for s in range(DRAWS)
+    ]
+    return observed, {name: np.array([one[name] for one in drawn]) for name in observed}
+
+
+def _statistics(given: np.ndarray, generator: np.ndarray, votes: Votes) -> dict[Key, float]:
+    there, passed = given != MISSING, given == 1
+    found: dict[Key, float] = {}
+    for i, name in enumerate(votes.generators):
+        mine = generator == i
+        if there[mine].any():
+            found["pass_rate", "generator", name] = float(passed[mine].sum() / there[mine].sum())
+    voted, passes = there.sum(axis=1), passed.sum(axis=1)
+    pairs = voted * (voted - 1)
+    fails = voted - passes
+    if pairs.any():
+        agreed = passes * (passes - 1) + fails * (fails - 1)
+        found["agreement", "", ""] = float(agreed.sum() / pairs.sum())
+    return found
+
+
+def _classes(votes: Votes, prior: dict[str, np.ndarray]) -> Statistics:
+    """Compute shares of each vote; items are many, so that their own luck is left out."""
+    tally = votes.tally().sum(axis=(0, 1, 2))[: votes.n_classes]
+    observed = tally / tally.sum()
+    weight = votes.items / votes.items.sum()
+    share = np.einsum("sgk,g->sk", prior["share"], weight)
+    expected = np.einsum("sk,sjkr->sr", share, prior["confusion"])[:, : votes.n_classes]
+    expected = expected / expected.sum(axis=1, keepdims=True)
+    names: list[Key] = [("vote_share", "vote", c) for c in votes.classes]
+    return (
+        dict(zip(names, observed.tolist(), strict=True)),
+        dict(zip(names, expected.T, strict=True)),
+    )
+
+
+def _rates(votes: Votes, prior: dict[str, np.ndarray]) -> Statistics:
+    """Pass rates of the panel, and the bias if labels show it."""
+    rate, truth = Summary.of(votes).rate, true_prevalence(votes)
+    observed, drawn = {}, {}
+    for i, name in enumerate(votes.generators):
+        observed["pass_rate", "generator", name] = float(rate[i])
+        drawn["pass_rate", "generator", name] = prior["pass_rate"][:, i]
+        if not np.isnan(truth[i]):
+            observed["pass_rate - share_good", "generator", name] = float(rate[i] - truth[i])
+            drawn["pass_rate - share_good", "generator", name] = (
+                prior["pass_rate"][:, i] - prior["prevalence"][:, i]
+            )
+    return observed, drawn
+
+
+def _labels(votes: Votes, tree: Any) -> Statistics:
+    """Shares of good ones among labelled items, given their votes."""
+    rows, n, _ = labelled_patterns(votes)
+    drawn_good = tree["prior_predictive"]["labelled_good"].to_numpy()[0]
+    truth = true_prevalence(votes)
+    observed, drawn = {}, {}
+    for i, name in enumerate(votes.generators):
+        mine = votes.generator[rows] == i
+        if mine.any():
+            observed["share_good", "generator", name] = float(truth[i])
+            drawn["share_good", "generator", name] = drawn_good[:, mine].sum(axis=1) / n[mine].sum()
+    return observed, drawn

@@ -27,7 +27,7 @@ class Repaired:
     Parameters
     ----------
     values : pandas.Series
-        What to use; empty where nothing could be made of a value.
+        What to use; empty if nothing could be made of a value.
     changes : pandas.DataFrame
         One row a distinct change: ``found``, ``made``, ``why``, ``times``.
     """
@@ -64,7 +64,7 @@ def repair_labels(
     Raises
     ------
     InputError
-        Where one spelling stands for two labels.
+        If one spelling stands for two labels.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def align_texts(
     """Find for each text that a judge repeated the text that it was given.
 
     Judges quote what they judge, and misquote. A text is matched with the most similar one (by
-    rapidfuzz's ratio), where the similarity is at least `least`; where lines are given, among the
+    rapidfuzz's ratio), if the similarity is at least `least`; if lines are given, among the
     texts of the same line first, a range such as "2-3" counting as its exact self and then as its
     first line.
 
@@ -114,14 +114,14 @@ def align_texts(
     Returns
     -------
     Repaired
-        Positions in `expected`, empty where nothing is similar enough, and what changed.
+        Positions in `expected`, empty if nothing is similar enough, and what changed.
 
     Raises
     ------
     InputError
-        Where lengths differ or `least` is out of range.
+        If lengths differ or `least` is out of range.
     ImportError
-        Where rapidfuzz is not installed; the message says how to install it.
+        If rapidfuzz is not installed; the message says how to install it.
 
     References
     ----------

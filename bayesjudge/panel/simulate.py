@@ -53,7 +53,7 @@ def simulate(
     Raises
     ------
     InputError
-        Where a rate is not in [0, 1], or sizes do not fit.
+        If a rate is not in [0, 1], or sizes do not fit.
 
     Examples
     --------
@@ -99,18 +99,7 @@ def _long(vote: np.ndarray, truth: np.ndarray, generator: str) -> pd.DataFrame:
 
 
 def judge_name(index: int) -> str:
-    """Name judges a, b, …, z, j27, j28 and so on.
-
-    Parameters
-    ----------
-    index : int
-        From 0 on.
-
-    Returns
-    -------
-    str
-        A name.
-    """
+    """Name judges a, b, …, z, j27, j28 and so on."""
     return chr(ord("a") + index) if index < 26 else f"j{index + 1}"
 
 

@@ -8,10 +8,9 @@ from typing import Literal
 import numpy as np
 
 from bayesjudge.core.errors import checking
-from bayesjudge.panel.data import NONE, Votes
+from bayesjudge.panel.data import MISSING, Votes
 
 Kind = Literal["at_least_valid", "veto", "majority"]
-SOURCE = "Jain et al. (2025), Beyond Consensus, Section 4"
 
 
 @dataclass(frozen=True)
@@ -21,10 +20,10 @@ class VotingRule:
     Parameters
     ----------
     kind : {"at_least_valid", "veto", "majority"}
-        ``"at_least_valid"``: valid where at least `threshold` judges say so. A missing vote is not
-        a vote for valid, so that it counts against the item. ``"veto"``: invalid where at least
+        ``"at_least_valid"``: valid if at least `threshold` judges say so. A missing vote is not
+        a vote for valid, so that it counts against the item. ``"veto"``: invalid if at least
         `threshold` judges say so. A missing vote is not a veto, so that it counts for the item.
-        ``"majority"``: valid where more than half of the votes given say so; a missing vote counts
+        ``"majority"``: valid if more than half of the votes given say so; a missing vote counts
         for neither side, and an item without a majority (a tie, or no vote) is invalid.
     threshold : int, optional
         Number of votes, 1 or more; the majority has none.
@@ -32,12 +31,12 @@ class VotingRule:
     Raises
     ------
     InputError
-        Where the kind is unknown, or the threshold is missing or out of range.
+        If the kind is unknown, or the threshold is missing or out of range.
 
     Examples
     --------
     >>> print(VotingRule("veto", 4))
-    invalid where at least 4 judges say so
+    invalid if at least 4 judges say so
     """
 
     kind: Kind
@@ -57,54 +56,23 @@ class VotingRule:
 
     def __str__(self) -> str:
         if self.kind == "majority":
-            return "valid where most of the votes given say so"
+            return "valid if most of the votes given say so"
         word = "invalid" if self.kind == "veto" else "valid"
-        return f"{word} where at least {self.threshold} judges say so"
+        return f"{word} if at least {self.threshold} judges say so"
 
 
 def require_binary(votes: Votes, what: str) -> None:
-    """Raise unless there are two classes.
-
-    Parameters
-    ----------
-    votes : Votes
-        Of any classes.
-    what : str
-        What needs two, for the message.
-
-    Raises
-    ------
-    InputError
-        Where there are more.
-    """
+    """Raise unless there are two classes."""
     with checking(what) as require:
         require(
             votes.n_classes == 2,
-            f"needs pass and fail, got {votes.n_classes} classes; use dawid_skene_em or fit, or "
-            "say which class passes (pass_value=)",
+            f"needs pass and fail, got {votes.n_classes} classes; use dawid_skene_em or "
+            "MulticlassDawidSkene, or say which class passes (pass_value=)",
         )
 
 
 def verdicts(votes: Votes, rule: VotingRule) -> np.ndarray:
-    """Apply a rule to every distinct pattern.
-
-    Parameters
-    ----------
-    votes : Votes
-        With two classes.
-    rule : VotingRule
-        What to apply.
-
-    Returns
-    -------
-    numpy.ndarray of bool, shape (n_cells,)
-        Whether the rule calls the item valid.
-
-    Raises
-    ------
-    InputError
-        Where there are more than two classes.
-    """
+    """Apply a rule to every distinct pattern."""
     require_binary(votes, "panel.VotingRule")
     valid = (votes.votes == 1).sum(axis=1)
     invalid = (votes.votes == 0).sum(axis=1)
@@ -128,12 +96,12 @@ def ensemble_rates(votes: Votes, rule: VotingRule) -> tuple[float, float]:
     Returns
     -------
     sensitivity, specificity : float
-        ``nan`` where no labelled item is good, or none is bad.
+        ``nan`` if no labelled item is good, or none is bad.
 
     Raises
     ------
     InputError
-        Where there are more than two classes.
+        If there are more than two classes.
     """
     passed = verdicts(votes, rule)
     with np.errstate(invalid="ignore"):
@@ -146,38 +114,14 @@ def ensemble_rates(votes: Votes, rule: VotingRule) -> tuple[float, float]:
 
 
 def prevalence_by(votes: Votes, passed: np.ndarray) -> np.ndarray:
-    """Share of each generator's items that `passed` marks.
-
-    Parameters
-    ----------
-    votes : Votes
-        The items.
-    passed : numpy.ndarray of bool or float, shape (n_cells,)
-        What to average.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_generators,)
-        Shares; ``nan`` for a generator without items.
-    """
+    """Share of each generator's items that `passed` marks."""
     size = len(votes.generators)
     with np.errstate(invalid="ignore"):
         return np.bincount(votes.generator, votes.count * passed, size) / votes.items
 
 
 def true_prevalence(votes: Votes) -> np.ndarray:
-    """Share of good ones among each generator's labelled items.
-
-    Parameters
-    ----------
-    votes : Votes
-        With two classes.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_generators,)
-        ``nan`` where no item is labelled.
-    """
+    """Share of good ones among each generator's labelled items."""
     labelled = votes.labelled
     with np.errstate(invalid="ignore"):
         return labelled[:, 1] / labelled.sum(axis=1)
@@ -198,12 +142,12 @@ def choose_threshold(votes: Votes, kind: Literal["at_least_valid", "veto"] = "ve
     Returns
     -------
     VotingRule
-        Of the lowest threshold where several are equally good.
+        Of the lowest threshold if several are equally good.
 
     Raises
     ------
     InputError
-        Where no item is labelled, or there are more than two classes.
+        If no item is labelled, or there are more than two classes.
 
     References
     ----------
@@ -211,8 +155,8 @@ def choose_threshold(votes: Votes, kind: Literal["at_least_valid", "veto"] = "ve
     """
     require_binary(votes, "panel.choose_threshold")
     with checking("panel.choose_threshold") as require:
-        require((votes.truth != NONE).any(), "no item is labelled; name a threshold yourself")
-    known = votes.truth != NONE
+        require((votes.truth != MISSING).any(), "no item is labelled; name a threshold yourself")
+    known = votes.truth != MISSING
     size = len(votes.generators)
     n = np.bincount(votes.generator[known], votes.count[known], size)
     truth = true_prevalence(votes)

@@ -128,7 +128,7 @@ def _weak(counts: Counts) -> Iterator[Caution]:
             yield Caution(
                 "no-labels",
                 f"no item has a human label{where}: only a model that borrows the judge's rates "
-                "from the other systems (pooling='partial') has an answer, and a wide one",
+                "from the other systems (PooledErrorRates()) has an answer, and a wide one",
             )
         elif n1 == 0 or n0 == 0:
             yield Caution(

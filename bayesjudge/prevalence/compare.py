@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ from bayesjudge.prevalence.closed_form import (
 )
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.exact import exact
-from bayesjudge.prevalence.labelling import DESIGNS
+from bayesjudge.prevalence.labelling import DESIGNS, LabelDesign
 from bayesjudge.prevalence.model import PredictiveValues, PrevalenceModel
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def compare(
     fit : Fit, optional
         A sampled posterior to add.
     model : ErrorRates or PredictiveValues, optional
-        Of the posterior by quadrature; flat priors by default.
+        Of the posterior by quadrature; by default that of `fit`, or flat priors.
     ci_prob : float, default 0.95
         Coverage that the intervals aim at.
 
@@ -124,8 +124,8 @@ def compare(
         ``value``, ``low``, ``high``, ``width``, ``interval``; ``assumes``, in words; ``suited``,
         whether the declared label design grants it; ``contradicted_by``, the names of the cautions
         that contradict it; ``mc_errors``, by how many Monte Carlo errors the sampled mean is off
-        the exact one (separate rates; beyond 4 one of them is wrong). Closed forms that refuse are
-        not there.
+        the exact one of the same model (separate rates; beyond 4 one is wrong). Closed forms
+        that refuse are not there.
 
     Raises
     ------
@@ -140,12 +140,14 @@ def compare(
     [False, True]
     """
     results = list(closed_forms(counts, ci_prob=ci_prob, mismatched=True))
-    made = None if counts.propensity is not None else exact(counts, model, ci_prob=ci_prob)
+    same = fit is not None and not fit.spec._pools and model in (None, fit.spec)
+    model = fit.spec if same else model
+    made = exact(counts, model, ci_prob=ci_prob) if counts.has_quadrature else None
     results += [one for one in (made, fit and fit.estimate(ci_prob=ci_prob)) if one is not None]
     answer = OVERALL if counts.dim == "stratum" else "prevalence"
     table = compare_results(*(one.only(answer) for one in results), ci_prob=ci_prob)
     table["mc_errors"] = np.nan
-    if fit is not None and made is not None and not fit.spec._pools and answer == "prevalence":
+    if same and made is not None and answer == "prevalence":
         table.loc[table["method"] == fit.method, "mc_errors"] = _mc_errors(fit, made)
     return table
 
@@ -200,15 +202,23 @@ def compare_designs(
         known = counts.propensity is not None
         require(not known, "labels have known propensities: no other design describes them")
     tables = []
+    for design, made in designs_of(counts, model, ci_prob=ci_prob):
+        table = made.table
+        table.insert(0, "calibration", design.name)
+        table.insert(1, "declared", design.name == counts.design.name)
+        table.insert(2, "assumes", design.meaning)
+        tables.append(table.assign(width=table["high"] - table["low"]))
+    return pd.concat(tables, ignore_index=True)
+
+
+def designs_of(
+    counts: Counts, model: PrevalenceModel | None, *, ci_prob: float
+) -> Iterator[tuple[LabelDesign, Estimate]]:
+    """Each label design with the exact posterior that it would give; see `compare_designs`."""
     for name in PLAIN:
         assumed = replace(counts, calibration=name)
         suits = model is not None and isinstance(model, PredictiveValues) == assumed.predictive
-        made = exact(assumed, model if suits else None, ci_prob=ci_prob).table
-        made.insert(0, "calibration", name)
-        made.insert(1, "declared", name == counts.design.name)
-        made.insert(2, "assumes", DESIGNS[name].meaning)
-        tables.append(made.assign(width=made["high"] - made["low"]))
-    return pd.concat(tables, ignore_index=True)
+        yield DESIGNS[name], exact(assumed, model if suits else None, ci_prob=ci_prob)
 
 
 def contrasts(fit: Fit, *, ci_prob: float = 0.95) -> pd.DataFrame:

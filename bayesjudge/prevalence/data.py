@@ -224,6 +224,11 @@ class Counts:
         return external or what in self.design.identifies
 
     @property
+    def has_quadrature(self) -> bool:
+        """Whether the posterior is known by quadrature: not of a design with its own likelihood."""
+        return self.propensity is None and self.design.likelihood is None
+
+    @property
     def shares(self) -> Any:
         """Share of each stratum among the items that the estimate is about."""
         items = np.asarray(self.test_n)

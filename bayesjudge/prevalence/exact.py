@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Interval, Quantity
-from bayesjudge.core.priors import BetaPrior
-from bayesjudge.prevalence import _formulas as formulas
 from bayesjudge.prevalence._boundary import depths_of, extended
 from bayesjudge.prevalence._quadrature import NotIntegrated, Posterior, posterior_of
 from bayesjudge.prevalence.cautions import OVERALL, cautions_of, contradictions, judged
-from bayesjudge.prevalence.closed_form import pass_rate, passes_of_all
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.model import (
     SOURCE,
@@ -57,8 +52,9 @@ def exact(
         ``prevalence`` as `fit` estimates it if systems are separate, without Monte Carlo error;
         of strata, with their ``overall_prevalence``. ``nan`` with a caution if a system has no
         labels (``no-labels``), two rules for the same integral disagree (``no-quadrature``), or
-        strata have priors of their own that would move their sum (``stratum-priors``: then `fit`
-        has an answer, whose strata share theirs). A caution ``contradiction`` says with which
+        priors that each stratum has of its own may move their sum (``stratum-priors``: unless
+        labels tell the prevalence or predictive values, and each of S strata has 100 S; `fit` has
+        an answer, since its strata share theirs). A caution ``contradiction`` says with which
         probability labels and verdicts as unlike as these would occur under the declared design
         and priors, if that is below one in a million; the numbers then describe a model that the
         data do not.
@@ -66,8 +62,8 @@ def exact(
     Raises
     ------
     InputError
-        Where `ci_prob` or `interval` is unknown, or labels have known propensities: the shares of
-        their classes are unknown too, which takes `fit`.
+        Where `ci_prob` or `interval` is unknown, labels have known propensities (the shares of
+        their classes are unknown too), or the design a likelihood of its own: both take `fit`.
 
     Notes
     -----
@@ -92,7 +88,8 @@ def exact(
     check_ci_prob(ci_prob)
     with checking("exact") as require:
         require(interval in INTERVALS, f"expected one of {list(INTERVALS)}, got {interval!r}")
-        require(counts.propensity is None, "known propensities have no quadrature; use fit")
+        kind = "known propensities" if counts.design.likelihood is None else counts.design.name
+        require(counts.has_quadrature, f"{kind}: no quadrature; use fit")
     model = model or (PredictiveValues() if counts.predictive else ErrorRates())
     with checking("exact") as require:
         model._suits_priors(counts, require)
@@ -109,7 +106,7 @@ def exact(
     quantities: dict[str, Any] = {"prevalence": Quantity.over(tuple(np.transpose(rows)), coords)}
     told = [*refused, *raised, *cautions_of(counts)]
     if counts.dim == "stratum":
-        refusal = _moved_by_priors(counts, model, posteriors)
+        refusal = _few_labels(counts)
         whole = (np.nan, np.nan, np.nan)
         if refusal is None:
             whole = _overall(counts, posteriors, ci_prob, interval)
@@ -197,69 +194,38 @@ def _overall(
     return mean, float(low[best]), float(high[best])
 
 
-#: Standard deviations by which priors of single strata may move the overall posterior mean.
-MOST = 0.5
+#: Labels that each stratum needs for an overall value, times the number of strata.
+LABELS_EACH = 100
 
 
-def _moved_by_priors(
-    counts: Counts, model: PrevalenceModel, posteriors: Sequence[Posterior | None]
-) -> Caution | None:
-    """Say so where the overall posterior mean is not where the data put it.
+def _few_labels(counts: Counts) -> Caution | None:
+    """Say so if the priors of single strata may move the overall value: by the labels' numbers.
 
-    The mean of each posterior is off the closed form that uses the same data, by its prior and by
-    its skewness: little, but in all strata to the same side, while the whole becomes more precise.
-    What these shifts add up to, less what one table would have of it, is compared with the standard
-    deviation of the whole.
+    A prior moves the posterior mean of a stratum with m labels by up to 1 / m, in all S strata to
+    the same side, while the standard deviation of the whole is about 1 / sqrt(S m): what priors add
+    up to is no more than a few tenths of it if m is 100 S. Rates that are inverted move it by more.
+    A rule that looked at what the posteriors say would select among tables, and those that it
+    answers would be covered too rarely.
     """
-    if None in posteriors:
-        return None  # another caution says so
-    found = [one for one in posteriors if one is not None]
-    mean, sd = np.array([(one.mean, one.sd) for one in found]).T
-    raw, bias = _raw_values(counts)
-    shift = mean - raw
-    for i, name in enumerate(counts.systems or ()):
-        if np.isnan(shift[i]):
-            shift[i] = _moved_by_more(*_of_system(counts, model, name), mean[i])
-    shares = counts.shares
-    moved = np.sum(shares * (1 - shares) * shift) + bias
-    deviations = moved / np.sqrt(np.sum((shares * sd) ** 2))
-    if abs(deviations) <= MOST:
+    strata = len(counts.systems or ())
+    if strata < 2:
         return None
+    wanted, subject = LABELS_EACH * strata, "each of the strata has priors of its own"
+    if not (counts.identifies("prevalence") or counts.identifies("predictive_values")):
+        why = "and labels that tell only the judge's errors let them move the overall value"
+    else:
+        labels = counts.labelled_n
+        if counts.predictive:
+            labels = 2 * np.minimum(counts.labelled_pass, labels - counts.labelled_pass)
+        if labels.min() >= wanted:
+            return None
+        half = ", half of them of either verdict" if counts.predictive else ""
+        why = (
+            "which are worth as much as labels: with "
+            f"{strata} strata it takes {wanted} labels in each{half}"
+        )
     return Caution(
         "stratum-priors",
-        f"no overall prevalence by quadrature: each of the {len(found)} strata has priors of its "
-        f"own, which together move the overall mean by about {deviations:+.1f} standard "
-        "deviations; use bayesjudge.prevalence.fit, whose strata share their priors "
-        "(pooling='partial'), or merge strata",
+        f"no overall prevalence by quadrature: {subject}, {why}; use bayesjudge.prevalence.fit, "
+        "whose strata share their priors (PooledErrorRates()), or merge strata",
     )
-
-
-def _raw_values(counts: Counts) -> tuple[np.ndarray, float]:
-    """Unclipped closed form of each stratum, and by how much the weighed sum is biased."""
-    if counts.external_labels is not None and counts.design.same_items:
-        return np.full(len(counts.shares), np.nan), 0.0  # no closed form uses all these labels
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if not counts.design.same_items:
-            good, hits, bad, caught = counts.rate_labels.values()
-            p, q0, q1 = pass_rate(counts), np.divide(caught, bad), np.divide(hits, good)
-            raw = np.where(q0 + q1 > 1, formulas.invert(p, q0, q1), np.nan)
-            bias = formulas.ratio_bias(counts.shares, p, q0, q1, bad, good)
-            return raw, float(np.nan_to_num(bias))
-        passes, items = passes_of_all(counts)
-        n1, n0 = counts.labelled_pass, counts.labelled_n - counts.labelled_pass
-        ppv, npv = np.divide(counts.correct_pass, n1), np.divide(counts.incorrect_fail, n0)
-        return passes / items * ppv + (1 - passes / items) * (1 - npv), 0.0
-
-
-def _moved_by_more(counts: Counts, model: PrevalenceModel, mean: float) -> float:
-    """By how much the mean moves with each prior counted twice: about as much as by the prior."""
-    values = {field.name: getattr(model, field.name) for field in fields(model)}
-    twice: dict[str, Any] = {
-        name: BetaPrior(2 * prior.alpha, 2 * prior.beta)
-        for name, prior in values.items()
-        if isinstance(prior, BetaPrior)
-    }
-    try:
-        return posterior_of(counts, replace(model, **twice)).mean - mean
-    except NotIntegrated:
-        return np.inf

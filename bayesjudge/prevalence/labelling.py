@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -40,7 +40,8 @@ class LabelDesign:
     """How the labelled items were chosen: it decides which estimators are right.
 
     A design that is not among `DESIGNS` is one more of these: hand it to ``calibration=`` in place
-    of a name.
+    of a name. A fit's file holds its name only, so put it into `DESIGNS` before such a fit is
+    saved or loaded.
 
     Parameters
     ----------
@@ -76,6 +77,11 @@ class LabelDesign:
     check: Callable[[Any], Iterator[Caution]] | None = None
 
     def __str__(self) -> str:
+        return self.name
+
+    @property
+    def _stored(self) -> str:
+        """What a fit's file holds."""
         return self.name
 
 
@@ -127,12 +133,13 @@ DESIGNS: dict[str, LabelDesign] = {
 }
 
 
-def design_of(calibration: object, known: tuple[str, ...] = tuple(DESIGNS)) -> LabelDesign:
+def design_of(calibration: object, known: Collection[str] = DESIGNS) -> LabelDesign:
     """Find the design that a user named."""
     if isinstance(calibration, LabelDesign):
         return calibration
-    if calibration not in known:
+    if calibration not in tuple(known):
         choices = "; ".join(f"{name!r}: {DESIGNS[name].meaning}" for name in known)
-        problem = f"calibration={calibration!r}: how were the labelled items chosen? {choices}"
+        problem = f"calibration={calibration!r}: how were the labelled items chosen? {choices}; one of your own: "
+        problem += "hand over the LabelDesign, or put it into bayesjudge.prevalence.DESIGNS"
         raise InputError("label design", [problem])
     return DESIGNS[str(calibration)]

@@ -118,9 +118,13 @@ class _PrevalenceModel(BayesianModel):
     def _depths(self, counts: Counts, name: str | None, draws: np.ndarray) -> tuple[float, float]:
         if not near_an_end(draws):
             return -np.inf, -np.inf
-        if self._pools:  # also a system that has no labels of its own
-            one = self if name is None else self.of_system(name)
-            return depths_in_draws(draws, one.prevalence)  # type: ignore[attr-defined]
+        one = self if name is None else self.of_system(name)
+        prior = getattr(one, "prevalence", None)
+        own_likelihood = counts.design.likelihood is not None
+        if prior is not None and (self._pools or own_likelihood):
+            return depths_in_draws(draws, prior)
+        if own_likelihood:
+            return -np.inf, -np.inf
         one, own = (self, counts) if name is None else (self.of_system(name), counts.system(name))
         try:
             return depths_of(own, one, posterior_of(own, one))
@@ -226,8 +230,8 @@ class ErrorRates(_PrevalenceModel):
     def _suits(self, counts: Counts, require: Any) -> None:
         super()._suits(counts, require)
         _require_rates(counts, require)
+        self._require_labels(counts, require)
         if not self._pools:
-            self._require_labels(counts, require)
             return
         _require_several(counts, require, "pooling='full'")
         for name in ("sensitivity", "specificity"):

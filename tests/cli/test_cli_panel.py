@@ -45,21 +45,18 @@ def wide_arguments(path, *more):
 
 
 def closed(table):
-    votes = bj.panel.Votes.from_frame(table)
-    room = bj.panel
-    forms = (room.panel_mean, room.logit_shift, room.difference, room.model_assisted)
-    return [form(votes) for form in (*forms, room.dawid_skene_em)]
+    return bj.panel.closed_forms(bj.panel.Votes.from_frame(table))
 
 
 def test_long_table_on_a_screen(long, table, capsys):
     assert main(["panel", str(long), "--truth", "truth", "--no-nuts"]) == 0
     out = capsys.readouterr().out
     for one in closed(table):
-        row = one["prevalence[g4]"]
+        row = one["prevalence", "g4"]
         if np.isfinite(row.value):
             name = re.escape(one.method.split(",")[0])
             assert re.search(rf"{name}.* {row.value:.3f}", out), one.method
-    assert "bias_pooling (3 generators are labelled and others are not" in " ".join(out.split())
+    assert "BiasPooling (3 generators are labelled and others are not" in " ".join(out.split())
 
 
 def test_wide_table_as_json(wide, table, capsys):
@@ -67,28 +64,32 @@ def test_wide_table_as_json(wide, table, capsys):
     document = json.loads(capsys.readouterr().out)
     assert document["command"] == "panel"
     assert document["inputs"]["labelled"] == 240
-    found = {(e["method"], e["quantity"], e["label"]): e["value"] for e in document["estimates"]}
+    found = {
+        (e["method"], e["quantity"], *e["where"].values()): e["value"]
+        for e in document["estimates"]
+    }
     for one in closed(table):
         for label in ("g1", "g4"):
-            value = one[f"prevalence[{label}]"].value
+            value = one["prevalence", label].value
             shown = found[one.method, "prevalence", label]
             assert shown is None if np.isnan(value) else shown == pytest.approx(value)
 
 
+@pytest.mark.sampling
 def test_a_sampled_fit_is_saved_and_shown(long, tmp_path, capsys):
     saved, page = tmp_path / "fit.nc", tmp_path / "page.html"
     call = ["panel", str(long), "--truth", "truth", "--seed", "3", "--json"]
     assert main([*call, "--save", str(saved), "--html", str(page)]) == 0
     document = json.loads(capsys.readouterr().out)
     fit = bj.load(saved)
-    assert fit.options["model"] == "bias_pooling"
+    assert fit.spec == bj.panel.BiasPooling()
     sampled = {
-        e["label"]: (e["value"], e["low"], e["high"])
+        e["where"]["generator"]: (e["value"], e["low"], e["high"])
         for e in document["estimates"]
         if e["method"] == fit.method
     }
     for label, shown in sampled.items():
-        assert shown == pytest.approx(tuple(fit.estimate()[f"prevalence[{label}]"])[:3])
+        assert shown == pytest.approx(tuple(fit.estimate()["prevalence", label]))
     assert len(sampled) == 4
     text = page.read_text()
     assert fit.method in text
@@ -97,6 +98,7 @@ def test_a_sampled_fit_is_saved_and_shown(long, tmp_path, capsys):
     )
 
 
+@pytest.mark.sampling
 def test_a_model_by_name_draws_the_judges(tmp_path, capsys):
     path, page = tmp_path / "votes.csv", tmp_path / "page.html"
     table = bj.panel.simulate(prevalence=(0.7,), items=60, labelled=40, random_seed=1)
@@ -105,7 +107,7 @@ def test_a_model_by_name_draws_the_judges(tmp_path, capsys):
     assert main([*call, "--model", "dawid_skene"]) == 0
     out = capsys.readouterr().out
     assert re.search(r"Dawid-Skene \(NUTS\)", out)
-    assert "Judges: specificity and sensitivity, 90 % posterior contours" in page.read_text()
+    assert "Judges: specificity and sensitivity, 95% posterior contours" in page.read_text()
 
 
 def test_what_cannot_be_read_is_named(long, tmp_path, capsys):
@@ -118,6 +120,9 @@ def test_what_cannot_be_read_is_named(long, tmp_path, capsys):
     pd.read_csv(long).drop(columns="truth").to_csv(unlabelled, index=False)
     assert main(["panel", str(unlabelled), "--model", "vote_regression"]) == 2
     assert "there are none; label some" in capsys.readouterr().err
+    call = ["panel", str(unlabelled), "--model", "bias_pooling", "--missing", "response"]
+    assert main(call) == 2
+    assert "--missing response is for dawid_skene and correlated" in capsys.readouterr().err
 
 
 def test_three_classes(tmp_path, capsys):
@@ -132,7 +137,11 @@ def test_three_classes(tmp_path, capsys):
     assert main(["panel", str(path), "--truth", "human", "--no-nuts", "--json", *named]) == 0
     told = json.loads(capsys.readouterr().out)
     votes = bj.panel.Votes.from_frame(table, truth="human", classes=["red", "green", "blue"])
-    (row,) = [row for row in told["estimates"] if row["label"] == "g, green"]
-    assert row["value"] == bj.panel.dawid_skene_em(votes)["share[g, green]"].value
+    (row,) = [
+        row
+        for row in told["estimates"]
+        if row["quantity"] == "share" and row["where"] == {"generator": "g", "truth": "green"}
+    ]
+    assert row["value"] == bj.panel.dawid_skene_em(votes)["share", "g", "green"].value
     assert main(["panel", str(path), "--truth", "human", "--no-nuts"]) == 2
     assert "neither pass nor fail" in capsys.readouterr().err

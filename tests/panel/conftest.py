@@ -50,10 +50,10 @@ def model_fit():
     made = {}
 
     def get(model, **simulation):
-        key = (model, *sorted(simulation.items()))
+        key = (type(model), str(model), *sorted(simulation.items()))
         if key not in made:
             votes = bj.panel.Votes.from_frame(bj.panel.simulate(random_seed=3, **simulation))
-            made[key] = bj.panel.fit(votes, model=model, random_seed=3)
+            made[key] = bj.panel.fit(votes, model, random_seed=3)
         return made[key]
 
     return get

@@ -152,3 +152,13 @@ def test_labels_may_be_words():
         table, truth=None, pass_value="yes", fail_value="no", missing_value="n/a"
     )
     same(votes, bj.panel.Votes.from_frame(LONG, truth=None))
+
+
+def test_a_summary_fits_on_a_line_and_names_are_escaped():
+    votes = bj.panel.Votes([[1, 0]], [1], [0], ["<b>"], ["a", "b"], count=[12])
+    shown = "1 generators, 2 judges, 2 classes, 1 patterns, 0.0% of votes missing"
+    assert repr(votes) == f"Votes(12 items, 12 labelled, {shown})"
+    assert "&lt;b&gt;" in votes._repr_html_()
+    many = [f"g{i}" for i in range(300)]
+    votes = bj.panel.Votes([[1]] * 300, [1] * 300, range(300), many, ["a"])
+    assert len(votes._repr_html_()) < 3000

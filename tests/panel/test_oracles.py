@@ -9,10 +9,11 @@ from numpy.testing import assert_allclose
 from scipy.special import expit
 
 import bayesjudge as bj
-from bayesjudge.panel import em
+from bayesjudge.panel import _em as em
 from tests.panel.conftest import caries
 
-Votes, Priors = bj.panel.Votes, bj.panel.Priors
+Votes, DawidSkene = bj.panel.Votes, bj.panel.DawidSkene
+pytestmark = pytest.mark.sampling
 
 VOTES = Votes(
     votes=[[1, 0], [1, 0], [1, 0], [1, 1], [0, 0], [-1, 1], [1, -1], [0, 1]],
@@ -22,9 +23,10 @@ VOTES = Votes(
     judges=("a", "b"),
     count=[2, 1, 2, 1, 2, 1, 1, 1],
 )
+CHEAP = {"on_unused_input": "ignore", "mode": "FAST_COMPILE"}
 WEIGHT, LEVEL = np.array([1.3, -0.4]), np.array([0.2, -0.5])
 POINT = {
-    "outset": 0.3,
+    "intercept": 0.3,
     "generator_spread": 0.5,
     "generator_own": (LEVEL - 0.3) / 0.5,
     "vote_weight_mean": 0.6,
@@ -45,13 +47,15 @@ def given_point(output, **more):
     model, variable = output
     values = {name: np.asarray(v, float) for name, v in (POINT | more).items()}
     inputs = [model[name] for name in values]
-    return function(inputs, variable, on_unused_input="ignore")(*values.values())
+    return function(inputs, variable, on_unused_input="ignore", mode="FAST_COMPILE")(
+        *values.values()
+    )
 
 
 def test_vote_regression_is_a_binomial_of_labels_given_votes():
     import pymc as pm
 
-    model = bj.panel.build_model(VOTES, model="vote_regression")
+    model = bj.panel.build_model(VOTES, bj.panel.VoteRegression())
     label = model["labelled_good"]
     found = given_point((model, pm.logp(label, model.rvs_to_values[label])), luck=np.zeros(2))
     # pass and fail by x: two good and one bad; a pass by b on y: one good
@@ -62,7 +66,7 @@ def test_vote_regression_is_a_binomial_of_labels_given_votes():
 
 
 def test_share_of_vote_regression_by_listing_every_truth():
-    model = bj.panel.build_model(VOTES, model="vote_regression")
+    model = bj.panel.build_model(VOTES, bj.panel.VoteRegression())
     centre, above = (
         given_point((model, model["prevalence"]), luck=np.full(2, luck)) for luck in (0.0, 1.0)
     )
@@ -96,7 +100,7 @@ def test_bias_pooling_is_binomial_and_normal():
         **{"level_mean": 0.7, "level_own": (level - 0.7) / 1.5},
         **{"bias_mean": 0.1, "bias_spread": 0.4, "bias_own": (bias - 0.1) / 0.4},
     }
-    model = bj.panel.build_model(votes, model="bias_pooling")
+    model = bj.panel.build_model(votes, bj.panel.BiasPooling())
     found = {}
     for rv in model.observed_RVs:
         from pytensor import function
@@ -104,7 +108,7 @@ def test_bias_pooling_is_binomial_and_normal():
         density = pm.logp(rv, model.rvs_to_values[rv])
         inputs = [model[name] for name in point]
         values = [np.asarray(v, float) for v in point.values()]
-        found[rv.name] = float(np.sum(function(inputs, density, on_unused_input="ignore")(*values)))
+        found[rv.name] = float(np.sum(function(inputs, density, **CHEAP)(*values)))
     g, passing = expit(level), expit(level + bias)
     item, truth, generator = [], [], []
     for row, count in enumerate(votes.count):
@@ -157,7 +161,7 @@ def gibbs(votes, draws, rng):
 def test_caries_by_bayes():
     # Espeland & Handelman (1989): maximum likelihood has .1997 and these rates, to three decimals
     votes = caries()
-    fit = bj.panel.fit(votes, Priors(judges="unrelated"), random_seed=1)
+    fit = bj.panel.fit(votes, DawidSkene(), random_seed=1)
     chain = gibbs(votes, 20_000, np.random.default_rng(1))
     posterior = fit.idata["posterior"]
     names = ("prevalence", "sensitivity", "specificity")
@@ -178,7 +182,7 @@ def test_caries_likelihood_at_the_maximum():
     # log-likelihood -7410.942, with the constant of each pattern's count left out
     votes = caries()
     best = em.solve(em.Problem(votes))
-    model = bj.panel.build_model(votes, Priors(judges="unrelated", better_than_chance=False))
+    model = bj.panel.build_model(votes, DawidSkene(better_than_chance=False))
     point = {
         "prevalence": best.rates.shares[:, 1],
         "sensitivity": best.rates.confusion[:, 1, 1],
@@ -188,5 +192,5 @@ def test_caries_likelihood_at_the_maximum():
     for rv in model.free_RVs:
         forward = model.rvs_to_transforms[rv].forward(point[rv.name], *rv.owner.inputs).eval()
         values[model.rvs_to_values[rv].name] = forward
-    found = float(np.sum(model.compile_logp(vars=model.observed_RVs)(values)))
+    found = float(np.sum(model.compile_logp(vars=model.observed_RVs, mode="FAST_COMPILE")(values)))
     assert found == pytest.approx(-7410.942, abs=1e-3)

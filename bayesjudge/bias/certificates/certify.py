@@ -184,9 +184,9 @@ def _reason(found: Bound, length: float, most: float, alpha: float | None, shift
 
 
 def _basis_cautions(basis: str, source: Any) -> list[Caution]:
-    told = []
+    raised = []
     if basis == "source":
-        told.append(
+        raised.append(
             Caution(
                 "estimation-error-ignored",
                 "the measured RMS shift is taken as true; with few neighbours such a certificate "
@@ -194,7 +194,7 @@ def _basis_cautions(basis: str, source: Any) -> list[Caution]:
             )
         )
     if basis == "predictive":
-        told.append(
+        raised.append(
             Caution(
                 "average-over-measurements",
                 "the probability is taken over the neighbours measured and the next one together; "
@@ -202,9 +202,9 @@ def _basis_cautions(basis: str, source: Any) -> list[Caution]:
             )
         )
     if isinstance(source, Fit):
-        told.append(Caution("rests-on-a-model", f"the bound is that of a model: {source.method}"))
-        told += [c for c in source.cautions if c.name in AGAINST_A_FIT]
-    return told
+        raised.append(Caution("rests-on-a-model", f"the bound is that of a model: {source.method}"))
+        raised += [c for c in source.cautions if c.name in AGAINST_A_FIT]
+    return raised
 
 
 def _check(

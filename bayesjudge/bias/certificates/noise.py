@@ -150,7 +150,7 @@ def noise_scale(
 
 
 def _split(failure_prob: Any, noise_prob: Any = None) -> tuple[Any, Any]:
-    """Split the failure probability between shifts and noise, by halves unless told otherwise."""
+    """Split the failure probability between shifts and noise; half each by default."""
     whole = np.asarray(failure_prob, dtype=float)
     part = whole / 2 if noise_prob is None else np.asarray(noise_prob, dtype=float)
     with checking("failure_prob") as require:

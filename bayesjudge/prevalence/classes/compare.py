@@ -38,7 +38,11 @@ def closed_forms(counts: ClassCounts, *, ci_prob: float = 0.95) -> tuple[Estimat
     """
     first = judge_shares(counts, ci_prob=ci_prob)
     try:
-        return first, class_shares(counts, ci_prob=ci_prob)
+        return (
+            first,
+            class_shares(counts, ci_prob=ci_prob, method="inverse"),
+            class_shares(counts, ci_prob=ci_prob, method="least_squares"),
+        )
     except UninformativeJudgeError as error:
         refused = Caution("no-better-than-chance", "; ".join(error.problems))
         return (replace(first, cautions=(*first.cautions, refused)),)

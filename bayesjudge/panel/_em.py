@@ -7,45 +7,23 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
-from bayesjudge.panel.data import NONE, Votes
+from bayesjudge.panel.data import MISSING, Votes
 
-#: Keeps a logarithm finite where a rate is estimated as 0.
+#: Keeps a logarithm finite if a rate is estimated as 0.
 TINY = 1e-300
 
 
 @dataclass(frozen=True)
 class Rates:
-    """What the model says of generators and judges.
+    """What the model says of generators and judges."""
 
-    Parameters
-    ----------
-    shares : numpy.ndarray, shape (n_generators, n_classes)
-        Share of each class among a generator's items.
-    confusion : numpy.ndarray, shape (n_judges, n_classes, n_responses)
-        Probability of each vote given the truth.
-    """
-
-    shares: np.ndarray
-    confusion: np.ndarray
+    shares: np.ndarray  # generator, class
+    confusion: np.ndarray  # judge, class, response
 
 
 @dataclass(frozen=True)
 class Solution:
-    """Where expectation-maximisation ended.
-
-    Parameters
-    ----------
-    rates : Rates
-        The estimate.
-    log_likelihood : float
-        Of the votes and labels.
-    posterior : numpy.ndarray, shape (n_cells, n_classes)
-        Probability of each class for each distinct pattern.
-    iterations : int
-        How many it took.
-    converged : bool
-        Whether the log-likelihood had stopped to grow.
-    """
+    """Result of expectation-maximisation."""
 
     rates: Rates
     log_likelihood: float
@@ -55,15 +33,7 @@ class Solution:
 
 
 class Problem:
-    """The votes as one matrix, so that each step of the algorithm is one matrix product.
-
-    Parameters
-    ----------
-    votes : Votes
-        Some may be labelled.
-    missing : {"skip", "response"}
-        Leave a missing vote out, or let it be one more response that depends on the truth.
-    """
+    """The votes as one matrix, so that each step of the algorithm is one matrix product."""
 
     def __init__(self, votes: Votes, missing: str = "skip"):
         k = votes.n_classes
@@ -71,21 +41,21 @@ class Problem:
         self.n_responses = k + (missing == "response")
         codes = votes.votes.astype(int)
         if missing == "response":
-            codes = np.where(codes == NONE, k, codes)
-        cells, columns = codes.shape
+            codes = np.where(codes == MISSING, k, codes)
+        patterns, columns = codes.shape
         # one column for each (judge, response); a judge who voted twice counts twice
-        self.given = np.zeros((cells, len(votes.judges) * self.n_responses))
-        rows = np.arange(cells)
+        self.given = np.zeros((patterns, len(votes.judges) * self.n_responses))
+        rows = np.arange(patterns)
         for column in range(columns):
-            seen = codes[:, column] != NONE
+            seen = codes[:, column] != MISSING
             at = votes.judge_of_column[column] * self.n_responses + codes[:, column]
             np.add.at(self.given, (rows[seen], at[seen]), 1.0)
         self.count = votes.count.astype(float)
-        self.known = votes.truth != NONE
+        self.known = votes.truth != MISSING
         self.labels = np.eye(k)[votes.truth[self.known]]
 
     def first_guess(self) -> np.ndarray:
-        """Share of the votes for each class; a pattern without votes is open."""
+        """Share of the votes for each class; a pattern without votes has equal chances."""
         by_class = self.given.reshape(len(self.given), -1, self.n_responses)[:, :, : self.n_classes]
         tally = by_class.sum(axis=1) + 1e-3
         return self._with_labels(tally / tally.sum(axis=1, keepdims=True))
@@ -128,26 +98,7 @@ def solve(
     tolerance: float = 1e-10,
     max_iterations: int = 5000,
 ) -> Solution:
-    """Alternate expectation and maximisation until the log-likelihood stops growing.
-
-    Parameters
-    ----------
-    problem : Problem
-        The votes.
-    start : numpy.ndarray, shape (n_cells, n_classes), optional
-        First guess of the classes; shares of the votes by default.
-    pseudo : float, default 0
-        Added to every count: 0 for maximum likelihood, more for a mode under a Dirichlet prior.
-    tolerance : float, default 1e-10
-        Stop where an iteration adds less than this share of the log-likelihood.
-    max_iterations : int, default 5000
-        Stop there at the latest.
-
-    Returns
-    -------
-    Solution
-        The log-likelihood in it is without the prior.
-    """
+    """Alternate expectation and maximisation until the log-likelihood stops growing."""
     posterior = problem.first_guess() if start is None else start
     last, converged, iteration = -np.inf, False, 0
     while iteration < max_iterations and not converged:
@@ -161,24 +112,10 @@ def solve(
 
 
 def covariance(problem: Problem, rates: Rates, pseudo: float) -> tuple[np.ndarray, np.ndarray]:
-    """Covariance of the estimate, from the curvature of the penalised log-likelihood.
+    """Standard errors on the logit scale of shares and rates, from the curvature at the mode.
 
     The curvature is the change of the score, which expectation gives in closed form, along each
     coordinate of the softmax scale.
-
-    Parameters
-    ----------
-    problem : Problem
-        The votes.
-    rates : Rates
-        The mode under `pseudo`, so that no rate is 0 or 1.
-    pseudo : float
-        As in `solve`, above 0.
-
-    Returns
-    -------
-    shares, confusion : numpy.ndarray
-        Standard errors on the logit scale, in the shapes of `rates`.
     """
     blocks = _rows(rates.shares) + _rows(rates.confusion)
     sizes = [len(row) for row in blocks]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from bayesjudge.panel.data import NONE, Votes
+from bayesjudge.panel.data import MISSING, Votes
 
 #: Standard deviations of the normal priors on the logit scale: overall level, what is particular
 #: to a generator, the weight of a vote that all judges share, and what is particular to a judge.
@@ -15,18 +15,7 @@ LEVEL, GENERATOR, SHARED, JUDGE = 2.0, 1.0, 1.0, 0.5
 
 
 def vote_scores(votes: Votes) -> np.ndarray:
-    """Code each judge's votes as numbers that a regression can weigh.
-
-    Parameters
-    ----------
-    votes : Votes
-        With two classes.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_cells, n_judges)
-        0.5 for a pass, -0.5 for a fail, 0 for a missing vote; summed where a judge voted often.
-    """
+    """Code each judge's votes as numbers that a regression can weigh."""
     score = np.zeros((len(votes.count), len(votes.judges)))
     coded = np.select([votes.votes == 1, votes.votes == 0], [0.5, -0.5], 0.0)
     for column, judge in enumerate(votes.judge_of_column):
@@ -36,21 +25,11 @@ def vote_scores(votes: Votes) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Mode:
-    """Posterior mode of the regression, with the curvature there.
+    """Posterior mode of the regression, with the curvature there."""
 
-    Parameters
-    ----------
-    weights : numpy.ndarray, shape (1 + n_generators + 1 + n_judges,)
-        Level, generators, shared weight of a vote, judges.
-    covariance : numpy.ndarray
-        Inverse of the curvature.
-    design : numpy.ndarray, shape (n_cells, n_weights)
-        Of every distinct pattern.
-    """
-
-    weights: np.ndarray
+    weights: np.ndarray  # level, generators, shared weight of a vote, judges
     covariance: np.ndarray
-    design: np.ndarray
+    design: np.ndarray  # of every distinct pattern
 
     @property
     def chance(self) -> np.ndarray:
@@ -59,25 +38,14 @@ class Mode:
 
 
 def find_mode(votes: Votes) -> Mode:
-    """Newton's method on the labelled items.
-
-    Parameters
-    ----------
-    votes : Votes
-        With two classes, some items labelled.
-
-    Returns
-    -------
-    Mode
-        Converged: the problem is convex.
-    """
+    """Newton's method on the labelled items."""
     score = vote_scores(votes)
     size = len(votes.generators)
     design = np.column_stack(
         [np.ones(len(score)), np.eye(size)[votes.generator], score.sum(axis=1), score]
     )
     spread = np.concatenate([[LEVEL], [GENERATOR] * size, [SHARED], [JUDGE] * score.shape[1]])
-    known = votes.truth != NONE
+    known = votes.truth != MISSING
     x, y, n = design[known], votes.truth[known].astype(float), votes.count[known].astype(float)
     weights = np.zeros(design.shape[1])
     for _ in range(100):
@@ -92,26 +60,13 @@ def find_mode(votes: Votes) -> Mode:
 
 
 def shares_at(votes: Votes, mode: Mode) -> tuple[np.ndarray, np.ndarray]:
-    """Share of good ones among each generator's items: known ones counted, others predicted.
-
-    Parameters
-    ----------
-    votes : Votes
-        What `mode` was found from.
-    mode : Mode
-        Posterior mode.
-
-    Returns
-    -------
-    value, error : numpy.ndarray, shape (n_generators,)
-        The share and its standard error: of the weights, and of the truths still unknown.
-    """
-    p, open_ = mode.chance, votes.truth == NONE
-    expected = np.where(open_, p, votes.truth)
+    """Share of good ones among each generator's items: known ones counted, others predicted."""
+    p, unknown = mode.chance, votes.truth == MISSING
+    expected = np.where(unknown, p, votes.truth)
     size, n = len(votes.generators), votes.items
     value = np.bincount(votes.generator, votes.count * expected, size) / n
     slope = np.zeros((size, mode.weights.size))
-    spread = np.where(open_, p * (1 - p), 0) * votes.count
+    spread = np.where(unknown, p * (1 - p), 0) * votes.count
     np.add.at(slope, votes.generator, spread[:, None] * mode.design)
     slope /= n[:, None]
     own = np.bincount(votes.generator, spread, size) / n**2

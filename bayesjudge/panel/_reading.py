@@ -11,7 +11,7 @@ import pandas as pd
 from bayesjudge.core.errors import checking
 from bayesjudge.core.tables import read_rows, spell, to_binary
 
-NONE = -1
+MISSING = -1
 ONE_GENERATOR = "all"
 
 
@@ -25,35 +25,7 @@ def read_votes(
     classes: tuple[Any, ...] | None,
     repeated: str,
 ) -> dict[str, Any]:
-    """Read a table; the arguments are those of `Votes.from_frame`.
-
-    Parameters
-    ----------
-    table : dataframe
-        Long or wide.
-    columns : dict
-        Names of the columns ``item``, ``generator`` and ``truth``, or None.
-    wide : tuple of str or None
-        Columns with votes, where the table is wide.
-    long : tuple of str
-        Columns with the judge and the vote, where it is long.
-    meanings : tuple
-        What means pass, fail and missing: a value, a list or None each.
-    classes : tuple or None
-        Labels, where they are not pass and fail.
-    repeated : {"error", "keep"}
-        What to do with several votes of a judge on an item.
-
-    Returns
-    -------
-    dict
-        The arguments of `Votes`.
-
-    Raises
-    ------
-    InputError
-        As `Votes.from_frame`.
-    """
+    """Read a table; the arguments are those of `Votes.from_frame`."""
     with checking("panel.Votes.from_frame") as require:
         require(repeated in ("error", "keep"), f"repeated={repeated!r}: error or keep")
         require(
@@ -113,7 +85,7 @@ class _Labels:
         by_label = {spell(v): c for v, c in zip(distinct, code, strict=True)}
         read = []
         for codes, values in found:
-            table = np.array([*(by_label[spell(v)] for v in values), NONE], np.int8)
+            table = np.array([*(by_label[spell(v)] for v in values), MISSING], np.int8)
             read.append(table[codes])  # factorize marks the missing with -1, the last entry
         return read
 
@@ -124,13 +96,13 @@ class _Labels:
             coded = to_binary(
                 labels, name, pass_values=passes, fail_values=fails, missing_values=missing
             )
-            return coded.fillna(NONE).astype(int).tolist()
+            return coded.fillna(MISSING).astype(int).tolist()
         absent = {spell(m) for m in missing}
         text = [spell(v) for v in labels]
         odd = [t for t in text if t not in self.classes and t not in absent]
         with checking(f"column {name!r}") as require:
             require(not odd, f"{odd[:5]} are not among classes={list(self.classes)}")
-        return [NONE if t in absent else self.classes.index(t) for t in text]
+        return [MISSING if t in absent else self.classes.index(t) for t in text]
 
 
 def _read_long(
@@ -162,9 +134,9 @@ def _read_long(
     times = np.zeros(len(judges), int)
     np.maximum.at(times, judge_code[judged], occasion + 1)
     start = np.concatenate([[0], np.cumsum(times)[:-1]])
-    votes = np.full((len(key), int(times.sum())), NONE, np.int8)
+    votes = np.full((len(key), int(times.sum())), MISSING, np.int8)
     votes[item[judged], start[judge_code[judged]] + occasion] = given[judged]
-    of_item = np.full(len(key), NONE, np.int8)
+    of_item = np.full(len(key), MISSING, np.int8)
     np.maximum.at(of_item, item, truth)
     with checking("panel.Votes.from_frame") as require:
         disagree = (truth >= 0) & (truth != of_item[item])
@@ -182,7 +154,7 @@ def _read_long(
 
 
 def _truth(frame: pd.DataFrame, name: str | None, read: _Labels) -> np.ndarray:
-    return np.full(len(frame), NONE, np.int8) if name is None else read.columns(frame, [name])[0]
+    return np.full(len(frame), MISSING, np.int8) if name is None else read.columns(frame, [name])[0]
 
 
 def _names(frame: pd.DataFrame, column: str | None) -> tuple[tuple[str, ...], np.ndarray]:

@@ -10,7 +10,7 @@ from conftest import shared
 from numpy.testing import assert_allclose
 
 import bayesjudge as bj
-from bayesjudge.panel.regression import PassRates, loss_of, minimise
+from bayesjudge.panel._pass_rate_regression import PassRates, loss_of, minimise
 from bayesjudge.panel.voting import true_prevalence
 from tests.panel.conftest import code_feedback
 
@@ -107,6 +107,7 @@ def test_without_labels_the_source_solver_gives_the_published_error(level):
     assert 100 * max(off) == pytest.approx(published, abs=0.3)
 
 
+@pytest.mark.slow
 def test_the_published_error_is_where_the_source_solver_stops():
     early, high = held_out_errors("fcnhp", "source", 5)
     true, low = held_out_errors("fcnhp", "exact", 5)
@@ -116,6 +117,7 @@ def test_the_published_error_is_where_the_source_solver_stops():
     assert (low < high).all()
 
 
+@pytest.mark.slow
 def test_where_the_source_solver_stops_depends_on_its_start(monkeypatch):
     # one calibrated generator: 1.76 is published. It is a point on the way, not a minimum: from
     # starts at 1 we stop 2.7 off, from starts up to .01 below it 3.5 off, and neither is wrong

@@ -12,7 +12,7 @@ from bayesjudge.core.errors import checking
 from bayesjudge.panel.data import Votes
 from bayesjudge.panel.voting import require_binary, true_prevalence
 
-#: Keeps a logarithm finite where a predicted rate reaches 0 or 1, as the published code does.
+#: Keeps a logarithm finite if a predicted rate reaches 0 or 1, as the published code does.
 CLIP = 1e-9
 #: Starting sensitivities and specificities lie this close below 1; the source says "small".
 START = 0.01
@@ -22,42 +22,16 @@ SMOOTHING = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
 
 @dataclass(frozen=True)
 class PassRates:
-    """How often each judge passed each generator, with what is known of some.
+    """How often each judge passed each generator, with what is known of some."""
 
-    Parameters
-    ----------
-    rates : numpy.ndarray, shape (n_generators, n_judges)
-        Share of passes; ``nan`` where a judge never saw a generator.
-    prevalence : numpy.ndarray, shape (n_generators,)
-        Known share of good outputs; ``nan`` where it is not known.
-    sensitivity, specificity : numpy.ndarray, shape (n_judges,)
-        Of each judge on the labelled items; ``nan`` where there are none.
-    """
-
-    rates: np.ndarray
-    prevalence: np.ndarray
-    sensitivity: np.ndarray
+    rates: np.ndarray  # generator, judge; nan if a judge never saw a generator
+    prevalence: np.ndarray  # nan if it is not known
+    sensitivity: np.ndarray  # on the labelled items
     specificity: np.ndarray
 
     @classmethod
     def of(cls, votes: Votes) -> PassRates:
-        """Compute them from votes.
-
-        Parameters
-        ----------
-        votes : Votes
-            With two classes. A missing vote is left out of the rate.
-
-        Returns
-        -------
-        PassRates
-            Sensitivity and specificity pool the labelled items of all generators.
-
-        Raises
-        ------
-        InputError
-            Where there are more than two classes.
-        """
+        """Compute them from votes."""
         require_binary(votes, "panel.PassRates")
         tally = votes.tally()[..., :2]  # without the missing votes
         by_truth = tally.sum(axis=0)
@@ -72,17 +46,7 @@ class PassRates:
 
 @dataclass(frozen=True)
 class Minimum:
-    """Where a minimisation ended.
-
-    Parameters
-    ----------
-    prevalence, sensitivity, specificity : numpy.ndarray
-        The parameters.
-    loss : float
-        Eqs. (2) and (3) there, not smoothed.
-    losses : tuple of float
-        Of every start.
-    """
+    """Result of a minimisation."""
 
     prevalence: np.ndarray
     sensitivity: np.ndarray
@@ -100,34 +64,11 @@ def loss_of(
     weights: tuple[float, float, float] = (2.0, 1.0, 10.0),
     smoothing: float = 0.0,
 ) -> tuple[float, np.ndarray]:
-    r"""Loss of the regression, with its gradient.
+    r"""Loss of the regression, with its gradient (a subgradient at a kink).
 
-    .. math:: \hat P_{ij} = g_i v_j^+ + (1 - g_i)(1 - v_j^-)
-
-    is compared with the pass rates by cross-entropy (eq. 2), averaged over the cells that were
-    observed, and the known quantities with theirs by the root of the mean square (eq. 3).
-
-    Parameters
-    ----------
-    known : PassRates
-        What was observed. Where nothing is known of a kind of quantity, eq. (3) leaves it out.
-    prevalence, sensitivity, specificity : numpy.ndarray
-        :math:`g`, :math:`v^+`, :math:`v^-`, in [0, 1].
-    weights : tuple of float, default (2, 1, 10)
-        :math:`\lambda` of prevalence, sensitivity and specificity.
-    smoothing : float, default 0
-        Takes the kink off the roots: ``sqrt(x + smoothing**2) - smoothing``.
-
-    Returns
-    -------
-    loss : float
-        Eq. (2) plus eq. (3).
-    gradient : numpy.ndarray, shape (n_generators + 2 * n_judges,)
-        With respect to the parameters in that order; a subgradient at a kink.
-
-    References
-    ----------
-    Jain et al. (2025), Beyond Consensus, eqs. (1)-(3).
+    Pass rates are compared with :math:`g_i v_j^+ + (1 - g_i)(1 - v_j^-)` by cross-entropy, averaged
+    over the cells that were observed (eq. 2), and known quantities with theirs by the root of the
+    mean square (eq. 3). `smoothing` takes the kink off the roots.
     """
     seen = ~np.isnan(known.rates)
     p = np.where(seen, known.rates, 0.5)
@@ -169,32 +110,9 @@ def minimise(
 ) -> Minimum:
     """Minimise the loss from several starts, and take the lowest.
 
-    Parameters
-    ----------
-    known : PassRates
-        What was observed.
-    solver : {"exact", "source"}
-        ``"source"`` runs L-BFGS-B on the loss as it is, as published. The roots of eq. (3) have a
-        kink exactly where the calibration is met, and there the line search gives up early: the
-        result is a point on the way. ``"exact"`` smooths the kink and takes the smoothing away in
-        steps, which reaches the minimum.
-    weights : tuple of float
-        See `loss_of`.
-    starts : int, default 10
-        Starting points: mean pass rates for the prevalence, 1 less a small random number for
-        sensitivity and specificity.
-    random_seed : int, default 0
-        Of those numbers.
-
-    Returns
-    -------
-    Minimum
-        The lowest of all starts.
-
-    Raises
-    ------
-    InputError
-        Where a generator or a judge has no vote, or an argument is unknown.
+    The roots of eq. (3) have a kink exactly where the calibration is met, and there the line search
+    of ``"source"`` gives up: the result is a point on the way. ``"exact"`` smooths the kink and
+    takes the smoothing away in steps, which reaches the minimum.
     """
     seen = ~np.isnan(known.rates)
     with checking("panel.regression") as require:

@@ -1,4 +1,4 @@
-"""What the votes say of each generator as a whole: its panel pass rate, and how sure that is."""
+"""Pass rate of the panel by generator, with its sampling error."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesjudge.panel.data import NONE, Votes
+from bayesjudge.panel.data import MISSING, Votes
 from bayesjudge.panel.voting import require_binary
 
 
@@ -15,35 +15,18 @@ class Summary:
     """Pass rate of the panel by generator, with sampling errors from item-level votes.
 
     An item's vote is the mean of the votes given on it: the votes on one item are not independent,
-    so that an item, and not a vote, is the unit that sampling errors are computed from.
-
-    Parameters
-    ----------
-    generators : tuple of str
-        Names.
-    labelled_n, labelled_good : numpy.ndarray
-        Labelled items that have a vote, and the good ones among them.
-    labelled_rate, other_rate : numpy.ndarray
-        Mean vote of the labelled items, and of the others; 0.5 where there are none.
-    other_n : numpy.ndarray
-        Items without the truth that have a vote.
-    spread : numpy.ndarray
-        Standard deviation of an item's vote.
-    slope : float
-        How much higher a good item's vote is than a bad one's, within generators.
-    residual : numpy.ndarray
-        Standard deviation of an item's vote given its truth, pooled over the two.
+    so an item, and not a vote, is the unit that sampling errors are computed from.
     """
 
     generators: tuple[str, ...]
-    labelled_n: np.ndarray
-    labelled_good: np.ndarray
-    labelled_rate: np.ndarray
-    other_n: np.ndarray
+    labelled_n: np.ndarray  # labelled items that have a vote
+    labelled_good: np.ndarray  # the good ones among them
+    labelled_rate: np.ndarray  # their mean vote; 0.5 if there are none
+    other_n: np.ndarray  # items without the truth that have a vote
     other_rate: np.ndarray
-    spread: np.ndarray
-    slope: float
-    residual: np.ndarray
+    spread: np.ndarray  # standard deviation of an item's vote
+    slope: float  # a good item's vote less a bad one's, within generators
+    residual: np.ndarray  # standard deviation of an item's vote given its truth
 
     @property
     def rate(self) -> np.ndarray:
@@ -54,25 +37,9 @@ class Summary:
 
     @classmethod
     def of(cls, votes: Votes) -> Summary:
-        """Summarise votes.
-
-        Parameters
-        ----------
-        votes : Votes
-            With two classes. Items without any vote are left out.
-
-        Returns
-        -------
-        Summary
-            One entry a generator.
-
-        Raises
-        ------
-        InputError
-            Where there are more than two classes.
-        """
+        """Summarise votes."""
         require_binary(votes, "panel.Summary")
-        voted = (votes.votes != NONE).any(axis=1)
+        voted = (votes.votes != MISSING).any(axis=1)
         item = mean_vote(votes)[voted]
         generator, truth = votes.generator[voted], votes.truth[voted]
         count = votes.count[voted].astype(float)
@@ -81,7 +48,7 @@ class Summary:
         def total(values: np.ndarray, where: np.ndarray) -> np.ndarray:
             return np.bincount(generator[where], (count * values)[where], size)
 
-        ones, known = np.ones_like(item), truth != NONE
+        ones, known = np.ones_like(item), truth != MISSING
         m, n = total(ones, known), total(ones, ~known)
         k = total((truth == 1).astype(float), known)
         lab, oth = total(item, known), total(item, ~known)
@@ -111,17 +78,6 @@ class Summary:
 
 
 def mean_vote(votes: Votes) -> np.ndarray:
-    """Share of the votes given on an item that pass it.
-
-    Parameters
-    ----------
-    votes : Votes
-        With two classes.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_cells,)
-        ``nan`` where nobody voted.
-    """
+    """Share of the votes given on an item that pass it."""
     with np.errstate(invalid="ignore"):
-        return (votes.votes == 1).sum(axis=1) / (votes.votes != NONE).sum(axis=1)
+        return (votes.votes == 1).sum(axis=1) / (votes.votes != MISSING).sum(axis=1)

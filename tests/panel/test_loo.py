@@ -7,10 +7,11 @@ import xarray as xr
 from scipy.special import betaln
 
 import bayesjudge as bj
-from bayesjudge.panel.pointwise import log_likelihood_of
-from bayesjudge.panel.predictive import log_likelihood, logits_of
+from bayesjudge.panel._likelihood import log_likelihood, logits_of
+from bayesjudge.panel.loo import log_likelihood_of
 
-Votes, Priors = bj.panel.Votes, bj.panel.Priors
+Votes, DawidSkene = bj.panel.Votes, bj.panel.DawidSkene
+pytestmark = pytest.mark.sampling
 
 
 def test_labelled_items_left_out_have_beta_predictions(independent_fit):
@@ -40,12 +41,11 @@ def test_labelled_items_left_out_have_beta_predictions(independent_fit):
 @pytest.fixture(scope="module")
 def independent_fit():
     votes = Votes.from_frame(bj.panel.simulate(items=60, labelled=60, missing=0.1, random_seed=1))
-    priors = Priors(judges="unrelated", better_than_chance=False)
-    return bj.panel.fit(votes, priors, random_seed=1)
+    return bj.panel.fit(votes, DawidSkene(better_than_chance=False), random_seed=1)
 
 
 def test_patterns_weighed_are_items_one_by_one(model_fit):
-    fit = model_fit("vote_regression")
+    fit = model_fit(bj.panel.VoteRegression())
     log, _, count = log_likelihood_of(fit)
     each = np.repeat(log.reshape(4, -1, len(count)), count, axis=2)
     data = xr.Dataset({"label": (("chain", "draw", "item"), each)})
@@ -59,7 +59,7 @@ def test_patterns_weighed_are_items_one_by_one(model_fit):
 
 
 def test_densities_add_up_to_the_likelihood(model_fit):
-    fit = model_fit("correlated", shared_effect=1.5, labelled=(150, 150, 0))
+    fit = model_fit(bj.panel.Correlated(), shared_effect=1.5, labelled=(150, 150, 0))
     log, _, count = log_likelihood_of(fit, of="items")
     each = len(fit.draws("prevalence")) // 4
     s = int(0.5 * each / 250)  # the first draw that is kept
@@ -68,7 +68,7 @@ def test_densities_add_up_to_the_likelihood(model_fit):
         logits_of(fit)[s],
         fit.draws("shared_effect")[s],
         fit.draws("prevalence")[s],
-        fit.options["nodes"],
+        fit.spec.nodes,
     )
     assert log[0] @ count == pytest.approx(expected)
 
@@ -100,8 +100,8 @@ def test_labels_given_votes_are_bayes_rule(independent_fit):
 
 
 def test_where_it_is_not_defined(model_fit):
-    fit = model_fit("vote_regression")
-    with pytest.raises(bj.InputError, match="not defined for model='vote_regression'"):
+    fit = model_fit(bj.panel.VoteRegression())
+    with pytest.raises(bj.InputError, match="not defined for VoteRegression"):
         bj.panel.loo(fit, of="items")
     with pytest.raises(bj.InputError, match="labels or items"):
         bj.panel.loo(fit, of="votes")

@@ -1,0 +1,109 @@
+"""The likelihood of Dawid-Skene models in NumPy, draw by draw: what follows sampling needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from scipy.special import logit, logsumexp
+
+from bayesjudge.core.counting import distinct
+from bayesjudge.core.fit import Fit
+from bayesjudge.panel._em import TINY, Problem
+from bayesjudge.panel.data import MISSING, Votes
+
+
+def logits_from(draws: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Logit of a pass by draw, judge and truth, for an item on which the shared effect is 0."""
+    half = np.exp(draws["discrimination"]) / 2
+    return np.stack([draws["leniency"] - half, draws["leniency"] + half], axis=-1)
+
+
+def logits_of(fit: Fit) -> np.ndarray:
+    """`logits_from` of a fit whose judges are drawn from a population."""
+    return logits_from({name: fit.draws(name) for name in ("discrimination", "leniency")})
+
+
+def log_joint(fit: Fit, rows: np.ndarray, draws: np.ndarray | None = None) -> Iterator[np.ndarray]:
+    """Log probability of votes and class of some patterns: (n_rows, n_classes) for each draw."""
+    votes: Votes = fit.data
+    first, votes_of_row = distinct(votes.votes[rows].astype(np.int64) + 1)
+    every = np.arange(len(fit.draws(fit.quantities[0])))
+    given = Problem(votes, fit.spec._missing).given[rows[first]]  # type: ignore[attr-defined]
+    shares, tables, log_weight = _parameters(fit, every if draws is None else draws)
+    for share, table in zip(shares, tables, strict=True):
+        judges, k, r, nodes = table.shape
+        by_node = given @ table.transpose(0, 2, 1, 3).reshape(judges * r, k * nodes)
+        by_class = logsumexp(by_node.reshape(-1, k, nodes) + log_weight, axis=2)
+        yield by_class[votes_of_row] + np.log(np.maximum(share, TINY))[votes.generator[rows]]
+
+
+def _parameters(fit: Fit, draws: np.ndarray) -> tuple[Any, Iterator[np.ndarray], Any]:
+    """Shares; for each draw the log probability of a response by judge, truth and node; weights."""
+    if fit.data.n_classes > 2:
+        confusion = fit.draws("confusion")[draws]
+        tables = (np.log(np.maximum(one, TINY))[..., None] for one in confusion)
+        return fit.draws("share")[draws], tables, 0.0
+    nodes = fit.spec._nodes  # type: ignore[attr-defined]
+    log_weight: Any = 0.0
+    if nodes is not None:
+        points, log_weight = _quadrature(nodes)
+        shift = fit.draws("shared_effect")[draws][:, None, :, None] * points
+        logits = logits_of(fit)[draws][..., None] + shift
+    else:
+        rates = np.stack([1 - fit.draws("specificity"), fit.draws("sensitivity")], axis=-1)
+        logits = logit(rates[draws])[..., None]
+    answering = fit.draws("answering")[draws] if "answering" in fit.idata["posterior"] else None
+    g = fit.draws("prevalence")[draws]
+    tables = (
+        _responses(logits[s], None if answering is None else answering[s])
+        for s in range(len(draws))
+    )
+    return np.stack([1 - g, g], axis=-1), tables, log_weight
+
+
+def _responses(logits: np.ndarray, answering: np.ndarray | None) -> np.ndarray:
+    """Log probability of fail, pass and, if it is modelled, no vote; judge, truth, response."""
+    table = np.stack([-np.logaddexp(0, logits), -np.logaddexp(0, -logits)], axis=2)
+    if answering is None:
+        return table
+    there, absent = np.log(answering)[..., None, None], np.log1p(-answering)[..., None, None]
+    absent = np.broadcast_to(absent, table[:, :, :1].shape)
+    return np.concatenate([table + there, absent], axis=2)
+
+
+def _quadrature(nodes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Points and log weights; the smallest of many weights are 0 in floating point, and may be."""
+    points, weights = np.polynomial.hermite_e.hermegauss(nodes)
+    return points, np.log(np.maximum(weights / weights.sum(), TINY))
+
+
+def quadrature_change(fit: Fit) -> tuple[float, float]:
+    """Change of the log-likelihood when nodes are doubled, and the largest shared effect."""
+    nodes = fit.spec._nodes  # type: ignore[attr-defined]
+    effects = fit.draws("shared_effect")
+    # the draw with the largest effect is the hardest to integrate
+    s = int(np.argmax(effects.max(axis=1)))
+    draw = (logits_of(fit)[s], effects[s], fit.draws("prevalence")[s])
+    once, twice = (log_likelihood(fit.data, *draw, n) for n in (nodes, 2 * nodes))
+    return abs(once - twice), float(effects[s].max())
+
+
+def log_likelihood(
+    votes: Votes, logits: np.ndarray, effect: np.ndarray, prevalence: np.ndarray, nodes: int
+) -> float:
+    """Log-likelihood of the model with a shared effect; missing votes are skipped."""
+    points, log_weight = _quadrature(nodes)
+    at = logits[:, :, None] + effect[:, None] * points
+    passed = (votes.votes == 1).astype(float)
+    failed = (votes.votes == 0).astype(float)
+    judge = votes.judge_of_column
+    log_share = np.stack([np.log1p(-prevalence), np.log(prevalence)], axis=1)[votes.generator]
+    by_class = []
+    for truth in (0, 1):
+        up, down = -np.logaddexp(0, -at[judge, truth]), -np.logaddexp(0, at[judge, truth])
+        joint = logsumexp(passed @ up + failed @ down + log_weight, axis=1)
+        denied = (votes.truth != MISSING) & (votes.truth != truth)
+        by_class.append(np.where(denied, -np.inf, joint + log_share[:, truth]))
+    return float(np.logaddexp(*by_class) @ votes.count)

@@ -1,0 +1,97 @@
+"""What the models of a panel share: how each is named, checked and given its priors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bayesjudge.core.errors import checking
+from bayesjudge.core.estimate import Assumption, Caution, Target
+from bayesjudge.core.fit import Fit
+from bayesjudge.core.model import BayesianModel
+from bayesjudge.core.priors import BetaPrior, NormalPrior
+from bayesjudge.panel.data import MISSING, Votes
+
+
+@dataclass(frozen=True)
+class PanelModel(BayesianModel):
+    """A model of a panel: its fields are its priors, the rest says what it answers and assumes."""
+
+    _method: ClassVar[str]
+    _source: ClassVar[str]
+    _assumptions: ClassVar[tuple[Assumption, ...]]
+    _target: ClassVar[Target] = "population"
+    _needs_labels: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        with checking(type(self).__name__) as require:
+            for one in fields(self):
+                value, name = getattr(self, one.name), one.name
+                if one.type == "NormalPrior":
+                    is_prior = isinstance(value, NormalPrior)
+                    example = (
+                        f"NormalPrior({value!r}, 1)" if _number(value) else "NormalPrior(0, 1)"
+                    )
+                    require(is_prior, f"{name} expected a NormalPrior, got {value!r}; {example}")
+                if one.type == "float":
+                    positive = _number(value) and 0 < value < float("inf")
+                    require(positive, f"{name} expected a positive number, got {value!r}")
+
+    def _quantities(self, votes: Votes) -> tuple[str, ...]:
+        """Variables of the posterior that answer the question."""
+        return ("prevalence",)
+
+    def _check(self, votes: Votes) -> None:
+        """Refuse votes that the model is not for."""
+        with checking(f"panel.{type(self).__name__}") as require:
+            self._require_classes(votes, require)
+            require(
+                not self._needs_labels or (votes.truth != MISSING).any(),
+                "learns from labelled items, and there are none; label some",
+            )
+
+    def _require_classes(self, votes: Votes, require: Callable[[object, str], None]) -> None:
+        require(
+            votes.n_classes == 2,
+            f"needs pass and fail, got {votes.n_classes} classes; use MulticlassDawidSkene, or say "
+            "which class passes (pass_value=)",
+        )
+
+    def _cautions(self, fit: Fit) -> tuple[Caution, ...]:
+        """What a fit says against its own arithmetic."""
+        return ()
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def prior_data(name: str, values: Any) -> tuple[Any, ...]:
+    """Parameters of a prior as data, so that other priors need no other compilation."""
+    import pymc as pm
+
+    data = pm.Data(f"{name}_prior", np.atleast_1d(np.asarray(tuple(values), dtype=float)))
+    return tuple(data[i] for i in range(len(data.get_value())))
+
+
+def beta_data(
+    name: str, prior: BetaPrior | Mapping[str, BetaPrior], names: Sequence[str], dim: str
+) -> tuple[Any, Any]:
+    """Parameters of a Beta prior as data, one entry a name."""
+    import pymc as pm
+
+    if isinstance(prior, Mapping):
+        with checking(f"prior of {name}") as require:
+            missing = [one for one in names if one not in prior]
+            unknown = [one for one in prior if one not in names]
+            require(not missing, f"no prior for {dim} {missing[:3]}; give one for each {dim}")
+            require(not unknown, f"no {dim} is called {unknown[:3]}; there are {list(names)}")
+        each = [prior[one] for one in names]
+    else:
+        each = [prior] * len(names)
+    alpha, beta = np.array([tuple(one) for one in each], dtype=float).T
+    return pm.Data(f"{name}_alpha", alpha, dims=dim), pm.Data(f"{name}_beta", beta, dims=dim)

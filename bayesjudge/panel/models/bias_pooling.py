@@ -1,0 +1,125 @@
+"""Bias pooling: what the panel's bias on labelled generators says of a new one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from bayesjudge.core.estimate import Assumption
+from bayesjudge.core.fit import Fit
+from bayesjudge.core.priors import NormalPrior
+from bayesjudge.panel._summaries import Summary
+from bayesjudge.panel.checks import EXCHANGEABLE
+from bayesjudge.panel.data import Votes
+from bayesjudge.panel.models._base import PanelModel, prior_data
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+
+@dataclass(frozen=True)
+class BiasPooling(PanelModel):
+    """The panel's bias on a generator is like its bias on the labelled generators.
+
+    On the logit scale a generator's pass rate is its prevalence plus a bias, and biases are
+    exchangeable. Only pass rates by generator enter, so the shape of the votes' distribution cannot
+    mislead it. Sampling errors of pass rates come from items, since the votes on one item are not
+    independent, and go with those of the labels on the same items.
+
+    A *spread* of a bias is the scale of a half-normal prior of a standard deviation.
+
+    Parameters
+    ----------
+    level : NormalPrior, default ``NormalPrior(0, 2)``
+        Mean over generators of the logit of the prevalence.
+    level_spread : float, default 1.5
+        Standard deviation of those logits between generators. It is not learnt, and wide, so a
+        generator unlike the others stays so.
+    bias : NormalPrior, default ``NormalPrior(0, 1)``
+        Mean over generators of logit(panel's pass rate) - logit(prevalence).
+    bias_spread : float, default 0.5
+        How much that bias differs between generators.
+
+    Raises
+    ------
+    InputError
+        If a prior is of another type, or a spread is not positive.
+
+    References
+    ----------
+    Jain et al. (2025), Beyond Consensus, eqs. (1)-(3).
+    """
+
+    _method: ClassVar[str] = "Bias pooling (NUTS)"
+    _source: ClassVar[str] = (
+        "Jain et al. (2025), eqs. (1)-(3), as exchangeable biases of the panel mean"
+    )
+    _assumptions: ClassVar[tuple[Assumption, ...]] = (EXCHANGEABLE,)
+    sampling: ClassVar[dict[str, Any]] = {"target_accept": 0.95}
+
+    level: NormalPrior = NormalPrior(0.0, 2.0)
+    level_spread: float = 1.5
+    bias: NormalPrior = NormalPrior(0.0, 1.0)
+    bias_spread: float = 0.5
+
+    def _build(self, votes: Votes) -> pm.Model:
+        import pymc as pm
+
+        self._check(votes)
+        coords = {"generator": votes.generators, "judge": votes.judges}
+        with pm.Model(coords=coords) as model:
+            _observe(Summary.of(votes), *self._unknowns())
+        return model
+
+    def _unknowns(self) -> tuple[Any, Any]:
+        """Prevalence and the panel's expected pass rate by generator."""
+        import pymc as pm
+
+        # the generators' mean is learnt, so none is drawn to one half; their spread is not, so
+        # an outlying generator is not drawn to the others
+        typical = pm.Normal("level_mean", *prior_data("level", self.level))
+        spread_of_level = prior_data("level_spread", [self.level_spread])[0]
+        level = typical + spread_of_level * pm.Normal("level_own", dims="generator")
+        centre = pm.Normal("bias_mean", *prior_data("bias", self.bias))
+        spread = pm.HalfNormal("bias_spread", prior_data("bias_spread", [self.bias_spread])[0])
+        own = pm.Normal("bias_own", dims="generator")
+        prevalence = pm.Deterministic("prevalence", pm.math.sigmoid(level), dims="generator")
+        bias = pm.Deterministic("bias", centre + spread * own, dims="generator")
+        passing = pm.Deterministic("pass_rate", pm.math.sigmoid(level + bias), dims="generator")
+        return prevalence, passing
+
+    def _about_items(self, fit: Fit, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """Known truths counted, the others one binomial more."""
+        votes: Votes = fit.data
+        known = votes.labelled
+        prevalence = fit.idata["posterior"]["prevalence"].transpose("chain", "draw", "generator")
+        others = rng.binomial(votes.items - known.sum(axis=1), prevalence.to_numpy())
+        return {"prevalence": (known[:, 1] + others) / votes.items}
+
+
+def _observe(summary: Summary, prevalence: Any, passing: Any) -> None:
+    """Labels and pass rates of labelled items, and pass rates of the others."""
+    import pymc as pm
+
+    known = np.flatnonzero(summary.labelled_n > 0)
+    if known.size:
+        m = summary.labelled_n[known]
+        good = summary.labelled_good[known]
+        at = pm.Data("generator_of_labels", known.astype("int32"))
+        n = pm.Data("labelled_n", m)
+        seen = pm.Data("labelled_good_seen", good)
+        pm.Binomial("labelled_good", n.astype("int64"), prevalence[at], observed=seen)
+        slope = pm.Data("slope", np.array(summary.slope))
+        share = pm.Data("labelled_share", good / m)
+        error = pm.Data("labelled_error", summary.residual[known] / np.sqrt(m))
+        expected = passing[at] + slope * (share - prevalence[at])
+        rate = pm.Data("labelled_rate_seen", summary.labelled_rate[known])
+        pm.Normal("labelled_rate", expected, error, observed=rate)
+    other = np.flatnonzero(summary.other_n > 0)
+    if other.size:
+        at = pm.Data("generator_of_others", other.astype("int32"))
+        error = pm.Data("other_error", summary.spread[other] / np.sqrt(summary.other_n[other]))
+        rate = pm.Data("other_rate_seen", summary.other_rate[other])
+        pm.Normal("other_rate", passing[at], error, observed=rate)

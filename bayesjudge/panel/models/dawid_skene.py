@@ -1,0 +1,510 @@
+"""Dawid-Skene models: each item has a truth, which is summed out, and judges err by truth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from bayesjudge.core.counting import collapse, distinct
+from bayesjudge.core.errors import checking
+from bayesjudge.core.estimate import Assumption, Caution
+from bayesjudge.core.fit import Fit
+from bayesjudge.core.priors import BetaPrior, NormalPrior
+from bayesjudge.panel._em import Problem
+from bayesjudge.panel._likelihood import log_joint, quadrature_change
+from bayesjudge.panel.checks import (
+    BETTER_THAN_CHANCE,
+    INDEPENDENT,
+    INDEPENDENT_GIVEN_EFFECT,
+    SAME_ERRORS,
+)
+from bayesjudge.panel.data import MISSING, Votes
+from bayesjudge.panel.models._base import PanelModel, beta_data, prior_data
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+#: Log probability of a class that a label rules out: exp of it is 0, and it has a gradient.
+RULED_OUT = -1e6
+#: Votes of the judge with the fewest from which on judges are parametrised by themselves.
+CENTRED_FROM = 5_000
+#: Doubling the nodes must not change the log-likelihood by more than this.
+NODE_TOLERANCE = 0.1
+
+
+@dataclass(frozen=True)
+class _LatentTruth(PanelModel):
+    """Likelihood of votes by pattern with the truth summed out; rates come from subclasses."""
+
+    _assumptions: ClassVar[tuple[Assumption, ...]] = (INDEPENDENT, SAME_ERRORS, BETTER_THAN_CHANCE)
+    _needs_labels: ClassVar[bool] = False
+
+    @property
+    def _missing(self) -> Literal["skip", "response"]:
+        return "skip" if getattr(self, "answering", None) is None else "response"
+
+    @property
+    def _nodes(self) -> int | None:
+        """Points of the quadrature over a shared effect; None without one."""
+        return None
+
+    def _quantities(self, votes: Votes) -> tuple[str, ...]:
+        return ("prevalence", "sensitivity", "specificity")
+
+    def _build(self, votes: Votes) -> pm.Model:
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        self._check(votes)
+        problem = Problem(votes, self._missing)
+        # the same votes on several generators' items, labelled or not, are looked at once
+        first, votes_of_pattern = distinct(votes.votes.astype(np.int64) + 1)
+        extra = ("missing",) if self._missing == "response" else ()
+        coords: dict[str, Any] = {"generator": votes.generators, "judge": votes.judges}
+        coords |= {"truth": votes.classes, "vote": (*votes.classes, *extra)}
+        with pm.Model(coords=coords) as model:
+            given = pm.Data("given_votes", problem.given[first])
+            at_votes = pm.Data("votes_of_pattern", votes_of_pattern.astype("int32"))
+            generator = pm.Data("generator_of_pattern", votes.generator.astype("int32"))
+            allowed = pm.Data("log_allowed", _log_allowed(votes))
+            count = pm.Data("count", votes.count.astype(float))
+            # a constant, since the density does not use it and the sampler knows only data it uses
+            similar = pt.constant(_similar_items(votes).astype(float))
+            log_share = self._log_shares(votes)
+            by_class = self._by_class(votes, given)
+            at = by_class[at_votes] + log_share[generator] + allowed
+            density = pt.logsumexp(at, axis=1)
+            pm.CustomDist("items", density, similar, logp=_weigh, random=_draw, observed=count)
+        return model
+
+    def _log_shares(self, votes: Votes) -> Any:
+        """Log share of each class by generator."""
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        prior: Any = self.prevalence  # type: ignore[attr-defined]
+        ends = beta_data("prevalence", prior, votes.generators, "generator")
+        g = pm.Beta("prevalence", *ends, dims="generator")
+        return pt.stack([pt.log1p(-g), pt.log(g)], axis=1)
+
+    def _by_class(self, votes: Votes, given: Any) -> Any:
+        """Log probability of each distinct row of votes by class."""
+        raise NotImplementedError
+
+    def _about_items(self, fit: Fit, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """Known truths counted, the others drawn given their items' votes."""
+        votes: Votes = fit.data
+        known, unknown = votes.labelled, np.flatnonzero(votes.truth == MISSING)
+        posterior = fit.idata["posterior"]
+        chains, draws = posterior.sizes["chain"], posterior.sizes["draw"]
+        found = np.empty((chains * draws, *known.shape))
+        for s, joint in enumerate(log_joint(fit, unknown)):
+            chance = np.exp(joint - joint.max(axis=1, keepdims=True))
+            chance /= chance.sum(axis=1, keepdims=True)
+            drawn = rng.multinomial(votes.count[unknown], chance)
+            found[s] = known
+            np.add.at(found[s], votes.generator[unknown], drawn)
+        found = found.reshape(chains, draws, *known.shape) / votes.items[:, None]
+        return {"prevalence": found[..., 1]} if votes.n_classes == 2 else {"share": found}
+
+
+@dataclass(frozen=True)
+class PooledDawidSkene(_LatentTruth):
+    r"""Judges err independently given the truth, with error rates from a common population.
+
+    A judge has a discrimination and a leniency, on the logit scale,
+
+    .. math:: \operatorname{logit} P(\text{pass} \mid z) = \text{leniency} \pm
+        \tfrac12 \text{discrimination},
+
+    plus on good items, minus on bad ones; both are partially pooled over judges. A *spread* is the
+    scale of a half-normal prior of the population's standard deviation.
+
+    Parameters
+    ----------
+    prevalence : BetaPrior or mapping of str to BetaPrior, default ``BetaPrior()``
+        Share of good outputs of each generator; one for all, or one for each by its name.
+    discrimination : NormalPrior, default ``NormalPrior(0.7, 0.7)``
+        Logarithm of the population's mean discrimination, logit(sensitivity) + logit(specificity):
+        exp(0.7), that is 2, is a judge with 0.73 and 0.73. It cannot be negative, so a judge is
+        better than chance.
+    discrimination_spread : float, default 0.5
+        How much the logarithm differs between judges.
+    leniency : NormalPrior, default ``NormalPrior(0, 1.5)``
+        Half of logit(sensitivity) - logit(specificity) in the population: 0 is neither lenient nor
+        severe, 2 is lenient (0.95 and 0.27 at discrimination 2).
+    leniency_spread : float, default 1
+        How much it differs between judges.
+    answering : BetaPrior, optional
+        Probability of a vote at all, by judge and truth: a missing vote is then one more response.
+        Without it missing votes are left out, which is right if they say nothing about the truth.
+
+    Raises
+    ------
+    InputError
+        If a prior is of another type, or a spread is not positive.
+
+    References
+    ----------
+    Dawid & Skene (1979), Appl. Stat. 28, 20-28.
+
+    Examples
+    --------
+    >>> print(PooledDawidSkene(leniency_spread=0.5).leniency_spread)
+    0.5
+    """
+
+    _method: ClassVar[str] = "Dawid-Skene (NUTS)"
+    _source: ClassVar[str] = "Dawid & Skene (1979), hierarchical, truths summed out"
+
+    prevalence: BetaPrior | Mapping[str, BetaPrior] = field(
+        default=BetaPrior(), metadata={"by": "generator"}
+    )
+    discrimination: NormalPrior = NormalPrior(0.7, 0.7)
+    discrimination_spread: float = 0.5
+    leniency: NormalPrior = NormalPrior(0.0, 1.5)
+    leniency_spread: float = 1.0
+    answering: BetaPrior | None = None
+
+    def _by_class(self, votes: Votes, given: Any) -> Any:
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        low, high = _population(votes, self)
+        _name_rates(pm.math.sigmoid(high), pm.math.sigmoid(-low))
+        logits = pt.stack([low, high], axis=1)
+        return _given_class(given, _log_votes(logits[:, :, None], self.answering)[..., 0])
+
+
+@dataclass(frozen=True)
+class Correlated(PooledDawidSkene):
+    """Judges share an effect on each item, so that they err together.
+
+    `PooledDawidSkene` with a normal effect on the logits of all judges, integrated out by
+    Gauss-Hermite quadrature.
+
+    Parameters
+    ----------
+    prevalence : BetaPrior or mapping of str to BetaPrior, default ``BetaPrior()``
+        Share of good outputs of each generator.
+    discrimination : NormalPrior, default ``NormalPrior(0.7, 0.7)``
+        Logarithm of the population's mean discrimination, as in `PooledDawidSkene`.
+    discrimination_spread : float, default 0.5
+        How much the logarithm differs between judges.
+    leniency : NormalPrior, default ``NormalPrior(0, 1.5)``
+        The population's mean leniency.
+    leniency_spread : float, default 1
+        How much it differs between judges.
+    answering : BetaPrior, optional
+        Probability of a vote at all, as in `PooledDawidSkene`.
+    shared_effect : float, default 1.5
+        Scale of the half-normal prior of the effect's standard deviation, on bad and on good items.
+    nodes : int, default 21
+        Points of the quadrature, 5 to 200. They are doubled once after a fit, and a caution says
+        if that changes the likelihood.
+
+    Raises
+    ------
+    InputError
+        If a prior is of another type, a spread is not positive, or `nodes` is out of range.
+
+    References
+    ----------
+    Qu, Tan & Kutner (1996), Biometrics 52, 797-810; Dendukuri & Joseph (2001), Biometrics 57,
+    158-167.
+    """
+
+    _method: ClassVar[str] = "Dawid-Skene with a shared item effect (NUTS)"
+    _source: ClassVar[str] = "Qu, Tan & Kutner (1996); Dendukuri & Joseph (2001)"
+    _assumptions: ClassVar[tuple[Assumption, ...]] = (
+        INDEPENDENT_GIVEN_EFFECT,
+        SAME_ERRORS,
+        BETTER_THAN_CHANCE,
+    )
+
+    shared_effect: float = 1.5
+    nodes: int = 21
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        with checking("Correlated") as require:
+            whole = isinstance(self.nodes, int) and 5 <= self.nodes <= 200
+            require(whole, f"nodes={self.nodes!r}, expected 5 to 200")
+
+    @property
+    def _nodes(self) -> int:
+        return self.nodes
+
+    def _by_class(self, votes: Votes, given: Any) -> Any:
+        import pytensor.tensor as pt
+
+        logits = pt.stack(_population(votes, self), axis=1)
+        per_node, log_weight = _shared_effect(logits, self)
+        log_vote = _log_votes(per_node, self.answering)  # judge, truth, response, node
+        k, width = votes.n_classes, given.get_value().shape[1]
+        table = log_vote.transpose(0, 2, 1, 3).reshape((width, k * self.nodes))
+        by_node = pt.dot(given, table).reshape((given.shape[0], k, self.nodes)) + log_weight
+        return pt.logsumexp(by_node, axis=2)
+
+    def _cautions(self, fit: Fit) -> tuple[Caution, ...]:
+        change, effect = quadrature_change(fit)
+        if change <= NODE_TOLERANCE:
+            return ()
+        text = (
+            f"with {2 * self.nodes} instead of {self.nodes} nodes the log-likelihood changes by "
+            f"{change:.2f} at the largest shared effect ({effect:.1f}); fit again with "
+            f"nodes={2 * self.nodes}"
+        )
+        return (Caution("too-few-nodes", text),)
+
+
+@dataclass(frozen=True)
+class DawidSkene(_LatentTruth):
+    """Judges err independently given the truth, each with priors of its own.
+
+    Parameters
+    ----------
+    prevalence : BetaPrior or mapping of str to BetaPrior, default ``BetaPrior()``
+        Share of good outputs of each generator; one for all, or one for each by its name.
+    sensitivity, specificity : BetaPrior or mapping of str to BetaPrior, default ``BetaPrior()``
+        Of each judge; one for all, or one for each by its name.
+    better_than_chance : bool, default True
+        Restrict judges to sensitivity + specificity > 1.
+    answering : BetaPrior, optional
+        Probability of a vote at all, by judge and truth: a missing vote is then one more response.
+
+    Raises
+    ------
+    InputError
+        If a prior is of another type.
+
+    References
+    ----------
+    Dawid & Skene (1979), Appl. Stat. 28, 20-28.
+
+    Examples
+    --------
+    >>> print(DawidSkene(sensitivity=BetaPrior.worth(0.9, 20)).sensitivity)
+    Beta(19, 3)
+    """
+
+    _method: ClassVar[str] = "Dawid-Skene, separate judges (NUTS)"
+    _source: ClassVar[str] = "Dawid & Skene (1979), truths summed out"
+
+    prevalence: BetaPrior | Mapping[str, BetaPrior] = field(
+        default=BetaPrior(), metadata={"by": "generator"}
+    )
+    sensitivity: BetaPrior | Mapping[str, BetaPrior] = field(
+        default=BetaPrior(), metadata={"by": "judge"}
+    )
+    specificity: BetaPrior | Mapping[str, BetaPrior] = field(
+        default=BetaPrior(), metadata={"by": "judge"}
+    )
+    better_than_chance: bool = True
+    answering: BetaPrior | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        with checking("DawidSkene") as require:
+            value = self.better_than_chance
+            require(isinstance(value, bool), f"better_than_chance={value!r}: True or False")
+
+    def _by_class(self, votes: Votes, given: Any) -> Any:
+        return _given_class(given, _with_answering(_separate_rates(votes, self), self.answering))
+
+
+@dataclass(frozen=True)
+class MulticlassDawidSkene(_LatentTruth):
+    """Dawid and Skene's model of more than two classes: one confusion matrix a judge.
+
+    Parameters
+    ----------
+    share_concentration : float, default 1
+        Dirichlet weight of each class in a generator's shares.
+    diagonal, off_diagonal : float, default 2 and 1
+        Dirichlet weights of a right vote and of each wrong one.
+    missing : {"skip", "response"}
+        Leave a missing vote out, or let it be one more response that depends on the truth.
+
+    Raises
+    ------
+    InputError
+        If a weight is not positive, or `missing` is unknown.
+
+    References
+    ----------
+    Dawid & Skene (1979), Appl. Stat. 28, 20-28.
+    """
+
+    _method: ClassVar[str] = "Dawid-Skene (NUTS)"
+    _source: ClassVar[str] = "Dawid & Skene (1979), truths summed out"
+
+    share_concentration: float = 1.0
+    diagonal: float = 2.0
+    off_diagonal: float = 1.0
+    missing: Literal["skip", "response"] = "skip"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        with checking("MulticlassDawidSkene") as require:
+            known = self.missing in ("skip", "response")
+            require(known, f"missing={self.missing!r}: skip or response")
+
+    @property
+    def _missing(self) -> Literal["skip", "response"]:
+        return self.missing
+
+    def _quantities(self, votes: Votes) -> tuple[str, ...]:
+        return ("share", "confusion")
+
+    def _require_classes(self, votes: Votes, require: Callable[[object, str], None]) -> None:
+        require(
+            votes.n_classes > 2, "two classes are pass and fail; use PooledDawidSkene or DawidSkene"
+        )
+
+    def _log_shares(self, votes: Votes) -> Any:
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        weight = pm.Data("share_prior", np.full(votes.n_classes, self.share_concentration))
+        return pt.log(pm.Dirichlet("share", weight, dims=("generator", "truth")))
+
+    def _by_class(self, votes: Votes, given: Any) -> Any:
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        k = votes.n_classes
+        rows = np.full((k, k + (self.missing == "response")), self.off_diagonal)
+        rows[:, :k] += np.eye(k) * (self.diagonal - self.off_diagonal)
+        weight = pt.ones((len(votes.judges), 1, 1)) * pm.Data("confusion_prior", rows)
+        confusion = pm.Dirichlet("confusion", weight, dims=("judge", "truth", "vote"))
+        return _given_class(given, pt.log(confusion))
+
+
+def _given_class(given: Any, log_vote: Any) -> Any:
+    """Log probability of each row of votes by class; `log_vote` is judge, truth, response."""
+    judges, k, r = (log_vote.shape[i] for i in range(3))
+    return given @ log_vote.transpose(0, 2, 1).reshape((judges * r, k))
+
+
+def _weigh(count: Any, density: Any, similar: Any) -> Any:
+    return count * density
+
+
+def _draw(density: Any, similar: Any, rng: Any = None, size: Any = None) -> Any:
+    """How often a pattern occurs among the items that it could have occurred in."""
+    chance = np.exp(np.minimum(density, 0))
+    return rng.binomial(similar.astype(int), chance, size=size).astype(float)
+
+
+def _log_allowed(votes: Votes) -> np.ndarray:
+    """0 for the classes that an item can have, and RULED_OUT for those that its label denies."""
+    allowed = np.eye(votes.n_classes)[votes.truth]
+    allowed[votes.truth == MISSING] = 1
+    return np.where(allowed > 0, 0.0, RULED_OUT)
+
+
+def _similar_items(votes: Votes) -> np.ndarray:
+    """Items of the same generator, with votes of the same judges, and labelled or not as well."""
+    there = (votes.votes != MISSING).astype(np.int64)
+    keys = np.column_stack([votes.generator, votes.truth != MISSING, there])
+    _, totals = collapse(keys, votes.count)
+    return totals[distinct(keys)[1]]
+
+
+def _population(votes: Votes, model: PooledDawidSkene) -> tuple[Any, Any]:
+    """Logits of the probability of a pass, on bad and on good items, by judge.
+
+    If each judge has many votes, these say what the judge is like, and the population follows;
+    if it has few, the population says it. The sampler moves freely in what is said first: at
+    14,000 votes a judge the centred form takes a third of the steps, at 2,000 it diverges.
+    """
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    parts = {}
+    by_column = (votes.votes != MISSING).T @ votes.count
+    centred = np.bincount(votes.judge_of_column, by_column).min() >= CENTRED_FROM
+    for name in ("discrimination", "leniency"):
+        mean = pm.Normal(f"{name}_mean", *prior_data(f"{name}_mean", getattr(model, name)))
+        scale = prior_data(f"{name}_spread", [getattr(model, f"{name}_spread")])[0]
+        spread = pm.HalfNormal(f"{name}_spread", scale)
+        if centred:
+            parts[name] = pm.Normal(name, mean, spread, dims="judge")
+        else:
+            own = pm.Normal(f"{name}_own", dims="judge")
+            parts[name] = pm.Deterministic(name, mean + spread * own, dims="judge")
+    half = pt.exp(parts["discrimination"]) / 2
+    return parts["leniency"] - half, parts["leniency"] + half
+
+
+def _shared_effect(logits: Any, model: Correlated) -> tuple[Any, Any]:
+    """Logits at the nodes of the quadrature over the shared effect, and log weights."""
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    points, weights = np.polynomial.hermite_e.hermegauss(model.nodes)
+    at = pm.Data("nodes", points)
+    share = pm.Data("node_weights", weights / weights.sum())
+    scale = prior_data("shared_effect", [model.shared_effect])[0]
+    spread = pm.HalfNormal("shared_effect", scale, dims="truth")
+    per_node = logits[:, :, None] + spread[None, :, None] * at
+    # products with a vector, since the sampler takes no strided results
+    _name_rates(pm.math.sigmoid(per_node[:, 1]) @ share, pm.math.sigmoid(-per_node[:, 0]) @ share)
+    return per_node, pt.log(share)
+
+
+def _name_rates(sensitivity: Any, specificity: Any) -> None:
+    import pymc as pm
+
+    pm.Deterministic("sensitivity", sensitivity, dims="judge")
+    pm.Deterministic("specificity", specificity, dims="judge")
+
+
+def _log_votes(logits: Any, answering: BetaPrior | None) -> Any:
+    """Log probability of each response from logits by judge, truth and node."""
+    import pytensor.tensor as pt
+
+    table = pt.stack([-pt.softplus(logits), -pt.softplus(-logits)], axis=2)
+    return _with_answering(table, answering)
+
+
+def _with_answering(log_vote: Any, prior: BetaPrior | None) -> Any:
+    """Add not voting as a third response, whose probability depends on judge and truth."""
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    if prior is None:
+        return log_vote
+    answering = pm.Beta("answering", *prior_data("answering", prior), dims=("judge", "truth"))
+    extra = log_vote.ndim - 2  # response, and node if there is one
+    there = pt.log(answering).dimshuffle(0, 1, *["x"] * extra)
+    absent = pt.log1p(-answering).dimshuffle(0, 1, *["x"] * extra)
+    first = log_vote[:, :, :1]
+    return pt.concatenate([log_vote + there, pt.zeros_like(first) + absent], axis=2)
+
+
+def _separate_rates(votes: Votes, model: DawidSkene) -> Any:
+    """Log probability of fail and pass by judge and truth.
+
+    The restriction to judges better than chance is a change of variables: the specificity is
+    ``1 - sensitivity * (1 - share)`` with ``share`` in (0, 1), whose Jacobian is the sensitivity.
+    """
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    ends = beta_data("sensitivity", model.sensitivity, votes.judges, "judge")
+    s = pm.Beta("sensitivity", *ends, dims="judge")
+    alpha, beta = beta_data("specificity", model.specificity, votes.judges, "judge")
+    if model.better_than_chance:
+        share = pm.Uniform("specificity_share", dims="judge")
+        c = pm.Deterministic("specificity", 1 - s * (1 - share), dims="judge")
+        log_prior = pm.logp(pm.Beta.dist(alpha, beta), c) + pt.log(s)
+        pm.Potential("specificity_prior_density", log_prior.sum())
+    else:
+        c = pm.Beta("specificity", alpha, beta, dims="judge")
+    bad, good = [pt.log(c), pt.log1p(-c)], [pt.log1p(-s), pt.log(s)]
+    return pt.stack([pt.stack(bad, axis=1), pt.stack(good, axis=1)], axis=1)

@@ -1,0 +1,136 @@
+"""Truth given votes: a logistic regression on labelled items predicts the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from bayesjudge.core.counting import collapse, distinct
+from bayesjudge.core.estimate import Assumption, Target
+from bayesjudge.core.priors import NormalPrior
+from bayesjudge.panel._logistic import vote_scores
+from bayesjudge.panel.checks import RANDOM_LABELS
+from bayesjudge.panel.data import MISSING, Votes
+from bayesjudge.panel.models._base import PanelModel, prior_data
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+
+@dataclass(frozen=True)
+class VoteRegression(PanelModel):
+    r"""Truth given votes, for random labels of every generator.
+
+    .. math:: \operatorname{logit} P(z_i = 1 \mid v_i) =
+        \text{level}_{g(i)} + \sum_j \text{weight}_j v_{ij}
+
+    with votes coded 0.5, -0.5 and 0 if missing; levels and weights are partially pooled. It answers
+    for these very items: known truths are counted, the others predicted. A *spread* is the scale of
+    a half-normal prior of a standard deviation.
+
+    Parameters
+    ----------
+    intercept : NormalPrior, default ``NormalPrior(0, 2)``
+        Logit of the truth of an item without votes.
+    generator_spread : float, default 1
+        How much that differs between generators.
+    vote_weight : NormalPrior, default ``NormalPrior(0, 1)``
+        What a pass rather than a fail adds to the logit, on average over judges.
+    judge_spread : float, default 0.5
+        How much that differs between judges.
+
+    Raises
+    ------
+    InputError
+        If a prior is of another type, or a spread is not positive.
+
+    References
+    ----------
+    Särndal, Swensson & Wretman (1992), Model Assisted Survey Sampling.
+    """
+
+    _method: ClassVar[str] = "Truth given votes (NUTS)"
+    _source: ClassVar[str] = "Model-assisted estimation, Särndal et al. (1992), with pooled weights"
+    _assumptions: ClassVar[tuple[Assumption, ...]] = (RANDOM_LABELS,)
+    _target: ClassVar[Target] = "items"
+
+    intercept: NormalPrior = NormalPrior(0.0, 2.0)
+    generator_spread: float = 1.0
+    vote_weight: NormalPrior = NormalPrior(0.0, 1.0)
+    judge_spread: float = 0.5
+
+    def _build(self, votes: Votes) -> pm.Model:
+        import pymc as pm
+
+        self._check(votes)
+        coords = {"generator": votes.generators, "judge": votes.judges}
+        with pm.Model(coords=coords) as model:
+            level, slopes = self._unknowns()
+            _observe_labels(votes, level, slopes)
+            _name_prevalence(votes, level, slopes)
+        return model
+
+    def _unknowns(self) -> tuple[Any, Any]:
+        """Level by generator and weight of a vote by judge."""
+        import pymc as pm
+
+        intercept = pm.Normal("intercept", *prior_data("intercept", self.intercept))
+        scale = prior_data("generator_spread", [self.generator_spread])[0]
+        spread = pm.HalfNormal("generator_spread", scale)
+        own = pm.Normal("generator_own", dims="generator")
+        weight = pm.Normal("vote_weight_mean", *prior_data("vote_weight", self.vote_weight))
+        differ = pm.HalfNormal("judge_spread", prior_data("judge_spread", [self.judge_spread])[0])
+        judge_own = pm.Normal("judge_own", dims="judge")
+        slopes = pm.Deterministic("vote_weight", weight + differ * judge_own, dims="judge")
+        return intercept + spread * own, slopes
+
+
+def _observe_labels(votes: Votes, level: Any, slopes: Any) -> None:
+    import pymc as pm
+
+    rows, n, good = labelled_patterns(votes)
+    x = pm.Data("labelled_score", vote_scores(votes)[rows])
+    at = pm.Data("generator_of_labels", votes.generator[rows].astype("int32"))
+    total = pm.Data("labelled_n", n.astype(float))
+    seen = pm.Data("labelled_good_seen", good.astype(float))
+    logits = level[at] + x @ slopes
+    pm.Binomial("labelled_good", total.astype("int64"), logit_p=logits, observed=seen)
+
+
+def _name_prevalence(votes: Votes, level: Any, slopes: Any) -> None:
+    """Share of good items: known truths, the sum expected of the others, and its error."""
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    unknown = np.flatnonzero(votes.truth == MISSING)
+    size = len(votes.generators)
+    items = pm.Data("items", votes.items.astype(float))
+    known = pm.Data("known_good", votes.labelled[:, 1].astype(float))
+    luck = pm.Normal("luck", dims="generator")
+    expected, error = known, pt.zeros(size)
+    if unknown.size:
+        x = pm.Data("unknown_score", vote_scores(votes)[unknown])
+        at = pm.Data("generator_of_unknown", votes.generator[unknown].astype("int32"))
+        count = pm.Data("unknown_count", votes.count[unknown].astype(float))
+        chance = pm.math.sigmoid(level[at] + x @ slopes)
+        expected = pt.inc_subtensor(pt.zeros(size)[at], count * chance) + known
+        variance = pt.inc_subtensor(pt.zeros(size)[at], count * chance * (1 - chance))
+        # a generator whose truths are all known has no error, not a small one
+        has_unknown = pm.Data(
+            "has_unknown", np.isin(np.arange(size), votes.generator[unknown]) * 1.0
+        )
+        error = has_unknown * pt.sqrt(variance + 1e-12)
+    share = (expected + luck * error) / items
+    pm.Deterministic("prevalence", pt.clip(share, known / items, 1), dims="generator")
+
+
+def labelled_patterns(votes: Votes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Labelled patterns, whatever the truth: a row of `votes` that has it, items, good items."""
+    known = np.flatnonzero(votes.truth != MISSING)
+    keys = np.column_stack([votes.generator[known], votes.votes[known].astype(np.int64) + 1])
+    first, n = collapse(keys, votes.count[known])
+    good = np.zeros(len(first), np.int64)
+    np.add.at(good, distinct(keys)[1], votes.count[known] * votes.truth[known])
+    return known[first], n, good

@@ -1,0 +1,42 @@
+"""What the contract tests have to know of the panel."""
+
+from contract import Module
+
+import bayesjudge.panel as module
+
+
+def votes_of(**settings):
+    """A small simulated panel."""
+    return module.Votes.from_frame(module.simulate(items=40, random_seed=1, **settings))
+
+
+def models():
+    """Every model with votes that it suits."""
+    votes = votes_of(labelled=20)
+    three = module.Votes(
+        [[0, 1, 2], [1, 1, -1], [2, 2, 2]], [0, -1, 2], [0, 0, 0], ["g"], "abc", classes="lmh"
+    )
+    return [
+        (module.PooledDawidSkene(), votes),
+        (module.DawidSkene(), votes),
+        (module.Correlated(nodes=7), votes),
+        (module.MulticlassDawidSkene(), three),
+        (module.BiasPooling(), votes),
+        (module.VoteRegression(), votes),
+    ]
+
+
+CONTRACT = Module(
+    module=module,
+    read=module.Votes.from_frame,
+    closed_form=module.dawid_skene_em,
+    truth={
+        **{("prevalence", f"g{i}"): share for i, share in ((1, 0.9), (2, 0.75), (3, 0.6))},
+        **{
+            ("sensitivity", j): rate for j, rate in zip("abcd", (0.95, 0.9, 0.85, 0.8), strict=True)
+        },
+        **{("specificity", j): rate for j, rate in zip("abcd", (0.6, 0.7, 0.8, 0.9), strict=True)},
+    },
+    models=models,
+    moves={("MulticlassDawidSkene", "missing"): "response"},
+)
