@@ -144,6 +144,13 @@ def test_every_problem_of_a_request_is_named():
     assert len(error.value.problems) >= 3
 
 
+def test_a_fit_of_another_module_is_refused():
+    other = bj.Fit(None, data=[0, 1], spec=None, quantities=(), method="", source="")
+    for source, words in ((other, "got Fit of list"), ([0, 1], "got list")):
+        with pytest.raises(bj.InputError, match=words):
+            certificates.certify(source, **POINTS)
+
+
 def test_several_judges_must_be_taken_one_by_one():
     rows = bias.simulate(items=5, judges=["a", "b"], random_seed=1)
     shifts = bias.Shifts.from_frame(rows, scale=(0, 100), design="item", judge="judge")

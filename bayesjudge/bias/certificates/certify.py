@@ -77,7 +77,8 @@ def certify(
     Raises
     ------
     InputError
-        If an argument is out of its range, or there are several judges.
+        If an argument is out of its range, `source` is something else, or shifts are of several
+        judges.
 
     References
     ----------
@@ -93,7 +94,7 @@ def certify(
     >>> certify(shifts, tolerance=0.5, failure_prob=0.01, units="points").alpha
     0.125
     """
-    shifts = source.data if isinstance(source, Fit) else source
+    shifts = _shifts_of(source)
     basis = basis or ("rms" if isinstance(source, Fit) else "tail")
     length = _check(source, tolerance, failure_prob, units, alpha, noise_prob, center, basis)
     groups = [(where[-1], own.lengths) for where, own in shifts._groups(reruns=False)]
@@ -132,6 +133,14 @@ def certify(
         reason=reason,
         cautions=(*_basis_cautions(basis, source), *cautions_of(shifts)),
     )
+
+
+def _shifts_of(source: Shifts | Fit) -> Shifts:
+    shifts = source.data if isinstance(source, Fit) else source
+    with checking("certify") as require:
+        given = type(source).__name__ + f" of {type(shifts).__name__}" * isinstance(source, Fit)
+        require(isinstance(shifts, Shifts), f"expected Shifts, or a fit of them, got {given}")
+    return shifts
 
 
 def _noise(reach: float, length: float, noise_prob: float, dim: int) -> float:
@@ -217,7 +226,7 @@ def _check(
     center: str,
     basis: str,
 ) -> float:
-    shifts = source.data if isinstance(source, Fit) else source
+    shifts = _shifts_of(source)
     with checking("certify") as require:
         require(
             len(shifts.judges) == 1 or isinstance(source, Fit),
