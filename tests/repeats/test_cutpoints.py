@@ -84,6 +84,7 @@ def at_a_point():
     return scores, model, values, own
 
 
+@pytest.mark.sampling
 def test_likelihood_has_each_judges_own_thresholds(at_a_point):
     scores, model, values, own = at_a_point
     by_hand = 0.0
@@ -96,6 +97,7 @@ def test_likelihood_has_each_judges_own_thresholds(at_a_point):
     assert_allclose(logp(point_of(model, values)), by_hand, rtol=1e-10)
 
 
+@pytest.mark.sampling
 def test_both_shapes_of_the_sampler_are_one_model(at_a_point, monkeypatch):
     scores, model, values, _ = at_a_point
     assert not models._clearly_stretched(scores)
@@ -133,6 +135,7 @@ def derived(scores, values):
     return {name: found[name].to_numpy()[0, 0] for name in found if name not in names}
 
 
+@pytest.mark.sampling
 def test_a_judges_cutpoints_are_shifted_by_its_effect(at_a_point):
     _, model, values, own = at_a_point
     (output,) = model.replace_rvs_by_values([model["judge_cutpoint"]])
@@ -213,6 +216,7 @@ def test_components_are_those_of_simulated_tables():
         assert_allclose(near[name], value, atol=2e-3, err_msg=name)
 
 
+@pytest.mark.sampling
 def test_two_judges_agree_with_quadrature():
     """One item, two judges, three values: thresholds and a shift apart, on a grid."""
     counts = np.array([[[3, 14, 3], [8, 4, 8]]])

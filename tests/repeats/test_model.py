@@ -24,6 +24,7 @@ def shares_of(eta, share):
     return above[:-1] - above[1:]
 
 
+@pytest.mark.sampling
 def test_likelihood_is_that_of_the_shares():
     scores = read(simulate(items=3, judges=2, repeats=4, random_seed=1))
     model = build_model(scores)
@@ -62,6 +63,7 @@ def values_to(model, variable, value):
     return transform.forward(constant, *variable.owner.inputs)
 
 
+@pytest.mark.sampling
 def test_tails_lose_no_digits():
     # 40 logits above every threshold: differences of logistic functions would be 0
     from bayesjudge.repeats.model import _log_probability
@@ -71,6 +73,7 @@ def test_tails_lose_no_digits():
     assert_allclose(found, -40 - np.log(2), rtol=1e-9)  # log of 1 - s(40 + log 2)
 
 
+@pytest.mark.sampling
 def test_one_judge_pair_agrees_with_quadrature():
     """One item, two judges, two values: a three-dimensional integral on a grid."""
     counts = np.array([[[9, 3], [4, 8]]])
@@ -97,6 +100,7 @@ def test_one_judge_pair_agrees_with_quadrature():
         assert_mc_quantile(made.idata["posterior"]["value_share"].to_numpy()[..., 1], prob, at)
 
 
+@pytest.mark.sampling
 def test_derived_quantities_are_the_latent_ones_translated(fit_of):
     """Components of single draws against the simulator's own translation."""
     after = fit_of(bj.repeats).idata["posterior"]
@@ -120,6 +124,7 @@ def test_derived_quantities_are_the_latent_ones_translated(fit_of):
         assert_allclose(float(one["effective_repeats"]), 30 / (1 + 4 * rho), rtol=5e-3)
 
 
+@pytest.mark.sampling
 def test_effects_follow_the_scores(fit_of):
     made = fit_of(bj.repeats)
     effects = made.idata["posterior"]["item_effect"].mean(("chain", "draw")).to_numpy()

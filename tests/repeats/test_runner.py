@@ -56,6 +56,7 @@ def undisturbed(tmp_path_factory):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("client", ["plain", "litellm"])
 def test_killed_and_resumed_loses_nothing_and_asks_nothing_twice(tmp_path, undisturbed, client):
     if client == "litellm" and importlib.util.find_spec("litellm") is None:
@@ -395,6 +396,7 @@ def through_litellm(server, store, key="none"):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["sk-proj-Abcd1234efgh5678ijkl", "opensesame opensesame"])
 def test_a_key_that_a_gateway_echoes_is_nowhere(tmp_path, key):
     with ChatServer(refuses=True) as server:
@@ -408,6 +410,7 @@ def test_a_key_that_a_gateway_echoes_is_nowhere(tmp_path, key):
     assert "opensesame" not in shown
 
 
+@pytest.mark.slow
 def test_through_litellm(tmp_path):
     with ChatServer(errors=0.1, garbage=0.05) as server:
         done = through_litellm(server, tmp_path / "x")

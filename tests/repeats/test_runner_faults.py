@@ -637,7 +637,8 @@ except bj.InputError as error:
 """
 
 
-def test_a_full_disk_ends_the_run_and_room_lets_it_go_on(tmp_path):
+@pytest.mark.slow
+def test_a_full_disk_ends_the_run_and_space_lets_it_go_on(tmp_path):
     def go(*arguments):
         path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
         done = subprocess.run(

@@ -103,7 +103,7 @@ async def sample_until(
     asked = describe(asked_for.scale, judges, things, redact)
     with (
         Store(store, asked, asked_for.arm, changed_code == "accept") as kept,
-        progress_bar(progress, "items settled", total=len(things)) as bar,
+        progress_bar(progress, "items settled", total=len(things), keep=True) as bar,
     ):
         runner = _Runner(asked_for, judges, things, kept, bar, redact)
         runner.quiet = progress is False
