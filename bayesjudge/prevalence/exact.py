@@ -72,7 +72,7 @@ def exact(
     that a likelihood ratio test would not reject. With labels by verdict, one good item among them
     excludes 0 and one bad item 1.
 
-    It is the default because of what ``python benchmarks/prevalence/coverage.py``
+    It is the default because of what ``python benchmarks/prevalence/intervals.py``
     counts (n = 1000, m = 200 and 500, rates .7 and .9): inside, for prevalences of .05 to .95, it
     covers .950 or more, as the plain equal-tailed interval does; at 0 and 1 it covers .969 to .972,
     where the plain one covers nothing; and it costs 0.4 to 1.6 % of mean width. The shortest

@@ -24,7 +24,7 @@ METHODS: dict[str, str] = {
 }
 #: The posterior's interval is asked for at this share of the error probability before the rule
 #: stops. To look after each batch is to stop early if the scores so far agree too well by
-#: chance; benchmarks/repeats/coverage.py shows what that costs and what this restores.
+#: chance; benchmarks/repeats/stopping.py shows what that costs and what this restores.
 LOOKING = 0.5
 #: Bets stay below this share of the capital that could be lost; Waudby-Smith & Ramdas advise
 #: 1/2 or 3/4.

@@ -199,11 +199,11 @@ def orders(folder):
     swapped = (table["order1"] != table["order2"])[rated]
     assert (equal == swapped).all(), "rating prompts are inconsistent where scores are equal only"
     table = table[~rated]
-    read = bias.Orders.from_frame(table, by=["llm", "strategy"], missing="drop")
+    read = bias.Orders.from_frame(table, judge=["llm", "strategy"], missing="drop")
     each = pd.DataFrame({"pairs": read.pairs, "unparsed": read.missing}, index=read.judges)
     named = table[["llm", "strategy"]].drop_duplicates().set_axis(["judge", "prompt"], axis=1)
     each = each.join(named.set_index(named["judge"] + ", " + named["prompt"]))
-    found = bias.position_bias(read).table.set_index("judge").join(each.rename_axis("name"))
+    found = bias.position_bias(read).table.set_index("judge").join(each).reset_index(drop=True)
     return found[["judge", "prompt", "quantity", "value", "low", "high", "pairs", "unparsed"]]
 
 

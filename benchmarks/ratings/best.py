@@ -1,13 +1,13 @@
-"""Is P(judge is best) right? Known judges at 1, 3, 10 and 100 ratings an item, tied and not.
+"""Is P(judge is best) right, at 1, 3, 10 and 100 ratings an item?
 
     python benchmarks/ratings/best.py               # 12 worlds a budget
-    python benchmarks/ratings/best.py --worlds 40   # continues where the last run ended
+    python benchmarks/ratings/best.py --worlds 40   # continues the last run
 
 Three judges and 60 items; a judge's shares of response sets are a mix of people's and of its own,
 those of half the judges sharpened (the third power: they repeat themselves, which is not the
 model's own form). A judge chooses from a set in its own way, and a third of the items have three
 response sets of every source besides. ``tied`` draws each judge together with people
-(`bayesjudge.ratings.coupling`), ``untied`` every source by itself, ``counted`` takes frequencies
+(`bayesjudge.ratings.tracking`), ``untied`` every source by itself, ``counted`` takes frequencies
 of the bootstrap. Writes best.csv (by budget and method), best.png (reliability)
 and every probability to best.jsonl. ``coverage`` is of 95 % intervals of the definition's
 value, over all judges, and ``sharp`` over the sharpened ones.
@@ -18,31 +18,34 @@ from __future__ import annotations
 import argparse
 import json
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from bayesjudge.ratings.aggregation import Profile
 from matplotlib import pyplot as plt
 
-from bayesjudge import ratings as room
+from bayesjudge import ratings
+from bayesjudge.ratings.metrics import Profile
 
 RESULTS = Path(__file__).parent / "results"
 OPTIONS = ("yes", "no")
-MEMBERS = room.membership(OPTIONS, room.all_response_sets(OPTIONS))
+MEMBERS = ratings.response_sets.membership(
+    OPTIONS, ratings.response_sets.all_response_sets(OPTIONS)
+)
 BUDGETS = (1, 3, 10, 100)
 ITEMS, JUDGES, ASKED = 60, 3, 20
 OF = (
-    room.Definition("mse"),
-    room.Definition("decision_consistency"),
-    room.Definition("js_divergence", "soft", "soft"),
-    room.Definition("hit_rate", "hard", "hard"),
+    ratings.Definition("mse"),
+    ratings.Definition("decision_consistency"),
+    ratings.Definition("js_divergence", "soft", "soft"),
+    ratings.Definition("hit_rate", "hard", "hard"),
 )
 SEED = 20_261
 
 
-def world(rng: np.random.Generator, budget: int) -> tuple[room.Ratings, np.ndarray, np.ndarray]:
+def world(rng: np.random.Generator, budget: int) -> tuple[ratings.Ratings, np.ndarray, np.ndarray]:
     """Ratings, the true value of each definition for each judge, and who is sharpened."""
     mean = rng.dirichlet((4, 4, 3))
     people = rng.dirichlet(rng.uniform(2, 6) * mean, ITEMS)
@@ -55,12 +58,12 @@ def world(rng: np.random.Generator, budget: int) -> tuple[room.Ratings, np.ndarr
         shares.append(mixed / mixed.sum(axis=1, keepdims=True))
     profiles, chosen, endorsed = [], [], np.zeros((JUDGES + 1, ITEMS, 3), int)
     for s, (share, strength) in enumerate(zip(shares, strengths, strict=True)):
-        choices = share @ room.choice_matrix(MEMBERS, strength).T
+        choices = share @ ratings.response_sets.choice_matrix(MEMBERS, strength).T
         profiles.append(Profile(choices, share @ MEMBERS.T))
         chosen.append(rng.multinomial(budget, choices))
         endorsed[s, :ASKED] = rng.multinomial(3, share[:ASKED])
     names = ("people", *(f"judge {j}" for j in range(1, JUDGES + 1)))
-    data = room.Ratings(np.array(chosen), OPTIONS, "yes", endorsed=endorsed, sources=names)
+    data = ratings.Ratings(np.array(chosen), OPTIONS, "yes", endorsed=endorsed, sources=names)
     true = [[d.value(judge, profiles[0]) for judge in profiles[1:]] for d in OF]
     return data, np.array(true), sharp
 
@@ -70,18 +73,26 @@ def one(seed: int, budget: int) -> list[dict[str, Any]]:
     data, true, sharp = world(np.random.default_rng([SEED, budget, seed]), budget)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fit = room.fit(data, random_seed=seed, draws=500, tune=400, chains=4, road="full")
+        fit = ratings.fit(data, random_seed=seed, draws=500, tune=400, chains=4)
     found = {
-        "tied": room.performance(fit, of=OF, draws=200, random_seed=seed),
-        "untied": room.performance(fit, of=OF, draws=200, tied=False, random_seed=seed),
-        "counted": room.agreement(data, of=OF, replicates=200, pseudo_count=0.5, random_seed=seed),
+        "tied": ratings.performance(fit, of=OF, draws=200, random_seed=seed),
+        "untied": ratings.performance(fit, of=OF, draws=200, tracking=None, random_seed=seed),
+        "counted": ratings.agreement(
+            data, of=OF, replicates=200, pseudo_count=0.5, random_seed=seed
+        ),
     }
     rows = []
     for method, one_found in found.items():
-        best, table = one_found.best().to_numpy(), one_found.estimate().table
+        best = one_found.best().to_numpy()
         for i, d in enumerate(OF):
             loss = d.loss(true[i])
-            ends = table.loc[[f"{d}[{j}]" for j in data.judges], ["low", "high"]].to_numpy()
+            alone = replace(
+                one_found,
+                definitions=(d,),
+                values=one_found.values[[i]],
+                draws=one_found.draws[:, [i]],
+            )
+            ends = alone.estimate().quantities[d.metric]
             rows.append(
                 {
                     "budget": budget,
@@ -89,12 +100,12 @@ def one(seed: int, budget: int) -> list[dict[str, Any]]:
                     "method": method,
                     "definition": str(d),
                     "converged": fit.converged,
-                    "met": "not-met" not in {c.name for c in one_found.cautions},
+                    "mixed": "not-mixed" not in {c.name for c in one_found.cautions},
                     "best": int(loss.argmin()),
                     "sharp": sharp.tolist(),
                     "probability": best[i].round(4).tolist(),
                     "error": (one_found.values[i] - true[i]).round(5).tolist(),
-                    "covered": ((ends[:, 0] <= true[i]) & (true[i] <= ends[:, 1])).tolist(),
+                    "covered": ((ends.low <= true[i]) & (true[i] <= ends.high)).tolist(),
                 }
             )
     return rows

@@ -1,9 +1,12 @@
-"""Findings 1, 2 and 4 of source 5 from the package's own simulator.
+"""Which judge does each definition of agreement select, and how many ratings does it take?
 
-Run ``python benchmarks/ratings/experiment.py``; it writes results/ratings_experiment.csv and .png,
-results/ratings_budget.csv and results/ratings_choice_bias.csv.
+    python benchmarks/ratings/experiment.py
+
+Findings 1, 2 and 4 of source 5, from the package's own simulator. Writes experiment.csv and .png,
+experiment_budget.csv and experiment_choice_bias.csv to benchmarks/ratings/results.
 """
 
+import argparse
 from pathlib import Path
 
 import matplotlib
@@ -12,11 +15,12 @@ matplotlib.use("Agg")
 import pandas as pd
 from matplotlib import pyplot as plt
 
-from bayesjudge.ratings import Definition, Setting, choice_bias, rating_budget, select
+from bayesjudge.ratings import Definition
+from bayesjudge.ratings.experiment import Setting, choice_bias, rating_budget, select
 
 RESULTS = Path(__file__).parent / "results"
 BUDGETS = (1, 2, 3, 5, 10, 30, 100)
-#: Where a legend covers no line.
+#: A place for a legend that covers no line.
 BELOW = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2), "fontsize": 8, "frameon": False}
 SHOWN = {
     "hit rate (h/h)": Definition("hit_rate", "hard", "hard"),
@@ -35,6 +39,7 @@ SETTINGS = {
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     chosen = []
     for name, setting in SETTINGS.items():
         table = select(setting, budgets=BUDGETS, of=tuple(SHOWN.values()), worlds=60, random_seed=1)
@@ -44,12 +49,12 @@ def main() -> None:
     every.round(4).to_csv(RESULTS / "experiment.csv", index=False)
     single = Setting(options=3)
     budget = rating_budget(single, budgets=BUDGETS, worlds=200, cutoffs=(0.5,), random_seed=2)
-    budget.round(4).to_csv(RESULTS / "ratings_budget.csv")
+    budget.round(4).to_csv(RESULTS / "experiment_budget.csv")
     strengths = (-1.0, 0.0, 1.0)
     bias = pd.DataFrame(
         {g: choice_bias(Setting(people=g), worlds=200, random_seed=3) for g in strengths}
     )
-    bias.round(4).to_csv(RESULTS / "ratings_choice_bias.csv")
+    bias.round(4).to_csv(RESULTS / "experiment_choice_bias.csv")
     print(
         every.pivot_table(
             index=["setting", "definition"], columns="budget", values="consistency"

@@ -1,16 +1,17 @@
-"""Without response sets: does the posterior grow certain of what choices hide? It must not.
+"""Does the posterior stay uncertain of what choices hide, if there are no response sets?
 
     python benchmarks/ratings/hidden.py
 
 People alone, two options, no response sets, more and more items and choices. What choices show
 (the mean share of choices) becomes sharp; the endorsement, which they hide, stays as wide as the
-prior leaves it between its two bounds: chosen at the least, everybody at the most. Also where the
-truth lies in the posterior, over worlds drawn far from the prior's mean. Calibration over the prior
-is in sbc_ratings.py (``choices``, ``three``). Writes hidden.csv and .png.
+prior leaves it between its two bounds: chosen at the least, everybody at the most. Also the place
+of the truth in the posterior, over worlds drawn far from the prior's mean. Calibration over the
+prior is in sbc.py (``choices``, ``three``). Writes hidden.csv and .png.
 """
 
 from __future__ import annotations
 
+import argparse
 import warnings
 from pathlib import Path
 
@@ -18,11 +19,13 @@ import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 
-from bayesjudge import ratings as room
+from bayesjudge import ratings
 
 RESULTS = Path(__file__).parent / "results"
 OPTIONS = ("yes", "no")
-MEMBERS = room.membership(OPTIONS, room.all_response_sets(OPTIONS))
+MEMBERS = ratings.response_sets.membership(
+    OPTIONS, ratings.response_sets.all_response_sets(OPTIONS)
+)
 #: Mean shares of {yes}, {no} and both, and of choices of yes from both.
 TRUTHS = {
     "half accept both": ((0.25, 0.25, 0.5), 0.5),
@@ -40,10 +43,10 @@ def one(name: str, items: int, choices: int) -> dict[str, object]:
     choice[:, 2] = picked, 1 - picked
     shares = rng.dirichlet(4 * np.array(share), items)
     chosen = rng.multinomial(choices, shares @ choice.T)
-    data = room.Ratings(chosen[None], OPTIONS, "yes", sources=("people",))
+    data = ratings.Ratings(chosen[None], OPTIONS, "yes", sources=("people",))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fit = room.fit(data, random_seed=1, road="full")
+        fit = ratings.fit(data, random_seed=1)
     shown = fit.draws("choice_share")[:, 0, 0]
     hidden = fit.draws("endorsement")[:, 0, 0]
     truth = share[0] + share[2]
@@ -65,6 +68,7 @@ def one(name: str, items: int, choices: int) -> dict[str, object]:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     rows = pd.DataFrame([one(name, *size) for name in TRUTHS for size in SIZES])
     rows.to_csv(RESULTS / "hidden.csv", index=False, float_format="%.4g")
     print(rows.round(3).to_string(index=False))

@@ -1,20 +1,20 @@
-"""Calibration of the ratings model: simulation-based calibration with NUTS.
+"""Is the ratings model calibrated? Simulation-based calibration with NUTS.
 
     python benchmarks/ratings/sbc.py                    # 100 simulations a study
     python benchmarks/ratings/sbc.py --study errors     # one study only
-    python benchmarks/ratings/sbc.py --simulations 500  # continues where the last run ended
+    python benchmarks/ratings/sbc.py --simulations 500  # continues the last run
 
 Truths are drawn from the priors by NumPy: the model's own random draws are not used. Each of 40
 items has three forced choices of every source. The studies:
 
 ``sets``     people; a fifth of the items have three response sets besides.
 ``choices``  people; none has, so that endorsements are identified by the prior only: uniform ranks
-             there say that the intervals are as wide as ignorance is.
+             there say that the intervals are as wide as they should be.
 ``three``    as ``choices``, with three options (seven response sets).
 ``errors``   as ``sets``, and people give a wrong response set at an unknown rate and skew.
 ``sources``  as ``sets``, people and two judges.
 ``strength`` as ``sets``, choices tied to one selection strength.
-``tied``     people and a judge tied item by item (`bayesjudge.ratings.coupling`), what comes from
+``tied``     people and a judge drawn together, item by item (`bayesjudge.ratings.tracking`), what comes from
              the fit there being known: the Gibbs sampler's own unknowns.
 
 Writes ``sbc_STUDY.jsonl`` (every rank), ``sbc.csv`` (the tests),
@@ -26,17 +26,23 @@ from __future__ import annotations
 
 import argparse
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from bayesjudge.ratings.coupling import CHAINS, couple
 from matplotlib import pyplot as plt
 
 from bayesjudge import BetaPrior, lab, ratings
+from bayesjudge.ratings.response_sets import (
+    all_response_sets,
+    choice_matrix,
+    error_matrix,
+    membership,
+)
+from bayesjudge.ratings.tracking import CHAINS, _draw_pair
 
 RESULTS = Path(__file__).parent / "results"
 SEED = 20_256
@@ -47,16 +53,16 @@ ITEMS, EACH = 40, 3
 class Study:
     """What is simulated, and what is ranked."""
 
-    priors: ratings.Priors = field(default_factory=ratings.Priors)
+    model: ratings.ResponseSets = ratings.ResponseSets()
     options: tuple[str, ...] = ("yes", "no")
     sources: tuple[str, ...] = ("people",)
     asked: int = 8
-    ranked: tuple[str, ...] = ("endorsement", "pool_size", "choice_of_2")
+    ranked: tuple[str, ...] = ("endorsement", "concentration", "choice_of_2")
 
     @property
     def members(self) -> np.ndarray:
         """Which option is in which response set."""
-        return ratings.membership(self.options, ratings.all_response_sets(self.options))
+        return membership(self.options, all_response_sets(self.options))
 
 
 STUDIES = {
@@ -64,28 +70,30 @@ STUDIES = {
     "choices": Study(asked=0),
     "three": Study(options=("a", "b", "c"), asked=0),
     "errors": Study(
-        priors=ratings.Priors(error=BetaPrior(2, 18)),
-        ranked=("endorsement", "pool_size", "choice_of_2", "error_rate", "skew"),
+        model=ratings.ResponseSets(error=ratings.RaterErrors(BetaPrior(2, 18))),
+        ranked=("endorsement", "concentration", "choice_of_2", "error_rate", "skew"),
     ),
     "sources": Study(sources=("people", "gpt", "claude")),
     "strength": Study(
-        priors=ratings.Priors(strength=1.0), ranked=("endorsement", "pool_size", "strength")
+        model=ratings.ResponseSets(choice=ratings.TiedChoice(1.0)),
+        ranked=("endorsement", "concentration", "strength"),
     ),
-    "tied": Study(sources=("people", "gpt"), ranked=("following", "constancy")),
+    "tied": Study(sources=("people", "gpt"), ranked=("tracking", "judge_concentration")),
 }
 
 
 def draw_prior(rng: np.random.Generator, *, study: Study) -> dict[str, Any]:
-    """Draw mean shares, pool sizes and choices of every source, and people's errors."""
-    n, members, priors = len(study.sources), study.members, study.priors
+    """Draw mean shares, concentrations and choices of every source, and people's errors."""
+    n, members, model = len(study.sources), study.members, study.model
+    tied, judge = isinstance(model.choice, ratings.TiedChoice), ratings.TrackingPrior()
     q, k = members.shape[1], len(study.options)
     share = rng.dirichlet(np.ones(q), n)
-    size = np.exp(np.log(priors.pool_size) + priors.pool_spread * rng.normal(size=n))
-    strength = rng.normal(0, priors.strength or 1.0, n)
+    size = np.exp(np.log(model.concentration) + model.concentration_spread * rng.normal(size=n))
+    strength = rng.normal(0, model.choice.strength_sd if tied else 1.0, n)
     choice = np.empty((n, *members.shape))
     for s in range(n):
-        choice[s] = ratings.choice_matrix(members, strength[s])
-        if priors.strength is None:
+        choice[s] = choice_matrix(members, strength[s])
+        if not tied:
             for v in range(q):
                 held = np.flatnonzero(members[:, v])
                 choice[s, held, v] = rng.dirichlet(np.ones(len(held)))
@@ -94,20 +102,22 @@ def draw_prior(rng: np.random.Generator, *, study: Study) -> dict[str, Any]:
     as_people, leans, neither = rng.dirichlet([0.5, 0.5, 1.0])
     truths = {
         "set_share": share,
-        "pool_size": size,
+        "concentration": size,
         "strength": strength,
         "choice": choice,
         "choice_of_2": choice[:, held, np.array(pairs)[:, None]],
         "endorsement": share @ members.T,
-        "following": np.array(1 - neither),
+        "tracking": np.array(1 - neither),
         "as_people": np.array(as_people),
         "leaning": np.array(leans / (leans + neither)),
-        "constancy": np.exp(np.log(priors.constancy) + priors.constancy_spread * rng.normal()),
+        "judge_concentration": np.exp(
+            np.log(judge.concentration) + judge.concentration_spread * rng.normal()
+        ),
         "rho": rng.dirichlet(np.ones(q)),
     }
-    if priors.error is not None:
-        truths["error_rate"] = np.array(rng.beta(*priors.error))
-        truths["skew"] = np.array(priors.skew * rng.normal())
+    if model.error is not None:
+        truths["error_rate"] = np.array(rng.beta(*model.error.rate))
+        truths["skew"] = np.array(model.error.skew_sd * rng.normal())
     assert truths["choice_of_2"].shape == (n, k * (k - 1) // 2, 2)
     return {name: np.asarray(value) for name, value in truths.items()}
 
@@ -120,18 +130,18 @@ def draw_data(truths: Any, rng: np.random.Generator, *, study: Study) -> ratings
     endorsed = np.zeros((n, ITEMS, q), int)
     people = None
     for s in range(n):
-        alpha = truths["pool_size"][s] * truths["set_share"][s]
+        alpha = truths["concentration"][s] * truths["set_share"][s]
         if study is STUDIES["tied"] and people is not None:
             w = truths["leaning"]
-            alpha = truths["constancy"] * (w * people + (1 - w) * truths["rho"])
+            alpha = truths["judge_concentration"] * (w * people + (1 - w) * truths["rho"])
         shares = rng.standard_gamma(np.broadcast_to(alpha, (ITEMS, q))) + 1e-300
         shares /= shares.sum(axis=1, keepdims=True)
         if study is STUDIES["tied"] and people is not None:
             u = truths["as_people"]
             shares = u * people + (1 - u) * shares
         people = shares if people is None else people
-        if study.priors.error is not None and s == 0:
-            e = ratings.error_matrix(members, float(truths["error_rate"]), float(truths["skew"]))
+        if study.model.error is not None and s == 0:
+            e = error_matrix(members, float(truths["error_rate"]), float(truths["skew"]))
             shares = shares @ e.T
         chosen[s] = rng.multinomial(EACH, shares @ truths["choice"][s].T)
         endorsed[s, : study.asked] = rng.multinomial(EACH, shares[: study.asked])
@@ -145,7 +155,7 @@ def draw_data(truths: Any, rng: np.random.Generator, *, study: Study) -> ratings
 
 
 class Tied:
-    """Chains of `couple`, with what the fit would have found taken from the truths."""
+    """Chains of tracking, with what the fit would have found taken from the truths."""
 
     def __init__(self, study: Study) -> None:
         self.study, self.truths = study, {}
@@ -156,13 +166,14 @@ class Tied:
         return draw_data(truths, rng, study=self.study)
 
     def __call__(self, data: ratings.Ratings, rng: np.random.Generator) -> lab.Draws:
-        """Draw how far the judge follows people, and how constant it is."""
+        """Draw how far the judge tracks people, and how much it varies."""
         n = 5 * CHAINS
-        alpha = self.truths["pool_size"][:, None] * self.truths["set_share"]
+        alpha = self.truths["concentration"][:, None] * self.truths["set_share"]
         choice = self.truths["choice"]
         given = (np.broadcast_to(x, (n, *x.shape)) for x in (alpha, choice))
-        pair = couple(data, 1, self.study.priors, *given, None, rng)
-        draws = {"following": pair.following, "constancy": pair.constancy}
+        prior, weights = ratings.TrackingPrior(), self.study.model.share
+        found = _draw_pair(data, 1, weights, prior, *given, None, rng).tracked
+        draws = {"tracking": found.tracking, "judge_concentration": found.concentration}
         return lab.Draws({k: v.reshape(-1, CHAINS).T for k, v in draws.items()})
 
 
@@ -178,7 +189,7 @@ def ranks_of(name: str, study: Study, simulations: int, workers: int | None) -> 
         tied = Tied(study)  # remembers the truths of its last data: one process only
         return lab.sbc(tied, draw_prior=prior, draw_data=tied.draw_data, workers=1, **settings)
     return lab.sbc(
-        lab.Nuts(ratings.build_model, study.priors, study.ranked),
+        lab.Nuts(ratings.build_model, study.model, study.ranked),
         draw_prior=prior,
         draw_data=partial(draw_data, study=study),
         workers=workers,

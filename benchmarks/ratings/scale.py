@@ -1,11 +1,11 @@
-"""A thousand items and five judges, end to end: seconds, memory, R-hat and effective draws.
+"""What do a thousand items and five judges cost, from the table to P(judge is best)?
 
     python benchmarks/ratings/scale.py               # 1,000 items
     python benchmarks/ratings/scale.py --items 250
 
 Three options (seven response sets); people and each judge choose five times an item and give three
-response sets on every fifth item. From the table of answers to P(judge is best). Writes
-scale.csv, one row a size; a size that was measured before is replaced.
+response sets on every fifth item. Writes scale.csv, one row a size: seconds, memory, R-hat and
+effective draws; a size that was measured before is replaced.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from pathlib import Path
 
 import pandas as pd
 
-from bayesjudge import ratings as room
+from bayesjudge import ratings
 
 PATH = Path(__file__).parent / "results" / "scale.csv"
 JUDGES = tuple(f"judge {j}" for j in range(1, 6))
-OF = (room.Definition("mse"), room.Definition("decision_consistency"))
+OF = (ratings.Definition("mse"), ratings.Definition("decision_consistency"))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--items", type=int, default=1000)
     items = parser.parse_args().items
-    table = room.simulate(
+    table = ratings.simulate(
         items=items,
         options=("a", "b", "c"),
         shares=(0.2, 0.2, 0.15, 0.15, 0.1, 0.1, 0.1),
@@ -41,13 +41,13 @@ def main() -> None:
         random_seed=1,
     )
     clock = [time.perf_counter()]
-    data = room.Ratings.from_frame(
+    data = ratings.Ratings.from_frame(
         table, positive="a", judges=JUDGES, options=("a", "b", "c"), response_set="response_set"
     )
     clock.append(time.perf_counter())
-    fit = room.fit(data, random_seed=1)
+    fit = ratings.fit(data, random_seed=1)
     clock.append(time.perf_counter())
-    found = room.performance(fit, of=OF, draws=200)
+    found = ratings.performance(fit, of=OF, draws=200)
     clock.append(time.perf_counter())
     told = fit.diagnostics()
     row = {

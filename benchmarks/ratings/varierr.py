@@ -1,8 +1,8 @@
-"""What forced choices hide, on items where the same people gave both.
+"""What do forced choices hide, on items of which the same people gave both?
 
 Run ``python benchmarks/ratings/varierr.py FOLDER`` with the folder that holds VariErr-NLI's
 response_sets_long.csv and varierr_compact.csv (Weber-Genzel et al. 2024; not ours to pass on);
-``--road "choices only"`` runs part 2 on that road alone, and keeps the other results.
+``--known "choices only"`` runs that part of part 2 alone, and keeps the other results.
 
 Part 1 estimates how people choose from a response set, from paired answers. Part 2 takes 100 items
 of which only their 100 forced choices are known, with 100 choices of each of 400 others, and
@@ -12,9 +12,9 @@ compares the endorsements found with the sets that four annotators gave to the 1
 ``F known``         F is taken from the 400 others' paired answers, and no set is known;
 ``choices only``    neither.
 
-The annotators of the sets are four experts and those of the choices a hundred others, so that no
-road can meet the annotators exactly. Writes results/ratings_varierr.csv,
-results/ratings_varierr_choice.csv and results/ratings_varierr.png.
+The annotators of the sets are four experts and those of the choices a hundred others, so none
+of the three can agree with the annotators exactly. Writes varierr.csv, varierr_choice.csv and
+varierr.png to benchmarks/ratings/results.
 """
 
 import argparse
@@ -28,14 +28,14 @@ import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 
-from bayesjudge import ratings as room
+from bayesjudge import ratings
 
 RESULTS = Path(__file__).parent / "results"
 OPTIONS = ("e", "n", "c")
-ROADS = ("sets elsewhere", "F known", "choices only")
+KNOWN = ("sets elsewhere", "F known", "choices only")
 
 
-def read(folder: Path) -> tuple[room.Ratings, pd.DataFrame, np.ndarray, np.ndarray]:
+def read(folder: Path) -> tuple[ratings.Ratings, pd.DataFrame, np.ndarray, np.ndarray]:
     """Both rounds of the annotators, the 100 choices, the 100 items, and F from the others."""
     long = pd.read_csv(folder / "response_sets_long.csv", keep_default_na=False)
     one = long["round1_labels"].where(long["round1_labels"].str.len() == 1)
@@ -48,8 +48,8 @@ def read(folder: Path) -> tuple[room.Ratings, pd.DataFrame, np.ndarray, np.ndarr
         }
     )
 
-    def counted(rows: pd.DataFrame) -> room.Ratings:
-        return room.Ratings.from_frame(
+    def counted(rows: pd.DataFrame) -> ratings.Ratings:
+        return ratings.Ratings.from_frame(
             rows, positive="e", options=OPTIONS, response_set="response_set"
         )
 
@@ -64,7 +64,7 @@ def read(folder: Path) -> tuple[room.Ratings, pd.DataFrame, np.ndarray, np.ndarr
     return both, compact.loc[list(both.items), list(OPTIONS)], target, seen / seen.sum(axis=0)
 
 
-def paired_choices(both: room.Ratings, fit: room.Ratings) -> pd.DataFrame:
+def paired_choices(both: ratings.Ratings, fit: ratings.Ratings) -> pd.DataFrame:
     rows = []
     draws = fit.draws("choice")[:, 0]
     for v, chosen_set in enumerate(both.sets):
@@ -89,25 +89,25 @@ def paired_choices(both: room.Ratings, fit: room.Ratings) -> pd.DataFrame:
 
 
 def recovered(
-    both: room.Ratings, choices: pd.DataFrame, target: np.ndarray, known: np.ndarray, road: str
+    both: ratings.Ratings, choices: pd.DataFrame, target: np.ndarray, matrix: np.ndarray, known: str
 ) -> dict[str, object]:
     """Endorsements of 100 items from their 100 choices, and what else is known."""
     rng = np.random.default_rng(1)
     endorsed = np.where(target[None, :, None], 0, both.endorsed)
-    data = room.Ratings(
+    data = ratings.Ratings(
         chosen=choices.to_numpy()[None],
         options=OPTIONS,
         positive="e",
-        endorsed=endorsed if road == "sets elsewhere" else None,
+        endorsed=endorsed if known == "sets elsewhere" else None,
         sets=both.sets,
         items=both.items,
         sources=("people",),
     )
-    priors = room.Priors(choice=known) if road == "F known" else room.Priors()
+    choice = ratings.KnownChoice(matrix) if known == "F known" else ratings.FreeChoice()
     begin = time.perf_counter()
-    fit = room.fit(data, priors, random_seed=1, draws=500, tune=500)
+    fit = ratings.fit(data, ratings.ResponseSets(choice=choice), random_seed=1, draws=500, tune=500)
     seconds = time.perf_counter() - begin
-    shares = room.item_shares(fit, draws=200)[:, 0, target]
+    shares = ratings.item_shares(fit, draws=200)[:, 0, target]
     n = both.endorsed[0].sum(axis=1)[target]
     asked = n > 0
     gave = both.endorsed[0][target][asked] / n[asked, None]
@@ -119,7 +119,7 @@ def recovered(
     low_said, high_said = np.quantile(again, [0.025, 0.975], axis=0)
     mean = drawn.mean(axis=(0, 1))
     return {
-        "known": road,
+        "known": known,
         "r_hat": fit.diagnostics()["r_hat"].max(),
         "ess": fit.diagnostics()["ess_bulk"].min(),
         "seconds": seconds,
@@ -136,25 +136,25 @@ def recovered(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--road", choices=ROADS, help="all, and part 1, by default")
+    parser.add_argument("--known", choices=KNOWN, help="all, and part 1, by default")
     asked = parser.parse_args()
-    both, choices, target, known = read(asked.folder)
-    roads = [asked.road] if asked.road else ROADS
-    found = pd.DataFrame([recovered(both, choices, target, known, road) for road in roads])
+    both, choices, target, matrix = read(asked.folder)
+    each = [asked.known] if asked.known else KNOWN
+    found = pd.DataFrame([recovered(both, choices, target, matrix, known) for known in each])
     path = RESULTS / "varierr.csv"
-    if asked.road:
+    if asked.known:
         old = pd.read_csv(path)
-        found = pd.concat([old[old["known"] != asked.road], found])
+        found = pd.concat([old[old["known"] != asked.known], found])
     found.round(4).to_csv(path, index=False)
     print(found.T.to_string())
-    if not asked.road:
+    if not asked.known:
         pairs(both)
 
 
-def pairs(both: room.Ratings) -> None:
+def pairs(both: ratings.Ratings) -> None:
     """Part 1: how people choose from a set."""
     print(f"{int(both.paired.sum())} paired answers, {both.stray} choices outside the own set")
-    fit = room.fit(both, random_seed=1, draws=500, tune=500)
+    fit = ratings.fit(both, random_seed=1, draws=500, tune=500)
     print("cautions:", [c.name for c in fit.cautions])
     table = paired_choices(both, fit)
     table.round(4).to_csv(RESULTS / "varierr_choice.csv", index=False)

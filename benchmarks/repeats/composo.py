@@ -1,4 +1,4 @@
-"""Four repeats predict the mean of the next four, on published scores of two GPT judges.
+"""Do four repeats predict the mean of the next four, on published scores of two GPT judges?
 
     python benchmarks/repeats/composo.py base_both_k8.jsonl.gz
 
@@ -36,7 +36,7 @@ from matplotlib import pyplot as plt
 from scipy.stats import t
 
 from bayesjudge.repeats import Scores, order_effects, predict_means
-from bayesjudge.repeats.prediction import probabilities_of_means
+from bayesjudge.repeats.prediction import _probabilities_of_means as probabilities_of_means
 
 RESULTS = Path(__file__).parent / "results"
 SCALE = np.arange(1.0, 11.0)

@@ -1,20 +1,20 @@
-"""Do judges use the scale alike? Shared thresholds against thresholds of each judge.
+"""Do judges use the scale alike? Shared cutpoints against cutpoints of each judge.
 
     python benchmarks/repeats/cutpoints.py
     python benchmarks/repeats/cutpoints.py --composo base_both_k8.jsonl.gz
 
-Fits ``repeats.fit`` with ``cutpoints="shared"`` and ``"by_judge"`` and compares how well each
-predicts an answer that it has not seen: PSIS-LOO with one answer left out at a time. Data: judges
-simulated with the same thresholds, and with log-gaps that scatter by 0.6; with ``--composo``, 40
+Fits ``CumulativeLogit`` and ``JudgeCutpoints`` and compares how well each predicts an answer that
+it has not seen: PSIS-LOO with one answer left out at a time. Data: judges
+simulated with the same cutpoints, and with log-gaps that scatter by 0.6; with ``--composo``, 40
 responses of composo-ai/llm-judge-criteria-ensembling (MIT), two judges on a scale of ten, eight
 scores each. Writes benchmarks/repeats/results/cutpoints.csv, one row a data set: ``gain`` is the
-expected log predictive density of own thresholds less that of shared ones, over all answers, with
+expected log predictive density of own cutpoints less that of shared ones, over all answers, with
 its standard error; ``worst_k`` the greatest Pareto k of both (below 0.7: to be trusted);
 ``seconds`` and ``ess`` (least bulk ESS of the quantities) of each fit.
 
-Where judges do use the scale differently, own thresholds predict much better (50 +- 9 over 600
+Found: if judges do use the scale differently, own cutpoints predict much better (50 +- 9 over 600
 answers). The two judges of composo show no such thing (1.5 +- 1.5 over 640, with one k of .74), so
-that shared thresholds, the default, serve them as well at half the time.
+that shared cutpoints, the default, serve them as well at half the time.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from bayesjudge.repeats import Scores
 
 RESULTS = Path(__file__).parent / "results"
 FIVE = (1, 2, 3, 4, 5)
+MODELS = {"shared": repeats.CumulativeLogit(), "by_judge": repeats.JudgeCutpoints()}
 
 
 def simulated(cutpoint_scale: float) -> Scores:
@@ -92,11 +93,11 @@ def compared(name: str, scores: Scores) -> dict[str, object]:
 
     row: dict[str, object] = {"data": name, "answers": int(scores.repeats.sum())}
     pointwise, worst = {}, 0.0
-    for cutpoints in ("shared", "by_judge"):
+    for cutpoints, model in MODELS.items():
         begin = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            fit = repeats.fit(scores, cutpoints=cutpoints, random_seed=1)
+            fit = repeats.fit(scores, model, random_seed=1)
         row[f"seconds_{cutpoints}"] = time.perf_counter() - begin
         row[f"ess_{cutpoints}"] = fit.diagnostics()["ess_bulk"].min()
         row[f"converged_{cutpoints}"] = fit.converged

@@ -1,4 +1,4 @@
-"""Three judges that differ: all answers taken as one judge's, against the model with judges.
+"""What does it cost to take the answers of judges that differ for those of one judge?
 
     python benchmarks/repeats/judges.py              # 300 tables a row for the models, minutes
     python benchmarks/repeats/judges.py --settings 0.85 drawn  # the results at hand
@@ -9,7 +9,7 @@ One item, three judges with normal offsets on the logit scale, twelve answers of
 the item's mean over all judges that could have been drawn; intervals are at 90 %. Writes
 benchmarks/repeats/results/judges.csv and .png.
 
-Three judges say little of how much judges differ, so that the width of the model's interval leans
+Three judges say little of how much judges differ, so that the width of the model's interval depends
 on the prior of their standard deviation. What that means for coverage:
 
 * **over the prior** (rows ``drawn``: standard deviation, shares and judges drawn anew for each
@@ -38,10 +38,10 @@ import pandas as pd
 from matplotlib import pyplot as plt
 
 from bayesjudge import lab, repeats
-from bayesjudge.repeats import ordinal
+from bayesjudge.repeats import components
 
 RESULTS = Path(__file__).parent / "results"
-SCALE = (1.0, 2.0, 3.0, 4.0, 5.0)
+SCALE = np.arange(1.0, 6.0)
 SHARE = (0.05, 0.2, 0.4, 0.25, 0.1)
 JUDGES, REPEATS = 3, 12
 #: Standard deviations of judges on the logit scale. 0.85 moves a mean score by a standard deviation
@@ -49,32 +49,32 @@ JUDGES, REPEATS = 3, 12
 FIXED = (0.3, 0.85, 1.7)
 CI_PROB = 0.9
 MATCHED = "model, N+(0, 1)"
-PRIORS = {
-    MATCHED: repeats.Priors(judge_scale=1.0),
-    "model, N+(0, 2)": repeats.Priors(),
+SPECS = {
+    MATCHED: repeats.CumulativeLogit(judge_scale=1.0),
+    "model, N+(0, 2)": repeats.CumulativeLogit(),
 }
 #: Ends that are quantiles of n draws lie inward: of 100, they cover .9 * 99 / 101.
 ENOUGH = 800
 MODELS = {
-    name: lab.Nuts(repeats.build_model, priors, ("mean_score",), min_ess=ENOUGH)
-    for name, priors in PRIORS.items()
+    name: lab.Nuts(repeats.build_model, spec, ("mean_score",), min_ess=ENOUGH)
+    for name, spec in SPECS.items()
 }
 
 
 def drawn(setting: str, rng: np.random.Generator) -> tuple[repeats.Scores, float]:
     """One table and its truth."""
     if setting == "drawn":  # from the priors of the first model
-        priors = PRIORS[MATCHED]
-        share = rng.dirichlet(np.full(len(SCALE), priors.concentration))
-        scale = abs(rng.normal(0, priors.judge_scale))
+        spec = SPECS[MATCHED]
+        share = rng.dirichlet(np.full(len(SCALE), spec.concentration))
+        scale = abs(rng.normal(0, spec.judge_scale))
     else:
         share, scale = np.array(SHARE), float(setting)
     judges = rng.normal(0, scale, JUDGES)
-    cuts = ordinal.cutpoints(share)
+    cuts = components.cutpoints(share)
     if setting == "drawn":  # the prior is of the shares for the average of the judges at hand
         cuts = cuts + judges.mean()
-    z, weight = ordinal.grid(201)
-    truth = float(ordinal.expected(scale * z, cuts, SCALE)[0] @ weight)
+    z, weight = components.grid(201)
+    truth = float(components.expected(scale * z, cuts, SCALE) @ weight)
     latent = judges[:, None] + rng.logistic(size=(JUDGES, REPEATS))
     at = (latent[..., None] > cuts).sum(axis=-1)
     counts = (at[..., None] == np.arange(len(SCALE))).sum(axis=1)
@@ -88,7 +88,7 @@ def one(task: tuple[str, int], tables: int) -> list[dict[str, object]]:
     key = [*FIXED, "drawn"].index("drawn" if setting == "drawn" else float(setting))
     rng = np.random.default_rng([20_257, key, table])
     scores, truth = drawn(setting, rng)
-    found = {"as if IID": repeats.as_if_iid(scores, ci_prob=CI_PROB)["item_score[item]"][1:]}
+    found = {"as if IID": repeats.as_if_iid(scores, ci_prob=CI_PROB)["item_score", "item"][1:]}
     found["ANOVA"] = repeats.anova(scores, ci_prob=CI_PROB)["mean_score"][1:]
     divergent = {}
     for name, model in MODELS.items():

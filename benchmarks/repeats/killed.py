@@ -1,4 +1,4 @@
-"""A run that is killed and resumed, against one that is not: what is lost, and what asked twice.
+"""What does a run lose that is killed and resumed, and what does it ask twice?
 
     python benchmarks/repeats/killed.py                 # all three, some minutes
     python benchmarks/repeats/killed.py --clients plain # without litellm
@@ -39,7 +39,7 @@ from pathlib import Path
 import pandas as pd
 
 from bayesjudge import InputError
-from bayesjudge.repeats import Run, read_answers
+from bayesjudge.repeats.runner import Run, read_answers
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "repeats"))

@@ -25,13 +25,15 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 from bayesjudge import lab, repeats
-from bayesjudge.repeats import ordinal
+from bayesjudge.repeats import components
 
 RESULTS = Path(__file__).parent / "results"
-SCALE = (1.0, 2.0, 3.0, 4.0)
+SCALE = np.arange(1.0, 5.0)
 ITEMS, JUDGES, REPEATS = 4, 3, 3
-PRIORS = repeats.Priors(concentration=2.0, item_scale=2.0, judge_scale=1.0, item_judge_scale=0.7)
-#: Nodes for the truths of judges' own thresholds: many more than the model has, and others.
+PRIORS = {"concentration": 2.0, "item_scale": 2.0, "judge_scale": 1.0, "item_judge_scale": 0.7}
+SHARED = repeats.CumulativeLogit(**PRIORS)
+BY_JUDGE = repeats.JudgeCutpoints(**PRIORS)
+#: Nodes for the truths of judges' own cutpoints: many more than the model has, and others.
 TRUE_NODES = 1024
 QUANTITIES = (
     *("mean_score", "item_score", "item_sd", "judge_sd", "item_judge_sd", "repeat_sd"),
@@ -41,19 +43,19 @@ QUANTITIES = (
 
 def draw_prior(rng: np.random.Generator) -> dict[str, np.ndarray]:
     """Draw shares, standard deviations and effects, and translate them to the scale."""
-    share = rng.dirichlet(np.full(len(SCALE), PRIORS.concentration))
+    share = rng.dirichlet(np.full(len(SCALE), SHARED.concentration))
     sds = {
-        name: abs(rng.normal(0, getattr(PRIORS, name)))
+        name: abs(rng.normal(0, getattr(BY_JUDGE, name)))
         for name in ("item_scale", "judge_scale", "item_judge_scale")
     }
     a = rng.normal(0, sds["item_scale"], ITEMS)
     b = rng.normal(0, sds["judge_scale"], JUDGES)
     c = rng.normal(0, sds["item_judge_scale"], (ITEMS, JUDGES))
     # the shares are those of the average of the items and judges at hand
-    cuts = ordinal.cutpoints(share) + a.mean() + b.mean()
-    z, weight = ordinal.grid(201)
+    cuts = components.cutpoints(share) + a.mean() + b.mean()
+    z, weight = components.grid(201)
     among_judges = np.hypot(sds["judge_scale"], sds["item_judge_scale"])
-    of_items = ordinal.expected(a[:, None] + among_judges * z, cuts, SCALE)[0] @ weight
+    of_items = components.expected(a[:, None] + among_judges * z, cuts, SCALE) @ weight
     above = 1 / (1 + np.exp(cuts))
     at_centre = -np.diff(np.concatenate([[1.0], above, [0.0]]))
     found = repeats.score_components(at_centre / at_centre.sum(), scale=SCALE, **sds)
@@ -71,28 +73,29 @@ def draw_prior(rng: np.random.Generator) -> dict[str, np.ndarray]:
 
 
 def draw_prior_by_judge(rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Draw thresholds of each judge, too."""
-    share = rng.dirichlet(np.full(len(SCALE), PRIORS.concentration))
+    """Draw cutpoints of each judge, too."""
+    share = rng.dirichlet(np.full(len(SCALE), SHARED.concentration))
     names = ("item_scale", "judge_scale", "item_judge_scale", "cutpoint_scale")
-    sds = {name: abs(rng.normal(0, getattr(PRIORS, name))) for name in names}
+    sds = {name: abs(rng.normal(0, getattr(BY_JUDGE, name))) for name in names}
     a = rng.normal(0, sds["item_scale"], ITEMS)
     b = rng.normal(0, sds["judge_scale"], JUDGES)
     c = rng.normal(0, sds["item_judge_scale"], (ITEMS, JUDGES))
     s = rng.normal(0, sds["cutpoint_scale"], (JUDGES, len(SCALE) - 2))
     # the shares are those of the average of the items and judges at hand
     shift, stretch = a.mean() + b.mean(), s.mean(axis=0)
-    cuts = ordinal.cutpoints(share)
+    cuts = components.cutpoints(share)
     three = tuple(sds[name] for name in names[:3])
-    found = ordinal.components_by_judge(
-        cuts, SCALE, three, sds["cutpoint_scale"], stretch=-stretch, shift=shift
+    nodes = components.judge_nodes(TRUE_NODES, len(SCALE) - 1)
+    away = sds["cutpoint_scale"] * nodes[:, 1:] - stretch
+    all_cuts = shift + components.stretched(cuts, away)
+    found = components.components_by_judge(
+        all_cuts, SCALE, components.Effects(*three), nodes[:, 0], nodes=101
     )
-    nodes = ordinal.judge_nodes(TRUE_NODES, len(SCALE) - 1)
     among_judges = np.hypot(sds["judge_scale"], sds["item_judge_scale"]) * nodes[:, 0]
-    all_cuts = shift + ordinal.stretched(cuts, sds["cutpoint_scale"] * nodes[:, 1:] - stretch)
-    of_items = ordinal.expected(a[:, None] + among_judges, all_cuts, SCALE)[0].mean(axis=1)
+    of_items = components.expected(a[:, None] + among_judges, all_cuts, SCALE).mean(axis=1)
     between = found["judge_sd"] ** 2 + found["item_judge_sd"] ** 2
     rho = between / (between + found["repeat_sd"] ** 2)
-    own = ordinal.stretched(cuts, s - stretch)
+    own = components.stretched(cuts, s - stretch)
     truths = {
         **found,
         **sds,
@@ -125,15 +128,15 @@ def main() -> None:
     RESULTS.mkdir(exist_ok=True)
     begin = time.perf_counter()
     shared = asked.cutpoints == "shared"
-    posterior = lab.Nuts(repeats.build_model, PRIORS, QUANTITIES, target_accept=0.9)
+    posterior = lab.Nuts(repeats.build_model, SHARED, QUANTITIES)
     if not shared:
         posterior = replace(
             posterior,
             quantities=(*QUANTITIES, "cutpoint_scale", "judge_cutpoint"),
-            options={"cutpoints": "by_judge"},
+            model=BY_JUDGE,
             target_accept=0.95,
         )
-    name = "sbc_repeats" if shared else "sbc_cutpoints"
+    name = "sbc" if shared else "sbc_cutpoints"
     study = lab.sbc(
         posterior,
         draw_prior=draw_prior if shared else draw_prior_by_judge,

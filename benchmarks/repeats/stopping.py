@@ -1,12 +1,13 @@
-"""Coverage and calls of every stopping rule, on judges whose scores are known.
+"""How often does each stopping rule cover, and how many calls does it take?
 
-    python benchmarks/repeats/coverage.py              # table and picture, about a minute
-    python benchmarks/repeats/coverage.py --runs 20000
+    python benchmarks/repeats/stopping.py              # table and picture, about a minute
+    python benchmarks/repeats/stopping.py --runs 20000
 
-Writes benchmarks/repeats/results/coverage.csv, .png and .md (where the published rule fails, and
-what ours costs there). ``calls`` is the mean number of calls to an
-item, ``covered`` the share of reported intervals that hold the true mean, ``within`` the share of
-means within the half-width asked for, ``extra`` the calls of a rule by those of the published one.
+Judges have known scores. Writes benchmarks/repeats/results/stopping.csv, .png and .md (judges on
+which the published rule fails, and what ours costs there). ``calls`` is the mean number of calls to
+an item, ``covered`` the share of reported intervals that hold the true mean, ``within`` the share
+of means within the half-width asked for, ``extra`` the calls of a rule by those of the published
+one.
 """
 
 from __future__ import annotations
@@ -133,14 +134,14 @@ def main() -> None:
     asked = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
     table = study(asked.runs, asked.seed)
-    table.to_csv(RESULTS / "coverage.csv", index=False, float_format="%.4g")
-    draw(table, RESULTS / "coverage.png")
+    table.to_csv(RESULTS / "stopping.csv", index=False, float_format="%.4g")
+    draw(table, RESULTS / "stopping.png")
     wide = table.pivot_table(
         index=["judge", "ci_prob", "pilot"], columns="rule", values=["covered", "calls"], sort=False
     )
     print(wide.round(3).to_string())
     text = summary(table)
-    (RESULTS / "coverage.md").write_text(text)
+    (RESULTS / "stopping.md").write_text(text)
     print("\n" + text)
 
 

@@ -1,4 +1,4 @@
-"""Calls a second of the runner against the limit on calls in flight, on loopback.
+"""How many calls a second does the runner make, by its limit on calls in flight?
 
     python benchmarks/repeats/throughput.py
     python benchmarks/repeats/throughput.py --client litellm
