@@ -794,6 +794,7 @@ def ratings_shift_sweep(ratings: Any) -> pd.DataFrame:
     found = bj.ratings.shift_sensitivity(ratings, shift_strengths=(0.0, 0.2))
     prevalence = "prevalence (at " + found["cutoff"].map("{:g})".format)
     found["definition"] = found["definition"].where(found["definition"] != "", prevalence)
+    found["judge"] = found["judge"].where(found["judge"] != "", "people")
     return found.drop(columns="cutoff").set_index(["definition", "judge", "shift_strength"])
 
 
