@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from typing import Any
 
 import bayesjudge as bj
 from bayesjudge.cli.output import Shared
@@ -62,7 +64,7 @@ def demo(*, shared: Shared = Shared()) -> None:
         sys.stdout.write("\n".join(_score(found, truth)) + "\n" + NEXT)
 
 
-def _score(found: list[Record], truth: dict[tuple[str, str], float]) -> list[str]:
+def _score(found: list[Record], truth: Mapping[Any, float]) -> list[str]:
     """Every method's intervals, held against the truth."""
     by_method: dict[str, list[Record]] = {}
     for one in found:

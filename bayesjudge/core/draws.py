@@ -30,7 +30,7 @@ def labelled_draws(idata: xr.DataTree, names: Sequence[str]) -> list[tuple[str, 
     """Posterior variables one scalar at a time, named as ArviZ names them."""
     return [
         (label(name, where), one)
-        for name, _, labels, draws in split_draws(idata["posterior"], names)
+        for name, _, labels, draws in split_draws(idata["posterior"].to_dataset(), names)
         for where, one in zip(labels, draws, strict=True)
     ]
 

@@ -26,7 +26,7 @@ def new_axes(width: float = 6.5, height: float = 3.0) -> Axes:
 def plot_intervals(
     table: pd.DataFrame,
     *,
-    truth: Mapping[str | tuple[Any, ...], float] | None = None,
+    truth: Mapping[Any, float] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw one interval a row, grouped by quantity and coloured by method.

@@ -175,7 +175,7 @@ def report(
         require(output in ("markdown", "html"), f"output must be markdown or html, got {output!r}")
     made = _as_estimates(results, ci_prob, interval)
     columns, rows = _cells(records(*made, ci_prob=ci_prob, interval=interval), digits)
-    parts = {
+    parts: dict[str, Any] = {
         "title": title,
         "columns": columns,
         "rows": rows,
