@@ -1,6 +1,6 @@
 # The two commands to know: make demo, make test. `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format clean
+.PHONY: help demo test fast studies lint format index clean
 
 VENV := .venv
 # Pictures are drawn to files, whether or not there is a screen.
@@ -12,8 +12,14 @@ help: ## list what make can do
 demo: $(VENV)/.runtime ## install bayesjudge in .venv and correct a judge on the data that ship with it
 	@$(VENV)/bin/bayesjudge demo
 
-test: $(VENV)/.dev ## install the tools and run every check that CI runs: lint, types, all tests
+test: $(VENV)/.dev ## install the tools and run every check that CI runs: lint, types, tests
 	@sh tools/checks.sh $(VENV) $(PYTEST)
+
+fast: $(VENV)/.dev ## run the tests that sample and compile nothing (a bare pytest does the same)
+	@$(VENV)/bin/python -m pytest -q $(PYTEST)
+
+studies: $(VENV)/.dev ## run the long tests, which show what a benchmark shows in full
+	@$(VENV)/bin/python -m pytest -m study $(PYTEST)
 
 lint: $(VENV)/.dev ## run the checks that need no test run: ruff, import-linter, mypy
 	@sh tools/checks.sh $(VENV) --lint
@@ -21,6 +27,10 @@ lint: $(VENV)/.dev ## run the checks that need no test run: ruff, import-linter,
 format: $(VENV)/.dev ## rewrite the code as ruff wants it
 	@$(VENV)/bin/ruff check --fix .
 	@$(VENV)/bin/ruff format .
+
+index: $(VENV)/.dev ## write the index of the studies, benchmarks/README.md, and the picture of the modules
+	@$(VENV)/bin/python tools/index_benchmarks.py
+	@$(VENV)/bin/python tools/structure.py --picture
 
 clean: ## remove .venv and what the tools left behind
 	rm -rf $(VENV) .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist

@@ -5,10 +5,13 @@ import itertools
 import numpy as np
 from scipy.special import gammaln
 
-import bayesjudge as bj
+from bayesjudge.ratings import Ratings
+from bayesjudge.ratings.response_sets import all_response_sets, membership
 
 OPTIONS = ("yes", "no")
-MEMBERS = bj.ratings.membership(OPTIONS, bj.ratings.all_response_sets(OPTIONS))
+#: Those of the contract's fit, so that its compiled model is used again.
+SOURCES = ("people", "gpt", "claude")
+MEMBERS = membership(OPTIONS, all_response_sets(OPTIONS))
 
 
 def enumerated(counts, alpha, seen):
@@ -37,3 +40,11 @@ def enumerated_mean(counts, alpha, seen):
 
 def emission(choice, error):
     return np.concatenate([choice @ error, np.broadcast_to(error, (*choice.shape[:-2], 3, 3))], -2)
+
+
+def few():
+    """Six items with two choices and one set each: few enough to enumerate."""
+    rng = np.random.default_rng(5)
+    chosen = rng.multinomial(2, [0.6, 0.4], (3, 6))
+    endorsed = rng.multinomial(1, [0.3, 0.3, 0.4], (3, 6))
+    return Ratings(chosen, OPTIONS, "yes", endorsed=endorsed, sources=SOURCES)

@@ -4,6 +4,8 @@ import numpy as np
 from arviz_stats.base import array_stats
 from scipy.special import betainc
 
+from bayesjudge.prevalence import ErrorRates, PredictiveValues
+
 #: Five standard errors: wrong by chance once in two million comparisons.
 SIGMAS = 5
 
@@ -37,6 +39,12 @@ def assert_mc_quantile(draws, prob, expected, *, sigmas=SIGMAS):
         f"{found:.4f} of the draws lie below {expected:.5f}, expected {prob}: "
         f"{off / error:.1f} Monte Carlo errors"
     )
+
+
+def flat_model(counts, prior=None, **options):
+    """The model of the label design with one prior, flat by default, of every unknown."""
+    kind = PredictiveValues if counts.predictive else ErrorRates
+    return kind(*([] if prior is None else [prior] * 3), **options)
 
 
 def unit_nodes(panels, nodes=20):
@@ -104,3 +112,91 @@ def assert_same_mean(draws, expected, error):
     """Both sides have a Monte Carlo error."""
     mcse = float(array_stats.mcse(np.asarray(draws), method="mean"))
     assert abs(float(np.mean(draws)) - expected) < SIGMAS * np.hypot(mcse, error)
+
+
+class NotResolved(ArithmeticError):
+    """The trapezoidal rule with fewer nodes says something else."""
+
+
+def prevalence_moments(counts, priors, nodes=(72, 96)):
+    """Posterior mean and sd of the prevalence by a trapezoidal rule in three dimensions.
+
+    The coordinates are not the package's: the pass rate p, how far the false-pass rate lies on the
+    way from 0 to p, and the sensitivity on the way from p to 1, all as logits; of predictive
+    values, the pass rate, the lower one, and how far the other lies on the way from it to 1. A
+    judge worse than chance is one with the two rates exchanged. Two numbers of nodes have to agree.
+    """
+    every = []
+    for n in nodes:
+        sums = [_moments_of(counts, priors, n, False)]
+        if not priors.better_than_chance:
+            sums.append(_moments_of(counts, priors, n, True))
+        top = max(log for log, _, _ in sums)
+        mass, first, second = sum(np.exp(log - top) * np.array([1.0, *m]) for log, *m in sums)
+        mean = first / mass
+        every.append((mean, np.sqrt(max(second / mass - mean**2, 0.0))))
+    (mean, sd), (mean_2, sd_2) = every
+    if not (abs(mean - mean_2) < 1e-5 * sd_2 and abs(sd / sd_2 - 1) < 1e-5):
+        raise NotResolved(f"mean {mean} or {mean_2}, sd {sd} or {sd_2}")
+    return mean_2, sd_2
+
+
+def _moments_of(counts, priors, nodes, exchanged):
+    """Log normaliser, mean and mean square, the judge above chance or (exchanged) below it."""
+
+    def logs(x):
+        return -np.logaddexp(0, -x), -np.logaddexp(0, x)
+
+    def of_values(rate, below, above):
+        (t, t_), (y, y_), (v, v_) = logs(rate), logs(below), logs(above)
+        measure = t + t_ + y + 2 * y_ + v + v_
+        z, z_ = np.logaddexp(y, y_ + v), y_ + v_
+        if exchanged:
+            y, y_, z, z_ = z, z_, y, y_
+        m1, m0 = counts.labelled_pass, counts.labelled_n - counts.labelled_pass
+        k, n = counts.test_pass + m1, counts.test_n + counts.labelled_n
+        log = _power(priors.pass_rate, k, n, t, t_)
+        log = log + _power(priors.ppv, counts.correct_pass, m1, z, z_)
+        log = log + _power(priors.npv, counts.incorrect_fail, m0, y_, y)
+        return log + measure, np.logaddexp(t + z, t_ + y)
+
+    def of_rates(p, a, b):
+        (lp, lq), (la, la_), (lb, lb_) = logs(p), logs(a), logs(b)
+        y, y_ = lp + la, np.logaddexp(lq, lp + la_)  # logs of a rate and of its complement
+        z, z_ = np.logaddexp(lp, lq + lb), lq + lb_
+        gap = np.logaddexp(lp + la_, lq + lb)
+        t, t_ = lp + la_ - gap, lq + lb - gap
+        if exchanged:
+            y, y_, z, z_, t, t_ = z, z_, y, y_, t_, t
+        measure = 2 * (lp + lq) + la + la_ + lb + lb_
+        m1, a1, m0, a0 = counts.all_labels.values()
+        told = counts.labels_tell_prevalence
+        good, labels = (counts.correct_n, counts.labelled_n) if told else (0, 0)
+        log = _power(priors.prevalence, good, labels, t, t_)
+        log += _power(priors.sensitivity, a1, m1, z, z_)
+        log += _power(priors.specificity, a0, m0, y_, y)
+        k, n = counts.test_pass, counts.test_n
+        return log + k * lp + (n - k) * lq + measure - gap, t
+
+    log_posterior = of_values if counts.predictive else of_rates
+    low, high = np.full(3, -60.0), np.full(3, 60.0)
+    for _ in range(40):
+        axes = [np.linspace(a, b, 40) for a, b in zip(low, high, strict=True)]
+        log, _ = log_posterior(axes[0][:, None, None], axes[1][:, None], axes[2])
+        for i in range(3):
+            profile = log.max(axis=tuple({0, 1, 2} - {i}))
+            held = np.flatnonzero(profile > log.max() - 27)
+            low[i], high[i] = axes[i][max(held[0] - 1, 0)], axes[i][min(held[-1] + 1, 39)]
+        if all(high[i] - low[i] > 0.8 * (axes[i][-1] - axes[i][0]) for i in range(3)):
+            break
+    axes = [np.linspace(a, b, nodes) for a, b in zip(low, high, strict=True)]
+    log, share = log_posterior(axes[0][:, None, None], axes[1][:, None], axes[2])
+    weights = np.exp(log - log.max())
+    step = sum(np.log(x[1] - x[0]) for x in axes)
+    mass = weights.sum()
+    moments = ((weights * np.exp(i * share)).sum() / mass for i in (1, 2))
+    return (log.max() + np.log(mass) + step, *moments)
+
+
+def _power(prior, successes, trials, log, log_rest):
+    return (prior.alpha + successes - 1) * log + (prior.beta + trials - successes - 1) * log_rest

@@ -43,9 +43,8 @@ def public_methods(cls):
 
 
 @pytest.mark.parametrize("module", PUBLIC, ids=lambda module: module.__name__)
-def test_public_names_are_sorted_and_documented(module):
+def test_public_names_are_documented(module):
     names = [name for name in module.__all__ if name != "pass_share"]
-    assert names == sorted(names)
     broken = {}
     for name in names:
         public = getattr(module, name)

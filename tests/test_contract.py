@@ -111,6 +111,7 @@ def test_closed_forms_are_estimates_of_one_level(one):
 
 
 @each_module
+@pytest.mark.slow
 def test_closed_form_covers_what_was_simulated(one):
     runs = 300
     made = [one.closed_form(one.simulated(seed)) for seed in range(runs)]

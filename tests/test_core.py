@@ -1,4 +1,4 @@
-"""Results, reports, storage and the gate: what every room stands on."""
+"""Results, reports, storage and the gate: what every module stands on."""
 
 import json
 
@@ -10,15 +10,16 @@ import xarray as xr
 import bayesjudge as bj
 from bayesjudge.core.diagnostics import diagnose, gate
 from bayesjudge.core.draws import summarise_interval
+from bayesjudge.core.estimate import Quantity
 from bayesjudge.core.storage import checksum, pack, unpack
 
 RNG = np.random.default_rng(1)
-ESTIMATE = bj.Estimate.from_rows(
+ESTIMATE = bj.Estimate(
     {"prevalence": (0.5, 0.4, 0.6), "sensitivity": (0.9, 0.8, np.nan)},
     method="Some method",
     ci_prob=0.95,
     source="Somebody (2000)",
-    assumptions=("all is well",),
+    assumptions=(bj.Assumption("well", "all is well"),),
     cautions=(bj.Caution("odd", "something is odd"),),
 )
 
@@ -28,20 +29,24 @@ ESTIMATE = bj.Estimate.from_rows(
 
 def test_estimate_gives_rows_by_name_and_keeps_some():
     assert ESTIMATE["prevalence"] == (0.5, 0.4, 0.6)
-    assert list(ESTIMATE.only("sensitivity").table.index) == ["sensitivity"]
+    assert list(ESTIMATE.only("sensitivity").quantities) == ["sensitivity"]
     assert "something is odd" in ESTIMATE._repr_html_()
 
 
-def test_labels_are_written_as_arviz_writes_them():
-    made = bj.Estimate.from_arrays(
-        {"prevalence": ([0.1, 0.2], [0.0, 0.1], [0.2, 0.3])}, ("a", "b"),
-        method="m", ci_prob=0.9, source="s",
-    )  # fmt: skip
-    assert made["prevalence[b]"] == (0.2, 0.1, 0.3)
+def test_an_entry_is_found_by_its_coordinates():
+    columns = ([0.1, 0.2], [0.0, 0.1], [0.2, 0.3])
+    quantity = Quantity.over(columns, {"system": ("a", "b")})
+    made = bj.Estimate({"prevalence": quantity}, method="m", ci_prob=0.9, source="s")
+    assert made["prevalence", "b"] == (0.2, 0.1, 0.3)
+    assert next(iter(made.rows())) == ("prevalence", {"system": "a"}, (0.1, 0.0, 0.2))
+    assert made.table["system"].tolist() == ["a", "b"]
+    assert float(made.dataset["prevalence"].sel(system="b", part="high")) == 0.3
+    with pytest.raises(bj.InputError, match="no entry"):
+        made["prevalence", "c"]
 
 
 def test_side_by_side_keeps_orders_and_adds_widths():
-    other = bj.Estimate.from_rows(
+    other = bj.Estimate(
         {"sensitivity": (0.8, 0.7, 0.9), "prevalence": (0.4, 0.3, 0.5)},
         method="Other",
         ci_prob=0.95,
@@ -71,9 +76,7 @@ def test_report_holds_everything_once():
 
 def test_html_report_is_one_self_contained_page():
     axes = bj.plot_intervals(bj.side_by_side(ESTIMATE))
-    hostile = bj.Estimate.from_rows(
-        {"<script>": (0.5, 0.4, 0.6)}, method="a & b", ci_prob=0.95, source="s"
-    )
+    hostile = bj.Estimate({"<script>": (0.5, 0.4, 0.6)}, method="a & b", ci_prob=0.95, source="s")
     page = bj.report(ESTIMATE, hostile, output="html", figures={"Intervals": axes.figure})
     assert page.count("<svg") == 1
     assert "something is odd" in page
@@ -109,10 +112,9 @@ def test_priors_say_what_they_are():
     assert str(bj.BetaPrior()) == "flat"
     assert str(bj.BetaPrior.jeffreys()) == "Jeffreys"
     assert str(bj.BetaPrior.worth(0.9, 20)) == "Beta(19, 3)"
-    assert str(bj.prevalence.Priors.jeffreys()) == "Jeffreys, judge better than chance"
-    assert "sensitivity Beta(19, 3)" in str(
-        bj.prevalence.Priors(sensitivity=bj.BetaPrior.worth(0.9, 20))
-    )
+    told = bj.prevalence.ErrorRates(sensitivity=bj.BetaPrior.worth(0.9, 20))
+    assert "sensitivity Beta(19, 3)" in str(told)
+    assert told.describe()["prevalence"] == "flat"
 
 
 @pytest.mark.parametrize("values", [(0, 1), (1, -1), (float("nan"), 1), (1, float("inf"))])
@@ -136,7 +138,7 @@ def test_all_problems_of_a_prior_come_together():
     "value",
     [
         None, 1, 0.1, "text", True, (1, ("a", None)), [1, 2], {"a": (1,)}, float("inf"),
-        bj.BetaPrior(2, 3), bj.prevalence.Priors.jeffreys(), np.float64(0.1), np.int64(3),
+        bj.BetaPrior(2, 3), bj.prevalence.ErrorRates.jeffreys(), np.float64(0.1), np.int64(3),
     ],
 )  # fmt: skip
 def test_what_is_packed_is_unpacked(value):

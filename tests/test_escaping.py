@@ -11,8 +11,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 import bayesjudge as bj
-from bayesjudge.cli import screen
-from bayesjudge.cli.common import write_csv
+from bayesjudge.cli import output
+from bayesjudge.core.report import records
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -42,13 +42,13 @@ HOSTILE = [
 
 def hostile(text):
     """An estimate in which everything that can come from outside is `text`."""
-    return bj.Estimate.from_rows(
-        {f"prevalence[{text}]": (0.5, 0.4, 0.6)},
+    return bj.Estimate(
+        {"prevalence": bj.Quantity.over((0.5, 0.4, 0.6), {"system": [text]})},
         method=f"Method {text}",
         ci_prob=0.95,
         source=f"Source {text}",
         interval=f"Kind {text}",
-        assumptions=(f"assumed {text}",),
+        assumptions=(bj.Assumption(f"id {text}", f"assumed {text}"),),
         cautions=(bj.Caution(f"name {text}", f"judge {text} is odd"),),
     )
 
@@ -121,15 +121,15 @@ def test_markdown_shows_text_as_text(text):
         *("h1", "table", "thead", "tbody", "tr", "th", "td", "p", "h2", "ul", "li", "strong"),
     }
     rows = renderer.render(report).split("<tr>")[1:]
-    assert [row.count("<t") - row.count("<tbody") for row in rows] == [7, 7]
+    assert [row.count("<t") - row.count("<tbody") for row in rows] == [8, 8]
     shown = [text, *(f"{word} {text}" for word in ("Title", "Heading", "Line", "assumed", "Kind"))]
-    for words in (*shown, f"prevalence[{text}]", f"name {text}: judge {text} is odd"):
+    for words in (*shown, f"name {text}: judge {text} is odd"):
         assert one_line(words) in one_line(page.text)
 
 
 def test_markdown_of_ordinary_names_stays_legible():
     report = bj.report(hostile("gpt-4_turbo (May), p < .05 at 95 %"))
-    assert "| prevalence[gpt-4_turbo (May), p &lt; .05 at 95 %] |" in report
+    assert "| prevalence | gpt-4_turbo (May), p &lt; .05 at 95 % |" in report
 
 
 COMMANDS = ["\x1b]0;owned\x07", "\x1b[2J", "\x9b2J", "a\rb", "a\nb", "a\x00b", "a\u202eb"]
@@ -138,10 +138,11 @@ COMMANDS = ["\x1b]0;owned\x07", "\x1b[2J", "\x9b2J", "a\rb", "a\nb", "a\x00b", "
 @pytest.mark.parametrize("text", COMMANDS)
 def test_terminals_are_not_commanded(text, capsys):
     estimate = hostile(text)
-    console, rows = screen.console(), bj.side_by_side(estimate)
-    screen.opening(console, f"Title {text}", {"judge": text})
-    screen.table(console, rows, "prevalence", lambda method: "method")
-    screen.rest(console, [estimate], [rows], "prevalence", lambda method: "method")
+    console, rows = output.open_console(), records(estimate)
+    story = output.Story("command", f"Title {text}", "prevalence", {"judge": text})
+    output.opening(console, story.title, story.inputs)
+    output.table(console, rows, story)
+    output.rest(console, [estimate], [rows], story)
     printed = capsys.readouterr().out
     assert not set(printed) & (set("\x1b\x07\x9b\r\x00\u202e"))
     shown = text.encode("unicode_escape").decode()
@@ -168,7 +169,7 @@ def test_spreadsheets_run_no_text(tmp_path, dtype):
     text = [*FORMULAS, *PLAIN]
     numbers = -np.arange(len(text), dtype=float)
     table = pd.DataFrame({"reply": pd.Series(text, dtype=dtype), "score": numbers, "=x": 1})
-    write_csv(table, tmp_path / "answers.csv")
+    output.write_csv(table, tmp_path / "answers.csv")
     read = pd.read_csv(tmp_path / "answers.csv", dtype={"reply": str}, keep_default_na=False)
     expected = [f"'{cell}" for cell in FORMULAS] + PLAIN
     # a reader of CSV gives a line end in a cell in its own way
@@ -189,8 +190,8 @@ def test_every_csv_of_the_package_is_written_so():
         for call in writes.findall(path.read_text(encoding="utf-8"))
     }
     assert found == {
-        ("cli/common.py", "write_csv("),
-        ("cli/common.py", ".to_csv("),
+        ("cli/output.py", "write_csv("),
+        ("cli/output.py", ".to_csv("),
         ("cli/repeats.py", "write_csv("),
         ("cli/bias_release.py", "write_csv("),
     }

@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import ROOMS, simulated
+from conftest import MODULES
 
 import bayesjudge as bj
 from bayesjudge.core import storage
@@ -30,13 +30,11 @@ def made_up(quantity=None, **fields):
     }
     about = {
         "data": COUNTS,
-        "priors": bj.prevalence.Priors.jeffreys(),
+        "spec": bj.prevalence.ErrorRates.jeffreys(),
         "quantities": ("prevalence",),
         "method": "Bayesian (NUTS)",
         "source": "Somebody (2000)",
-        "room": "prevalence",
-        "options": {"pooling": "separate"},
-        "assumptions": ("all is well",),
+        "assumptions": (bj.Assumption("well", "all is well"),),
         "cautions": (bj.Caution("odd", "something is odd"),),
     }
     return bj.Fit(idata=idata, **(about | fields))
@@ -98,7 +96,7 @@ CALLS = [
 
 
 @pytest.mark.parametrize("name", CALLS)
-@pytest.mark.parametrize("where", ["data", "options", "cautions", "nested"])
+@pytest.mark.parametrize("where", ["data", "spec", "cautions", "nested"])
 def test_a_file_runs_no_code(saved, tmp_path, monkeypatch, name, where):
     """The header names a function of the package that imports, and an attacker's module."""
     (tmp_path / "attacker.py").write_text("open(__file__ + '.ran', 'w').close()\n")
@@ -107,9 +105,9 @@ def test_a_file_runs_no_code(saved, tmp_path, monkeypatch, name, where):
 
     def change(header):
         if where == "nested":
-            header["priors"]["fields"]["sensitivity"] = call
+            header["spec"]["fields"]["sensitivity"] = call
         else:
-            header[where] = {"mapping": {"pooling": call}} if where == "options" else call
+            header[where] = call
 
     edit(saved, change)
     refused(saved)
@@ -117,12 +115,21 @@ def test_a_file_runs_no_code(saved, tmp_path, monkeypatch, name, where):
     assert "attacker" not in sys.modules
 
 
-@pytest.mark.parametrize("room", ["cli", "core", "prevalence.data", "Fit", "attacker", "", 3, None])
-def test_a_file_chooses_no_module(saved, room):
-    edit(saved, lambda header: header.update(room=room))
-    refused(saved, repr(room))
+@pytest.mark.parametrize(
+    "name", ["cli.app", "core.Fit", "prevalence.model.ErrorRates", "Fit", "attacker.Model", "", 3]
+)
+def test_a_file_chooses_no_module(saved, name):
+    edit(saved, lambda header: header["spec"].update({"class": name}))
+    refused(saved)
 
 
+def test_a_model_of_another_module_is_refused(saved):
+    other = storage.pack(bj.prevalence.classes.Confusions())
+    edit(saved, lambda header: header.update(spec=other))
+    refused(saved, "the data are of 'prevalence', the model is not")
+
+
+@pytest.mark.slow
 def test_loading_imports_no_sampler(saved):
     heavy = ("arviz", "matplotlib", "nutpie", "pymc", "pytensor")
     code = f"import sys, bayesjudge as bj; bj.load({str(saved)!r}); "
@@ -141,30 +148,30 @@ def test_classes_are_named_as_a_user_names_them(saved):
     with h5py.File(saved) as file:
         header = json.loads(file.attrs[storage.HEADER])
     assert header["data"]["class"] == "prevalence.Counts"
-    assert header["priors"]["class"] == "prevalence.Priors"
-    assert header["priors"]["fields"]["sensitivity"]["class"] == "BetaPrior"
+    assert header["spec"]["class"] == "prevalence.ErrorRates"
+    assert header["spec"]["fields"]["sensitivity"]["class"] == "BetaPrior"
 
 
 PAIR = [100, 50], [60, 30], [30, 20], [27, 18], [30, 20], [25, 18]
 TABLE = [[10, 1, 2], [1, 10, 1], [2, 1, 10]]
 VALUES = {
-    **{f"data of {room.__name__}": simulated(room, 1) for room in ROOMS},
-    **{f"priors of {room.__name__}": room.Priors() for room in ROOMS},
+    **{f"data of {one.name}": data for one in MODULES for _, data in one.models()[:1]},
+    **{f"{type(m).__name__} of {one.name}": m for one in MODULES for m, _ in one.models()},
     "strata": bj.prevalence.Counts(
         *PAIR, calibration="random", systems=["a", "b"], dim="stratum", unparsed=[1, 2]
     ),
-    "labels from elsewhere": bj.prevalence.Counts(
-        100, 60, 30, 27, 30, 25, calibration="random", elsewhere=[20, 18, 20, 17]
+    "external labels": bj.prevalence.Counts(
+        100, 60, 30, 27, 30, 25, calibration="random", external_labels=[20, 18, 20, 17]
     ),
     "propensities": bj.prevalence.Counts(
         *PAIR, calibration="known_propensity", systems="ab", dim="stratum", propensity=[0.5, 0.3]
     ),
-    "classes": bj.prevalence.ClassCounts(
+    "classes": bj.prevalence.classes.ClassCounts(
         [30, 40, 30], TABLE, classes=list("abc"), calibration="random", credit=np.array([1, 0.5, 0])
     ),
     "a list for a tuple": bj.bias.Shifts.from_differences([0, 1, 0, 2], scale=[1, 5]),
-    "priors of three kinds": bj.ratings.Priors(error=bj.BetaPrior(1, 9), share=(1.0, 2.0)),
-    "NumPy's numbers": bj.ratings.Priors(pool_size=np.float32(2), strength=3),
+    "a prior for each system": bj.prevalence.ErrorRates({"a": bj.BetaPrior(1, 9)}),
+    "NumPy's numbers": bj.prevalence.PooledErrorRates(spread=np.float32(2)),
 }
 
 
@@ -175,7 +182,7 @@ def test_data_and_priors_of_every_module_come_back(value):
     assert storage.checksum(again) == storage.checksum(value)
 
 
-@pytest.mark.parametrize("kind", [bj.prevalence.Counts, bj.prevalence.Priors, bj.BetaPrior])
+@pytest.mark.parametrize("kind", [bj.prevalence.Counts, bj.prevalence.ErrorRates, bj.BetaPrior])
 def test_an_old_fit_survives_a_move_of_its_classes(saved, monkeypatch, kind):
     elsewhere = "bayesjudge.somewhere.else_"
     monkeypatch.setitem(sys.modules, elsewhere, sys.modules[kind.__module__])
@@ -183,7 +190,7 @@ def test_an_old_fit_survives_a_move_of_its_classes(saved, monkeypatch, kind):
     fit = bj.load(saved)
     assert type(fit.data) is bj.prevalence.Counts
     assert vars(fit.data) == vars(COUNTS)
-    assert fit.priors == bj.prevalence.Priors.jeffreys()
+    assert fit.spec == bj.prevalence.ErrorRates.jeffreys()
     again = bj.load(fit.save(saved.with_name("again.nc")))
     assert again.idata.identical(fit.idata)
 
@@ -205,7 +212,7 @@ def test_a_class_that_is_not_public_is_refused_before_the_file_is_written(tmp_pa
 def test_what_is_saved_is_loaded(saved):
     fit = bj.load(saved)
     assert fit.cautions == (bj.Caution("odd", "something is odd"),)
-    assert fit.options == {"pooling": "separate"}
+    assert fit.assumptions == (bj.Assumption("well", "all is well"),)
     assert fit.quantities == ("prevalence",)
     assert fit.idata.attrs["random_seed"] == 1
 
@@ -258,7 +265,7 @@ def test_noise_is_refused_or_harmless(saved, whole):
         assert np.array_equal(fit.draws("prevalence"), draws)
 
 
-@pytest.mark.parametrize("version", [1, 3, "2", None, "missing"])
+@pytest.mark.parametrize("version", [1, 2, 4, "3", None, "missing"])
 def test_a_file_of_another_version(saved, version):
     def change(header):
         header["format"] = version
@@ -267,10 +274,10 @@ def test_a_file_of_another_version(saved, version):
 
     edit(saved, change)
     shown = None if version == "missing" else version
-    refused(saved, f"format {shown!r}", "bayesjudge 0.1.0", "format 2")
+    refused(saved, f"format {shown!r}", "bayesjudge 0.1.0", "format 3")
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "3", "[" * 100_000, '{"format": 2}', "é"])
+@pytest.mark.parametrize("text", ["", "{", "[]", "3", "[" * 100_000, '{"format": 3}', "é"])
 def test_a_header_that_is_none(saved, text):
     with h5py.File(saved, "r+") as file:
         file.attrs[storage.HEADER] = text
@@ -326,8 +333,8 @@ def test_hostile_counts(saved, fields):
 
 
 HOSTILE_PRIORS = {
-    "not a number": {"spread": NAN},
-    "text for a number": {"spread": "1"},
+    "another option": {"pooling": "some"},
+    "number for an option": {"pooling": 1},
     "number for a truth value": {"better_than_chance": 1},
     "number for a prior": {"sensitivity": 0.9},
     "another class": {"sensitivity": {"class": "Caution", "fields": {"name": "a", "text": "b"}}},
@@ -344,7 +351,7 @@ HOSTILE_PRIORS = {
 
 @pytest.mark.parametrize("fields", HOSTILE_PRIORS.values(), ids=HOSTILE_PRIORS)
 def test_hostile_priors(saved, fields):
-    edit(saved, lambda header: header["priors"]["fields"].update(fields))
+    edit(saved, lambda header: header["spec"]["fields"].update(fields))
     refused(saved)
 
 

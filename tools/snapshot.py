@@ -20,7 +20,7 @@ or file names. After a change of names edit the part "What changes when names ch
 else; every call of the package's functions is there.
 """
 
-# ruff: noqa: D102, D103, D401
+# ruff: noqa: D102, D103
 from __future__ import annotations
 
 import argparse
@@ -77,7 +77,7 @@ class Job(NamedTuple):
 
 Refused = bj.InputError
 #: Quantities and labels that are now called otherwise, as they were called first.
-RENAMED: dict[str, str] = {}
+RENAMED: dict[str, str] = {"tracking": "following"}
 DRAWS = {"chains": 2, "draws": 500, "tune": 500, "cores": 1, "random_seed": 1, "progress": False}
 
 
@@ -92,12 +92,12 @@ def rows_of(found: Any) -> Iterator[Row]:
         yield from rows_of_draws(found)
     elif isinstance(found, bj.ratings.Performance):
         yield from rows_of_estimate(found.estimate())
-        yield from rows_of_estimate(found.chances())
-    elif isinstance(found, bj.bias.Certificate):
+        yield from rows_of_estimate(found.best_estimate())
+    elif isinstance(found, bj.bias.certificates.Certificate):
         fields = ("tolerance", "alpha", "noise_scale", "shift_bound", "shift_prob", "noise_prob")
         for name in (*fields, "estimation_prob", "neighbours", "needed", "range_only", "certified"):
             yield Row(name, {}, float(getattr(found, name)))
-    elif isinstance(found, bj.bias.Release):
+    elif isinstance(found, bj.bias.certificates.Release):
         yield Row("released", {"": "sum"}, float(found.scores.sum()))
         yield Row("noise", {}, found.noise)
         yield from rows_of(found.correlation.to_dict())
@@ -107,6 +107,9 @@ def rows_of(found: Any) -> Iterator[Row]:
         yield from rows_of_frame(found.to_frame(str(found.name or "value")))
     elif hasattr(found, "_asdict"):
         yield from rows_of(found._asdict())
+    elif isinstance(found, list) and found and isinstance(found[0], bj.Estimate):
+        for one in found:
+            yield from rows_of_estimate(one)
     elif isinstance(found, dict):
         for name, value in found.items():
             for row in rows_of(value):
@@ -122,13 +125,23 @@ def rows_of(found: Any) -> Iterator[Row]:
 
 
 def rows_of_estimate(found: bj.Estimate) -> Iterator[Row]:
-    """``quantity[labels]``; what stands before the bracket after a comma is a label, too."""
-    for name, numbers in found.table.iterrows():
-        quantity, _, label = str(name).removesuffix("]").partition("[")
-        before = {"definition": quantity.split(", ", 1)[1]} if ", " in quantity else {}
-        labels = before | ({"": label} if label else {})
-        ends = (float(numbers[column]) for column in ("value", "low", "high"))
-        yield Row(quantity.split(", ")[0], labels, *ends, raw=float(numbers.get("raw", NAN)))
+    """One row an entry; aggregation, cutoff and prior were a part of the name once."""
+    clipped = any(one.raw is not None for one in found.quantities.values())
+    for name, one in found.quantities.items():
+        raw = one.value if one.raw is None else one.raw
+        for i, at in enumerate(one.labels):
+            where = dict(zip(one.dims, at, strict=True))
+            quantity, labels = once_called(name, where)
+            yield Row(quantity, labels, *one.row(i), raw=float(raw[i]) if clipped else NAN)
+
+
+def once_called(name: str, where: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """``mse (srs/srs)`` and ``recall (hrs/hrs`` with the label ``at 0.5)``."""
+    told = [where.pop("aggregation")] if "aggregation" in where else []
+    told += [f"at {where.pop('cutoff'):g}"] if "cutoff" in where else []
+    full = f"{name} ({', '.join(told)})" if told else name
+    quantity, _, rest = full.partition(", ")
+    return quantity, ({"definition": rest} if rest else {}) | where
 
 
 def rows_of_frame(found: pd.DataFrame) -> Iterator[Row]:
@@ -171,6 +184,8 @@ def batches(fit: bj.Fit, number: int = 5) -> list[bj.Fit]:
 # prevalence --------------------------------------------------------------------------------------
 
 P = bj.prevalence
+B = P.budget
+C = P.classes
 #: One judge, the five counts of which are labels by truth.
 JUDGE = {"sensitivity": 0.9, "specificity": 0.7}
 
@@ -196,22 +211,34 @@ def prevalence_closed(name: str, counts: Any) -> Iterator[Job]:
     yield Job(
         name, "bootstrap", partial(P.bootstrap, counts, resamples=1000, random_seed=1), "seeded"
     )
-    told = P.Priors(
+    jeffreys, told = P.ErrorRates.jeffreys(), told_error_rates()
+    if counts.predictive:
+        jeffreys, told = P.PredictiveValues.jeffreys(), told_predictive_values()
+    exact = {
+        "exact.eti+": partial(P.exact, counts),
+        "exact.eti": partial(P.exact, counts, interval="eti"),
+        "exact.hdi": partial(P.exact, counts, interval="hdi", ci_prob=0.9),
+        "exact.jeffreys": partial(P.exact, counts, jeffreys),
+        "exact.told": partial(P.exact, counts, told),
+        "label_next": partial(B.label_next, counts),
+    }
+    for function, call in exact.items():
+        yield Job(name, function, call, "exact")
+
+
+def told_error_rates() -> Any:
+    """Priors of a user who knows the judge."""
+    return P.ErrorRates(
         prevalence=bj.BetaPrior(2, 3),
         sensitivity=bj.BetaPrior(18, 2),
         specificity=bj.BetaPrior(7, 3),
         better_than_chance=False,
     )
-    exact = {
-        "exact.eti+": partial(P.exact, counts),
-        "exact.eti": partial(P.exact, counts, interval="eti"),
-        "exact.hdi": partial(P.exact, counts, interval="hdi", ci_prob=0.9),
-        "exact.jeffreys": partial(P.exact, counts, P.Priors.jeffreys()),
-        "exact.told": partial(P.exact, counts, told),
-        "label_next": partial(P.label_next, counts),
-    }
-    for function, call in exact.items():
-        yield Job(name, function, call, "exact")
+
+
+def told_predictive_values() -> Any:
+    """The same for labels by verdict, whose priors were flat whatever one told."""
+    return P.PredictiveValues(better_than_chance=False)
 
 
 def prevalence_counts(*cells: Any, design: str, **more: Any) -> Any:
@@ -251,7 +278,7 @@ def prevalence_jobs(data: Data) -> Iterator[Job]:
         "prevalence/xstest elsewhere": read(
             one,
             calibration="random",
-            elsewhere=shipped[shipped["system"] == "gpt4"].dropna().head(100),
+            external_labels=shipped[shipped["system"] == "gpt4"].dropna().head(100),
         ),
         "prevalence/santa clara": P.Counts.from_counts(counted, calibration="separate"),
         "prevalence/santa clara v2": prevalence_counts(
@@ -263,30 +290,30 @@ def prevalence_jobs(data: Data) -> Iterator[Job]:
                 calibration=design,
                 propensity="propensity" if design == "known_propensity" else None,
             )
-            for design in P.CALIBRATIONS
+            for design in P.DESIGNS
         },
     }
     for name, counts in tables.items():
         yield from prevalence_closed(name, counts)
         if "one system" in name or "simulated" in name or "clara" in name:
-            call = partial(P.what_designs_buy, counts)
+            call = partial(P.compare_designs, counts)
             yield Job(name, "what_designs_buy", call, "exact")
     yield from prevalence_reference(data.reference("prevalence"))
     yield from prevalence_classes(data.xstest())
     sampled = {
-        "systems": {"pooling": None},
-        "one system": {},
-        "by truth": {"pooling": "partial"},
-        "by verdict": {"pooling": "separate"},
-        "strata": {},
-        "propensity": {},
-        "elsewhere": {},
+        "systems": None,
+        "one system": None,
+        "by truth": P.PooledErrorRates(),
+        "by verdict": P.PredictiveValues(),
+        "strata": None,
+        "propensity": None,
+        "elsewhere": None,
     }
-    for name, how in sampled.items():
+    for name, model in sampled.items():
         counts = tables[f"prevalence/xstest {name}"]
         yield from with_made(
             f"prevalence/xstest {name}",
-            partial(P.fit, counts, **how, **DRAWS),
+            partial(P.fit, counts, model, **DRAWS),
             {"contrasts": P.contrasts, "ranking": P.ranking} if name == "systems" else {},
         )
     counts = tables["prevalence/santa clara"]
@@ -307,29 +334,29 @@ def prevalence_reference(cases: dict[str, Any]) -> Iterator[Job]:
         g = case["inputs"]
         judge = {"sensitivity": g["q1_pilot"], "specificity": g["q0_pilot"]}
         about = {**judge, "pilot": g["m_pilot"]}
-        yield Job(name, f"allocate {i}", partial(P.allocate, g["m"], g["p"], **about))
-        yield Job(name, f"best_allocation {i}", partial(P.best_allocation, g["m"], g["p"], **about))
+        yield Job(name, f"allocate {i}", partial(B.allocate, g["m"], g["p"], **about))
+        yield Job(name, f"best_allocation {i}", partial(B.best_allocation, g["m"], g["p"], **about))
     for i, case in enumerate(cases["prop61"]):
-        yield Job(name, f"judge_regime {i}", partial(P.judge_regime, case["q"], case["q"]))
+        yield Job(name, f"judge_regime {i}", partial(B.judge_regime, case["q"], case["q"]))
     rates = np.array([0.2, 0.5, 0.9])
     yield Job(name, "wilson", partial(P.wilson, [0, 8, 50], [50, 10, 50]))
     yield Job(name, "clopper_pearson", partial(P.clopper_pearson, [0, 8, 50], [50, 10, 50]))
-    yield Job(name, "interval_width", partial(P.interval_width, 100, 80, rates, **JUDGE))
+    yield Job(name, "interval_width", partial(B.interval_width, 100, 80, rates, **JUDGE))
     for split in ("equal", "adaptive"):
-        call = partial(P.labels_needed, 0.1, 0.6, **JUDGE, items=5000, split=split)
+        call = partial(B.labels_needed, 0.1, 0.6, **JUDGE, items=5000, split=split)
         yield Job(name, f"labels_needed.{split}", call)
-    widths = partial(P.width_curves, [50, 100, 400], [0.4, 0.6, 0.8], **JUDGE, items=1000)
+    widths = partial(B.width_curves, [50, 100, 400], [0.4, 0.6, 0.8], **JUDGE, items=1000)
     yield Job(name, "width_curves", lambda: widths().set_index(["labelled", "pass_rate", "split"]))
     about = {"prevalence": 0.7, **JUDGE, "items": 500, "repeats": 4, "random_seed": 1}
     for design in ("random", "by_truth", "by_verdict"):
-        call = partial(P.expected_width, **about, labelled=100, calibration=design, draws=500)
+        call = partial(B.expected_width, **about, labelled=100, calibration=design, draws=500)
         yield Job(name, f"expected_width.{design}", call, "seeded")
-    yield Job(name, "plan", partial(P.plan, [50, 100], **about), "seeded")
+    yield Job(name, "plan", partial(B.plan, [50, 100], **about), "seeded")
 
 
 def prevalence_classes(table: pd.DataFrame) -> Iterator[Job]:
     """Three classes of XSTest by two judges, and pairs of verdicts in both orders."""
-    read = partial(P.ClassCounts.from_frame, calibration="random", truth="final_label")
+    read = partial(C.ClassCounts.from_frame, calibration="random", truth="final_label")
     judges, systems = ("gpt4_label", "strmatch_label"), ("llama2new", "mistralinstruct")
     for judge, system in product(judges, systems):
         known = table[(table["model"] == system) & (table[judge] != "INVALID")]
@@ -342,10 +369,10 @@ def prevalence_classes(table: pd.DataFrame) -> Iterator[Job]:
             yield Job(name, "read", partial(raising, error))
             continue
         for method in ("least_squares", "inverse"):
-            call = partial(P.class_shares, counts, method=method)
+            call = partial(C.class_shares, counts, method=method)
             yield Job(name, f"class_shares.{method}", call)
         if (judge, system) == ("gpt4_label", "llama2new"):
-            call = partial(P.fit_classes, counts, P.ClassPriors(right=2.0), **DRAWS)
+            call = partial(C.fit, counts, C.Confusions(right=2.0), **DRAWS)
             yield Job(name, "fit", call, "nuts")
     rng = np.random.default_rng(1)
     words = np.array(["win", "tie", "loss"])
@@ -353,9 +380,9 @@ def prevalence_classes(table: pd.DataFrame) -> Iterator[Job]:
     told = [np.where(rng.random(300) < 0.7, truth, rng.integers(3, size=300)) for _ in "12"]
     pairs = pd.DataFrame({"verdict": words[told[0]], "swapped": words[told[1]]})
     pairs["truth"] = np.where(np.arange(300) < 120, words[truth], None)
-    counts = P.ClassCounts.from_pairs(pairs, calibration="random")
-    yield Job("prevalence/pairs simulated", "class_shares", partial(P.class_shares, counts))
-    call = partial(P.fit_classes, counts, **DRAWS)
+    counts = C.ClassCounts.from_pairs(pairs, calibration="random")
+    yield Job("prevalence/pairs simulated", "class_shares", partial(C.class_shares, counts))
+    call = partial(C.fit, counts, **DRAWS)
     yield Job("prevalence/pairs simulated", "fit", call, "nuts")
 
 
@@ -389,7 +416,7 @@ def panel_closed(name: str, votes: Any) -> Iterator[Job]:
             "dawid_skene_em.response": partial(room.dawid_skene_em, missing="response"),
             "dependence": room.dependence,
             "homogeneity": room.homogeneity,
-            "vote_correlation": partial(room.vote_correlation, truth=1),
+            "vote_correlation": partial(bj.panel.checks.correlate_votes, truth=1),
         }
         for function, call in pairs.items():
             yield Job(name, function, partial(call, votes))
@@ -449,22 +476,22 @@ def panel_jobs(data: Data) -> Iterator[Job]:
     small = table.sample(240, random_state=1)
     small = V.from_frame(small, judges=judges[:6], truth="human")
     small = small.hide(small.generators[0])
-    priors = room.Priors
-    for function, how in {
-        "fit.dawid_skene": {},
-        "fit.unrelated": {"priors": priors(judges="unrelated")},
-        "fit.response": {"missing": "response"},
-        "fit.correlated": {"model": "correlated", "nodes": 11},
-        "fit.bias_pooling": {"model": "bias_pooling"},
-        "fit.vote_regression": {"model": "vote_regression"},
+    for function, model in {
+        "fit.dawid_skene": room.PooledDawidSkene(),
+        "fit.unrelated": room.DawidSkene(),
+        "fit.response": room.PooledDawidSkene(answering=bj.BetaPrior()),
+        "fit.correlated": room.Correlated(nodes=11),
+        "fit.bias_pooling": room.BiasPooling(),
+        "fit.vote_regression": room.VoteRegression(),
     }.items():
         yield from with_made(
             "panel/code feedback 240 items",
-            partial(room.fit, small, **how, **DRAWS),
+            partial(room.fit, small, model, **DRAWS),
             {"loo": panel_loo} if function == "fit.dawid_skene" else {},
             function,
         )
-    call = partial(room.fit, anesthesia, priors(diagonal=4.8, off_diagonal=1.067), **DRAWS)
+    spec = room.MulticlassDawidSkene(diagonal=4.8, off_diagonal=1.067)
+    call = partial(room.fit, anesthesia, spec, **DRAWS)
     yield Job("panel/anesthesia", "fit", call, "nuts")
 
 
@@ -476,7 +503,7 @@ def panel_loo(fit: bj.Fit) -> dict[str, float]:
 
 def panel_reference(data: Data) -> Iterator[Job]:
     """The published 14 x 14 pass rates, with the generators that have labels known."""
-    from bayesjudge.panel.regression import PassRates, minimise
+    from bayesjudge.panel._pass_rate_regression import PassRates, minimise
 
     counts = data.json("data/code_feedback/counts_14x14.json")
     table = data.reference("panel")["table1"]
@@ -498,7 +525,7 @@ def panel_reference(data: Data) -> Iterator[Job]:
 
 def bias_closed(name: str, shifts: Any) -> Iterator[Job]:
     """Every estimate and certificate of one set of shifts, NUTS apart."""
-    room = bj.bias
+    room, promised = bj.bias, bj.bias.certificates
     calls = {
         "rms_shift.normal": room.rms_shift,
         "rms_shift.distribution_free": partial(room.rms_shift, interval="distribution_free"),
@@ -513,31 +540,31 @@ def bias_closed(name: str, shifts: Any) -> Iterator[Job]:
             yield Job(name, f"exact.{prior} whole", call, "exact")
     for judge in shifts.judges:
         own = shifts.only(judge=judge) if len(shifts.judges) > 1 else shifts
-        for road, noise, center in (
+        for basis, noise, center in (
             (None, 0.0, "fixed"),
             ("tail", 0.01, "fixed"),
             ("rms", 0.0, "mean"),
             ("predictive", 0.0, "fixed"),
             ("source", 0.01, "fixed"),
         ):
-            about = {"failure_prob": 0.05, "units": "range", "road": road, "center": center}
-            call = partial(room.certify, own, tolerance=0.2, noise_prob=noise, **about)
-            yield Job(name, f"certify.{judge} {road} {noise} {center}", call)
+            about = {"failure_prob": 0.05, "units": "range", "basis": basis, "center": center}
+            call = partial(promised.certify, own, tolerance=0.2, noise_prob=noise, **about)
+            yield Job(name, f"certify.{judge} {basis} {noise} {center}", call)
         about = {"failure_prob": 0.05, "units": "range", "neighbours": (50, 200, 1000)}
-        call = partial(room.trade_off, own, tolerances=(0.1, 0.3), **about)
+        call = partial(promised.trade_off, own, tolerances=(0.1, 0.3), **about)
         yield Job(name, f"trade_off.{judge}", call)
 
 
 def bias_jobs(data: Data) -> Iterator[Job]:
     """Published neighbours, prompts and orders; the reference file; simulated shifts."""
-    room = bj.bias
+    room, promised = bj.bias, bj.bias.certificates
     judges = data.json("data/bias_neighbours/neighbour_differences.json")["judges"]
     for judge, own in judges.items():
         for kind in ("intrinsic", "formatting"):
             shifts = room.Shifts.from_differences(own[kind]["diffs"], scale=(1, 5))
             yield from bias_closed(f"bias/neighbours {judge} {kind}", shifts)
         values = [own[kind]["value"] for kind in ("formatting", "intrinsic")]
-        call = partial(room.without_repeat_noise, *values)
+        call = partial(promised.noise.without_repeat_noise, *values)
         yield Job(f"bias/neighbours {judge}", "without_repeat_noise", call)
     about = {"scale": (1, 10), "design": "item", "baseline": "base", "repeats": "mean"}
     read = partial(room.Shifts.from_frame, **about, missing="drop")
@@ -547,10 +574,10 @@ def bias_jobs(data: Data) -> Iterator[Job]:
             name = f"bias/composo {judge} {prompt}{' by subset' * by_subset}"
             yield from bias_closed(name, read(table))
     few = read(data.composo_shifts("mini", "cal-low", by_subset=True, items=100))
-    certify = partial(room.certify, tolerance=0.3, failure_prob=0.1, units="range")
+    certify = partial(promised.certify, tolerance=0.3, failure_prob=0.1, units="range")
     made = {
         "certify": certify,
-        "tail_probability": partial(room.tail_probability, at=[0.5, 1.0, 2.0]),
+        "tail_probability": bias_tail_probability,
     }
     run = partial(room.fit, few, **DRAWS)
     yield from with_made("bias/composo 100 items", run, made)
@@ -564,14 +591,14 @@ def bias_jobs(data: Data) -> Iterator[Job]:
         **{"scale": (0, 100), "design": "item", "rerun": "rerun", "judge": "judge"},
     )
     yield from bias_closed("bias/simulated judges", several)
-    priors = room.Priors(mean_shift=0.1)
-    call = partial(room.fit, several, priors, **DRAWS)
+    model = room.NormalShifts(mean_shift=0.1)
+    call = partial(room.fit, several, model, **DRAWS)
     yield Job("bias/simulated judges", "fit", call, "nuts")
     batch = room.Shifts.from_frame(
         room.simulate(items=40, random_seed=3), scale=(0, 100), design="batch"
     )
     yield from bias_closed("bias/simulated batch", batch)
-    orders = room.Orders.from_frame(data.llmbar(), by=["llm", "strategy"], missing="drop")
+    orders = room.Orders.from_frame(data.llmbar(), judge=["llm", "strategy"], missing="drop")
     yield Job("bias/llmbar orders", "position_bias", partial(room.position_bias, orders))
     factors = list("abc")
     adherence = partial(room.schematic_adherence, factor_table(), factors=factors, resamples=100)
@@ -579,62 +606,74 @@ def bias_jobs(data: Data) -> Iterator[Job]:
     yield from bias_reference(data.reference("bias"))
 
 
+def bias_tail_probability(fit: bj.Fit) -> dict[str, Any]:
+    """By perturbation, called as its root-mean-square shift."""
+    found = bj.bias.certificates.bounds.tail_probability(fit, [0.5, 1.0, 2.0])
+    return {f"rms_shift[{', '.join(map(str, at))}]": chances for at, chances in found.items()}
+
+
 def bias_reference(cases: dict[str, Any]) -> Iterator[Job]:
     """Inputs of the reference file: noise, failure, bounds, certificates and combinations."""
-    room, name = bj.bias, "bias/reference"
+    room, promised, name = bj.bias, bj.bias.certificates, "bias/reference"
     for i, case in enumerate(cases["sigma_max"]):
         g = case["inputs"]
         about = {"dim": g["d"], "tolerance": g["tau"], "failure_prob": g["delta"]}
         for bound in ("laurent_massart", "chi2"):
-            call = partial(room.noise_scale, g["rms_sensitivity"], **about, bound=bound)
+            call = partial(promised.noise.noise_scale, g["rms_sensitivity"], **about, bound=bound)
             yield Job(name, f"noise_scale.{bound} {i}", call)
-        yield Job(name, f"best_split {i}", partial(room.best_split, g["rms_sensitivity"], **about))
-        call = partial(room.center_shift, g["rms_sensitivity"], dim=g["d"])
+        yield Job(
+            name,
+            f"best_split {i}",
+            partial(promised.noise.best_split, g["rms_sensitivity"], **about),
+        )
+        call = partial(promised.noise.center_shift, g["rms_sensitivity"], dim=g["d"])
         yield Job(name, f"center_shift {i}", call)
     for i, case in enumerate(cases["laurent_massart"]):
         for bound in ("laurent_massart", "chi2"):
-            call = partial(room.squared_radius, case["d"], case["delta_B"], bound)
+            call = partial(promised.noise.squared_radius, case["d"], case["delta_B"], bound)
             yield Job(name, f"squared_radius.{bound} {i}", call)
     for i, case in enumerate(cases["exact_failure"]):
         g = case["inputs"]
         known = {"lengths": g["norms"], "probs": g["probs"], "dim": g["d"], "tolerance": g["tau"]}
-        call = partial(room.exact_failure, case["sigma_max"], **known)
+        call = partial(promised.noise.exact_failure, case["sigma_max"], **known)
         yield Job(name, f"exact_failure {i}", call)
-        call = partial(room.exact_noise_scale, **known, failure_prob=g["delta"])
+        call = partial(promised.noise.exact_noise_scale, **known, failure_prob=g["delta"])
         yield Job(name, f"exact_noise_scale {i}", call)
     for i, case in enumerate(cases["finite_m"]):
         g = case["inputs"]
         most = int(g["tau"] ** 2 * g["delta"] / 2 * g["m"])
         shifts = room.Shifts.from_differences(np.arange(g["m"]) < most, scale=(0, 1), items=g["m"])
         about = {"tolerance": g["tau"], "failure_prob": g["delta"], "units": "points"}
-        for road in ("source", "tail"):
-            call = partial(room.certify, shifts, **about, road=road)
-            yield Job(name, f"certify.{road} {i}", call)
+        for basis in ("source", "tail"):
+            call = partial(promised.certify, shifts, **about, basis=basis)
+            yield Job(name, f"certify.{basis} {i}", call)
     for i, case in enumerate(cases["combination"]):
         for rule in ("rms", "conservative"):
             components = dict(zip("abc", case["components"], strict=True))
-            call = partial(room.combine, components, rule)
+            call = partial(promised.noise.combine, components, rule)
             yield Job(name, f"combine.{rule} {i}", lambda call=call: call().value)
     for i, case in enumerate(cases["shrinkage"]):
         g = case["inputs"]
         about = {"tolerance": g["tau"], "failure_prob": g["delta"]}
-        yield Job(name, f"largest_alpha {i}", partial(room.largest_alpha, g["rms"], **about))
+        yield Job(
+            name, f"largest_alpha {i}", partial(promised.noise.largest_alpha, g["rms"], **about)
+        )
     for prob in (0.01, 0.05, 0.2):
-        call = partial(room.neighbours_needed, prob, groups=2)
+        call = partial(promised.bounds.neighbours_needed, prob, groups=2)
         yield Job(name, f"neighbours_needed {prob}", call)
     lengths = np.repeat([0.0, 1.0, 2.0], [200, 80, 20])
     bounds = {
-        "tail_bound": partial(room.tail_bound, shift_prob=0.04, estimation_prob=0.01),
-        "rms_bound": partial(room.rms_bound, estimation_prob=0.01),
-        "predictive_bound": partial(room.predictive_bound, failure_prob=0.05),
+        "tail_bound": partial(promised.bounds.tail_bound, shift_prob=0.04, estimation_prob=0.01),
+        "rms_bound": partial(promised.bounds.rms_bound, estimation_prob=0.01),
+        "predictive_bound": partial(promised.bounds.predictive_bound, failure_prob=0.05),
     }
     for function, call in bounds.items():
         yield Job(name, function, partial(call, lengths, largest=4))
     shifts = room.Shifts.from_differences([0] * 250 + [1] * 50, scale=(1, 5))
     about = {"tolerance": 0.5, "failure_prob": 0.05, "units": "points"}
-    card = room.certify(shifts, **about, alpha=0.25, noise_prob=0.01)
+    card = promised.certify(shifts, **about, alpha=0.25, noise_prob=0.01)
     scores = np.random.default_rng(0).integers(1, 6, 300)
-    call = partial(room.release, scores, card, center=3, random_seed=1)
+    call = partial(promised.release, scores, card, center=3, random_seed=1)
     yield Job(name, "release", call, "seeded")
 
 
@@ -670,9 +709,12 @@ def repeats_jobs(data: Data) -> Iterator[Job]:
         for (item, judge), own in table.groupby(["item", "judge"], sort=True):
             if judge == "full":
                 yield from repeats_rules(f"{name}: {item}", own["score"].tolist(), scale)
-        for function, cut in (("fit.shared", "shared"), ("fit.by_judge", "by_judge")):
+        for function, model in (
+            ("fit.shared", room.CumulativeLogit()),
+            ("fit.by_judge", room.JudgeCutpoints()),
+        ):
             some = read(table[table["item"].isin(table["item"].unique()[:25])])
-            call = partial(room.fit, some, cutpoints=cut, **DRAWS)
+            call = partial(room.fit, some, model, **DRAWS)
             yield Job("repeats/composo base 25 responses", function, call, "nuts")
     for judge in ("full", "mini"):
         table = data.composo_scores("base", items=None)
@@ -686,8 +728,8 @@ def repeats_jobs(data: Data) -> Iterator[Job]:
         simulated, scale=range(1, 6), item="item", judge="judge", order="repeat"
     )
     yield from repeats_closed("repeats/simulated", scores)
-    priors = room.Priors(item_scale=3.0)
-    yield Job("repeats/simulated", "fit", partial(room.fit, scores, priors, **DRAWS), "nuts")
+    model = room.CumulativeLogit(item_scale=3.0)
+    yield Job("repeats/simulated", "fit", partial(room.fit, scores, model, **DRAWS), "nuts")
     one = room.Scores.from_values([4, 5, None, 4, 4, 5, 3], scale=range(1, 6))
     yield from repeats_closed("repeats/one item", one)
     call = partial(room.fit, one, **DRAWS)
@@ -749,9 +791,11 @@ def ratings_closed(name: str, ratings: Any) -> Iterator[Job]:
 
 def ratings_shift_sweep(ratings: Any) -> pd.DataFrame:
     """One row a strength, definition and judge."""
-    found = bj.ratings.shift_sweep(ratings, strengths=(0.0, 0.2))
-    text = [c for c in found.columns if found[c].dtype == object or str(found[c].dtype) == "str"]
-    return found.set_index([*text, "strength"]) if "strength" in found else found
+    found = bj.ratings.shift_sensitivity(ratings, shift_strengths=(0.0, 0.2))
+    prevalence = "prevalence (at " + found["cutoff"].map("{:g})".format)
+    found["definition"] = found["definition"].where(found["definition"] != "", prevalence)
+    found["judge"] = found["judge"].where(found["judge"] != "", "people")
+    return found.drop(columns="cutoff").set_index(["definition", "judge", "shift_strength"])
 
 
 def ratings_jobs(data: Data) -> Iterator[Job]:
@@ -759,9 +803,9 @@ def ratings_jobs(data: Data) -> Iterator[Job]:
     room = bj.ratings
     for file in ("counts_350_crowdsourced.csv", "counts_990.csv"):
         counts = data.dices(file)
-        call = partial(room.inter_rater_alpha, counts)
+        call = partial(room.metrics.inter_rater_alpha, counts)
         yield Job(f"ratings/dices {file}", "inter_rater_alpha", call)
-    yield Job("ratings/dices", "fleiss_kappa", partial(room.fleiss_kappa, data.dices_ten()))
+    yield Job("ratings/dices", "fleiss_kappa", partial(room.metrics.fleiss_kappa, data.dices_ten()))
     people, expert = data.dices("counts_350_crowdsourced.csv"), data.dices_expert()
     options = ("unsafe", "safe", "unsure")
     about = {"options": options, "positive": "unsafe", "sources": ("people", "expert")}
@@ -787,17 +831,23 @@ def ratings_jobs(data: Data) -> Iterator[Job]:
     few = table["item"].isin(table["item"].unique()[:80])
     made = {
         "performance": partial(room.performance, draws=100),
-        "prevalences": partial(room.prevalences, draws=100),
-        "following": partial(room.following, draws=100),
+        "prevalences": partial(room.prevalences, target="items", draws=100),
+        "following": partial(room.tracking, draws=100),
         "item_shares": partial(ratings_item_shares),
     }
     run = partial(room.fit, read(table[few], judges=["annotator 3"]), **DRAWS)
     yield from with_made("ratings/varierr 80 items", run, made)
     yield from with_made("ratings/simulated", partial(room.fit, both, **DRAWS), made)
-    priors = room.Priors(strength=1.0)
-    run = partial(room.fit, forced, priors, **DRAWS)
-    swept = {"prior_sweep": room.prior_sweep}
+    model = room.ResponseSets(choice=room.TiedChoice(strength_sd=1.0))
+    run = partial(room.fit, forced, model, **DRAWS)
+    swept = {"prior_sweep": ratings_prior_sweep}
     yield from with_made("ratings/simulated, choices only", run, swept)
+
+
+def ratings_prior_sweep(fit: bj.Fit) -> list[Any]:
+    """Endorsements in the population and prevalences of these items, by prior."""
+    sweep = bj.ratings.prior_sensitivity
+    return [sweep(fit).only("endorsement"), sweep(fit, target="items").only("prevalence")]
 
 
 def ratings_item_shares(fit: bj.Fit) -> np.ndarray:
@@ -810,42 +860,55 @@ def ratings_reference(cases: dict[str, Any]) -> Iterator[Job]:
     room, name = bj.ratings, "ratings/reference"
     for case in cases["metrics"]:
         judge, human = (
-            room.Profile(np.array(case[f"O_{who}"]), np.array(case[f"Omega_{who}"]))
+            room.metrics.Profile(np.array(case[f"O_{who}"]), np.array(case[f"Omega_{who}"]))
             for who in ("judge", "human")
         )
         for definition in room.definitions(case["tau"]):
             for ties in ("share", "first"):
                 call = partial(definition.value, judge, human, ties=ties)
                 yield Job(name, f"{definition} {ties} {case['name']}", call)
-        for function in (room.decision_consistency, room.prevalence_bias):
+        for function in (room.metrics.decision_consistency, room.metrics.prevalence_bias):
             call = partial(function, judge, human, cutoff=case["tau"])
             yield Job(name, f"{function.__name__} {case['name']}", call)
     for i, case in enumerate(cases["forward_reverse"]):
         f, e, members, shares = (np.array(case[n]) for n in ("F", "E", "Lambda", "theta_star"))
-        yield Job(name, f"forward {i}", partial(tupled, room.forward, shares, f, e, members))
-        yield Job(name, f"reverse {i}", partial(tupled, room.reverse, shares, f, e))
+        yield Job(
+            name, f"forward {i}", partial(tupled, room.response_sets.forward, shares, f, e, members)
+        )
+        yield Job(name, f"reverse {i}", partial(tupled, room.response_sets.reverse, shares, f, e))
     options = ("very toxic", "toxic", "no or unsure")
-    sets = room.all_response_sets(options)
-    members = room.membership(options, sets)
+    sets = room.response_sets.all_response_sets(options)
+    members = room.response_sets.membership(options, sets)
     about = {"chosen": options[2], "added": options[1]}
     for beta, printed in product((0.1, 0.4), (False, True)):
-        call = partial(room.shift_matrix, options, sets, **about, strength=beta, as_printed=printed)
+        call = partial(
+            room.response_sets.shift_matrix,
+            options,
+            sets,
+            **about,
+            shift_strength=beta,
+            as_printed=printed,
+        )
         yield Job(name, f"shift_matrix {beta} {printed}", call)
-    choice = room.choice_matrix(members, 0.7)
-    error = room.error_matrix(members, 0.1, 0.3)
-    yield Job(name, "choice_matrix", partial(room.choice_matrix, members, 0.7))
-    yield Job(name, "error_matrix", partial(room.error_matrix, members, 0.1, 0.3))
-    yield Job(name, "selection_effect", partial(room.selection_effect, choice, members))
-    call = partial(room.identification, sets, choice, error)
+    choice = room.response_sets.choice_matrix(members, 0.7)
+    error = room.response_sets.error_matrix(members, 0.1, 0.3)
+    yield Job(name, "choice_matrix", partial(room.response_sets.choice_matrix, members, 0.7))
+    yield Job(name, "error_matrix", partial(room.response_sets.error_matrix, members, 0.1, 0.3))
+    yield Job(
+        name, "selection_effect", partial(room.response_sets.selection_effect, choice, members)
+    )
+    call = partial(room.response_sets.identification, sets, choice, error)
     yield Job(name, "identification", lambda: call().rank)
-    yield Job(name, "set_items_needed", partial(room.set_items_needed, 0.1))
-    setting = room.Setting(people=0.5, judges=0.5, items=30, n_judges=8)
+    yield Job(name, "set_items_needed", partial(room.experiment.set_items_needed, 0.1))
+    setting = room.experiment.Setting(people=0.5, judges=0.5, items=30, n_judges=8)
     calls = {
-        "choice_bias": partial(room.choice_bias, setting, worlds=4),
-        "rating_budget": partial(room.rating_budget, setting, worlds=3, budgets=(1, 5)),
-        "select": partial(room.select, setting, worlds=3, budgets=(1, 5)),
-        "choose_definition": partial(room.choose_definition, setting, worlds=3),
-        "ratings_needed": partial(room.ratings_needed, setting, 0.7, worlds=3, budgets=(1, 3, 10)),
+        "choice_bias": partial(room.experiment.choice_bias, setting, worlds=4),
+        "rating_budget": partial(room.experiment.rating_budget, setting, worlds=3, budgets=(1, 5)),
+        "select": partial(room.experiment.select, setting, worlds=3, budgets=(1, 5)),
+        "choose_definition": partial(room.experiment.choose_definition, setting, worlds=3),
+        "ratings_needed": partial(
+            room.experiment.ratings_needed, setting, 0.7, worlds=3, budgets=(1, 3, 10)
+        ),
     }
     for function, call in calls.items():
         yield Job("ratings/experiment", function, partial(call, random_seed=1), "seeded")

@@ -1,4 +1,4 @@
-"""Schematic adherence: how much of an overall score its own factor scores explain."""
+"""Schematic adherence: the share of an overall score that its factor scores explain."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import numpy as np
 
 from bayesjudge.bias.closed_form import FEUER
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.estimate import Caution, Estimate
-from bayesjudge.core.tables import require_columns
+from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
+from bayesjudge.core.tables import require_columns, require_distinct
+
+INDEPENDENT_ROWS = Assumption("independent-rows", "rows are independent")
 
 
 def schematic_adherence(
@@ -20,6 +22,7 @@ def schematic_adherence(
     *,
     factors: Sequence[str],
     overall: str = "score",
+    item: str | None = None,
     ci_prob: float = 0.95,
     resamples: int = 1000,
     random_seed: Any = None,
@@ -40,6 +43,8 @@ def schematic_adherence(
         Columns of the factor scores.
     overall : str, default "score"
         Column of the overall score.
+    item : str, optional
+        Column that names the item: none may then have two rows.
     ci_prob : float, default 0.95
         Coverage that the intervals aim at.
     resamples : int, default 1000
@@ -50,13 +55,13 @@ def schematic_adherence(
     Returns
     -------
     Estimate
-        ``r_squared[linear]``, ``r_squared[quadratic]`` and ``schematic_shift``, the share of the
+        ``r_squared`` by ``terms`` (linear, quadratic) and ``schematic_shift``, the share of the
         overall score's standard deviation that no factor accounts for, with percentile intervals.
 
     Raises
     ------
     InputError
-        Where a column is missing, no score varies, or there are too few rows.
+        If a column is missing, an item repeats, no score varies, or there are too few rows.
 
     References
     ----------
@@ -72,11 +77,13 @@ def schematic_adherence(
     """
     check_ci_prob(ci_prob)
     require_columns(table, overall, *factors)
+    if item is not None:
+        require_distinct(table, item)
     frame = nw.from_native(table).lazy().select([overall, *factors]).collect().to_pandas()
     with checking("schematic_adherence") as require:
         require(len(factors) > 0, "name at least one factor")
         kept = frame.dropna().astype(float)
-        terms = quadratic(np.ones((1, len(factors)))).shape[1]
+        terms = _quadratic(np.ones((1, len(factors)))).shape[1]
         enough = len(kept) > 2 * terms
         require(enough, f"{len(kept)} complete rows are too few for the {terms} quadratic terms")
         require(not enough or np.ptp(kept[overall]) > 0, f"column {overall!r} does not vary")
@@ -87,40 +94,32 @@ def schematic_adherence(
     value = np.array(_parts(x, y))
     again = np.array([_parts(x[i], y[i]) for i in draws])
     ends = np.nanquantile(again, [tail, 1 - tail], axis=0)
-    names = ("r_squared[linear]", "r_squared[quadratic]", "schematic_shift")
     lost = len(frame) - len(kept)
     text = f"{lost} of {len(frame)} rows lack a score and were left out"
-    return Estimate.from_rows(
-        {n: (value[i], ends[0, i], ends[1, i]) for i, n in enumerate(names)},
+    linear_and_curved = value[:2], *ends[:, :2]
+    return Estimate(
+        {
+            "r_squared": Quantity.over(linear_and_curved, {"terms": ["linear", "quadratic"]}),
+            "schematic_shift": Quantity.over((value[2], *ends[:, 2])),
+        },
         method="Schematic adherence",
         ci_prob=ci_prob,
         source=f"{FEUER}, Appendix C",
         interval="bootstrap percentile",
-        assumptions=("rows are independent",),
+        assumptions=(INDEPENDENT_ROWS,),
         cautions=(Caution("missing-scores", text),) if lost else (),
     )
 
 
-def quadratic(x: np.ndarray) -> np.ndarray:
-    """Terms of the quadratic fit: 1, factors, their squares and their products.
-
-    Parameters
-    ----------
-    x : numpy.ndarray, shape (n_rows, n_factors)
-        Factor scores.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_rows, n_terms)
-        One column a term.
-    """
+def _quadratic(x: np.ndarray) -> np.ndarray:
+    """Terms of the quadratic fit: 1, factors, their squares and their products."""
     products = [x[:, i] * x[:, j] for i, j in combinations(range(x.shape[1]), 2)]
     return np.column_stack([np.ones(len(x)), x, x**2, *products])
 
 
 def _parts(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
     linear = _r_squared(np.column_stack([np.ones(len(x)), x]), y)
-    curved = _r_squared(quadratic(x), y)
+    curved = _r_squared(_quadratic(x), y)
     return linear, curved, float(np.sqrt(1 - max(linear, curved)))
 
 

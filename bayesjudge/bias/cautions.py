@@ -1,29 +1,49 @@
-"""What the shifts say against an answer: named, with the numbers, in words."""
+"""Assumptions of the estimators, and the cautions that the shifts themselves raise."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from bayesjudge.bias.data import Shifts
-from bayesjudge.core.estimate import Caution
+from bayesjudge.core.counting import collapse
+from bayesjudge.core.estimate import Assumption, Caution
+
+SAMPLED = Assumption(
+    "sampled-neighbours",
+    "the neighbours measured are drawn like those that the answer is about",
+)
+INDEPENDENT = Assumption("independent-neighbours", "neighbours are independent")
+EQUAL_NOISE = Assumption(
+    "equal-repeat-noise", "repeat noise is as large for every item and variant of a judge"
+)
+NORMAL = Assumption("normal-shifts", "shifts are normal about their mean")
+SEPARATE = Assumption(
+    "separate-shifts", "an item's shifts under different perturbations are independent"
+)
+
+#: Reported from so many times on that an interval should have been as wide.
+NARROW = 1.25
+#: Reported from such a correlation on, if it is also three of its standard errors from 0.
+TOGETHER = 0.1
+#: With fewer items than this a kurtosis or a correlation says nothing.
+FEW_ITEMS = 50
+
+
+def contradicted(assumption: Assumption, by: str, cautions: Iterable[Caution]) -> Assumption:
+    """The assumption, marked if the caution `by` was raised."""
+    raised = any(caution.name == by for caution in cautions)
+    return assumption._replace(contradicted_by=(by,)) if raised else assumption
+
+
+def independent(cautions: Iterable[Caution]) -> Assumption:
+    """That neighbours are independent, and whether these are not."""
+    return contradicted(INDEPENDENT, "clustered-neighbours", cautions)
 
 
 def cautions_of(shifts: Shifts) -> tuple[Caution, ...]:
-    """List what a reader should know before believing an answer from these shifts.
-
-    Parameters
-    ----------
-    shifts : Shifts
-        Re-judged scores and their baselines.
-
-    Returns
-    -------
-    tuple of Caution
-        Among ``missing-rejudgements``, ``more-repeats-than-usual``, ``clustered-neighbours`` and
-        ``reruns-move``.
-    """
+    """Missing scores, unusual repeats, clustered neighbours, and reruns that move."""
     return (*_missing(shifts), *_repeated(shifts), *_clustered(shifts), *_reruns(shifts))
 
 
@@ -61,8 +81,7 @@ def _repeated(shifts: Shifts) -> Iterator[Caution]:
 def _clustered(shifts: Shifts) -> Iterator[Caution]:
     if shifts.design == "batch":
         return
-    keys = np.stack([shifts.judge, shifts.perturbation, shifts.item])
-    _, count = np.unique(keys, axis=1, return_counts=True)
+    _, count = collapse(np.stack([shifts.judge, shifts.perturbation, shifts.item], axis=1))
     if count.max() > 1:
         yield Caution(
             "clustered-neighbours",
@@ -84,5 +103,90 @@ def _reruns(shifts: Shifts) -> Iterator[Caution]:
                     "reruns-move",
                     f"{(moved > 0).mean():.0%} of the {moved.size} reruns {r!r} of {judge!r} moved "
                     f"(RMS {np.sqrt((moved**2).mean()):.3g} points) although nothing was changed: "
-                    "a tolerance below that is not met by this judge on itself",
+                    "this judge does not keep a smaller tolerance with itself",
                 )
+
+
+# What the normal model leaves out ----------------------------------------------------------------
+
+
+def model_cautions(shifts: Shifts) -> tuple[Caution, ...]:
+    """Heavy tails, and items that move alike under several perturbations.
+
+    ``heavy-tailed-shifts``: the kurtosis of the differences makes a normal model's intervals of RMS
+    shifts too narrow. ``shifts-together``: differences under two perturbations vary together by
+    more than their shared baseline's noise, so that fitting them at once moves the RMS shifts.
+    """
+    return (*_heavy(shifts), *_together(shifts))
+
+
+def tail_factor(moments: tuple[float, float], n: int) -> float:
+    """How much wider than normal shifts allow the interval of a mean square has to be.
+
+    `moments` are the means of the squares and of the fourth powers of `n` numbers. Their mean
+    square has a relative variance of ``(kurtosis - 1) / n``, which is ``2 / n`` for normal ones.
+    The factor is 1 if there are too few numbers to tell, or it is small.
+    """
+    square, fourth = moments
+    if n < FEW_ITEMS or square == 0:
+        return 1.0
+    kurtosis = fourth / square**2
+    wider = float(np.sqrt(max(kurtosis - 1, 0) / 2))
+    return wider if wider > NARROW and kurtosis - 3 > 3 * np.sqrt(24 / n) else 1.0
+
+
+def _heavy(shifts: Shifts) -> Iterator[Caution]:
+    shown = []
+    for judge, x in _differences(shifts):
+        for perturbation, own in zip(shifts._changed, x.T, strict=True):
+            seen = own[np.isfinite(own)]
+            off = seen - seen.mean() if seen.size else seen
+            factor = tail_factor(((off**2).mean(), (off**4).mean()), seen.size) if seen.size else 1
+            if factor > 1:
+                where = (judge, perturbation)[2 - len(shifts._dims) :]
+                shown.append(f"{', '.join(where)} {factor:.1f}")
+    if shown:
+        yield Caution(
+            "heavy-tailed-shifts",
+            "a few items move much further than a normal distribution has them: the intervals of "
+            "the RMS shift by the normal model are too narrow, by these factors: "
+            f"{', '.join(shown)}; exact, and rms_shift(interval='distribution_free'), assume no "
+            "shape",
+        )
+
+
+def _together(shifts: Shifts) -> Iterator[Caution]:
+    worst, most = "", 0.0
+    for j, (name, x) in enumerate(_differences(shifts)):
+        whole = x[np.isfinite(x).all(axis=1)]
+        if len(whole) < FEW_ITEMS or x.shape[1] < 2 or not whole.std(axis=0).all():
+            continue
+        assert shifts.counts is not None
+        assert shifts.squares is not None
+        assert shifts.freedom is not None
+        noise = shifts.squares[j] / shifts.freedom[j] if shifts.freedom[j] else 0.0
+        own = np.cov(whole.T)
+        before = shifts.counts[j, :, 0][np.isfinite(x).all(axis=1)]
+        beyond = own - noise * (1 / before).mean()
+        scale = np.sqrt(np.outer(np.diag(own), np.diag(own)))
+        rest = np.abs(np.triu(beyond / scale, 1)).max()
+        if rest > max(TOGETHER, most, 3 / np.sqrt(len(whole))):
+            worst, most = name, float(rest)
+    if most:
+        who = f" of {worst!r}" if len(shifts.judges) > 1 else ""
+        yield Caution(
+            "shifts-together",
+            f"items{who} that move under one perturbation move under others too (correlation "
+            f"{most:.2f} beyond what noise in their shared baseline explains), which the model "
+            "leaves out: its RMS shifts are several per cent off those measured; fit one "
+            "perturbation at a time, shifts.only(perturbation=...)",
+        )
+
+
+def _differences(shifts: Shifts) -> Iterator[tuple[str, np.ndarray]]:
+    """Judge, and differences of mean scores from the baseline; ``nan`` if there are none."""
+    assert shifts.counts is not None
+    assert shifts.means is not None
+    seen = (shifts.counts[..., :1] > 0) & (shifts.counts[..., 1:] > 0)
+    off = np.where(seen, shifts.means[..., 1:] - shifts.means[..., :1], np.nan)
+    yield from zip(shifts.judges, off, strict=True)

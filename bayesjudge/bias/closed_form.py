@@ -1,4 +1,4 @@
-"""Closed forms of what the model answers: RMS shift, mean shift and repeat noise."""
+"""Closed forms of RMS shift, mean shift and repeat noise."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import chdtri, stdtrit
 
-from bayesjudge.bias.cautions import cautions_of
+from bayesjudge.bias.cautions import EQUAL_NOISE, SAMPLED, cautions_of, tail_factor
 from bayesjudge.bias.data import Shifts
-from bayesjudge.bias.departures import tail_factor
 from bayesjudge.core import dirichlet
-from bayesjudge.bias.labels import groups_of, label
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.estimate import Caution, Estimate
+from bayesjudge.core.estimate import Caution, Estimate, Quantity
 
 FEUER = "Feuer et al. (2026), Towards Provably Unbiased LLM Judges via Bias-Bounded Evaluation"
 #: Below this many items an interval that trusts the central limit theorem is not offered.
@@ -27,7 +25,7 @@ def rms_shift(
     ci_prob: float = 0.95,
     interval: Literal["normal", "distribution_free"] = "normal",
 ) -> Estimate:
-    r"""Root-mean-squared shift of each perturbation: the source's RMS sensitivity.
+    r"""Root-mean-squared shift of each perturbation ("RMS sensitivity" in the source).
 
     .. math:: \Delta_2^* = \sqrt{E \lVert f(D) - f(D') \rVert^2}
 
@@ -47,13 +45,12 @@ def rms_shift(
     Returns
     -------
     Estimate
-        ``rms_shift[perturbation]`` in score points; ``rms_shift[judge, perturbation]`` where there
-        are several judges.
+        ``rms_shift`` by perturbation, and by judge if there are several, in score points.
 
     Raises
     ------
     InputError
-        Where `ci_prob` or `interval` is unknown.
+        If `ci_prob` or `interval` is unknown.
 
     References
     ----------
@@ -62,7 +59,7 @@ def rms_shift(
     Examples
     --------
     >>> shifts = Shifts.from_differences([0, 0, 2, 0, 2], scale=(1, 5))
-    >>> [round(x, 2) for x in rms_shift(shifts)["rms_shift[perturbed]"]]
+    >>> [round(x, 2) for x in rms_shift(shifts)["rms_shift", "perturbed"]]
     [1.26, 0.46, 3.03]
     """
     with checking("rms_shift") as require:
@@ -70,17 +67,17 @@ def rms_shift(
         require(interval in kinds, f"interval must be one of {kinds}, got {interval!r}")
     check_ci_prob(ci_prob)
     rows, few, heavy = {}, [], []
-    for name, own in groups_of(shifts, "rms_shift"):
+    for where, own in shifts._groups():
         square = own.lengths**2
         ends = _log_normal_ends(own, square, ci_prob) if interval == "normal" else None
         if ends is None:
-            few += [name] * (interval == "normal")
+            few += [", ".join(where)] * (interval == "normal")
             ends = _distribution_free_ends(square, own.largest**2, ci_prob)
         elif tail_factor((square.mean(), (square**2).mean()), square.size) > 1:
-            heavy.append(name)
-        rows[name] = tuple(np.sqrt([square.mean(), *ends]))
-    return Estimate.from_rows(
-        rows,
+            heavy.append(", ".join(where))
+        rows[where] = tuple(np.sqrt([square.mean(), *ends]))
+    return Estimate(
+        {"rms_shift": Quantity.of_rows(rows, shifts._dims)},
         method="RMS shift",
         ci_prob=ci_prob,
         source=f"{FEUER}, Definition 3.1",
@@ -94,21 +91,17 @@ def _against_normal(few: list[str], heavy: list[str]) -> Iterator[Caution]:
     if few:
         yield Caution(
             "few-neighbours",
-            f"{', '.join(few)}: too few items, or no variation among them, for a normal interval; "
+            f"{'; '.join(few)}: too few items, or no variation among them, for a normal interval; "
             "the interval shown assumes no distribution, and is wide",
         )
     if heavy:
         yield Caution(
             "heavy-tailed-shifts",
-            f"{', '.join(heavy)}: a few shifts are much larger than the rest, and samples that "
+            f"{'; '.join(heavy)}: a few shifts are much larger than the rest, and samples that "
             "miss them look tame, so that the log-normal interval ends below the true RMS shift "
-            "more often than it says (benchmarks/bias_coverage.py); "
+            "more often than it says (benchmarks/bias/intervals.py); "
             "rms_shift(interval='distribution_free') does not",
         )
-
-
-SAMPLED = "the neighbours measured are drawn like those that the answer is about"
-NOISE_ALIKE = "repeat noise is as large for every item and variant of a judge"
 
 
 def variance_parts(shifts: Shifts, *, ci_prob: float = 0.95) -> Estimate:
@@ -132,7 +125,7 @@ def variance_parts(shifts: Shifts, *, ci_prob: float = 0.95) -> Estimate:
     Raises
     ------
     InputError
-        Where `ci_prob` is out of range.
+        If `ci_prob` is out of range.
 
     Examples
     --------
@@ -140,53 +133,52 @@ def variance_parts(shifts: Shifts, *, ci_prob: float = 0.95) -> Estimate:
     >>> table = pd.DataFrame({"item": list("aabb") * 2, "variant": ["baseline"] * 4 + ["bold"] * 4,
     ...                       "score": [3, 3, 5, 4, 4, 4, 5, 5]})
     >>> shifts = Shifts.from_frame(table, scale=(1, 5), design="item", repeats="mean")
-    >>> variance_parts(shifts)["mean_shift[bold]"].value
+    >>> variance_parts(shifts)["mean_shift", "bold"].value
     0.75
     """
     about = rms_shift(shifts, ci_prob=ci_prob)
-    rows = {name: tuple(about[name]) for name in about.table.index}
     cautions = list(about.cautions)
-    for name, own in groups_of(shifts, "mean_shift", reruns=False):
-        rows[name] = _mean(own, ci_prob) if shifts.signed else (np.nan,) * 3
-    noise = dict(_repeat_noise(shifts, ci_prob))
+    unsigned = (np.nan,) * 3
+    mean = {
+        where: _mean(own, ci_prob) if shifts.signed else unsigned
+        for where, own in shifts._groups(reruns=False)
+    }
+    rms = {where: about["rms_shift", *where] for where in mean}
+    noise = _repeat_noise(shifts, ci_prob)
     if not shifts.signed:
         cautions.append(Caution("unsigned", "only the sizes of the shifts are known, no direction"))
-    lost = [name for name, row in noise.items() if np.isnan(row[0])]
+    lost = [where for where, row in noise.items() if np.isnan(row[0])]
     if lost:
+        by = ", ".join(judge for where in lost for judge in where)
         cautions.append(
             Caution(
                 "repeat-noise-unknown",
-                f"{', '.join(lost)}: nothing was judged twice, so that repeat noise cannot be told "
-                "from shifts that differ from item to item; judge some items again (rerun=)",
+                f"nothing was judged twice{f' by {by}' if by else ''}, so that repeat noise cannot "
+                "be told from shifts that differ from item to item; judge some items again "
+                "(rerun=)",
             )
         )
-    perturbed = {n: r for n, r in rows.items() if n not in _rerun_labels(shifts)}
-    return Estimate.from_rows(
-        {**perturbed, **noise},
+    return Estimate(
+        {
+            "rms_shift": Quantity.of_rows(rms, shifts._dims),
+            "mean_shift": Quantity.of_rows(mean, shifts._dims),
+            "repeat_noise": Quantity.of_rows(noise, shifts._judge_dims),
+        },
         method="Variance parts",
         ci_prob=ci_prob,
         source=f"{FEUER}, Definition 3.1; one-way analysis of variance",
-        interval="log-normal, t and chi-squared",
-        assumptions=(SAMPLED, NOISE_ALIKE),
+        interval={
+            "rms_shift": "log-normal by item",
+            "mean_shift": "t by item",
+            "repeat_noise": "chi-squared",
+        },
+        assumptions=(SAMPLED, EQUAL_NOISE),
         cautions=tuple(cautions),
     )
 
 
-def by_item(own: Shifts, values: np.ndarray) -> np.ndarray:
-    """Average over the neighbours of an item, since they share its baseline.
-
-    Parameters
-    ----------
-    own : Shifts
-        Of one judge and perturbation.
-    values : numpy.ndarray, shape (n_neighbours,)
-        One number a neighbour.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_items_seen,)
-        `values` itself for whole batches, which are not of one item.
-    """
+def _by_item(own: Shifts, values: np.ndarray) -> np.ndarray:
+    """Average over the neighbours of an item, since they share its baseline; not over batches."""
     if own.design == "batch":
         return values
     _, row = np.unique(own.neighbour, return_index=True)
@@ -194,12 +186,8 @@ def by_item(own: Shifts, values: np.ndarray) -> np.ndarray:
     return np.bincount(place, weights=values) / np.bincount(place)
 
 
-def _rerun_labels(shifts: Shifts) -> set[str]:
-    return {label(shifts, "rms_shift", j, r) for j in shifts.judges for r in shifts.reruns}
-
-
 def _log_normal_ends(own: Shifts, square: np.ndarray, ci_prob: float) -> tuple[float, float] | None:
-    means = by_item(own, square)
+    means = _by_item(own, square)
     if means.size < FEW or np.ptp(means) == 0:
         return None
     error = means.std(ddof=1) / np.sqrt(means.size) / means.mean()
@@ -222,7 +210,7 @@ def _distribution_free_ends(
 def _mean(own: Shifts, ci_prob: float) -> tuple[float, float, float]:
     _, place = np.unique(own.neighbour, return_inverse=True)
     per = np.bincount(place, weights=own.shift[:, 0]) / np.bincount(place)
-    means = by_item(own, per)
+    means = _by_item(own, per)
     if means.size < 2:
         return float(means.mean()), -own.span, own.span
     half = float(stdtrit(means.size - 1, (1 + ci_prob) / 2))
@@ -231,15 +219,18 @@ def _mean(own: Shifts, ci_prob: float) -> tuple[float, float, float]:
     return centre, max(centre - half, -own.span), min(centre + half, own.span)
 
 
-def _repeat_noise(shifts: Shifts, ci_prob: float) -> Iterator[tuple[str, tuple[Any, ...]]]:
+def _repeat_noise(shifts: Shifts, ci_prob: float) -> dict[tuple[str, ...], tuple[Any, ...]]:
+    """RMS shift of a rerun, by judge."""
     tail = (1 - ci_prob) / 2
     factor = 2 / shifts.averaged * (len(shifts.items) if shifts.design == "batch" else 1)
+    found: dict[tuple[str, ...], tuple[Any, ...]] = {}
     for j, name in enumerate(shifts.judges):
-        about = label(shifts, "repeat_noise", name)
+        where = (name,) if shifts._judge_dims else ()
         free = 0.0 if shifts.freedom is None else float(shifts.freedom[j])
         if free == 0 or shifts.squares is None:
-            yield about, (np.nan,) * 3
+            found[where] = (np.nan,) * 3
             continue
         total = float(shifts.squares[j]) * factor
         ends = total / chdtri(free, np.array([tail, 1 - tail]))
-        yield about, tuple(np.sqrt([total / free, *ends]))
+        found[where] = tuple(np.sqrt([total / free, *ends]))
+    return found

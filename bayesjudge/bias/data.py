@@ -1,17 +1,21 @@
-"""What the estimators see: how far each re-judged score moved, and on which scale."""
+"""Data class `Shifts`: how far each re-judged score moved, and on which scale."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from html import escape
 from typing import Any, Literal, Self
 
 import numpy as np
 
-from bayesjudge.bias import reading
-from bayesjudge.bias.checks import UNITS, require_fields
-from bayesjudge.bias.selecting import names_of, select
+from bayesjudge.bias import _pairing
 from bayesjudge.core.errors import checking
+from bayesjudge.core.names import require_names
+
+#: What a tolerance is a number of.
+UNITS: dict[str, str] = {"points": "score points", "range": "fractions of the scale's range"}
+Units = Literal["points", "range"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +25,7 @@ class Shifts:
     Parameters
     ----------
     shift : numpy.ndarray of float, shape (n_rows, n_scores)
-        Re-judged score less baseline score; sizes without a sign where `signed` is false.
+        Re-judged score less baseline score; sizes without a sign if `signed` is false.
     item, judge, perturbation, neighbour : array_like of int, shape (n_rows,)
         Place of each row in `items`, `judges` and `perturbations`, and the neighbouring context
         that it belongs to.
@@ -38,18 +42,19 @@ class Shifts:
     missing : array_like of int, shape (n_judges, n_perturbations), optional
         Re-judgements that were asked for and have no score.
     missing_as : str
-        What was done with them: ``"drop"``, ``"worst"``, or nothing where there are none.
+        What was done with them: ``"drop"``, ``"worst"``, or nothing if there are none.
     signed : bool, default True
         Whether the direction of a shift is known.
     averaged : int, default 1
         How many calls of the judge are averaged into a released score.
     counts, means, squares, freedom : numpy.ndarray, optional
-        Sufficient statistics of the scores themselves; see `bayesjudge.bias.reading.count_cells`.
+        Sufficient statistics of the scores themselves; the baseline first, reruns counted with
+        it, and scatter within cells by judge; only if read by `from_frame` with one score.
 
     Raises
     ------
     InputError
-        Where shapes or names do not fit, or a shift is larger than the scale allows.
+        If shapes or names do not fit, or a shift is larger than the scale allows.
 
     Examples
     --------
@@ -90,7 +95,7 @@ class Shifts:
         lost = np.zeros(shape) if self.missing is None else self.missing
         set_(self, "missing", np.asarray(lost, dtype=np.int64))
         with checking("bias.Shifts") as require:
-            require_fields(self, require)
+            _require_fields(self, require)
 
     @property
     def span(self) -> float:
@@ -115,10 +120,44 @@ class Shifts:
         return np.sqrt(np.bincount(place, weights=(self.shift**2).sum(axis=1)))
 
     @property
-    def groups(self) -> tuple[np.ndarray, np.ndarray]:
-        """Judge and perturbation of each neighbour, in the order of `lengths`."""
-        _, row = np.unique(self.neighbour, return_index=True)
-        return self.judge[row], self.perturbation[row]
+    def _changed(self) -> tuple[str, ...]:
+        """Perturbations in which something was changed: all but the reruns."""
+        return tuple(name for name in self.perturbations if name not in self.reruns)
+
+    @property
+    def _judge_dims(self) -> tuple[str, ...]:
+        """Dimensions of a quantity of each judge: none if there is one."""
+        return ("judge",) if len(self.judges) > 1 else ()
+
+    @property
+    def _dims(self) -> tuple[str, ...]:
+        """Dimensions of a quantity of each judge and perturbation."""
+        return (*self._judge_dims, "perturbation")
+
+    def _groups(self, *, reruns: bool = True) -> Iterator[tuple[tuple[str, ...], Self]]:
+        """Coordinates in `_dims`, and the shifts, of each judge and perturbation that has any."""
+        for j, judge in enumerate(self.judges):
+            for p, perturbation in enumerate(self.perturbations):
+                if not reruns and perturbation in self.reruns:
+                    continue
+                if np.any((self.judge == j) & (self.perturbation == p)):
+                    where = (judge, perturbation)[2 - len(self._dims) :]
+                    yield where, self.only(judge=judge, perturbation=perturbation)
+
+    def __repr__(self) -> str:
+        scale = " to ".join(f"{end:g}" for end in self.scale)
+        lines = [
+            f"Shifts of {len(self.lengths)} neighbours ({_pairing.DESIGNS[self.design]}), "
+            f"{len(self.items)} items, scale {scale}",
+            f"  judges: {_shown(self.judges)}",
+            f"  perturbations: {_shown(self._changed) or 'none'}",
+            f"  reruns: {_shown(self.reruns) or 'none'}",
+        ]
+        lost = int(self.missing.sum())
+        return "\n".join([*lines, *([f"  missing scores: {lost}"] if lost else [])])
+
+    def _repr_html_(self) -> str:
+        return "<br>".join(escape(line.strip()) for line in repr(self).splitlines())
 
     def points(self, tolerance: float, units: str) -> float:
         """Turn a tolerance into score points.
@@ -138,7 +177,7 @@ class Shifts:
         Raises
         ------
         InputError
-            Where it is not positive, or the units are unknown.
+            If it is not positive, or the units are unknown.
         """
         with checking("tolerance") as require:
             require(tolerance > 0, f"must be positive, got {tolerance!r}")
@@ -161,9 +200,49 @@ class Shifts:
         Raises
         ------
         InputError
-            Where there is no such name, or none of its rows.
+            If there is no such name, or none of its rows.
         """
-        return select(self, judge, perturbation)
+        with checking("bias.Shifts.only") as require:
+            for name, names in ((judge, self.judges), (perturbation, self.perturbations)):
+                require(name is None or name in names, f"no {name!r}; there are {list(names)}")
+        j = list(self.judges).index(judge) if judge is not None else None
+        p = list(self.perturbations).index(perturbation) if perturbation is not None else None
+        keep = np.full(len(self.judge), fill_value=True)
+        keep &= (self.judge == j) | (j is None)
+        keep &= (self.perturbation == p) | (p is None)
+        with checking("bias.Shifts.only") as require:
+            require(keep.any(), f"no re-judged score of {judge or 'any judge'} is left")
+        rows = slice(None) if j is None else slice(j, j + 1)
+        columns = slice(None) if p is None else slice(p, p + 1)
+        return replace(
+            self,
+            shift=self.shift[keep],
+            item=self.item[keep],
+            neighbour=np.unique(self.neighbour[keep], return_inverse=True)[1],
+            judge=self.judge[keep] * (j is None),
+            perturbation=self.perturbation[keep] * (p is None),
+            judges=self.judges[rows],
+            perturbations=self.perturbations[columns],
+            reruns=tuple(r for r in self.reruns if p is None or r == perturbation),
+            missing=self.missing[rows, columns],
+            **self._cells(rows, perturbation),
+        )
+
+    def _cells(self, rows: slice, perturbation: str | None) -> dict[str, Any]:
+        """Statistics of the scores that are kept: reruns have no cells of their own."""
+        names = ("counts", "means", "squares", "freedom")
+        if self.counts is None or perturbation in self.reruns:
+            return dict.fromkeys(names)
+        assert self.means is not None
+        assert self.squares is not None
+        assert self.freedom is not None
+        columns = [0, *(i for i, p in enumerate(self._changed, 1) if perturbation in (None, p))]
+        return {
+            "counts": self.counts[rows][..., columns],
+            "means": self.means[rows][..., columns],
+            "squares": self.squares[rows],
+            "freedom": self.freedom[rows],
+        }
 
     @classmethod
     def from_differences(
@@ -202,7 +281,7 @@ class Shifts:
         Raises
         ------
         InputError
-            Where a difference is missing or larger than the scale allows.
+            If a difference is missing or larger than the scale allows.
         """
         values = np.asarray(differences, dtype=float).reshape(-1, 1)
         zeros = np.zeros(len(values), dtype=int)
@@ -261,11 +340,11 @@ class Shifts:
         judge : str, optional
             Column that names the judge.
         repeats : {"mean", "neighbours"}, optional
-            What several scores of one item, variant and judge are; required where there are any.
+            What several scores of one item, variant and judge are; required if there are any.
             With ``"mean"``, a mean that lacks one of its scores is a missing score; to average the
             others, leave the rows without a score out of the table.
         missing : {"drop", "worst"}, optional
-            What to do with scores that are missing; required where there are any. ``"drop"`` leaves
+            What to do with scores that are missing; required if there are any. ``"drop"`` leaves
             a neighbour out (a batch that lacks one score too), which is right only if scores go
             missing regardless of their shift; ``"worst"`` takes the largest shift that the scale
             allows from the baseline, which can never make a certificate too good.
@@ -278,8 +357,8 @@ class Shifts:
         Raises
         ------
         InputError
-            Where a column, a variant or a baseline is missing, a score is off the scale, or
-            repeats or missing scores were not spoken for.
+            If a column, a variant or a baseline is missing, a score is off the scale, or
+            `repeats=` or `missing=` is required and was not given.
 
         Examples
         --------
@@ -289,14 +368,66 @@ class Shifts:
         >>> Shifts.from_frame(table, scale=(1, 5), design="item").lengths
         array([1., 0.])
         """
-        fields = reading.read_fields(
+        fields = _pairing.read_fields(
             table,
-            reading.Columns(item, variant, names_of(score), judge),
+            _pairing.Columns(item, variant, _names_of(score), judge),
             scale=scale,
             design=design,
             baseline=baseline,
-            reruns=names_of(rerun),
+            reruns=_names_of(rerun),
             repeats=repeats,
             missing=missing,
         )
         return cls(**fields)
+
+
+def _names_of(value: str | Sequence[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _shown(names: Sequence[str], most: int = 6) -> str:
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def _require_fields(shifts: Shifts, require: Any) -> None:
+    """Note what does not fit together, arrays converted."""
+    _pairing.require_scale(shifts.scale, require)
+    _pairing.require_design(shifts.design, require)
+    for name in ("items", "judges", "perturbations"):
+        require_names(getattr(shifts, name), name, require)
+    n = shifts.shift.shape[0]
+    require(
+        shifts.shift.ndim == 2 and shifts.shift.shape[1] == len(shifts.scores),
+        f"shift has shape {shifts.shift.shape}, expected (n_rows, {len(shifts.scores)})",
+    )
+    require(n > 0, "no re-judged score has a baseline, so nothing is known of shifts")
+    for name, size in (
+        ("item", len(shifts.items)),
+        ("judge", len(shifts.judges)),
+        ("perturbation", len(shifts.perturbations)),
+        ("neighbour", n),
+    ):
+        index = getattr(shifts, name)
+        inside = index.shape == (n,) and bool(np.all((index >= 0) & (index < size)))
+        require(inside, f"{name} must hold {n} places below {size}")
+    finite = np.isfinite(shifts.shift)
+    require(finite.all(), "shift has missing or infinite entries; count them in missing instead")
+    shape = (len(shifts.judges), len(shifts.perturbations))
+    require(
+        shifts.missing.shape == shape and bool(np.all(shifts.missing >= 0)),
+        f"missing must hold a count for each judge and perturbation, shape {shape}",
+    )
+    require(
+        shifts.missing_as in ("drop", "worst") or not shifts.missing.any(),
+        f"{shifts.missing.sum()} re-judgements have no score; say missing='drop' (leave them out) "
+        "or missing='worst' (as if they moved as far as the scale allows)",
+    )
+    unknown = [name for name in shifts.reruns if name not in shifts.perturbations]
+    require(not unknown, f"reruns {unknown} are not among {list(shifts.perturbations)}")
+    try:
+        span = float(shifts.scale[1] - shifts.scale[0])
+    except (TypeError, IndexError):
+        return  # the scale has been reported
+    far = int((np.abs(shifts.shift[finite]) > span * (1 + 1e-9)).sum())
+    require(far == 0, f"{far} shifts are larger than the scale {shifts.scale} allows")

@@ -1,4 +1,4 @@
-"""The exact posterior of the RMS shift, from how often each size of shift occurred."""
+"""Exact posterior of the RMS shift: a Dirichlet prior of the sizes of shifts."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from typing import Literal
 
 import numpy as np
 
-from bayesjudge.bias.cautions import cautions_of
-from bayesjudge.bias.closed_form import FEUER, SAMPLED
+from bayesjudge.bias.cautions import SAMPLED, cautions_of, independent
+from bayesjudge.bias.closed_form import FEUER
 from bayesjudge.bias.data import Shifts
 from bayesjudge.core import dirichlet
-from bayesjudge.bias.labels import groups_of
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.estimate import Estimate
+from bayesjudge.core.estimate import Assumption, Estimate, Quantity
 
 #: Nodes for the posterior mean of a root.
 MEAN_NODES = 120
-WORST = (
+WORST_CASE = Assumption(
+    "worst-case-prior",
     "one neighbour more has moved as far as the scale allows: a worst case for upper ends, which "
-    "estimates too much where neighbours are few"
+    "estimates too much if neighbours are few",
 )
 
 
@@ -42,25 +42,26 @@ def exact(
         Distance between neighbouring scores of the scale; needed for the prior ``"spread"``.
     prior : {"spread", "worst"}
         Total mass 1, spread evenly over all sizes that the scale allows; or all of it on the
-        largest. The second is what `certify` uses, since its upper ends do not fail for rare large
-        shifts. The first estimates better.
+        largest. The second is what `certificates.certify` uses, since its upper ends do not fail
+        for rare large shifts. The first estimates better.
     ci_prob : float, default 0.95
         Probability of the equal-tailed interval.
 
     Returns
     -------
     Estimate
-        ``rms_shift`` of each perturbation (and judge) in score points: posterior mean, interval.
+        ``rms_shift`` by perturbation, and by judge if there are several, in score points: posterior
+        mean and interval.
 
     Raises
     ------
     InputError
-        Where the scale has no ends, a shift is no multiple of `step`, or an argument is unknown.
+        If the scale has no ends, a shift is no multiple of `step`, or an argument is unknown.
 
     Examples
     --------
     >>> shifts = Shifts.from_differences([3, 3], scale=(1, 5))
-    >>> [round(x, 2) for x in exact(shifts, step=1, prior="spread")["rms_shift[perturbed]"]]
+    >>> [round(x, 2) for x in exact(shifts, step=1, prior="spread")["rms_shift", "perturbed"]]
     [2.81, 1.92, 3.41]
     """
     check_ci_prob(ci_prob)
@@ -72,18 +73,19 @@ def exact(
             require(one, "prior='spread' is for one-item neighbours and one score; use 'worst'")
             require(step is not None and step > 0, f"step must be positive, got {step!r}")
     rows = {}
-    for name, own in groups_of(shifts, "rms_shift"):
+    for where, own in shifts._groups():
         sizes, weight = _categories(own, step if prior == "spread" else None)
         ends = dirichlet.quantile(weight, sizes**2, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
-        rows[name] = (_mean_of_root(sizes**2, weight), *(float(x) for x in np.sqrt(ends)))
-    return Estimate.from_rows(
-        rows,
+        rows[where] = (_mean_of_root(sizes**2, weight), *(float(x) for x in np.sqrt(ends)))
+    cautions = cautions_of(shifts)
+    return Estimate(
+        {"rms_shift": Quantity.of_rows(rows, shifts._dims)},
         method=f"Dirichlet, prior {prior}",
         ci_prob=ci_prob,
         source=f"{FEUER}, Definition 3.1, with a Dirichlet prior of total mass 1",
         interval="equal-tailed",
-        assumptions=(SAMPLED, "neighbours are independent", *(WORST,) * (prior == "worst")),
-        cautions=cautions_of(shifts),
+        assumptions=(SAMPLED, independent(cautions), *(WORST_CASE,) * (prior == "worst")),
+        cautions=cautions,
     )
 
 

@@ -1,21 +1,28 @@
-"""The Bayesian models of shifts, sampled with NUTS."""
+"""Normal hierarchy of shifts, sampled with NUTS."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from bayesjudge.bias.cautions import cautions_of
-from bayesjudge.bias.closed_form import FEUER, NOISE_ALIKE, SAMPLED
+from bayesjudge.bias.cautions import (
+    EQUAL_NOISE,
+    NORMAL,
+    SAMPLED,
+    SEPARATE,
+    cautions_of,
+    contradicted,
+    model_cautions,
+)
+from bayesjudge.bias.closed_form import FEUER
 from bayesjudge.bias.data import Shifts
-from bayesjudge.bias.departures import departures
-from bayesjudge.bias.rows import freedom_of, rows_of
 from bayesjudge.core.errors import checking
-from bayesjudge.core.fit import Fit
 from bayesjudge.core.estimate import Caution
+from bayesjudge.core.fit import Fit
+from bayesjudge.core.model import BayesianModel
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -27,36 +34,51 @@ QUANTITIES = ("rms_shift", "mean_shift", "repeat_noise")
 
 
 @dataclass(frozen=True)
-class Priors:
-    """Priors of the normal hierarchy, in fractions of the scale's range.
+class NormalShifts(BayesianModel):
+    r"""A score moves by a shift of its perturbation, one of its item, and repeat noise.
+
+    A score of item :math:`i` under perturbation :math:`v` is
+
+    .. math:: s_{iv} = \mu_i + b_v + u_{iv} + \varepsilon,
+              \quad u_{iv} \sim N(0, \omega_v), \quad \varepsilon \sim N(0, \sigma)
+
+    with :math:`b = u = 0` for the baseline and its reruns. The item's :math:`\mu_i` has a flat
+    prior and is integrated out: the likelihood is that of the differences from the baseline, which
+    share its noise. Mean shifts, and the logarithms of :math:`\omega` and :math:`\sigma`, are
+    partially pooled over perturbations and judges if there are three or more to pool.
 
     Parameters
     ----------
     mean_shift : float, default 0.2
         Scale of the mean shifts: a half-normal prior of their spread over perturbations, or a
-        normal one of each where there are fewer than three perturbations.
+        normal one of each if there are fewer than three perturbations. Like the next three a
+        fraction of `unit`.
     judge_shift : float, default 0.1
-        Half-normal scale of how judges differ in their mean shift.
+        Half-normal scale of how judges differ in their mean shift, if there are several.
     item_spread, noise : float, default 0.05
         Medians of the items' own shifts and of the repeat noise, as standard deviations; both
         log-normal.
     log_sd : float, default 1
         Standard deviation of those two on the log scale.
     pooling : float, default 0.7
-        Half-normal scale of how they differ, on the log scale, over perturbations and judges.
+        Half-normal scale of how they differ, on the log scale, over perturbations and judges, if
+        there are three or more.
     unit : float, optional
-        Score points that a fraction is of, where the scale has no ends.
+        Score points that a fraction is of; the scale's range by default, required if the scale has
+        no ends.
 
     Raises
     ------
     InputError
-        Where one is not positive.
+        If one is not a positive number.
 
     Examples
     --------
-    >>> Priors(noise=0.1).noise
+    >>> NormalShifts(noise=0.1).noise
     0.1
     """
+
+    sampling: ClassVar[Mapping[str, Any]] = {"draws": 2000, "target_accept": 0.95}
 
     mean_shift: float = 0.2
     judge_shift: float = 0.1
@@ -67,185 +89,216 @@ class Priors:
     unit: float | None = None
 
     def __post_init__(self) -> None:
-        with checking("bias.Priors") as require:
+        super().__post_init__()
+        with checking("bias.NormalShifts") as require:
             for one in fields(self):
                 value = getattr(self, one.name)
-                good = value is None or 0 < value < float("inf")
-                require(good, f"{one.name} must be positive and finite, got {value!r}")
+                known = isinstance(value, int | float | np.number) and 0 < value < np.inf
+                without = value is None and one.name == "unit"
+                require(known or without, f"{one.name} must be positive and finite, got {value!r}")
 
-    def __str__(self) -> str:
-        shown = [f"{f.name} {getattr(self, f.name):g}" for f in fields(self) if f.name != "unit"]
-        of = "of the range" if self.unit is None else f"of {self.unit:g} points"
-        return f"{', '.join(shown)} ({of})"
+    def describe(self) -> dict[str, str]:
+        """Put priors and options in words, for a report.
+
+        Returns
+        -------
+        dict of str to str
+            By field.
+        """
+        words = super().describe()
+        words["judge_shift"] += " (between judges)"
+        words["pooling"] += " (between three or more)"
+        words["unit"] = "the scale's range" if self.unit is None else f"{self.unit:g} points"
+        return words
+
+    def _build(self, data: Shifts) -> pm.Model:
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        rows = _rows_of(data, self.unit)
+        several = len(data.judges) > 1
+        dims, judge_dims = data._dims, data._judge_dims or None
+        coords: dict[str, Any] = {"perturbation": data._changed}
+        if several:
+            coords["judge"] = data.judges
+        shape = (len(data.judges), len(data._changed))
+        with pm.Model(coords=coords) as model:
+
+            def prior(name: str) -> Any:
+                # made if it is used: data that no unknown needs are refused by the sampler
+                made = model.named_vars.get(f"{name}_prior")
+                return pm.Data(f"{name}_prior", getattr(self, name)) if made is None else made
+
+            unit = pm.Data("unit", rows["unit"])
+            mean = _mean_shift(shape, prior)
+            spread = _spread("item_spread", shape, dims, prior)
+            noise = _spread("noise", shape[:1], judge_dims, prior)
+            # a batch's length adds up over items; averaged calls cancel part of their noise
+            length = pm.Data("length_factor", rows["length"])
+            calls = pm.Data("calls", float(data.averaged))
+
+            def report(name: str, value: Any, dims: Any) -> None:
+                pm.Deterministic(name, value if several else value[0], dims=dims)
+
+            again = pt.sqrt(2 / calls) * noise
+            report("mean_shift", unit * mean, dims)
+            report("item_spread", unit * spread, dims)
+            report("repeat_noise", unit * length * again, judge_dims)
+            square = mean**2 + spread**2 + (again**2)[:, None]
+            report("rms_shift", unit * length * pt.sqrt(square), dims)
+            _observe(rows, unit * mean, unit * spread, unit * noise)
+        return model
 
 
-def build_model(shifts: Shifts, priors: Priors = Priors()) -> pm.Model:
-    r"""Build the model without sampling it.
-
-    A score of item :math:`i` under perturbation :math:`v` is
-
-    .. math:: s_{iv} = \mu_i + b_v + u_{iv} + \varepsilon,
-              \quad u_{iv} \sim N(0, \omega_v), \quad \varepsilon \sim N(0, \sigma)
-
-    with :math:`b = u = 0` for the baseline and its reruns. The item's :math:`\mu_i` has a flat
-    prior and is integrated out: the likelihood is that of the differences from the baseline, which
-    share its noise. Mean shifts, and the logarithms of :math:`\omega` and :math:`\sigma`, are
-    partially pooled over perturbations and judges where there are three or more to pool.
+def build_model(shifts: Shifts, model: NormalShifts | None = None) -> pm.Model:
+    r"""Build the PyMC model without sampling it.
 
     Parameters
     ----------
     shifts : Shifts
         Made by ``from_frame`` with one score.
-    priors : Priors, default ``Priors()``
-        Scales of the priors.
+    model : NormalShifts, optional
+        Priors; the default ones if not given.
 
     Returns
     -------
     pymc.Model
         Derived: ``mean_shift`` and ``item_spread`` (judge, perturbation), ``repeat_noise`` (judge)
         and ``rms_shift``, whose square is the sum of the squares of the three, all in score points;
-        the dim judge is left out where there is one. Observed: ``difference`` (one row an item and
+        the dim judge is left out if there is one. Observed: ``difference`` (one row an item and
         judge) and ``squares``.
 
     Raises
     ------
     InputError
-        Where there are no scores to model, or no unit for the priors.
+        If there are no scores to model, or no unit for the priors.
     """
-    import pymc as pm
-    import pytensor.tensor as pt
-
-    cells = rows_of(shifts, priors.unit)
-    several = len(shifts.judges) > 1
-    names = [p for p in shifts.perturbations if p not in shifts.reruns]
-    dims = ("judge", "perturbation") if several else "perturbation"
-    coords: dict[str, Any] = {"perturbation": names}
-    if several:
-        coords["judge"] = shifts.judges
-    shape = (len(shifts.judges), len(names))
-    with pm.Model(coords=coords) as model:
-
-        def scale_of(name: str) -> Any:
-            # made where it is used: data that no unknown needs are refused by the sampler
-            made = model.named_vars.get(f"{name}_prior")
-            return pm.Data(f"{name}_prior", getattr(priors, name)) if made is None else made
-
-        unit = pm.Data("unit", cells["unit"])
-        mean = _mean_shift(shape, scale_of)
-        spread = _spread("item_spread", shape, dims, scale_of)
-        noise = _spread("noise", shape[:1], "judge" if several else None, scale_of)
-        # a batch's length adds up over items; averaged calls cancel part of their noise
-        length = pm.Data("length_factor", cells["length"])
-        calls = pm.Data("calls", float(shifts.averaged))
-
-        def tell(name: str, value: Any, dims: Any) -> None:
-            pm.Deterministic(name, value if several else value[0], dims=dims)
-
-        again = pt.sqrt(2 / calls) * noise
-        tell("mean_shift", unit * mean, dims)
-        tell("item_spread", unit * spread, dims)
-        tell("repeat_noise", unit * length * again, "judge" if several else None)
-        square = mean**2 + spread**2 + (again**2)[:, None]
-        tell("rms_shift", unit * length * pt.sqrt(square), dims)
-        _observe(cells, unit * mean, unit * spread, unit * noise)
-    return model
+    return (model or NormalShifts())._build(shifts)
 
 
 def fit(
-    shifts: Shifts, priors: Priors = Priors(), *, random_seed: Any = None, **sampling: Any
+    shifts: Shifts,
+    model: NormalShifts | None = None,
+    *,
+    draws: int | None = None,
+    tune: int | None = None,
+    chains: int | None = None,
+    cores: int | None = None,
+    target_accept: float | None = None,
+    random_seed: int | np.random.Generator | None = None,
+    strict: bool = False,
+    progress: bool | None = None,
 ) -> Fit:
-    """Sample the posterior of the shifts' parts.
+    """Sample the posterior of the parts of the shifts.
 
     Parameters
     ----------
     shifts : Shifts
         Made by ``from_frame`` with one score.
-    priors : Priors, default ``Priors()``
-        Scales of the priors.
+    model : NormalShifts, optional
+        Priors; the default ones if not given.
+    draws, tune, chains : int, optional
+        Draws kept and discarded in each chain: 2000, 1000 and 4 by default.
+    cores : int, optional
+        Chains that run at once; all cores by default.
+    target_accept : float, optional
+        0.95 by default; higher is slower and follows a difficult posterior better.
     random_seed : int or numpy.random.Generator, optional
         Same seed, same draws.
-    **sampling
-        Settings of `bayesjudge.core.sampling.sample`.
+    strict : bool, default False
+        Raise if the sampler did not converge, rather than warn.
+    progress : bool, optional
+        Show progress; by default on a terminal.
 
     Returns
     -------
     Fit
-        For `bayesjudge.side_by_side` and `bayesjudge.bias.certify`.
+        Of ``rms_shift``, ``mean_shift`` and ``repeat_noise``, for `bayesjudge.side_by_side` and
+        `bayesjudge.bias.certificates.certify`.
 
     Raises
     ------
     InputError
-        Where there are no scores to model, or no unit for the priors.
+        If there are no scores to model, no unit for the priors, or a setting is out of its range.
     """
     from bayesjudge.core.sampling import sample
 
-    model, more = build_model(shifts, priors), []
-    if len(model.coords["perturbation"]) == 1 and not freedom_of(shifts).any():
-        more.append(
-            Caution(
-                "repeat-noise-unknown",
-                "nothing was judged twice and there is one perturbation: what is repeat noise and "
-                "what differs from item to item is told by the priors alone; their sum is known",
-            )
-        )
+    model = model or NormalShifts()
+    built = build_model(shifts, model)
+    cautions = (*_unknown_noise(shifts), *model_cautions(shifts), *cautions_of(shifts))
+    settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
+    settings |= {"target_accept": target_accept, "random_seed": random_seed}
     return sample(
-        model,
+        built,
         data=shifts,
-        priors=priors,
+        spec=model,
         quantities=QUANTITIES,
-        room="bias",
         method="Bayesian (NUTS), normal hierarchy",
         source=SOURCE,
         assumptions=(
             SAMPLED,
-            NOISE_ALIKE,
-            "shifts are normal about their mean, each perturbation's on their own",
-            f"priors: {priors}",
+            EQUAL_NOISE,
+            contradicted(NORMAL, "heavy-tailed-shifts", cautions),
+            contradicted(SEPARATE, "shifts-together", cautions),
         ),
-        cautions=(*more, *departures(shifts), *cautions_of(shifts)),
-        random_seed=random_seed,
-        **{"draws": 2000, "target_accept": 0.95, "road": "full", **sampling},
+        cautions=cautions,
+        strict=strict,
+        progress=progress,
+        backend="full",
+        **settings,
     )
 
 
-def _mean_shift(shape: tuple[int, int], scale_of: Callable[[str], Any]) -> Any:
+def _unknown_noise(shifts: Shifts) -> tuple[Caution, ...]:
+    if len(shifts._changed) > 1 or _freedom_of(shifts).any():
+        return ()
+    return (
+        Caution(
+            "repeat-noise-unknown",
+            "nothing was judged twice and there is one perturbation: what is repeat noise and what "
+            "differs from item to item is told by the priors alone; their sum is known",
+        ),
+    )
+
+
+def _mean_shift(shape: tuple[int, int], prior: Callable[[str], Any]) -> Any:
     """Mean shifts in units, shape (n_judges, n_perturbations)."""
     import pymc as pm
 
     judges, size = shape
     if size < ENOUGH:
-        common = pm.Normal("mean_shift_z", dims="perturbation") * scale_of("mean_shift")
+        common = pm.Normal("mean_shift_z", dims="perturbation") * prior("mean_shift")
     else:
-        spread = pm.HalfNormal("mean_shift_sd") * scale_of("mean_shift")
+        spread = pm.HalfNormal("mean_shift_sd") * prior("mean_shift")
         common = pm.Normal("mean_shift_z", dims="perturbation") * spread
     if judges == 1:
         return common[None, :]
-    own = pm.HalfNormal("judge_shift_sd") * scale_of("judge_shift")
+    own = pm.HalfNormal("judge_shift_sd") * prior("judge_shift")
     return common[None, :] + pm.Normal("judge_shift_z", dims=("judge", "perturbation")) * own
 
 
-def _spread(name: str, shape: tuple[int, ...], dims: Any, scale_of: Callable[[str], Any]) -> Any:
-    """Give standard deviations in units, log-normal and partially pooled."""
+def _spread(name: str, shape: tuple[int, ...], dims: Any, prior: Callable[[str], Any]) -> Any:
+    """Standard deviations in units, log-normal and partially pooled."""
     import pymc as pm
     import pytensor.tensor as pt
 
-    middle, log_sd = pt.log(scale_of(name)), scale_of("log_sd")
+    middle, log_sd = pt.log(prior(name)), prior("log_sd")
     if np.prod(shape) < ENOUGH:
         return pt.exp(middle + log_sd * pm.Normal(f"{name}_z", dims=dims)).reshape(shape)
     centre = middle + log_sd * pm.Normal(f"{name}_z0")
-    pooling = pm.HalfNormal(f"{name}_sd") * scale_of("pooling")
+    pooling = pm.HalfNormal(f"{name}_sd") * prior("pooling")
     each = centre + pooling * pm.Normal(f"{name}_z", dims=dims)
     return pt.exp(each.reshape(shape))
 
 
-def _observe(cells: dict[str, Any], mean: Any, spread: Any, noise: Any) -> None:
+def _observe(rows: dict[str, Any], mean: Any, spread: Any, noise: Any) -> None:
     """Differences from a shared baseline, and the scatter of repeated scores."""
     import pymc as pm
 
-    judge = pm.Data("judge_of_row", cells["judge"])
-    after = pm.Data("after_n", cells["after"])
-    before = pm.Data("before_n", cells["before"])
-    seen = pm.Data("seen", cells["seen"])
+    judge = pm.Data("judge_of_row", rows["judge"])
+    after = pm.Data("after_n", rows["after"])
+    before = pm.Data("before_n", rows["before"])
+    seen = pm.Data("seen", rows["seen"])
     variance = (noise**2)[judge]
     pm.CustomDist(
         "difference",
@@ -253,33 +306,23 @@ def _observe(cells: dict[str, Any], mean: Any, spread: Any, noise: Any) -> None:
         spread[judge] ** 2 + variance[:, None] / after,
         variance / before,
         seen,
-        logp=difference_logp,
+        logp=_difference_logp,
         dist=_drawn_differences,
         signature="(v),(v),(),(v)->(v)",
-        observed=pm.Data("difference_seen", cells["difference"]),
+        observed=pm.Data("difference_seen", rows["difference"]),
     )
-    if cells["free"].size:
-        half = pm.Data("half_freedom", cells["freedom"] / 2)
-        rate = 1 / (2 * noise[cells["free"]] ** 2)
-        pm.Gamma("squares", half, rate, observed=pm.Data("squares_seen", cells["squares"]))
+    if rows["free"].size:
+        half = pm.Data("half_freedom", rows["freedom"] / 2)
+        rate = 1 / (2 * noise[rows["free"]] ** 2)
+        pm.Gamma("squares", half, rate, observed=pm.Data("squares_seen", rows["squares"]))
 
 
-def difference_logp(value: Any, mean: Any, own: Any, shared: Any, seen: Any) -> Any:
-    """Log-density of differences that share a baseline: independent but for a common part.
+def _difference_logp(value: Any, mean: Any, own: Any, shared: Any, seen: Any) -> Any:
+    """Log-density of differences that share a baseline, shape (n_rows,).
 
-    Parameters
-    ----------
-    value, mean, own : TensorVariable, shape (n_rows, n_perturbations)
-        Differences, their means, and the variances that they do not share.
-    shared : TensorVariable, shape (n_rows,)
-        Variance of the baseline, which they do.
-    seen : TensorVariable, shape (n_rows, n_perturbations)
-        1 where there is a difference, 0 where not.
-
-    Returns
-    -------
-    TensorVariable, shape (n_rows,)
-        By the matrix determinant lemma and the Sherman-Morrison formula.
+    `own` are the variances that they do not share, `shared` that of the baseline, and `seen` is 0
+    for a difference that is not there. By the matrix determinant lemma and the Sherman-Morrison
+    formula.
     """
     import pytensor.tensor as pt
 
@@ -298,3 +341,69 @@ def _drawn_differences(mean: Any, own: Any, shared: Any, seen: Any, size: Any) -
 
     alone = pm.Normal.dist(mean, pt.sqrt(own))  # the batch is in the means
     return seen * (alone + pm.Normal.dist(0, pt.sqrt(shared))[..., None])
+
+
+# What the likelihood sees ------------------------------------------------------------------------
+
+
+def _freedom_of(shifts: Shifts) -> np.ndarray:
+    """Degrees of freedom of each judge's repeat noise: how often it was asked the same again."""
+    return np.zeros(len(shifts.judges)) if shifts.freedom is None else shifts.freedom
+
+
+def _rows_of(shifts: Shifts, unit: float | None) -> dict[str, Any]:
+    """A row for each item and judge that has a baseline and something else.
+
+    Differences and counts, shape (n_rows, n_perturbations); sums of squares of the judges that were
+    asked again.
+    """
+    unit = shifts.span if unit is None else unit
+    with checking("bias.fit") as require:
+        require(shifts.counts is not None, _why_not(shifts))
+        require(
+            np.isfinite(unit),
+            "the scale has no ends: give the priors a unit in score points, NormalShifts(unit=...)",
+        )
+    assert shifts.counts is not None
+    assert shifts.means is not None
+    assert shifts.squares is not None
+    judge, item = np.nonzero((shifts.counts[..., 0] > 0) & (shifts.counts[..., 1:].sum(-1) > 0))
+    with checking("bias.fit") as require:
+        require(judge.size > 0, "no item has both a baseline and a perturbed score")
+    counts, means = shifts.counts[judge, item], shifts.means[judge, item]
+    seen = counts[:, 1:] > 0
+    free = np.flatnonzero(_freedom_of(shifts))
+    return {
+        "unit": float(unit),
+        "length": float(np.sqrt(len(shifts.items))) if shifts.design == "batch" else 1.0,
+        "judge": judge,
+        "difference": np.where(seen, means[:, 1:] - means[:, :1], 0.0),
+        "after": np.maximum(counts[:, 1:], 1.0),
+        "seen": seen.astype(float),
+        "before": counts[:, 0],
+        "free": free,
+        "squares": shifts.squares[free],
+        "freedom": _freedom_of(shifts)[free],
+    }
+
+
+def _why_not(shifts: Shifts) -> str:
+    """Say what the model lacks, and what answers instead.
+
+    There is no model of sizes alone. Without signs, a mean shift and a spread about it cannot be
+    told apart; and what is left, the distribution of sizes, has an exact posterior. Pooling it over
+    judges would let a judge that was measured twice be certified by the neighbours of others.
+    """
+    if len(shifts.scores) > 1:
+        return (
+            f"the model is of one score and there are {len(shifts.scores)}; read each by itself "
+            "(rms_shift, exact and certify take them together)"
+        )
+    if not shifts._changed:
+        return "only reruns are left, in which nothing was changed; keep a perturbation"
+    kind = "differences" if shifts.signed else "sizes of differences without a sign"
+    return (
+        f"the model needs the scores themselves, and there are {kind} only: read the scores with "
+        "Shifts.from_frame, or use bayesjudge.bias.exact and certify, which do with differences, "
+        "and without sampling"
+    )

@@ -1,18 +1,14 @@
-"""Pictures of shifts, releases and certificates. They draw what results hold."""
+"""Plots of shifts."""
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
-from bayesjudge.bias.certificate import Certificate
-from bayesjudge.bias.release import Release
+from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.plots import new_axes
-from bayesjudge.core.estimate import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,134 +31,34 @@ def plot_shifts(result: Estimate | Fit, *, ci_prob: float = 0.95, ax: Axes | Non
     -------
     matplotlib.axes.Axes
         One row a perturbation (and judge): RMS shifts as dots, mean shifts as diamonds, repeat
-        noise as a dotted line where there is one judge.
+        noise as a dotted line if there is one judge.
     """
-    table = (result.estimate(ci_prob=ci_prob) if isinstance(result, Fit) else result).table
-    kinds = table.index.str.split("[").str[0]
-    where = table.index.str.extract(r"\[(.*)\]$")[0].to_numpy()
-    names = list(dict.fromkeys(where[kinds == "rms_shift"]))
-    ax = ax or new_axes(6.5, 0.55 * len(names) + 1.6)
-    for kind, style, offset, words in (
-        ("rms_shift", "o", -0.12, "RMS shift"),
-        ("mean_shift", "D", 0.12, "mean shift"),
+    made = result.estimate(ci_prob=ci_prob) if isinstance(result, Fit) else result
+    labels = list(made.quantities["rms_shift"].labels)
+    ax = ax or new_axes(6.5, 0.55 * len(labels) + 1.6)
+    for quantity, marker, offset, colour, words in (
+        ("rms_shift", "o", -0.12, "C0", "RMS shift"),
+        ("mean_shift", "D", 0.12, "C1", "mean shift"),
     ):
-        rows = table[kinds == kind].dropna()
-        if rows.empty:
+        if quantity not in made:
             continue
-        at = np.array([names.index(n) for n in where[table.index.isin(rows.index)]]) + offset
-        colour = "C0" if kind == "rms_shift" else "C1"
-        ax.hlines(at, rows["low"], rows["high"], color=colour, lw=2.5, alpha=0.6)
-        ax.plot(rows["value"], at, style, color=colour, ms=5, label=words)
-    noise = table[table.index == "repeat_noise"].dropna()
-    if len(noise):
-        (value,) = noise["value"]
+        one = made.quantities[quantity]
+        known = np.isfinite(one.value)
+        if not known.any():
+            continue
+        at = np.array([labels.index(where) for where in one.labels])[known] + offset
+        ax.hlines(at, one.low[known], one.high[known], color=colour, lw=2.5, alpha=0.6)
+        ax.plot(one.value[known], at, marker, color=colour, ms=5, label=words)
+    noise = made.quantities.get("repeat_noise")
+    if noise is not None and not noise.dims and np.isfinite(noise.value[0]):
+        value, low, high = noise.row(0)
         ax.axvline(value, ls=":", color="C2", label="repeat noise (RMS of a rerun)")
-        ax.axvspan(*noise[["low", "high"]].iloc[0], color="C2", alpha=0.12)
+        ax.axvspan(low, high, color="C2", alpha=0.12)
     ax.axvline(0, color="0.6", lw=0.8)
-    ax.set_yticks(range(len(names)), names)
-    ax.set(ylim=(len(names) - 0.5, -0.6), xlabel="shift (score points)")
+    ax.set_yticks(range(len(labels)), [", ".join(map(str, where)) for where in labels])
+    ax.set(ylim=(len(labels) - 0.5, -0.6), xlabel="shift (score points)")
     ax.grid(axis="x", alpha=0.3)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
     ax.figure.legend(loc="outside upper center", ncols=3, frameon=False)
-    return ax
-
-
-def plot_release(release: Release, *, bins: int = 40, ax: Axes | None = None) -> Axes:
-    """Draw the distribution of scores before and after a release.
-
-    Parameters
-    ----------
-    release : Release
-        From `bayesjudge.bias.release`.
-    bins : int, default 40
-        Of both histograms.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Two histograms of the first score, the centre as a dashed line, and the rank correlation.
-    """
-    ax = ax or new_axes(6.5, 3.0)
-    before, after = release.original[:, 0], release.scores[:, 0]
-    both = np.concatenate([before, after])
-    edges = np.histogram_bin_edges(both, bins=bins)
-    ax.hist(before, bins=edges.tolist(), color="C1", alpha=0.5, label="the judge's scores")
-    ax.hist(after, bins=edges.tolist(), color="C0", alpha=0.6, label="released scores")
-    ax.axvline(release.center, ls="--", color="k", lw=1, label="centre")
-    rank = release.correlation["spearman"]
-    ax.set_title(
-        f"shrunk to {release.certificate.alpha:.3g}, noise {release.noise:.3g} points: "
-        f"rank correlation {rank:.3f}",
-        fontsize="medium",
-    )
-    ax.set(xlabel="score (points)", ylabel="items")
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False)
-    return ax
-
-
-def plot_trade_off(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Draw the shrinkage that could be certified against the neighbours measured.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        From `bayesjudge.bias.trade_off`.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        One line a tolerance; hollow where the scale alone speaks.
-    """
-    ax = ax or new_axes(6.5, 3.4)
-    for i, (tolerance, rows) in enumerate(table.groupby("tolerance", sort=True)):
-        colour = f"C{i % 10}"
-        ax.plot(rows["neighbours"], rows["alpha"], color=colour, label=f"tolerance {tolerance:g}")
-        for only, face in ((True, "white"), (False, colour)):
-            some = rows[rows["range_only"] == only]
-            ax.plot(some["neighbours"], some["alpha"], "o", mfc=face, color=colour)
-    ax.set(xscale="log", xlabel="neighbours measured of each perturbation", ylim=(0, 1.05))
-    ax.set_ylabel("shrinkage factor certified\n(hollow: by the scale alone)")
-    ax.grid(alpha=0.3)
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.figure.legend(loc="outside upper center", ncols=4, frameon=False)
-    return ax
-
-
-def plot_certificate(certificate: Certificate, *, ax: Axes | None = None) -> Axes:
-    """Draw a certificate as a card: what is promised, on what it rests, what to know.
-
-    Parameters
-    ----------
-    certificate : Certificate
-        From `bayesjudge.bias.certify`.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Text only, with a bar as long as the shrinkage factor.
-    """
-    lines = [
-        wrapped
-        for paragraph in certificate.text.splitlines()
-        for wrapped in [*textwrap.wrap(paragraph, 84), ""]
-    ]
-    ax = ax or new_axes(7.5, 0.16 * len(lines) + 0.7)
-    ax.set(xlim=(0, 1), ylim=(0, 1), xticks=[], yticks=[])
-    colour = "C7" if certificate.range_only else "C0"
-    title = "Certificate" if certificate.certified else "No certificate"
-    if certificate.certified:
-        title += f": scores shrunk to {certificate.alpha:.3g}"
-        title += ", by the scale alone" if certificate.range_only else ""
-        ax.axhspan(0.985, 1, color="0.9")
-        ax.axhspan(0.985, 1, xmax=certificate.alpha, color=colour)
-    ax.set_title(title, loc="left", color=colour if certificate.certified else "C3")
-    ax.text(0.02, 0.95, "\n".join(lines).rstrip(), va="top", fontsize=9, family="monospace")
     return ax

@@ -1,9 +1,10 @@
-"""Position bias: the same pair judged in both orders."""
+"""Position bias: the data class `Orders`, pairs judged in both presentation orders."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -11,12 +12,18 @@ from scipy.special import betaincinv
 
 from bayesjudge.core import dirichlet
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.estimate import Caution, Estimate
+from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.names import require_names
-from bayesjudge.core.tables import count_rows, spell
+from bayesjudge.core.tables import count_rows, require_distinct, spell
 
+INDEPENDENT_PAIRS = Assumption(
+    "independent-pairs", "pairs are independent (name what repeats them in judge=)"
+)
+RANDOM_MISSING = Assumption("random-missing", "missing verdicts do not depend on the outcome")
 #: What a judge can do with a pair in both orders.
 OUTCOMES = ("consistent", "primacy", "recency", "half_tie")
+#: Judges shown by name.
+SHOWN = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +43,7 @@ class Orders:
     Raises
     ------
     InputError
-        Where shapes do not fit or a judge has no pair.
+        If shapes do not fit or a judge has no pair.
 
     Examples
     --------
@@ -63,6 +70,17 @@ class Orders:
             empty = [j for j, n in zip(self.judges, self.counts, strict=False) if n.sum() == 0]
             require(not empty, f"judges {empty} have no pair with a verdict in both orders")
 
+    def __repr__(self) -> str:
+        shown = [
+            f"  {judge}: {pairs} pairs{f', {lost} without a verdict' if lost else ''}"
+            for judge, pairs, lost in zip(self.judges, self.pairs, self.missing, strict=True)
+        ]
+        more = [f"  and {len(shown) - SHOWN} more judges"] if len(shown) > SHOWN else []
+        return "\n".join(["Pairs judged in both orders", *shown[:SHOWN], *more])
+
+    def _repr_html_(self) -> str:
+        return "<br>".join(escape(line.strip()) for line in repr(self).splitlines())
+
     @property
     def pairs(self) -> np.ndarray:
         """Pairs with a verdict in both orders, by judge."""
@@ -75,7 +93,8 @@ class Orders:
         *,
         first: str = "order1",
         second: str = "order2",
-        by: str | Sequence[str] | None = None,
+        judge: str | Sequence[str] | None = None,
+        item: str | None = None,
         winners: tuple[Any, Any] = (1, 2),
         tie_value: Any = None,
         missing: Literal["drop"] | None = None,
@@ -89,14 +108,17 @@ class Orders:
         first, second : str
             Columns with the winner *by content*: where answer 1 was shown first, and where answer 2
             was.
-        by : str or sequence of str, optional
-            Columns that name the judge (and its prompt).
+        judge : str or sequence of str, optional
+            Column that names the judge, or several such as judge and prompt.
+        item : str, optional
+            Column that names the pair: no pair may then have two rows of one judge. Without it
+            every row is a pair of its own.
         winners : tuple, default (1, 2)
             Values that mean answer 1 and answer 2.
         tie_value : scalar or list, optional
             Values that mean a tie.
         missing : {"drop"}, optional
-            Leave out pairs without a verdict in both orders; required where there are any.
+            Leave out pairs without a verdict in both orders; required if there are any.
 
         Returns
         -------
@@ -106,8 +128,8 @@ class Orders:
         Raises
         ------
         InputError
-            Where a column is missing, a value is not understood, or missing verdicts were not
-            spoken for.
+            If a column is missing, a value is not understood, a pair repeats, or `missing=` is
+            required and was not given.
 
         Examples
         --------
@@ -116,7 +138,9 @@ class Orders:
         >>> Orders.from_frame(rows).counts
         array([[1, 1, 1, 0]])
         """
-        keys = [by] if isinstance(by, str) else list(by or [])
+        keys = [judge] if isinstance(judge, str) else list(judge or [])
+        if item is not None:
+            require_distinct(table, *keys, item)
         rows = count_rows(table, first, second, names=keys)
         ties = tie_value if isinstance(tie_value, list | tuple) else [tie_value]
         known = {spell(winners[0]): "1", spell(winners[1]): "2"}
@@ -164,12 +188,12 @@ def position_bias(orders: Orders, *, ci_prob: float = 0.95) -> Estimate:
     Raises
     ------
     InputError
-        Where `ci_prob` is out of range.
+        If `ci_prob` is out of range.
 
     Examples
     --------
     >>> found = position_bias(Orders([[80, 15, 5, 0]], judges=["gpt"]))
-    >>> [round(x, 3) for x in found["position_preference[gpt]"]]
+    >>> [round(x, 3) for x in found["position_preference", "gpt"]]
     [0.098, 0.014, 0.186]
     """
     check_ci_prob(ci_prob)
@@ -180,29 +204,24 @@ def position_bias(orders: Orders, *, ci_prob: float = 0.95) -> Estimate:
         "position_preference": (0, 1, -1, 0),
     }
     ends = (1 - ci_prob) / 2, (1 + ci_prob) / 2
-    rows = {}
+    made = {}
     for quantity, weights in asked.items():
-        for judge, counts in zip(orders.judges, orders.counts, strict=True):
-            posterior = counts + 0.5
-            mean = float(posterior @ np.array(weights) / posterior.sum())
-            if min(weights) == 0:  # one outcome against the rest: Beta, by aggregation
-                own = float(posterior @ np.array(weights))
-                low, high = betaincinv(own, posterior.sum() - own, np.array(ends))
-            else:
-                low, high = dirichlet.quantile(posterior, weights, ends)
-            rows[f"{quantity}[{judge}]"] = (mean, float(low), float(high))
+        posterior = orders.counts + 0.5
+        total, own = posterior.sum(axis=1), posterior @ np.array(weights)
+        if min(weights) == 0:  # one outcome against the rest: Beta, by aggregation
+            low, high = (betaincinv(own, total - own, end) for end in ends)
+        else:
+            low, high = dirichlet.quantile(posterior[:, None, :], weights, np.array(ends)).T
+        made[quantity] = Quantity.over((own / total, low, high), {"judge": orders.judges})
     lost = int(orders.missing.sum())
     text = f"{lost} pairs lack a verdict in one order or both and were left out"
-    return Estimate.from_rows(
-        rows,
+    return Estimate(
+        made,
         method="Position bias, Dirichlet posterior",
         ci_prob=ci_prob,
         source="Dirichlet-multinomial; both presentation orders as neighbours (Feuer et al. 2026)",
         interval="equal-tailed",
-        assumptions=(
-            "pairs are independent (name what repeats them in by=)",
-            "missing verdicts do not depend on the outcome",
-        ),
+        assumptions=(INDEPENDENT_PAIRS, *(RANDOM_MISSING,) * bool(lost)),
         cautions=(Caution("missing-verdicts", text),) if lost else (),
     )
 

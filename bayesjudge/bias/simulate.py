@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from bayesjudge.core.errors import checking
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def simulate(
@@ -57,13 +59,15 @@ def simulate(
     Raises
     ------
     InputError
-        Where a size is negative or lengths differ.
+        If a size is negative or lengths differ.
 
     Examples
     --------
     >>> simulate(items=2, perturbations=["bold"], mean_shift=1, item_spread=0, random_seed=1).shape
     (6, 3)
     """
+    import pandas as pd
+
     size = len(perturbations)
     with checking("bias.simulate") as require:
         for name, value in {"mean_shift": mean_shift, "item_spread": item_spread}.items():

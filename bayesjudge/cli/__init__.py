@@ -2,44 +2,24 @@
 
 How a command is made
 ---------------------
-One module a module, ``cli/<module>.py``, that ends in a function decorated with ``@app.command``; its
-module is imported below, which is all there is to registering it. The function's signature is the
-command line, in the groups ``DATA``, ``MODEL`` and ``OUTPUT`` of `bayesjudge.cli.output`: the table
-first, then what the module's data class asks (keyword only), then the options that every command
-shares, as ``shared: Shared = Shared()``. Its docstring is the help. It does four things:
+One file a command, ``cli/<command>.py``, and one line in `bayesjudge.cli.app.COMMANDS`, which
+imports it when it is called. The function's signature is the command line, in the groups ``DATA``,
+``MODEL`` and ``OUTPUT`` of `bayesjudge.cli.output`: the table first, then what the module's data
+class asks (keyword only), then the options that every command shares, as
+``shared: Shared = Shared()``. Its docstring is the help. It does three things:
 
-1. reads the columns it needs with `bayesjudge.readers.read_table`;
-2. makes the module's data, and the results that cost nothing (closed forms, quadrature);
+1. reads the columns it needs with `bayesjudge.readers.read_table` and makes the module's data;
+2. makes the results that cost nothing: the module's ``closed_forms``, and quadrature;
 3. hands those to `bayesjudge.cli.output.present` with a `Story` (title, the quantity that answers
    the question, what was read), a function that samples, one that draws further pictures, and one
-   that says what no table of estimates does, such as a certificate (a `Section`);
-4. returns nothing. Bad input is an `InputError`, raised by the module or the reader: `main` prints
-   its problems on stderr and returns 2.
+   that says what no table of estimates does, such as a certificate (a `Section`).
 
-Where an option is missing whose choice has to be understood, ``command.lessons`` has the text that
-teaches it. What is heavy is imported inside functions: ``--help`` and closed forms stay quick.
+Bad input is an `InputError`, raised by the module or the reader: `main` prints its problems on
+stderr and returns 2. If an option is missing whose choice has to be understood,
+``command.lessons`` has the text that teaches it. What is heavy is imported inside functions:
+``--help`` and closed forms stay quick.
 """
 
-from bayesjudge.cli import (
-    bias,
-    bias_orders,
-    demo,
-    panel,
-    plan,
-    prevalence,
-    ratings,
-    repeats,
-)
 from bayesjudge.cli.app import main
 
-__all__ = [
-    "bias",
-    "bias_orders",
-    "demo",
-    "main",
-    "panel",
-    "plan",
-    "prevalence",
-    "ratings",
-    "repeats",
-]
+__all__ = ["main"]

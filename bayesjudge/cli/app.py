@@ -17,15 +17,58 @@ from bayesjudge.core.errors import ConvergenceError, InputError
 #: Exit codes. 130 is what shells expect of a command that Ctrl-C stopped.
 OK, NOT_CONVERGED, BAD_INPUT, STOPPED = 0, 1, 2, 130
 
-app = App(
-    name="bayesjudge",
-    help="From the verdicts of an LLM judge and a few human labels to numbers with honest "
-    "intervals.\n\nStart with `bayesjudge demo`; then `bayesjudge prevalence --help`.",
-    help_format="markdown",
-    version=bayesjudge.__version__,
-    result_action="return_value",
-    suppress_keyboard_interrupt=False,
-)
+#: Each command with its function or app, which is imported when the command is called, and its line
+#: in the help: the first of its docstring.
+COMMANDS = {
+    "bias": (
+        "bayesjudge.cli.bias_orders:bias",
+        "Measure how far each change moves scores, and certify what is released.",
+    ),
+    "demo": (
+        "bayesjudge.cli.demo:demo",
+        "Correct a judge on real data, with the truth beside the answer.",
+    ),
+    "panel": (
+        "bayesjudge.cli.panel:panel",
+        "Estimate how good each generator is, and how reliable each judge.",
+    ),
+    "plan": (
+        "bayesjudge.cli.plan:plan",
+        "Plan a labelling budget: what each way of spending labels is expected to buy.",
+    ),
+    "prevalence": (
+        "bayesjudge.cli.prevalence:prevalence",
+        "Estimate what share of outputs is truly good, when the judge errs.",
+    ),
+    "ratings": (
+        "bayesjudge.cli.ratings:ratings",
+        "Compare judges with people, where raters may have more than one answer in mind.",
+    ),
+    "repeats": (
+        "bayesjudge.cli.repeats:repeats",
+        "How often must a judge be asked? `run` asks models until each item's mean score is "
+        "known well enough; `report` says what repeated scores tell.",
+    ),
+}
+
+
+def build_app(tokens: Sequence[str]) -> App:
+    """The app with the command that is called; the others are their lines in the help."""
+    app = App(
+        name="bayesjudge",
+        help="From the verdicts of an LLM judge and a few human labels to numbers with honest "
+        "intervals.\n\nStart with `bayesjudge demo`; then `bayesjudge prevalence --help`.",
+        help_format="markdown",
+        version=bayesjudge.__version__,
+        result_action="return_value",
+        suppress_keyboard_interrupt=False,
+    )
+    for name, (where, line) in COMMANDS.items():
+        if list(tokens[:1]) == [name]:
+            app.command(where, name=name)
+        else:
+            app.command(App(name=name, help=line))
+    return app
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -39,8 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit code: 0; 2 for bad input (one message on stderr); 1 where the sampler did not
-        converge and ``--strict`` asked for a failure; 130 after Ctrl-C.
+        Exit code: 0; 2 for bad input (one message on stderr); 1 if the sampler did not converge
+        and ``--strict`` asked for a failure; 130 after Ctrl-C.
     """
     # pictures go to files, whether or not there is a screen
     os.environ.setdefault("MPLBACKEND", "Agg")
@@ -48,13 +91,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal that cannot show "–" gets "?"
     tokens = list(sys.argv[1:] if arguments is None else arguments)
+    app = build_app(tokens)
     try:
         app(tokens, exit_on_error=False, print_error=False, verbose=False)
         sys.stdout.flush()
     except CycloptsError as error:
-        return _refuse(_usage(error))
+        return _refuse(_usage(error, app))
     except InputError as error:
-        return _refuse(_problems(error, tokens))
+        return _refuse(_problems(error, app, tokens))
     except ConvergenceError as error:
         _complain(str(error))
         return NOT_CONVERGED
@@ -72,16 +116,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return OK
 
 
-def _problems(error: InputError, tokens: Sequence[str]) -> str:
-    """Tell the problems, with options spelled as the command line spells them."""
-    problems = [_as_options(problem, tokens) for problem in error.problems]
+def _problems(error: InputError, app: App, tokens: Sequence[str]) -> str:
+    """The problems, with options spelled as the command line spells them."""
+    problems = [_as_options(problem, app, tokens) for problem in error.problems]
     if len(problems) == 1:
         return f"{error.subject}: {problems[0]}"
     return "\n  - ".join([f"{error.subject}:", *problems])
 
 
-def _as_options(text: str, tokens: Sequence[str]) -> str:
-    """``unparsed='fail'``, as a room says it, becomes ``--unparsed fail``.
+def _as_options(text: str, app: App, tokens: Sequence[str]) -> str:
+    """Write ``unparsed='fail'``, as a module says it, as ``--unparsed fail``.
 
     What takes several at once, such as ``judges=``, is an option that may be repeated: ``--judge``.
     """
@@ -89,6 +133,8 @@ def _as_options(text: str, tokens: Sequence[str]) -> str:
     if len(tokens) > 1 and tokens[1] in step:  # a command within a command
         step = step[tokens[1]]
     command = step.default_command
+    for words, option in getattr(command, "spelled", {}).items():
+        text = text.replace(words, option)
     for name in inspect.signature(command).parameters if command else ():
         option = "--" + name.replace("_", "-")
         text = re.sub(rf"\b{name}s?='(\w+)'", rf"{option} \1", text)
@@ -96,8 +142,8 @@ def _as_options(text: str, tokens: Sequence[str]) -> str:
     return text
 
 
-def _usage(error: CycloptsError) -> str:
-    """Say what is wrong with the command line, and where its help is."""
+def _usage(error: CycloptsError, app: App) -> str:
+    """What is wrong with the command line, and which help to read."""
     message = str(error)
     argument = getattr(error, "argument", None)
     if isinstance(error, MissingArgumentError) and argument is not None:
@@ -106,18 +152,17 @@ def _usage(error: CycloptsError) -> str:
         if lesson:
             return f"{message}\n{lesson}" if "Did you mean" in message else lesson
         if error.keyword is None and "Did you mean" not in message:
-            message = f"{argument.name} is needed: {_help_of(error, argument.name)}"
+            message = f"{argument.name} is needed: {_help_of(error, app, argument.name)}"
     if isinstance(error, UnusedCliTokensError):
         message = f"did not expect {error.unused_tokens}; a value with a space in it needs quotes"
     command = " ".join(["bayesjudge", *(error.command_chain or ())])
     return f"{message}\nSee: {command} --help"
 
 
-def _help_of(error: CycloptsError, name: str) -> str:
-    command = app
+def _help_of(error: CycloptsError, app: App, name: str) -> str:
     for step in error.command_chain or ():
-        command = command[step]
-    arguments = command.assemble_argument_collection(parse_docstring=True)
+        app = app[step]
+    arguments = app.assemble_argument_collection(parse_docstring=True)
     return next((str(one.parameter.help) for one in arguments if one.name == name), "no default")
 
 

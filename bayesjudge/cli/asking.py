@@ -9,14 +9,14 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from bayesjudge import repeats as room
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.tables import read_rows
 from bayesjudge.readers import read_table
+from bayesjudge.repeats import runner, third_of_a_bin
 
-_PLAN = {field.name for field in fields(room.Plan)} - {"patience"}
-_PATIENCE = {field.name for field in fields(room.Patience)}
-_TOP = {"store", "bins", "items", "models", "prompts", "system"} | _PLAN | _PATIENCE
+_SETTINGS = {field.name for field in fields(runner.Settings)} - {"retry"}
+_RETRY = {field.name for field in fields(runner.RetryPolicy)}
+_TOP = {"store", "bins", "items", "models", "prompts", "system"} | _SETTINGS | _RETRY
 #: What is not a number.
 _TEXT, _TABLES = {"arm", "method", "store", "system"}, {"items", "models", "prompts"}
 
@@ -24,29 +24,7 @@ _TEXT, _TABLES = {"arm", "method", "store", "system"}, {"items", "models", "prom
 def asked_of(
     config: Path, arm: str | None = None
 ) -> tuple[dict[str, Any], dict[str, str], dict[str, Any]]:
-    """Read a run's settings.
-
-    Parameters
-    ----------
-    config : pathlib.Path
-        A TOML file; paths in it are relative to it.
-    arm : str, optional
-        In place of what the file says.
-
-    Returns
-    -------
-    plan : dict
-        Arguments of `bayesjudge.repeats.sample_until`.
-    items : dict of str to str
-        Texts by name.
-    judges : dict
-        By name.
-
-    Raises
-    ------
-    InputError
-        Where the file is absent, no TOML, or says what is not understood.
-    """
+    """Read a run's settings, items and judges; paths in the file are relative to it."""
     said = _read(config)
     with checking(str(config)) as require:
         for name in sorted(set(said) - _TOP):
@@ -62,19 +40,19 @@ def asked_of(
         needs = {"table", "name", "text"}
         texts = isinstance(parts, dict) and all(isinstance(x, str) for x in parts.values())
         require(texts and set(parts) == needs, f"give {sorted(needs)}, each as text")
-    plan = {name: said[name] for name in _PLAN & set(said)}
+    settings = {name: said[name] for name in _SETTINGS & set(said)}
     if arm is not None:
-        plan["arm"] = arm
+        settings["arm"] = arm
     if "bins" in said:
         width = max(said["scale"]) - min(said["scale"])
-        plan["half_width"] = room.third_of_a_bin(width, said["bins"])
-    plan["patience"] = room.Patience(**{name: said[name] for name in _PATIENCE & set(said)})
-    plan["store"] = config.parent / said["store"]
+        settings["half_width"] = third_of_a_bin(width, said["bins"])
+    settings["retry"] = runner.RetryPolicy(**{name: said[name] for name in _RETRY & set(said)})
+    settings["store"] = config.parent / said["store"]
     try:
-        judges = room.chat_judges(said["models"], said["prompts"], system=said.get("system"))
+        judges = runner.chat_judges(said["models"], said["prompts"], system=said.get("system"))
     except ImportError as error:
         raise InputError(str(config), [str(error)]) from error
-    return plan, _items(config.parent, said["items"]), judges
+    return settings, _items(config.parent, said["items"]), judges
 
 
 def _check_kinds(said: Mapping[str, Any], require: Callable[[object, str], None]) -> None:
@@ -109,7 +87,7 @@ def _read(config: Path) -> Mapping[str, Any]:
     try:
         return tomllib.loads(config.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
-        raise InputError(str(config), [f"is no TOML: {error}"]) from error
+        raise InputError(str(config), [f"not valid TOML: {error}"]) from error
 
 
 def _items(folder: Path, said: Mapping[str, str]) -> dict[str, str]:

@@ -1,23 +1,33 @@
-"""``bayesjudge bias``: how far irrelevant changes move scores, and what can be promised."""
+"""``bayesjudge bias``: shifts by irrelevant changes, certificates, and released scores."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from cyclopts import App, Parameter
+import pandas as pd
+from cyclopts import App, Group, Parameter
 
-from bayesjudge import bias as room
-from bayesjudge.cli.app import app
-from bayesjudge.cli.bias_certificates import Promise
-from bayesjudge.cli.bias_release import Released, adherence_of
-from bayesjudge.cli.output import DATA, MODEL, Section, Shared, Story, present, tell
+from bayesjudge import bias as module
+from bayesjudge.bias import certificates
+from bayesjudge.cli.output import (
+    DATA,
+    MODEL,
+    OUTPUT,
+    Section,
+    Shared,
+    Story,
+    present,
+    tell,
+    write_csv,
+)
 from bayesjudge.cli.repeats import read_scale
 from bayesjudge.core.errors import checking
+from bayesjudge.core.estimate import Estimate, label
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.tables import read_rows
 from bayesjudge.readers import read_table
 
@@ -25,20 +35,229 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 bias = App(name="bias")
-app.command(bias)
 
 _DATA = Parameter(group=DATA, negative="")
 _MODEL = Parameter(group=MODEL, negative="")
 
-#: An exact posterior of more sizes of shift takes longer than a closed form may.
-MOST_SIZES = 1000
 BRIEF = {"Dirichlet, prior worst": "Dirichlet, worst case", "Dirichlet, prior spread": "Dirichlet"}
-#: The choice that says what the shift of a neighbour is.
 LESSON = (
     "--design is needed: what is a neighbour of the judged items?\n"
     "  item   one item changed and judged again, all others as they were\n"
     "  batch  every item changed and judged again, together"
 )
+_CARD = Group("The certificate", sort_key=2.5)
+_UNITS_LESSON = (
+    "--units is needed: what is --tolerance a number of?\n"
+    "  points  score points\n"
+    "  range   fractions of the scale's range"
+)
+#: Cautions that a certificate alone has.
+_OWN = ("estimation-error-ignored", "average-over-measurements")
+
+
+@Parameter(name="*", group=_CARD, negative="")
+@dataclass(frozen=True)
+class Promise:
+    """What is to be certified.
+
+    Parameters
+    ----------
+    tolerance : float
+        How far released scores may move; asks for a certificate.
+    units : {"points", "range"}
+        What the tolerance is a number of: score points, or fractions of the scale's range.
+    failure_prob : float
+        Probability of moving further, the error of measuring few neighbours included.
+    alpha : float
+        Shrinkage factor to certify; by default the largest that can be. 1 leaves scores alone.
+    center : {"fixed", "holdout", "mean"}
+        What scores are shrunk towards: a number fixed beforehand, the mean of other items, or
+        their own mean.
+    noise_prob : float
+        Part of the failure probability that noise on the released scores may use.
+    basis : {"tail", "rms", "predictive", "source"}
+        What bounds the shifts; tail and rms hold for any distribution on the scale, source takes
+        the measured RMS shift as true.
+    """
+
+    tolerance: float | None = None
+    units: Literal["points", "range"] | None = None
+    failure_prob: float = 0.05
+    alpha: float | None = None
+    center: Literal["fixed", "holdout", "mean"] = "fixed"
+    noise_prob: float = 0.0
+    basis: Literal["tail", "rms", "predictive", "source"] = "tail"
+
+    def check(self) -> None:
+        """Refuse what does not go together."""
+        with checking("options") as require:
+            require(self.tolerance is None or self.units, _UNITS_LESSON)
+            for name in ("units", "alpha"):
+                alone = self.tolerance is None and getattr(self, name) is not None
+                require(not alone, f"--{name} is about a certificate: give --tolerance too")
+
+    @property
+    def asked(self) -> str:
+        """What was asked for, in words."""
+        if self.tolerance is None:
+            return "not asked for (--tolerance, --units)"
+        of = "points" if self.units == "points" else "of the range"
+        return f"within {self.tolerance:g} {of}, failure probability {self.failure_prob:g}"
+
+    def issued(self, read: module.Shifts) -> dict[str, certificates.Certificate]:
+        """Certify each judge by itself, from its measured shifts."""
+        if self.tolerance is None:
+            return {}
+        about = {**self._about, "alpha": self.alpha, "basis": self.basis}
+        return {name: certificates.certify(read.only(judge=name), **about) for name in read.judges}
+
+    @property
+    def _about(self) -> dict[str, Any]:
+        return {
+            "tolerance": self.tolerance,
+            "units": self.units,
+            "failure_prob": self.failure_prob,
+            "center": self.center,
+            "noise_prob": self.noise_prob,
+        }
+
+    def sections(
+        self, cards: Mapping[str, certificates.Certificate], fits: Sequence[Fit]
+    ) -> list[Section]:
+        """Write certificates out: from the measured shifts, and by the model."""
+        one = len(cards) == 1
+        every = {"as measured" if one else name: card for name, card in cards.items()}
+        for fit in fits if cards else ():
+            every["by the model"] = certificates.certify(fit, **self._about, alpha=self.alpha)
+        if not every:
+            return []
+        lines, fields = [], []
+        for name, card in every.items():
+            lines += [card.promise if len(every) == 1 else f"{name}: {card.promise}"]
+            # cautions of the shifts are told with the estimates
+            lines += [f"Caution, {c.name}: {c.text}." for c in card.cautions if c.name in _OWN]
+            fields.append({"about": name, **asdict(card), "text": card.text})
+        heading = "Certificate" if len(every) == 1 else "Certificates"
+        return [Section(heading, lines, "certificates", fields)]
+
+    def pictures(
+        self, read: module.Shifts, cards: Mapping[str, certificates.Certificate]
+    ) -> dict[str, Axes]:
+        """Draw each judge's card, and what more neighbours would buy."""
+        drawn = {}
+        for name, card in cards.items():
+            of = f": {name}" if len(cards) > 1 else ""
+            drawn[f"Certificate{of}"] = certificates.plot_certificate(card)
+            table = certificates.trade_off(
+                read.only(judge=name),
+                tolerances=[self.tolerance * x for x in (0.5, 1, 2)],  # type: ignore[operator]
+                units=self.units,  # type: ignore[arg-type]
+                failure_prob=self.failure_prob,
+            )
+            caption = f"What measuring more neighbours would allow{of}"
+            drawn[caption] = certificates.plot_trade_off(table)
+        return drawn
+
+
+@Parameter(name="*", group=_CARD, negative="")
+@dataclass(frozen=True)
+class Released:
+    """How scores are released under the certificate.
+
+    Parameters
+    ----------
+    center_at : float
+        Number that scores are shrunk towards, chosen without looking at them.
+    release : Path
+        Write the released scores to a CSV file, the judge's beside them. Text that a spreadsheet
+        would run as a formula gets an apostrophe in front.
+    """
+
+    center_at: float | None = None
+    release: Annotated[Path | None, Parameter(group=OUTPUT, negative="")] = None
+
+    def check(self, promise: Promise) -> None:
+        """Refuse what does not go together."""
+        path = self.release
+        with checking("options") as require:
+            asked = path is not None or self.center_at is not None
+            require(
+                not asked or promise.tolerance is not None,
+                "scores are released under a certificate: give --tolerance too",
+            )
+            folder = path is None or path.parent.is_dir()
+            require(folder, f"--release: there is no folder {str(path and path.parent)!r}")
+            needs = path is not None and promise.center != "mean" and promise.alpha != 1
+            require(
+                not needs or self.center_at is not None,
+                "--release needs --center-at: the number that scores are shrunk towards, such as "
+                "the middle of the scale, chosen without looking at these scores",
+            )
+
+    def make(
+        self,
+        before: pd.DataFrame,
+        item: str,
+        scores: Sequence[str],
+        judge: str | None,
+        cards: Mapping[str, certificates.Certificate],
+        seed: int,
+    ) -> dict[str, tuple[pd.DataFrame, certificates.Release]]:
+        """Release the baseline's scores of each judge that has a certificate."""
+        made = {}
+        for name, card in cards.items():
+            shrinks = card.center != "mean" and card.alpha < 1
+            if not card.certified or (shrinks and self.center_at is None):
+                continue
+            own = before if judge is None else before[before[judge] == name]
+            # a mean that lacks a score is none: `release` refuses it
+            whole = own.groupby(item, sort=False)[list(scores)].mean(skipna=False)
+            each = whole.reset_index()
+            at = None if card.center == "mean" else self.center_at
+            made[name] = (
+                each,
+                certificates.release(each[list(scores)], card, center=at, random_seed=seed),
+            )
+        return made
+
+    def sections(
+        self, made: Mapping[str, tuple[pd.DataFrame, certificates.Release]]
+    ) -> list[Section]:
+        """Tell what survives of the judge's ranking."""
+        lines, fields = [], []
+        for name, (_, release) in made.items():
+            kept = release.kept
+            lines.append(f"{name}: {kept}" if len(made) > 1 else kept)
+            correlation = release.correlation.to_dict()
+            about = {"noise": release.noise, "center": release.center, **correlation}
+            fields.append({"about": name, **about})
+        return [Section("Released scores", lines, "released", fields)] if made else []
+
+    def pictures(
+        self, made: Mapping[str, tuple[pd.DataFrame, certificates.Release]]
+    ) -> dict[str, Axes]:
+        """Draw the scores before and after."""
+        return {
+            "Scores before and after" + (f": {name}" if len(made) > 1 else ""): (
+                certificates.plot_release(release)
+            )
+            for name, (_, release) in made.items()
+        }
+
+    def write(self, made: Mapping[str, tuple[pd.DataFrame, certificates.Release]]) -> None:
+        """Write the released scores, where a file was named."""
+        if self.release is None:
+            return
+        tables = []
+        for name, (each, release) in made.items():
+            columns = [f"released_{c}" for c in each.columns[1:]]
+            out = pd.DataFrame(release.scores, columns=columns)
+            tables.append(pd.concat([each, out], axis=1).assign(judge=name))
+        if not tables:
+            tell("no scores were released: nothing is certified")
+            return
+        write_csv(pd.concat(tables), self.release)
+        tell(f"released scores written to {self.release}")
 
 
 @bias.default
@@ -68,7 +287,7 @@ def shifts(
     The table is long: one row an item and variant (and judge). One variant is the baseline, whose
     scores are released; the others are the same items, changed in a way that should not matter, or
     (`--rerun`) not changed at all. With `--tolerance` a certificate says by how much scores must
-    be shrunk so that no measured change moves them further, few neighbours included. Where a judge
+    be shrunk so that no measured change moves them further, few neighbours included. If a judge
     compared two answers in both presentation orders, see `bayesjudge bias orders --help`.
 
     ```
@@ -107,12 +326,12 @@ def shifts(
         Distance between neighbouring scores, such as 1: spreads the prior of the RMS shift over
         all sizes that occur on the scale, which estimates better.
     unit : float
-        Score points that the model's priors are fractions of, where the scale has no ends.
+        Score points that the model's priors are fractions of, if the scale has no ends.
 
     Raises
     ------
     InputError
-        Where an option, a column or a value is not understood.
+        If an option, a column or a value is not understood.
     """
     shared.check()
     promise.check()
@@ -121,7 +340,7 @@ def shifts(
     names = [c for c in (item, variant, judge) if c is not None]
     rows = read_table(table, names, numbers=[*scores, *(factor or ())])
     ends = read_scale(scale)
-    read = room.Shifts.from_frame(
+    read = module.Shifts.from_frame(
         rows,
         scale=(min(ends), max(ends)),
         design=design,
@@ -136,18 +355,18 @@ def shifts(
     )
     before = read_rows(rows, *scores, *(factor or ()), names=names)
     before = before[before[variant] == baseline]
-    instant = _closed_forms(read, step, shared)
-    cards = promise.certificates(read)
+    instant = module.closed_forms(read, ci_prob=shared.ci_prob, step=step)
+    cards = promise.issued(read)
     out = released.make(before, item, scores, judge, cards, shared.seed)
 
     def sample() -> Fit:
         how: dict[str, Any] = {"random_seed": shared.seed, "strict": shared.strict}
-        return room.fit(read, room.Priors(unit=unit), **how)
+        return module.fit(read, module.NormalShifts(unit=unit), **how)
 
     def more(made: Sequence[Estimate | Fit]) -> list[Section]:
         fits = [one for one in made if isinstance(one, Fit)]
         sections = promise.sections(cards, fits) + released.sections(out)
-        return sections + adherence_of(before, scores[0], factor, judge, shared)
+        return sections + _adherence(before, item, scores[0], factor, judge, shared)
 
     def draw(made: Sequence[Estimate | Fit]) -> dict[str, Axes]:
         return _shifts_drawn(made) | promise.pictures(read, cards) | released.pictures(out)
@@ -168,7 +387,7 @@ def shifts(
 shifts.lessons = {"--design": LESSON}  # type: ignore[attr-defined]
 
 
-def _fittable(read: room.Shifts, unit: float | None) -> bool:
+def _fittable(read: module.Shifts, unit: float | None) -> bool:
     """Tell whether there is a model of these shifts, and say why not."""
     if len(read.scores) > 1:
         tell("nothing is sampled: the model is of one score; the other estimates are of all")
@@ -182,22 +401,7 @@ def _fittable(read: room.Shifts, unit: float | None) -> bool:
     return True
 
 
-def _closed_forms(read: room.Shifts, step: float | None, shared: Shared) -> list[Estimate]:
-    made = [room.variance_parts(read, ci_prob=shared.ci_prob)]
-    with checking("options") as require:
-        grid = step is None or (np.isfinite(read.span) and len(read.scores) == 1)
-        require(grid, "--step needs one score and a scale with ends")
-    if not np.isfinite(read.span):
-        return made
-    if np.unique(read.lengths.round(12)).size <= MOST_SIZES:
-        prior: Literal["spread", "worst"] = "worst" if step is None else "spread"
-        made.append(room.exact(read, step=step, prior=prior, ci_prob=shared.ci_prob))
-    else:
-        tell("no Dirichlet posterior: there are too many different sizes of shift")
-    return made
-
-
-def _inputs(read: room.Shifts) -> Mapping[str, Any]:
+def _inputs(read: module.Shifts) -> Mapping[str, Any]:
     changed = [name for name in read.perturbations if name not in read.reruns]
     what = {"item": "one item changed and judged again", "batch": "all items judged again"}
     return {
@@ -212,8 +416,42 @@ def _inputs(read: room.Shifts) -> Mapping[str, Any]:
 
 
 def _shifts_drawn(made: Sequence[Estimate | Fit]) -> dict[str, Axes]:
-    drawn = {"Shifts by perturbation, as measured": room.plot_shifts(made[0])}
+    drawn = {"Shifts by perturbation, as measured": module.plot_shifts(made[0])}
     for one in made:
         if isinstance(one, Fit):
-            drawn["Shifts by perturbation, by the model"] = room.plot_shifts(one)
+            drawn["Shifts by perturbation, by the model"] = module.plot_shifts(one)
     return drawn
+
+
+def _adherence(
+    before: pd.DataFrame,
+    item: str,
+    score: str,
+    factors: Sequence[str] | None,
+    judge: str | None,
+    shared: Shared,
+) -> list[Section]:
+    """How much of the baseline's scores their factor scores explain, by judge."""
+    if not factors:
+        return []
+    groups = {"": before} if judge is None else dict(list(before.groupby(judge)))
+    lines, fields = [], []
+    for name, rows in groups.items():
+        # repeated scores of an item are one row: their mean, as it is released
+        means = rows.groupby(item, sort=False)[[score, *factors]].mean()
+        how: dict[str, Any] = {"ci_prob": shared.ci_prob, "random_seed": shared.seed}
+        found = module.schematic_adherence(
+            means.reset_index(), factors=factors, overall=score, item=item, **how
+        )
+        said = [
+            f"{label(quantity, tuple(at.values()))} {r.value:.3f} ({r.low:.3f}, {r.high:.3f})"
+            for quantity, at, r in found.rows()
+        ]
+        said += [caution.text for caution in found.cautions]
+        lines.append(f"{name}: " * bool(name) + "; ".join(said))
+        estimates = [
+            {"quantity": quantity, "where": at, **row._asdict()}
+            for quantity, at, row in found.rows()
+        ]
+        fields.append({"about": name or None, "estimates": estimates})
+    return [Section("Schematic adherence", lines, "adherence", fields)]

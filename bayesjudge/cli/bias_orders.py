@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from bayesjudge import bias as room
+from bayesjudge import bias as module
 from bayesjudge.cli.bias import bias
 from bayesjudge.cli.output import DATA, Shared, Story, present
 from bayesjudge.core.errors import checking
+from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import side_by_side
-from bayesjudge.core.estimate import Estimate
 from bayesjudge.readers import read_table
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ def orders(
     *,
     first: Annotated[str, _DATA] = "order1",
     second: Annotated[str, _DATA] = "order2",
-    by: Annotated[list[str] | None, _DATA] = None,
+    judge: Annotated[list[str] | None, _DATA] = None,
+    item: Annotated[str | None, _DATA] = None,
     winner: Annotated[list[str] | None, _DATA] = None,
     tie_value: Annotated[list[str] | None, _DATA] = None,
     missing: Annotated[Literal["drop"] | None, _DATA] = None,
@@ -48,8 +49,8 @@ def orders(
     posteriors are exact, so that nothing is sampled.
 
     ```
-    bayesjudge bias orders verdicts.csv --first order1 --second order2 --by llm --by strategy \
-        --missing drop --html report.html
+    bayesjudge bias orders verdicts.csv --first order1 --second order2 --judge llm \
+        --judge strategy --missing drop --html report.html
     ```
 
     Parameters
@@ -57,11 +58,13 @@ def orders(
     table : Path
         One row a pair: .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson.
     first : str
-        Column with the winner where answer 1 was shown first.
+        Column with the winner if answer 1 was shown first.
     second : str
-        Column with the winner where answer 2 was shown first.
-    by : list[str]
+        Column with the winner if answer 2 was shown first.
+    judge : list[str]
         Column that names the judge, or its prompt. May be repeated.
+    item : str
+        Column that names the pair, so that one that repeats is refused.
     winner : list[str]
         Value that means answer 1, then the one that means answer 2; 1 and 2 if not said.
     tie_value : list[str]
@@ -72,7 +75,7 @@ def orders(
     Raises
     ------
     InputError
-        Where an option, a column or a value is not understood.
+        If an option, a column or a value is not understood.
     """
     shared.check()
     names = tuple(winner or ("1", "2"))
@@ -82,11 +85,12 @@ def orders(
             f"--winner must be given twice, for answer 1 and for answer 2; got {list(names)}",
         )
         require(shared.save is None, "--save keeps a sampled fit; this posterior is exact")
-    read = room.Orders.from_frame(
-        read_table(table, [first, second, *(by or ())]),
+    read = module.Orders.from_frame(
+        read_table(table, [first, second, *(judge or ()), *([item] if item else ())]),
         first=first,
         second=second,
-        by=by,
+        judge=judge,
+        item=item,
         winners=(names[0], names[1]),
         tie_value=tie_value,
         missing=missing,
@@ -103,7 +107,7 @@ def orders(
         },
         brief=lambda method: method.split(",")[0],
     )
-    present([room.position_bias(read, ci_prob=shared.ci_prob)], None, shared, story, draw=_draw)
+    present([module.position_bias(read, ci_prob=shared.ci_prob)], None, shared, story, draw=_draw)
 
 
 def _draw(made: Sequence[Estimate | Fit]) -> dict[str, Axes]:
@@ -114,8 +118,6 @@ def _draw(made: Sequence[Estimate | Fit]) -> dict[str, Axes]:
     drawn: dict[str, Any] = {}
     for quantity, caption in _PICTURES.items():
         rows = side_by_side(found.only(quantity), ci_prob=found.ci_prob)
-        judges = rows["quantity"].str.partition("[")[2].str.removesuffix("]")
-        rows = rows.assign(quantity=quantity, method=judges)
-        axes = plot_intervals(rows, ax=new_axes(8.0, 0.28 * len(rows) + 1.1))
-        drawn[caption] = axes
+        rows = rows.assign(method=rows["judge"]).drop(columns="judge")
+        drawn[caption] = plot_intervals(rows, ax=new_axes(8.0, 0.28 * len(rows) + 1.1))
     return drawn

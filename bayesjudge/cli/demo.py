@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
-from bayesjudge import prevalence as room
-from bayesjudge.cli.app import app
+import bayesjudge as bj
 from bayesjudge.cli.output import Shared
 from bayesjudge.cli.prevalence import answer
-from bayesjudge.core.report import side_by_side
+from bayesjudge.core.report import Record, records
 from bayesjudge.datasets import keep_labels, xstest
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Labels kept of each system, and the seed that chooses them.
 LABELS, SEED = 100, 2024
@@ -25,7 +20,6 @@ What to do next
 """
 
 
-@app.command
 def demo(*, shared: Shared = Shared()) -> None:
     """Correct a judge on real data, with the truth beside the answer.
 
@@ -40,43 +34,43 @@ def demo(*, shared: Shared = Shared()) -> None:
     Raises
     ------
     InputError
-        Where an option is out of its range.
+        If an option is out of its range.
     ConvergenceError
-        Where the sampler did not converge and ``--strict`` asks for an error.
+        If the sampler did not converge and ``--strict`` asks for an error.
     """
     shared.check()
     known = xstest()
     shares = known.groupby("system")["truth"].mean()
-    counts = room.Counts.from_frame(
+    counts = bj.prevalence.Counts.from_frame(
         keep_labels(known, LABELS, SEED, by="system"),
         by="system",
         item="item",
         calibration="random",
         unparsed="fail",
     )
-    truth = {f"prevalence[{name}]": float(share) for name, share in shares.items()}
+    truth = {("prevalence", str(name)): float(share) for name, share in shares.items()}
     made = answer(
         counts,
-        room.Priors(),
+        bj.prevalence.ErrorRates(),
         shared,
         source="XSTest, GPT-4 as the judge of five systems; Röttger et al. (2024), CC-BY-4.0",
         command="demo",
         truth=truth,
     )
     if not shared.json:
-        table = side_by_side(*made, ci_prob=shared.ci_prob, interval=shared.interval)
-        sys.stdout.write("\n".join(_score(table, truth)) + "\n" + NEXT)
+        found = records(*made, ci_prob=shared.ci_prob, interval=shared.interval)
+        sys.stdout.write("\n".join(_score(found, truth)) + "\n" + NEXT)
 
 
-def _score(table: pd.DataFrame, truth: dict[str, float]) -> list[str]:
-    """Hold every method's intervals against the truth."""
-    rows = table[table["quantity"].isin(truth)]
-    known = rows["quantity"].map(truth)
-    held = (rows["low"] <= known) & (known <= rows["high"])
+def _score(found: list[Record], truth: dict[tuple[str, str], float]) -> list[str]:
+    """Every method's intervals, held against the truth."""
+    by_method: dict[str, list[Record]] = {}
+    for one in found:
+        if one.entry in truth:
+            by_method.setdefault(one.method, []).append(one)
     lines = ["", "Intervals that hold the truth, and their mean width"]
-    for method, each in rows.assign(held=held).groupby("method", sort=False):
-        name = str(method).split(",")[0]
-        lines.append(
-            f"  {name:<18}  {each['held'].sum()} of {len(each)}   {each['width'].mean():.3f}"
-        )
+    for method, each in by_method.items():
+        held = sum(one.row.low <= truth[one.entry] <= one.row.high for one in each)
+        width = sum(one.row.high - one.row.low for one in each) / len(each)
+        lines.append(f"  {method.split(',')[0]:<18}  {held} of {len(each)}   {width:.3f}")
     return lines

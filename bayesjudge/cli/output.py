@@ -9,7 +9,7 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, cast
 
@@ -17,7 +17,7 @@ from cyclopts import Group, Parameter
 
 import bayesjudge
 from bayesjudge.core.errors import ConvergenceWarning, check_ci_prob, checking
-from bayesjudge.core.estimate import Estimate, label
+from bayesjudge.core.estimate import TARGETS, Estimate, label
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import Record, records, report, side_by_side
 
@@ -51,13 +51,14 @@ class Shared:
     no_nuts : bool
         Do not sample: closed forms and quadrature only, within a second.
     strict : bool
-        Fail (exit code 1) where the sampler did not converge, rather than warn.
+        Fail (exit code 1) if the sampler did not converge, rather than warn.
     html : Path
         Write one page with table and pictures; it needs no other file.
     save : Path
         Keep the sampled fit as netCDF, for `bayesjudge.load`.
     json : bool
-        Print one JSON document instead of text.
+        Print one JSON document instead of text (schema bayesjudge/2): `estimates` by quantity and
+        `where`, with `cautions`, and `assumptions`, `targets`, `sources`, `sampling` by method.
     """
 
     ci_prob: float = 0.95
@@ -75,7 +76,7 @@ class Shared:
         Raises
         ------
         InputError
-            Where a folder is missing, or options contradict each other.
+            If a folder is missing, or options contradict each other.
         """
         check_ci_prob(self.ci_prob)
         with checking("options") as require:
@@ -99,6 +100,8 @@ class Story:
     inputs: Mapping[str, Any]
     truth: Mapping[tuple[Any, ...], float] | None = None
     brief: Callable[[str], str] = str
+    #: What quantities mean, for a screen that shows them.
+    words: Mapping[str, str] = field(default_factory=dict)
 
 
 class Section(NamedTuple):
@@ -259,7 +262,8 @@ def opening(console: Console, title: str, inputs: Mapping[str, Any]) -> None:
     console.print(_visible(title), style="bold")
     width = max(map(len, inputs), default=0)
     for name, value in inputs.items():
-        console.print(_visible(f"  {name:<{width}}  {value}"))
+        first, later = f"  {name:<{width}}  ", " " * (width + 4)
+        _wrapped(console, str(value), first, later)
 
 
 def table(
@@ -282,7 +286,7 @@ def table(
     columns = [c for c in NUMBERS if c != "truth" or truth]
     labels = [_visible(label(r.quantity, r.entry[1:]) if named else _where(r)) for r in found]
     labelled = any(labels)
-    methods = [story.brief(r.method) for r in found]
+    methods = [_visible(story.brief(r.method)) for r in found]
     numbers = [[*r.numbers, *([truth.get(r.entry, math.nan)] if truth else [])] for r in found]
     cells = [[_number(x) for x in row] for row in numbers]
     head = "quantity" if named else story.answer
@@ -309,6 +313,9 @@ def table(
         grid.add_row(*start, method, *row, *([_visible(one.interval)] if roomy else []))
     # a blank line above, but where a single row continues the table
     console.print(*([""] if not more or len(set(labels)) > 1 else []), grid, sep="\n")
+    if not roomy:
+        told = [(r.method, f"{r.interval} interval") for r in found if r.interval]
+        _section(console, "", _by_text(told, story))
 
 
 def _where(record: Record) -> str:
@@ -325,17 +332,27 @@ def rest(
     """Print the other quantities of the last result that has some, and what all results assume."""
     for other in [other for other in others if other][-1:]:
         table(console, other, story, named=True)
+        meant = [q for q in dict.fromkeys(r.quantity for r in other) if q in story.words]
+        _section(console, "", [f"{q}: {story.words[q]}" for q in meant])
     for section in sections:
         _section(console, section.heading, section.lines)
     cautions = dict.fromkeys(c for one in results for c in one.cautions)
     _section(console, "Cautions", [f"{c.name}: {c.text}" for c in cautions])
-    held: dict[str, list[str]] = {}
-    for one in results:
-        assumed = "; ".join(map(str, one.assumptions))
-        held.setdefault(assumed, []).append(story.brief(one.method))
-    lines = [f"{', '.join(dict.fromkeys(m))}: {text}" for text, m in held.items() if text]
-    _section(console, "Assumptions", lines)
+    assumed = [(one.method, "; ".join(map(str, one.assumptions))) for one in results]
+    _section(console, "Assumptions", _by_text(assumed, story))
+    about = [(one.method, f"about {TARGETS[one.target]}") for one in results]
+    _section(console, "Items", _by_text(about, story))
     _section(console, "Sampling", [_sampling(fit) for fit in results if isinstance(fit, Fit)])
+
+
+def _by_text(pairs: Sequence[tuple[str, str]], story: Story) -> list[str]:
+    """Methods of which the same holds, in one line; what holds of all needs no names."""
+    found: dict[str, dict[str, None]] = {}
+    for method, text in pairs:
+        found.setdefault(text, {})[story.brief(method)] = None
+    if len(found) == 1:
+        return [text for text in found if text]
+    return [f"{', '.join(methods)}: {text}" for text, methods in found.items() if text]
 
 
 def _sampling(fit: Fit) -> str:
@@ -349,12 +366,17 @@ def _sampling(fit: Fit) -> str:
 def _section(console: Console, heading: str, lines: Sequence[str]) -> None:
     if not lines:
         return
-    console.print(f"\n{heading}", style="bold")
+    console.print(*([f"\n{heading}"] if heading else [""]), style="bold")
     for line in lines:
-        wrapped = textwrap.wrap(
-            line, max(console.width - 1, 40), initial_indent="  ", subsequent_indent="    "
-        )
-        console.print("\n".join(map(_visible, wrapped)), soft_wrap=True)
+        _wrapped(console, line, "  ", "    ")
+
+
+def _wrapped(console: Console, text: str, first: str, later: str) -> None:
+    width = max(console.width - 1, 40)
+    lines = textwrap.wrap(
+        _visible(text), width, initial_indent=_visible(first), subsequent_indent=later
+    )
+    console.print("\n".join(lines or [first.rstrip()]), soft_wrap=True)
 
 
 def _visible(text: str) -> str:
@@ -376,7 +398,23 @@ def as_document(
     story: Story,
     sections: Sequence[Section] = (),
 ) -> str:
-    """Write results as JSON."""
+    """Write results as JSON.
+
+    Fields of the document, schema ``bayesjudge/2``:
+
+    - ``schema``, ``bayesjudge`` (version of the package), ``command``, ``inputs`` (what was read),
+      ``ci_prob``;
+    - ``estimates``, a list: ``quantity``; ``where``, its coordinates by dimension
+      (``{"system": "gpt4"}``, ``{}`` of a single number); ``method``; ``value``, ``low``, ``high``
+      and ``width`` (null if there is no answer); ``interval``, its kind; and ``truth`` if the
+      command knows it (null for what it does not know);
+    - ``cautions``, a list of ``name`` and ``text``;
+    - by method: ``assumptions``, a list of ``id``, ``text`` and ``contradicted_by`` (names of
+      cautions); ``targets``, ``"population"`` or ``"items"``; ``sources``; ``sampling`` of the
+      sampled ones: ``chains``, ``draws``, ``converged``, ``max_r_hat``, ``min_ess``,
+      ``random_seed``, ``model``, ``priors``, versions and the data's checksum;
+    - what a command says beside its estimates, under a name of its own: ``designs`` (prevalence), …
+    """
     summary: dict[str, Any] = {"ci_prob": shared.ci_prob, "interval": shared.interval}
     made = [one.estimate(**summary) if isinstance(one, Fit) else one for one in results]
     estimates = [

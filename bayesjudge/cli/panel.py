@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from bayesjudge.cli.app import app
 from bayesjudge.cli.output import DATA, MODEL, Shared, Story, present
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate
@@ -28,7 +27,6 @@ _LIST = Parameter(group=DATA, negative="")
 _MODEL = Parameter(group=MODEL, negative="")
 
 
-@app.command
 def panel(
     table: Annotated[Path, _DATA],
     /,

@@ -9,12 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from cyclopts import Group, Parameter
 
-import bayesjudge
-from bayesjudge import prevalence as room
-from bayesjudge.cli import output
-from bayesjudge.cli.app import app
-from bayesjudge.cli.output import OUTPUT, tell
-from bayesjudge.cli.output import SCHEMA
+import bayesjudge as bj
+from bayesjudge.cli.output import OUTPUT, SCHEMA, open_console, opening, tell
 from bayesjudge.core.errors import InputError, checking
 
 if TYPE_CHECKING:
@@ -24,11 +20,10 @@ if TYPE_CHECKING:
 
 _ASSUMED = Parameter(group=Group("What is assumed to be true", sort_key=1))
 _OUTPUT = Parameter(group=OUTPUT, negative="")
-#: Numbers of labels that are compared where none are given.
+#: Numbers of labels that are compared if none are given.
 LABELS = (50, 100, 200, 400)
 
 
-@app.command
 def plan(
     *,
     prevalence: Annotated[float, _ASSUMED],
@@ -78,7 +73,7 @@ def plan(
     Raises
     ------
     InputError
-        Where an option is out of its range.
+        If an option is out of its range.
     """
     assumed = {"prevalence": prevalence, "sensitivity": sensitivity, "specificity": specificity}
     with checking("options") as require:
@@ -87,13 +82,14 @@ def plan(
         require(width is None or 0 < width < 1, f"--width must lie in (0, 1), got {width}")
     sizes = tuple(labelled or LABELS)
     how: dict[str, Any] = {**assumed, "items": items, "ci_prob": ci_prob}
-    table = room.plan(sizes, **how, random_seed=seed)
+    table = bj.prevalence.budget.plan(sizes, **how, random_seed=seed)
     needed = {} if width is None else _needed(width, how)
-    regime = room.judge_regime(sensitivity, specificity, labelled=max(sizes), items=items)
+    most = max(sizes)
+    regime = bj.prevalence.budget.judge_regime(sensitivity, specificity, labelled=most, items=items)
     if json:
         document = {
             "schema": SCHEMA,
-            "bayesjudge": bayesjudge.__version__,
+            "bayesjudge": bj.__version__,
             "command": "plan",
             "inputs": {**how, "labelled": sizes, "width": width, "seed": seed},
             "rows": table.to_dict("records"),
@@ -101,12 +97,12 @@ def plan(
         }
         sys.stdout.write(json_format.dumps(document, indent=2, ensure_ascii=False) + "\n")
     else:
-        console = output.open_console()
-        output.opening(console, "Plan: what labels are expected to buy", how)
+        console = open_console()
+        opening(console, "Plan: what labels are expected to buy", how)
         _print(console, table)
-        _say(needed, width, regime, max(sizes))
+        _say(needed, width, regime, most)
     if picture is not None:
-        figure = cast("Figure", room.plot_plan(table, width=width).get_figure())
+        figure = cast("Figure", bj.prevalence.plot_plan(table, width=width).get_figure())
         figure.savefig(picture, dpi=150)
         tell(f"picture written to {picture}")
 
@@ -119,7 +115,7 @@ def _needed(width: float, how: dict[str, Any]) -> dict[str, int | None]:
     found: dict[str, int | None] = {}
     for split in ("equal", "adaptive", "best"):
         try:
-            found[split] = room.labels_needed(width, rate, split=split, **judge)
+            found[split] = bj.prevalence.budget.labels_needed(width, rate, split=split, **judge)
         except InputError:
             found[split] = None
     return found

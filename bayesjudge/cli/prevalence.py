@@ -1,72 +1,81 @@
-"""``bayesjudge prevalence``: from verdicts and a few labels to the share that is good."""
+"""``bayesjudge prevalence``: from verdicts and a few labels to the share of good outputs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from bayesjudge import prevalence as room
-from bayesjudge.cli.app import app
-from bayesjudge.cli.around import designs_of, inputs_of, pictures_of
-from bayesjudge.cli.classes import count_classes
-from bayesjudge.cli.output import DATA, MODEL, Shared, Story, present
+import bayesjudge as bj
+from bayesjudge.cli.output import DATA, MODEL, Section, Shared, Story, present
 from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.priors import BetaPrior
-from bayesjudge.core.estimate import Estimate
 from bayesjudge.readers import read_table
 
 if TYPE_CHECKING:
-    pass
+    from matplotlib.axes import Axes
+
+    from bayesjudge.prevalence import Counts, ErrorRates, PooledErrorRates, PredictiveValues
+    from bayesjudge.prevalence.classes import ClassCounts
+
+    PrevalenceModel = ErrorRates | PooledErrorRates | PredictiveValues
 
 _DATA = Parameter(group=DATA)
+_LIST = Parameter(group=DATA, negative="")
 _MODEL = Parameter(group=MODEL, negative="")
 
 #: The choice that decides everything else, in as many lines as there are choices.
 LESSON = (
     "--calibration is needed: how were the items that people labelled chosen?\n"
     "  random      a random sample of these items\n"
-    "  by_truth    so many good and so many bad ones; `separate`: from another data set or run,\n"
-    "              where good ones may be more or less common (label shift)\n"
-    "  by_verdict  so many that the judge passed and so many that it failed\n"
+    "  by_truth    a fixed number of good and of bad ones; `separate`: from another data set or\n"
+    "              run, where good ones may be more or less common (label shift)\n"
+    "  by_verdict  a fixed number of the judge's passes and of its fails\n"
     "  known_propensity  each with a known probability, which --propensity names"
 )
+PLURALS = {"system": "systems", "stratum": "strata", "judge": "judges"}
+#: What the quantities mean, for a screen that shows them.
+WORDS = {
+    "sensitivity": "share of good outputs that the judge passes",
+    "specificity": "share of bad outputs that it fails",
+    "ppv": "share of good outputs among those that the judge passes",
+    "npv": "share of bad outputs among those that it fails",
+}
 
 
-@app.command
 def prevalence(
     table: Annotated[Path, _DATA],
     /,
     *,
-    verdict: Annotated[list[str], Parameter(group=DATA, negative="")],
+    verdict: Annotated[list[str], _LIST],
     truth: Annotated[str, _DATA],
     calibration: Annotated[str, _DATA],
     by: Annotated[str | None, _DATA] = None,
     stratum: Annotated[str | None, _DATA] = None,
     propensity: Annotated[str | None, _DATA] = None,
-    elsewhere: Annotated[Path | None, _DATA] = None,
-    classes: Annotated[list[str] | None, Parameter(group=DATA, negative="")] = None,
+    external_labels: Annotated[Path | None, _DATA] = None,
+    classes: Annotated[list[str] | None, _LIST] = None,
     swapped: Annotated[str | None, _DATA] = None,
     item: Annotated[str | None, _DATA] = None,
-    pass_value: Annotated[list[str] | None, Parameter(group=DATA, negative="")] = None,
-    fail_value: Annotated[list[str] | None, Parameter(group=DATA, negative="")] = None,
-    missing_value: Annotated[list[str] | None, Parameter(group=DATA, negative="")] = None,
+    pass_value: Annotated[list[str] | None, _LIST] = None,
+    fail_value: Annotated[list[str] | None, _LIST] = None,
+    missing_value: Annotated[list[str] | None, _LIST] = None,
     unparsed: Annotated[Literal["fail", "drop"] | None, _DATA] = None,
     prior: Annotated[Literal["flat", "jeffreys"], _MODEL] = "flat",
     prior_sensitivity: Annotated[str | None, _MODEL] = None,
     prior_specificity: Annotated[str | None, _MODEL] = None,
-    better_than_chance: Annotated[bool | None, Parameter(group=MODEL)] = None,
+    better_than_chance: Annotated[bool, Parameter(group=MODEL)] = True,
     pooling: Annotated[Literal["separate", "partial", "full"] | None, _MODEL] = None,
     all_methods: Annotated[bool, _MODEL] = False,
     shared: Shared = Shared(),
 ) -> None:
     r"""Estimate what share of outputs is truly good, when the judge errs.
 
-    Rows with a human label say how the judge errs (calibration); the judge's verdicts on the other
+    Rows with a human label tell how the judge errs (calibration); the judge's verdicts on the other
     rows are corrected for it. Closed forms come at once, the sampled posterior seconds later.
 
     ```
@@ -83,20 +92,20 @@ def prevalence(
     truth : str
         Column with the human label, empty where there is none.
     calibration : str
-        How the labelled items were chosen: random (a random sample of these items), by_truth (so
-        many good and so many bad), separate (another data set or run), by_verdict (so many passes
-        and so many fails of the judge), known_propensity (see --propensity).
+        How the labelled items were chosen: random (a random sample of these items), by_truth (a
+        fixed number of good and of bad ones), separate (another data set or run), by_verdict (a
+        fixed number of the judge's passes and of its fails), known_propensity (see --propensity).
     by : str
         Column that names the system of each row; each gets its own estimate.
     stratum : str
         Column that names the stratum of each row; estimates are weighed by the strata's shares.
     propensity : str
         Column with the probability with which each row was to be labelled, whether it was or not.
-    elsewhere : Path
+    external_labels : Path
         Table with more labelled rows, chosen by truth or from another run: they tell how the judge
         errs and nothing else.
     classes : list[str]
-        A class that verdict and truth can be, where they are more than pass and fail; repeated for
+        A class that verdict and truth can be, if they are more than pass and fail; repeated for
         each class, in the order wanted. With --swapped: win, tie and loss, in the table's words.
     swapped : str
         Column with the verdict on the same pair of answers in the other order; --verdict is then
@@ -104,7 +113,7 @@ def prevalence(
     item : str
         Column that identifies a row within its system; repeated ones are then an error.
     pass_value : list[str]
-        Label that means pass, where labels are not 1/0 or true/false. May be repeated.
+        Label that means pass, if labels are not 1/0 or true/false. May be repeated.
     fail_value : list[str]
         Label that means fail. May be repeated.
     missing_value : list[str]
@@ -114,41 +123,42 @@ def prevalence(
     prior : str
         Prior of every rate.
     prior_sensitivity : str
-        Prior of the judge's sensitivity, as rate:n. 0.9:20 is a belief worth 20 labels.
+        Prior of the judge's sensitivity (share of good outputs that it passes), as rate:n.
+        0.9:20 is a belief worth 20 labels.
     prior_specificity : str
-        The same of its specificity.
+        The same of its specificity (share of bad outputs that it fails).
     better_than_chance : bool
-        Whether the model leaves out judges that are no better than chance; if not said, as
-        `bayesjudge.prevalence.Priors` does.
+        Whether the model leaves out judges that are no better than chance.
     pooling : str
         How far several systems share the judge's error rates: separate, partial (a system without
         labels borrows from the others), full (one judge who treats all alike). If not said,
         systems are separate and strata partially pooled.
     all_methods : bool
-        All estimators of the literature, each with what it assumes and what the data say against.
+        All estimators of the literature, each with what it assumes and which cautions contradict
+        that.
 
     Raises
     ------
     InputError
-        Where an option, a column or a value is not understood.
+        If an option, a column or a value is not understood.
     """
     shared.check()
-    if calibration not in room.CALIBRATIONS:
+    if calibration not in bj.prevalence.DESIGNS:
         problem = LESSON.replace("is needed", f"{calibration!r} is not known")
         raise InputError("options", [problem])
     if classes or swapped:
         with checking("options") as require:
-            taken = {"--by": by, "--stratum": stratum, "--elsewhere": elsewhere}
-            given = [name for name, value in taken.items() if value is not None]
-            require(not given, f"{given} are not for classes")
+            given = {"--by": by, "--stratum": stratum, "--external-labels": external_labels}
+            refused = [name for name, value in given.items() if value is not None]
+            require(not refused, f"{refused} are not for classes")
             require(len(verdict) == 1, "classes take one --verdict")
         names = {"verdict": verdict[0], "truth": truth, "calibration": calibration}
-        count_classes(table, shared, classes=classes, swapped=swapped, **names)
+        _answer_classes(table, shared, classes=classes, swapped=swapped, **names)
         return
-    priors = _priors(calibration, prior, prior_sensitivity, prior_specificity, better_than_chance)
     columns = [*verdict, *(c for c in (truth, by, stratum, propensity, item) if c is not None)]
+    more = None if external_labels is None else read_table(external_labels, columns)
     try:
-        counts = room.Counts.from_frame(
+        counts = bj.prevalence.Counts.from_frame(
             read_table(table, columns),
             calibration=calibration,
             verdict=verdict,
@@ -157,7 +167,7 @@ def prevalence(
             stratum=stratum,
             propensity=propensity,
             item=item,
-            elsewhere=None if elsewhere is None else read_table(elsewhere, columns),
+            external_labels=more,
             pass_value=pass_value,
             fail_value=fail_value,
             missing_value=missing_value,
@@ -165,111 +175,218 @@ def prevalence(
         )
     except InputError as error:
         if any("neither pass nor fail" in problem for problem in error.problems):
-            error.problems.append("where there are more than two classes, name them: --classes A …")
+            error.problems.append("if there are more than two classes, name them: --classes A …")
         raise
-    answer(counts, priors, shared, source=str(table), all_methods=all_methods, pooling=pooling)
+    beliefs = {"sensitivity": prior_sensitivity, "specificity": prior_specificity}
+    model = _model(counts, prior, beliefs, better_than_chance, pooling)
+    answer(counts, model, shared, source=str(table), all_methods=all_methods)
 
 
-# what `bayesjudge.cli.app` says where one of these options is missing
+# what `bayesjudge.cli.app` says if one of these options is missing
 prevalence.lessons = {"--calibration": LESSON}  # type: ignore[attr-defined]
+# how it spells what the module says to those who write Python
+prevalence.spelled = {"PooledErrorRates()": "--pooling partial"}  # type: ignore[attr-defined]
 
 
 def answer(
-    counts: room.Counts,
-    priors: room.Priors,
+    counts: Counts,
+    model: PrevalenceModel,
     shared: Shared,
     *,
     source: str,
     all_methods: bool = False,
-    pooling: Literal["separate", "partial", "full"] | None = None,
     command: str = "prevalence",
-    truth: Mapping[str, float] | None = None,
+    truth: Mapping[tuple[Any, ...], float] | None = None,
 ) -> list[Estimate | Fit]:
-    """Estimate from counts, and present.
-
-    Parameters
-    ----------
-    counts : Counts
-        Verdicts and labels.
-    priors : Priors
-        One for each unknown.
-    shared : Shared
-        Options of the command.
-    source : str
-        Where the counts come from.
-    all_methods : bool, default False
-        Add closed forms that the design does not support.
-    pooling : {"separate", "partial", "full"}, optional
-        How far systems share the judge's rates.
-    command : str, default "prevalence"
-        Which command this is.
-    truth : mapping of str to float, optional
-        True prevalences by quantity.
-
-    Returns
-    -------
-    list of Estimate or Fit
-        All results.
-
-    Raises
-    ------
-    InputError
-        Where an option is out of its range.
-    ConvergenceError
-        Where the sampler did not converge and ``shared.strict`` asks for an error.
-    """
-    closed = room.closed_forms(counts, ci_prob=shared.ci_prob, mismatched=all_methods)
-    instant = list(closed)
+    """Estimate from counts, and present: what ``prevalence`` and ``demo`` share."""
+    module = bj.prevalence
+    separate = _separate(model)
+    instant = list(module.closed_forms(counts, ci_prob=shared.ci_prob, mismatched=all_methods))
+    posterior = None
     if counts.propensity is None:
         kind = shared.interval or "eti_bounded"
-        instant.append(room.exact(counts, priors, ci_prob=shared.ci_prob, interval=kind))
-
-    def sample() -> Fit:
-        how: dict[str, Any] = {"random_seed": shared.seed, "strict": shared.strict}
-        return room.fit(counts, priors, pooling=pooling, **how)
-
+        posterior = module.exact(counts, separate, ci_prob=shared.ci_prob, interval=kind)
+        instant.append(posterior)
     story = Story(
         command=command,
-        title="Prevalence: the share of outputs that people would pass",
+        title="Share of good outputs (prevalence)",
         answer="overall_prevalence" if counts.dim == "stratum" else "prevalence",
-        inputs=inputs_of(counts, priors, source),
+        inputs=_inputs(counts, model, source),
         truth=truth,
         brief=lambda method: method.split(",")[0],
+        words=WORDS,
     )
     return present(
         instant,
-        sample,
+        lambda: module.fit(counts, model, random_seed=shared.seed, strict=shared.strict),
         shared,
         story,
-        draw=lambda made: pictures_of(made, shared),
-        more=lambda _: designs_of(counts, priors, shared),
+        draw=lambda made: _pictures(made, shared),
+        more=lambda _: _designs(counts, separate, posterior, shared),
     )
 
 
-def _priors(
-    calibration: str,
+def _model(
+    counts: Counts,
     prior: str,
-    sensitivity: str | None,
-    specificity: str | None,
-    better_than_chance: bool | None,
-) -> room.Priors:
-    start = room.Priors.jeffreys() if prior == "jeffreys" else room.Priors()
-    changed: dict[str, Any] = {}
-    given = {"sensitivity": sensitivity, "specificity": specificity}
+    beliefs: Mapping[str, str | None],
+    better_than_chance: bool,
+    pooling: str | None,
+) -> PrevalenceModel:
+    """The model of the label design, with the priors and the pooling that were asked for."""
+    base = BetaPrior.jeffreys() if prior == "jeffreys" else BetaPrior()
+    given = {name: text for name, text in beliefs.items() if text is not None}
     with checking("options") as require:
-        for name, text in given.items():
-            if text is None:
-                continue
-            require(
-                calibration != "by_verdict",
-                f"--prior-{name}: with labels by verdict the model has no {name}",
-            )
-            rate, _, n = text.partition(":")
-            try:
-                changed[name] = BetaPrior.worth(rate=float(rate), n=float(n))
-            except ValueError as error:  # an InputError is one too
-                problems = getattr(error, "problems", ["write rate:n, for example 0.9:20"])
-                require(False, f"--prior-{name} {text}: {'; '.join(problems)}")
-    if better_than_chance is not None:
-        changed["better_than_chance"] = better_than_chance
-    return replace(start, **changed)
+        for name in given if counts.predictive else ():
+            require(False, f"--prior-{name}: with labels by verdict the model has no {name}")
+        pooled = counts.predictive and pooling in ("partial", "full")
+        require(
+            not pooled,
+            f"--pooling {pooling}: labels by verdict tell predictive values, which do not carry "
+            "over from one system to another; leave it out",
+        )
+        alone = counts.systems is None or counts.dim == "judge"
+        several = not (alone and pooling in ("partial", "full"))
+        require(several, f"--pooling {pooling} needs several systems (--by) or strata")
+        read = {name: _belief(name, text, require) for name, text in given.items()}
+    rates: dict[str, Any] = {"better_than_chance": better_than_chance}
+    if counts.predictive:
+        rates |= dict.fromkeys(("pass_rate", "ppv", "npv"), base)
+        return bj.prevalence.PredictiveValues(**rates)
+    rates |= dict.fromkeys(("prevalence", "sensitivity", "specificity"), base) | read
+    if (pooling or ("partial" if counts.dim == "stratum" else "separate")) == "partial":
+        return bj.prevalence.PooledErrorRates(**rates)
+    return bj.prevalence.ErrorRates(**rates, pooling="full" if pooling == "full" else "separate")
+
+
+def _belief(name: str, text: str, require: Any) -> BetaPrior:
+    """Read ``0.9:20``."""
+    rate, _, n = text.partition(":")
+    try:
+        return BetaPrior.worth(rate=float(rate), n=float(n))
+    except ValueError as error:  # an InputError is one too
+        problems = getattr(error, "problems", ["write rate:n, for example 0.9:20"])
+        require(False, f"--prior-{name} {text}: {'; '.join(problems)}")
+        return BetaPrior()
+
+
+def _separate(model: PrevalenceModel) -> ErrorRates | PredictiveValues:
+    """The same priors, each system with rates of its own: what quadrature integrates."""
+    if isinstance(model, bj.prevalence.PredictiveValues):
+        return model
+    names = ("prevalence", "sensitivity", "specificity", "better_than_chance")
+    return bj.prevalence.ErrorRates(**{name: getattr(model, name) for name in names})
+
+
+def _inputs(counts: Counts, model: PrevalenceModel, source: str) -> dict[str, Any]:
+    def total(values: Any) -> int:
+        return int(values if isinstance(values, int) else values.sum())
+
+    about = {
+        "data": source,
+        "items": total(counts.test_n) + total(counts.labelled_n),
+        "labelled": total(counts.labelled_n),
+        "unparsed": total(counts.unparsed),
+        "calibration": f"{counts.design.name}: {counts.design.meaning}",
+    }
+    if counts.systems:
+        about[PLURALS[counts.dim]] = ", ".join(counts.systems)
+    if counts.external_labels is not None:
+        good, _, bad, _ = counts.external_labels.reshape(4, -1).sum(axis=1)
+        about["external labels"] = f"{good} good and {bad} bad items, for the judge's rates only"
+    return about | {"model": f"{type(model).__name__}: {model}"}
+
+
+def _designs(
+    counts: Counts,
+    model: ErrorRates | PredictiveValues,
+    posterior: Estimate | None,
+    shared: Shared,
+) -> list[Section]:
+    """What each label design assumes, and how wide its interval would be."""
+    from bayesjudge.prevalence.compare import designs_of
+
+    if counts.propensity is not None:
+        return []
+    lines = []
+    declared = posterior if shared.interval in (None, "eti_bounded") else None
+    for design, made in designs_of(counts, model, ci_prob=shared.ci_prob, declared=declared):
+        found = made.quantities["overall_prevalence" if counts.dim == "stratum" else "prevalence"]
+        widths = found.high - found.low
+        known = widths[widths == widths]  # without nan
+        width = f"{known.mean():.3f} wide" if known.size else "unknown"
+        several = f" on average of {known.size}" if known.size > 1 else ""
+        mark = " (declared)" if design.name == counts.design.name else ""
+        lines.append(f"{design.name}{mark}: {design.meaning}; the interval is {width}{several}")
+    heading = "What each label design assumes, and the interval if that holds"
+    return [Section(heading, lines, "designs", lines)]
+
+
+def _pictures(made: Sequence[Estimate | Fit], shared: Shared) -> dict[str, Axes]:
+    """Pictures of the sampled fit, by caption; none without one."""
+    fits = [one for one in made if isinstance(one, Fit)]
+    if not fits:
+        return {}
+    fit, module = fits[-1], bj.prevalence
+    caption = "From the judge's pass rate (circle) to the prevalence (dot)"
+    drawn = {caption: module.plot_correction(fit, ci_prob=shared.ci_prob)}
+    if fit.data.dim == "stratum":
+        caption = "Strata, with their shares of the items, and all of them"
+        drawn[caption] = module.plot_strata(fit, ci_prob=shared.ci_prob)
+    elif fit.data.dim == "system" and len(fit.data.systems or ()) > 1:
+        caption = "Systems, the best first, with the probability of being the best"
+        drawn[caption] = module.plot_systems(module.ranking(fit, ci_prob=shared.ci_prob))
+    return drawn
+
+
+# More than pass and fail ------------------------------------------------------------------------
+
+
+def _answer_classes(
+    table: Path,
+    shared: Shared,
+    *,
+    verdict: str,
+    truth: str,
+    calibration: str,
+    classes: list[str] | None,
+    swapped: str | None,
+) -> None:
+    """Estimate the share of each class, or of pairs in both orders the win rate, and present."""
+    module = bj.prevalence.classes
+    names = {"verdict": verdict, "truth": truth, "calibration": calibration}
+    if swapped is None:
+        rows = read_table(table, [verdict, truth])
+        counts = module.ClassCounts.from_frame(rows, classes=classes, **names)
+    else:
+        rows = read_table(table, [verdict, swapped, truth])
+        words = classes or ["win", "tie", "loss"]
+        counts = module.ClassCounts.from_pairs(rows, swapped=swapped, classes=words, **names)
+    paired = counts.credit is not None
+    present(
+        module.closed_forms(counts, ci_prob=shared.ci_prob),
+        lambda: module.fit(counts, random_seed=shared.seed, strict=shared.strict),
+        shared,
+        Story(
+            command="prevalence",
+            title="Win rate: wins, and half the ties" if paired else "Share of each class",
+            answer="win_rate" if paired else "prevalence",
+            inputs=_class_inputs(counts, str(table)),
+            brief=lambda method: method.removeprefix("Classes, "),
+        ),
+    )
+
+
+def _class_inputs(counts: ClassCounts, source: str) -> dict[str, Any]:
+    labelled = int(counts.labelled.sum())
+    about: dict[str, Any] = {
+        "data": source,
+        "items": int(counts.test.sum()) + labelled,
+        "labelled": labelled,
+        "calibration": f"{counts.design.name}: {counts.design.meaning}",
+        "classes": ", ".join(counts.classes),
+    }
+    if counts.leanings is not None:
+        first, second = counts.leanings
+        about["orders"] = f"better when shown first: {first}, when shown second: {second}"
+    return about

@@ -7,16 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import pandas as pd
 from cyclopts import Parameter
 
-from bayesjudge import ratings as room
-from bayesjudge.cli.app import app
+from bayesjudge import ratings as module
 from bayesjudge.cli.output import DATA, MODEL, Shared, Story, present
 from bayesjudge.core.errors import checking
+from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.priors import BetaPrior
-from bayesjudge.core.estimate import Estimate
 from bayesjudge.readers import read_table
 
 if TYPE_CHECKING:
@@ -26,7 +24,7 @@ _DATA = Parameter(group=DATA, negative="")
 _MODEL = Parameter(group=MODEL, negative="")
 
 #: Definitions by which the screen says who is best, and the page who is under other priors.
-MAIN = ("hit_rate (h/h)", "mse (srs/srs)", "decision_consistency")
+MAIN = {("hit_rate", "hard", "hard"), ("mse", "srs", "srs")}
 
 #: The declaration that nothing in a table can stand in for.
 LESSON = (
@@ -36,7 +34,6 @@ LESSON = (
 )
 
 
-@app.command
 def ratings(
     table: Annotated[Path, _DATA],
     /,
@@ -111,7 +108,7 @@ def ratings(
     """
     shared.check()
     columns = [c for c in (item, rater, choice, response_set) if c is not None]
-    data = room.Ratings.from_frame(
+    data = module.Ratings.from_frame(
         read_table(table, columns),
         positive=positive,
         judges=judge,
@@ -129,36 +126,36 @@ def ratings(
         ok = shift_from is None or shift_from in others
         require(ok, f"--shift-from {shift_from}: name one of {others}")
     chosen = shift_from or others[0]
-    priors = room.Priors(error=_error_prior(error))
-    of = room.definitions(cutoff)
-    counted = room.agreement(data, of=of, pseudo_count=pseudo_count, random_seed=shared.seed)
-    sweep = room.shift_sweep(data, chosen=chosen, added=data.positive, of=of)
+    prior = _error_prior(error)
+    model = module.ResponseSets(error=None if prior is None else module.RaterErrors(prior))
+    of = module.definitions(cutoff)
+    how: dict[str, Any] = {"of": of, "pseudo_count": pseudo_count, "random_seed": shared.seed}
+    counted = module.agreement(data, **how)
+    instant = module.closed_forms(data, ci_prob=shared.ci_prob, **how)
+    shifted = module.shift_sensitivity(data, chosen=chosen, added=data.positive, of=of)
 
     def sample() -> Fit:
-        return room.fit(data, priors, random_seed=shared.seed, strict=shared.strict)
+        return module.fit(data, model, random_seed=shared.seed, strict=shared.strict)
 
-    posterior: list[room.Performance] = []
+    posterior: list[module.Performance] = []
 
     def after(fit: Fit) -> list[Estimate]:
-        posterior.append(room.performance(fit, of=of, random_seed=shared.seed))
+        posterior.append(module.performance(fit, of=of, random_seed=shared.seed))
         return follow_up(fit, posterior[0], cutoff, shared.ci_prob, shared.seed)
 
     def draw(made: Sequence[Estimate | Fit]) -> dict[str, Axes]:
         pictures = {
-            "Rank of each judge under each definition, as counted": room.plot_ranks(counted),
-            f"If who chose {chosen} would accept {data.positive} too": room.plot_shift(sweep),
-            "Prevalence, under the same": room.plot_shift(
-                sweep, definition=f"prevalence (at {cutoff:g})"
-            ),
+            "Rank of each judge under each definition, as counted": module.plot_ranks(counted),
+            f"If who chose {chosen} would accept {data.positive} too": module.plot_shift(shifted),
+            "Prevalence, under the same": module.plot_shift(shifted, of="prevalence"),
         }
         for one in made:
             if isinstance(one, Fit):
-                ranks = room.plot_ranks(posterior[0])
+                ranks = module.plot_ranks(posterior[0])
                 pictures["Rank of each judge, with what is unknown"] = ranks
-                pictures["Items most in doubt"] = room.plot_items(one, cutoff=cutoff)
+                pictures["Items most in doubt"] = module.plot_items(one, cutoff=cutoff)
         return pictures
 
-    closed = room.endorsement_rates(data, ci_prob=shared.ci_prob)
     story = Story(
         command="ratings",
         title="Ratings: which judge agrees with people",
@@ -170,11 +167,10 @@ def ratings(
             "choices": int(data.chosen.sum()),
             "response sets": int(data.endorsed.sum()),
             "judges": ", ".join(data.judges),
-            "priors": str(priors),
+            "priors": str(model),
         },
         brief=lambda method: method.split(",")[0],
     )
-    instant = [closed, counted.estimate(ci_prob=shared.ci_prob)]
     present(instant, sample, shared, story, draw=draw, after=after)
 
 
@@ -183,44 +179,31 @@ ratings.lessons = {"--positive": LESSON}  # type: ignore[attr-defined]
 
 
 def follow_up(
-    fit: Fit, performance: room.Performance, cutoff: float, ci_prob: float, seed: Any
+    fit: Fit, performance: module.Performance, cutoff: float, ci_prob: float, seed: Any
 ) -> list[Estimate]:
-    """Say what follows from a fit: what judges are worth, what the prior does, prevalences.
-
-    Parameters
-    ----------
-    fit : Fit
-        Of people and judges.
-    performance : Performance
-        Made from it.
-    cutoff : float
-        Share of raters from which an option counts as endorsed.
-    ci_prob : float
-        Of the intervals.
-    seed : int or None
-        Same seed, same draws.
-
-    Returns
-    -------
-    list of Estimate
-        In this order.
-    """
-    names = [str(d) for d in performance.definitions]
-    main = performance.under(*(name for name in names if name.startswith(MAIN)))
-    rest = performance.under(*(name for name in names if not name.startswith(MAIN)))
-    swept = []
+    """What follows from a fit: agreement, what the prior does, prevalences, who is best."""
+    main = performance.under(*(d for d in performance.definitions if _is_main(d)))
+    rest = performance.under(*(d for d in performance.definitions if not _is_main(d)))
+    other_priors = []
     if not fit.data.fully_specified:
-        swept = [room.prior_sweep(fit, performance=main, cutoff=cutoff, ci_prob=ci_prob)]
+        asked: dict[str, Any] = {"performance": main, "target": "items", "cutoff": cutoff}
+        other_priors = [module.prior_sensitivity(fit, **asked, ci_prob=ci_prob)]
     settings: dict[str, Any] = {"ci_prob": ci_prob, "random_seed": seed}
     last = (
-        main.chances(),
-        room.prevalences(fit, cutoffs=[cutoff], **settings),
-        room.following(fit, **settings),
+        main.best_estimate(),
+        module.prevalences(fit, cutoffs=[cutoff], **settings),
+        module.tracking(fit, **settings),
     )
     # the screen shows the last one only: what a reader came for
-    joined = replace(last[-1], table=pd.concat([one.table for one in last]))
-    every = [performance.estimate(ci_prob=ci_prob), *([rest.chances()] if rest.definitions else [])]
-    return [*every, *swept, joined]
+    joined = {name: one for estimate in last for name, one in estimate.quantities.items()}
+    more = [rest.best_estimate()] if rest.definitions else []
+    first = performance.estimate(ci_prob=ci_prob)
+    return [first, *more, *other_priors, replace(last[-1], quantities=joined)]
+
+
+def _is_main(definition: module.Definition) -> bool:
+    kind = (definition.metric, definition.judge, definition.human)
+    return definition.metric == "decision_consistency" or kind in MAIN
 
 
 def _meanings(recode: Sequence[str]) -> dict[str, dict[str, str]]:

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from bayesjudge import repeats as room
-from bayesjudge.cli.app import app
+from bayesjudge import repeats as module
 from bayesjudge.cli.asking import asked_of
-from bayesjudge.cli.output import DATA, OUTPUT, Shared, Story, present, tell
-from bayesjudge.cli.output import DATA, OUTPUT, Shared, Story, present, tell, write_csv
+from bayesjudge.cli.output import DATA, MODEL, OUTPUT, Shared, Story, present, tell, write_csv
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.fit import Fit
 from bayesjudge.core.estimate import Estimate
+from bayesjudge.core.fit import Fit
 from bayesjudge.readers import read_table
 
 if TYPE_CHECKING:
@@ -30,7 +28,6 @@ repeats = App(
     help="How often must a judge be asked? `run` asks models until each item's mean score is "
     "known well enough; `report` says what repeated scores tell.",
 )
-app.command(repeats)
 
 _DATA = Parameter(group=DATA)
 Cutpoints = Literal["shared", "by_judge"]
@@ -43,10 +40,11 @@ def report(
     *,
     scale: Annotated[str, _DATA],
     score: Annotated[str, _DATA] = "score",
-    item: Annotated[str | None, _DATA] = None,
+    item: Annotated[str, _DATA] = "item",
+    one_item: Annotated[bool, Parameter(group=DATA, negative="")] = False,
     judge: Annotated[str | None, _DATA] = None,
     order: Annotated[str | None, _DATA] = None,
-    cutpoints: Annotated[Cutpoints, _DATA] = "shared",
+    cutpoints: Annotated[Cutpoints, Parameter(group=MODEL)] = "shared",
     shared: Shared = Shared(),
 ) -> None:
     """Estimate mean scores and what they vary with, from repeated scores.
@@ -56,7 +54,7 @@ def report(
     checked for order effects.
 
     ```
-    bayesjudge repeats report scores.csv --scale 1-5 --item item --judge model --html report.html
+    bayesjudge repeats report scores.csv --scale 1-5 --judge model --html report.html
     ```
 
     Parameters
@@ -69,30 +67,35 @@ def report(
         Column of scores; an empty cell is an answer that could not be read.
     item : str
         Column that names the item.
+    one_item : bool
+        All rows are about one item: the table has no column of items.
     judge : str
         Column that names the judge: a model, with a prompt.
     order : str
         Column that says when an answer was asked for, in numbers or ISO times; the order of the
         rows if not said.
     cutpoints : {"shared", "by_judge"}
-        Whether judges use the scale alike but for a shift, or each has its own thresholds.
+        Whether judges use the scale alike but for a shift, or each has its own cutpoints.
 
     Raises
     ------
     InputError
-        Where an option, a column or a value is not understood.
+        If an option, a column or a value is not understood.
     """
     shared.check()
-    columns = [c for c in (item, judge, order) if c is not None]
-    scores = room.Scores.from_frame(
-        read_table(table, columns, numbers=[score]),
+    column = None if one_item else item
+    columns = [c for c in (column, judge, order) if c is not None]
+    scores = module.Scores.from_frame(
+        _read(table, columns, score, column),
         scale=read_scale(scale),
         score=score,
-        item=item,
+        item=column,
         judge=judge,
         order=order,
     )
-    answer(scores, shared, source=str(table), cutpoints=cutpoints)
+    by_judge = cutpoints == "by_judge"
+    model = module.JudgeCutpoints() if by_judge else module.CumulativeLogit()
+    answer(scores, shared, source=str(table), model=model)
 
 
 @repeats.command
@@ -107,8 +110,8 @@ def run(
     """Ask chat models about items until each mean score is known well enough.
 
     Everything is kept in a SQLite file from the first answer on: after a crash, a Ctrl-C or an
-    exhausted budget, the same command goes on where the last one ended. Where the prompt, a model,
-    a parameter or the items are no longer those of the file, the command stops and says which;
+    exhausted budget, the same command goes on where the last one ended. If the prompt, a model, a
+    parameter or the items are no longer those of the file, the command stops and says which;
     `--arm NAME` then begins another run in it. Needs litellm (`pip install 'bayesjudge[llm]'`).
 
     ```toml
@@ -137,7 +140,7 @@ def run(
     config : Path
         A TOML file, as above. `system = "..."` adds a system prompt.
     arm : str
-        Name of this run in the store, where it holds several: "main" if neither this nor the file
+        Name of this run in the store, if it holds several: "main" if neither this nor the file
         says so.
     out : Path
         Write every answer to a CSV file, for `bayesjudge repeats report`. Text that a spreadsheet
@@ -148,31 +151,36 @@ def run(
     Raises
     ------
     InputError
-        Where the file says what is not understood, or a model refuses for good.
+        If the file says what is not understood, or a model refuses for good.
     """
     with checking("options") as require:
         folder = None if out is None else out.parent
         require(folder is None or folder.is_dir(), f"--out: there is no folder {str(folder)!r}")
-    plan, items, judges = asked_of(config, arm)
+    settings, items, judges = asked_of(config, arm)
     try:
         with warnings.catch_warnings():
             # of the client's calls that a Ctrl-C ends before they begin
             warnings.filterwarnings("ignore", message="coroutine .* was never awaited")
-            found = room.sample_until_sync(judges, items, progress=False if quiet else None, **plan)
-    except room.JudgeError as error:
+            found = module.runner.sample_until_sync(
+                judges, items, progress=False if quiet else None, **settings
+            )
+    except module.runner.JudgeError as error:
         raise InputError("repeats run", [f"{error}; what was answered is kept"]) from error
     except KeyboardInterrupt:
-        tell(f"what was answered is kept in {plan['store']}; the same command goes on from there")
+        tell(
+            f"what was answered is kept in {settings['store']}; the same command goes on from there"
+        )
         raise
     if out is not None:
         write_csv(found.answers, out)
         tell(f"answers written to {out}")
     settled, every = int(found.items["settled"].sum()), len(found.items)
+    unparsed, failed = int(found.items["unparsed"].sum()), int(found.items["failed"].sum())
     sys.stdout.write(found.items.round(3).to_string(index=False) + "\n\n")
     sys.stdout.write(
-        f"{settled} of {every} items settled to ± {plan['half_width']:.3g}; {found.calls} calls, "
-        f"cost {found.cost:.4g}; {int(found.items['unparsed'].sum())} answers could not be read, "
-        f"{int(found.items['failed'].sum())} calls failed for good\n"
+        f"{settled} of {every} items settled to ± {settings['half_width']:.3g}; "
+        f"{found.calls} calls, cost {found.cost:.4g}; {unparsed} answers could not be read, "
+        f"{failed} calls failed for good\n"
     )
     if settled < every:
         tell("run the command again to go on, with a greater budget or most_per_item if need be")
@@ -180,21 +188,6 @@ def run(
 
 def read_scale(text: str) -> tuple[float, ...]:
     """Read a scale as the command line has it.
-
-    Parameters
-    ----------
-    text : str
-        ``1-5``, or ``0,0.5,1``.
-
-    Returns
-    -------
-    tuple of float
-        The values.
-
-    Raises
-    ------
-    InputError
-        Where it is neither, or does not rise.
 
     Examples
     --------
@@ -216,55 +209,44 @@ def read_scale(text: str) -> tuple[float, ...]:
 
 
 def answer(
-    scores: room.Scores, shared: Shared, *, source: str, cutpoints: Cutpoints = "shared"
+    scores: module.Scores,
+    shared: Shared,
+    *,
+    source: str,
+    model: module.CumulativeLogit = module.CumulativeLogit(),
 ) -> list[Estimate | Fit]:
-    """Estimate from scores, and present.
-
-    Parameters
-    ----------
-    scores : Scores
-        What was scored.
-    shared : Shared
-        Options of the command.
-    source : str
-        Where the scores come from.
-    cutpoints : {"shared", "by_judge"}
-        Of the model.
-
-    Returns
-    -------
-    list of Estimate or Fit
-        All results.
-    """
-    n_items, n_judges = len(scores.items), len(scores.judges)
-    several = n_items + n_judges > 2
-    instant = []
-    if n_judges == 1:
-        instant.append(room.exact(scores, ci_prob=shared.ci_prob))
-    else:
-        instant.append(room.as_if_iid(scores, ci_prob=shared.ci_prob))
-    if several:
-        try:
-            instant.append(room.anova(scores, ci_prob=shared.ci_prob))
-        except InputError as error:
-            tell(f"no analysis of variance: {'; '.join(error.problems)}")
+    """Estimate from scores, and present."""
 
     def sample() -> Fit:
-        return room.fit(scores, cutpoints=cutpoints, random_seed=shared.seed, strict=shared.strict)
+        return module.fit(scores, model, random_seed=shared.seed, strict=shared.strict)
 
-    story = Story(
-        command="repeats report",
-        title="Repeated scores: means, and what they vary with",
-        answer="item_score",
-        inputs=_inputs(scores, source),
-        brief=lambda method: method.split(" (")[0],
-    )
+    several = len(scores.items) + len(scores.judges) > 2
     return present(
-        instant, sample if several else None, shared, story, draw=lambda made: _draw(made, scores)
+        module.closed_forms(scores, ci_prob=shared.ci_prob),
+        sample if several else None,
+        shared,
+        Story(
+            command="repeats report",
+            title="Repeated scores: means, and what they vary with",
+            answer="item_score",
+            inputs=_inputs(scores, source),
+            brief=lambda method: method.split(" (")[0],
+        ),
+        draw=lambda made: _draw(made, scores),
     )
 
 
-def _inputs(scores: room.Scores, source: str) -> Mapping[str, Any]:
+def _read(table: Path, columns: list[str], score: str, item: str | None) -> Any:
+    try:
+        return read_table(table, columns, numbers=[score])
+    except InputError as error:
+        if not any(problem.startswith(f"no column {item!r}") for problem in error.problems):
+            raise
+        remedy = "name the column of items with --item, or say --one-item if there is one"
+        raise InputError(error.subject, [*error.problems, remedy]) from None
+
+
+def _inputs(scores: module.Scores, source: str) -> Mapping[str, Any]:
     return {
         "data": source,
         "items": len(scores.items),
@@ -275,9 +257,9 @@ def _inputs(scores: room.Scores, source: str) -> Mapping[str, Any]:
     }
 
 
-def _draw(made: Sequence[Estimate | Fit], scores: room.Scores) -> dict[str, Axes]:
-    drawn = {f"Answers and posterior of the mean: {scores.items[0]}": room.plot_scores(scores)}
-    split = [one for one in made if isinstance(one, Fit) or "repeat_sd" in one.table.index]
+def _draw(made: Sequence[Estimate | Fit], scores: module.Scores) -> dict[str, Axes]:
+    drawn = {f"Answers and posterior of the mean: {scores.items[0]}": module.plot_scores(scores)}
+    split = [one for one in made if "repeat_sd" in one.quantities]
     if split:
-        drawn["What scores vary with"] = room.plot_components(*split)
+        drawn["What scores vary with"] = module.plot_components(*split)
     return drawn

@@ -213,7 +213,10 @@ class Fit:
         """
         from bayesjudge.core.predictive import predict
 
-        return replace(self, idata=predict(self.model, self.idata, random_seed=random_seed))
+        idata = predict(self.model, self.idata, random_seed=random_seed)
+        prior = self.spec._with_derived(self.data, idata["prior"].to_dataset())
+        idata["prior"] = type(idata)(prior)
+        return replace(self, idata=idata)
 
     def save(self, path: str | Path) -> Path:
         """Write everything to one netCDF file, from which `bayesjudge.load` makes the same fit.
@@ -228,9 +231,9 @@ class Fit:
         pathlib.Path
             Where it was written.
         """
-        from bayesjudge.core.storage import save
+        from bayesjudge.core.storage import write_fit
 
-        return save(self, path)
+        return write_fit(self, path)
 
     def _repr_html_(self) -> str:
         return self.estimate()._repr_html_()
@@ -259,6 +262,6 @@ def load(path: str | Path) -> Fit:
         If there is no such file, it holds no fit of this package, was written in another format,
         is damaged, or says what no fit can say.
     """
-    from bayesjudge.core import storage
+    from bayesjudge.core.storage import read_fit
 
-    return storage.load(path, Fit)
+    return read_fit(path, Fit)

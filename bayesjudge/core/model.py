@@ -13,6 +13,7 @@ from bayesjudge.core.public import public_name
 if TYPE_CHECKING:
     import numpy as np
     import pymc as pm
+    import xarray as xr
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,10 @@ class BayesianModel:
     def _build(self, data: Any) -> pm.Model:
         """Build the model of `data`."""
         raise NotImplementedError
+
+    def _with_derived(self, data: Any, draws: xr.Dataset) -> xr.Dataset:
+        """Add to draws, of posterior or prior, quantities that are computed after sampling."""
+        return draws
 
     def _extended_to(
         self, fit: Any, ci_prob: float

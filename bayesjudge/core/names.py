@@ -4,19 +4,26 @@ Two that differ stay two, however much they look like one number, and are the sa
 type of column they come.
 """
 
+from __future__ import annotations
+
 import math
-from collections.abc import Callable, Collection
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from bayesjudge.core.errors import checking
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def to_names(values: pd.Series, column: str, *, optional: bool = False) -> pd.Series:
     """Write ids and names as text, so that each stays what it is: names are never numbers."""
+    import pandas as pd
+
     kind = pd.api.types.infer_dtype(values, skipna=True)
     if kind.startswith("mixed"):  # to a hash table of Python objects, 1 and True are one
         codes, cells = np.where(values.isna(), -1, np.arange(len(values))), list(values)
@@ -27,10 +34,19 @@ def to_names(values: pd.Series, column: str, *, optional: bool = False) -> pd.Se
     written = map(str if plain else name_of, cells)
     text = np.array([*(name if name.strip() else None for name in written), None], dtype=object)
     named = pd.Series(text[codes], index=values.index, name=values.name, dtype=object)
-    empty, lost = (
-        int(named.isna().sum()),
-        [cell for cell in cells if not plain and _has_lost_digits(cell)],
-    )
+    _check_names(column, int(named.isna().sum()), () if plain else cells, optional)
+    return named
+
+
+def names_of(cells: Sequence[Any], column: str) -> list[str]:
+    """Write a short column of ids and names as text; see `to_names`."""
+    names = ["" if cell is None else name_of(cell) for cell in cells]
+    _check_names(column, sum(not name.strip() for name in names), cells, optional=False)
+    return names
+
+
+def _check_names(column: str, empty: int, cells: Sequence[Any], optional: bool) -> None:
+    lost = [cell for cell in cells if _has_lost_digits(cell)]
     with checking("table") as require:
         require(
             optional or not empty,
@@ -41,7 +57,6 @@ def to_names(values: pd.Series, column: str, *, optional: bool = False) -> pd.Se
             f"column {column!r} holds ids as floats, and floats as large as {lost[:2]} have lost "
             f"their last digits; read it as text (in pandas dtype={{{column!r}: str}})",
         )
-    return named
 
 
 def name_of(cell: Any) -> str:
@@ -63,6 +78,6 @@ def require_names(
     """Note a problem where a name is empty, or two are the same."""
     empty = [i for i, name in enumerate(names) if not name.strip()]
     require(not empty, f"{what} need names, and an empty name stands at place {empty[:3]}")
-    index = pd.Index(names)
-    repeated = index[index.duplicated()].unique().tolist()[:3]
+    several = Counter(names) if len(set(names)) < len(names) else {}
+    repeated = [name for name, n in several.items() if n > 1][:3]
     require(not repeated, f"{what} must differ, these repeat: {repeated}")

@@ -29,9 +29,14 @@ class Progress:
 
 @contextmanager
 def progress(
-    show: bool | None, description: str, *, total: int | None = None, done: int = 0
+    show: bool | None,
+    description: str,
+    *,
+    total: int | None = None,
+    done: int = 0,
+    keep: bool = False,
 ) -> Iterator[Progress]:
-    """Show a bar while the block runs; without a total it only moves."""
+    """Show a bar while the block runs, and after it if `keep`; without a total it only moves."""
     if show is None:
         show = sys.stderr.isatty() or "ipykernel" in sys.modules
     if not show:
@@ -54,5 +59,5 @@ def progress(
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Bar(*columns, console=Console(stderr=True), transient=not keep) as bar:
         yield Progress(bar, bar.add_task(description, total=total, completed=done))

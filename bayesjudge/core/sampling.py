@@ -54,8 +54,6 @@ def sample(
     backend: Road = "auto",
 ) -> Fit:
     """Sample `model` and keep what a report needs."""
-    import nutpie
-
     asked = {"draws": draws, "tune": tune, "chains": chains, "target_accept": target_accept}
     given = {name: value for name, value in asked.items() if value is not None}
     settings = {**DEFAULTS, **spec.sampling, **given}
@@ -65,6 +63,8 @@ def sample(
             require(isinstance(value, int) and value >= 1, f"{name} must be 1 or more, got {value}")
         rate = settings["target_accept"]
         require(0 < rate < 1, f"target_accept must lie in (0, 1), got {rate}")
+    import nutpie
+
     seed = _seed_of(random_seed)
     bar_of = progress_bar(progress, f"{method}: compiling")
     with bar_of as bar, _one_thread_each(), compiling():
@@ -79,7 +79,7 @@ def sample(
             progress_bar=False,
             progress_callback=_callback(bar, method),
         )
-    idata = _tidy(tree, model)
+    idata = _tidy(tree, model, lambda draws: spec._with_derived(data, draws))
     idata.attrs = {
         "random_seed": seed,
         "model": spec.public_name(),
@@ -122,7 +122,9 @@ def _seed_of(random_seed: int | np.random.Generator | None) -> int:
     return int(np.random.default_rng(random_seed).integers(2**32))
 
 
-def _tidy(tree: xr.DataTree, model: pm.Model) -> xr.DataTree:
+def _tidy(
+    tree: xr.DataTree, model: pm.Model, derive: Callable[[xr.Dataset], xr.Dataset]
+) -> xr.DataTree:
     """Keep the draws, the statistics that mean something for any sampler, and the data."""
     import xarray as xr
     from pymc.backends.arviz import find_constants, find_observations
@@ -143,7 +145,7 @@ def _tidy(tree: xr.DataTree, model: pm.Model) -> xr.DataTree:
     posterior = tree["posterior"].to_dataset()
     named = [str(v.name) for v in model.unobserved_RVs]
     groups = {
-        "posterior": posterior[[name for name in named if name in posterior]],
+        "posterior": derive(posterior[[name for name in named if name in posterior]]),
         "sample_stats": stats[[name for name in STATISTICS if name in stats]],
         "observed_data": dataset(find_observations(model)),
         "constant_data": dataset(find_constants(model)),

@@ -49,6 +49,8 @@ def pack(value: Any, name_of: Callable[[type], str] = public_name) -> Any:
     """Turn a data class, array, tuple or number into what JSON can hold."""
     if value is None or isinstance(value, str | bool | int | float):
         return value
+    if isinstance(stored := getattr(value, "_stored", None), str):  # is known by a name
+        return stored
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {f.name: pack(getattr(value, f.name), name_of) for f in dataclasses.fields(value)}
         return {"class": name_of(type(value)), "fields": fields}
@@ -155,7 +157,7 @@ def checksum(data: Any) -> str:
 # Files -------------------------------------------------------------------------------------------
 
 
-def save(fit: Any, path: str | Path) -> Path:
+def write_fit(fit: Any, path: str | Path) -> Path:
     """Write a `Fit` to one netCDF file, unless the file could not be read back."""
     kind = type(fit)
     words = {name: getattr(fit, name) for name in _words(kind)}
@@ -171,7 +173,7 @@ def save(fit: Any, path: str | Path) -> Path:
     return path
 
 
-def load(path: str | Path, kind: type) -> Any:
+def read_fit(path: str | Path, kind: type) -> Any:
     """Read a `Fit` (the class is `kind`) that `save` wrote; see `bayesjudge.load`."""
     with checking("load") as require:
         require(Path(path).is_file(), f"no file {str(path)!r}; give the path that Fit.save wrote")

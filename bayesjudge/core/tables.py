@@ -8,15 +8,21 @@ scores). Labels may be numbers: 1, 1.0, "1" and true are one label (`to_binary`)
 "007" and "7" are two names (`bayesjudge.core.names`).
 """
 
-from collections.abc import Collection, Iterable
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
-import pandas as pd
+import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.names import to_names
+from bayesjudge.core.names import names_of, to_names
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def require_columns(table: Any, *columns: str) -> None:
@@ -30,10 +36,16 @@ def require_columns(table: Any, *columns: str) -> None:
             have is not None,
             f"expected a DataFrame (pandas, polars, Arrow, DuckDB …), got {type(table).__name__}",
         )
-        for column in columns if have is not None else ():
-            near = get_close_matches(str(column), [str(name) for name in have or ()], n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"it has {have}"
-            require(column in (have or ()), f"no column {column!r}; {hint}")
+    require_among(have or [], *columns)
+
+
+def require_among(have: Sequence[str], *columns: str) -> None:
+    """Raise unless `columns` are among those that a table has."""
+    with checking("table") as require:
+        for column in columns:
+            near = get_close_matches(str(column), [str(name) for name in have], n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"it has {list(have)}"
+            require(column in have, f"no column {column!r}; {hint}")
 
 
 def read_rows(
@@ -57,6 +69,86 @@ def count_rows(table: Any, *columns: str, names: Collection[str] = ()) -> pd.Dat
     return merged.loc[order].reset_index(drop=True)
 
 
+def count_cells(
+    table: Any, *columns: str, names: Collection[str] = ()
+) -> tuple[dict[str, list[Any]], np.ndarray]:
+    """Count the rows of each distinct combination of few: cells by column, and the counts.
+
+    The same as `count_rows` where there are few combinations, without pandas, which takes longer
+    to load than a closed form to compute. An empty cell is None.
+    """
+    wanted = list(dict.fromkeys([*names, *columns]))
+    arrow = nw.dependencies.is_pyarrow_table(table)
+    found = _counted_in_arrow(table, wanted) if arrow else None
+    if found is None:
+        counted = _grouped(table, wanted, names).collect()
+        found = {c: _cells(counted[c]) for c in wanted}, counted["n_rows"].to_numpy()
+    cells, counts = found
+    problems = [] if len(counts) else ["has no rows"]
+    for column in names:
+        try:
+            cells[column] = names_of(cells[column], column)
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError("table", problems)
+    merged: dict[tuple[Any, ...], int] = {}
+    for row, n in zip(zip(*cells.values(), strict=True), counts.tolist(), strict=True):
+        merged[row] = merged.get(row, 0) + n
+    ordered = sorted(merged, key=lambda row: tuple(map(str, row)))
+    by_column = map(list, zip(*ordered, strict=True))
+    return dict(zip(wanted, by_column, strict=True)), np.array([merged[row] for row in ordered])
+
+
+def _counted_in_arrow(
+    table: Any, wanted: list[str]
+) -> tuple[dict[str, list[Any]], np.ndarray] | None:
+    """Count by the codes of the columns' dictionaries: Arrow's own grouping loads pandas."""
+    require_columns(table, *wanted)
+    labels, key = [], np.zeros(len(table), np.int64)
+    for column in wanted:
+        cells = table[column]
+        encoded = cells if hasattr(cells.type, "index_type") else cells.dictionary_encode()
+        encoded = encoded.unify_dictionaries().combine_chunks()
+        labels.append([*encoded.dictionary.to_pylist(), None])
+        if math.prod(map(len, labels)) >= 2**62:
+            return None
+        key = key * len(labels[-1]) + _codes(encoded.indices, null=len(labels[-1]) - 1)
+    sizes = tuple(map(len, labels))
+    if math.prod(sizes) < 2**24:
+        every = np.bincount(key)
+        found = np.flatnonzero(every)
+        counts = every[found]
+    else:
+        found, counts = np.unique(key, return_counts=True)
+    by_column = zip(labels, np.unravel_index(found, sizes), strict=True)
+    cells = [[None if _is_nan(own[i]) else own[i] for i in codes] for own, codes in by_column]
+    return dict(zip(wanted, cells, strict=True)), counts
+
+
+def _codes(indices: Any, null: int) -> np.ndarray:
+    """Integers of an Arrow array, read where they lie: what converts nulls loads pandas."""
+    valid, data = indices.buffers()
+    within = slice(indices.offset, indices.offset + len(indices))
+    if not len(indices):
+        return np.zeros(0, np.int64)
+    codes = np.frombuffer(data, str(indices.type))[within].astype(np.int64)
+    if valid is None:
+        return codes
+    bits = np.unpackbits(np.frombuffer(valid, np.uint8), bitorder="little")[within]
+    return np.where(bits == 1, codes, null)
+
+
+def _cells(column: nw.Series) -> list[Any]:
+    """The cells of a column; None for null and for NaN, of which some backends have both."""
+    pairs = zip(column.to_list(), column.is_null().to_list(), strict=True)
+    return [None if null or _is_nan(cell) else cell for cell, null in pairs]
+
+
+def _is_nan(cell: Any) -> bool:
+    return isinstance(cell, float | np.floating) and bool(cell != cell)
+
+
 def require_distinct(table: Any, *columns: str) -> None:
     """Raise where two rows agree in all of `columns`."""
     wanted = list(dict.fromkeys(columns))
@@ -66,12 +158,14 @@ def require_distinct(table: Any, *columns: str) -> None:
     blank = [nw.col(c).cast(nw.String).str.strip_chars() == "" for c in texts]
     null = [nw.col(c).is_null() for c in wanted]
     odd = counted.filter(nw.any_horizontal(nw.col("n_rows") > 1, *blank, *null, ignore_nulls=True))
-    repeated = _to_pandas(odd.collect(), wanted)
-    repeated = repeated if repeated.empty else _named(repeated, wanted)
+    found = odd.collect()
+    if not len(found):
+        return
+    repeated = _named(_to_pandas(found, wanted), wanted)
     shown = repeated.drop(columns="n_rows").head(3).to_dict("records")
     with checking("table") as require:
         require(
-            repeated.empty,
+            False,
             f"{len(repeated)} combinations of {list(columns)} occur more than once, for example "
             f"{shown}; keep one row for each",
         )
@@ -80,7 +174,9 @@ def require_distinct(table: Any, *columns: str) -> None:
 def _grouped(table: Any, wanted: list[str], names: Collection[str]) -> nw.LazyFrame:
     """Count rows where they live."""
     require_columns(table, *wanted)
-    if isinstance(table, pd.DataFrame):
+    if nw.dependencies.is_pandas_dataframe(table):
+        import pandas as pd
+
         # to a hash table of Python objects, 1 and True are one
         objects = [c for c in names if pd.api.types.is_object_dtype(table[c])]
         table = table.assign(**{c: to_names(table[c], c, optional=True) for c in objects})
@@ -110,20 +206,28 @@ def _named(
     return rows
 
 
-def to_binary(
-    values: pd.Series,
+def to_binary(values: pd.Series, name: str, **meanings: Any) -> pd.Series:
+    """Map labels to 1, 0 and missing; see `read_binary` for the meanings."""
+    import pandas as pd
+
+    cells = [None if none else cell for cell, none in zip(values, values.isna(), strict=True)]
+    return pd.Series(read_binary(cells, name, **meanings), index=values.index, name=values.name)
+
+
+def read_binary(
+    cells: Sequence[Any],
     name: str,
     *,
     pass_values: Iterable[Any] | None = None,
     fail_values: Iterable[Any] | None = None,
     missing_values: Iterable[Any] = (),
-) -> pd.Series:
-    """Map labels to 1, 0 and missing."""
-    text = values.map(spell)
+) -> np.ndarray:
+    """Read labels as 1, 0 and nan."""
     passes = {spell(v) for v in pass_values} if pass_values is not None else {"1"}
     fails = {spell(v) for v in fail_values} if fail_values is not None else {"0"}
-    missing = values.isna() | text.isin({spell(v) for v in missing_values})
-    found = sorted(set(text[~missing]))
+    missing = {spell(v) for v in missing_values}
+    text = [None if cell is None else spell(cell) for cell in cells]
+    found = sorted({label for label in text if label is not None} - missing)
     others = [label for label in found if label not in passes | fails]
     if pass_values is not None and fail_values is None:
         others = [label for label in found if label not in passes]
@@ -138,7 +242,9 @@ def to_binary(
             "say which values mean pass, fail and missing "
             "(pass_value=, fail_value=, missing_value=)",
         )
-    return text.isin(passes).astype(float).mask(missing)
+    return np.array(
+        [np.nan if t is None or t in missing else float(t in passes) for t in text], float
+    )
 
 
 def spell(value: Any) -> str:

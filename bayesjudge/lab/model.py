@@ -71,7 +71,7 @@ class Nuts:
                 target_accept=self.target_accept,
                 adaptation=self.adaptation,
             )
-            after = tree["posterior"]
+            after = self.model._with_derived(data, tree["posterior"].to_dataset())
             values = {
                 name: after[name].transpose("chain", "draw", ...).to_numpy()
                 for name in self.quantities

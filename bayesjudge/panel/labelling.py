@@ -56,7 +56,7 @@ def label_next(fit: Fit, generator: str, n: int = 20) -> pd.DataFrame:
     answers then rest on their form, since few labels are left to correct it: on the panel of
     `bayesjudge.datasets.code_feedback` chosen labels lead to smaller errors than random ones up to
     about 100 labels, and to larger ones from 120 on, where 90 % intervals cover 65 %
-    (benchmarks/panel_labels.py). Choose the first labels this way, and draw the later ones at
+    (benchmarks/panel/labels.py). Choose the first labels this way, and draw the later ones at
     random.
 
     Parameters

@@ -1,22 +1,36 @@
 """What share of outputs is truly good, when the judge errs?"""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from bayesjudge.core.intervals import clopper_pearson, wilson
-from bayesjudge.prevalence.boundary import reached
-from bayesjudge.prevalence.budget import judge_regime, labels_needed, width_curves
-from bayesjudge.prevalence.class_fit import ClassPriors, fit_classes
-from bayesjudge.prevalence.class_shares import class_shares
-from bayesjudge.prevalence.classes import ClassCounts
 from bayesjudge.prevalence.closed_form import (
+    bootstrap,
+    conditional_calibration,
+    difference,
     human_only,
     naive,
+    post_stratified,
+    propensity_weighted,
     rogan_gladen,
 )
-from bayesjudge.prevalence.comparing import closed_forms, compare, what_designs_buy
+from bayesjudge.prevalence.compare import (
+    closed_forms,
+    compare,
+    compare_designs,
+    contrasts,
+    ranking,
+)
 from bayesjudge.prevalence.data import Counts
-from bayesjudge.prevalence.design import allocate, best_allocation, interval_width
-from bayesjudge.prevalence.exact_posterior import exact
-from bayesjudge.prevalence.model import Priors, build_model, fit
-from bayesjudge.prevalence.planning import plan
+from bayesjudge.prevalence.exact import exact
+from bayesjudge.prevalence.labelling import DESIGNS, LabelDesign
+from bayesjudge.prevalence.model import (
+    ErrorRates,
+    PooledErrorRates,
+    PredictiveValues,
+    build_model,
+    fit,
+)
 from bayesjudge.prevalence.plots import (
     plot_correction,
     plot_plan,
@@ -26,42 +40,33 @@ from bayesjudge.prevalence.plots import (
     plot_systems,
     plot_widths,
 )
-from bayesjudge.prevalence.preposterior import expected_width, label_next
-from bayesjudge.prevalence.propensities import propensity_weighted
-from bayesjudge.prevalence.reading import CALIBRATIONS
-from bayesjudge.prevalence.resampled import bootstrap
-from bayesjudge.prevalence.sampled import conditional_calibration, difference, post_stratified
 from bayesjudge.prevalence.simulate import simulate
-from bayesjudge.prevalence.systems import contrasts, ranking
+
+if TYPE_CHECKING:
+    from bayesjudge.prevalence import budget, classes
 
 __all__ = [
-    "CALIBRATIONS",
-    "ClassCounts",
-    "ClassPriors",
+    "DESIGNS",
     "Counts",
-    "Priors",
-    "allocate",
-    "best_allocation",
+    "ErrorRates",
+    "LabelDesign",
+    "PooledErrorRates",
+    "PredictiveValues",
     "bootstrap",
+    "budget",
     "build_model",
-    "class_shares",
+    "classes",
     "clopper_pearson",
     "closed_forms",
     "compare",
+    "compare_designs",
     "conditional_calibration",
     "contrasts",
     "difference",
     "exact",
-    "expected_width",
     "fit",
-    "fit_classes",
     "human_only",
-    "interval_width",
-    "judge_regime",
-    "label_next",
-    "labels_needed",
     "naive",
-    "plan",
     "plot_correction",
     "plot_plan",
     "plot_posterior",
@@ -72,10 +77,17 @@ __all__ = [
     "post_stratified",
     "propensity_weighted",
     "ranking",
-    "reached",
     "rogan_gladen",
     "simulate",
-    "what_designs_buy",
-    "width_curves",
     "wilson",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("budget", "classes"):  # when they are first named
+        return import_module(f"bayesjudge.prevalence.{name}")
+    raise AttributeError(f"module 'bayesjudge.prevalence' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -2,44 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import bdtr, bdtrc, gammaln
+from scipy.special import bdtr, bdtrc, gammaln, ndtr
 
+from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.intervals import wilson
-from bayesjudge.core.estimate import Caution
 from bayesjudge.prevalence.data import Counts
 
+#: Of several strata: their prevalences weighed by their shares of the items.
+OVERALL = "overall_prevalence"
 #: A shift between labelled and other items rarer than this under random labelling is reported.
 SHIFT_P = 0.01
 #: A pass rate outside the range that the judge's error rates allow by more than this is reported.
 RANGE_SDS = 2.0
+#: Labels and verdicts that are rarer than this under the declared model contradict it.
+CONTRADICTION_P = 1e-6
 
 
 def above_chance(counts: Counts, ci_prob: float = 0.95) -> tuple[Any, Any, Any]:
-    """By how much the judge beats chance on the labelled items, with Newcombe's interval.
-
-    Sensitivity + specificity - 1 (Youden's J); with labels chosen by verdict, which do not tell
-    it, positive + negative predictive value - 1, which has the same sign.
-
-    Parameters
-    ----------
-    counts : Counts
-        Labelled items.
-    ci_prob : float
-        Coverage that the interval aims at.
-
-    Returns
-    -------
-    value, low, high : float or numpy.ndarray
-        ``nan`` where one of the two kinds of item was not labelled.
-
-    References
-    ----------
-    Newcombe (1998), Stat. Med. 17, 873-890, method 10.
-    """
+    """By how much the judge beats chance on the labelled items, with Newcombe's interval."""
     n1, n0 = _classes(counts)
     first, low1, high1 = wilson(counts.rate_labels["correct_pass"], n1, ci_prob)
     second, low0, high0 = wilson(counts.rate_labels["incorrect_fail"], n0, ci_prob)
@@ -59,21 +43,7 @@ def _classes(counts: Counts) -> tuple[Any, Any]:
 
 
 def shift_p_value(counts: Counts) -> np.ndarray:
-    """How surprising the labelled pass rate is, were the labelled items a random sample.
-
-    Given the passes among all items, the labelled passes are hypergeometric. This is the posterior
-    predictive check of the labelled pass rate with the unknown pass rate conditioned away.
-
-    Parameters
-    ----------
-    counts : Counts
-        Labelled and test items.
-
-    Returns
-    -------
-    numpy.ndarray
-        Two-sided p-value by system: the probability of a count that is as improbable or more.
-    """
+    """How surprising the labelled pass rate is, were the labelled items a random sample."""
     n, k, m, a = np.broadcast_arrays(
         *(
             np.atleast_1d(x)
@@ -92,21 +62,52 @@ def shift_p_value(counts: Counts) -> np.ndarray:
 
 
 def cautions_of(counts: Counts) -> tuple[Caution, ...]:
-    """List what a reader should know before believing an estimate from these counts.
-
-    Parameters
-    ----------
-    counts : Counts
-        Verdicts and labels.
-
-    Returns
-    -------
-    tuple of Caution
-        Among ``weak-judge``, ``empty-class``, ``no-labels``, ``pass-rate-out-of-range``,
-        ``label-shift``, ``propensity-mismatch`` and ``unparsed-verdicts``.
-    """
-    groups = (_weak, _surprising, _drawn_otherwise, _unparsed)
+    """List what a reader should know before believing an estimate from these counts."""
+    groups = (_weak, _complete, _surprising, _drawn_otherwise, _unparsed)
     return tuple(caution for group in groups for caution in group(counts))
+
+
+def contradictions(counts: Counts, better_than_chance: bool) -> Iterator[Caution]:
+    """Say if the data are all but impossible under the model, with the p-value.
+
+    Two shares are compared on the angular scale, on which a share of n items has variance 1 / n.
+    """
+    if counts.predictive:
+        first = counts.correct_pass, counts.labelled_pass
+        failed = counts.labelled_n - counts.labelled_pass
+        second = failed - counts.incorrect_fail, failed
+    else:
+        good, hits, bad, caught = counts.rate_labels.values()
+        first, second = (hits, good), (bad - caught, bad)
+    tests: list[tuple[str, Any]] = []
+    if better_than_chance:
+        text = "a judge better than chance would do as badly on the labelled items"
+        tests.append((text, _rarely_less(first, second)))
+    if not counts.predictive:
+        seen = counts.test_pass, counts.test_n
+        above = np.maximum(_rarely_less(first, seen), _rarely_less(second, seen))
+        below = np.maximum(_rarely_less(seen, first), _rarely_less(seen, second))
+        text = "a pass rate would lie as far outside the range that the labelled items allow"
+        tests.append((text, np.minimum(above, below)))
+    for text, p_values in tests:
+        for where, p_value in _each(counts, p_values):
+            if p_value < CONTRADICTION_P:
+                yield Caution(
+                    "contradiction",
+                    f"{text} with probability {p_value:.1e}{where}: labels, verdicts and declared "
+                    "design contradict each other, and the numbers describe none of them; check "
+                    "the data",
+                )
+
+
+def _rarely_less(one: tuple[Any, Any], other: tuple[Any, Any]) -> Any:
+    """Probability that the first share is seen so far below the second, were they the same."""
+    (k1, n1), (k2, n2) = one, other
+    angles = [
+        2 * np.arcsin(np.sqrt(np.divide(k + 3 / 8, n + 3 / 4))) for k, n in ((k1, n1), (k2, n2))
+    ]
+    variance = np.divide(1.0, np.maximum(n1, 0.5)) + np.divide(1.0, np.maximum(n2, 0.5))
+    return ndtr((angles[0] - angles[1]) / np.sqrt(variance))
 
 
 def _each(counts: Counts, *values: Any) -> Iterator[tuple[Any, ...]]:
@@ -127,7 +128,7 @@ def _weak(counts: Counts) -> Iterator[Caution]:
             yield Caution(
                 "no-labels",
                 f"no item has a human label{where}: only a model that borrows the judge's rates "
-                "from the other systems (pooling='partial') has an answer, and a wide one",
+                "from the other systems (PooledErrorRates()) has an answer, and a wide one",
             )
         elif n1 == 0 or n0 == 0:
             yield Caution(
@@ -144,40 +145,55 @@ def _weak(counts: Counts) -> Iterator[Caution]:
             )
 
 
+def _complete(counts: Counts) -> Iterator[Caution]:
+    for where, items in _each(counts, counts.test_n):
+        if items == 0 and counts.propensity is None:
+            yield Caution(
+                "all-labelled",
+                f"every item has a human label{where}: the judge adds nothing, and the share of "
+                "good ones among these very items is known (target='items')",
+            )
+
+
 def _surprising(counts: Counts) -> Iterator[Caution]:
     if not counts.predictive:
         yield from _out_of_range(counts)
-    if counts.calibration in ("random", "known_propensity"):
+    if counts.identifies("prevalence"):
         yield from _shifted(counts)
 
 
-def doubts(counts: Counts) -> dict[str, tuple[Caution, ...]]:
-    """List what the data say against each assumption, whatever design was declared.
+def judged(
+    counts: Counts, assumptions: Sequence[Assumption]
+) -> tuple[tuple[Assumption, ...], list[Caution]]:
+    """Assumptions, each with the names of the cautions that contradict it, and these cautions."""
+    found = _contradicted(counts)
+    raised = [caution for one in assumptions for caution in found.get(one.id, ())]
+    marked = tuple(
+        one._replace(contradicted_by=tuple(dict.fromkeys(c.name for c in found.get(one.id, ()))))
+        for one in assumptions
+    )
+    return marked, raised
 
-    Parameters
-    ----------
-    counts : Counts
-        Verdicts and labels.
 
-    Returns
-    -------
-    dict of str to tuple of Caution
-        By assumption, as `bayesjudge.prevalence.described` words it in short: ``sampled``,
-        ``drawn``, ``per_verdict``, ``same_judge`` and ``cancel``.
-    """
-    by_verdict = counts.calibration == "by_verdict"
+def _contradicted(counts: Counts) -> dict[str, tuple[Caution, ...]]:
+    """What contradicts each assumption, by its id, whatever design was declared."""
     shifted = tuple(_shifted(counts))
-    return {
-        "sampled": shifted,
-        "drawn": tuple(_drawn_otherwise(counts)),
+    by_verdict = counts.design.identifies == {"predictive_values"}
+    found = {
+        "random-labels": shifted,
+        "random-labels-by-propensity": shifted,
+        "stated-propensities": tuple(_drawn_otherwise(counts)),
         # labels by verdict differ in their pass rate by design
-        "per_verdict": () if by_verdict else shifted,
-        "same_judge": (
+        "random-labels-by-verdict": () if by_verdict else shifted,
+        "same-judge": (
             *(c for c in _weak(counts) if c.name == "weak-judge"),
             *(() if counts.predictive else _out_of_range(counts)),
         ),
-        "cancel": tuple(_lopsided(counts)),
+        "errors-cancel": tuple(_lopsided(counts)),
     }
+    if counts.design.check is not None:
+        found[counts.design.assumption.id] = tuple(counts.design.check(counts))
+    return found
 
 
 def _drawn_otherwise(counts: Counts) -> Iterator[Caution]:

@@ -1,4 +1,4 @@
-"""What the estimators see: six counts a system, and how the labelled items were chosen."""
+"""`Counts`: six counts a system, and how the labelled items were chosen."""
 
 from __future__ import annotations
 
@@ -9,9 +9,86 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.names import to_names
-from bayesjudge.prevalence.checked import LABELS, PLACES, require_possible, whole_numbers
-from bayesjudge.prevalence.reading import read_counts, require_calibration
+from bayesjudge.core.names import require_names, to_names
+from bayesjudge.prevalence._reading import LABELS, read_counts
+from bayesjudge.prevalence.labelling import Identified, LabelDesign, design_of
+
+#: What the names of `Counts.systems` can be of, and how a sentence points at one of them.
+PLACES = {"system": "in system {!r}", "stratum": "in stratum {!r}", "judge": "of judge {!r}"}
+
+
+def _whole_numbers(name: str, value: Any, shape: tuple[int, ...], require: Any) -> Any:
+    """Whole numbers of the right shape: plain where there are no systems, frozen arrays else."""
+    array = np.asarray(value)
+    if name == "unparsed" and array.shape == ():
+        array = np.broadcast_to(array, shape)
+    numeric = np.issubdtype(array.dtype, np.number)
+    whole = numeric and bool(np.all(array == np.floor(np.where(np.isfinite(array), array, 0.5))))
+    require(whole, f"{name}={value!r} must be whole numbers")
+    expected = "one number" if shape == () else f"one number for each of the {shape[-1]} systems"
+    require(array.shape == shape, f"{name} has shape {array.shape}, expected {expected}")
+    if not whole or array.shape != shape:
+        return value
+    if shape == ():
+        return int(array)
+    frozen = array.astype(np.int64)
+    frozen.flags.writeable = False
+    return frozen
+
+
+def _require_possible(counts: Counts, require: Any) -> None:
+    """Note what no data can be: parts above their totals, no labels, names that repeat."""
+
+    def everywhere(ok: Any, problem: str, **values: Any) -> None:
+        for i in np.flatnonzero(~np.atleast_1d(ok))[:3]:
+            shown = ", ".join(f"{n}={np.atleast_1d(v)[i]}" for n, v in values.items())
+            require(False, f"{shown}{counts.places[i]}: {problem}")
+
+    def within(origin: str, total: str, n: Any, part: str, k: Any) -> None:
+        values = {part: k, total: n}
+        everywhere((k >= 0) & (k <= n), f"{part}{origin} must lie between 0 and {total}", **values)
+
+    within("", "test_n", counts.test_n, "test_pass", counts.test_pass)
+    own = [np.asarray(getattr(counts, name)) for name in LABELS]
+    origins = (
+        [("", own)]
+        if counts.external_labels is None
+        else [("", own), (" among external labels", counts.external_labels)]
+    )
+    for origin, (good, hits, bad, caught) in origins:
+        within(origin, "correct_n", good, "correct_pass", hits)
+        within(origin, "incorrect_n", bad, "incorrect_fail", caught)
+    everywhere(
+        (np.asarray(counts.test_n) > 0) | counts.design.same_items,
+        "every item has a human label and these are not the items asked about; give unlabelled "
+        "items, or declare calibration='random' if the labelled ones are",
+        test_n=counts.test_n,
+    )
+    # among several systems one may be without labels: it can borrow from the others
+    labelled = counts.all_labels
+    labels = np.asarray(labelled["correct_n"]) + np.asarray(labelled["incorrect_n"])
+    everywhere(
+        (labels > 0) | np.any(labels > 0),
+        "no item has a human label, so the judge's errors are unknown; label some",
+        correct_n=labelled["correct_n"],
+        incorrect_n=labelled["incorrect_n"],
+    )
+    _require_names(counts, require)
+
+
+def _require_names(counts: Counts, require: Any) -> None:
+    require(counts.dim in PLACES, f"dim must be one of {list(PLACES)}, got {counts.dim!r}")
+    if counts.systems is not None:
+        require_names(counts.systems, "systems", require)
+    known = counts.design.name == "known_propensity"
+    words = "calibration='known_propensity' and propensity= come together, with strata"
+    require(known == (counts.propensity is not None), words)
+    if counts.propensity is not None:
+        right = counts.dim == "stratum" and counts.propensity.shape == np.shape(counts.test_n)
+        require(right, f"{words}: one for each stratum")
+        inside = (counts.propensity > 0) & (counts.propensity <= 1)
+        require(inside.all(), f"propensities must lie in (0, 1], got {counts.propensity.tolist()}")
+
 
 FIELDS = ("test_n", "test_pass", "correct_n", "correct_pass", "incorrect_n", "incorrect_fail")
 
@@ -31,15 +108,15 @@ class Counts:
     incorrect_n, incorrect_fail : int or array_like of int
         Items that people labelled bad, and those of them that the judge failed.
     calibration : {"random", "by_truth", "separate", "by_verdict", "known_propensity"}
-        How the labelled items were chosen: it decides which estimators are right. See
-        `CALIBRATIONS`.
+        How the labelled items were chosen: it decides which estimators are right. The name of one
+        of `DESIGNS`, or a `LabelDesign`.
     systems : sequence of str, optional
         Names, where counts are one number a system.
     unparsed : int or array_like of int, default 0
         Items whose verdict could not be read; how they count is said by ``from_frame``.
     dim : {"system", "stratum", "judge"}
         What `systems` names: systems; strata of one system's items; or judges of the same items.
-    elsewhere : array_like of int, shape (4,) or (4, n_systems), optional
+    external_labels : array_like of int, shape (4,) or (4, n_systems), optional
         ``correct_n``, ``correct_pass``, ``incorrect_n``, ``incorrect_fail`` of further labelled
         items that tell the judge's rates only: picked by truth, or from another data set or run.
     propensity : array_like of float, shape (n_strata,), optional
@@ -65,11 +142,11 @@ class Counts:
     correct_pass: Any
     incorrect_n: Any
     incorrect_fail: Any
-    calibration: str
+    calibration: str | LabelDesign
     systems: Sequence[str] | None = None
     unparsed: Any = 0
     dim: str = "system"
-    elsewhere: Any = None
+    external_labels: Any = None
     propensity: Any = None
 
     def __post_init__(self) -> None:
@@ -78,16 +155,21 @@ class Counts:
         shape = () if systems is None else (len(systems),)
         if self.propensity is not None:
             object.__setattr__(self, "propensity", np.array(self.propensity, float))
+        design_of(self.calibration)
         with checking("prevalence.Counts") as require:
-            require_calibration(self.calibration, require)
             shapes = dict.fromkeys((*FIELDS, "unparsed"), shape)
-            if self.elsewhere is not None:
-                shapes["elsewhere"] = (len(LABELS), *shape)
+            if self.external_labels is not None:
+                shapes["external_labels"] = (len(LABELS), *shape)
             for name, wanted in shapes.items():
-                value = whole_numbers(name, getattr(self, name), wanted, require)
+                value = _whole_numbers(name, getattr(self, name), wanted, require)
                 object.__setattr__(self, name, value)
         with checking("prevalence.Counts") as require:
-            require_possible(self, require)
+            _require_possible(self, require)
+
+    @property
+    def design(self) -> LabelDesign:
+        """How the labelled items were chosen."""
+        return design_of(self.calibration)
 
     @property
     def places(self) -> list[str]:
@@ -96,44 +178,66 @@ class Counts:
 
     @property
     def all_labels(self) -> dict[str, Any]:
-        """Labelled items by the names of the fields, with those from elsewhere."""
+        """Labelled items by the names of the fields, with the external ones."""
         own = {name: getattr(self, name) for name in LABELS}
-        if self.elsewhere is None:
+        if self.external_labels is None:
             return own
-        return {name: own[name] + more for name, more in zip(LABELS, self.elsewhere, strict=True)}
+        pairs = zip(LABELS, self.external_labels, strict=True)
+        return {name: own[name] + more for name, more in pairs}
 
     @property
     def rate_labels(self) -> dict[str, Any]:
         """Those of which a share tells a rate of the judge: not the ones chosen by verdict."""
-        if self.calibration == "by_verdict" and self.elsewhere is not None:
-            return dict(zip(LABELS, self.elsewhere, strict=True))
-        return self.all_labels
+        if "error_rates" in self.design.identifies or self.external_labels is None:
+            return self.all_labels
+        return dict(zip(LABELS, self.external_labels, strict=True))
 
     @property
     def predictive(self) -> bool:
-        """Whether labels tell predictive values only: by verdict, and none from elsewhere."""
-        return self.calibration == "by_verdict" and self.elsewhere is None
+        """Whether labels tell predictive values only: by verdict, and no external ones."""
+        return "error_rates" not in self.design.identifies and self.external_labels is None
 
     @property
-    def sampled(self) -> bool:
+    def labels_tell_prevalence(self) -> bool:
         """Whether labels tell the prevalence and the judge's rates at once.
 
         To a model of the judge's rates, labels by verdict are as good as a random sample: both
         likelihoods are one function of prevalence and rates.
         """
-        return not self.predictive and self.calibration not in ("by_truth", "separate")
+        return self.design.same_items and not self.predictive
+
+    def identifies(self, what: Identified) -> bool:
+        """Tell whether the labels estimate something without bias.
+
+        Parameters
+        ----------
+        what : {"prevalence", "error_rates", "predictive_values"}
+            See `LabelDesign`.
+
+        Returns
+        -------
+        bool
+            By the label design, or by external labels, which tell the judge's error rates.
+        """
+        external = what == "error_rates" and self.external_labels is not None
+        return external or what in self.design.identifies
+
+    @property
+    def has_quadrature(self) -> bool:
+        """Whether the posterior is known by quadrature: not of a design with its own likelihood."""
+        return self.propensity is None and self.design.likelihood is None
 
     @property
     def shares(self) -> Any:
         """Share of each stratum among the items that the estimate is about."""
         items = np.asarray(self.test_n)
-        if self.calibration not in ("by_truth", "separate"):
+        if self.design.same_items:
             items = items + self.labelled_n
         return items / items.sum()
 
     @property
     def labelled_n(self) -> Any:
-        """Items with a human label, but for those from elsewhere."""
+        """Items with a human label, without the external ones."""
         return self.correct_n + self.incorrect_n
 
     @property
@@ -184,9 +288,9 @@ class Counts:
     def _reduced(self, pick: Callable[[np.ndarray], Any]) -> Self:
         values: dict[str, Any] = {f: int(pick(getattr(self, f))) for f in (*FIELDS, "unparsed")}
         # within a stratum of one propensity, labels are a random sample
-        design = "random" if self.calibration == "known_propensity" else self.calibration
-        elsewhere = None if self.elsewhere is None else pick(self.elsewhere)
-        return type(self)(**values, calibration=design, elsewhere=elsewhere)
+        design = "random" if self.propensity is not None else self.calibration
+        external_labels = None if self.external_labels is None else pick(self.external_labels)
+        return type(self)(**values, calibration=design, external_labels=external_labels)
 
     @classmethod
     def from_counts(cls, table: Any, *, calibration: str, system: str | None = None) -> Self:
@@ -197,7 +301,7 @@ class Counts:
         table : pandas.DataFrame
             Columns named as the six counts.
         calibration : str
-            How the labelled items were chosen: one of `CALIBRATIONS`.
+            How the labelled items were chosen: the name of one of `DESIGNS`.
         system : str, optional
             Column of names; the index by default.
 
@@ -231,7 +335,7 @@ class Counts:
         stratum: str | None = None,
         propensity: str | None = None,
         item: str | None = None,
-        elsewhere: Any = None,
+        external_labels: Any = None,
         pass_value: Any = None,
         fail_value: Any = None,
         missing_value: Any = None,
@@ -244,7 +348,7 @@ class Counts:
         table : dataframe
             One row an item; pandas, polars, Arrow, DuckDB or Spark, counted where they live.
         calibration : str
-            How the labelled rows were chosen: one of `CALIBRATIONS`.
+            How the labelled rows were chosen: the name of one of `DESIGNS`.
         verdict : str or sequence of str
             Column with the judge's verdict; or one column a judge, of several judges of the same
             items.
@@ -259,7 +363,7 @@ class Counts:
             ``"random"``, and where all passes have one and all fails another, ``"by_verdict"``.
         item : str, optional
             Column that identifies a row within its system; repeated ones are an error.
-        elsewhere : dataframe, optional
+        external_labels : dataframe, optional
             More labelled rows with the same columns, chosen by truth or from another data set or
             run: they tell the judge's rates and nothing else.
         pass_value, fail_value, missing_value : scalar or list, optional
@@ -293,7 +397,7 @@ class Counts:
             verdict=verdict,
             truth=truth,
             groups={"by": by, "stratum": stratum, "propensity": propensity},
-            elsewhere=elsewhere,
+            external_labels=external_labels,
             item=item,
             meanings=(pass_value, fail_value, missing_value),
             unparsed=unparsed,

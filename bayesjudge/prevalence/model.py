@@ -1,167 +1,450 @@
-"""The Bayesian model of each calibration design, sampled with NUTS."""
+"""Models of the prevalence, as values that own their priors; `build_model` and `fit`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+import numpy as np
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.model import BayesianModel
 from bayesjudge.core.priors import BetaPrior
-from bayesjudge.prevalence.cautions import cautions_of
-from bayesjudge.prevalence.classes import ClassCounts
+from bayesjudge.prevalence._boundary import depths_in_draws, depths_of, near_an_end
+from bayesjudge.prevalence._quadrature import NotIntegrated, posterior_of
+from bayesjudge.prevalence.cautions import OVERALL, cautions_of, judged
 from bayesjudge.prevalence.data import Counts
-from bayesjudge.prevalence.declared import (
-    POOLINGS,
-    REFUSED,
-    Pooling,
-    assumed,
-    check_pooling,
-    chosen_pooling,
-    quantities_of,
-)
+from bayesjudge.prevalence.labelling import SAME_JUDGE, STRATUM_SHARES
 
 if TYPE_CHECKING:
     import pymc as pm
 
 SOURCE = "Lee et al. (2025), Sections 3-5, with Beta priors"
+#: With these, the data contradict the declared design.
+REFUSED = ("label-shift", "pass-rate-out-of-range")
+Prior = BetaPrior | Mapping[str, BetaPrior]
+
+
+def _one_each() -> Any:
+    return field(default=BetaPrior(), metadata={"by": "system"})
 
 
 @dataclass(frozen=True)
-class Priors:
-    """One prior for each unknown.
+class _PrevalenceModel(BayesianModel):
+    """What the models have in common."""
+
+    def _suits(self, counts: Counts, require: Any) -> None:
+        """Note why the model cannot be had from these counts."""
+        self._suits_priors(counts, require)
+
+    def _suits_priors(self, counts: Counts, require: Any) -> None:
+        for name, prior in vars(self).items():
+            if not isinstance(prior, Mapping):
+                continue
+            systems = counts.systems or ()
+            require(counts.systems is not None, f"{name}: one prior each needs several systems")
+            missing = [s for s in systems if s not in prior]
+            require(not missing, f"{name} has no prior for {missing}")
+            strange = [s for s in prior if s not in systems]
+            require(not strange, f"{name} has priors for {strange}; there are {list(systems)}")
+
+    def _require_labels(self, counts: Counts, require: Any) -> None:
+        require(
+            not counts.unlabelled_systems,
+            f"no item of {list(counts.unlabelled_systems)} has a human label, so the judge's "
+            "errors there are unknown; label some, or borrow from the other systems with "
+            "PooledErrorRates()",
+        )
+
+    def of_system(self, name: str) -> Self:
+        """Take the priors of one system.
+
+        Parameters
+        ----------
+        name : str
+            Of the system.
+
+        Returns
+        -------
+        BayesianModel
+            The same model with plain priors.
+        """
+        own = {f: prior[name] for f, prior in vars(self).items() if isinstance(prior, Mapping)}
+        return replace(self, **own) if own else self
+
+    def _quantities(self, counts: Counts) -> tuple[str, ...]:
+        first = (OVERALL,) if counts.dim == "stratum" else ()
+        return (*first, "prevalence", *self._rates, *self._spreads(counts))
+
+    _rates: ClassVar[tuple[str, str]] = ("sensitivity", "specificity")
+    _method: ClassVar[str] = "Bayesian (NUTS)"
+
+    def _spreads(self, counts: Counts) -> tuple[str, ...]:
+        return ()
+
+    def _assumes(self, counts: Counts) -> tuple[Assumption, ...]:
+        return ()
+
+    @property
+    def _pools(self) -> bool:
+        return False
+
+    def _extended_to(
+        self, fit: Fit, ci_prob: float
+    ) -> dict[str, tuple[np.ndarray, np.ndarray]] | None:
+        """Ends where the likelihood is not far below its maximum; strata's likelihoods multiply.
+
+        It is integrated over the judge's rates by quadrature; if rates are pooled it is read off
+        the draws.
+        """
+        from bayesjudge.core.intervals import z_score
+
+        counts, drop = fit.data, z_score(ci_prob) ** 2 / 2
+        draws = np.atleast_2d(fit.draws("prevalence").T)
+        depths = np.array(
+            [
+                self._depths(counts, name, drawn)
+                for name, drawn in zip(counts.systems or (None,), draws, strict=True)
+            ]
+        ).T
+        found = {"prevalence": tuple(depths > -drop)}
+        if counts.dim == "stratum":
+            found[OVERALL] = tuple(np.atleast_1d(d) > -drop for d in depths.sum(axis=1))
+        return found
+
+    def _depths(self, counts: Counts, name: str | None, draws: np.ndarray) -> tuple[float, float]:
+        if not near_an_end(draws):
+            return -np.inf, -np.inf
+        one = self if name is None else self.of_system(name)
+        prior = getattr(one, "prevalence", None)
+        own_likelihood = counts.design.likelihood is not None
+        if prior is not None and (self._pools or own_likelihood):
+            return depths_in_draws(draws, prior)
+        if own_likelihood:
+            return -np.inf, -np.inf
+        one, own = (self, counts) if name is None else (self.of_system(name), counts.system(name))
+        try:
+            return depths_of(own, one, posterior_of(own, one))
+        except NotIntegrated:
+            return -np.inf, -np.inf
+
+    def _about_items(self, fit: Fit, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """Share of good items among these: the truths of unlabelled ones are one binomial more."""
+        counts, posterior = fit.data, fit.idata["posterior"]
+        theta, *rates = (
+            posterior[q].transpose("chain", "draw", ...).to_numpy()
+            for q in ("prevalence", *self._rates)
+        )
+        if rates[0].ndim < theta.ndim:
+            rates = [rate[..., None] for rate in rates]
+        if self._rates[0] == "ppv":
+            good_pass, good_fail = rates[0], 1 - rates[1]
+        else:
+            passes = theta * rates[0] + (1 - theta) * (1 - rates[1])
+            good_pass = theta * rates[0] / passes
+            good_fail = theta * (1 - rates[0]) / (1 - passes)
+        k, n = np.asarray(counts.test_pass), np.asarray(counts.test_n)
+        good_pass, good_fail = (np.clip(np.nan_to_num(p), 0, 1) for p in (good_pass, good_fail))
+        good = rng.binomial(k, good_pass) + rng.binomial(n - k, good_fail)
+        if counts.design.same_items:
+            good, n = good + counts.correct_n, n + counts.labelled_n
+        found = {"prevalence": good / n}
+        if counts.dim == "stratum":
+            found[OVERALL] = good.sum(axis=-1) / n.sum()
+        return found
+
+
+@dataclass(frozen=True)
+class ErrorRates(_PrevalenceModel):
+    r"""The judge's errors, seen from the truth: the model of most label designs.
+
+    With prevalence :math:`\theta`, sensitivity :math:`q_1` and specificity :math:`q_0`, the judge
+    passes :math:`k` of :math:`n` unlabelled items, :math:`a_1` of :math:`m_1` good and fails
+    :math:`a_0` of :math:`m_0` bad labelled ones:
+
+    .. math:: k \sim Bin(n, \theta q_1 + (1 - \theta)(1 - q_0)), \quad
+              a_1 \sim Bin(m_1, q_1), \quad a_0 \sim Bin(m_0, q_0),
+
+    and, if the labelled items are a sample of the same items,
+    :math:`m_1 \sim Bin(m_1 + m_0, \theta)`.
 
     Parameters
     ----------
-    prevalence, sensitivity, specificity : BetaPrior
-        Used unless labels were chosen by verdict.
-    pass_rate, ppv, npv : BetaPrior
-        Used where labels were chosen by verdict: the judge's pass rate, and the positive and
-        negative predictive value.
+    prevalence, sensitivity, specificity : BetaPrior or mapping of str to BetaPrior
+        Priors; flat by default. One for all systems, or one for each by its name.
     better_than_chance : bool, default True
-        Restrict to sensitivity + specificity > 1, which is ppv + npv > 1. Where it is false, the
-        posterior may hold the mirrored judge too, whose fails mean good; and with more than a
-        million test items the sampler may not converge (the gate says so). With partial pooling
-        it is the typical system's rates that are restricted.
-    spread : float, default 1
-        Used by partial pooling: scale of the half-normal prior of the standard deviations of
-        sensitivity and of specificity between systems, in logits.
+        Restrict to sensitivity + specificity > 1. If it is false, the posterior may hold the
+        mirrored judge too, whose fails mean good; and with more than a million test items the
+        sampler may not converge (the gate says so).
+    pooling : {"separate", "full"}
+        Whether each system has rates of its own, or one judge treats all systems alike.
 
     Raises
     ------
     InputError
-        Where `spread` is not positive.
+        If a prior is of another type, or `pooling` is unknown.
 
     Examples
     --------
-    >>> print(Priors(sensitivity=BetaPrior.worth(rate=0.9, n=20)).sensitivity)
+    >>> print(ErrorRates(sensitivity=BetaPrior.worth(rate=0.9, n=20)).sensitivity)
     Beta(19, 3)
     """
 
-    prevalence: BetaPrior = BetaPrior()
-    sensitivity: BetaPrior = BetaPrior()
-    specificity: BetaPrior = BetaPrior()
-    pass_rate: BetaPrior = BetaPrior()
-    ppv: BetaPrior = BetaPrior()
-    npv: BetaPrior = BetaPrior()
+    prevalence: BetaPrior | Mapping[str, BetaPrior] = _one_each()
+    sensitivity: BetaPrior | Mapping[str, BetaPrior] = _one_each()
+    specificity: BetaPrior | Mapping[str, BetaPrior] = _one_each()
     better_than_chance: bool = True
-    spread: float = 1.0
+    pooling: Literal["separate", "full"] = "separate"
 
     def __post_init__(self) -> None:
-        with checking("Priors") as require:
-            require(0 < self.spread < float("inf"), f"spread must be positive, got {self.spread}")
+        super().__post_init__()
+        with checking("ErrorRates") as require:
+            require(
+                self.pooling in ("separate", "full"),
+                f"pooling={self.pooling!r}: separate or full; for partial pooling use "
+                "PooledErrorRates()",
+            )
 
     @classmethod
-    def jeffreys(cls) -> Priors:
+    def jeffreys(cls) -> ErrorRates:
         """Take Jeffreys' prior everywhere.
 
         Returns
         -------
-        Priors
+        ErrorRates
             ``Beta(0.5, 0.5)`` for each unknown.
         """
-        one = BetaPrior.jeffreys()
-        return cls(one, one, one, one, one, one)
+        prior = BetaPrior.jeffreys()
+        return cls(prior, prior, prior)
 
-    def __str__(self) -> str:
-        names = [f.name for f in fields(self) if f.name not in ("better_than_chance", "spread")]
-        each = [str(getattr(self, name)) for name in names]
-        same = len(set(each)) == 1
-        pairs = zip(names, each, strict=True)
-        words = each[0] if same else ", ".join(f"{name} {prior}" for name, prior in pairs)
-        return words + (", judge better than chance" if self.better_than_chance else "")
+    @property
+    def _method(self) -> str:  # type: ignore[override]
+        return "Bayesian (NUTS)" + (", rates fully pooled" if self._pools else "")
+
+    @property
+    def _pools(self) -> bool:
+        return self.pooling == "full"
+
+    def _suits(self, counts: Counts, require: Any) -> None:
+        super()._suits(counts, require)
+        _require_rates(counts, require)
+        self._require_labels(counts, require)
+        if not self._pools:
+            return
+        _require_several(counts, require, "pooling='full'")
+        for name in ("sensitivity", "specificity"):
+            one = isinstance(getattr(self, name), BetaPrior)
+            require(one, f"{name}: systems share it (pooling='full'), so give one prior")
+
+    def _assumes(self, counts: Counts) -> tuple[Assumption, ...]:
+        text = f"the judge has the same rates in every {counts.dim}"
+        return (Assumption("same-rates", text),) if self._pools else ()
+
+    def _build(self, data: Counts) -> pm.Model:
+        from bayesjudge.prevalence import _pymc
+
+        return _built(data, self, _pymc.shared_rates if self._pools else _pymc.separate_rates)
 
 
-def build_model(
-    counts: Counts, priors: Priors = Priors(), *, pooling: Pooling | None = None
-) -> pm.Model:
-    """Build the model of the declared design, without sampling it.
+@dataclass(frozen=True)
+class PooledErrorRates(_PrevalenceModel):
+    r"""`ErrorRates` with partial pooling: systems are members of a population of behaviours.
+
+    The judge's rates in system :math:`s` are
+
+    .. math:: \operatorname{logit} q_s = \operatorname{logit} q + \sigma z_s,
+              \quad z_s \sim N(0, 1), \quad \sigma \sim N^+(0, \tau),
+
+    so that a system without labels borrows from the others. Strata of one system's items pool
+    their prevalences in the same way.
+
+    Parameters
+    ----------
+    prevalence : BetaPrior or mapping of str to BetaPrior
+        Of each system; of strata, the typical one's.
+    sensitivity, specificity : BetaPrior
+        Of the typical system; flat by default.
+    better_than_chance : bool, default True
+        Restrict the typical system to sensitivity + specificity > 1.
+    spread : float, default 1
+        :math:`\tau`, the scale of the half-normal prior of the standard deviations between
+        systems, in logits.
+
+    Raises
+    ------
+    InputError
+        If a prior is of another type, or `spread` is not positive.
+
+    Examples
+    --------
+    >>> print(PooledErrorRates(spread=0.5).spread)
+    0.5
+    """
+
+    prevalence: BetaPrior | Mapping[str, BetaPrior] = _one_each()
+    sensitivity: BetaPrior = BetaPrior()
+    specificity: BetaPrior = BetaPrior()
+    better_than_chance: bool = True
+    spread: float = 1.0
+
+    #: What a system without labels borrows has long tails.
+    sampling: ClassVar[Mapping[str, Any]] = {"draws": 2000, "target_accept": 0.98}
+    _method: ClassVar[str] = "Bayesian (NUTS), rates partially pooled"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        with checking("PooledErrorRates") as require:
+            require(0 < self.spread < float("inf"), f"spread must be positive, got {self.spread}")
+
+    @property
+    def _pools(self) -> bool:
+        return True
+
+    def _suits(self, counts: Counts, require: Any) -> None:
+        super()._suits(counts, require)
+        _require_rates(counts, require)
+        _require_several(counts, require, "partial pooling")
+        several = isinstance(self.prevalence, Mapping) and counts.dim == "stratum"
+        require(not several, "prevalence: strata pool it, so give one prior")
+
+    def _spreads(self, counts: Counts) -> tuple[str, ...]:
+        pooled = (*(("prevalence",) if counts.dim == "stratum" else ()), *self._rates)
+        return tuple(f"{name}_spread" for name in pooled)
+
+    def _assumes(self, counts: Counts) -> tuple[Assumption, ...]:
+        text = f"the judge's rates in one {counts.dim} are exchangeable with those in the others"
+        return (Assumption("exchangeable-rates", text),)
+
+    def _build(self, data: Counts) -> pm.Model:
+        from bayesjudge.prevalence import _pymc
+
+        return _built(data, self, _pymc.pooled_rates)
+
+
+@dataclass(frozen=True)
+class PredictiveValues(_PrevalenceModel):
+    r"""The truth, seen from the judge's verdicts: the model of labels chosen by verdict.
+
+    With pass rate :math:`p`, and positive and negative predictive values,
+
+    .. math:: \theta = p \, PPV + (1 - p)(1 - NPV),
+
+    the passes among all items, the good items among labelled passes and the bad items among
+    labelled fails are binomial.
+
+    Parameters
+    ----------
+    pass_rate, ppv, npv : BetaPrior or mapping of str to BetaPrior
+        Priors; flat by default. One for all systems, or one for each by its name.
+    better_than_chance : bool, default True
+        Restrict to ppv + npv > 1.
+
+    Raises
+    ------
+    InputError
+        If a prior is of another type.
+
+    Examples
+    --------
+    >>> print(PredictiveValues(ppv=BetaPrior(2, 1)).ppv)
+    Beta(2, 1)
+    """
+
+    pass_rate: BetaPrior | Mapping[str, BetaPrior] = _one_each()
+    ppv: BetaPrior | Mapping[str, BetaPrior] = _one_each()
+    npv: BetaPrior | Mapping[str, BetaPrior] = _one_each()
+    better_than_chance: bool = True
+
+    _rates: ClassVar[tuple[str, str]] = ("ppv", "npv")
+
+    @classmethod
+    def jeffreys(cls) -> PredictiveValues:
+        """Take Jeffreys' prior everywhere.
+
+        Returns
+        -------
+        PredictiveValues
+            ``Beta(0.5, 0.5)`` for each unknown.
+        """
+        prior = BetaPrior.jeffreys()
+        return cls(prior, prior, prior)
+
+    def _suits(self, counts: Counts, require: Any) -> None:
+        super()._suits(counts, require)
+        self._require_labels(counts, require)
+        require(
+            counts.predictive,
+            f"PredictiveValues needs labels chosen by verdict, without external ones; "
+            f"calibration={counts.design.name!r} takes ErrorRates()",
+        )
+
+    def _build(self, data: Counts) -> pm.Model:
+        from bayesjudge.prevalence import _pymc
+
+        return _built(data, self, _pymc.predictive_values)
+
+
+PrevalenceModel = ErrorRates | PooledErrorRates | PredictiveValues
+
+
+def default_model(counts: Counts) -> PrevalenceModel:
+    """The model of the label design; strata are partially pooled.
+
+    Many thin strata with flat priors of their own would pull the overall prevalence to one half.
+    """
+    if counts.predictive:
+        return PredictiveValues()
+    return PooledErrorRates() if counts.dim == "stratum" else ErrorRates()
+
+
+def build_model(counts: Counts, model: PrevalenceModel | None = None) -> pm.Model:
+    """Build a model without sampling it.
 
     Parameters
     ----------
     counts : Counts
         Verdicts and labels. With several systems, each has its own unknowns.
-    priors : Priors, default ``Priors()``
-        One for each unknown.
-    pooling : {"separate", "partial", "full"}, optional
-        How far several systems share the judge's sensitivity and specificity: not at all; as
-        members of a population of judge behaviours, normal on the logit scale, from which a system
-        without labels borrows; or entirely, one judge who treats all systems alike. By default
-        systems are separate, and strata partially pooled (labels by verdict: separate), their
-        prevalences too: many thin strata with flat priors would pull the overall prevalence to
-        one half.
+    model : ErrorRates or PooledErrorRates or PredictiveValues, optional
+        Priors and options. By default what suits the label design: `PredictiveValues` for labels
+        by verdict, `ErrorRates` for all others; strata are partially pooled.
 
     Returns
     -------
     pymc.Model
-        Unknowns ``prevalence``, ``sensitivity``, ``specificity`` (sampled through the pass rate
-        where the judge is better than chance), or ``pass_rate``, ``ppv``, ``npv`` with
-        ``prevalence`` derived where labels were chosen by verdict; dims ``system``, ``stratum`` or
-        ``judge`` where there are such. Strata have an ``overall_prevalence``, weighed by their
-        shares of the items. Partial pooling adds ``typical_sensitivity``, ``sensitivity_spread``
-        (a standard deviation, in logits) and the same of the specificity. Counts and priors are
-        `pymc.Data`, so that one compiled model serves any counts and any priors of a design.
+        Unknowns ``prevalence``, ``sensitivity``, ``specificity`` (sampled through the pass rate if
+        the judge is better than chance), or ``pass_rate``, ``ppv``, ``npv`` with ``prevalence``
+        derived; dims ``system``, ``stratum`` or ``judge`` if there are such. Strata have an
+        ``overall_prevalence``, weighed by their shares of the items. Partial pooling adds
+        ``typical_sensitivity``, ``sensitivity_spread`` (a standard deviation, in logits) and the
+        same of the specificity. Counts and priors are `pymc.Data`, so that one compiled model
+        serves any counts and any priors of a design.
 
     Raises
     ------
     InputError
-        Where `pooling` does not suit the counts, or a system without labels is not pooled.
+        If the model does not suit the counts, or a system without labels is not pooled.
     """
-    import pymc as pm
-
-    if isinstance(counts, ClassCounts):  # a fit of classes builds its model again by this name
-        from bayesjudge.prevalence.model_classes import class_model
-
-        return class_model(counts, **vars(priors))
-    from bayesjudge.prevalence.model_designs import (
-        error_rates,
-        post_stratified,
-        predictive_values,
-    )
-    from bayesjudge.prevalence.model_systems import pooled_rates
-
-    pooling = chosen_pooling(counts, pooling)
-    check_pooling(counts, pooling)
-    coords = {} if counts.systems is None else {counts.dim: counts.systems}
-    with pm.Model(coords=coords) as model:
-        if pooling != "separate":
-            pooled_rates(counts, priors, pooling)
-        elif counts.predictive:
-            predictive_values(counts, priors)
-        else:
-            error_rates(counts, priors)
-        if counts.dim == "stratum":
-            post_stratified(counts, model["prevalence"])
-    return model
+    model = model or default_model(counts)
+    with checking("prevalence.build_model") as require:
+        model._suits(counts, require)
+    return model._build(counts)
 
 
 def fit(
     counts: Counts,
-    priors: Priors = Priors(),
+    model: PrevalenceModel | None = None,
     *,
-    pooling: Pooling | None = None,
-    random_seed: Any = None,
-    **sampling: Any,
+    draws: int | None = None,
+    tune: int | None = None,
+    chains: int | None = None,
+    cores: int | None = None,
+    target_accept: float | None = None,
+    random_seed: int | np.random.Generator | None = None,
+    strict: bool = False,
+    progress: bool | None = None,
 ) -> Fit:
     """Sample the posterior.
 
@@ -169,16 +452,22 @@ def fit(
     ----------
     counts : Counts
         Verdicts and labels.
-    priors : Priors, default ``Priors()``
-        One for each unknown.
-    pooling : {"separate", "partial", "full"}, optional
-        How far several systems share the judge's rates; see `build_model`.
+    model : ErrorRates or PooledErrorRates or PredictiveValues, optional
+        Priors and options; see `build_model`.
+    draws, tune, chains : int, optional
+        Draws kept and discarded in each chain: 1000 (partial pooling: 2000), 1000 and 4 by default.
+    cores : int, optional
+        Chains that run at once; all cores by default.
+    target_accept : float, optional
+        0.9 (partial pooling: 0.98) by default; higher is slower and follows a difficult posterior
+        better.
     random_seed : int or numpy.random.Generator, optional
         Same seed, same draws.
-    **sampling
-        Settings of `bayesjudge.core.sampling.sample`. Partial pooling takes 2000 draws a chain and
-        a target acceptance of 0.98, unless told otherwise: what a system without labels borrows
-        has long tails.
+    strict : bool, default False
+        Raise if the sampler did not converge or the data contradict the declared design
+        (``label-shift``, ``pass-rate-out-of-range``), rather than warn.
+    progress : bool, optional
+        Show progress; by default on a terminal.
 
     Returns
     -------
@@ -189,33 +478,64 @@ def fit(
     Raises
     ------
     InputError
-        Where `pooling` does not suit the counts, or a system without labels is not pooled; with
-        ``strict=True`` also where the data speak against the declared design (``label-shift``,
-        ``pass-rate-out-of-range``).
+        If the model does not suit the counts, a system without labels is not pooled, or, with
+        ``strict=True``, the data contradict the declared design.
     """
     from bayesjudge.core.sampling import sample
 
-    pooling = chosen_pooling(counts, pooling)
-    assumptions, raised = assumed(counts, priors, pooling)
-    cautions = tuple(dict.fromkeys((*cautions_of(counts), *raised)))
-    if sampling.get("strict"):
+    model = model or default_model(counts)
+    assumptions, raised = judged(counts, (*model._assumes(counts), *granted(counts)))
+    cautions: tuple[Caution, ...] = tuple(dict.fromkeys((*cautions_of(counts), *raised)))
+    if strict:
         with checking("prevalence.fit") as require:
             for caution in cautions:
                 require(caution.name not in REFUSED, f"{caution.name}: {caution.text}")
-    if pooling == "partial":
-        sampling = {"draws": 2000, "target_accept": 0.98, **sampling}
+    settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
+    settings |= {"target_accept": target_accept, "random_seed": random_seed}
     return sample(
-        build_model(counts, priors, pooling=pooling),
+        build_model(counts, model),
         data=counts,
-        priors=priors,
-        quantities=quantities_of(counts, pooling),
-        room="prevalence",
-        method=f"Bayesian (NUTS){POOLINGS[pooling][0]}",
+        spec=model,
+        quantities=model._quantities(counts),
+        method=model._method,
         source=SOURCE,
-        options={"pooling": pooling},
         assumptions=assumptions,
         cautions=cautions,
         interval="eti_bounded",
-        random_seed=random_seed,
-        **sampling,
+        strict=strict,
+        progress=progress,
+        **settings,
     )
+
+
+def granted(counts: Counts) -> tuple[Assumption, ...]:
+    """What the declared design, and external labels, assume."""
+    more = () if counts.external_labels is None else (SAME_JUDGE,)
+    strata = (STRATUM_SHARES,) if counts.dim == "stratum" and counts.propensity is None else ()
+    return tuple(dict.fromkeys((counts.design.assumption, *more, *strata)))
+
+
+def _built(counts: Counts, spec: PrevalenceModel, graph: Any) -> pm.Model:
+    import pymc as pm
+
+    from bayesjudge.prevalence._pymc import post_stratified
+
+    coords = {} if counts.systems is None else {counts.dim: counts.systems}
+    with pm.Model(coords=coords) as model:
+        graph(counts, spec)
+        if counts.dim == "stratum":
+            post_stratified(counts, model["prevalence"])
+    return model
+
+
+def _require_rates(counts: Counts, require: Any) -> None:
+    require(
+        not counts.predictive,
+        "labels by verdict tell predictive values, which depend on each system's prevalence and do "
+        "not carry over; use PredictiveValues()",
+    )
+
+
+def _require_several(counts: Counts, require: Any, what: str) -> None:
+    several = counts.systems is not None and counts.dim != "judge"
+    require(several, f"{what} needs several systems or strata, under one judge")

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.plots import new_axes
-from bayesjudge.prevalence.described import pass_rate
+from bayesjudge.prevalence.closed_form import pass_rate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,7 @@ def plot_correction(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) 
     names = list(counts.systems or [""])
     ax = ax or new_axes(6.5, 0.45 * len(names) + 1.4)
     raw = np.atleast_1d(pass_rate(counts))
-    table = fit.estimate(ci_prob=ci_prob).only("prevalence").table
+    table = vars(fit.estimate(ci_prob=ci_prob).quantities["prevalence"])
     rows = np.arange(len(names))
     ax.hlines(rows, table["low"], table["high"], color="C0", lw=3, alpha=0.6)
     ax.plot(table["value"], rows, "o", color="C0", label=f"prevalence, {ci_prob:.0%} interval")
@@ -242,9 +242,8 @@ def plot_strata(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> A
     matplotlib.axes.Axes
         One interval a stratum, with its share of the items on the right.
     """
-    table = fit.estimate(ci_prob=ci_prob).table
-    overall, strata = table.loc["overall_prevalence"], fit.data.systems
-    each = table.loc[[f"prevalence[{name}]" for name in strata]]
+    found, strata = fit.estimate(ci_prob=ci_prob), fit.data.systems
+    overall, each = found["overall_prevalence"]._asdict(), vars(found.quantities["prevalence"])
     ax = ax or new_axes(6.5, 0.4 * len(strata) + 1.6)
     rows, last = np.arange(len(strata)), len(strata) + 0.3
     ax.hlines(rows, each["low"], each["high"], color="C0", lw=3, alpha=0.6)

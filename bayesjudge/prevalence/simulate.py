@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from bayesjudge.core.errors import checking
-from bayesjudge.prevalence.reading import require_calibration
+from bayesjudge.prevalence.labelling import DESIGNS, design_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def simulate(
@@ -58,10 +60,12 @@ def simulate(
     >>> simulate(items=3, labelled=2, random_seed=1)["truth"].isna().sum()
     np.int64(3)
     """
+    import pandas as pd
+
     names = [None] if systems is None else list(systems)
     rates = {"prevalence": prevalence, "sensitivity": sensitivity, "specificity": specificity}
+    design_of(calibration, tuple(DESIGNS))
     with checking("prevalence.simulate") as require:
-        require_calibration(calibration, require)
         require(items >= 1 and labelled >= 0, f"sizes: items={items}, labelled={labelled}")
         for name, value in rates.items():
             require(np.all((np.asarray(value) >= 0) & (np.asarray(value) <= 1)), f"{name}={value}")
@@ -83,6 +87,8 @@ def _one(
     calibration: str,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
+    import pandas as pd
+
     prevalence, sensitivity, specificity = rates
 
     def judge(truth: np.ndarray) -> np.ndarray:

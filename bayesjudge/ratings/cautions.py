@@ -1,33 +1,65 @@
-"""What the ratings say against an estimate: named, with the numbers, in words."""
+"""Assumptions of the estimators, and cautions that ratings raise."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from bayesjudge.core.estimate import Caution
-from bayesjudge.ratings.algebra import choice_matrix
+from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.ratings.data import PEOPLE, Ratings
-from bayesjudge.ratings.identify import identification
+from bayesjudge.ratings.response_sets import choice_matrix, identification
 
 #: Standard errors by which a judge must run against people before its polarity is doubted.
 POLARITY_Z = 3.0
 
+RANDOM_ITEMS = Assumption("random-items", "items are a random sample of the population of items")
+RANDOM_SET_ITEMS = Assumption(
+    "random-set-items", "items with response sets are a random sample of the items"
+)
+SAME_QUESTION = Assumption(
+    "same-question", "people and judges answered the same question, with the same options"
+)
+OWN_SET = Assumption(
+    "choice-from-own-set",
+    "raters choose from their own response set, in the same way for every item",
+)
+DIRICHLET_ITEMS = Assumption(
+    "dirichlet-items",
+    "a source's shares of response sets vary over items as a Dirichlet, independently by source",
+)
+NO_ERRORS = Assumption("no-rater-errors", "people give the response set that they hold")
+NO_JUDGE_ERRORS = Assumption("no-judge-errors", "judges give the response set that they hold")
+COUNTED_ENDORSEMENTS = Assumption(
+    "choices-are-endorsements",
+    "on items without response sets, raters accept only the option that they chose",
+)
+TRACKING = Assumption(
+    "tracking-form",
+    "a judge's shares of an item mix people's with its own, which lean towards people's",
+)
+#: Cautions, and the assumption that each contradicts.
+CONTRADICTS = {
+    "polarity": SAME_QUESTION,
+    "stray-choices": OWN_SET,
+    "choices-stand-in": COUNTED_ENDORSEMENTS,
+}
 
-def cautions_of(ratings: Ratings) -> tuple[Caution, ...]:
-    """List what a reader should know before believing an estimate from these ratings.
 
-    Parameters
-    ----------
-    ratings : Ratings
-        Of people and judges.
+def _contradicted(
+    assumptions: Sequence[Assumption], cautions: Sequence[Caution]
+) -> tuple[Assumption, ...]:
+    """Write into each assumption which of the cautions contradict it."""
+    raised = dict.fromkeys(c.name for c in cautions)
+    against = {name: CONTRADICTS[name].id for name in raised if name in CONTRADICTS}
+    return tuple(
+        a._replace(contradicted_by=tuple(name for name, id_ in against.items() if id_ == a.id))
+        for a in assumptions
+    )
 
-    Returns
-    -------
-    tuple of Caution
-        Among ``polarity``, ``not-identified``, ``stray-choices`` and ``unrated-items``.
-    """
+
+def _cautions_of(ratings: Ratings) -> tuple[Caution, ...]:
+    """Cautions ``polarity``, ``not-identified``, ``stray-choices`` and ``unrated-items``."""
     return (
         *_polarity(ratings),
         *_unidentified(ratings),
@@ -58,16 +90,16 @@ def _polarity(ratings: Ratings) -> Iterator[Caution]:
 def _unidentified(ratings: Ratings) -> Iterator[Caution]:
     if ratings.fully_specified:
         return
-    found = identification(ratings.sets or (), choice_matrix(ratings.members))
-    for i, name in enumerate(ratings.sources or ()):
+    found = identification(ratings.sets, choice_matrix(ratings.members))
+    for i, name in enumerate(ratings.sources):
         if ratings.endorsed[i].sum() == 0:
             shown = "; ".join(found.confused[:3])
             yield Caution(
                 "not-identified",
                 f"{name!r} gave forced choices only (rank {found.rank} for {found.sets} response "
-                f"sets): {shown}. Endorsements, and prevalences at a cutoff, rest on the prior and "
-                "more choices will not help; ask some raters for all options that they would "
-                "accept, or see how results move (shift_sweep, prior_check)",
+                f"sets): {shown}. Endorsements, and prevalences at a cutoff, rest on the prior, "
+                "and more choices will not help: ask some raters for all options that they would "
+                "accept, or see how results move (shift_sensitivity, prior_sensitivity)",
             )
 
 
@@ -76,14 +108,14 @@ def _stray(ratings: Ratings) -> Iterator[Caution]:
         n = ratings.stray + int(ratings.paired.sum())
         yield Caution(
             "stray-choices",
-            f"{ratings.stray} of {n} raters chose an option that their own response set leaves "
-            "out; the model excludes that, so that these choices and sets were counted apart",
+            f"{ratings.stray} of {n} raters chose an option that is not in their own response set; "
+            "the model excludes that, and these choices and sets are counted apart",
         )
 
 
 def _unrated(ratings: Ratings) -> Iterator[Caution]:
     rated = (ratings.chosen.sum(axis=2) + ratings.endorsed.sum(axis=2)) > 0
-    for name, missing in zip(ratings.sources or (), (~rated).sum(axis=1), strict=True):
+    for name, missing in zip(ratings.sources, (~rated).sum(axis=1), strict=True):
         if missing:
             yield Caution(
                 "unrated-items",

@@ -1,4 +1,4 @@
-"""Frequentist answers: endorsement rates, and agreement with intervals from resampled items."""
+"""Closed forms: endorsement rates, and agreement with intervals from a bootstrap over items."""
 
 from __future__ import annotations
 
@@ -9,23 +9,25 @@ import numpy as np
 from scipy.special import stdtrit
 
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.estimate import Caution, Estimate
-from bayesjudge.ratings.aggregation import Profile
-from bayesjudge.ratings.agreement import SOURCE
-from bayesjudge.ratings.cautions import cautions_of
+from bayesjudge.core.estimate import Caution, Estimate, Quantity
+from bayesjudge.ratings.cautions import (
+    COUNTED_ENDORSEMENTS,
+    RANDOM_ITEMS,
+    RANDOM_SET_ITEMS,
+    SAME_QUESTION,
+    _cautions_of,
+    _contradicted,
+)
 from bayesjudge.ratings.data import PEOPLE, Ratings
-from bayesjudge.ratings.definitions import Definition, definitions
+from bayesjudge.ratings.metrics import SOURCE, Definition, definitions
 from bayesjudge.ratings.performance import Performance
-
-ITEMS = "items are a random sample of those that the answer is about"
-ASKED = "items with response sets are a random sample of the items"
 
 
 def endorsement_rates(ratings: Ratings, *, ci_prob: float = 0.95) -> Estimate:
-    """Share of raters who would accept each option, averaged over items.
+    """Estimate the share of raters who would accept each option, averaged over items.
 
-    Response sets answer it. Where a source gave forced choices only, they bound it: an option is
-    accepted at least as often as it is chosen, and at most as often as no choice excludes it.
+    Response sets identify it. Forced choices only bound it: an option is accepted at least as often
+    as it is chosen, and at most as often as no choice excludes it.
 
     Parameters
     ----------
@@ -37,37 +39,38 @@ def endorsement_rates(ratings: Ratings, *, ci_prob: float = 0.95) -> Estimate:
     Returns
     -------
     Estimate
-        ``endorsement[people, yes]`` by source and option: the mean over items with response sets
-        and its t interval; or ``nan`` with an interval for the bounds.
+        ``endorsement`` by source and option: the mean over items with response sets and its t
+        interval; or, of a source without response sets, ``nan`` and an interval for the bounds.
 
     Raises
     ------
     InputError
-        Where `ci_prob` is out of range.
+        If `ci_prob` is out of range.
 
     Examples
     --------
     >>> from bayesjudge.ratings import simulate
     >>> ratings = Ratings.from_frame(simulate(random_seed=1), positive="yes",
     ...                              judges=["gpt", "claude"], response_set="response_set")
-    >>> [round(x, 2) for x in endorsement_rates(ratings)["endorsement[people, yes]"]]
+    >>> [round(x, 2) for x in endorsement_rates(ratings)["endorsement", "people", "yes"]]
     [0.54, 0.45, 0.64]
     """
     check_ci_prob(ci_prob)
     rows = {}
-    for i, name in enumerate(ratings.sources or ()):
+    for i, name in enumerate(ratings.sources):
         found = _from_sets(ratings, i, ci_prob) if ratings.endorsed[i].any() else None
         found = found or _from_choices(ratings, i, ci_prob)
         for option, row in zip(ratings.options, found, strict=True):
-            rows[f"endorsement[{name}, {option}]"] = row
-    return Estimate.from_rows(
-        rows,
+            rows[name, option] = row
+    cautions = _cautions_of(ratings)
+    return Estimate(
+        {"endorsement": Quantity.of_rows(rows, ("source", "option"))},
         method="Mean endorsement",
         ci_prob=ci_prob,
         source=f"{SOURCE}, Section 4",
         interval="t, over items",
-        assumptions=(ITEMS, ASKED),
-        cautions=cautions_of(ratings),
+        assumptions=_contradicted((RANDOM_ITEMS, RANDOM_SET_ITEMS), cautions),
+        cautions=cautions,
     )
 
 
@@ -81,7 +84,7 @@ def _from_sets(ratings: Ratings, i: int, ci_prob: float) -> list[tuple[float, ..
 
 
 def _from_choices(ratings: Ratings, i: int, ci_prob: float) -> list[tuple[float, ...]]:
-    """Bounds: chosen at the least; at most what a choice of something else leaves possible."""
+    """Bounds: chosen at the least; at most what the choice of another option leaves possible."""
     counts = ratings.chosen[i] if ratings.chosen[i].any() else np.zeros_like(ratings.chosen[i])
     counts = counts[counts.sum(axis=1) > 0]
     if len(counts) < 2:
@@ -110,22 +113,22 @@ def agreement(
     ties: str = "share",
     random_seed: Any = 0,
 ) -> Performance:
-    """Compare every judge with people under many definitions, as the ratings were counted.
+    """Compare every judge with people under many definitions, from observed shares.
 
     Parameters
     ----------
     ratings : Ratings
         Of people and at least one judge.
     of : sequence of Definition, optional
-        What to evaluate; `definitions` by default.
+        Definitions to evaluate; `definitions` by default.
     replicates : int, default 1000
         Bootstrap samples of items. Pairs of ratings are never resampled: those of one item are not
         independent, and such intervals would be far too short.
     pseudo_count : float, default 0
-        Added to each option's choices in an item. At 0, one option that a judge never gave where
-        people did makes a divergence infinite.
+        Added to each option's choices of an item. At 0, an option that people gave and the judge
+        never did makes a divergence infinite.
     ties : {"share", "first"}
-        See `aggregate`.
+        See `bayesjudge.ratings.metrics.aggregate`.
     random_seed : int or numpy.random.Generator, default 0
         Same seed, same intervals.
 
@@ -137,7 +140,7 @@ def agreement(
     Raises
     ------
     InputError
-        Where there is no judge, fewer than two items that all sources rated, or a setting out of
+        If there is no judge, fewer than two items were rated by all sources, or a setting is out of
         range.
     """
     with checking("agreement") as require:
@@ -145,9 +148,7 @@ def agreement(
         require(replicates >= 1, f"replicates must be 1 or more, got {replicates}")
         require(pseudo_count >= 0, f"pseudo_count must be 0 or more, got {pseudo_count!r}")
     chosen = tuple(of or definitions())
-    profiles = {
-        name: ratings.profile(name, pseudo_count=pseudo_count) for name in ratings.sources or ()
-    }
+    profiles = {name: ratings.profile(name, pseudo_count=pseudo_count) for name in ratings.sources}
     common = ~np.any([np.isnan(p.endorsed[:, 0]) for p in profiles.values()], axis=0)
     with checking("agreement") as require:
         require(common.sum() >= 2, f"{common.sum()} items were rated by all sources; need two")
@@ -169,6 +170,10 @@ def agreement(
 
     size = max(1, int(2e6 / (n * len(ratings.options))))
     draws = [evaluate(index[start : start + size]) for start in range(0, replicates, size)]
+    cautions = (*_cautions_of(ratings), *_stand_ins(ratings))
+    assumed = [RANDOM_ITEMS, SAME_QUESTION]
+    if not ratings.fully_specified:
+        assumed.append(COUNTED_ENDORSEMENTS)
     return Performance(
         definitions=chosen,
         judges=ratings.judges,
@@ -177,8 +182,9 @@ def agreement(
         method="As counted",
         source=f"{SOURCE}, Table 1",
         interval="bootstrap over items",
-        assumptions=(ITEMS,),
-        cautions=(*cautions_of(ratings), *_stand_ins(ratings)),
+        assumptions=_contradicted(assumed, cautions),
+        cautions=cautions,
+        target="population",
     )
 
 
@@ -188,7 +194,7 @@ def _stand_ins(ratings: Ratings) -> tuple[Caution, ...]:
     held = (ratings.endorsed.sum(axis=2) > 0).sum(axis=1)
     lacking = [
         f"{name!r} ({n} of {ratings.chosen.shape[1]})"
-        for name, n in zip(ratings.sources or (), held, strict=True)
+        for name, n in zip(ratings.sources, held, strict=True)
         if n < ratings.chosen.shape[1]
     ]
     if not lacking:
@@ -196,29 +202,8 @@ def _stand_ins(ratings: Ratings) -> tuple[Caution, ...]:
     return (
         Caution(
             "choices-stand-in",
-            f"items with response sets: {', '.join(lacking)}; elsewhere an option that was not "
+            f"items with response sets: {', '.join(lacking)}; on the others an option that was not "
             "chosen counts as not endorsed, which underestimates endorsements (hrs, srs, and both "
             "downstream figures); the posterior does not do this",
         ),
     )
-
-
-def profile_under(chosen: np.ndarray, set_given_choice: np.ndarray, members: np.ndarray) -> Profile:
-    """Endorsements that choices imply under a reverse matrix F'.
-
-    Parameters
-    ----------
-    chosen : numpy.ndarray, shape (..., n_items, K)
-        Shares of choices.
-    set_given_choice : numpy.ndarray, shape (Q, K) or (n_items, Q, K)
-        F': for all items, or for each.
-    members : numpy.ndarray, shape (K, Q)
-        Which option is in which set.
-
-    Returns
-    -------
-    Profile
-        Choices as given, and the endorsements.
-    """
-    shares = (set_given_choice @ chosen[..., None])[..., 0]
-    return Profile(chosen, shares @ members.T)

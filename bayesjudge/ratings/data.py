@@ -1,30 +1,32 @@
-"""What the estimators see: counts of forced choices and of response sets, by source and item."""
+"""Counts of forced choices and of response sets by source and item: `Ratings`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any, Self
 
 import numpy as np
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.names import name_of
-from bayesjudge.ratings.aggregation import Profile
-from bayesjudge.ratings.algebra import all_response_sets, membership
-from bayesjudge.ratings.checks import distinct_names, place_in, whole_counts
+from bayesjudge.core.names import name_of, require_names
+from bayesjudge.ratings.metrics import Profile, inter_rater_alpha
+from bayesjudge.ratings.response_sets import all_response_sets, membership
 
 PEOPLE = "people"
+#: Sources that `repr` shows.
+SHOWN = 8
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ratings:
-    """How often people, and each judge, gave each answer to each item.
+    """Counts of the answers that people, and each judge, gave to each item.
 
     Parameters
     ----------
     chosen : array_like of int, shape (n_sources, n_items, K)
-        Forced choices: how often each option was chosen. Any number of raters an item, also none.
+        Forced choices: how often each option was chosen. An item may have any number of them.
     options : sequence of str, length K
         The options, at least two.
     positive : str
@@ -32,21 +34,23 @@ class Ratings:
     endorsed : array_like of int, shape (n_sources, n_items, Q), optional
         Response sets: how often each was given. None by default.
     paired : array_like of int, shape (n_sources, K, Q), optional
-        Answers that hold both a choice (row) and a response set (column), summed over items: how
-        raters choose from a set. `chosen` and `endorsed` count them too.
+        Answers that hold both a choice (row) and a response set (column), summed over items: they
+        tell how raters choose from a set. `chosen` and `endorsed` count them too.
     paired_chosen : array_like of int, shape (n_sources, n_items, K), optional
-        Those of `chosen` whose response set is known; given the set they say nothing of the item.
+        Those of `chosen` whose response set is known; given the set, they carry no information on
+        the item.
     sets : sequence of sequence of str, length Q, optional
         Admissible response sets; all non-empty sets of options by default.
     items, sources : sequence of str, optional
-        Names. The first source is ``"people"``, the others are judges.
+        Names; numbers by default. The first source is ``"people"``, the others are judges.
     stray : int, default 0
-        Answers that held both a choice and a set without it: the source's model excludes them.
+        Answers whose choice is not in their response set, which the source's model excludes; the
+        choice and the set are counted apart.
 
     Raises
     ------
     InputError
-        Where shapes differ, a count is negative, `positive` is no option, a set holds an unknown
+        If shapes differ, a count is negative, `positive` is not an option, a set holds an unknown
         option, a source has no rating at all, or names repeat.
 
     Examples
@@ -63,15 +67,15 @@ class Ratings:
     endorsed: Any = None
     paired: Any = None
     paired_chosen: Any = None
-    sets: Sequence[Sequence[str]] | None = None
-    items: Sequence[str] | None = None
-    sources: Sequence[str] | None = None
+    sets: Sequence[Sequence[str]] = ()
+    items: Sequence[str] = ()
+    sources: Sequence[str] = ()
     stray: int = 0
 
     def __post_init__(self) -> None:
         options = tuple(map(str, self.options))
-        sets = all_response_sets(options) if self.sets is None else self.sets
-        sets = tuple(tuple(sorted(map(str, s), key=place_in(options))) for s in sets)
+        sets = tuple(self.sets) or all_response_sets(options)
+        sets = tuple(tuple(sorted(map(str, s), key=_position_in(options))) for s in sets)
         chosen = np.asarray(self.chosen)
         with checking("ratings.Ratings") as require:
             require(
@@ -91,11 +95,11 @@ class Ratings:
         with checking("ratings.Ratings") as require:
             for name, shape in shapes.items():
                 value = getattr(self, name)
-                found[name] = whole_counts(name, value, shape, require)
-            found["items"] = distinct_names(self.items, n_items, "items", require)
+                found[name] = _whole_counts(name, value, shape, require)
+            found["items"] = _distinct_names(self.items, n_items, "items", require)
             default = (PEOPLE, *(f"judge {i}" for i in range(1, n_sources)))
-            found["sources"] = distinct_names(
-                self.sources or default, n_sources, "sources", require
+            found["sources"] = _distinct_names(
+                tuple(self.sources) or default, n_sources, "sources", require
             )
         for name, value in found.items():
             object.__setattr__(self, name, value)
@@ -105,14 +109,14 @@ class Ratings:
     def _check(self, require: Any) -> None:
         require(
             self.positive in self.options,
-            f"positive={self.positive!r} is no option; the options are {list(self.options)}",
+            f"positive={self.positive!r} is not an option; expected one of {list(self.options)}",
         )
-        unknown = sorted({o for s in self.sets or () for o in s} - set(self.options))
+        unknown = sorted({o for s in self.sets for o in s} - set(self.options))
         require(not unknown, f"sets hold {unknown}, which are not among {list(self.options)}")
-        require(all(self.sets or ()), "a response set must hold at least one option")
-        require(len(set(self.sets or ())) == len(self.sets or ()), "response sets repeat")
-        lonely = [o for o in self.options if (o,) not in (self.sets or ())]
-        require(not lonely, f"{lonely} are options but not response sets of their own; add them")
+        require(all(self.sets), "a response set must hold at least one option")
+        require(len(set(self.sets)) == len(self.sets), "response sets repeat")
+        absent = [o for o in self.options if (o,) not in (self.sets)]
+        require(not absent, f"{absent} are options but not response sets of their own; add them")
         both = np.array_equal(self.paired_chosen.sum(axis=1), self.paired.sum(axis=2))
         require(both, "paired and paired_chosen count different answers")
         held = (self.paired_chosen <= self.chosen).all()
@@ -120,26 +124,49 @@ class Ratings:
         require(held, "there are more paired answers than choices or response sets")
         outside = self.paired[:, self.members == 0].sum()
         require(outside == 0, f"{outside} paired choices are outside their response set")
-        for name, total in zip(self.sources or (), self._totals(), strict=True):
+        for name, total in zip(self.sources, self._totals(), strict=True):
             require(total > 0, f"{name!r} has no ratings; leave it out")
 
     def _totals(self) -> np.ndarray:
         return self.chosen.sum(axis=(1, 2)) + self.endorsed.sum(axis=(1, 2))
 
+    def __repr__(self) -> str:
+        options = [f"{o} (positive)" if o == self.positive else o for o in self.options]
+        lines = [f"Ratings of {len(self.items)} items, options {', '.join(options)}"]
+        lines += [
+            f"  {name}: {choices} choices, {sets} response sets, on {rated} items{alpha}"
+            for name, choices, sets, rated, alpha in self._rows()
+        ]
+        more = len(self.sources) - SHOWN
+        return "\n".join([*lines, *([f"  and {more} more judges"] if more > 0 else [])])
+
+    def _repr_html_(self) -> str:
+        head, *lines = repr(self).splitlines()
+        return f"<b>{escape(head)}</b>" + "".join(f"<br>{escape(line.strip())}" for line in lines)
+
+    def _rows(self) -> Iterator[tuple[str, int, int, int, str]]:
+        """Name, choices, response sets, items rated, and people's agreement with each other."""
+        for s, name in enumerate((self.sources)[:SHOWN]):
+            chosen, endorsed = self.chosen[s], self.endorsed[s]
+            rated = int((chosen.sum(axis=1) + endorsed.sum(axis=1) > 0).sum())
+            alpha = inter_rater_alpha(chosen) if name == PEOPLE else np.nan
+            among = "" if np.isnan(alpha) else f", Krippendorff's alpha of choices {alpha:.2f}"
+            yield name, int(chosen.sum()), int(endorsed.sum()), rated, among
+
     @property
     def judges(self) -> tuple[str, ...]:
         """Names of the judges: all sources but people."""
-        return tuple(self.sources or ())[1:]
+        return tuple(self.sources)[1:]
 
     @property
-    def alone(self) -> np.ndarray:
+    def unpaired(self) -> np.ndarray:
         """Choices of raters whose response set is not known, shape of `chosen`."""
         return self.chosen - self.paired_chosen
 
     @property
     def members(self) -> np.ndarray:
-        """Which option is in which response set, shape (K, Q)."""
-        return membership(self.options, self.sets or ())
+        """Membership of options in response sets, shape (K, Q)."""
+        return membership(self.options, self.sets)
 
     @property
     def positive_index(self) -> int:
@@ -148,11 +175,11 @@ class Ratings:
 
     @property
     def fully_specified(self) -> bool:
-        """Whether every response set is a single option, so that a choice tells everything."""
-        return len(self.sets or ()) == len(self.options)
+        """Whether every response set is a single option, so that a choice is the response set."""
+        return len(self.sets) == len(self.options)
 
     def source(self, name: str) -> int:
-        """Find a source.
+        """Find the position of a source.
 
         Parameters
         ----------
@@ -167,18 +194,21 @@ class Ratings:
         Raises
         ------
         InputError
-            Where there is none of that name.
+            If there is none of that name.
         """
         with checking("ratings.Ratings") as require:
-            require(name in (self.sources or ()), f"no source {name!r}; there are {self.sources}")
-        return list(self.sources or ()).index(name)
+            require(
+                name in (self.sources),
+                f"no source {name!r}; expected one of {list(self.sources)}",
+            )
+        return list(self.sources).index(name)
 
     def profile(self, name: str, *, pseudo_count: float = 0.0) -> Profile:
-        """Give the shares of choices and of endorsements, item by item, as they were counted.
+        """Compute a source's observed shares of choices and of endorsements, by item.
 
-        Where an item has no response sets, choices stand in for them: what everyone did not choose
-        counts as not endorsed, which underestimates. Response sets of one option stand in for
-        choices where there are no choices, larger ones are shared evenly between their options.
+        If an item has no response sets, choices stand in for them: an option that was not chosen
+        counts as not endorsed, which underestimates endorsements. If it has no choices, response
+        sets stand in for them, shared evenly between their options.
 
         Parameters
         ----------
@@ -191,12 +221,12 @@ class Ratings:
         Returns
         -------
         Profile
-            Shape (n_items, K); ``nan`` where an item has no rating of this source.
+            Shape (n_items, K); ``nan`` if an item has no rating of this source.
 
         Raises
         ------
         InputError
-            Where there is no such source.
+            If there is no such source.
         """
         i = self.source(name)
         evenly = self.members / self.members.sum(axis=0)
@@ -234,24 +264,24 @@ class Ratings:
         missing_value: Any = (),
         recode: Mapping[str, Mapping[str, str]] | None = None,
     ) -> Self:
-        """Count a long table: one row an answer.
+        """Count the answers of a long table, one row an answer.
 
         Parameters
         ----------
         table : dataframe
             pandas, polars, Arrow, DuckDB or Spark.
         positive : str
-            The option that items are categorised by. Say it: where people were asked "is this
-            unsafe?" and a judge "is this safe?", both answer yes and mean the opposite.
+            The option that items are categorised by. It has no default: if people were asked "is
+            this unsafe?" and a judge "is this safe?", both answer yes and mean the opposite.
         judges : sequence of str
             Raters that are judges; a judge may answer an item many times. All others are people.
         item, rater : str
             Columns with the item and with who rated it.
         choice : str, optional
-            Column with a forced choice, empty where there is none.
+            Column with a forced choice, empty if there is none.
         response_set : str, optional
-            Column with a response set, its options joined by `separator`. A row with both a choice
-            and a set tells how this rater chooses from a set.
+            Column with a response set, its options joined by `separator`. Rows with both a choice
+            and a set tell how raters choose from a set.
         separator : str, default "|"
             Between options of a set.
         options : sequence of str, optional
@@ -259,7 +289,7 @@ class Ratings:
         sets : sequence of sequence of str, optional
             Admissible response sets; all by default.
         missing_value : scalar or list, optional
-            Answers that mean none, such as ``"idk"``; counted as missing.
+            Answers that mean that there is none, such as ``"idk"``.
         recode : mapping of str to mapping, optional
             By judge, what its answers mean: ``{"gpt": {"yes": "no", "no": "yes"}}``.
 
@@ -271,7 +301,7 @@ class Ratings:
         Raises
         ------
         InputError
-            Where a column is missing, an answer is no option, a choice holds a separator, a person
+            If a column is missing, an answer is not an option, a choice holds a separator, a person
             rated an item twice, a judge does not occur, or the counts allow no estimate.
 
         Examples
@@ -282,7 +312,7 @@ class Ratings:
         >>> Ratings.from_frame(table, positive="yes", judges=["gpt"]).chosen.tolist()
         [[[1, 1]], [[1, 0]]]
         """
-        from bayesjudge.ratings.reading import read_answers
+        from bayesjudge.ratings._reading import read_answers
 
         return cls(
             **read_answers(
@@ -297,3 +327,29 @@ class Ratings:
                 recode=recode or {},
             )
         )
+
+
+def _position_in(options: Sequence[str]) -> Any:
+    """Sort key of options: their position, unknown ones last."""
+    order = {option: i for i, option in enumerate(options)}
+    return lambda option: order.get(option, len(order))
+
+
+def _distinct_names(names: Sequence[Any], n: int, what: str, require: Any) -> tuple[str, ...]:
+    names = tuple(map(str, tuple(names) or range(n)))
+    require(len(names) == n, f"{len(names)} names for {n} {what}")
+    require_names(names, what, require)
+    return names
+
+
+def _whole_counts(name: str, value: Any, shape: tuple[int, ...], require: Any) -> np.ndarray:
+    """Read-only whole numbers of the wanted shape, zeros by default."""
+    array = np.zeros(shape, np.int64) if value is None else np.asarray(value)
+    require(array.shape == shape, f"{name} has shape {array.shape}, expected {shape}")
+    whole = np.issubdtype(array.dtype, np.number) and bool(np.all(array == np.floor(array)))
+    require(whole and bool(np.all(array >= 0)), f"{name} must be whole numbers, 0 or more")
+    if not whole:
+        return array
+    frozen = array.astype(np.int64)
+    frozen.flags.writeable = False
+    return frozen

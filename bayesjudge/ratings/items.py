@@ -1,29 +1,34 @@
-"""From a fit to its items: each item's response sets, and what judges are worth on them."""
+"""Posteriors of single items: shares of response sets, profiles of answers, and prevalences."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesjudge.core.errors import checking
-from bayesjudge.core.fit import Fit
-from bayesjudge.ratings.aggregation import Profile
-from bayesjudge.ratings.algebra import error_matrix
-from bayesjudge.ratings.data import Ratings
-from bayesjudge.ratings.gibbs import (
-    draw_dirichlet,
-    latent_sets,
-    sweeps_to_forget,
-    what_is_seen,
+from bayesjudge.core.draws import summarise_interval
+from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.estimate import TARGETS, Estimate, Quantity, Target
+from bayesjudge.ratings._gibbs import (
+    dirichlet_weights,
+    draw_shares,
+    matrices,
+    profile_of,
+    spaced_draws,
 )
+from bayesjudge.ratings.metrics import Profile, prevalence_at
+from bayesjudge.ratings.model import _ratings_of
+
+if TYPE_CHECKING:
+    from bayesjudge.core.fit import Fit
 
 
 def item_shares(fit: Fit, *, draws: int = 400, random_seed: Any = 0) -> np.ndarray:
     """Draw each item's shares of stable response sets from their posterior.
 
-    The fit sums them out; given its unknowns they are drawn back by Gibbs sampling: each rating's
-    stable response set given the shares, the shares given those. All ratings are used.
+    The model integrates them out; given its unknowns they are drawn by Gibbs sampling: each
+    rating's stable response set given the shares, the shares given those. All ratings are used.
 
     Parameters
     ----------
@@ -42,140 +47,13 @@ def item_shares(fit: Fit, *, draws: int = 400, random_seed: Any = 0) -> np.ndarr
     Raises
     ------
     InputError
-        Where more draws are asked for than the fit has.
+        If more draws are asked for than the fit has.
     """
-    taken = taken_from(fit, draws)
-    alpha = concentrations(fit, taken)
+    ratings = _ratings_of(fit)
+    taken = spaced_draws(fit, draws)
     choice, error = matrices(fit, taken)
-    return draw_shares(fit.data, alpha, choice, error, np.random.default_rng(random_seed))
-
-
-def taken_from(fit: Fit, draws: int) -> np.ndarray:
-    """Choose evenly spaced draws of a fit.
-
-    Parameters
-    ----------
-    fit : Fit
-        From `bayesjudge.ratings.fit`.
-    draws : int
-        How many.
-
-    Returns
-    -------
-    numpy.ndarray of int, shape (draws,)
-        Positions among all draws, chains joined.
-
-    Raises
-    ------
-    InputError
-        Where more are asked for than the fit has.
-    """
-    n = len(fit.draws("pool_size"))
-    with checking("draws of a fit") as require:
-        require(1 <= draws <= n, f"draws must lie between 1 and {n}, got {draws}")
-    return np.linspace(0, n - 1, draws).astype(int)
-
-
-def concentrations(fit: Fit, taken: np.ndarray) -> np.ndarray:
-    """Give the concentrations of each source's shares over items.
-
-    Parameters
-    ----------
-    fit : Fit
-        From `bayesjudge.ratings.fit`.
-    taken : numpy.ndarray of int, shape (n_draws,)
-        Which draws.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_draws, n_sources, Q)
-        Pool size times mean share.
-    """
-    return fit.draws("pool_size")[taken][..., None] * fit.draws("set_share")[taken]
-
-
-def draw_shares(
-    ratings: Ratings,
-    alpha: np.ndarray,
-    choice: np.ndarray,
-    error: np.ndarray | None,
-    rng: np.random.Generator,
-) -> np.ndarray:
-    """Draw items' shares given concentrations and matrices.
-
-    Parameters
-    ----------
-    ratings : Ratings
-        What was seen.
-    alpha : numpy.ndarray, shape (n_draws, n_sources, Q)
-        Concentrations.
-    choice : numpy.ndarray, shape (n_draws, n_sources, K, Q)
-        Forced-choice matrices F.
-    error : numpy.ndarray, shape (n_draws, n_sources, Q, Q), or None
-        Error matrices E; None where nobody errs.
-    rng : numpy.random.Generator
-        Source of chance.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_draws, n_sources, n_items, Q)
-        One draw for each draw of the concentrations.
-    """
-    n_draws, n_sources, q = alpha.shape
-    out = np.empty((n_draws, n_sources, ratings.chosen.shape[1], q))
-    for s in range(n_sources):
-        fixed, counts, seen = what_is_seen(ratings, s, choice, error)
-        n = int(counts.sum(axis=1).max(initial=0))
-        sweeps = sweeps_to_forget(n, float(np.median(alpha[:, s].sum(axis=1))))
-        step = max(1, int(4e6 / (counts.size * q)))
-        for start in range(0, n_draws, step):
-            at = slice(start, start + step)
-            out[at, s] = _gibbs(alpha[at, s], fixed, counts, seen[at], sweeps, rng)
-    return out
-
-
-def _gibbs(
-    alpha: np.ndarray,
-    fixed: np.ndarray,
-    counts: np.ndarray,
-    seen: np.ndarray,
-    sweeps: int,
-    rng: np.random.Generator,
-) -> np.ndarray:
-    first = alpha[:, None, :] + fixed
-    shares = draw_dirichlet(rng, first)
-    for _ in range(sweeps if counts.any() else 0):
-        shares = draw_dirichlet(rng, first + latent_sets(shares, counts, seen, rng))
-    return shares
-
-
-def matrices(fit: Fit, taken: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """Give the forced-choice and error matrices of some draws.
-
-    Parameters
-    ----------
-    fit : Fit
-        From `bayesjudge.ratings.fit`.
-    taken : numpy.ndarray of int, shape (n_draws,)
-        Which draws.
-
-    Returns
-    -------
-    choice : numpy.ndarray, shape (n_draws, n_sources, K, Q)
-        F.
-    error : numpy.ndarray, shape (n_draws, n_sources, Q, Q), or None
-        E; None where nobody errs.
-    """
-    choice = fit.draws("choice")[taken]
-    if fit.priors.error is None:
-        return choice, None
-    ratings = fit.data
-    q = len(ratings.sets)
-    error = np.tile(np.eye(q), (len(taken), len(ratings.sources), 1, 1))
-    rates, skews = fit.draws("error_rate")[taken], fit.draws("skew")[taken]
-    for i, (rate, skew) in enumerate(zip(rates, skews, strict=True)):
-        error[i, 0] = error_matrix(ratings.members, rate, skew, ratings.positive_index)
-    return choice, error
+    rng = np.random.default_rng(random_seed)
+    return draw_shares(ratings, dirichlet_weights(fit, taken), choice, error, rng)
 
 
 def item_profiles(fit: Fit, *, draws: int = 400, random_seed: Any = 0) -> dict[str, Profile]:
@@ -199,36 +77,89 @@ def item_profiles(fit: Fit, *, draws: int = 400, random_seed: Any = 0) -> dict[s
     Raises
     ------
     InputError
-        Where more draws are asked for than the fit has.
+        If more draws are asked for than the fit has.
     """
     shares = item_shares(fit, draws=draws, random_seed=random_seed)
-    choice, error = matrices(fit, taken_from(fit, draws))
+    choice, error = matrices(fit, spaced_draws(fit, draws))
     return {
         name: profile_of(fit.data, s, shares[:, s], choice, error)
         for s, name in enumerate(fit.data.sources)
     }
 
 
-def profile_of(
-    ratings: Ratings, s: int, shares: np.ndarray, choice: np.ndarray, error: np.ndarray | None
-) -> Profile:
-    """Turn drawn shares of one source into how its raters would answer.
+def prevalences(
+    fit: Fit,
+    *,
+    cutoffs: Sequence[float] = (0.3, 0.5, 0.7),
+    ci_prob: float = 0.95,
+    target: Target = "population",
+    draws: int = 400,
+    random_seed: Any = 0,
+) -> Estimate:
+    """Estimate the share of items whose positive option enough raters would accept.
 
     Parameters
     ----------
-    ratings : Ratings
-        For its response sets.
-    s : int
-        Position of the source.
-    shares : numpy.ndarray, shape (n_draws, n_items, Q)
-        Of stable response sets.
-    choice, error : numpy.ndarray
-        From `matrices`.
+    fit : Fit
+        From `bayesjudge.ratings.fit`.
+    cutoffs : sequence of float
+        Shares of raters that are enough.
+    ci_prob : float, default 0.95
+        Probability that an interval should hold.
+    target : {"population", "items"}
+        Items that the answer is about: the process that they come from, or these very items, which
+        takes draws of each.
+    draws : int, default 400
+        Draws of the fit to use, if the answer is about these items.
+    random_seed : int or numpy.random.Generator, default 0
+        Same seed, same draws.
 
     Returns
     -------
-    Profile
-        Arrays of shape (n_draws, n_items, K).
+    Estimate
+        ``prevalence`` by cutoff and source.
+
+    Raises
+    ------
+    InputError
+        If a setting is out of range, or more draws are asked for than the fit has.
     """
-    observed = shares if error is None else shares @ np.swapaxes(error[:, s], -1, -2)
-    return Profile(observed @ np.swapaxes(choice[:, s], -1, -2), shares @ ratings.members.T)
+    check_ci_prob(ci_prob)
+    with checking("prevalences") as require:
+        require(target in TARGETS, f"target: expected one of {list(TARGETS)}, got {target!r}")
+        wrong = [c for c in cutoffs if not 0 < c <= 1]
+        require(not wrong, f"cutoffs must lie in (0, 1], got {wrong}")
+    rows, ratings, profiles = {}, _ratings_of(fit), None
+    if target == "items":
+        profiles = item_profiles(fit, draws=draws, random_seed=random_seed)
+    for name in ratings.sources:
+        for cutoff in cutoffs:
+            found = _prevalence_draws(fit, name, cutoff, profiles)
+            rows[cutoff, name] = (found.mean(), *summarise_interval(found, ci_prob, "eti"))
+    return Estimate(
+        {"prevalence": Quantity.of_rows(rows, ("cutoff", "source"))},
+        method=fit.method,
+        ci_prob=ci_prob,
+        source=fit.source,
+        interval="equal-tailed",
+        assumptions=fit.assumptions,
+        cautions=fit.cautions,
+        target=target,
+    )
+
+
+def _prevalence_draws(
+    fit: Fit, source: str, cutoff: float, profiles: dict[str, Profile] | None
+) -> np.ndarray:
+    """Draws of the prevalence among these items, or in the population if there are no profiles.
+
+    An item's share of a Dirichlet is Beta by aggregation, so that the population's is a tail of it.
+    """
+    from scipy.special import betainc
+
+    k = fit.data.positive_index
+    if profiles is not None:
+        return prevalence_at(profiles[source], positive=k, cutoff=cutoff)
+    s = fit.data.source(source)
+    mean, concentration = fit.draws("endorsement")[:, s, k], fit.draws("concentration")[:, s]
+    return betainc(concentration * (1 - mean), concentration * mean, 1 - cutoff)

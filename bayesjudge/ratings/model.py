@@ -1,191 +1,552 @@
-"""Hierarchical response sets behind forced choices, sampled with NUTS."""
+r"""Hierarchical response sets behind forced choices: `ResponseSets`, `build_model` and `fit`.
+
+An item's shares of response sets are Dirichlet around a source's mean shares; each rating is of a
+set, or of an option chosen from one. Each item's own shares are integrated out exactly
+(`bayesjudge.ratings._marginal`).
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesjudge.core.fit import Fit
-from bayesjudge.core.estimate import Caution
-from bayesjudge.ratings.agreement import SOURCE
-from bayesjudge.ratings.beliefs import Priors, check_choice
-from bayesjudge.ratings.cautions import cautions_of
+from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.estimate import Assumption, Caution
+from bayesjudge.core.model import BayesianModel
+from bayesjudge.core.priors import BetaPrior
+from bayesjudge.ratings.cautions import (
+    DIRICHLET_ITEMS,
+    NO_ERRORS,
+    NO_JUDGE_ERRORS,
+    OWN_SET,
+    RANDOM_ITEMS,
+    RANDOM_SET_ITEMS,
+    _cautions_of,
+    _contradicted,
+)
 from bayesjudge.ratings.data import Ratings
-from bayesjudge.ratings.lattice import Lattice, lattice_of
-from bayesjudge.ratings.thinning import choices_alone, thinned
+from bayesjudge.ratings.metrics import SOURCE
 
 if TYPE_CHECKING:
     import pymc as pm
 
-METHOD = "Bayesian (NUTS), response sets"
-ASSUMPTIONS = (
-    "items are exchangeable, and those with response sets a random sample of them",
-    "raters choose from their own response set, in the same way for every item",
-    "a source's shares of response sets vary over items as a Dirichlet, independently by source",
-)
+    from bayesjudge.core.fit import Fit
+    from bayesjudge.ratings._marginal import Patterns
+
+CHOICE_DIMS = ("source", "option", "response_set")
 
 
-def build_model(ratings: Ratings, priors: Priors = Priors()) -> pm.Model:
+def _check_positive(value: Any, *names: str) -> None:
+    with checking(f"ratings.{type(value).__name__}") as require:
+        for name in names:
+            given = getattr(value, name)
+            numbers = np.asarray(given)
+            ok = np.issubdtype(numbers.dtype, np.number) and numbers.size
+            ok = ok and bool(np.all((numbers > 0) & np.isfinite(numbers)))
+            require(ok, f"{name} must be positive and finite, got {given!r}")
+
+
+# How raters choose from a response set ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FreeChoice:
+    """Forced choices of which every source and response set has its own shares.
+
+    Parameters
+    ----------
+    concentration : float, default 1
+        Dirichlet weight of each option of a set; 1 is flat.
+
+    Raises
+    ------
+    InputError
+        If it is not positive.
+    """
+
+    concentration: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check_positive(self, "concentration")
+
+    def __str__(self) -> str:
+        return f"free, Dirichlet({self.concentration:g})"
+
+    def _check(self, ratings: Ratings) -> None:
+        """Suits any ratings."""
+
+    def _declare(self, ratings: Ratings, weights: Any) -> tuple[Any, Any]:
+        r"""Mean shares and F, by the joint table of choice and set.
+
+        Forced choices determine the mean share of choices :math:`O = F\pi` and leave the rest to
+        the prior: a narrow curved ridge in :math:`(\pi, F)`, on which NUTS is slow. It is straight
+        in the joint table :math:`J_{kv} = F_{kv}\pi_v`, declared as shares of choices :math:`O_k`
+        and of the sets behind each choice. With Dirichlet weights :math:`s_v/|S_v|` on the entries
+        of J, :math:`\pi` is Dirichlet with weights s, and F needs a factor
+        :math:`F_{kv}^{w - s_v/|S_v|}` to have weights w.
+        """
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        concentration = pm.Data("prior_choice", float(self.concentration))
+        n, members = len(ratings.sources), ratings.members
+        sizes, behind = members.sum(axis=0), members.sum(axis=1).astype(int)
+        entries = weights / sizes
+        chosen = pm.Dirichlet(
+            "choice_share", (members @ entries) * np.ones((n, 1)), dims=("source", "option")
+        )
+        joint = pt.zeros((n, *members.shape))
+        for many in np.unique(behind):
+            options = np.flatnonzero(behind == many)
+            sets = np.array([np.flatnonzero(members[k]) for k in options])
+            part: Any = 1.0
+            if many > 1:
+                part = pm.Dirichlet(f"set_behind_{many}", entries[sets] * np.ones((n, 1, 1)))
+            joint = joint[:, options[:, None], sets].set(part * chosen[:, options, None])
+        share = pm.Deterministic("set_share", joint.sum(axis=1), dims=("source", "response_set"))
+        choice = pm.Deterministic("choice", joint / share[:, None, :], dims=CHOICE_DIMS)
+        at = np.argwhere((members > 0) & (sizes > 1))
+        if len(at):
+            power = concentration - entries[at[:, 1]]
+            # an entry of exactly 0 has no logarithm; NUTS does not get there, rounding may
+            log = pt.log(pt.clip(choice[:, at[:, 0], at[:, 1]], 1e-300, 1.0))
+            pm.Potential("choice_prior_density", (power * log).sum())
+        for size in np.unique(sizes[sizes > 1]).astype(int).tolist():
+            sets = np.flatnonzero(sizes == size)
+            # entry by entry: NUTS wants its results contiguous, and an indexed array is not
+            picked = [choice[:, k, v] for v in sets for k in np.flatnonzero(members[:, v])]
+            stacked = pt.stack(picked, axis=1).reshape((n, len(sets), size))
+            pm.Deterministic(f"choice_of_{size}", stacked)
+        return share, choice
+
+
+@dataclass(frozen=True)
+class TiedChoice:
+    r"""Forced choices that decay along the order of the options, at one strength for each source.
+
+    Parameters
+    ----------
+    strength_sd : float, default 1
+        Standard deviation of the Normal prior, around 0, of the selection strength (see
+        `bayesjudge.ratings.response_sets.choice_matrix`).
+
+    Raises
+    ------
+    InputError
+        If it is not positive.
+    """
+
+    strength_sd: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check_positive(self, "strength_sd")
+
+    def __str__(self) -> str:
+        return f"tied to one selection strength, Normal(0, {self.strength_sd:g})"
+
+    def _check(self, ratings: Ratings) -> None:
+        """Suits any ratings."""
+
+    def _declare(self, ratings: Ratings, weights: Any) -> tuple[Any, Any]:
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        share = _independent_shares(ratings, weights)
+        spread = pm.Data("prior_strength", float(self.strength_sd))
+        strength = pm.Normal("strength", 0.0, spread, dims="source")
+        rank = np.cumsum(ratings.members, axis=0) - 1
+        odds = pt.exp(-strength[:, None, None] * rank) * ratings.members
+        return share, pm.Deterministic(
+            "choice", odds / odds.sum(axis=1, keepdims=True), dims=CHOICE_DIMS
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class KnownChoice:
+    """Forced choices whose matrix F is known.
+
+    Parameters
+    ----------
+    matrix : array_like, shape (K, Q) or (n_sources, K, Q)
+        F, the same for every source or one for each.
+
+    Raises
+    ------
+    InputError
+        If a column does not sum to 1 or an entry is negative.
+    """
+
+    matrix: Any
+
+    def __post_init__(self) -> None:
+        given = np.asarray(self.matrix, float)
+        # a tuple of numbers compares, and is stored
+        object.__setattr__(self, "matrix", _as_tuples(given.tolist()))
+        with checking("ratings.KnownChoice") as require:
+            require(given.ndim in (2, 3), f"expected shape (K, Q) or (n, K, Q), got {given.shape}")
+        with checking("ratings.KnownChoice") as require:
+            require(np.allclose(given.sum(axis=-2), 1), "each column must sum to 1")
+            require((given >= 0).all(), f"expected no negative entry, got {given.min():g}")
+
+    def __repr__(self) -> str:
+        return f"KnownChoice(matrix of shape {np.shape(self.matrix)})"
+
+    def __str__(self) -> str:
+        return "known"
+
+    def _check(self, ratings: Ratings) -> None:
+        given, members = np.asarray(self.matrix), ratings.members
+        shapes = (members.shape, (len(ratings.sources), *members.shape))
+        with checking("ratings.KnownChoice") as require:
+            require(
+                given.shape in shapes, f"expected one of the shapes {shapes}, got {given.shape}"
+            )
+        with checking("ratings.KnownChoice") as require:
+            outside = given[..., members == 0].max(initial=0) > 0
+            require(not outside, "an option has a share of a response set that does not hold it")
+
+    def _declare(self, ratings: Ratings, weights: Any) -> tuple[Any, Any]:
+        import pymc as pm
+
+        n = len(ratings.sources)
+        given = np.broadcast_to(np.asarray(self.matrix, float), (n, *ratings.members.shape))
+        known = pm.Data("known_choice", given.copy())
+        return _independent_shares(ratings, weights), pm.Deterministic(
+            "choice", known, dims=CHOICE_DIMS
+        )
+
+
+def _independent_shares(ratings: Ratings, weights: Any) -> Any:
+    import pymc as pm
+
+    n = len(ratings.sources)
+    return pm.Dirichlet("set_share", weights * np.ones((n, 1)), dims=("source", "response_set"))
+
+
+# The model ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RaterErrors:
+    """Errors of people, who sometimes give another response set than the one that they hold.
+
+    Parameters
+    ----------
+    rate : BetaPrior
+        Of the error rate, for example ``BetaPrior.worth(0.05, 20)``.
+    skew_sd : float, default 0.5
+        Standard deviation of the Normal prior, around 0, of the errors' skew (see
+        `bayesjudge.ratings.response_sets.error_matrix`).
+
+    Raises
+    ------
+    InputError
+        If `rate` is not a BetaPrior or `skew_sd` is not positive.
+    """
+
+    rate: BetaPrior
+    skew_sd: float = 0.5
+
+    def __post_init__(self) -> None:
+        with checking("ratings.RaterErrors") as require:
+            worth = self.rate if isinstance(self.rate, int | float) else 0.05
+            require(
+                isinstance(self.rate, BetaPrior),
+                f"rate expected a BetaPrior, got {self.rate!r}; write for example "
+                f"BetaPrior.worth({worth!r}, n), worth n answers",
+            )
+        _check_positive(self, "skew_sd")
+
+    def __str__(self) -> str:
+        return f"rate {self.rate}, skew Normal(0, {self.skew_sd:g})"
+
+
+@dataclass(frozen=True)
+class ResponseSets(BayesianModel):
+    """Hierarchical response sets, the same priors for every source.
+
+    Parameters
+    ----------
+    share : float or tuple of float, default 1
+        Dirichlet weight of each response set in its mean share over items; 1 is flat. One for
+        all, or one for each.
+    concentration : float, default 4
+        Median of the concentration of items around the mean shares: how many ratings of an item
+        the mean is worth.
+    concentration_spread : float, default 1
+        Standard deviation of its logarithm.
+    choice : FreeChoice, TiedChoice or KnownChoice
+        How raters choose from their response set.
+    error : RaterErrors, optional
+        Errors of people; without it they make none. Judges make none.
+
+    Raises
+    ------
+    InputError
+        If a number is not positive, or an option is of another type.
+
+    Examples
+    --------
+    >>> print(ResponseSets(error=RaterErrors(BetaPrior(1, 19))))
+    ... # doctest: +NORMALIZE_WHITESPACE
+    share Dirichlet(1); concentration LogNormal, median 4, log-sd 1; choice free, Dirichlet(1);
+    error rate Beta(1, 19), skew Normal(0, 0.5)
+    """
+
+    share: float | tuple[float, ...] = 1.0
+    concentration: float = 4.0
+    concentration_spread: float = 1.0
+    choice: FreeChoice | TiedChoice | KnownChoice = FreeChoice()
+    error: RaterErrors | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not np.isscalar(self.share):
+            object.__setattr__(self, "share", tuple(self.share))
+        _check_positive(self, "share", "concentration", "concentration_spread")
+        with checking("ratings.ResponseSets") as require:
+            require(
+                isinstance(self.choice, FreeChoice | TiedChoice | KnownChoice),
+                f"choice expected a FreeChoice, TiedChoice or KnownChoice, got {self.choice!r}; a "
+                "known matrix is KnownChoice(matrix)",
+            )
+            require(
+                self.error is None or isinstance(self.error, RaterErrors),
+                f"error expected RaterErrors or None, got {self.error!r}; write for example "
+                "RaterErrors(BetaPrior.worth(0.05, 20))",
+            )
+
+    def describe(self) -> dict[str, str]:
+        """Put priors and options in words, for a report.
+
+        Returns
+        -------
+        dict of str to str
+            By field; the spread of the concentration stands with its median.
+        """
+        share = ", ".join(f"{x:g}" for x in np.atleast_1d(self.share))
+        return {
+            "share": f"Dirichlet({share})",
+            "concentration": (
+                f"LogNormal, median {self.concentration:g}, log-sd {self.concentration_spread:g}"
+            ),
+            "choice": str(self.choice),
+            "error": str(self.error or "none"),
+        }
+
+    def _weights(self, ratings: Ratings) -> np.ndarray:
+        """Dirichlet weight of each response set."""
+        q = len(ratings.sets)
+        with checking("ratings.ResponseSets") as require:
+            ok = np.size(self.share) in (1, q)
+            require(ok, f"share: expected one weight or {q}, got {self.share!r}")
+        return np.broadcast_to(np.asarray(self.share, float), q).copy()
+
+    def _build(self, data: Ratings) -> pm.Model:
+        import pymc as pm
+
+        weights = self._weights(data)
+        self.choice._check(data)
+        patterns, _ = _patterns_of(data, self)
+        coords = {
+            "source": data.sources,
+            "option": data.options,
+            "response_set": ["|".join(s) for s in data.sets],
+        }
+        with pm.Model(coords=coords) as model:
+            share, choice = self.choice._declare(
+                data, pm.Data("prior_share", weights, dims="response_set")
+            )
+            prior = np.array([np.log(self.concentration), self.concentration_spread])
+            prior = pm.Data("prior_concentration", prior)
+            concentration = pm.LogNormal("concentration", prior[0], prior[1], dims="source")
+            error = _error_matrices(data, self.error)
+            pm.Deterministic("endorsement", share @ data.members.T, dims=("source", "option"))
+            _observe_pairs(data, choice)
+            _observe_patterns(patterns, concentration[:, None] * share, choice, error)
+        return model
+
+    def _about_items(self, fit: Fit, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        from bayesjudge.ratings._gibbs import draw_endorsements
+
+        shape = fit.idata["posterior"]["endorsement"].shape
+        return {"endorsement": draw_endorsements(fit, rng).reshape(shape)}
+
+    def _assumptions(self) -> tuple[Assumption, ...]:
+        errors = (NO_ERRORS,) if self.error is None else ()
+        items = (RANDOM_ITEMS, RANDOM_SET_ITEMS, DIRICHLET_ITEMS)
+        return (*items, OWN_SET, *errors, NO_JUDGE_ERRORS)
+
+
+def build_model(ratings: Ratings, model: ResponseSets | None = None) -> pm.Model:
     """Build the model without sampling it.
 
     Parameters
     ----------
     ratings : Ratings
         Of people and judges.
-    priors : Priors, default ``Priors()``
-        The same for every source.
+    model : ResponseSets, optional
+        Priors and options; ``ResponseSets()`` by default.
 
     Returns
     -------
     pymc.Model
-        By source: ``set_share`` (mean shares of response sets), ``choice`` (F), ``pool_size``,
-        ``endorsement`` (of each option), and people's ``error_rate`` and ``skew`` where errors are
-        allowed for. Each item's own shares are summed out exactly (`bayesjudge.ratings.lattice`);
-        see `item_shares`.
+        By source: ``set_share`` (mean shares of response sets), ``choice`` (F), ``concentration``,
+        ``endorsement`` (of each option), and, with `RaterErrors`, people's ``error_rate`` and
+        ``skew``. Each item's own shares are integrated out; see `item_shares`.
 
     Raises
     ------
     InputError
-        Where priors give an F that does not fit the options and response sets.
+        If the model does not fit the options and response sets.
     """
-    import pymc as pm
-
-    from bayesjudge.ratings.model_choice import shares_and_choice
-
-    check_choice(ratings, priors)
-    lattice, _ = prepared(ratings, priors)
-    coords = {
-        "source": ratings.sources,
-        "option": ratings.options,
-        "response_set": ["|".join(s) for s in ratings.sets or ()],
-    }
-    with pm.Model(coords=coords) as model:
-        pool = pm.Data("prior_pool", np.array([np.log(priors.pool_size), priors.pool_spread]))
-        share, choice = shares_and_choice(ratings, priors)
-        size = pm.LogNormal("pool_size", pool[0], pool[1], dims="source")
-        error = _error(ratings, priors)
-        pm.Deterministic("endorsement", share @ ratings.members.T, dims=("source", "option"))
-        _paired(ratings, choice)
-        _likelihood(lattice, size[:, None] * share, choice, error)
-    return model
+    return (model or ResponseSets())._build(ratings)
 
 
 def fit(
-    ratings: Ratings, priors: Priors = Priors(), *, random_seed: Any = None, **sampling: Any
+    ratings: Ratings,
+    model: ResponseSets | None = None,
+    *,
+    draws: int | None = None,
+    tune: int | None = None,
+    chains: int | None = None,
+    cores: int | None = None,
+    target_accept: float | None = None,
+    random_seed: int | np.random.Generator | None = None,
+    strict: bool = False,
+    progress: bool | None = None,
 ) -> Fit:
-    """Sample the posterior of the endorsements, and of what lies behind them.
+    """Sample the posterior of the endorsements, and of the response sets behind them.
 
     Parameters
     ----------
     ratings : Ratings
         Of people and judges.
-    priors : Priors, default ``Priors()``
-        The same for every source.
+    model : ResponseSets, optional
+        Priors and options; ``ResponseSets()`` by default.
+    draws, tune, chains, cores : int, optional
+        Draws kept and tuning draws of each chain, chains, and how many of them run at once; by
+        default 1000, 1000, 4, and all cores.
+    target_accept : float, optional
+        Of NUTS; 0.9 by default.
     random_seed : int or numpy.random.Generator, optional
         Same seed, same draws.
-    **sampling
-        Settings of `bayesjudge.core.sampling.sample`.
+    strict : bool, default False
+        Raise if the diagnostics gate fails, instead of a warning and a caution.
+    progress : bool, optional
+        Show a progress bar; by default on a terminal.
 
     Returns
     -------
     Fit
         Of ``endorsement``, the share of raters who would accept an option, over the population
-        that the items come from. `item_shares` and `performance` take it from there.
+        that the items come from. `item_profiles`, `prevalences` and `performance` start from it.
 
     Raises
     ------
     InputError
-        Where priors give an F that does not fit the options and response sets.
+        If the model does not fit the options and response sets, or a setting is out of range.
+    ConvergenceError
+        If the gate fails and `strict` is set.
     """
     from bayesjudge.core.diagnostics import gate
     from bayesjudge.core.sampling import sample
 
-    _, kept = prepared(ratings, priors)
+    spec = model or ResponseSets()
+    built = spec._build(ratings)
+    _, kept = _patterns_of(ratings, spec)
+    cautions = (*_cautions_of(ratings), *_subsampled(kept))
     made = sample(
-        build_model(ratings, priors),
+        built,
         data=ratings,
-        priors=priors,
+        spec=spec,
         quantities=("endorsement",),
-        room="ratings",
-        method=METHOD,
+        method="Bayesian (NUTS), response sets",
         source=f"{SOURCE}, Section 3, with Dirichlet priors",
-        assumptions=(*ASSUMPTIONS, f"priors: {priors}"),
-        cautions=(*cautions_of(ratings), *_thinned(kept)),
+        assumptions=_contradicted(spec._assumptions(), cautions),
+        cautions=cautions,
+        draws=draws,
+        tune=tune,
+        chains=chains,
+        cores=cores,
+        target_accept=target_accept,
         random_seed=random_seed,
-        **sampling,
+        strict=strict,
+        progress=progress,
     )
-    if made.converged and (failed := gate(made.idata, ("set_share", "pool_size"))):
-        text = f"behind the endorsements, {failed[0].text}"
-        return Fit(**{**vars(made), "cautions": (Caution("slow-mixing", text), *made.cautions)})
+    if made.converged and (failed := gate(made.idata, ("set_share", "concentration"))):
+        slow = Caution("slow-mixing", f"behind the endorsements, {failed[0].text}")
+        return replace(made, cautions=(slow, *made.cautions))
     return made
 
 
-def prepared(ratings: Ratings, priors: Priors) -> tuple[Lattice, int | None]:
-    """Lay out the likelihood.
-
-    Parameters
-    ----------
-    ratings : Ratings
-        Of people and judges.
-    priors : Priors
-        Whether they allow for errors decides how response sets enter, and whether F is known how
-        many choices without them do.
-
-    Returns
-    -------
-    lattice : Lattice
-        Of all sources.
-    kept : int or None
-        Ratings an item that it uses, where some have more than can be summed over.
-    """
-    fold = np.ones(len(ratings.sources or ()), bool)
-    fold[0] = priors.error is None  # judges make no errors
-    choices, few = ratings.alone, None
-    if priors.choice is None and not ratings.fully_specified:
-        choices, few = choices_alone(choices, ratings.endorsed)
-    choices, given, kept = thinned(choices, ratings.endorsed, fold=fold)
-    return lattice_of(choices, given, fold=fold), few if kept is None else kept
+def _spec_of(fit: Fit) -> ResponseSets:
+    """Model that was fitted; refuses a fit of another module."""
+    spec = fit.spec
+    if not isinstance(spec, ResponseSets):
+        raise InputError(
+            "ratings", [f"expected a fit of ratings, got one of {type(spec).__name__}"]
+        )
+    return spec
 
 
-def _thinned(kept: int | None) -> tuple[Caution, ...]:
+def _ratings_of(fit: Fit) -> Ratings:
+    """Data of a fit; refuses a fit of another module."""
+    _spec_of(fit)
+    return fit.data
+
+
+def _patterns_of(ratings: Ratings, model: ResponseSets) -> tuple[Patterns, int | None]:
+    """Distinct patterns of ratings, and how many ratings an item they use if not all."""
+    from bayesjudge.ratings._marginal import patterns_of, subsampled, subsampled_choices
+
+    error_free = np.ones(len(ratings.sources), bool)
+    error_free[0] = model.error is None  # judges make no errors
+    choices, few = ratings.unpaired, None
+    if not isinstance(model.choice, KnownChoice) and not ratings.fully_specified:
+        choices, few = subsampled_choices(choices, ratings.endorsed)
+    choices, given, kept = subsampled(choices, ratings.endorsed, error_free=error_free)
+    return patterns_of(choices, given, error_free=error_free), few if kept is None else kept
+
+
+def _subsampled(kept: int | None) -> tuple[Caution, ...]:
     if kept is None:
         return ()
     return (
         Caution(
-            "thinned",
-            f"means over items were learnt from at most {kept} ratings of an item, drawn at "
+            "subsampled",
+            f"means over items were estimated from at most {kept} ratings of an item, drawn at "
             "random: more would cost too much or, without response sets, add only what follows "
-            "from the shape that the model assumes of how items differ; the items' own posteriors "
-            "(item_shares, performance) use all",
+            "from the assumed distribution over items; the items' own posteriors (item_profiles, "
+            "performance) use all",
         ),
     )
 
 
-def _error(ratings: Ratings, priors: Priors) -> Any:
-    """E of people from an error rate and a skew; judges make no errors. None for nobody does."""
+def _error_matrices(ratings: Ratings, error: RaterErrors | None) -> Any:
+    """E of people from an error rate and a skew; judges make no errors. None if nobody does."""
     import pymc as pm
     import pytensor.tensor as pt
 
-    if priors.error is None:
+    if error is None:
         return None
-    shape = pm.Data("prior_error", np.array([*priors.error, priors.skew]))
-    rate = pm.Beta("error_rate", shape[0], shape[1])
-    skew = pm.Normal("skew", 0.0, shape[2])
-    q = len(ratings.sets or ())
-    held = np.where(ratings.members[ratings.positive_index] > 0, 1.0, -1.0)
-    off = pt.exp(skew * held)[:, None] * (1 - np.eye(q))
+    prior = pm.Data("prior_error", np.array([*error.rate, error.skew_sd]))
+    rate = pm.Beta("error_rate", prior[0], prior[1])
+    skew = pm.Normal("skew", 0.0, prior[2])
+    q = len(ratings.sets)
+    sign = np.where(ratings.members[ratings.positive_index] > 0, 1.0, -1.0)
+    off = pt.exp(skew * sign)[:, None] * (1 - np.eye(q))
     people = (1 - rate) * np.eye(q) + rate * off / off.sum(axis=0)
     judges = np.broadcast_to(np.eye(q), (len(ratings.judges), q, q))
     return pt.concatenate([people[None], judges], axis=0)
 
 
-def _paired(ratings: Ratings, choice: Any) -> None:
-    """Raters who gave a set and a choice tell F directly, whatever the item."""
+def _observe_pairs(ratings: Ratings, choice: Any) -> None:
+    """Raters who gave a set and a choice identify F directly, whatever the item."""
     import pymc as pm
 
-    if not ratings.paired.any():
-        return
     n = ratings.paired.sum(axis=1)
     at = np.argwhere((n > 0) & (ratings.members.sum(axis=0) > 1))
     if len(at) == 0:
@@ -200,15 +561,15 @@ def _paired(ratings: Ratings, choice: Any) -> None:
     pm.Multinomial("choice_given_set", total.astype("int64"), chance, observed=seen)
 
 
-def _likelihood(lattice: Lattice, alpha: Any, choice: Any, error: Any) -> None:
-    """Probability of each distinct pattern of ratings, the items' own shares summed out."""
+def _observe_patterns(patterns: Patterns, alpha: Any, choice: Any, error: Any) -> None:
+    """Probability of each distinct pattern of ratings, the items' own shares integrated out."""
     import pymc as pm
     import pytensor.tensor as pt
 
-    from bayesjudge.ratings.model_lattice import LogProbabilities
+    from bayesjudge.ratings._marginal import LogProbabilities
 
     def data(name: str) -> Any:
-        return pm.Data(f"lattice_{name}", getattr(lattice, name))
+        return pm.Data(f"patterns_{name}", getattr(patterns, name))
 
     sets = alpha.shape[1]
     if error is None:
@@ -217,49 +578,49 @@ def _likelihood(lattice: Lattice, alpha: Any, choice: Any, error: Any) -> None:
     else:
         seen = pt.concatenate([choice @ error, error], axis=1)
     source, pattern = data("source"), data("pattern")
-    folded = pm.Data("lattice_folded", lattice.folded.astype(float))
-    points = (data("group"), data("step_start"), data("steps"))
-    flat = seen.reshape((-1, sets))
-    log_p = LogProbabilities()(alpha[source] + folded, flat, *points, pattern)
-    group = points[0][pattern]
-    counts = pm.Data("lattice_counts", lattice.counts.astype(float))
-    first, held = alpha[source[group]], folded[group]
+    certain = pm.Data("patterns_certain", patterns.certain.astype(float))
+    below = (data("group"), data("step_start"), data("steps"))
+    log_p = LogProbabilities()(alpha[source] + certain, seen.reshape((-1, sets)), *below, pattern)
+    group = below[0][pattern]
+    counts = pm.Data("patterns_counts", patterns.counts.astype(float))
+    first, held = alpha[source[group]], certain[group]
     # response sets without error are Dirichlet-multinomial, in one order
     log_p += (pt.gammaln(first + held) - pt.gammaln(first)).sum(axis=1)
     total = first.sum(axis=1)
     log_p += pt.gammaln(total) - pt.gammaln(total + held.sum(axis=1))
-    weight = pm.Data("lattice_weight", lattice.weight.astype(float))
-    _observe(counts, log_p, weight, first, seen[source[group]], choice.shape[1])
-
-
-def _observe(counts: Any, log_p: Any, weight: Any, alpha: Any, seen: Any, choices: Any) -> None:
-    """Observe each distinct pattern as often as it occurs; predictions are of one item each."""
-    import pymc as pm
-
-    def logp(value: Any, log_p: Any, weight: Any, *_: Any) -> Any:
-        return weight * log_p
-
-    def random(
-        log_p: Any, weight: Any, alpha: Any, seen: Any, n: Any, rng: Any = None, size: Any = None
-    ) -> Any:
-        shares = rng.standard_gamma(np.broadcast_to(alpha, (*np.shape(n)[:-1], alpha.shape[-1])))
-        shares /= shares.sum(axis=-1, keepdims=True)
-        chance = (seen @ shares[..., None])[..., 0]
-        k = seen.shape[-2] - seen.shape[-1]
-        parts = []
-        for i, part in enumerate((chance[..., :k], chance[..., k:])):
-            part = part / part.sum(axis=-1, keepdims=True)
-            parts.append(rng.multinomial(n[..., i].astype(int), part))
-        return np.concatenate(parts, axis=-1).astype(float)
-
-    import pytensor.tensor as pt
-
-    asked = pt.stack([counts[:, :choices].sum(axis=1), counts[:, choices:].sum(axis=1)], axis=1)
+    weight = pm.Data("patterns_weight", patterns.weight.astype(float))
+    asked = pt.stack(
+        [counts[:, : choice.shape[1]].sum(axis=1), counts[:, choice.shape[1] :].sum(axis=1)], axis=1
+    )
     pm.CustomDist(
         "ratings",
-        *(log_p, weight, alpha, seen, asked),
-        logp=logp,
-        random=random,
+        *(log_p, weight, first, seen[source[group]], asked),
+        logp=_pattern_logp,
+        random=_draw_pattern,
         signature="(),(),(q),(t,q),(two)->(t)",
         observed=counts,
     )
+
+
+def _pattern_logp(value: Any, log_p: Any, weight: Any, *_: Any) -> Any:
+    """Each distinct pattern counts as often as it occurs."""
+    return weight * log_p
+
+
+def _draw_pattern(
+    log_p: Any, weight: Any, alpha: Any, seen: Any, n: Any, rng: Any = None, size: Any = None
+) -> Any:
+    """Predict the ratings of one item for each pattern, as many choices and sets as it has."""
+    shares = rng.standard_gamma(np.broadcast_to(alpha, (*np.shape(n)[:-1], alpha.shape[-1])))
+    shares /= shares.sum(axis=-1, keepdims=True)
+    chance = (seen @ shares[..., None])[..., 0]
+    k = seen.shape[-2] - seen.shape[-1]
+    parts = []
+    for i, part in enumerate((chance[..., :k], chance[..., k:])):
+        part = part / part.sum(axis=-1, keepdims=True)
+        parts.append(rng.multinomial(n[..., i].astype(int), part))
+    return np.concatenate(parts, axis=-1).astype(float)
+
+
+def _as_tuples(value: Any) -> Any:
+    return tuple(map(_as_tuples, value)) if isinstance(value, list) else value

@@ -1,26 +1,39 @@
-"""Judges under many definitions of performance, with uncertainty, whatever made it."""
+"""Performance of judges under many definitions, with uncertainty: `Performance`, `performance`."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import pandas as pd
 
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.estimate import Caution, Estimate
-from bayesjudge.ratings.definitions import Definition
+from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity, Target
+from bayesjudge.ratings.cautions import TRACKING
+from bayesjudge.ratings.data import PEOPLE
+from bayesjudge.ratings.items import item_profiles
+from bayesjudge.ratings.metrics import Definition, Profile, definitions
+from bayesjudge.ratings.model import _ratings_of
+from bayesjudge.ratings.tracking import TrackingPrior, _draw_pairs, _not_mixed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesjudge.core.fit import Fit
+
+#: Share of an item's posterior that its own ratings should make up, to compare judges by it.
+OWN_WEIGHT = 0.75
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Performance:
-    """Every judge under every definition, as a value and as draws.
+    """Performance of every judge under every definition: values and draws.
 
     Parameters
     ----------
     definitions : tuple of Definition
-        What was evaluated.
+        Definitions that were evaluated.
     judges : tuple of str
         Names.
     values : numpy.ndarray, shape (n_definitions, n_judges)
@@ -30,10 +43,12 @@ class Performance:
         that they can be compared within a draw.
     method, source, interval : str
         For reports.
-    assumptions : tuple of str
-        What must hold.
+    assumptions : tuple of Assumption
+        What must hold for the numbers to mean what they say.
     cautions : tuple of Caution
-        What speaks against it.
+        Warnings that the ratings raise.
+    target : {"population", "items"}
+        Which items the numbers are about; see `bayesjudge.Estimate`.
     """
 
     definitions: tuple[Definition, ...]
@@ -43,11 +58,21 @@ class Performance:
     method: str
     source: str
     interval: str
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
     cautions: tuple[Caution, ...] = ()
+    target: Target = "population"
+
+    def __repr__(self) -> str:
+        return (
+            f"Performance of {', '.join(self.judges)} under {len(self.definitions)} definitions, "
+            f"{len(self.draws)} draws; {self.method}"
+        )
+
+    def _repr_html_(self) -> str:
+        return self.estimate()._repr_html_()
 
     def estimate(self, *, ci_prob: float = 0.95) -> Estimate:
-        """Summarise as a table of intervals.
+        """Summarise in the shape of a closed form.
 
         Parameters
         ----------
@@ -57,36 +82,48 @@ class Performance:
         Returns
         -------
         Estimate
-            Rows ``hit_rate (h/h)[gpt]``. An interval is ``nan`` where a definition is undefined in
-            some draws, or infinite.
+            A quantity for each metric, by aggregation (such as ``"h/hrs"``), cutoff and judge, as
+            far as its definitions have them. An interval is ``nan`` if a definition is undefined or
+            infinite in some draws.
 
         Raises
         ------
         InputError
-            Where `ci_prob` is out of range.
+            If `ci_prob` is out of range.
         """
         tail = (1 - check_ci_prob(ci_prob)) / 2
-        rows = {}
-        for d, definition in enumerate(self.definitions):
-            for j, judge in enumerate(self.judges):
-                draws = self.draws[:, d, j]
-                ends = (np.nan, np.nan)
-                if np.isfinite(draws).all():
-                    low, high = np.quantile(draws, [tail, 1 - tail])
-                    ends = (min(low, self.values[d, j]), max(high, self.values[d, j]))
-                rows[f"{definition}[{judge}]"] = (float(self.values[d, j]), *map(float, ends))
-        return Estimate.from_rows(
-            rows,
+        made = {}
+        for metric in dict.fromkeys(d.metric for d in self.definitions):
+            mine = [(i, d) for i, d in enumerate(self.definitions) if d.metric == metric]
+            dims = _dims_of([d for _, d in mine])
+            rows = {
+                (*(d.cutoff if dim == "cutoff" else d.aggregation for dim in dims), judge): (
+                    self._row(i, j, tail)
+                )
+                for i, d in mine
+                for j, judge in enumerate(self.judges)
+            }
+            made[metric] = Quantity.of_rows(rows, (*dims, "judge"))
+        return Estimate(
+            made,
             method=self.method,
             ci_prob=ci_prob,
             source=self.source,
             interval=self.interval,
             assumptions=self.assumptions,
             cautions=self.cautions,
+            target=self.target,
         )
 
+    def _row(self, i: int, j: int, tail: float) -> tuple[float, float, float]:
+        value, draws = float(self.values[i, j]), self.draws[:, i, j]
+        if not np.isfinite(draws).all():
+            return value, np.nan, np.nan
+        low, high = np.quantile(draws, [tail, 1 - tail])
+        return value, min(float(low), value), max(float(high), value)
+
     def best(self, weight: np.ndarray | None = None) -> pd.DataFrame:
-        """Probability that each judge is the best, under each definition.
+        """Compute the probability that each judge is the best, under each definition.
 
         Parameters
         ----------
@@ -99,33 +136,30 @@ class Performance:
             Definitions by judges; rows sum to 1. Judges that tie in a draw share it. From a
             bootstrap these are frequencies, not probabilities.
         """
-        loss = self._loss(self.draws)
-        best = (loss <= loss.min(axis=-1, keepdims=True) + 1e-12).astype(float)
-        shares = best / best.sum(axis=-1, keepdims=True)
-        return self._table(np.average(shares, axis=0, weights=weight))
+        return self._table(self._best(weight))
 
-    def chances(self) -> Estimate:
+    def best_estimate(self) -> Estimate:
         """Give `best` as an estimate, for reports.
 
         Returns
         -------
         Estimate
-            Rows ``best, hit_rate (h/h)[gpt]``; a probability has no interval.
+            ``best`` by definition and judge; a probability has no interval.
         """
-        best = self.best()
+        best = self._best()
         rows = {
-            f"best, {definition}[{judge}]": (float(best.loc[definition, judge]), np.nan, np.nan)
-            for definition in best.index
-            for judge in best.columns
+            (str(d), judge): (best[i, j], np.nan, np.nan)
+            for i, d in enumerate(self.definitions)
+            for j, judge in enumerate(self.judges)
         }
-        return Estimate.from_rows(
-            rows,
+        return Estimate(
+            {"best": Quantity.of_rows(rows, ("definition", "judge"))},
             method=f"{self.method}, share of draws",
             ci_prob=0.95,
             source=self.source,
-            interval=self.interval,
             assumptions=self.assumptions,
             cautions=self.cautions,
+            target=self.target,
         )
 
     def ranks(self) -> pd.DataFrame:
@@ -139,7 +173,7 @@ class Performance:
         return self._table(self._loss(self.values)).rank(axis=1, method="average")
 
     def contradictions(self, *, prob: float = 0.5) -> pd.DataFrame:
-        """Find pairs of judges that two definitions rank in opposite orders.
+        """List pairs of judges that two definitions rank in opposite orders.
 
         Parameters
         ----------
@@ -150,12 +184,12 @@ class Performance:
         -------
         pandas.DataFrame
             Columns ``better``, ``worse`` (judges, by the first definition), ``first``, ``second``
-            (definitions) and ``probability`` that they contradict so. Empty where none do.
+            (definitions) and ``probability`` of the contradiction. Empty if there are none.
 
         Raises
         ------
         InputError
-            Where `prob` is not a probability.
+            If `prob` is not a probability.
 
         References
         ----------
@@ -177,6 +211,8 @@ class Performance:
                     )
                     for z, w in zip(*np.nonzero(share > prob), strict=True)
                 ]
+        import pandas as pd
+
         columns = ["better", "worse", "first", "second", "probability"]
         table = pd.DataFrame(found, columns=columns)
         return table.sort_values("probability", ascending=False, ignore_index=True)
@@ -197,7 +233,7 @@ class Performance:
         Raises
         ------
         InputError
-            Where there is no such judge.
+            If there is no such judge.
         """
         with checking("Performance.only") as require:
             unknown = [j for j in judges if j not in self.judges]
@@ -205,13 +241,13 @@ class Performance:
         at = [self.judges.index(j) for j in judges]
         return replace(self, judges=judges, values=self.values[:, at], draws=self.draws[:, :, at])
 
-    def under(self, *definitions: str) -> Self:
+    def under(self, *definitions: Definition | str) -> Self:
         """Keep some definitions.
 
         Parameters
         ----------
-        *definitions : str
-            As they print themselves, such as ``"mse (srs/srs)"``.
+        *definitions : Definition or str
+            Definitions, or their names, such as ``"mse (srs/srs)"``.
 
         Returns
         -------
@@ -221,13 +257,14 @@ class Performance:
         Raises
         ------
         InputError
-            Where there is no such definition.
+            If there is no such definition.
         """
         with checking("Performance.under") as require:
             known = [str(d) for d in self.definitions]
-            unknown = [d for d in definitions if d not in known]
+            names = [str(d) for d in definitions]
+            unknown = [name for name in names if name not in known]
             require(not unknown, f"no definitions {unknown}; there are {known}")
-        at = [i for i, d in enumerate(self.definitions) if str(d) in definitions]
+        at = [i for i, d in enumerate(self.definitions) if str(d) in names]
         return replace(
             self,
             definitions=tuple(self.definitions[i] for i in at),
@@ -240,6 +277,130 @@ class Performance:
         # what is undefined is never best
         return np.nan_to_num(np.stack(loss, axis=-2), nan=np.inf, posinf=np.inf)
 
+    def _best(self, weight: np.ndarray | None = None) -> np.ndarray:
+        """Share of draws in which each judge is the best, shape (n_definitions, n_judges)."""
+        loss = self._loss(self.draws)
+        best = (loss <= loss.min(axis=-1, keepdims=True) + 1e-12).astype(float)
+        shares = best / best.sum(axis=-1, keepdims=True)
+        return np.average(shares, axis=0, weights=weight)
+
     def _table(self, values: np.ndarray) -> pd.DataFrame:
+        import pandas as pd
+
         names = pd.Index([str(d) for d in self.definitions], name="definition")
         return pd.DataFrame(values, index=names, columns=pd.Index(self.judges, name="judge"))
+
+
+def _dims_of(those: Sequence[Definition]) -> tuple[str, ...]:
+    """Dimensions that tell the definitions of one metric apart."""
+    if those[0].downstream:
+        return ("cutoff",)
+    return ("aggregation", "cutoff") if any(d.uses_cutoff for d in those) else ("aggregation",)
+
+
+def performance(
+    fit: Fit,
+    *,
+    of: Sequence[Definition] | None = None,
+    draws: int = 400,
+    tracking: TrackingPrior | None = TrackingPrior(),
+    random_seed: Any = 0,
+) -> Performance:
+    """Compare judges with people under many definitions, by the posterior.
+
+    Parameters
+    ----------
+    fit : Fit
+        From `bayesjudge.ratings.fit`, of people and at least one judge.
+    of : sequence of Definition, optional
+        Definitions to evaluate; `definitions` by default.
+    draws : int, default 400
+        Draws of the fit to use.
+    tracking : TrackingPrior or None
+        Draw each judge's items together with people's (see `bayesjudge.ratings.tracking`), under
+        this prior. With None each source's items are drawn independently: faster, and agreement is
+        understated if ratings are few.
+    random_seed : int or numpy.random.Generator, default 0
+        Same seed, same draws.
+
+    Returns
+    -------
+    Performance
+        Of the shares behind the ratings, on the items that all sources rated; values are posterior
+        means. Its ``best()`` is P(judge is best).
+
+    Raises
+    ------
+    InputError
+        If there is no judge, or more draws are asked for than the fit has.
+
+    Notes
+    -----
+    With tracking, agreement is still understated a little if ratings are few, and intervals are
+    somewhat too narrow for judges that the assumed form does not fit: the caution
+    ``assumed-tracking``. ``benchmarks/ratings/best.py`` shows by how much, and whether
+    P(judge is best) is right, with known judges at 1 to 100 choices an item.
+    """
+    ratings = _ratings_of(fit)
+    with checking("performance") as require:
+        require(ratings.judges, "there is no judge among the sources")
+    chosen = tuple(of or definitions())
+    rated = (ratings.chosen.sum(axis=2) + ratings.endorsed.sum(axis=2) > 0).all(axis=0)
+    profiles, mixed = _judges_and_people(fit, draws, tracking, random_seed)
+    values = np.empty((draws, len(chosen), len(ratings.judges)))
+    for j, (judge, people) in enumerate(profiles):
+        here = judge.items(rated), people.items(rated)
+        for i, d in enumerate(chosen):
+            values[:, i, j] = d.value(*here, positive=ratings.positive_index)
+    return Performance(
+        definitions=chosen,
+        judges=ratings.judges,
+        values=values.mean(axis=0),
+        draws=values,
+        method=f"{fit.method}, {'judges tracking people' if tracking else 'judges independent'}",
+        source=fit.source,
+        interval="equal-tailed",
+        assumptions=(*fit.assumptions, *([TRACKING] if tracking else [])),
+        cautions=(*fit.cautions, *_not_mixed(mixed), *_prior_heavy(fit, tracking is not None)),
+        target="items",
+    )
+
+
+def _judges_and_people(
+    fit: Fit, draws: int, tracking: TrackingPrior | None, random_seed: Any
+) -> tuple[list[tuple[Profile, Profile]], dict[str, bool]]:
+    """Each judge's answers and people's; and whose chains mixed."""
+    if tracking is None:
+        found = item_profiles(fit, draws=draws, random_seed=random_seed)
+        return [(found[j], found[PEOPLE]) for j in fit.data.judges], {}
+    made = list(_draw_pairs(fit, tracking, draws=draws, random_seed=random_seed))
+    mixed = {judge: pair.tracked.mixed for judge, pair, *_ in made}
+    return [(judge, people) for *_, judge, people in made], mixed
+
+
+def _prior_heavy(fit: Fit, tracking: bool) -> tuple[Caution, ...]:
+    """Raise a caution if the mean over items outweighs the items' own ratings."""
+    ratings = fit.data
+    n = (ratings.unpaired.sum(axis=2) + ratings.endorsed.sum(axis=2))[:, :, None]
+    concentration = fit.draws("concentration").mean(axis=0)[:, None, None]
+    own = (n / (n + concentration)).mean(axis=(1, 2))
+    low = [f"{s} {w:.0%}" for s, w in zip(ratings.sources, own, strict=True) if w < OWN_WEIGHT]
+    if not low:
+        return ()
+    weights = f"weight of an item's own ratings in its posterior: {', '.join(low)}; "
+    if tracking:
+        return (
+            Caution(
+                "assumed-tracking",
+                f"{weights}agreement then rests on the assumed form of tracking too, and intervals "
+                "may be too narrow, most for a judge that repeats itself",
+            ),
+        )
+    return (
+        Caution(
+            "few-ratings",
+            f"{weights}the rest is the mean over items, which carries nothing of what people said "
+            "of this item: agreement is understated, most for judges whose items differ most. Use "
+            "tracking=TrackingPrior(), or rate items more often",
+        ),
+    )

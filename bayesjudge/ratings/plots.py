@@ -1,20 +1,22 @@
-"""Pictures of judges under many definitions, and of items. They compute nothing new."""
+"""Plots of judges under many definitions, of shifts, and of items."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.fit import Fit
 from bayesjudge.core.plots import new_axes
 from bayesjudge.ratings.items import item_profiles
+from bayesjudge.ratings.metrics import Definition
 from bayesjudge.ratings.performance import Performance
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
+
+    from bayesjudge.core.fit import Fit
 
 
 def plot_ranks(performance: Performance, *, ax: Axes | None = None) -> Axes:
@@ -50,50 +52,48 @@ def plot_ranks(performance: Performance, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_shift(
-    sweep: pd.DataFrame, *, definition: str | None = None, ax: Axes | None = None
+    table: pd.DataFrame, *, of: Definition | str | None = None, ax: Axes | None = None
 ) -> Axes:
     """Draw how judges, or the prevalence, move with what forced choices may hide.
 
     Parameters
     ----------
-    sweep : pandas.DataFrame
-        From `shift_sweep`.
-    definition : str, optional
-        A definition to draw, one line a judge; by default the decision consistency of the judge
-        that each definition selects.
+    table : pandas.DataFrame
+        From `shift_sensitivity`.
+    of : Definition or str, optional
+        A definition or its name: one line a judge. ``"prevalence"``: one line a cutoff. By default
+        the decision consistency of the judge that each definition selects.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
 
     Returns
     -------
     matplotlib.axes.Axes
-        Over the shift's strength.
+        Over the shift strength.
 
     Raises
     ------
     InputError
-        Where the sweep has no such definition.
+        If the table has no such definition.
     """
-    known = list(dict.fromkeys(sweep["definition"]))
+    judged, value = table[table["quantity"] != "prevalence"], "value"
+    known = [*dict.fromkeys(judged["definition"]), "prevalence"]
     with checking("plot_shift") as require:
-        require(definition is None or definition in known, f"no {definition!r} among {known}")
-    ax = ax or new_axes(7.5, 4.2)
-    if definition:
-        rows = sweep[sweep["definition"] == definition]
-        groups, value, label = rows.groupby("judge", sort=False), "value", definition
-    else:
-        rows = sweep[sweep["judge"] != "people"].drop_duplicates(["strength", "definition"])
-        # definitions that select the same judge everywhere are one line
-        wide = rows.pivot(index="definition", columns="strength", values="chosen_best")
-        same = wide.round(9).groupby(list(wide.columns), sort=False).groups
-        names = {m: _few([str(d) for d in members]) for members in same.values() for m in members}
-        rows = rows.assign(named=rows["definition"].map(names)).drop_duplicates(
-            ["strength", "named"]
-        )
-        groups, value = rows.groupby("named", sort=False), "chosen_best"
+        ok = of is None or str(of) in known
+        require(ok, f"of={str(of)!r} is not in the table; expected one of {known}")
+    if of is None:
+        groups, value = _by_selection(judged), "chosen_best"
         label = "consistency of the judge selected"
+    elif str(of) == "prevalence":
+        shares = table[table["quantity"] == "prevalence"]
+        groups = [(f"at {cutoff:g}", rows) for cutoff, rows in shares.groupby("cutoff", sort=False)]
+        label = "prevalence, by cutoff"
+    else:
+        rows = judged[judged["definition"] == str(of)]
+        groups, label = list(rows.groupby("judge", sort=False)), str(of)
+    ax = ax or new_axes(7.5, 4.2)
     for name, group in groups:
-        ax.plot(group["strength"].astype(str), group[value], "o-", alpha=0.8, label=name)
+        ax.plot(group["shift_strength"].astype(str), group[value], "o-", alpha=0.8, label=name)
     ax.set_xlabel("shift strength: share who would accept the positive option too")
     ax.set_ylabel(label)
     ax.grid(alpha=0.3)
@@ -102,17 +102,27 @@ def plot_shift(
     return ax
 
 
+def _by_selection(judged: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """One group for all definitions that select the same judge everywhere."""
+    rows = judged.drop_duplicates(["shift_strength", "definition"])
+    wide = rows.pivot(index="definition", columns="shift_strength", values="chosen_best")
+    same = wide.round(9).groupby(list(wide.columns), sort=False).groups
+    names = {m: _two_of([str(d) for d in members]) for members in same.values() for m in members}
+    rows = rows.assign(named=rows["definition"].map(names))
+    return list(rows.drop_duplicates(["shift_strength", "named"]).groupby("named", sort=False))
+
+
 def plot_items(
     fit: Fit,
     *,
     source: str = "people",
     most: int = 12,
     cutoff: float = 0.5,
-    ci_prob: float = 0.9,
+    ci_prob: float = 0.95,
     draws: int = 400,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the items whose category is most in doubt.
+    """Draw the items whose category is most uncertain.
 
     Parameters
     ----------
@@ -124,7 +134,7 @@ def plot_items(
         Items to draw, the most contested first.
     cutoff : float, default 0.5
         Share of raters from which an item is positive.
-    ci_prob : float, default 0.9
+    ci_prob : float, default 0.95
         Probability of the intervals.
     draws : int, default 400
         Draws of the fit to use.
@@ -135,12 +145,12 @@ def plot_items(
     -------
     matplotlib.axes.Axes
         Posterior of the share who accept the positive option, one row an item; a cross is the
-        share of choices, where there are any.
+        share of choices, if there are any.
 
     Raises
     ------
     InputError
-        Where there is no such source.
+        If there is no such source.
     """
     ratings = fit.data
     ratings.source(source)
@@ -172,6 +182,5 @@ def plot_items(
     return ax
 
 
-def _few(names: list[str]) -> str:
-    """Name two, and count the others: a legend has little room."""
+def _two_of(names: list[str]) -> str:
     return ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")

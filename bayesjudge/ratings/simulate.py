@@ -1,15 +1,22 @@
-"""Answers of people and judges whose response sets are known."""
+"""Simulated answers of people and judges whose response sets are known."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from bayesjudge.core.errors import checking
-from bayesjudge.ratings.algebra import all_response_sets, choice_matrix, error_matrix, membership
+from bayesjudge.ratings.response_sets import (
+    all_response_sets,
+    choice_matrix,
+    error_matrix,
+    membership,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def simulate(
@@ -17,7 +24,7 @@ def simulate(
     items: int = 120,
     options: Sequence[str] = ("yes", "no"),
     shares: Sequence[float] = (0.35, 0.4, 0.25),
-    pool_size: float = 4.0,
+    concentration: float = 4.0,
     strength: float = 1.0,
     judges: Sequence[str] = ("gpt", "claude"),
     similarity: Sequence[float] = (0.9, 0.5),
@@ -30,7 +37,7 @@ def simulate(
     skew: float = 0.0,
     random_seed: Any = None,
 ) -> pd.DataFrame:
-    """Draw the table that `Ratings.from_frame` reads.
+    """Simulate the table that `Ratings.from_frame` reads.
 
     Each item has its own shares of response sets, Dirichlet around `shares`; a judge's shares are
     a mix of people's and of its own.
@@ -43,8 +50,8 @@ def simulate(
         The positive one first.
     shares : sequence of float, length ``2 ** len(options) - 1``
         Mean share of each response set over items, in the order of `all_response_sets`.
-    pool_size : float, default 4
-        Concentration: high for items that are alike.
+    concentration : float, default 4
+        Of items around the mean: high if items are alike.
     strength : float, default 1
         Selection strength of people: above 0 they prefer the first option of their set.
     judges : sequence of str
@@ -74,13 +81,15 @@ def simulate(
     Raises
     ------
     InputError
-        Where sizes or shares make no sense.
+        If sizes are negative, shares do not sum to 1, or lengths differ.
 
     Examples
     --------
     >>> simulate(items=2, judges=(), similarity=(), judge_strength=(), random_seed=1).shape
     (9, 4)
     """
+    import pandas as pd
+
     sets = all_response_sets(options)
     members = membership(options, sets)
     with checking("ratings.simulate") as require:
@@ -90,7 +99,7 @@ def simulate(
         sizes = {len(judges), len(similarity), len(judge_strength)}
         require(len(sizes) == 1, "judges, similarity and judge_strength differ in length")
     rng = np.random.default_rng(random_seed)
-    alpha = pool_size * np.asarray(shares, float)
+    alpha = concentration * np.asarray(shares, float)
     people = rng.dirichlet(alpha, items)
     asked = np.flatnonzero(np.arange(items) < round(set_items * items))
     labels = np.array(["|".join(s) for s in sets], dtype=object)
@@ -114,6 +123,8 @@ def _answers(
     rng: np.random.Generator, shares: np.ndarray, choice: np.ndarray, name: str | None, about: tuple
 ) -> pd.DataFrame:
     """Rows of one source; people are numbered within an item, a judge repeats its name."""
+    import pandas as pd
+
     options, labels, asked, choices, response_sets, together = about
     item = np.concatenate(
         [np.repeat(np.arange(len(shares)), choices), np.repeat(asked, response_sets)]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.names import name_of
-from bayesjudge.core.tables import require_columns
+from bayesjudge.core.tables import require_among
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -209,13 +209,10 @@ def _require_delimiter(names: list[str], delimiter: str) -> None:
 
 
 def _require(schema: pa.Schema, columns: list[str]) -> None:
-    import pyarrow as pa
-
     with checking("table") as require:
         repeated = [c for c in columns if schema.names.count(c) > 1]
         require(not repeated, f"columns {repeated} occur more than once")
-    distinct = pa.schema([(name, pa.null()) for name in dict.fromkeys(schema.names)])
-    require_columns(distinct.empty_table(), *columns)
+    require_among(list(dict.fromkeys(schema.names)), *columns)
 
 
 READERS: dict[str, Callable[[Path, list[str], set[str]], pa.Table]] = {

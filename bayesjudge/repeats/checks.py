@@ -1,4 +1,4 @@
-"""What repeated scores say against themselves: order effects, and answers without a score."""
+"""Checks of repeated scores: order effects, and answers without a score."""
 
 from __future__ import annotations
 
@@ -7,8 +7,18 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from bayesjudge.core.estimate import Caution
+from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.repeats.data import Scores
+
+DRAWN = Assumption(
+    "drawn-judges",
+    "judges are a sample of the judges that could have been asked, items of the items",
+)
+EXCHANGEABLE = Assumption("exchangeable-repeats", "given item and judge, answers are exchangeable")
+IID = Assumption(
+    "identical-answers",
+    "every answer is an independent draw from one distribution, whichever judge gave it",
+)
 
 #: An order effect rarer than this among exchangeable repeats is reported.
 ORDER_P = 0.01
@@ -46,7 +56,7 @@ def order_effects(scores: Scores) -> dict[str, OrderEffect]:
     Returns
     -------
     dict of str to OrderEffect
-        ``"first_call"`` and ``"drift"``; ``nan`` where no cell with a known order has two scores
+        ``"first_call"`` and ``"drift"``; ``nan`` if no cell with a known order has two scores
         that differ.
 
     Examples
@@ -70,18 +80,7 @@ def order_effects(scores: Scores) -> dict[str, OrderEffect]:
 
 
 def cautions_of(scores: Scores) -> tuple[Caution, ...]:
-    """List what a reader should know before believing an estimate from these scores.
-
-    Parameters
-    ----------
-    scores : Scores
-        What was scored.
-
-    Returns
-    -------
-    tuple of Caution
-        Among ``order-effect`` and ``unparsed-answers``.
-    """
+    """List ``order-effect`` and ``unparsed-answers``, if these scores raise them."""
     found = []
     words = {
         "first_call": "the first call scores {:+.3f} against the mean of all calls",
@@ -93,7 +92,7 @@ def cautions_of(scores: Scores) -> tuple[Caution, ...]:
                 Caution(
                     "order-effect",
                     f"{words[name].format(effect.effect)} (p = {effect.p_value:.1e} among orders "
-                    "of the same scores): repeats are not exchangeable, so that asking more often "
+                    "of the same scores): repeats are not exchangeable, and asking more often "
                     "does not estimate what one call gives; look for caching, a changed model or "
                     "prompt, or answers that see earlier ones",
                 )
@@ -111,6 +110,18 @@ def cautions_of(scores: Scores) -> tuple[Caution, ...]:
             )
         )
     return tuple(found)
+
+
+def contradicted(
+    assumptions: tuple[Assumption, ...], cautions: tuple[Caution, ...]
+) -> tuple[Assumption, ...]:
+    """Mark the assumptions that an order effect contradicts."""
+    if not any(caution.name == "order-effect" for caution in cautions):
+        return assumptions
+    against = {EXCHANGEABLE.id, IID.id}
+    return tuple(
+        a._replace(contradicted_by=("order-effect",)) if a.id in against else a for a in assumptions
+    )
 
 
 def _against_chance(total: float, variance: float, size: float) -> OrderEffect:

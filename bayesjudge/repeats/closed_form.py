@@ -1,25 +1,25 @@
-"""Closed forms: what each promises, assumes and refuses. The arithmetic is in `formulas`."""
+"""Closed forms: random-effects analysis of variance, normal interval, exact Dirichlet posterior."""
 
 from __future__ import annotations
 
-import numpy as np
-from scipy.special import stdtrit
+from typing import Any, NamedTuple
 
-from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.intervals import z_score
-from bayesjudge.core.estimate import Caution, Estimate
+import numpy as np
+from scipy.special import fdtri, gammaincinv, stdtrit
+
 from bayesjudge.core import dirichlet
-from bayesjudge.repeats import formulas
-from bayesjudge.repeats.checks import cautions_of
+from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
+from bayesjudge.core.intervals import z_score
+from bayesjudge.repeats.checks import DRAWN, EXCHANGEABLE, IID, cautions_of, contradicted
 from bayesjudge.repeats.data import Scores
-from bayesjudge.repeats.formulas import Component, Squares
 
 ARTICLE = "How to Add Confidence Intervals to LLM Judges (2025)"
 SEARLE = "Searle, Casella & McCulloch (1992), chapter 4; Ting et al. (1990)"
-ONE_SPREAD = "scores scatter equally about every item's mean"
-NORMAL_EFFECTS = "effects of items and judges are normal on the scale of the scores"
-DRAWN = "judges are a sample of the judges that could have been asked, items of the items"
-IID = "every answer is an independent draw from one distribution, whichever judge gave it"
+EQUAL_VARIANCE = Assumption("equal-variance", "scores scatter equally about every item's mean")
+NORMAL_EFFECTS = Assumption(
+    "normal-effects", "effects of items and judges are normal on the scale of the scores"
+)
 
 
 def anova(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
@@ -35,16 +35,16 @@ def anova(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     Returns
     -------
     Estimate
-        ``mean_score``, over items and judges; ``item_score[item]``, over judges; standard
+        ``mean_score``, over items and judges; ``item_score`` by item, over judges; standard
         deviations ``item_sd``, ``judge_sd``, ``item_judge_sd``, ``repeat_sd``, all in the units of
         the scale; ``effective_repeats`` of a panel for one item. Without several items or several
-        judges, what they would show is left out. A negative variance gives 0, with minus its root
+        judges, their quantities are left out. A negative variance gives 0, with minus its root
         as ``raw``.
 
     Raises
     ------
     InputError
-        Where an item and judge have no score, nothing was asked twice, or there is only one item
+        If an item and judge have no score, nothing was asked twice, or there is only one item
         and one judge.
 
     References
@@ -57,7 +57,8 @@ def anova(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     >>> import numpy as np
     >>> counts = np.array([[[3, 1, 0], [2, 2, 0]], [[0, 1, 3], [0, 3, 1]], [[1, 3, 0], [1, 2, 1]]])
     >>> scores = Scores(counts, scale=[1, 2, 3], items=["x", "y", "z"], judges=["a", "b"])
-    >>> anova(scores).table["value"][["mean_score", "item_sd", "repeat_sd"]].round(3).tolist()
+    >>> found = anova(scores)
+    >>> [round(found[name].value, 3) for name in ("mean_score", "item_sd", "repeat_sd")]
     [1.917, 0.52, 0.577]
     """
     check_ci_prob(ci_prob)
@@ -65,41 +66,38 @@ def anova(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     with checking("repeats.anova") as require:
         empty = int((scores.repeats == 0).sum())
         require(not empty, f"{empty} combinations of item and judge have no score; use fit")
-        require(
-            (scores.repeats > 1).any(), "no judge was asked twice about an item; ask again, or fit"
-        )
-        require(
-            n_items + n_judges > 2,
-            "one item and one judge have no components of variance; use exact",
-        )
-    found = formulas.squares(scores.means, scores.deviations, scores.repeats)
-    rows: dict[str, tuple[float, ...]] = {"mean_score": _grand_mean(scores, found, ci_prob)}
+        again = bool((scores.repeats > 1).any())
+        require(again, "no judge was asked twice about an item; ask again, or fit")
+        several = n_items + n_judges > 2
+        require(several, "one item and one judge have no components of variance; use exact")
+    found = _mean_squares(scores.means, scores.deviations, scores.repeats)
+    parts = _components(found, ci_prob)
+    made: dict[str, Any] = {"mean_score": _grand_mean(scores, found, ci_prob)}
     if n_items > 1:
-        rows |= _item_scores(scores, found, ci_prob)
-    for name, one in _components(found, ci_prob).items():
-        rows[name] = (
-            *(np.sqrt(max(x, 0)) for x in one),
-            np.sign(one.value) * abs(one.value) ** 0.5,
-        )
+        made["item_score"] = _item_scores(scores, found, ci_prob)
+    for name, one in parts.items():
+        raw = np.sign(one.value) * abs(one.value) ** 0.5
+        made[name] = (*(np.sqrt(max(x, 0)) for x in one), raw)
     if n_judges > 1:
-        rows["effective_repeats"] = formulas.effective_repeats(
+        made["effective_repeats"] = _effective_repeats(
             _between_judges(found), found.repeat, n_judges, found.repeats, ci_prob
         )
-    return Estimate.from_rows(
-        rows,
+    cautions = (*cautions_of(scores), *_negative(parts))
+    return Estimate(
+        made,
         method="Random-effects ANOVA",
         ci_prob=ci_prob,
         source=SEARLE,
         interval="modified large sample; Satterthwaite",
-        assumptions=(DRAWN, NORMAL_EFFECTS, ONE_SPREAD),
-        cautions=(*cautions_of(scores), *_negative(rows)),
+        assumptions=contradicted((DRAWN, NORMAL_EFFECTS, EQUAL_VARIANCE, EXCHANGEABLE), cautions),
+        cautions=cautions,
     )
 
 
 def as_if_iid(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     """Pool every answer about an item as if one judge had given them all.
 
-    This is the article's mixed-expert sampling. It is wrong wherever judges differ: the interval
+    This is the article's mixed-expert sampling. It is wrong if judges differ: the interval
     narrows with the number of answers, however few the judges.
 
     Parameters
@@ -112,18 +110,18 @@ def as_if_iid(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     Returns
     -------
     Estimate
-        ``item_score[item]`` with a normal interval, in the units of the scale; ``nan`` ends where
-        an item has one score.
+        ``item_score`` by item with a normal interval, in the units of the scale; ``nan`` ends if an
+        item has one score.
 
     Raises
     ------
     InputError
-        Where `ci_prob` is out of range.
+        If `ci_prob` is out of range.
 
     Examples
     --------
     >>> scores = Scores.from_values([4, 4, 5, 5, 5], scale=[1, 2, 3, 4, 5])
-    >>> [round(x, 2) for x in as_if_iid(scores)["item_score[item]"]]
+    >>> [round(x, 2) for x in as_if_iid(scores)["item_score", "item"]]
     [4.6, 4.12, 5.08]
     """
     z = z_score(ci_prob)
@@ -134,15 +132,15 @@ def as_if_iid(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
         mean = counts @ scale / n
         squares = np.maximum(counts @ scale**2 - n * mean**2, 0)
         half = np.where(n > 1, z * np.sqrt(squares / (n - 1) / n), np.nan)
-    return Estimate.from_arrays(
-        {"item_score": (mean, mean - half, mean + half)},
-        scores.items,
+    cautions = cautions_of(scores)
+    return Estimate(
+        {"item_score": Quantity.over((mean, mean - half, mean + half), {"item": scores.items})},
         method="All answers alike",
         ci_prob=ci_prob,
         source=f"{ARTICLE}, 'Mixed-Expert Sampling'",
         interval="normal",
-        assumptions=(IID,),
-        cautions=cautions_of(scores),
+        assumptions=contradicted((IID,), cautions),
+        cautions=cautions,
     )
 
 
@@ -161,65 +159,68 @@ def exact(scores: Scores, *, ci_prob: float = 0.95, concentration: float = 1.0) 
     Returns
     -------
     Estimate
-        ``item_score[item]``, in the units of the scale.
+        ``item_score`` by item, in the units of the scale.
 
     Raises
     ------
     InputError
-        Where `ci_prob` is out of range or `concentration` is not positive.
+        If `ci_prob` is out of range or `concentration` is not positive.
 
     Examples
     --------
     >>> scores = Scores.from_values([5] * 10, scale=[1, 2, 3, 4, 5])
-    >>> [round(x, 2) for x in exact(scores)["item_score[item]"]]
+    >>> [round(x, 2) for x in exact(scores)["item_score", "item"]]
     [4.82, 4.24, 5.0]
     """
     weights = dirichlet.posterior(scores.counts.sum(axis=1), concentration=concentration)
     mean, _ = dirichlet.moments(weights, scores.scale)
     low, high = dirichlet.interval(weights, scores.scale, ci_prob=ci_prob)
+    even = Assumption(
+        "even-prior", f"prior worth {concentration:g} score, spread evenly over the scale"
+    )
     pooled: tuple[Caution, ...] = ()
     if len(scores.judges) > 1:
-        text = f"{len(scores.judges)} judges are taken as one; use fit where they may differ"
+        text = f"{len(scores.judges)} judges are taken as one; use fit if they may differ"
         pooled = (Caution("judges-pooled", text),)
-    return Estimate.from_arrays(
-        {"item_score": (mean, low, high)},
-        scores.items,
+    cautions = (*pooled, *cautions_of(scores))
+    return Estimate(
+        {"item_score": Quantity.over((mean, low, high), {"item": scores.items})},
         method="Dirichlet posterior (exact)",
         ci_prob=ci_prob,
         source="Dirichlet-multinomial on the scale; Gil-Pelaez (1951)",
         interval="equal-tailed",
-        assumptions=(IID, f"prior worth {concentration:g} score, spread evenly over the scale"),
-        cautions=(*pooled, *cautions_of(scores)),
+        assumptions=contradicted((IID, even), cautions),
+        cautions=cautions,
     )
 
 
-def _components(found: Squares, ci_prob: float) -> dict[str, Component]:
+def _components(found: _Squares, ci_prob: float) -> dict[str, _Component]:
     """Variances of whatever effects the design has."""
     i, j, r = found.n_items, found.n_judges, found.repeats
     parts = {}
     crossed = i > 1 and j > 1
     below = found.item_judge if crossed else found.repeat
     if i > 1:
-        parts["item_sd"] = formulas.difference(found.item, below, j * r, ci_prob)
+        parts["item_sd"] = _difference(found.item, below, j * r, ci_prob)
     if j > 1:
-        parts["judge_sd"] = formulas.difference(found.judge, below, i * r, ci_prob)
+        parts["judge_sd"] = _difference(found.judge, below, i * r, ci_prob)
     if crossed:
-        parts["item_judge_sd"] = formulas.difference(found.item_judge, found.repeat, r, ci_prob)
-    return parts | {"repeat_sd": formulas.alone(found.repeat_spread, ci_prob)}
+        parts["item_judge_sd"] = _difference(found.item_judge, found.repeat, r, ci_prob)
+    return parts | {"repeat_sd": _alone(found.repeat_spread, ci_prob)}
 
 
-def _between_judges(found: Squares) -> tuple[float, float]:
+def _between_judges(found: _Squares) -> _MeanSquare:
     """Mean square between judges within one item."""
     if found.n_items == 1:
         return found.judge
     i = found.n_items
-    return formulas.combined((1 / i, found.judge), ((i - 1) / i, found.item_judge))
+    return _combined((1 / i, found.judge), ((i - 1) / i, found.item_judge))
 
 
-def _grand_mean(scores: Scores, found: Squares, ci_prob: float) -> tuple[float, float, float]:
+def _grand_mean(scores: Scores, found: _Squares, ci_prob: float) -> tuple[float, float, float]:
     i, j, r = found.n_items, found.n_judges, found.repeats
     used = [one for one in (found.item, found.judge) if one[1] > 0]
-    total, df = formulas.combined(*((1.0, one) for one in used))
+    total, df = _combined(*((1.0, one) for one in used))
     if i > 1 and j > 1:  # both hold the interaction: once too often
         total = max(total - found.item_judge[0], *(ms for ms, _ in used))
     mean = float(scores.means.mean())
@@ -227,9 +228,7 @@ def _grand_mean(scores: Scores, found: Squares, ci_prob: float) -> tuple[float, 
     return mean, mean - half, mean + half
 
 
-def _item_scores(
-    scores: Scores, found: Squares, ci_prob: float
-) -> dict[str, tuple[float, float, float]]:
+def _item_scores(scores: Scores, found: _Squares, ci_prob: float) -> Quantity:
     """Each item's mean; its error pooled over items, since a few scores tell little of it."""
     if found.n_judges > 1:
         error, df = _between_judges(found)
@@ -238,17 +237,129 @@ def _item_scores(
     mean = scores.means.mean(axis=1)
     n = 1 / (1 / scores.repeats).mean(axis=1) * found.n_judges
     half = stdtrit(df, (1 + ci_prob) / 2) * np.sqrt(error / n)
-    return {
-        f"item_score[{name}]": (float(m), float(m - h), float(m + h))
-        for name, m, h in zip(scores.items, mean, half, strict=True)
-    }
+    return Quantity.over((mean, mean - half, mean + half), {"item": scores.items})
 
 
-def _negative(rows: dict[str, tuple[float, ...]]) -> tuple[Caution, ...]:
-    below = [name for name, row in rows.items() if name.endswith("_sd") and row[3] < 0]
+def _negative(parts: dict[str, _Component]) -> tuple[Caution, ...]:
+    below = [name for name, one in parts.items() if one.value < 0]
     if not below:
         return ()
     text = f"the estimated variance behind {', '.join(below)} is negative and shown as 0: "
-    text += "chance in a small design, so that an interval that ends at 0 does not show that there "
-    text += "is no such variance; fit keeps variances positive"
+    text += "chance in a small design, and an interval that ends at 0 does not show that there is "
+    text += "no such variance; fit keeps variances positive"
     return (Caution("negative-variance", text),)
+
+
+# Arithmetic of mean squares ----------------------------------------------------------------------
+
+#: A mean square with its degrees of freedom; ``nan`` and 0 if the design has no such term.
+_MeanSquare = tuple[float, float]
+
+
+class _Squares(NamedTuple):
+    """Mean squares of items by judges by repeats; `repeats` is the harmonic mean of a cell.
+
+    `repeat_spread` is that of repeats again, with the degrees of freedom that its own scatter over
+    items and over judges implies: fewer, if some items or judges are noisier than others.
+    """
+
+    item: _MeanSquare
+    judge: _MeanSquare
+    item_judge: _MeanSquare
+    repeat: _MeanSquare
+    n_items: int
+    n_judges: int
+    repeats: float
+    repeat_spread: _MeanSquare
+
+
+class _Component(NamedTuple):
+    """A variance with its interval; any of them may be negative."""
+
+    value: float
+    low: float
+    high: float
+
+
+def _mean_squares(means: np.ndarray, deviations: np.ndarray, n: np.ndarray) -> _Squares:
+    """Analyse cell means as if every cell held as many scores: unweighted-means analysis."""
+    i, j = means.shape
+    r = means.size / (1 / n).sum()
+    grand = means.mean()
+    rows, columns = means.mean(axis=1) - grand, means.mean(axis=0) - grand
+    rest = means - grand - rows[:, None] - columns
+
+    def mean_square(total: float, df: float) -> _MeanSquare:
+        return (total / df, df) if df > 0 else (np.nan, 0)
+
+    repeat = mean_square(deviations.sum(), (n - 1).sum())
+    return _Squares(
+        item=mean_square(j * r * (rows**2).sum(), i - 1),
+        judge=mean_square(i * r * (columns**2).sum(), j - 1),
+        item_judge=mean_square(r * (rest**2).sum(), (i - 1) * (j - 1)),
+        repeat=repeat,
+        n_items=i,
+        n_judges=j,
+        repeats=r,
+        repeat_spread=(repeat[0], _scatter_df(deviations, n - 1, repeat)),
+    )
+
+
+def _scatter_df(deviations: np.ndarray, df: np.ndarray, repeat: _MeanSquare) -> float:
+    """Degrees of freedom with which the variance of repeats is known."""
+    # on a scale with ends, items near an end scatter less: the chi-square interval of equally
+    # noisy scores would be too narrow
+    noise = 0.0
+    for axis in (0, 1):
+        totals, weights = deviations.sum(axis=axis), df.sum(axis=axis)
+        if len(totals) > 2 and (weights > 0).all():
+            noise += float((totals / weights).var(ddof=1)) / len(totals)
+    return min(repeat[1], 2 * repeat[0] ** 2 / noise) if noise > 0 else repeat[1]
+
+
+def _difference(one: _MeanSquare, other: _MeanSquare, size: float, ci_prob: float) -> _Component:
+    """(one - other) / size, with the modified large-sample interval of Ting, Burdick, Graybill,
+    Jeyaratnam & Lu (1990), J. Stat. Comput. Simul. 35, 135-143.
+    """
+    (a, n1), (b, n2) = one, other
+    tail = (1 - ci_prob) / 2
+    g1, g2 = (1 - 1 / (_chi2(n, 1 - tail) / n) for n in (n1, n2))
+    h1, h2 = (1 / (_chi2(n, tail) / n) - 1 for n in (n1, n2))
+    upper, lower = fdtri(n1, n2, 1 - tail), fdtri(n1, n2, tail)
+    g12 = ((upper - 1) ** 2 - g1**2 * upper**2 - h2**2) / upper
+    h12 = ((1 - lower) ** 2 - h1**2 * lower**2 - g2**2) / lower
+    down = max((g1 * a) ** 2 + (h2 * b) ** 2 + g12 * a * b, 0.0)
+    up = max((h1 * a) ** 2 + (g2 * b) ** 2 + h12 * a * b, 0.0)
+    value = a - b
+    return _Component(value / size, (value - down**0.5) / size, (value + up**0.5) / size)
+
+
+def _alone(one: _MeanSquare, ci_prob: float) -> _Component:
+    """Take a mean square for a variance, with the exact chi-square interval."""
+    (a, n), tail = one, (1 - ci_prob) / 2
+    return _Component(a, a * n / _chi2(n, 1 - tail), a * n / _chi2(n, tail))
+
+
+def _combined(*parts: tuple[float, _MeanSquare]) -> _MeanSquare:
+    """Weighted sum of mean squares with Satterthwaite's degrees of freedom."""
+    total = sum(w * ms for w, (ms, _) in parts)
+    noise = sum((w * ms) ** 2 / df for w, (ms, df) in parts)
+    return total, (total**2 / noise if noise > 0 else np.inf)
+
+
+def _effective_repeats(
+    between: _MeanSquare, within: _MeanSquare, judges: int, repeats: float, p: float
+) -> tuple[float, float, float]:
+    """How many scores of judges drawn anew each time tell as much as this panel's scores do."""
+    (a, n1), (b, n2) = between, within
+    tail = (1 - p) / 2
+    ratio = a / b if b > 0 else np.inf
+    found = []
+    for f in (ratio, ratio / fdtri(n1, n2, tail), ratio / fdtri(n1, n2, 1 - tail)):
+        rho = 1.0 if np.isinf(f) else np.clip((f - 1) / (f + repeats - 1), 0, 1)
+        found.append(float(judges * repeats / (1 + (repeats - 1) * rho)))
+    return found[0], found[1], found[2]
+
+
+def _chi2(df: Any, prob: float) -> Any:
+    return 2 * gammaincinv(df / 2, prob)

@@ -1,17 +1,20 @@
-"""What the estimators see: how often each judge gave each item each value of a scale."""
+"""The data class: repeated scores, counted by item, judge and value of the scale."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import pandas as pd
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.names import require_names
-from bayesjudge.repeats.reading import read_scores
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,14 +33,14 @@ class Scores:
     unparsed : array_like of int, shape (n_items, n_judges), default 0
         Answers that held no score.
     first : array_like of float, shape (n_items, n_judges), optional
-        The first score of each cell, ``nan`` where there is none or the order is unknown.
+        The first score of each cell, ``nan`` if there is none or the order is unknown.
     drift : array_like of float, shape (n_items, n_judges), optional
         Sum over a cell's scores, in the order asked, of (position - mean position) * score.
 
     Raises
     ------
     InputError
-        Where the scale is not rising, shapes differ, a count is negative or no score is left.
+        If the scale is not rising, shapes differ, a count is negative or no score is left.
 
     Examples
     --------
@@ -80,6 +83,22 @@ class Scores:
                 self._freeze(name, np.broadcast_to(values, cells) if fits else values)
             self._freeze("counts", counts.astype(np.int64))
 
+    def __repr__(self) -> str:
+        return f"repeats.Scores({'; '.join(self._counts())})"
+
+    def _repr_html_(self) -> str:
+        return f"<small>repeats.Scores: {'; '.join(self._counts())}</small>"
+
+    def _counts(self) -> list[str]:
+        """What there is, in a few words each."""
+        sizes = {"item": len(self.items), "judge": len(self.judges)}
+        sizes["score"] = int(self.repeats.sum())
+        told = [f"{n} {name}{'s' * (n != 1)}" for name, n in sizes.items()]
+        told += [f"{n} unparsed" for n in [int(self.unparsed.sum())] if n]
+        values = [f"{x:g}" for x in self.scale]
+        short = values if len(values) < 12 else [*values[:3], "…", values[-1]]
+        return [*told, f"scale {', '.join(short)}"]
+
     def _freeze(self, name: str, values: np.ndarray) -> None:
         values = np.array(values)
         values.flags.writeable = False
@@ -92,7 +111,7 @@ class Scores:
 
     @property
     def means(self) -> np.ndarray:
-        """Mean score of each cell, shape (n_items, n_judges); ``nan`` where there is no score."""
+        """Mean score of each cell, shape (n_items, n_judges); ``nan`` if there is no score."""
         with np.errstate(invalid="ignore"):
             return self.counts @ np.array(self.scale) / self.repeats
 
@@ -124,7 +143,10 @@ class Scores:
         InputError
             Where a score is not on the scale.
         """
-        return cls.from_frame(pd.DataFrame({"score": list(scores)}, dtype=float), scale=scale)
+        import pandas as pd
+
+        table = pd.DataFrame({"score": list(scores)}, dtype=float)
+        return cls.from_frame(table, scale=scale, item=None)
 
     @classmethod
     def from_frame(
@@ -133,7 +155,7 @@ class Scores:
         *,
         scale: Sequence[float],
         score: str = "score",
-        item: str | None = None,
+        item: str | None = "item",
         judge: str | None = None,
         order: str | None = None,
     ) -> Self:
@@ -147,12 +169,14 @@ class Scores:
             Every value that a judge can give, in rising order, whether or not it occurs.
         score : str, default "score"
             Column of scores; an empty cell is an answer that could not be read.
-        item, judge : str, optional
-            Columns that name the item and the judge (a model with a prompt); one of each without.
+        item : str or None, default "item"
+            Column that names the item; None if all rows are about one item.
+        judge : str, optional
+            Column that names the judge (a model with a prompt); one judge without.
         order : str, optional
             Column that says when within its cell an answer was asked for: numbers or ISO times,
-            also as text. Without it the rows' own order is taken, which only pandas, polars and
-            Arrow tables have.
+            also as text, each once for an item and judge. Without it the rows' own order is taken,
+            which only pandas, polars and Arrow tables have.
 
         Returns
         -------
@@ -162,14 +186,156 @@ class Scores:
         Raises
         ------
         InputError
-            Where a column is missing, a score is not a number of the scale, or there is none, or
+            If a column is missing, a score is not a number of the scale, or there is none, or
             `order` gives no order.
 
         Examples
         --------
+        >>> import pandas as pd
         >>> table = pd.DataFrame({"item": ["a", "a", "b"], "score": [4, 5, 1]})
-        >>> Scores.from_frame(table, item="item", scale=range(1, 6)).repeats.tolist()
+        >>> Scores.from_frame(table, scale=range(1, 6)).repeats.tolist()
         [[2], [1]]
         """
-        found = read_scores(table, tuple(scale), score=score, item=item, judge=judge, order=order)
+        found = _read_scores(table, tuple(scale), score=score, item=item, judge=judge, order=order)
         return cls(scale=tuple(scale), **found)
+
+
+def _read_scores(
+    table: Any,
+    scale: tuple[float, ...],
+    *,
+    score: str,
+    item: str | None,
+    judge: str | None,
+    order: str | None,
+) -> dict[str, Any]:
+    """Count scores by item, judge and value."""
+    rows = _read_rows(table, score, item, judge, order)
+    if order is not None:
+        moments = _moments(rows[order], order)
+        _require_one_answer_each(rows, [c for c in (item, judge) if c is not None], moments, order)
+        rows = rows.iloc[np.argsort(moments, kind="stable")]
+    items, item_at = _codes(rows, item, "item")
+    judges, judge_at = _codes(rows, judge, "judge")
+    values = _numbers(rows[score], score, scale)
+    cells = (len(items), len(judges))
+    cell = item_at * len(judges) + judge_at
+    known = ~np.isnan(values)
+    unparsed = np.bincount(cell[~known], minlength=cells[0] * cells[1])
+    cell, values = cell[known], values[known]
+    flat = np.zeros((cells[0] * cells[1], len(scale)), np.int64)
+    np.add.at(flat, (cell, np.searchsorted(scale, values)), 1)
+    first, drift = _in_order(cell, values, len(flat))
+    return {
+        "counts": flat.reshape(*cells, -1),
+        "items": items,
+        "judges": judges,
+        "unparsed": unparsed.reshape(cells),
+        "first": first.reshape(cells),
+        "drift": drift.reshape(cells),
+    }
+
+
+def _read_rows(
+    table: Any, score: str, item: str | None, judge: str | None, order: str | None
+) -> pd.DataFrame:
+    from bayesjudge.core.tables import read_rows
+
+    names = [c for c in (item, judge) if c is not None]
+    try:
+        return read_rows(table, score, *([] if order is None else [order]), names=names)
+    except InputError as error:
+        if not any(problem.startswith(f"no column {item!r}") for problem in error.problems):
+            raise
+        remedy = "name the column of items (item=…), or say item=None if there is one item"
+        raise InputError(error.subject, [*error.problems, remedy]) from None
+
+
+def _require_one_answer_each(
+    rows: pd.DataFrame, names: list[str], moments: np.ndarray, order: str
+) -> None:
+    """Refuse two answers of one judge about one item at one time."""
+    keys = rows[names].assign(moment=moments)
+    again = keys.duplicated().to_numpy()
+    shown = rows[again][[*names, order]].head(3).astype(str).to_dict("records")
+    with checking(f"column {order!r}") as require:
+        require(
+            not again.any(),
+            f"{int(again.sum())} answers come at the same time as another about the same item by "
+            f"the same judge, for example {shown}; keep one row an answer, or order= with a column "
+            "that tells them apart",
+        )
+
+
+def _codes(rows: pd.DataFrame, column: str | None, name: str) -> tuple[list[str], np.ndarray]:
+    import pandas as pd
+
+    if column is None:
+        return [name], np.zeros(len(rows), np.int64)
+    codes, labels = pd.factorize(rows[column])
+    return list(labels), codes.astype(np.int64)
+
+
+def _moments(column: pd.Series, name: str) -> np.ndarray:
+    """Place of each row in time, 0 the first."""
+    import pandas as pd
+
+    codes, cells = pd.factorize(column)
+    with checking(f"column {name!r}") as require:
+        empty = int(np.sum(codes < 0))
+        require(not empty, f"{empty} rows do not say when; fill the column or leave them out")
+    if isinstance(cells.dtype, pd.CategoricalDtype) and cells.dtype.ordered:
+        keys = cells.codes
+    elif cells.dtype.kind in "iufMm":  # numbers, times and spans of time
+        keys = np.asarray(cells)
+    else:
+        keys = _parsed_moments([str(cell).strip() for cell in cells], name)
+    return np.unique(keys, return_inverse=True)[1][codes]
+
+
+def _parsed_moments(cells: list[str], name: str) -> np.ndarray:
+    """Read all cells as numbers, or all as times."""
+    for read in (Decimal, datetime.fromisoformat):
+        try:
+            moments = np.array([read(cell) for cell in cells], dtype=object)
+            np.sort(moments)
+        except (ArithmeticError, ValueError, TypeError):
+            continue
+        return moments
+    with checking(f"column {name!r}") as require:
+        words = [cell for cell in cells if not cell.replace(".", "", 1).lstrip("+-").isdecimal()]
+        require(
+            False,
+            f"{words[:3]} give no order: expected numbers only, or ISO times only (such as "
+            "2026-01-31T12:00:00, with an offset from UTC in all of them or in none)",
+        )
+    raise AssertionError
+
+
+def _numbers(column: pd.Series, name: str, scale: tuple[float, ...]) -> np.ndarray:
+    import pandas as pd
+
+    values = pd.to_numeric(column, errors="coerce").to_numpy(float)
+    words = sorted(set(column[np.isnan(values) & column.notna().to_numpy()].astype(str)))
+    off = sorted(set(values[~np.isnan(values) & ~np.isin(values, scale)].tolist()))
+    with checking(f"column {name!r}") as require:
+        require(
+            not words,
+            f"{words[:3]} are not numbers; leave the cells of answers without a score empty",
+        )
+        require(not off, f"{off[:3]} are not on the scale {list(scale)}")
+    return values
+
+
+def _in_order(cell: np.ndarray, values: np.ndarray, n_cells: int) -> tuple[np.ndarray, np.ndarray]:
+    """First score of each cell, and sum of (position - mean position) * score."""
+    by_cell = np.argsort(cell, kind="stable")
+    n = np.bincount(cell, minlength=n_cells)
+    starts = np.cumsum(n) - n
+    position = np.arange(len(cell)) - np.repeat(starts, n)
+    ordered = values[by_cell]
+    first = np.full(n_cells, np.nan)
+    first[n > 0] = ordered[starts[n > 0]]
+    centred = position - np.repeat((n - 1) / 2, n)
+    drift = np.bincount(cell[by_cell], weights=centred * ordered, minlength=n_cells)
+    return first, np.where(n > 0, drift, np.nan)

@@ -1,47 +1,65 @@
-"""The hierarchical model: a cumulative logit with effects of items, judges and both."""
+"""Bayesian models: cumulative logits with random effects of items, judges and both."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.estimate import Assumption
 from bayesjudge.core.fit import Fit
-from bayesjudge.repeats.checks import cautions_of
-from bayesjudge.repeats.data import Scores
-from bayesjudge.repeats.model_cutpoints import (
-    check_cutpoints,
-    derive_by_judge,
-    stretches,
+from bayesjudge.core.model import BayesianModel
+from bayesjudge.repeats.checks import DRAWN, EXCHANGEABLE, cautions_of, contradicted
+from bayesjudge.repeats.components import (
+    COARSE,
+    FINE,
+    JUDGES,
+    Effects,
+    components,
+    components_by_judge,
+    cutpoints,
+    in_chunks,
+    item_scores,
+    item_scores_by_judge,
+    judge_nodes,
+    stretched,
 )
-from bayesjudge.repeats.model_likelihood import observe
-from bayesjudge.repeats.model_scale import cutpoints_of, derive
+from bayesjudge.repeats.data import Scores
 
 if TYPE_CHECKING:
     import pymc as pm
+    import xarray as xr
 
 SOURCE = (
     "cumulative logit with random effects (McCullagh 1980; Agresti, Analysis of Ordinal "
     "Categorical Data, chapter 10)"
 )
-DRAWN = "judges are a sample of the judges that could have been asked, items of the items"
-NORMAL = "effects are normal on the logit scale, and shift all thresholds alike"
-OWN_CUTS = (
-    "effects are normal on the logit scale, and so are the logarithms of the judges' gaps between "
-    "thresholds"
+SHARED_CUTPOINTS = Assumption(
+    "shared-cutpoints", "effects are normal on the logit scale, and shift all cutpoints alike"
 )
-ALIKE = "given item and judge, answers are exchangeable"
-Cutpoints = Literal["shared", "by_judge"]
+JUDGES_CUTPOINTS = Assumption(
+    "judges-cutpoints",
+    "effects are normal on the logit scale, and so are the logarithms of the judges' gaps between "
+    "cutpoints",
+)
 #: Effects that the data show this clearly (an F ratio) are sampled as they are, others as
 #: multiples of their standard deviation: the same posterior, in the shape that NUTS likes better.
 CLEAR = 5.0
+#: Degrees of freedom without which nobody can say that judges' gaps differ clearly.
+MOST_FEW = 6
 
 
 @dataclass(frozen=True)
-class Priors:
-    """One prior for each unknown.
+class CumulativeLogit(BayesianModel):
+    r"""Judges use the scale alike, but for a shift.
+
+    A score exceeds the k-th value with probability :math:`\sigma(a_i + b_j + c_{ij} - \tau_k)`,
+    with normal effects a of items, b of judges and c of their combinations, each left out if the
+    design cannot show it. The cutpoints :math:`\tau` follow from the shares of the values for the
+    average of the items and judges at hand, which lies off the average of all items and judges by
+    a normal offset.
 
     Parameters
     ----------
@@ -50,118 +68,266 @@ class Priors:
     item_scale, judge_scale, item_judge_scale : float, default 5, 2, 1
         Scales of the half-normal priors of the effects' standard deviations, on the logit scale. A
         standard logistic variable has standard deviation 1.8: effects are measured against the
-        noise of one answer, so that items of a steady judge are many units apart.
-    cutpoint_scale : float, default 0.5
-        The same for the logarithms of the gaps between thresholds, where each judge has its own: a
-        standard deviation of 0.5 makes gaps 1.6 times as wide or narrow.
+        noise of one answer, so items of a steady judge are many units apart.
 
     Raises
     ------
     InputError
-        Where a parameter is not positive.
+        If a parameter is not positive.
+
+    References
+    ----------
+    McCullagh (1980), J. R. Stat. Soc. B 42, 109-142.
 
     Examples
     --------
-    >>> print(Priors(judge_scale=1))
-    shares Dirichlet(1), item sd N+(0, 5), judge sd N+(0, 1), item x judge sd N+(0, 1)
+    >>> print(CumulativeLogit(judge_scale=1))
+    value_share Dirichlet(1); item_scale N+(0, 5); judge_scale N+(0, 1); item_judge_scale N+(0, 1)
     """
 
     concentration: float = 1.0
     item_scale: float = 5.0
     judge_scale: float = 2.0
     item_judge_scale: float = 1.0
-    cutpoint_scale: float = 0.5
 
     def __post_init__(self) -> None:
-        with checking("repeats.Priors") as require:
-            for name, value in vars(self).items():
-                require(0 < value < np.inf, f"{name} must be positive and finite, got {value!r}")
+        super().__post_init__()
+        with checking(f"repeats.{type(self).__name__}") as require:
+            for one in fields(self):
+                value = getattr(self, one.name)
+                number = isinstance(value, int | float) and 0 < value < np.inf
+                require(number, f"{one.name} must be positive and finite, got {value!r}")
 
-    def __str__(self) -> str:
-        return (
-            f"shares Dirichlet({self.concentration:g}), item sd N+(0, {self.item_scale:g}), "
-            f"judge sd N+(0, {self.judge_scale:g}), item x judge sd N+(0, "
-            f"{self.item_judge_scale:g})"
-        )
+    def describe(self) -> dict[str, str]:
+        """Put priors in words, by the model's variables."""
+        scales = [one.name for one in fields(self) if one.name != "concentration"]
+        return {
+            "value_share": f"Dirichlet({self.concentration:g})",
+            **{name: f"N+(0, {getattr(self, name):g})" for name in scales},
+        }
+
+    @property
+    def _method(self) -> str:
+        return "Ordinal random effects (NUTS)"
+
+    @property
+    def _assumption(self) -> Assumption:
+        return SHARED_CUTPOINTS
+
+    def _quantities(self, scores: Scores) -> tuple[str, ...]:
+        """What the design can show."""
+        items, judges = len(scores.items) > 1, len(scores.judges) > 1
+        wanted = {"mean_score": True, "item_score": items, "item_sd": items, "judge_sd": judges}
+        wanted |= {"item_judge_sd": items and judges, "repeat_sd": True}
+        wanted |= {"effective_repeats": judges}
+        return tuple(name for name, there in wanted.items() if there)
+
+    def _check(self, scores: Scores) -> None:
+        several = len(scores.items) + len(scores.judges) > 2
+        with checking("repeats.build_model") as require:
+            require(several, "one item and one judge have no effects; use exact")
+
+    def _build(self, scores: Scores) -> pm.Model:
+        import pymc as pm
+
+        self._check(scores)
+        item_of_cell, judge_of_cell = at = np.nonzero(scores.repeats)
+        cells = [f"{scores.items[i]}, {scores.judges[j]}" for i, j in zip(*at, strict=True)]
+        coords = {"item": scores.items, "judge": scores.judges, "cell": cells}
+        with pm.Model(coords={**coords, "value": scores.scale}) as model:
+            weights = np.full(len(scores.scale), self.concentration)
+            share = pm.Dirichlet("value_share", pm.Data("value_prior", weights), dims="value")
+            eta = self._eta(scores, item_of_cell, judge_of_cell)
+            counts = pm.Data("counts", scores.counts[at].astype(float), dims=("cell", "value"))
+            pm.CustomDist(
+                "given",
+                counts.sum(axis=1),
+                eta,
+                self._cutpoints(scores, share, judge_of_cell),
+                logp=_log_probability,
+                dist=_answers,
+                signature="(),(),(c)->(v)",
+                observed=counts,
+                dims=("cell", "value"),
+            )
+        return model
+
+    def _eta(self, scores: Scores, item_of_cell: np.ndarray, judge_of_cell: np.ndarray) -> Any:
+        """Sum of the effects in each cell."""
+        import pymc as pm
+
+        clear = _clear_effects(scores)
+        eta: Any = 0.0
+        for name, of_cell in (("item", item_of_cell), ("judge", judge_of_cell)):
+            if f"{name}_sd" not in self._quantities(scores):
+                continue
+            scale = self._half_normal(f"{name}_scale")
+            if clear[name]:
+                effect = pm.ZeroSumNormal(f"{name}_effect", scale, dims=name)
+            else:
+                unit = pm.ZeroSumNormal(f"{name}_unit", dims=name)
+                effect = pm.Deterministic(f"{name}_effect", scale * unit, dims=name)
+            # what normal effects have beside their differences: how far the average of those at
+            # hand lies from the average of all that could have been drawn, in standard errors.
+            # The data say nothing of it.
+            pm.Normal(f"{name}_offset")
+            eta = eta + effect[of_cell]
+        if "item_judge_sd" in self._quantities(scores):
+            scale = self._half_normal("item_judge_scale")
+            eta = eta + scale * pm.Normal("item_judge_unit", dims="cell")
+        return eta
+
+    def _half_normal(self, name: str) -> Any:
+        import pymc as pm
+
+        prior = np.array(float(getattr(self, name)))
+        return pm.HalfNormal(name, pm.Data(f"{name.removesuffix('_scale')}_prior", prior))
+
+    def _cutpoints(self, scores: Scores, share: Any, judge_of_cell: np.ndarray) -> Any:
+        """Cutpoints of all cells."""
+        return _cutpoints_of(share)
+
+    def _with_derived(self, scores: Scores, draws: xr.Dataset) -> xr.Dataset:
+        return _with_components(self, scores, draws)
+
+    def _components(self, scores: Scores, draws: _Draws) -> dict[str, np.ndarray]:
+        """Quantities in the units of the scale, of some draws."""
+        points, cuts = np.array(scores.scale), cutpoints(draws.share)
+        found = components(cuts, points, draws.effects)
+        if draws.items is not None:
+            found["item_score"] = item_scores(cuts, points, draws.effects, draws.items)
+        return found
+
+    def _numbers(self, scores: Scores) -> int:
+        """How many numbers `_components` holds for one draw."""
+        return max(FINE, len(scores.items)) * COARSE
 
 
-def build_model(
-    scores: Scores, priors: Priors = Priors(), *, cutpoints: Cutpoints = "shared"
-) -> pm.Model:
-    r"""Build the model without sampling it.
+@dataclass(frozen=True)
+class JudgeCutpoints(CumulativeLogit):
+    r"""Each judge has cutpoints of its own, partially pooled.
 
-    A score exceeds the k-th value with probability :math:`\sigma(a_i + b_j + c_{ij} - \tau_k)`,
-    with normal effects a of items, b of judges and c of their combinations, each left out where
-    the design cannot show it, and thresholds :math:`\tau` from the shares of the values for the
-    average of the items and judges at hand, which lies off the average of all items and judges by
-    a normal offset.
+    Judges differ as in `CumulativeLogit`, and in how wide a stretch of the latent scale each value
+    takes: the gaps between cutpoints are :math:`e^{s_{jk}}` times those of the average judge, s
+    normal. The cutpoints keep their mean, weighted by :math:`F_k (1 - F_k)`, the slope of the
+    average item's share above each: to first order, a stretch changes how scores scatter and not
+    their mean, which the judge's effect is for.
 
-    With cutpoints of their own, judges differ in how wide a stretch of the latent scale each value
-    takes, too: the gaps between thresholds are :math:`e^{s_{jk}}` times those of the average
-    judge, s normal, the thresholds' mean staying where it is (`model_cutpoints.stretched`).
+    Parameters
+    ----------
+    concentration : float, default 1
+        Dirichlet weight of each value's share, for the average of the items and judges at hand.
+    item_scale, judge_scale, item_judge_scale : float, default 5, 2, 1
+        Scales of the half-normal priors of the effects' standard deviations, on the logit scale.
+    cutpoint_scale : float, default 0.5
+        The same for the logarithms of the gaps between cutpoints: a standard deviation of 0.5
+        makes gaps 1.6 times as wide or narrow.
+
+    Raises
+    ------
+    InputError
+        If a parameter is not positive.
+
+    References
+    ----------
+    McCullagh (1980), J. R. Stat. Soc. B 42, 109-142.
+    """
+
+    cutpoint_scale: float = 0.5
+
+    @property
+    def _method(self) -> str:
+        return "Ordinal random effects, judges' own cutpoints (NUTS)"
+
+    @property
+    def _assumption(self) -> Assumption:
+        return JUDGES_CUTPOINTS
+
+    def _quantities(self, scores: Scores) -> tuple[str, ...]:
+        return (*super()._quantities(scores), "cutpoint_scale")
+
+    def _check(self, scores: Scores) -> None:
+        super()._check(scores)
+        with checking("repeats.JudgeCutpoints") as require:
+            several = len(scores.judges) > 1
+            require(several, "one judge has no others to differ from; use CumulativeLogit")
+            gaps = len(scores.scale) > 2
+            require(gaps, "a scale of two values has one cutpoint, which the judge's effect moves")
+
+    def _cutpoints(self, scores: Scores, share: Any, judge_of_cell: np.ndarray) -> Any:
+        import pymc as pm
+
+        model = pm.modelcontext(None)
+        steps = [f"{x:g}|{y:g}" for x, y in zip(scores.scale[:-1], scores.scale[1:], strict=True)]
+        model.add_coord("step", steps)
+        model.add_coord("gap", [f"{x:g}" for x in scores.scale[1:-1]])
+        scale = self._half_normal("cutpoint_scale")
+        # sums over judges are 0: the shares are those of the average of the judges at hand
+        if _clearly_stretched(scores):
+            stretch = pm.ZeroSumNormal("cutpoint_stretch", scale, dims=("gap", "judge"))
+        else:
+            stretch = scale * pm.ZeroSumNormal("cutpoint_unit", dims=("gap", "judge"))
+        pm.Normal("cutpoint_offset", dims="gap")
+        own = _stretched(_cutpoints_of(share), stretch.T)
+        shifted = own - model["judge_effect"][:, None]
+        pm.Deterministic("judge_cutpoint", shifted, dims=("judge", "step"))
+        return own[judge_of_cell]
+
+    def _components(self, scores: Scores, draws: _Draws) -> dict[str, np.ndarray]:
+        points, drawn = np.array(scores.scale), judge_nodes(JUDGES, len(scores.scale) - 1)
+        offset = draws.cutpoint_offset[:, None] / np.sqrt(len(scores.judges))
+        away = draws.cutpoint[:, None, None] * (offset + drawn[:, 1:])
+        cuts = stretched(cutpoints(draws.share)[:, None], away)
+        found = components_by_judge(cuts, points, draws.effects, drawn[:, 0])
+        if draws.items is not None:
+            found["item_score"] = item_scores_by_judge(
+                cuts, points, draws.effects, draws.items, drawn[:, 0]
+            )
+        return found
+
+    def _numbers(self, scores: Scores) -> int:
+        return max(FINE, len(scores.items)) * JUDGES
+
+
+def build_model(scores: Scores, model: CumulativeLogit | None = None) -> pm.Model:
+    """Build the PyMC model without sampling it.
 
     Parameters
     ----------
     scores : Scores
         Counts; items and judges may lack some combinations, but there must be several items or
         several judges.
-    priors : Priors, default ``Priors()``
-        One for each unknown.
-    cutpoints : {"shared", "by_judge"}
-        Whether judges have the same thresholds, or their own, partially pooled.
+    model : CumulativeLogit or JudgeCutpoints, optional
+        ``CumulativeLogit()`` by default.
 
     Returns
     -------
     pymc.Model
         Unknowns ``value_share`` (value), ``item_scale``, ``judge_scale``, ``item_judge_scale`` on
-        the logit scale, and ``cutpoint_scale``, ``judge_cutpoint`` (judge, step) where judges have
-        their own. Derived, on the scale of the scores: ``mean_score`` over items and judges,
-        ``item_score`` (item) over judges, ``item_sd``, ``judge_sd``, ``item_judge_sd``,
-        ``repeat_sd``, and ``effective_repeats`` of the panel for one item. Observed: ``given``
-        (cell, value), for the cells that have a score.
+        the logit scale, and ``cutpoint_scale``, ``judge_cutpoint`` (judge, step) if judges have
+        their own. Observed: ``given`` (cell, value), for the cells that have a score.
 
     Raises
     ------
     InputError
-        Where there is one item and one judge; `exact` has their answer. Where one judge, or a scale
-        of two values, is to have cutpoints by judge.
-
-    References
-    ----------
-    McCullagh (1980), J. R. Stat. Soc. B 42, 109-142.
+        If there is one item and one judge, whose answer `exact` has; if one judge, or a scale of
+        two values, is to have cutpoints by judge.
     """
-    import pymc as pm
-
-    n_items, n_judges = len(scores.items), len(scores.judges)
-    with checking("repeats.build_model") as require:
-        require(n_items + n_judges > 2, "one item and one judge have no effects; use exact")
-    check_cutpoints(scores, cutpoints)
-    at = np.nonzero(scores.repeats)
-    names = [f"{scores.items[i]}, {scores.judges[j]}" for i, j in zip(*at, strict=True)]
-    coords = {"item": scores.items, "judge": scores.judges, "cell": names, "value": scores.scale}
-    with pm.Model(coords=coords) as model:
-        weights = np.full(len(scores.scale), priors.concentration)
-        share = pm.Dirichlet("value_share", pm.Data("value_prior", weights), dims="value")
-        eta, scales = _effects(scores, priors, at)
-        counts = pm.Data("counts", scores.counts[at].astype(float), dims=("cell", "value"))
-        stretch = None
-        if cutpoints == "by_judge":
-            stretch = stretches(scores, priors.cutpoint_scale, scales)
-        observe(counts, eta, share, None if stretch is None else stretch[:, at[1]].T)
-        if stretch is None:
-            derive(scores, cutpoints_of(share), scales)
-        else:
-            derive_by_judge(scores, share, stretch, scales)
-    return model
+    return (model or CumulativeLogit())._build(scores)
 
 
 def fit(
     scores: Scores,
-    priors: Priors = Priors(),
+    model: CumulativeLogit | None = None,
     *,
-    cutpoints: Cutpoints = "shared",
-    random_seed: Any = None,
-    **sampling: Any,
+    draws: int | None = None,
+    tune: int | None = None,
+    chains: int | None = None,
+    cores: int | None = None,
+    target_accept: float | None = None,
+    random_seed: int | np.random.Generator | None = None,
+    strict: bool = False,
+    progress: bool | None = None,
 ) -> Fit:
     """Sample the posterior.
 
@@ -169,94 +335,162 @@ def fit(
     ----------
     scores : Scores
         Counts of several items or several judges.
-    priors : Priors, default ``Priors()``
-        One for each unknown.
-    cutpoints : {"shared", "by_judge"}
-        See `build_model`.
+    model : CumulativeLogit or JudgeCutpoints, optional
+        ``CumulativeLogit()`` by default.
+    draws, tune, chains : int, optional
+        Draws kept and discarded in each chain: 1000, 1000 and 4 by default.
+    cores : int, optional
+        Chains that run at once; all cores by default.
+    target_accept : float, optional
+        0.9 by default; higher is slower and follows a difficult posterior better.
     random_seed : int or numpy.random.Generator, optional
         Same seed, same draws.
-    **sampling
-        Settings of `bayesjudge.core.sampling.sample`.
+    strict : bool, default False
+        Raise if the sampler did not converge, rather than warn.
+    progress : bool, optional
+        Show progress; by default on a terminal.
 
     Returns
     -------
     Fit
-        Answers the quantities of `anova`.
+        Answers the quantities of `anova`: in the units of the scale, ``mean_score`` over items and
+        judges, ``item_score`` (item) over judges, ``item_sd``, ``judge_sd``, ``item_judge_sd``,
+        ``repeat_sd``; and ``effective_repeats`` of the panel for one item.
     """
     from bayesjudge.core.sampling import sample
 
-    own = cutpoints == "by_judge"
+    model = model or CumulativeLogit()
+    cautions = cautions_of(scores)
+    settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
+    settings |= {"target_accept": target_accept, "random_seed": random_seed}
     return sample(
-        build_model(scores, priors, cutpoints=cutpoints),
+        build_model(scores, model),
         data=scores,
-        priors=priors,
-        quantities=(*_quantities(scores), *(("cutpoint_scale",) if own else ())),
-        room="repeats",
-        method="Ordinal random effects (NUTS)",
+        spec=model,
+        quantities=model._quantities(scores),
+        method=model._method,
         source=SOURCE,
-        assumptions=_assumptions(priors, own),
-        options={"cutpoints": cutpoints},
-        cautions=cautions_of(scores),
-        random_seed=random_seed,
-        **sampling,
+        assumptions=contradicted((DRAWN, model._assumption, EXCHANGEABLE), cautions),
+        cautions=cautions,
+        strict=strict,
+        progress=progress,
+        **settings,
     )
 
 
-def _quantities(scores: Scores) -> tuple[str, ...]:
-    several_items, several_judges = len(scores.items) > 1, len(scores.judges) > 1
-    wanted = {
-        "mean_score": True,
-        "item_score": several_items,
-        "item_sd": several_items,
-        "judge_sd": several_judges,
-        "item_judge_sd": several_items and several_judges,
-        "repeat_sd": True,
-        "effective_repeats": several_judges,
-    }
-    return tuple(name for name, there in wanted.items() if there)
+# From draws of the model to the units of the scale -----------------------------------------------
 
 
-def _effects(scores: Scores, priors: Priors, at: tuple[np.ndarray, ...]) -> tuple[Any, dict]:
-    """Sum of the effects in each cell with scores, and what the effects' scales are."""
+@dataclass(frozen=True)
+class _Draws:
+    """Draws of a model's unknowns, chains joined."""
+
+    share: np.ndarray
+    effects: Effects
+    items: np.ndarray | None
+    cutpoint: np.ndarray
+    cutpoint_offset: np.ndarray
+
+    @classmethod
+    def of(cls, scores: Scores, draws: xr.Dataset, part: slice) -> _Draws:
+        def take(name: str) -> np.ndarray:
+            if name not in draws:
+                return np.zeros(draws.sizes["chain"] * draws.sizes["draw"])[part]
+            values = draws[name].transpose("chain", "draw", ...).to_numpy()
+            return values.reshape(-1, *values.shape[2:])[part]
+
+        sds = {name: take(f"{name}_scale") for name in ("item", "judge", "item_judge")}
+        sizes = {"item": len(scores.items), "judge": len(scores.judges)}
+        offsets = {
+            f"{n}_offset": sds[n] / size**0.5 * take(f"{n}_offset") for n, size in sizes.items()
+        }
+        return cls(
+            share=take("value_share"),
+            effects=Effects(**sds, **offsets),
+            items=take("item_effect") if "item_effect" in draws else None,
+            cutpoint=take("cutpoint_scale"),
+            cutpoint_offset=take("cutpoint_offset"),
+        )
+
+
+def _with_components(model: CumulativeLogit, scores: Scores, draws: xr.Dataset) -> xr.Dataset:
+    """Add to draws what they mean in the units of the scale."""
+    sizes = draws.sizes["chain"], draws.sizes["draw"]
+    parts = in_chunks(sizes[0] * sizes[1], model._numbers(scores))
+    found = [model._components(scores, _Draws.of(scores, draws, part)) for part in parts]
+    joined = {name: np.concatenate([one[name] for one in found]) for name in found[0]}
+    variances = {name: joined[f"{name}_sd"] ** 2 for name in ("judge", "item_judge", "repeat")}
+    between = variances["judge"] + variances["item_judge"]
+    joined["effective_repeats"] = _effective_repeats(
+        scores, between / (between + variances["repeat"])
+    )
+    wanted = [name for name in model._quantities(scores) if name in joined]
+    dims = {name: ("chain", "draw", "item")[: joined[name].ndim + 1] for name in wanted}
+    return draws.assign(
+        {n: (dims[n], joined[n].reshape(*sizes, *joined[n].shape[1:])) for n in wanted}
+    )
+
+
+def _effective_repeats(scores: Scores, rho: np.ndarray) -> np.ndarray:
+    """How many scores of judges drawn anew each time the panel's scores are worth, if a share
+    `rho` of the variance of an item's scores lies between judges.
+    """
+    n = scores.repeats[scores.repeats > 0]
+    repeats = n.size / (1 / n).sum()
+    return len(scores.judges) * repeats / (1 + (repeats - 1) * rho)
+
+
+# Likelihood --------------------------------------------------------------------------------------
+
+
+def _cutpoints_of(share: Any) -> Any:
+    """Cutpoints from shares; both sums are positive, so that neither tail loses digits."""
+    import pytensor.tensor as pt
+
+    above = share[..., ::-1].cumsum(axis=-1)[..., ::-1]
+    return pt.log(share.cumsum(axis=-1)[..., :-1]) - pt.log(above[..., 1:])
+
+
+def _stretched(cuts: Any, stretch: Any) -> Any:
+    """Widen the gaps of cutpoints (step,) by factors with logarithms `stretch` (judge, gap), the
+    weighted mean of the cutpoints staying where it is.
+    """
+    import pytensor.tensor as pt
+
+    gaps = (cuts[1:] - cuts[:-1]) * pt.exp(stretch)
+    moved = pt.concatenate([pt.zeros_like(gaps[:, :1]), gaps.cumsum(axis=-1)], axis=-1)
+    weights = pt.sigmoid(cuts) * pt.sigmoid(-cuts)
+    return moved + ((weights * (cuts - moved)).sum(-1) / weights.sum())[:, None]
+
+
+def _log_probability(counts: Any, _n: Any, eta: Any, cuts: Any) -> Any:
+    """Multinomial log-probability of a cell's counts, without its constant."""
+    # with logistic functions on both sides of a cutpoint, log(s(a) - s(b)) is
+    # log s(a) + log s(-b) + log(1 - exp(b - a)): nothing cancels in the tails
+    import pytensor.tensor as pt
+
+    z = cuts - eta[..., None]
+    log_below, log_above = -pt.softplus(-z), -pt.softplus(z)
+    gaps = pt.log1mexp(-(cuts[..., 1:] - cuts[..., :-1]))
+    ends = (counts[..., :-1] * log_below).sum(-1) + (counts[..., 1:] * log_above).sum(-1)
+    return ends + (counts[..., 1:-1] * gaps).sum(-1)
+
+
+def _answers(n: Any, eta: Any, cuts: Any, size: Any = None) -> Any:
+    """Draw counts of cells, for the predictive groups."""
     import pymc as pm
+    import pytensor.tensor as pt
 
-    model = pm.modelcontext(None)
-    clear = _clear(scores)
-    eta: Any = 0.0
-    scales: dict[str, Any] = {}
-    dims = {"item": at[0], "judge": at[1], "item_judge": slice(None)}
-    for name, where in dims.items():
-        if not _quantities_has(scores, name):
-            continue
-        prior = pm.Data(f"{name}_prior", np.array(getattr(priors, f"{name}_scale")))
-        scale = scales[name] = pm.HalfNormal(f"{name}_scale", prior)
-        if name == "item_judge":
-            eta = eta + scale * pm.Normal("item_judge_unit", dims="cell")
-            continue
-        if clear[name]:
-            apart = pm.ZeroSumNormal(f"{name}_effect", scale, dims=name)
-        else:
-            unit = pm.ZeroSumNormal(f"{name}_unit", dims=name)
-            apart = pm.Deterministic(f"{name}_effect", scale * unit, dims=name)
-        # what normal effects have beside their differences: how far the average of those at hand
-        # lies from the average of all that could have been drawn. The data say nothing of it.
-        size = pm.Data(f"{name}_number", np.array(float(len(model.coords[name]))))
-        scales[f"{name}_offset"] = scale / np.sqrt(size) * pm.Normal(f"{name}_offset")
-        scales[f"{name}_effect"] = apart
-        eta = eta + apart[where]
-    return eta, scales
+    above = pt.sigmoid(eta[..., None] - cuts)
+    all_of_them = pt.ones_like(above[..., :1])
+    edges = pt.concatenate([all_of_them, above, 0 * all_of_them], axis=-1)
+    return pm.Multinomial.dist(n.astype("int64"), edges[..., :-1] - edges[..., 1:], size=size)
 
 
-def _assumptions(priors: Priors, own: bool) -> tuple[str, ...]:
-    also = f", log-gap sd N+(0, {priors.cutpoint_scale:g})" if own else ""
-    return DRAWN, OWN_CUTS if own else NORMAL, ALIKE, f"priors: {priors}{also}"
+# What the data show clearly ----------------------------------------------------------------------
 
 
-def _quantities_has(scores: Scores, name: str) -> bool:
-    return f"{name}_sd" in _quantities(scores)
-
-
-def _clear(scores: Scores) -> dict[str, bool]:
+def _clear_effects(scores: Scores) -> dict[str, bool]:
     """Whether the data show an effect clearly, by the F ratio of a rough analysis of variance."""
     n = scores.repeats
     filled = n > 0
@@ -268,4 +502,21 @@ def _clear(scores: Scores) -> dict[str, bool]:
         level = (means * n).sum(axis=axis)[held > 0] / held[held > 0]
         return float(level.var() * np.median(held[held > 0]) / noise)
 
-    return {"item": ratio(1) > CLEAR, "judge": ratio(0) > CLEAR, "item_judge": False}
+    return {"item": ratio(1) > CLEAR, "judge": ratio(0) > CLEAR}
+
+
+def _clearly_stretched(scores: Scores) -> bool:
+    """Whether judges' gaps scatter by much more than their noise; False if too few tell."""
+    counts = scores.counts.sum(axis=0) + 0.5  # judges by values, items together
+    n = counts.sum(axis=1, keepdims=True)
+    below = counts.cumsum(axis=1)[:, :-1] / n
+    low, high = below[:, :-1], below[:, 1:]
+    if low.shape[1] * (len(low) - 1) < MOST_FEW:
+        return False
+    cuts = np.log(below / (1 - below))
+    gaps = np.diff(cuts, axis=1)
+    # of multinomial shares, by the delta method
+    noise = 1 / (low * (1 - low)) + 1 / (high * (1 - high)) - 2 / ((1 - low) * high)
+    relative = noise / n / gaps**2
+    ratios = np.log(gaps).var(axis=0, ddof=1) / np.median(relative, axis=0)
+    return bool(np.median(ratios) > CLEAR)  # medians: a value that a judge never gives is all noise

@@ -1,17 +1,17 @@
-"""Before the first call: how many repeats a precision takes, and what they cost."""
+"""Repeats that a precision takes, and what they cost: planning before the first call."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.intervals import z_score
 
-SOURCE = "How to Add Confidence Intervals to LLM Judges (2025), 'Estimating the Number of Samples'"
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def third_of_a_bin(value_range: float, bins: int) -> float:
@@ -32,7 +32,7 @@ def third_of_a_bin(value_range: float, bins: int) -> float:
     Raises
     ------
     InputError
-        Where an argument is not positive.
+        If an argument is not positive.
 
     References
     ----------
@@ -50,7 +50,7 @@ def third_of_a_bin(value_range: float, bins: int) -> float:
 
 
 def required_repeats(sd: Any, half_width: Any, *, ci_prob: float = 0.95) -> Any:
-    r"""How many scores a mean known to within `half_width` takes, if `sd` is known.
+    r"""Count the scores that a mean known to within `half_width` takes, if `sd` is known.
 
     .. math:: n = \lceil (z s / d)^2 \rceil = \lceil 9 z^2 K^2 \delta^2 \rceil
               \quad\text{for}\quad d = R / 3K,\ \delta = s / R.
@@ -67,12 +67,12 @@ def required_repeats(sd: Any, half_width: Any, *, ci_prob: float = 0.95) -> Any:
     Returns
     -------
     int or numpy.ndarray of int
-        Broadcast over the arguments; 0 where `sd` is 0, which no pilot can show.
+        Broadcast over the arguments; 0 if `sd` is 0, which no pilot can show.
 
     Raises
     ------
     InputError
-        Where `sd` is negative, `half_width` is not positive or `ci_prob` is out of range.
+        If `sd` is negative, `half_width` is not positive or `ci_prob` is out of range.
 
     References
     ----------
@@ -133,7 +133,7 @@ def cost_table(
     Raises
     ------
     InputError
-        Where an argument is out of its range.
+        If an argument is out of its range.
 
     Examples
     --------
@@ -142,6 +142,8 @@ def cost_table(
     >>> table[["repeats", "calls", "cost", "seconds"]].to_dict("records")
     [{'repeats': 14, 'calls': 1400, 'cost': 1.4, 'seconds': 280.0}]
     """
+    import pandas as pd
+
     with checking("repeats.cost_table") as require:
         require(items >= 1, f"items must be 1 or more, got {items!r}")
         require(cost_per_call >= 0, f"cost_per_call must be 0 or more, got {cost_per_call!r}")

@@ -1,4 +1,4 @@
-"""Pictures of repeated scores. They draw what results hold, and compute nothing new."""
+"""Plots of repeated scores, their components and what precision costs."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
+from bayesjudge.core import dirichlet
 from bayesjudge.core.errors import checking
+from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.plots import new_axes
-from bayesjudge.core.estimate import Estimate
-from bayesjudge.core import dirichlet
 from bayesjudge.repeats.data import Scores
-from bayesjudge.repeats.rules import METHODS, Method, asked_prob, mean_interval
+from bayesjudge.repeats.stopping_rules import METHODS, Method, _asked_prob, mean_interval
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 COMPONENTS = ("item_sd", "judge_sd", "item_judge_sd", "repeat_sd")
@@ -32,7 +32,7 @@ def plot_half_width(
     pilot: int = 10,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw how an item's interval narrows from call to call, and where each rule stops.
+    """Draw how an item's interval narrows from call to call, and when each rule stops.
 
     Parameters
     ----------
@@ -50,18 +50,18 @@ def plot_half_width(
     pilot : int, default 10
         Readable scores before the first decision.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default.
+        If to draw; a new figure by default.
 
     Returns
     -------
     matplotlib.axes.Axes
-        A line a rule, a dot where it stops, a dashed line at the half-width wanted.
+        A line a rule, a dot at its last call, a dashed line at the half-width wanted.
     """
     ax = ax or new_axes(6.5, 3.2)
     known = [s for s in scores if s is not None and not np.isnan(s)]
     calls = np.arange(2, len(known) + 1)
     for i, method in enumerate(methods):
-        prob = asked_prob(ci_prob, method)
+        prob = _asked_prob(ci_prob, method)
         found = [
             mean_interval(known[:n], scale, ci_prob=prob, method=method).half_width for n in calls
         ]
@@ -100,7 +100,7 @@ def plot_scores(
     truth : float, optional
         A known true mean, drawn as a dashed line.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default.
+        If to draw; a new figure by default.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def plot_scores(
     Raises
     ------
     InputError
-        Where there is no such item.
+        If there is no such item.
     """
     with checking("repeats.plot_scores") as require:
         known = item is None or item in scores.items
@@ -154,7 +154,7 @@ def plot_components(
     truth : dict of str to float, optional
         From `score_components`, drawn as ticks.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default.
+        If to draw; a new figure by default.
 
     Returns
     -------
@@ -162,11 +162,11 @@ def plot_components(
         Standard deviations with intervals, one row a component and result.
     """
     made = [r.estimate(ci_prob=ci_prob) if isinstance(r, Fit) else r for r in results]
-    names = [c for c in COMPONENTS if any(c in one.table.index for one in made)]
+    names = [c for c in COMPONENTS if any(c in one for one in made)]
     ax = ax or new_axes(6.5, 0.55 * len(names) + 1.2)
     for k, one in enumerate(made):
         for row, name in enumerate(names):
-            if name not in one.table.index:
+            if name not in one:
                 continue
             value, low, high = one[name]
             at = row + 0.22 * (k - (len(made) - 1) / 2)
@@ -198,7 +198,7 @@ def plot_cost(table: pd.DataFrame, *, column: str = "calls", ax: Axes | None = N
     column : {"calls", "cost", "repeats", "seconds"}
         What to draw.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default.
+        If to draw; a new figure by default.
 
     Returns
     -------
@@ -208,7 +208,7 @@ def plot_cost(table: pd.DataFrame, *, column: str = "calls", ax: Axes | None = N
     Raises
     ------
     InputError
-        Where `column` is unknown.
+        If `column` is unknown.
     """
     with checking("repeats.plot_cost") as require:
         known = ["calls", "cost", "repeats", "seconds"]

@@ -1,4 +1,4 @@
-"""What the next scores of a judge will average, from few repeats of many items."""
+"""Predicted means of further scores, with variances moderated over items."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.estimate import Estimate
-from bayesjudge.repeats.checks import cautions_of
+from bayesjudge.core.estimate import Assumption, Estimate, Quantity
+from bayesjudge.repeats.checks import EXCHANGEABLE, cautions_of, contradicted
 from bayesjudge.repeats.data import Scores
 
 SOURCE = "Smyth (2004), Stat. Appl. Genet. Mol. Biol. 3, Article 3, eqs. for moderated variances"
@@ -34,71 +34,50 @@ def predict_means(scores: Scores, *, repeats: int, ci_prob: float = 0.95) -> Est
     Returns
     -------
     Estimate
-        ``next_mean[item]``, in the units of the scale. On an evenly spaced scale the ends lie on
+        ``next_mean`` by item, in the units of the scale. On an evenly spaced scale the ends lie on
         values that such a mean can have, with a correction for continuity: both belong to the
         interval, which therefore holds more than `ci_prob`, by up to the probability of two values.
 
     Raises
     ------
     InputError
-        Where there are several judges or too few items, or an argument is out of its range.
+        If there are several judges or too few items, or an argument is out of its range.
 
     Examples
     --------
     >>> counts = [[[4, 0, 0]], [[3, 1, 0]], [[0, 4, 0]], [[0, 2, 2]], [[1, 0, 3]]]
     >>> scores = Scores(counts, scale=[1, 2, 3], items="vwxyz", judges=["judge"])
-    >>> predict_means(scores, repeats=2)["next_mean[v]"]
+    >>> predict_means(scores, repeats=2)["next_mean", "v"]
     Row(value=1.0, low=1.0, high=2.0)
     """
     check_ci_prob(ci_prob)
     mean, spread, df, prior_df = _predictive(scores, repeats)
     half = stdtrit(df, (1 + ci_prob) / 2) * spread
     low, high = _on_the_grid(mean - half, mean + half, np.array(scores.scale), repeats)
-    return Estimate.from_arrays(
-        {"next_mean": (mean, np.minimum(low, mean), np.maximum(high, mean))},
-        scores.items,
+    scatter = Assumption(
+        "scattered-variances",
+        f"variances scatter over items like scaled inverse chi-squares with {prior_df:.3g} degrees "
+        "of freedom",
+    )
+    columns = mean, np.minimum(low, mean), np.maximum(high, mean)
+    cautions = cautions_of(scores)
+    return Estimate(
+        {"next_mean": Quantity.over(columns, {"item": scores.items})},
         method="Moderated variances",
         ci_prob=ci_prob,
         source=SOURCE,
         interval="predictive t",
-        assumptions=(
-            "repeats are exchangeable",
-            f"variances scatter over items like scaled inverse chi-squares with {prior_df:.3g} "
-            "degrees of freedom",
-        ),
-        cautions=cautions_of(scores),
+        assumptions=contradicted((EXCHANGEABLE, scatter), cautions),
+        cautions=cautions,
     )
 
 
-def probabilities_of_means(
+def _probabilities_of_means(
     scores: Scores, means: np.ndarray, *, repeats: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Predictive probability of a mean below, and of one up to, what further scores averaged.
-
-    On a scale with steps a mean itself has a probability, so that the two differ; a number drawn
-    evenly between them is uniform where the prediction is right, however coarse the steps.
-
-    Parameters
-    ----------
-    scores : Scores
-        As for `predict_means`.
-    means : numpy.ndarray, shape (n_items,)
-        Means of the further scores.
-    repeats : int
-        How many scores each is of.
-
-    Returns
-    -------
-    below, up_to : numpy.ndarray, shape (n_items,)
-        P(mean < means) and P(mean <= means).
-
-    Raises
-    ------
-    InputError
-        As `predict_means` does, or where the scale is not evenly spaced.
-    """
+    """Predictive probability of a mean below, and of one up to, what further scores averaged."""
     gaps = np.diff(scores.scale)
-    with checking("repeats.probabilities_of_means") as require:
+    with checking("repeats.prediction") as require:
         require(np.ptp(gaps) < 1e-9 * gaps[0], "the scale must be evenly spaced")
     mean, spread, df, _ = _predictive(scores, repeats)
     half_step, bottom, top = gaps[0] / repeats / 2, scores.scale[0], scores.scale[-1]
@@ -127,11 +106,7 @@ def _predictive(scores: Scores, repeats: int) -> tuple[np.ndarray, np.ndarray, n
 
 
 def _scatter_of_variances(variances: np.ndarray, df: np.ndarray) -> tuple[float, float]:
-    """Degrees of freedom and scale of the variances' prior, from their mean and variance.
-
-    Sample variances are scaled F(df, prior_df); zeros, which a short scale makes common, rule out
-    fitting their logarithms.
-    """
+    """Degrees of freedom and scale of the variances' prior, from their mean and variance."""
     mean = float((variances * df).sum() / df.sum())
     d = float(df.mean())
     ratio = float(variances.var(ddof=1)) / mean**2 if mean > 0 else 0.0
@@ -145,11 +120,7 @@ def _scatter_of_variances(variances: np.ndarray, df: np.ndarray) -> tuple[float,
 def _on_the_grid(
     low: np.ndarray, high: np.ndarray, scale: np.ndarray, repeats: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Move the ends to values that a mean of `repeats` scores can have.
-
-    A value stands for what is within half a step of it: the outermost one left out has all of its
-    half steps outside.
-    """
+    """Move the ends to values that a mean of `repeats` scores can have."""
     gaps = np.diff(scale)
     if np.ptp(gaps) > 1e-9 * gaps[0]:
         return np.clip(low, scale[0], scale[-1]), np.clip(high, scale[0], scale[-1])

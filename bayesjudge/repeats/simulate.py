@@ -1,15 +1,17 @@
-"""Scores of judges whose effects are known."""
+"""Simulated scores, from a cumulative logit with random effects."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from bayesjudge.core.errors import checking
-from bayesjudge.repeats.ordinal import cutpoints, stretched
+from bayesjudge.repeats.components import cutpoints, stretched
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Shares of the values that an average judge gives an average item.
 SHARE = (0.05, 0.2, 0.4, 0.25, 0.1)
@@ -41,8 +43,8 @@ def simulate(
     item_scale, judge_scale, item_judge_scale : float
         Standard deviations of the effects on the logit scale. 0 for an effect that is not there.
     cutpoint_scale : float, default 0
-        Standard deviation of the logarithms of judges' gaps between thresholds; at 0 all judges
-        have the same thresholds.
+        Standard deviation of the logarithms of judges' gaps between cutpoints; at 0 all judges
+        have the same cutpoints.
     random_seed : int or numpy.random.Generator, optional
         Same seed, same table.
 
@@ -54,13 +56,15 @@ def simulate(
     Raises
     ------
     InputError
-        Where a size is below 1, a standard deviation negative, or shares do not fit the scale.
+        If a size is below 1, a standard deviation negative, or shares do not fit the scale.
 
     Examples
     --------
     >>> simulate(items=2, judges=1, repeats=3, random_seed=1).shape
     (6, 4)
     """
+    import pandas as pd
+
     share = np.asarray(value_share, float)
     with checking("repeats.simulate") as require:
         for name, size in {"items": items, "judges": judges, "repeats": repeats}.items():
@@ -79,7 +83,7 @@ def simulate(
     cuts = cutpoints(share)
     if cutpoint_scale > 0:
         cuts = stretched(cuts, cutpoint_scale * rng.normal(size=(judges, len(cuts) - 1)))
-        cuts = cuts[:, None, :]  # judges, repeats, thresholds
+        cuts = cuts[:, None, :]  # judges, repeats, cutpoints
     at = (latent[..., None] > cuts).sum(axis=-1)
     where = pd.MultiIndex.from_product(
         [

@@ -5,33 +5,33 @@ import pytest
 from scipy.special import bdtr
 
 from bayesjudge import bias
-from benchmarks import bias_certificates as study
+from benchmarks.bias import certificates as study
 
 NAMES = list(study.distributions(0.05))
 
 
-def card_of(values, count, failure_prob, road, tolerance=0.5):
+def card_of(values, count, failure_prob, basis, tolerance=0.5):
     lengths = np.repeat(values, count)
     shifts = bias.Shifts.from_differences(lengths, scale=(0, 1))
     about = {"tolerance": tolerance, "failure_prob": failure_prob, "units": "points"}
-    return bias.certify(shifts, **about, road=road)
+    return bias.certificates.certify(shifts, **about, basis=basis)
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("failure_prob", [0.01, 0.1])
-def test_bounds_are_those_of_the_room(name, failure_prob):
+def test_bounds_are_those_of_the_module(name, failure_prob):
     values, probs, _ = study.distributions(failure_prob)[name]
     values = np.asarray(values)
     rng = np.random.default_rng(1)
     for m in (10, 40, 300):
         counts = rng.multinomial(m, probs, size=4)
-        for road in ("tail", "predictive"):
-            found = study.bounds_of(road, counts, values, failure_prob)
+        for basis in ("tail", "predictive"):
+            found = study.bounds_of(basis, counts, values, failure_prob)
             for bound, count in zip(found, counts, strict=True):
-                assert bound == card_of(values, count, failure_prob, road).shift_bound
+                assert bound == card_of(values, count, failure_prob, basis).shift_bound
 
 
-def test_dirichlet_bounds_are_those_of_the_room():
+def test_dirichlet_bounds_are_those_of_the_module():
     values, probs, _ = study.distributions(0.1)["Likert, mild"]
     values = np.asarray(values)
     counts = np.random.default_rng(2).multinomial(100, probs, size=5)

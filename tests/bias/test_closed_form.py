@@ -1,12 +1,17 @@
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy.special import chdtrc
+from scipy.stats import norm
 
 import bayesjudge as bj
 from bayesjudge import bias
-from bayesjudge.bias.departures import tail_factor
+from bayesjudge.bias import certificates
+from bayesjudge.bias.cautions import tail_factor
+from bayesjudge.bias.certificates import noise
 
 ABOUT = {"dim": 6, "tolerance": 0.5, "failure_prob": 0.01}
 
@@ -15,33 +20,33 @@ def test_no_shift_leaves_all_the_room_to_noise():
     # Corollary 3.5 with a shift of 0
     log = np.log(200)
     expected = 0.5 / np.sqrt(2 * (6 + 2 * np.sqrt(6 * log) + 2 * log))
-    assert_allclose(bias.noise_scale(0.0, **ABOUT), expected, rtol=1e-12)
+    assert_allclose(noise.noise_scale(0.0, **ABOUT), expected, rtol=1e-12)
 
 
 def test_nothing_is_certified_at_the_threshold_and_beyond():
     edge = 0.5 * np.sqrt(0.005)
-    found = bias.noise_scale(np.array([edge * 0.999, edge, 1.0]), **ABOUT)
+    found = noise.noise_scale(np.array([edge * 0.999, edge, 1.0]), **ABOUT)
     assert np.isfinite(found).tolist() == [True, False, False]
 
 
 @given(st.floats(1e-4, 0.04), st.integers(1, 2000), st.sampled_from(["laurent_massart", "chi2"]))
 def test_the_best_split_is_not_beaten(rms, dim, bound):
     about = {**ABOUT, "dim": dim, "bound": bound}
-    best = bias.best_split(rms, **about)
-    most = bias.noise_scale(rms, **about, noise_prob=best)
-    others = bias.noise_scale(rms, **about, noise_prob=np.linspace(1e-5, 0.00999, 500))
+    best = noise.best_split(rms, **about)
+    most = noise.noise_scale(rms, **about, noise_prob=best)
+    others = noise.noise_scale(rms, **about, noise_prob=np.linspace(1e-5, 0.00999, 500))
     assert np.nanmax(np.append(others, 0)) <= most * (1 + 1e-6)
 
 
 def test_no_split_is_feasible_beyond_markovs_reach():
-    assert np.isnan(bias.best_split(0.5 * np.sqrt(0.01), **ABOUT))
-    assert np.isfinite(bias.best_split(0.5 * np.sqrt(0.01) * 0.999, **ABOUT))
+    assert np.isnan(noise.best_split(0.5 * np.sqrt(0.01), **ABOUT))
+    assert np.isfinite(noise.best_split(0.5 * np.sqrt(0.01) * 0.999, **ABOUT))
 
 
 def test_the_exact_quantile_allows_more_noise_than_the_inequality():
     rms = np.linspace(0, 0.03, 7)
-    exact = bias.noise_scale(rms, **ABOUT, bound="chi2")
-    assert np.all(exact > bias.noise_scale(rms, **ABOUT))
+    exact = noise.noise_scale(rms, **ABOUT, bound="chi2")
+    assert np.all(exact > noise.noise_scale(rms, **ABOUT))
 
 
 @pytest.mark.parametrize("dim", [1, 6, 300])
@@ -51,10 +56,38 @@ def test_exact_failure_matches_simulation(dim):
     sigma, runs = 0.3 / np.sqrt(dim), 20_000
     shift = np.zeros((runs, dim))
     shift[:, 0] = rng.choice(lengths, p=probs, size=runs)
-    noise = rng.normal(0, sigma * np.sqrt(2), size=(runs, dim))
-    left = np.linalg.norm(shift + noise, axis=1) > 0.6
-    exact = bias.exact_failure(sigma, lengths=lengths, probs=probs, dim=dim, tolerance=0.6)
+    blurred = shift + rng.normal(0, sigma * np.sqrt(2), size=(runs, dim))
+    left = np.linalg.norm(blurred, axis=1) > 0.6
+    exact = noise.exact_failure(sigma, lengths=lengths, probs=probs, dim=dim, tolerance=0.6)
     assert abs(left.mean() - exact) < 5 * np.sqrt(exact * (1 - exact) / runs)
+
+
+@pytest.mark.parametrize("left", [1e-3, 1e-5, 1e-8, 1e-12])
+@pytest.mark.parametrize("dim", [1, 300, 30_000])
+def test_a_shift_that_all_but_reaches_the_tolerance_leaves_that_little_to_noise(dim, left):
+    """SciPy's distribution ends here; along the shift the noise is normal, across it chi-squared.
+
+    The length exceeds 1 if z > left / sd - across * sd / 2 to first order in the noise.
+    """
+    about = {"lengths": [1 - left], "probs": [1.0], "dim": dim, "tolerance": 1.0}
+    sd = np.sqrt(2) * noise.exact_noise_scale(**about, failure_prob=0.01)
+    assert 0 < sd < left
+    z, weight = np.polynomial.legendre.leggauss(400)
+    z = 9 * z
+    across = (left / sd - z) * (2 - left + sd * z) / sd
+    beyond = chdtrc(dim - 1, np.maximum(across, 0)) if dim > 1 else across < 0
+    failure = 9 * weight @ (norm.pdf(z) * beyond)
+    # the rule meets a step, in a normal density of 0.027, within one of its spacings
+    assert failure == pytest.approx(0.01, abs=0.027 * 18 / 400 * np.pi / 2)
+    assert noise.exact_failure(sd / np.sqrt(2), **about) == pytest.approx(0.01, rel=1e-4)
+    louder = noise.exact_failure(1.1 * sd / np.sqrt(2), **about)
+    assert louder > 0.015
+
+
+def test_a_shift_at_the_tolerance_leaves_nothing_to_noise():
+    about = {"probs": [1.0], "dim": 300, "tolerance": 1.8, "failure_prob": 0.01}
+    assert noise.exact_noise_scale(lengths=[1.8 * (1 - 1e-16)], **about) < 1e-14
+    assert noise.exact_noise_scale(lengths=[1.8], **about) < 1e-14
 
 
 def test_a_mean_centre_needs_the_root_mean_square():
@@ -70,36 +103,36 @@ def test_a_mean_centre_needs_the_root_mean_square():
     rms = np.sqrt(share @ moved**2)
     as_printed = np.sqrt(dim) * share @ (moved / dim)
     assert alpha * rms + (1 - alpha) * as_printed < effective
-    assert alpha * rms + (1 - alpha) * bias.center_shift(rms, dim=dim) >= effective
+    assert alpha * rms + (1 - alpha) * noise.center_shift(rms, dim=dim) >= effective
 
 
 def test_a_moving_centre_costs_shrinkage():
-    fixed = bias.largest_alpha(0.3, tolerance=0.5, failure_prob=0.05)
-    moving = bias.largest_alpha(0.3, tolerance=0.5, failure_prob=0.05, center_shift=0.03)
+    fixed = noise.largest_alpha(0.3, tolerance=0.5, failure_prob=0.05)
+    moving = noise.largest_alpha(0.3, tolerance=0.5, failure_prob=0.05, center_shift=0.03)
     assert moving < fixed
-    assert np.isnan(bias.largest_alpha(3, tolerance=0.5, failure_prob=0.05, center_shift=0.3))
+    assert np.isnan(noise.largest_alpha(3, tolerance=0.5, failure_prob=0.05, center_shift=0.3))
 
 
 def test_the_rms_combination_leaves_the_worst_out():
-    found = bias.combine({"a": 1.0, "b": 0.0, "c": 0.0}, rule="rms")
+    found = noise.combine({"a": 1.0, "b": 0.0, "c": 0.0}, rule="rms")
     assert found.value == pytest.approx(1 / np.sqrt(3))
     assert found.leaves_out == ("a",)
-    assert bias.combine({"a": 1.0, "b": 0.0}).leaves_out == ()
+    assert noise.combine({"a": 1.0, "b": 0.0}).leaves_out == ()
 
 
 def test_subtracting_repeat_noise_would_certify_a_judge_that_fails_itself():
     """Reruns move in 40 % of cases, perturbed scores as often: nothing is left."""
     moves = np.repeat([0.0, 1.0], [60, 40])
     shifts = bias.Shifts.from_differences(moves, scale=(0, 1))
-    rms = bias.rms_shift(shifts)["rms_shift[perturbed]"].value
-    with pytest.warns(bias.VoidCertificateWarning, match="must not be used to certify"):
-        left = bias.without_repeat_noise(rms, rms)
+    rms = bias.rms_shift(shifts)["rms_shift", "perturbed"].value
+    with pytest.warns(noise.VoidCertificateWarning, match="must not be used to certify"):
+        left = noise.without_repeat_noise(rms, rms)
     about = {"dim": 100, "tolerance": 0.5, "failure_prob": 0.01}
-    assert np.isfinite(bias.noise_scale(left, **about))
-    exact = bias.exact_failure(0, lengths=[0, 1], probs=[0.6, 0.4], dim=100, tolerance=0.5)
+    assert np.isfinite(noise.noise_scale(left, **about))
+    exact = noise.exact_failure(0, lengths=[0, 1], probs=[0.6, 0.4], dim=100, tolerance=0.5)
     assert exact == 0.4
-    assert np.isnan(bias.noise_scale(rms, **about))
-    card = bias.certify(shifts, tolerance=0.5, failure_prob=0.01, units="points", alpha=1.0)
+    assert np.isnan(noise.noise_scale(rms, **about))
+    card = certificates.certify(shifts, tolerance=0.5, failure_prob=0.01, units="points", alpha=1.0)
     assert not card.certified
 
 
@@ -108,7 +141,7 @@ def test_subtracting_repeat_noise_would_certify_a_judge_that_fails_itself():
 
 def test_distribution_free_interval_is_clopper_pearsons_for_two_points():
     shifts = bias.Shifts.from_differences([0] * 17 + [1] * 3, scale=(0, 1))
-    row = bias.rms_shift(shifts, interval="distribution_free")["rms_shift[perturbed]"]
+    row = bias.rms_shift(shifts, interval="distribution_free")["rms_shift", "perturbed"]
     _, low, high = bj.prevalence.clopper_pearson(3, 20)
     assert_allclose(np.square(row), [3 / 20, low, high], rtol=1e-6)
 
@@ -135,7 +168,7 @@ def test_the_tail_factor_is_that_of_the_variance_of_a_mean_square():
 
 def test_unsigned_and_unrepeated_say_so():
     found = bias.variance_parts(bias.Shifts.from_differences([0, 1, 2], scale=(1, 5)))
-    assert np.isnan(found["mean_shift[perturbed]"].value)
+    assert np.isnan(found["mean_shift", "perturbed"].value)
     assert np.isnan(found["repeat_noise"].value)
     assert {"unsigned", "repeat-noise-unknown"} <= {c.name for c in found.cautions}
 
@@ -144,7 +177,41 @@ def test_unsigned_and_unrepeated_say_so():
 def test_parts_add_up(design):
     rows = bias.simulate(items=400, random_seed=5, reruns=2)
     shifts = bias.Shifts.from_frame(rows, scale=(0, 100), design=design, rerun=["rerun", "rerun2"])
-    found = bias.variance_parts(shifts).table["value"]
+    found = bias.variance_parts(shifts)
     factor = np.sqrt(400) if design == "batch" else 1
-    parts = np.array([found["mean_shift[format]"] * factor, found["repeat_noise"], 4 * factor])
-    assert_allclose(found["rms_shift[format]"], np.sqrt((parts**2).sum()), rtol=0.05)
+    parts = np.array(
+        [found["mean_shift", "format"].value * factor, found["repeat_noise"].value, 4 * factor]
+    )
+    assert_allclose(found["rms_shift", "format"].value, np.sqrt((parts**2).sum()), rtol=0.05)
+
+
+# All of them together ----------------------------------------------------------------------------
+
+
+def test_closed_forms_are_those_that_suit():
+    values = np.random.default_rng(8).normal(0, 1, 1100)
+    for few, scale, methods, why in (
+        (True, (0, 10), ["Variance parts", "Dirichlet, prior worst"], None),
+        (False, (0, 10), ["Variance parts"], "1100 different sizes"),
+        (True, (-np.inf, np.inf), ["Variance parts"], "has no ends"),
+    ):
+        x = np.clip(values[:100] if few else values, -5, 5)
+        made = bias.closed_forms(bias.Shifts.from_differences(x, scale=scale))
+        assert [one.method for one in made] == methods
+        said = {c.name: c.text for c in made[0].cautions}
+        assert why is None or why in said["no-exact-posterior"]
+    steps = bias.Shifts.from_differences([0, 1, 2], scale=(0, 4))
+    assert bias.closed_forms(steps, step=1)[1].method == "Dirichlet, prior spread"
+
+
+def test_compare_says_what_contradicts_a_method():
+    rows = bias.simulate(items=30, random_seed=1).assign(repeat=1)
+    again = rows[rows["variant"] == "order"].assign(score=50)
+    shifts = bias.Shifts.from_frame(
+        pd.concat([rows, again]), scale=(0, 100), design="item", repeats="neighbours"
+    )
+    table = bias.compare(shifts, ci_prob=0.9)
+    assert set(table.columns) >= {"quantity", "perturbation", "method", "low", "contradicted_by"}
+    against = table.groupby("method")["contradicted_by"].first()
+    assert against["Dirichlet, prior worst"] == "clustered-neighbours"
+    assert against["Variance parts"] == ""

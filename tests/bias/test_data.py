@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 
 import bayesjudge as bj
 from bayesjudge import bias
+from bayesjudge.bias import certificates
 
 LIKERT = {"scale": (1, 5), "design": "item"}
 
@@ -45,7 +46,9 @@ def test_several_scores_make_a_vector():
 def test_any_table_in_any_order(convert):
     one = bias.rms_shift(bias.Shifts.from_frame(TWO, **LIKERT)).table
     other = bias.rms_shift(bias.Shifts.from_frame(convert(TWO), **LIKERT)).table
-    pd.testing.assert_frame_equal(one.sort_index(), other.sort_index())
+    pd.testing.assert_frame_equal(
+        *(t.sort_values("perturbation", ignore_index=True) for t in (one, other))
+    )
 
 
 def test_missing_scores_must_be_spoken_for_and_are_counted():
@@ -60,7 +63,9 @@ def test_missing_scores_must_be_spoken_for_and_are_counted():
     for shifts in (dropped, worst):
         assert shifts.missing.sum() == 1
         assert "missing-rejudgements" in {c.name for c in bias.rms_shift(shifts).cautions}
-    assert bias.rms_shift(worst)["rms_shift[bold]"] != bias.rms_shift(dropped)["rms_shift[bold]"]
+    assert (
+        bias.rms_shift(worst)["rms_shift", "bold"] != bias.rms_shift(dropped)["rms_shift", "bold"]
+    )
     batch = bias.Shifts.from_frame(gone, scale=(1, 5), design="batch", missing="drop")
     assert batch.lengths.tolist() == [3]  # the batch without a's score is left out whole
 
@@ -102,8 +107,8 @@ def test_a_mean_that_lacks_a_score_is_a_missing_score(variant):
     assert (dropped.lengths.size, worst.lengths.size) == (180, 200)
     assert (dropped.lengths.max(), np.sum(worst.lengths == 4)) == (0, 20)
     asked = {"tolerance": 0.8, "failure_prob": 0.05, "units": "points"}
-    assert bias.certify(bias.Shifts.from_frame(whole, **how), **asked).alpha == 1
-    assert bias.certify(worst, **asked).alpha == pytest.approx(0.2)
+    assert certificates.certify(bias.Shifts.from_frame(whole, **how), **asked).alpha == 1
+    assert certificates.certify(worst, **asked).alpha == pytest.approx(0.2)
     for shifts in (dropped, worst):
         assert shifts.missing.tolist() == [[20]]
         assert "missing-rejudgements" in {c.name for c in bias.rms_shift(shifts).cautions}
@@ -165,3 +170,17 @@ def test_cells_put_reruns_with_the_baseline():
     assert shifts.means.tolist() == [[[3, 4], [3.5, 5]]]
     assert shifts.squares.tolist() == [4.5]  # (5 - 3.5)**2 + (2 - 3.5)**2
     assert shifts.freedom.tolist() == [2]
+
+
+def test_repr_fits_on_a_screen():
+    names = [f"judge {i}" for i in range(20)]
+    table = bias.simulate(items=50, judges=names, random_seed=1)
+    shifts = bias.Shifts.from_frame(
+        table, scale=(0, 100), design="item", judge="judge", rerun="rerun"
+    )
+    lines = repr(shifts).splitlines()
+    assert lines[0].startswith("Shifts of 3000 neighbours (one item perturbed and judged again)")
+    assert lines[1].endswith("and 14 more")
+    assert lines[2:] == ["  perturbations: format, order", "  reruns: rerun"]
+    assert max(map(len, lines)) < 120
+    assert "<br>" in shifts._repr_html_()

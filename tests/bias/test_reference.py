@@ -10,6 +10,8 @@ from scipy.special import bdtr
 
 import bayesjudge as bj
 from bayesjudge import bias
+from bayesjudge.bias import certificates
+from bayesjudge.bias.certificates import noise
 
 
 @pytest.fixture(scope="module")
@@ -27,13 +29,13 @@ def neighbours():
 def test_noise_scale(reference):
     for case in reference["sigma_max"]:
         i = case["inputs"]
-        found = bias.noise_scale(
+        found = noise.noise_scale(
             i["rms_sensitivity"], dim=i["d"], tolerance=i["tau"], failure_prob=i["delta"]
         )
         expected = np.nan if case["sigma_max"] is None else case["sigma_max"]
         assert_allclose(found, expected, rtol=1e-12)
         assert bool(np.isfinite(found)) is case["feasible"]
-        radius = bias.squared_radius(i["d"], i["delta"] / 2)
+        radius = noise.squared_radius(i["d"], i["delta"] / 2)
         assert_allclose(np.sqrt(2 * radius), case["denominator"], rtol=1e-12)
         assert (i["tau"] > case["threshold"]) is case["feasible"]
 
@@ -41,12 +43,12 @@ def test_noise_scale(reference):
 def test_radius_by_inequality_and_exactly(reference):
     for case in reference["laurent_massart"]:
         about = (case["d"], case["delta_B"])
-        assert_allclose(bias.squared_radius(*about), case["laurent_massart"], rtol=1e-12)
-        assert_allclose(bias.squared_radius(*about, "chi2"), case["chi2_quantile"], rtol=1e-9)
+        assert_allclose(noise.squared_radius(*about), case["laurent_massart"], rtol=1e-12)
+        assert_allclose(noise.squared_radius(*about, "chi2"), case["chi2_quantile"], rtol=1e-9)
         # what the inequality leaves in the tail: noise alone, beyond its own bound
-        left = bias.exact_failure(
+        left = noise.exact_failure(
             np.sqrt(0.5), lengths=[0.0], probs=[1.0], dim=case["d"],
-            tolerance=np.sqrt(bias.squared_radius(*about)),
+            tolerance=np.sqrt(noise.squared_radius(*about)),
         )  # fmt: skip
         assert_allclose(left, case["true_tail_at_LM"], rtol=1e-6, atol=1e-12)
 
@@ -56,13 +58,13 @@ def test_exact_failure_and_exact_noise(reference):
         i = case["inputs"]
         known = {"lengths": i["norms"], "probs": i["probs"], "dim": i["d"], "tolerance": i["tau"]}
         rms = np.sqrt(np.dot(i["probs"], np.square(i["norms"])))
-        sigma = bias.noise_scale(rms, dim=i["d"], tolerance=i["tau"], failure_prob=i["delta"])
+        sigma = noise.noise_scale(rms, dim=i["d"], tolerance=i["tau"], failure_prob=i["delta"])
         assert_allclose(rms, case["rms"], rtol=1e-12)
         assert_allclose(sigma, case["sigma_max"], rtol=1e-12)
-        at_sigma = bias.exact_failure(sigma, **known)
+        at_sigma = noise.exact_failure(sigma, **known)
         assert_allclose(at_sigma, case["exact_failure_at_sigma_max"], rtol=1e-6, atol=1e-12)
-        assert bias.exact_failure(0, **known) == case["exact_failure_at_sigma_zero"]
-        exact = bias.exact_noise_scale(**known, failure_prob=i["delta"])
+        assert noise.exact_failure(0, **known) == case["exact_failure_at_sigma_zero"]
+        exact = noise.exact_noise_scale(**known, failure_prob=i["delta"])
         assert_allclose(exact, case["exact_sigma_max"], rtol=1e-6)
 
 
@@ -71,12 +73,12 @@ def test_rms_shift_of_the_published_neighbours(reference, neighbours):
         if "rms" not in case:
             own = neighbours[case["judge"]]
             values = [own[kind]["value"] for kind in ("formatting", "intrinsic")]
-            with pytest.warns(bias.VoidCertificateWarning):
-                assert_allclose(bias.without_repeat_noise(*values), case["value"], rtol=1e-9)
+            with pytest.warns(noise.VoidCertificateWarning):
+                assert_allclose(noise.without_repeat_noise(*values), case["value"], rtol=1e-9)
             continue
         one = neighbours[case["judge"]][case["kind"]]
         shifts = bias.Shifts.from_differences(one["diffs"], scale=(1, 5))
-        row = bias.rms_shift(shifts)["rms_shift[perturbed]"]
+        row = bias.rms_shift(shifts)["rms_shift", "perturbed"]
         assert_allclose(row.value, case["rms"], rtol=1e-9)
         assert len(one["diffs"]) == case["m"]
         assert row.low < row.value < row.high
@@ -90,14 +92,14 @@ def test_how_often_the_sources_certificate_is_false(reference):
         assert_allclose(bdtr(most, i["m"], i["q"]), case["P_issued_and_false"], rtol=1e-9)
         for k in (most, most + 1):
             shifts = bias.Shifts.from_differences(np.arange(i["m"]) < k, scale=(0, 1), items=i["m"])
-            card = bias.certify(
+            card = certificates.certify(
                 shifts,
                 tolerance=i["tau"],
                 failure_prob=i["delta"],
                 units="points",
                 alpha=1.0,
                 noise_prob=i["delta"] / 2,
-                road="source",
+                basis="source",
             )
             assert card.certified is bool(k == most)
 
@@ -106,13 +108,13 @@ def test_combination(reference):
     for case in reference["combination"]:
         components = dict(zip("abc", case["components"], strict=True))
         for rule in ("rms", "conservative"):
-            assert_allclose(bias.combine(components, rule).value, case[rule], rtol=1e-12)
+            assert_allclose(noise.combine(components, rule).value, case[rule], rtol=1e-12)
 
 
 def test_largest_alpha(reference):
     for case in reference["shrinkage"]:
         i = case["inputs"]
-        found = bias.largest_alpha(i["rms"], tolerance=i["tau"], failure_prob=i["delta"])
+        found = noise.largest_alpha(i["rms"], tolerance=i["tau"], failure_prob=i["delta"])
         assert_allclose(found, case["alpha_max"], rtol=1e-12)
 
 
@@ -126,7 +128,7 @@ def test_largest_alpha_of_the_four_judges(neighbours):
     }
     for judge, alpha in expected.items():
         rms = neighbours[judge]["formatting"]["value"] / 4
-        found = bias.largest_alpha(rms, tolerance=0.5, failure_prob=0.01)
+        found = noise.largest_alpha(rms, tolerance=0.5, failure_prob=0.01)
         assert round(float(found), 3) == alpha
 
 
@@ -134,12 +136,12 @@ def test_four_judges_are_answered_honestly(neighbours):
     for own in neighbours.values():
         shifts = bias.Shifts.from_differences(own["formatting"]["diffs"], scale=(1, 5))
         about = {"failure_prob": 0.01, "units": "range"}
-        card = bias.certify(shifts, tolerance=0.5, **about)
+        card = certificates.certify(shifts, tolerance=0.5, **about)
         # 2 to 40 neighbours cannot speak of a tail of 1 %: the scale alone can
         assert card.range_only
         assert card.alpha == 0.5
         assert "rests on the scale alone" in card.text
-        refused = bias.certify(shifts, tolerance=0.5, alpha=1.0, **about)
+        refused = certificates.certify(shifts, tolerance=0.5, alpha=1.0, **about)
         assert not refused.certified
         assert "cannot be excluded" in refused.text
 
@@ -148,7 +150,7 @@ def test_two_equal_neighbours_do_not_give_a_point(neighbours):
     assert neighbours["qwq-32b"]["formatting"]["diffs"] == [3, 3]
     shifts = bias.Shifts.from_differences([3, 3], scale=(1, 5))
     estimate = bias.rms_shift(shifts)
-    row = estimate["rms_shift[perturbed]"]
+    row = estimate["rms_shift", "perturbed"]
     assert row.low < 2
     assert row.high > 3.8
     assert "few-neighbours" in {c.name for c in estimate.cautions}
@@ -156,9 +158,9 @@ def test_two_equal_neighbours_do_not_give_a_point(neighbours):
 
 def test_nothing_left_after_subtraction_is_said_loudly(neighbours):
     own = neighbours["deepseek-r1-32b"]
-    with pytest.warns(bias.VoidCertificateWarning, match="Nothing is left"):
-        left = bias.without_repeat_noise(own["formatting"]["value"], own["intrinsic"]["value"])
+    with pytest.warns(noise.VoidCertificateWarning, match="Nothing is left"):
+        left = noise.without_repeat_noise(own["formatting"]["value"], own["intrinsic"]["value"])
     assert left == 0
     assert bj.bias.rms_shift(
         bias.Shifts.from_differences(own["formatting"]["diffs"], scale=(1, 5))
-    )["rms_shift[perturbed]"].value == pytest.approx(1.2649, abs=1e-4)
+    )["rms_shift", "perturbed"].value == pytest.approx(1.2649, abs=1e-4)

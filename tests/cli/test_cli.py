@@ -1,6 +1,7 @@
 """What a shell sees: results on stdout, complaints on stderr, 0 or 2."""
 
 import fcntl
+import inspect
 import json
 import os
 import pty
@@ -15,9 +16,10 @@ import pytest
 
 import bayesjudge as bj
 from bayesjudge.cli import main
+from bayesjudge.cli.app import COMMANDS, build_app
 from bayesjudge.datasets import keep_labels, xstest
 
-CALL = [sys.executable, "-c", "import sys; from bayesjudge.cli import main; sys.exit(main())"]
+CALL = [sys.executable, "-m", "bayesjudge"]
 COLUMNS = ["--verdict", "verdict", "--truth", "truth"]
 KNOWN = [*COLUMNS, "--calibration", "random"]
 
@@ -116,15 +118,15 @@ def test_priors_and_design_reach_the_posterior(run):
     counts = bj.prevalence.Counts.from_frame(
         table[table["system"] == "gpt4"], calibration="by_truth"
     )
-    priors = bj.prevalence.Priors(
+    model = bj.prevalence.ErrorRates(
         sensitivity=bj.BetaPrior.worth(rate=0.9, n=20),
         specificity=bj.BetaPrior.worth(rate=0.8, n=10),
         better_than_chance=False,
     )
     (found,) = (row for row in json.loads(out)["estimates"] if "exact" in row["method"])
-    expected = bj.prevalence.exact(counts, priors, ci_prob=0.9)["prevalence"]
+    expected = bj.prevalence.exact(counts, model, ci_prob=0.9)["prevalence"]
     np.testing.assert_allclose([found["value"], found["low"], found["high"]], expected, rtol=1e-12)
-    assert found["label"] is None
+    assert found["where"] == {}
 
 
 def test_all_methods_adds_mismatched_ones_with_a_caution(run):
@@ -176,14 +178,15 @@ def _quoted(word):
     return "'" + word.replace("'", "'\\''") + "'"
 
 
+@pytest.mark.sampling
 def test_the_document_is_all_of_stdout(sampled):
     assert sampled.returncode == 0, sampled.stderr
     document = json.loads(sampled.stdout)
     assert sampled.stderr == "fit saved in fit.nc\npage written to page.html\n"
-    assert document["schema"] == "bayesjudge/1"
+    assert document["schema"] == "bayesjudge/2"
     assert document["command"] == "prevalence"
     assert document["ci_prob"] == 0.95
-    fields = {"quantity", "label", "method", "value", "low", "high", "width", "interval"}
+    fields = {"quantity", "where", "method", "value", "low", "high", "width", "interval"}
     assert {frozenset(row) for row in document["estimates"]} == {frozenset(fields)}
     for row in document["estimates"]:
         assert row["low"] <= row["value"] <= row["high"]
@@ -193,9 +196,16 @@ def test_the_document_is_all_of_stdout(sampled):
     about = document["sampling"][methods[-1]]
     assert about["random_seed"] == 5
     assert about["converged"] is True
-    assert set(document["sources"]) == set(methods)
+    for by_method in ("sources", "targets", "assumptions"):
+        assert set(document[by_method]) == set(methods)
+    assert set(document["targets"].values()) == {"population"}
+    stated = [a for found in document["assumptions"].values() for a in found]
+    assert {frozenset(a) for a in stated} == {frozenset({"id", "text", "contradicted_by"})}
+    cautions = {caution["name"] for caution in document["cautions"]}
+    assert {name for a in stated for name in a["contradicted_by"]} <= cautions
 
 
+@pytest.mark.sampling
 def test_the_sampled_row_agrees_with_quadrature(sampled, folder):
     """To 5 of its own Monte Carlo standard errors."""
     rows = [
@@ -208,14 +218,18 @@ def test_the_sampled_row_agrees_with_quadrature(sampled, folder):
     assert abs(exact["value"] - nuts["value"]) < 5 * error
 
 
+@pytest.mark.sampling
 def test_the_saved_fit_is_the_printed_one(sampled, folder):
     fit = bj.load(folder / "fit.nc")
     printed = json.loads(sampled.stdout)["estimates"]
     for row in printed:
         if "NUTS" in row["method"]:
-            assert [row["value"], row["low"], row["high"]] == list(fit.estimate()[row["quantity"]])
+            assert [row["value"], row["low"], row["high"]] == list(
+                fit.estimate()[row["quantity"], *row["where"].values()]
+            )
 
 
+@pytest.mark.sampling
 def test_the_page_needs_no_other_file(sampled, folder):
     assert sampled.returncode == 0, sampled.stderr
     page = (folder / "page.html").read_text(encoding="utf-8")
@@ -239,6 +253,7 @@ def chunks(terminal):
         yield chunk
 
 
+@pytest.mark.sampling
 def test_progress_is_on_stderr_and_on_a_terminal_only(folder):
     """Stderr is a terminal, stdout is not: codes there, none here."""
     ours, theirs = pty.openpty()
@@ -298,6 +313,7 @@ REFUSED = {
     "prevalence gpt4.csv @ --prior-sensitivity 0.9": "0.9: write rate:n, for example 0.9:20",
     "prevalence gpt4.csv @ --prior-sensitivity 90:20": "rate must lie in [0, 1], got 90.0",
     "prevalence gpt4.csv @ --prior-specificity .9:-1": "n must be 0 or more",
+    "prevalence gpt4.csv @ --pooling partial": "--pooling partial needs several systems (--by)",
     "prevalence gpt4.csv @ --html no/x.html": "--html: there is no folder 'no'",
     "prevalence gpt4.csv @ --html .": "--html: '.' is a folder; name a file",
     "prevalence gpt4.csv @ --save fit.nc": "--save keeps the sampled fit: leave --no-nuts out",
@@ -330,7 +346,7 @@ def test_calibration_is_taught_where_it_is_missing(run):
     code, out, err = run("prevalence", "gpt4.csv", *COLUMNS)
     assert (code, out) == (2, "")
     assert len(err.splitlines()) == 6
-    assert set(bj.prevalence.CALIBRATIONS) <= set(re.findall(r"\w+", err))
+    assert set(bj.prevalence.DESIGNS) <= set(re.findall(r"\w+", err))
     code, _, wrong = run("prevalence", "gpt4.csv", *COLUMNS, "--calibration", "randm")
     assert code == 2
     assert "--calibration 'randm' is not known" in wrong
@@ -388,16 +404,40 @@ def test_version(run):
     assert run("--version") == (0, f"{bj.__version__}\n", "")
 
 
-def test_help_and_closed_forms_load_nothing_heavy(folder):
-    for arguments in (["--help"], ["prevalence", "gpt4.csv", *NO_NUTS]):
-        code = (
-            "import sys; from bayesjudge.cli import main; main(sys.argv[1:]); "
-            "print({'pymc', 'nutpie', 'arviz_base', 'matplotlib', 'numba'} & set(sys.modules))"
-        )
-        done = subprocess.run(
-            [sys.executable, "-c", code, *arguments], cwd=folder, capture_output=True, text=True
-        )
-        assert done.stdout.splitlines()[-1] == "set()", done.stderr
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_has_one_line_in_the_help_and_it_is_its_own(command):
+    app = build_app([command])[command]
+    own = (app.help or inspect.getdoc(app.default_command)).split("\n\n")[0]
+    assert COMMANDS[command][1] == " ".join(own.split())
+
+
+#: What takes longer to load than a closed form to compute.
+HEAVY = {
+    *("arviz", "arviz_base", "arviz_stats", "matplotlib", "numba", "nutpie", "pymc", "pytensor"),
+    *("pandas", "scipy.fft", "scipy.optimize", "scipy.stats", "xarray", "jinja2"),
+    *("bayesjudge.bias", "bayesjudge.panel", "bayesjudge.ratings", "bayesjudge.repeats"),
+}
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["prevalence", "--help"], ["prevalence", "gpt4.csv", *NO_NUTS]]
+)
+def test_help_and_closed_forms_load_nothing_heavy(folder, arguments):
+    code = (
+        "import sys; from bayesjudge.cli import main; main(sys.argv[1:]); "
+        f"print(sorted({HEAVY} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], cwd=folder, capture_output=True, text=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]", done.stderr
+
+
+def test_a_broken_command_breaks_no_other(run, monkeypatch):
+    for name in ("bias", "bias_orders", "panel", "ratings", "repeats"):
+        monkeypatch.setitem(sys.modules, f"bayesjudge.cli.{name}", None)  # cannot be imported
+    assert "Estimate how good each generator is" in run("--help")[1]
+    assert run("prevalence", "gpt4.csv", *NO_NUTS)[0] == 0
 
 
 def test_a_reader_who_leaves_early_causes_no_traceback(folder):
@@ -405,7 +445,7 @@ def test_a_reader_who_leaves_early_causes_no_traceback(folder):
     done = subprocess.run(
         f"{command} | head -n 1", shell=True, cwd=folder, capture_output=True, text=True
     )
-    assert done.stdout.startswith("Prevalence")
+    assert done.stdout.startswith("Share of good outputs")
     assert done.stderr == ""
 
 
@@ -427,7 +467,7 @@ def test_a_narrow_terminal_shows_every_number(folder):
     assert process.wait() == 0
     lines = out.replace("\r", "").splitlines()
     assert max(map(len, lines)) <= 80
-    assert sum("Lang-Reiczigel" in line for line in lines) == 5
+    assert "  Rogan-Gladen: Lang-Reiczigel interval" in lines  # no room for a column
     found = [line.split() for line in lines if line.startswith("specificity[mistralinstruct]")]
     assert len(found[0]) >= 6
 

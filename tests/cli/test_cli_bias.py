@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import bayesjudge as bj
+from bayesjudge.bias import certificates
 from bayesjudge.cli import main
 
 READ = ["--scale", "0-100", "--design", "item", "--rerun", "rerun"]
@@ -44,9 +45,9 @@ def run(folder, monkeypatch, capsys):
 
 
 def named(document, method=""):
-    """Values by quantity with its label, of the methods that have `method` in their name."""
+    """Values by entry, of the methods that have `method` in their name."""
     return {
-        r["quantity"] + (f"[{r['label']}]" if r["label"] else ""): r["value"]
+        (r["quantity"], *r["where"].values()): r["value"]
         for r in document["estimates"]
         if method in r["method"]
     }
@@ -60,7 +61,7 @@ def shifts_of(folder):
 def test_shifts_are_printed_with_intervals(run, folder):
     code, out, err = run("bias", "scores.csv", *READ, "--no-nuts")
     assert (code, err) == (0, "")
-    row = bj.bias.variance_parts(shifts_of(folder))["rms_shift[format]"]
+    row = bj.bias.variance_parts(shifts_of(folder))["rms_shift", "format"]
     assert re.search(
         rf"^format +Variance parts +{row.value:.3f} +{row.low:.3f} +{row.high:.3f}", out, re.M
     )
@@ -70,11 +71,11 @@ def test_shifts_are_printed_with_intervals(run, folder):
     assert "Certificate" not in out
 
 
-def test_the_certificate_is_the_rooms(run, folder):
+def test_the_certificate_is_that_of_the_module(run, folder):
     code, out, _ = run("bias", "scores.csv", *READ, *ASKED, "--no-nuts", "--json")
     assert code == 0
     document = json.loads(out)
-    card = bj.bias.certify(shifts_of(folder), tolerance=10, failure_prob=0.05, units="points")
+    card = certificates.certify(shifts_of(folder), tolerance=10, failure_prob=0.05, units="points")
     (found,) = document["certificates"]
     assert found["alpha"] == card.alpha
     assert found["text"] == card.text
@@ -84,10 +85,10 @@ def test_the_certificate_is_the_rooms(run, folder):
 
 def test_options_of_the_certificate_reach_it(run, folder):
     more = ["--tolerance", "0.2", "--units", "range", "--failure-prob", "0.1", "--alpha", "0.3"]
-    more += ["--noise-prob", "0.02", "--center", "mean", "--road", "predictive"]
+    more += ["--noise-prob", "0.02", "--center", "mean", "--basis", "predictive"]
     code, out, _ = run("bias", "scores.csv", *READ, *more, "--no-nuts", "--json")
     assert code == 0
-    card = bj.bias.certify(
+    card = certificates.certify(
         shifts_of(folder),
         tolerance=0.2,
         units="range",
@@ -95,10 +96,10 @@ def test_options_of_the_certificate_reach_it(run, folder):
         alpha=0.3,
         noise_prob=0.02,
         center="mean",
-        road="predictive",
+        basis="predictive",
     )
     (found,) = json.loads(out)["certificates"]
-    for name in ("alpha", "noise_scale", "shift_bound", "road", "center", "failure_prob"):
+    for name in ("alpha", "noise_scale", "shift_bound", "basis", "center", "failure_prob"):
         assert found[name] == getattr(card, name), name
 
 
@@ -119,14 +120,14 @@ def test_each_judge_has_a_certificate_of_its_own(run, folder):
         pd.read_csv(folder / "two.csv"), scale=(0, 100), design="item", rerun="rerun", judge="judge"
     )
     expected = {
-        judge: bj.bias.certify(
+        judge: certificates.certify(
             shifts.only(judge=judge), tolerance=10, failure_prob=0.1, units="points"
         ).shift_bound
         for judge in ("claude", "gpt")
     }
     assert {card["about"]: card["shift_bound"] for card in document["certificates"]} == expected
     assert len(set(expected.values())) == 2
-    assert "rms_shift[gpt, format]" in named(document)
+    assert ("rms_shift", "gpt", "format") in named(document)
 
 
 def test_scores_are_released_with_the_ranking_that_is_left(run, folder):
@@ -139,7 +140,7 @@ def test_scores_are_released_with_the_ranking_that_is_left(run, folder):
     made = pd.read_csv(folder / "out.csv")
     table = pd.read_csv(folder / "scores.csv")
     assert made["score"].tolist() == table.loc[table["variant"] == "baseline", "score"].tolist()
-    card = bj.bias.certify(shifts_of(folder), tolerance=10, failure_prob=0.05, units="points")
+    card = certificates.certify(shifts_of(folder), tolerance=10, failure_prob=0.05, units="points")
     np.testing.assert_allclose(
         made["released_score"], card.alpha * made["score"] + (1 - card.alpha) * 50
     )
@@ -159,15 +160,16 @@ def test_the_page_has_every_picture(run, folder):
     assert "with probability 0.05 at most" in page  # as text, not only drawn
 
 
+@pytest.mark.sampling
 def test_sampled_fit_is_saved_and_certified(run, folder):
     code, out, err = run("bias", "scores.csv", *READ, *ASKED, "--save", "fit.nc", "--json")
     assert (code, err) == (0, "fit saved in fit.nc\n")
     document = json.loads(out)
     fit = bj.load(folder / "fit.nc")
-    assert set(named(document, "NUTS")) == set(fit.estimate().table.index)
+    assert set(named(document, "NUTS")) == {(q, *at.values()) for q, at, _ in fit.estimate().rows()}
     last = document["certificates"][-1]
     assert last["about"] == "by the model"
-    card = bj.bias.certify(fit, tolerance=10, failure_prob=0.05, units="points")
+    card = certificates.certify(fit, tolerance=10, failure_prob=0.05, units="points")
     assert last["shift_bound"] == card.shift_bound
 
 
@@ -185,7 +187,9 @@ def test_factors_add_adherence(run):
     )
     assert code == 0
     (found,) = json.loads(out)["adherence"]
-    assert found["r_squared[linear]"]["value"] == pytest.approx(1)
+    first = found["estimates"][0]
+    assert (first["quantity"], first["where"]) == ("r_squared", {"terms": "linear"})
+    assert first["value"] == pytest.approx(1)
 
 
 def test_a_step_spreads_the_prior(run):
@@ -203,16 +207,16 @@ def test_a_scale_without_ends(run):
 
 def test_position_bias_by_judge(run, folder):
     code, out, _ = run(
-        *["bias", "orders", "orders.csv", "--by", "judge", "--missing", "drop", "--json"],
+        *["bias", "orders", "orders.csv", "--judge", "judge", "--missing", "drop", "--json"],
         *["--html", "page.html"],
     )
     assert code == 0
     document = json.loads(out)
     assert document["command"] == "bias orders"
     found = named(document)
-    assert found["consistency[a]"] == pytest.approx(30.5 / 42)
-    assert found["primacy[a]"] == pytest.approx(10.5 / 42)
-    assert found["primacy[b]"] == pytest.approx(0.5 / 22)
+    assert found["consistency", "a"] == pytest.approx(30.5 / 42)
+    assert found["primacy", "a"] == pytest.approx(10.5 / 42)
+    assert found["primacy", "b"] == pytest.approx(0.5 / 22)
     assert document["cautions"][0]["name"] == "missing-verdicts"
     assert (folder / "page.html").read_text().count("<svg") == 4
 
@@ -234,7 +238,7 @@ REFUSED = {
     "bias scores.csv @ $ --release x.csv": "--release needs --center-at",
     "bias scores.csv @ $ --release no/x.csv": "--release: there is no folder 'no'",
     "bias scores.csv @ --step 7": "are no multiple of step=7",
-    "bias scores.csv @ --score score --score other --step 1": "--step needs one score",
+    "bias scores.csv @ --score score --score other --step 1": "step needs one score",
     "bias scores.csv @ --factor tune": "no column 'tune'; did you mean 'tone'?",
     "bias scores.csv @ --html no/x.html": "--html: there is no folder 'no'",
     "bias two.csv @": "say what they are: --repeats mean",

@@ -1,4 +1,4 @@
-"""``bayesjudge prevalence``: strata, propensities, labels from elsewhere, judges, classes."""
+"""``bayesjudge prevalence``: strata, propensities, external labels, judges, classes."""
 
 import json
 import re
@@ -51,30 +51,36 @@ def ask(tables, monkeypatch, capsys):
 
 
 def estimates(text):
-    """Values by quantity, label and method."""
+    """Values by quantity, coordinates and method."""
     rows = json.loads(text)["estimates"]
-    return {(r["quantity"], r["label"], r["method"]): r["value"] for r in rows}
+    return {(r["quantity"], *r["where"].values(), r["method"]): r["value"] for r in rows}
 
 
-def test_strata_have_an_answer_and_a_page(ask, tables, tmp_path):
-    asked = ["rows.csv", *COLUMNS, "--calibration", "random", "--stratum", "length"]
+STRATA = ["rows.csv", *COLUMNS, "--calibration", "random", "--stratum", "length"]
+
+
+def test_strata_have_an_answer(ask, tables):
     counts = P.Counts.from_frame(tables[1], calibration="random", stratum="length")
-    found = estimates(ask(*asked, *NOW))
+    found = estimates(ask(*STRATA, *NOW))
     exact = P.exact(counts)
-    assert found["overall_prevalence", None, "Bayesian (exact)"] == pytest.approx(
+    assert found["overall_prevalence", "Bayesian (exact)"] == pytest.approx(
         exact["overall_prevalence"].value
     )
     assert found["prevalence", "long", "Rogan-Gladen"] == pytest.approx(
-        P.rogan_gladen(counts)["prevalence[long]"].value
+        P.rogan_gladen(counts)["prevalence", "long"].value
     )
-    out = ask(*asked, "--no-nuts")
+    out = ask(*STRATA, "--no-nuts")
     assert re.search(r"^overall_prevalence +value", out, re.MULTILINE)
     assert "strata       long, short" in out
+
+
+@pytest.mark.sampling
+def test_strata_have_a_page(ask, tmp_path):
     page = tmp_path / "page.html"
-    out = ask(*asked, "--html", str(page))
+    out = ask(*STRATA, "--html", str(page))
     assert "rates partially pooled" in page.read_text()
     assert "Strata, with their shares of the items" in page.read_text()
-    assert "What each design of the labels assumes" in page.read_text()
+    assert "What each label design assumes" in page.read_text()
     assert "random (declared): labelled items are a random sample" in out
 
 
@@ -83,15 +89,15 @@ def test_propensities_are_weighed(ask, tables):
     found = estimates(ask(*asked, *NOW))
     counts = P.Counts.from_frame(tables[1], calibration="known_propensity", propensity="p")
     expected = P.propensity_weighted(counts)["overall_prevalence"].value
-    key = ("overall_prevalence", None, "Propensity-weighted difference")
+    key = ("overall_prevalence", "Propensity-weighted difference")
     assert found[key] == pytest.approx(expected)
     err = ask("rows.csv", *COLUMNS, "--calibration", "known_propensity", code=2)
     assert "come together" in err
 
 
-def test_labels_from_elsewhere_are_added(ask, tables):
+def test_external_labels_are_added(ask, tables):
     asked = ["rows.csv", *COLUMNS, "--calibration", "random"]
-    plain, more = (ask(*asked, *NOW, *extra) for extra in ([], ["--elsewhere", "more.csv"]))
+    plain, more = (ask(*asked, *NOW, *extra) for extra in ([], ["--external-labels", "more.csv"]))
     width = {t: json.loads(t)["estimates"] for t in (plain, more)}
     rows = [
         {r["method"]: r["width"] for r in e if r["quantity"] == "prevalence"}
@@ -99,7 +105,7 @@ def test_labels_from_elsewhere_are_added(ask, tables):
     ]
     assert rows[1]["Rogan-Gladen"] < rows[0]["Rogan-Gladen"]
     assert rows[1]["Human labels only"] == rows[0]["Human labels only"]
-    assert json.loads(more)["inputs"]["from elsewhere"].startswith("20 good and 20 bad labelled")
+    assert json.loads(more)["inputs"]["external labels"].startswith("20 good and 20 bad items")
 
 
 def test_judges_stand_side_by_side(ask, tables):
@@ -112,7 +118,7 @@ def test_judges_stand_side_by_side(ask, tables):
     assert "judges       verdict, other" in ask(*asked, "--no-nuts")
 
 
-def test_every_method_says_what_speaks_against_it(ask):
+def test_every_label_design_stands_beside_the_declared_one(ask):
     asked = ["rows.csv", *COLUMNS, "--calibration", "separate", "--all-methods"]
     document = json.loads(ask(*asked, *NOW))
     assert len({row["method"] for row in document["estimates"]}) == 9
@@ -127,11 +133,11 @@ def test_pairs_in_both_orders_give_a_win_rate(ask, tables):
     asked += ["--calibration", "random"]
     found = estimates(ask(*asked, *NOW))
     pairs = pd.read_csv(tables[0] / "pairs.csv")
-    counts = P.ClassCounts.from_pairs(
+    counts = P.classes.ClassCounts.from_pairs(
         pairs, calibration="random", verdict="first", swapped="second", truth="human"
     )
-    expected = P.class_shares(counts)["win_rate"].value
-    assert found["win_rate", None, "Classes, constrained least squares"] == pytest.approx(expected)
+    expected = P.classes.class_shares(counts)["win_rate"].value
+    assert found["win_rate", "Classes, constrained least squares"] == pytest.approx(expected)
     out = ask(*asked, "--no-nuts")
     assert "position-bias: of 200 pairs judged in both orders" in out
     assert re.search(r"^win_rate +value", out, re.MULTILINE)
@@ -141,7 +147,8 @@ def test_classes_are_named_or_asked_for(ask):
     asked = ["pairs.csv", "--verdict", "first", "--truth", "human", "--calibration", "random"]
     classes = [part for name in ("win", "tie", "loss") for part in ("--classes", name)]
     out = ask(*asked, *classes, "--no-nuts")
-    assert re.search(r"^tie +confusion-matrix inverse +0\.", out, re.MULTILINE)
+    assert re.search(r"^tie +Judge's shares +0\.", out, re.MULTILINE)
+    assert re.search(r"^ +confusion-matrix inverse +0\.", out, re.MULTILINE)
     assert "name them: --classes" in ask(*asked, code=2)
     err = ask(*asked, *classes, "--by", "second", code=2)
     assert "['--by'] are not for classes" in err

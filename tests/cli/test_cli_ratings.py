@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from conftest import MODULES
 
 import bayesjudge as bj
 from bayesjudge.cli import main
@@ -118,11 +119,16 @@ def test_ratings_names_a_recoding_that_does_nothing(answers, capsys, wrong, word
     assert words in capsys.readouterr().err
 
 
+@pytest.mark.sampling
 def test_what_follows_from_a_fit_is_reported(fit_of):
     from bayesjudge.cli.ratings import follow_up
 
-    fit = fit_of(bj.ratings)
+    fit = fit_of(next(one for one in MODULES if one.name == "ratings"))
     worth = bj.ratings.performance(fit, of=[bj.ratings.Definition("mse")], draws=50)
-    page = bj.report(fit, *follow_up(fit, worth, 0.5, 0.95, 1))
-    for words in ("best, mse (srs/srs)[gpt]", "prevalence (at 0.5)[people]", "following[claude]"):
-        assert words in page
+    made = follow_up(fit, worth, 0.5, 0.95, 1)
+    assert ("best", "mse (srs/srs)", "gpt") in {
+        (name, *where.values()) for one in made for name, where, _ in one.rows()
+    }
+    assert 0 <= made[-1]["prevalence", 0.5, "people"].value <= 1
+    assert 0 <= made[-1]["tracking", "claude"].value <= 1
+    assert "tracking" in bj.report(fit, *made)

@@ -89,7 +89,7 @@ def test_concentration_must_be_positive():
 
 
 @pytest.mark.parametrize("shape", [(3, 1), (1, 300), (0.5, 0.5), (0.2, 1.8), (700, 3), (40, 2)])
-def test_two_values_are_a_beta_distribution(shape):
+def test_two_values_at_the_ends_are_a_beta_distribution(shape):
     at = np.array([0.001, 0.2, 0.5, 0.9, 0.999])
     found = dirichlet.distribution(shape[::-1], [0, 1], at)[0]
     assert_allclose(found, betainc(*shape, at), atol=1e-10)

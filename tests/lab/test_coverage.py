@@ -77,9 +77,7 @@ def test_rows_that_the_truth_names_are_kept_apart():
 
 
 def test_sums_by_hand():
-    answers = [
-        Estimate({"a": row}, **toys.about(ci_prob=0.9)) for row in [(3, 2, 4), (6, 5, 9)]
-    ]
+    answers = [Estimate({"a": row}, **toys.about(ci_prob=0.9)) for row in [(3, 2, 4), (6, 5, 9)]]
     row = rates(merged([tally(answers[:1], {"a": 3.0}), tally(answers[1:], {"a": 3.0})]), "a")
     # widths 2 and 4; errors 0 and 3; the second lies 2 too high, for 2 / 0.1 a unit
     hand = {"n": 2, "coverage": 0.5, "too_high": 0.5, "too_low": 0, "width": 3, "bias": 1.5}

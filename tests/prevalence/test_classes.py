@@ -1,4 +1,4 @@
-"""Several classes: two of them are the prevalence, three against another road, real data."""
+"""Several classes: two of them are the prevalence, three checked another way, real data."""
 
 import numpy as np
 import pandas as pd
@@ -11,13 +11,14 @@ from scipy.optimize import minimize
 from scipy.special import xlogy
 
 import bayesjudge as bj
-from bayesjudge.prevalence import formulas
-from bayesjudge.prevalence.class_shares import covariance, inverted
-from bayesjudge.prevalence.quadrature import posterior_of
+from bayesjudge.prevalence import _formulas as formulas
+from bayesjudge.prevalence._quadrature import posterior_of
+from bayesjudge.prevalence.classes.closed_form import covariance, inverted
 
 P = bj.prevalence
+classes = P.classes
 THREE = {"classes": ["win", "tie", "loss"], "calibration": "by_truth"}
-COUNTS = P.ClassCounts([25, 15, 10], [[9, 1, 0], [2, 6, 2], [0, 3, 7]], **THREE)
+COUNTS = classes.ClassCounts([25, 15, 10], [[9, 1, 0], [2, 6, 2], [0, 3, 7]], **THREE)
 
 
 def two(counts):
@@ -26,7 +27,7 @@ def two(counts):
     good = [c.correct_pass, c.correct_n - c.correct_pass]
     bad = [c.incorrect_n - c.incorrect_fail, c.incorrect_fail]
     test = [c.test_pass, c.test_n - c.test_pass]
-    return P.ClassCounts(test, [good, bad], classes=["1", "0"], calibration=c.calibration)
+    return classes.ClassCounts(test, [good, bad], classes=["1", "0"], calibration=c.calibration)
 
 
 # Closed forms ------------------------------------------------------------------------------------
@@ -35,22 +36,23 @@ def two(counts):
 @pytest.mark.parametrize("method", ["inverse", "least_squares"])
 def test_two_classes_are_rogan_gladen(method):
     counts = P.Counts(1000, 620, 100, 90, 80, 56, calibration="by_truth")
-    made = P.class_shares(two(counts), method=method)
+    made = classes.class_shares(two(counts), method=method)
     expected = P.rogan_gladen(counts, interval="delta")["prevalence"]
-    assert_allclose(made["prevalence[1]"], expected, rtol=1e-10)
-    assert_allclose(made["prevalence[0]"].value, 1 - expected.value, rtol=1e-10)
+    assert_allclose(made["prevalence", "1"], expected, rtol=1e-10)
+    assert_allclose(made["prevalence", "0"].value, 1 - expected.value, rtol=1e-10)
     variance = formulas.delta_variance(0.62, 0.7, 0.9, 1000, 80, 100)
     found = covariance(two(counts), inverted(two(counts)))
     assert_allclose(found, variance * np.array([[1, -1], [-1, 1]]), rtol=1e-10)
 
 
 def test_outside_the_simplex_the_inverse_says_so_and_least_squares_stays_inside():
-    counts = P.ClassCounts([50, 48, 2], COUNTS.labelled, **THREE)
-    inverse = P.class_shares(counts, method="inverse")
-    assert inverse.table["raw"].min() < 0
+    counts = classes.ClassCounts([50, 48, 2], COUNTS.labelled, **THREE)
+    inverse = classes.class_shares(counts, method="inverse")
+    raw = inverse.quantities["prevalence"].raw
+    assert raw.min() < 0
     assert inverse.cautions[0].name == "outside-simplex"
-    assert_allclose(inverse.table["raw"].sum(), 1)
-    found = P.class_shares(counts).table["value"].to_numpy()
+    assert_allclose(raw.sum(), 1)
+    found = classes.class_shares(counts).quantities["prevalence"].value
     assert found.min() >= 0
     assert_allclose(found.sum(), 1)
 
@@ -75,9 +77,9 @@ def test_delta_method_is_the_spread_of_simulated_estimates():
     made = []
     for _ in range(runs):
         rows = [rng.multinomial(m, row) for row in confusion]
-        counts = P.ClassCounts(rng.multinomial(n, shares @ confusion), rows, **THREE)
+        counts = classes.ClassCounts(rng.multinomial(n, shares @ confusion), rows, **THREE)
         made.append(inverted(counts))
-    whole = P.ClassCounts(
+    whole = classes.ClassCounts(
         np.rint(n * shares @ confusion), np.rint(m * confusion).astype(int), **THREE
     )
     expected = np.sqrt(np.diag(covariance(whole, shares)))
@@ -87,26 +89,30 @@ def test_delta_method_is_the_spread_of_simulated_estimates():
 
 def test_a_judge_who_tells_two_classes_apart_in_no_way_is_refused():
     with pytest.raises(bj.UninformativeJudgeError, match="has no inverse"):
-        P.class_shares(P.ClassCounts([5, 5, 5], [[4, 2, 2], [4, 2, 2], [0, 3, 7]], **THREE))
+        classes.class_shares(
+            classes.ClassCounts([5, 5, 5], [[4, 2, 2], [4, 2, 2], [0, 3, 7]], **THREE)
+        )
 
 
 # The model ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampling
 @pytest.mark.parametrize("calibration", ["by_truth", "random"])
 def test_two_classes_are_the_exact_posterior(calibration):
     counts = P.Counts(60, 40, 12, 11, 10, 7, calibration=calibration)
-    fit = P.fit_classes(two(counts), random_seed=2)
-    exact = posterior_of(counts, P.Priors(better_than_chance=False))
+    fit = classes.fit(two(counts), random_seed=2)
+    exact = posterior_of(counts, P.ErrorRates(better_than_chance=False))
     draws = fit.idata["posterior"]["prevalence"].sel({"class": "1"})
     assert fit.converged, fit.cautions
     assert_mc_mean(draws, exact.mean)
     assert_mc_quantile(draws, 0.025, float(exact.quantile(0.025)))
 
 
+@pytest.mark.sampling
 def test_three_classes_are_what_weighting_gives(tmp_path):
-    priors = P.ClassPriors(shares=1.5, right=3, wrong=0.8)
-    fit = P.fit_classes(COUNTS, priors, random_seed=2)
+    model = classes.Confusions(share_concentration=1.5, right=3, wrong=0.8)
+    fit = classes.fit(COUNTS, model, random_seed=2)
     assert fit.converged, fit.cautions
     rng, size = np.random.default_rng(3), 400_000
     weights = np.full((3, 3), 0.8) + 2.2 * np.eye(3)
@@ -143,47 +149,50 @@ def test_rows_are_counted_by_class():
             "truth": ["b", "a", "b", "b", "a", None, None],
         }
     )
-    counts = P.ClassCounts.from_frame(table, calibration="random")
+    counts = classes.ClassCounts.from_frame(table, calibration="random")
     assert counts.classes == ("a", "b")
     assert counts.test.tolist() == [1, 1]
     assert counts.labelled.tolist() == [[2, 0], [1, 2]]
-    turned = P.ClassCounts.from_frame(table, calibration="random", classes=["b", "a"])
+    turned = classes.ClassCounts.from_frame(table, calibration="random", classes=["b", "a"])
     assert turned.labelled.tolist() == [[2, 1], [0, 2]]
 
 
 def test_problems_are_told_together():
     with pytest.raises(bj.InputError) as error:
-        P.ClassCounts([5, -1], [[1, 2], [3, 4.5]], classes=["a", "a"], calibration="by_verdict")
+        classes.ClassCounts(
+            [5, -1], [[1, 2], [3, 4.5]], classes=["a", "a"], calibration="by_verdict"
+        )
     assert len(error.value.problems) == 4
     with pytest.raises(bj.InputError, match="no labelled item is 'b'"):
-        P.ClassCounts([5, 1], [[1, 2], [0, 0]], classes=["a", "b"], calibration="random")
+        classes.ClassCounts([5, 1], [[1, 2], [0, 0]], classes=["a", "b"], calibration="random")
     table = pd.DataFrame({"verdict": ["a", None], "truth": ["a", "c"]})
     with pytest.raises(bj.InputError, match="1 rows have no verdict"):
-        P.ClassCounts.from_frame(table, calibration="random")
+        classes.ClassCounts.from_frame(table, calibration="random")
     with pytest.raises(bj.InputError, match="right must be positive"):
-        P.ClassPriors(right=0)
+        classes.Confusions(right=0)
 
 
+@pytest.mark.sampling
 def test_three_classes_of_xstest():
     """GPT-4's three-way verdicts on 450 answers of llama2new, 150 of them labelled."""
     table = pd.read_csv(shared("data/xstest/xstest_labels_compact.csv"))
     known = table[(table["model"] == "llama2new") & (table["gpt4_label"] != "INVALID")]
     shares = known["final_label"].value_counts(normalize=True)
     kept = np.random.default_rng(2024).permutation(len(known)) < 150
-    counts = P.ClassCounts.from_frame(
+    counts = classes.ClassCounts.from_frame(
         known.assign(final_label=known["final_label"].where(kept)),
         calibration="random",
         verdict="gpt4_label",
         truth="final_label",
     )
     assert len(counts.classes) == 3
-    fit = P.fit_classes(counts, random_seed=1)
+    fit = classes.fit(counts, random_seed=1)
     assert fit.converged, fit.cautions
     raw = counts.test / counts.test.sum()
-    estimates = (fit.estimate(ci_prob=0.99), P.class_shares(counts, ci_prob=0.99))
+    estimates = (fit.estimate(ci_prob=0.99), classes.class_shares(counts, ci_prob=0.99))
     for one in estimates:
         for name, share in shares.items():
-            _, low, high = one[f"prevalence[{name}]"]
+            _, low, high = one["prevalence", name]
             assert low <= share <= high, (one.method, name)
     # uncorrected, the judge's share of the first class is out by more than sampling explains
     first = counts.classes[0]
@@ -205,20 +214,20 @@ def test_two_orders_are_one_verdict_and_a_tie_where_they_differ():
     every = [(a, b) for a in range(3) for b in range(3)]
     table = pairs(*zip(*every, strict=True), [None] * 9)
     known = pairs([0, 1, 2, 0], [0, 1, 2, 2], [0, 1, 2, 0])
-    counts = P.ClassCounts.from_pairs(pd.concat([table, known]), calibration="by_truth")
+    counts = classes.ClassCounts.from_pairs(pd.concat([table, known]), calibration="by_truth")
     assert counts.classes == ("win", "tie", "loss")
     assert counts.test.tolist() == [1, 7, 1]  # three agree, six differ
     assert counts.labelled.tolist() == [[1, 1, 0], [0, 1, 0], [0, 0, 1]]
     assert counts.leanings == (4, 3)  # three of nine each, and the known (win, loss)
     assert counts.credit == (1, 0.5, 0)
     words = table.replace({"win": "A", "loss": "B"}).assign(truth=["A", "tie", "B"] + [None] * 6)
-    other = P.ClassCounts.from_pairs(words, calibration="random", classes=["A", "tie", "B"])
+    other = classes.ClassCounts.from_pairs(words, calibration="random", classes=["A", "tie", "B"])
     assert other.test.sum() == 6
     with pytest.raises(bj.InputError, match=r"\['A', 'B'\] are not among the classes"):
-        P.ClassCounts.from_pairs(words, calibration="random")
+        classes.ClassCounts.from_pairs(words, calibration="random")
     gap = table.assign(swapped=[None, *table["swapped"][1:]])
     with pytest.raises(bj.InputError, match="1 rows have no verdict"):
-        P.ClassCounts.from_pairs(gap, calibration="random")
+        classes.ClassCounts.from_pairs(gap, calibration="random")
 
 
 @pytest.mark.parametrize(
@@ -229,30 +238,30 @@ def test_a_judge_who_looks_at_the_order_is_named(first, second, named):
     leaning = [(0, 1)] * first + [(2, 1)] * second
     orders = agree + leaning
     truth = [0] * 15 + [None] * 15 + [1] * 10 + [2] * 15 + [None] * (15 + first + second)
-    counts = P.ClassCounts.from_pairs(
+    counts = classes.ClassCounts.from_pairs(
         pairs(*zip(*orders, strict=True), truth), calibration="by_truth"
     )
-    cautions = [c for c in P.class_shares(counts).cautions if c.name == "position-bias"]
+    cautions = [c for c in classes.class_shares(counts).cautions if c.name == "position-bias"]
     assert bool(cautions) == named
     if named:
         place = "first" if first > second else "second"
         assert f"better for the answer shown {place} in 40" in cautions[0].text
 
 
+@pytest.mark.sampling
 def test_the_win_rate_counts_half_a_tie(tmp_path):
-    counts = P.ClassCounts([50, 30, 20], [[18, 1, 1], [2, 15, 3], [0, 4, 16]],
+    counts = classes.ClassCounts([50, 30, 20], [[18, 1, 1], [2, 15, 3], [0, 4, 16]],
                            credit=(1, 0.5, 0), **THREE)  # fmt: skip
-    made = P.class_shares(counts)
-    shares = made.table["value"]
-    expected = shares["prevalence[win]"] + shares["prevalence[tie]"] / 2
+    made = classes.class_shares(counts)
+    expected = made["prevalence", "win"].value + made["prevalence", "tie"].value / 2
     value, low, high = made["win_rate"]
     assert_allclose(value, expected)
     credit = np.array([1, 0.5, 0])
     sd = np.sqrt(credit @ covariance(counts, inverted(counts)) @ credit)
     assert_allclose(high - low, 2 * 1.959964 * sd, rtol=1e-6)
-    fit = P.fit_classes(counts, random_seed=1)
+    fit = classes.fit(counts, random_seed=1)
     assert_allclose(fit.draws("win_rate"), fit.draws("prevalence") @ credit)
-    assert fit.estimate().table.index[0] == "win_rate"
+    assert next(iter(fit.estimate().quantities)) == "win_rate"
     again = bj.load(fit.save(tmp_path / "fit.nc"))
     assert again.data.credit == counts.credit
     assert bj.report(again) == bj.report(fit)
@@ -265,7 +274,7 @@ def test_the_win_rate_covers():
     for _ in range(runs):
         rows = [rng.multinomial(60, row) for row in confusion]
         test = rng.multinomial(800, shares @ confusion)
-        counts = P.ClassCounts(test, rows, credit=credit, **THREE)
-        _, low, high = P.class_shares(counts)["win_rate"]
+        counts = classes.ClassCounts(test, rows, credit=credit, **THREE)
+        _, low, high = classes.class_shares(counts)["win_rate"]
         covered += low <= shares @ credit <= high
     assert abs(covered / runs - 0.95) < 0.015 + 5 * np.sqrt(0.95 * 0.05 / runs)

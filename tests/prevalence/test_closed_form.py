@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 
 import bayesjudge as bj
 from bayesjudge.core.intervals import z_score
-from bayesjudge.prevalence import formulas
+from bayesjudge.prevalence import _formulas as formulas
 
 P = bj.prevalence
 COUNTS = P.Counts(
@@ -99,15 +99,15 @@ def test_every_reference_case():
         made = P.rogan_gladen(counts, ci_prob=1 - i["alpha"])
         assert_allclose(made["prevalence"][1:], case["ci_eq6"], rtol=0, atol=1e-10)
         assert_allclose(made["prevalence"].value, case["point_clipped"], rtol=0, atol=1e-10)
-        raw = made.table.loc["prevalence", "raw"]
+        raw = made.quantities["prevalence"].raw[0]
         assert_allclose(raw, case["point_unclipped"], rtol=0, atol=1e-10)
 
 
 def test_raw_value_is_kept_beside_the_clipped_one():
     counts = P.Counts(1000, 1000, 100, 90, 100, 90, calibration="by_truth")
-    row = P.rogan_gladen(counts).table.loc["prevalence"]
-    assert row["value"] == 1
-    assert_allclose(row["raw"], 0.9 / 0.8)
+    found = P.rogan_gladen(counts).quantities["prevalence"]
+    assert found.value == 1
+    assert_allclose(found.raw, 0.9 / 0.8)
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.3, 1.0])
@@ -136,8 +136,8 @@ def test_among_systems_a_hopeless_judge_leaves_the_others_alone():
         calibration="by_truth", systems=["fine", "hopeless"],
     )  # fmt: skip
     made = P.rogan_gladen(counts)
-    assert made["prevalence[fine]"] == P.rogan_gladen(COUNTS)["prevalence"]
-    assert np.isnan(made["prevalence[hopeless]"]).all()
+    assert made["prevalence", "fine"] == P.rogan_gladen(COUNTS)["prevalence"]
+    assert np.isnan(made["prevalence", "hopeless"]).all()
     assert (
         "no-better-than-chance",
         "no Rogan-Gladen estimate in system 'hopeless'",

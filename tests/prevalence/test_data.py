@@ -172,9 +172,7 @@ def test_repeated_items_are_an_error():
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        (TABLE.assign(truth=1), "every item has a human label"),
         (TABLE.assign(truth=np.nan), "no item has a human label"),
-        (TABLE.iloc[:1], "every item has a human label"),
         (TABLE.iloc[:0], "has no rows"),
         ("labels.csv", "expected a DataFrame"),
     ],
@@ -182,6 +180,14 @@ def test_repeated_items_are_an_error():
 def test_tables_that_allow_no_estimate(table, message):
     with pytest.raises(bj.InputError, match=message):
         read(table)
+
+
+@pytest.mark.parametrize("table", [TABLE.assign(truth=1), TABLE.iloc[:1]])
+def test_labels_of_other_items_need_unlabelled_ones(table):
+    for calibration in ("by_truth", "separate"):
+        with pytest.raises(bj.InputError, match="every item has a human label"):
+            read(table, calibration=calibration)
+    assert read(table).test_n == 0
 
 
 def test_impossible_counts_are_named_together():

@@ -7,14 +7,19 @@ import pandas as pd
 import pytest
 from conftest import shared
 from numpy.testing import assert_allclose
+from oracles import flat_model
 
 import bayesjudge as bj
-from bayesjudge.prevalence import formulas
-from bayesjudge.prevalence.preposterior import _drawn
-from bayesjudge.prevalence.quadrature import posterior_of
-from bayesjudge.prevalence.weighted import weighted_draws, weighted_quantiles
+from bayesjudge.prevalence import _formulas as formulas
+from bayesjudge.prevalence._quadrature import posterior_of
+from bayesjudge.prevalence.budget.expected_width import (
+    _drawn,
+    weighted_draws,
+    weighted_quantiles,
+)
 
 P = bj.prevalence
+budget = P.budget
 JUDGE = {"sensitivity": 0.9, "specificity": 0.7}
 TRUE = {"prevalence": 0.6, **JUDGE}
 
@@ -32,44 +37,45 @@ def test_allocation_is_algorithm_1():
     for case in cases:
         i = case["inputs"]
         judge = {"sensitivity": i["q1_pilot"], "specificity": i["q0_pilot"]}
-        found = P.allocate(i["m"], i["p"], **judge, pilot=i["m_pilot"])
+        found = budget.allocate(i["m"], i["p"], **judge, pilot=i["m_pilot"])
         assert (found.incorrect_n, found.correct_n) == tuple(case["algorithm1"])
 
 
 def test_allocation_by_hand():
     # kappa = (1 - 8/12) / (1 - 10/12) = 2; 200 / (1 + 1.5 sqrt 2) = 64.07
-    assert P.allocate(200, 0.4, **JUDGE) == (64, 136)
+    assert budget.allocate(200, 0.4, **JUDGE) == (64, 136)
     # as the pass rate goes to 0, all but the pilot are bad items; the published code swaps them
-    assert P.allocate(200, 0.0, **JUDGE) == (10, 190)
-    assert P.allocate(200, 1.0, **JUDGE) == (190, 10)
-    found = P.allocate([200, 300], [0.0, 1.0], **JUDGE)
+    assert budget.allocate(200, 0.0, **JUDGE) == (10, 190)
+    assert budget.allocate(200, 1.0, **JUDGE) == (190, 10)
+    found = budget.allocate([200, 300], [0.0, 1.0], **JUDGE)
     assert found.correct_n.tolist() == [10, 290]
 
 
 def test_best_allocation_beats_every_other_and_the_algorithm():
     for rate in (0.35, 0.5, 0.8):
-        best = P.best_allocation(60, rate, **JUDGE, pilot=10)
+        best = budget.best_allocation(60, rate, **JUDGE, pilot=10)
         widths = {
-            m1: P.interval_width(m1, 60 - m1, rate, **JUDGE, clipped=False) for m1 in range(10, 51)
+            m1: budget.interval_width(m1, 60 - m1, rate, **JUDGE, clipped=False)
+            for m1 in range(10, 51)
         }
         assert min(widths, key=widths.get) == best.correct_n
-        adaptive = P.allocate(60, rate, **JUDGE)
+        adaptive = budget.allocate(60, rate, **JUDGE)
         assert widths[best.correct_n] <= widths[adaptive.correct_n]
     # many labels: m0 / m1 = |q1 - p| / |p + q0 - 1| sqrt(q0 (1 - q0) / (q1 (1 - q1))), the exact
     # condition in the proof of Proposition 5.2
-    m1, m0 = P.best_allocation(100_000, 0.5, **JUDGE)
+    m1, m0 = budget.best_allocation(100_000, 0.5, **JUDGE)
     assert_allclose(m0 / m1, 0.4 / 0.2 * np.sqrt(0.21 / 0.09), rtol=1e-3)
 
 
 def test_interval_width_is_that_of_the_estimate():
     counts = P.Counts(1000, 620, 100, 90, 80, 56, calibration="by_truth")
     _, low, high = P.rogan_gladen(counts)["prevalence"]
-    found = P.interval_width(100, 80, 0.62, **JUDGE, items=1000)
+    found = budget.interval_width(100, 80, 0.62, **JUDGE, items=1000)
     assert_allclose(found, high - low, rtol=1e-12)
-    endless = P.interval_width(100, 80, 0.62, **JUDGE)
-    assert_allclose(P.interval_width(100, 80, 0.62, **JUDGE, items=10**12), endless, rtol=1e-6)
+    endless = budget.interval_width(100, 80, 0.62, **JUDGE)
+    assert_allclose(budget.interval_width(100, 80, 0.62, **JUDGE, items=10**12), endless, rtol=1e-6)
     # no better than chance: the whole range
-    assert P.interval_width(10, 10, 0.5, sensitivity=0.5, specificity=0.4) == 1
+    assert budget.interval_width(10, 10, 0.5, sensitivity=0.5, specificity=0.4) == 1
 
 
 # How many ----------------------------------------------------------------------------------------
@@ -78,8 +84,8 @@ def test_interval_width_is_that_of_the_estimate():
 @pytest.mark.parametrize("split", ["equal", "adaptive", "best"])
 def test_labels_needed_is_the_first_that_stays_enough(split):
     for rate in (0.45, 0.6):
-        found = P.labels_needed(0.25, rate, **JUDGE, split=split)
-        curve = P.width_curves(range(20, found + 40), [rate], **JUDGE, splits=[split])
+        found = budget.labels_needed(0.25, rate, **JUDGE, split=split)
+        curve = budget.width_curves(range(20, found + 40), [rate], **JUDGE, splits=[split])
         enough = curve.set_index("labelled")["width"] < 0.25
         assert enough[found:].all()
         assert not enough[found - 1]
@@ -87,10 +93,10 @@ def test_labels_needed_is_the_first_that_stays_enough(split):
 
 def test_labels_needed_at_the_sources_example():
     # "p = .3, equal split, length < .1": read off Figure 3 as about 200; eq. (6) gives 362
-    assert P.labels_needed(0.1, 0.3, **JUDGE) == 362
-    assert P.labels_needed(0.1, 0.3, **JUDGE, clipped=False) > 4 * 362
+    assert budget.labels_needed(0.1, 0.3, **JUDGE) == 362
+    assert budget.labels_needed(0.1, 0.3, **JUDGE, clipped=False) > 4 * 362
     with pytest.raises(bj.InputError, match="out of reach"):
-        P.labels_needed(0.01, 0.5, **JUDGE, items=1000)
+        budget.labels_needed(0.01, 0.5, **JUDGE, items=1000)
 
 
 # Judge or people ---------------------------------------------------------------------------------
@@ -100,7 +106,7 @@ def test_regime_is_proposition_6_1():
     cases = reference("prop61")
     assert len(cases) >= 4
     for case in cases:
-        found = P.judge_regime(case["q"], case["q"])
+        found = budget.judge_regime(case["q"], case["q"])
         expected = case["theta_interval"] or [np.nan, np.nan]
         assert_allclose(found, expected, atol=1e-12)
 
@@ -112,20 +118,20 @@ def test_regime_is_where_the_variances_cross(q1, q0, m, n):
         judged = formulas.delta_variance(rate, q0, q1, n, m * (1 - theta), m * theta)
         return theta * (1 - theta) / m - judged
 
-    low, high = P.judge_regime(q1, q0, labelled=m, items=n)
+    low, high = budget.judge_regime(q1, q0, labelled=m, items=n)
     assert 0 < low < high < 1
     assert_allclose([gain(low), gain(high)], 0, atol=1e-15)
     assert gain((low + high) / 2) > 0
     assert gain(low - 0.02) < 0 > gain(min(high + 0.02, 0.999))
     # fewer verdicts than labels: never worth it, and infinitely many: the widest
-    assert np.isnan(P.judge_regime(q1, q0, labelled=n, items=n)).all()
-    wide = P.judge_regime(q1, q0)
+    assert np.isnan(budget.judge_regime(q1, q0, labelled=n, items=n)).all()
+    wide = budget.judge_regime(q1, q0)
     assert wide[0] < low < high < wide[1]
 
 
 def test_regime_holds_for_simulated_estimates():
     m, n, runs, judge = 400, 4000, 40_000, (0.95, 0.9)
-    low, high = P.judge_regime(*judge, labelled=m, items=n)
+    low, high = budget.judge_regime(*judge, labelled=m, items=n)
     rng = np.random.default_rng(4)
     for theta, better in (((low + high) / 2, True), (low - 0.04, False), (high + 0.04, False)):
         good = rng.binomial(m, theta, runs)
@@ -143,32 +149,29 @@ def test_regime_holds_for_simulated_estimates():
 
 @pytest.mark.parametrize("calibration", ["random", "by_truth", "separate", "by_verdict"])
 @pytest.mark.parametrize(
-    "priors",
+    "models",
     [
-        P.Priors(),
-        P.Priors(
-            prevalence=bj.BetaPrior(2, 5),
-            sensitivity=bj.BetaPrior.worth(0.9, 20),
-            specificity=bj.BetaPrior(1, 3),
-            pass_rate=bj.BetaPrior(3, 1),
-            ppv=bj.BetaPrior(3, 2),
+        (P.ErrorRates(), P.PredictiveValues()),
+        (
+            P.ErrorRates(bj.BetaPrior(2, 5), bj.BetaPrior.worth(0.9, 20), bj.BetaPrior(1, 3)),
+            P.PredictiveValues(pass_rate=bj.BetaPrior(3, 1), ppv=bj.BetaPrior(3, 2)),
         ),
-        P.Priors(better_than_chance=False),
+        (P.ErrorRates(better_than_chance=False), P.PredictiveValues(better_than_chance=False)),
     ],
-    ids=str,
+    ids=["flat", "informed", "unrestricted"],
 )
-def test_weighted_draws_are_the_exact_posterior(calibration, priors):
+def test_weighted_draws_are_the_exact_posterior(calibration, models):
     counts = P.Counts(
         *([300, 60], [180, 40], [30, 9], [26, 7], [25, 8], [20, 5]),
         calibration=calibration,
         systems="ab",
     )
-    draws = 40_000
-    theta, weights = weighted_draws(counts, priors, draws, np.random.default_rng(3))
+    draws, model = 40_000, models[counts.predictive]
+    theta, weights = weighted_draws(counts, model, draws, np.random.default_rng(3))
     effective = 1 / (weights**2).sum(axis=1)
     assert (effective > draws / 10).all()
     for i, name in enumerate("ab"):
-        exact = posterior_of(counts.system(name), priors)
+        exact = posterior_of(counts.system(name), model)
         for prob in (0.025, 0.5, 0.975):
             below = weights[i][theta[i] <= exact.quantile(prob)].sum()
             assert abs(below - prob) < 5 * np.sqrt(prob * (1 - prob) / effective[i])
@@ -183,12 +186,12 @@ def test_weighted_quantiles_of_equal_weights_are_numpys():
 @pytest.mark.parametrize("calibration", ["random", "by_truth", "by_verdict"])
 def test_expected_width_is_the_mean_over_exact_posteriors(calibration):
     rates, sizes = {"prevalence": 0.6, **JUDGE}, (300, (40, 40), calibration)
-    found = P.expected_width(
+    found = budget.expected_width(
         **rates, items=300, labelled=80, calibration=calibration, repeats=200, random_seed=1
     )
     fresh = _drawn(rates, *sizes, 16, np.random.default_rng(2))
     widths = [
-        np.subtract(*posterior_of(fresh.system(s), P.Priors()).interval(0.95)[::-1])
+        np.subtract(*posterior_of(fresh.system(s), flat_model(fresh)).interval(0.95)[::-1])
         for s in fresh.systems
     ]
     error = np.hypot(found.mc_error, found.sd / 4)
@@ -212,8 +215,8 @@ def test_planned_data_are_the_designs():
 
 
 def test_plan_tells_what_each_design_buys():
-    table = P.plan([60, 240], **TRUE, items=2000, random_seed=1)
-    again = P.plan([60, 240], **TRUE, items=2000, random_seed=1)
+    table = budget.plan([60, 240], **TRUE, items=2000, random_seed=1)
+    again = budget.plan([60, 240], **TRUE, items=2000, random_seed=1)
     pd.testing.assert_frame_equal(table, again)
     assert_allclose(table["correct_n"] + table["incorrect_n"], table["labelled"])
     width = table.set_index(["labelled", "strategy"])
@@ -225,7 +228,7 @@ def test_plan_tells_what_each_design_buys():
     # with many labels the posterior is as wide as the closed form's interval
     assert_allclose(width.loc[240, "expected_width"], width.loc[240, "width"], rtol=0.15)
     with pytest.raises(bj.InputError, match="labelled=10 is less than twice the pilot"):
-        P.plan([10], **TRUE, items=2000)
+        budget.plan([10], **TRUE, items=2000)
 
 
 # Which label next --------------------------------------------------------------------------------
@@ -233,17 +236,17 @@ def test_plan_tells_what_each_design_buys():
 
 def test_label_next_averages_over_what_the_label_may_say():
     counts = P.Counts(200, 120, 12, 10, 15, 11, calibration="by_truth")
-    table = P.label_next(counts)
-    now = posterior_of(counts, P.Priors())
+    table = budget.label_next(counts)
+    now = posterior_of(counts, P.ErrorRates())
     theta, weights = weighted_draws(
         P.Counts(*([x] for x in (200, 120, 12, 10, 15, 11)), calibration="by_truth", systems="a"),
-        P.Priors(),
+        P.ErrorRates(),
         400_000,
         np.random.default_rng(1),
     )
     # the next good item is passed with probability E[sensitivity], which ties theta's means
-    right = posterior_of(P.Counts(200, 120, 13, 11, 15, 11, calibration="by_truth"), P.Priors())
-    wrong = posterior_of(P.Counts(200, 120, 13, 10, 15, 11, calibration="by_truth"), P.Priors())
+    right = posterior_of(P.Counts(200, 120, 13, 11, 15, 11, calibration="by_truth"), P.ErrorRates())
+    wrong = posterior_of(P.Counts(200, 120, 13, 10, 15, 11, calibration="by_truth"), P.ErrorRates())
     share = table.loc["good", "right"]
     assert_allclose(share * right.mean + (1 - share) * wrong.mean, now.mean, rtol=1e-6)
     assert 0.6 < share < 0.95
@@ -253,32 +256,32 @@ def test_label_next_averages_over_what_the_label_may_say():
 
 def test_label_next_names_the_kind_that_tells_more():
     few_bad = P.Counts(500, 250, 60, 54, 12, 8, calibration="by_truth")
-    assert P.label_next(few_bad).index[0] == "bad"
+    assert budget.label_next(few_bad).index[0] == "bad"
     few_good = P.Counts(500, 250, 12, 10, 60, 48, calibration="by_truth")
-    assert P.label_next(few_good).index[0] == "good"
+    assert budget.label_next(few_good).index[0] == "good"
     few_failed = P.Counts(500, 250, 48, 45, 20, 7, calibration="by_verdict")
     assert few_failed.labelled_pass > 4 * (few_failed.labelled_n - few_failed.labelled_pass)
-    assert P.label_next(few_failed).index[0] == "failed"
+    assert budget.label_next(few_failed).index[0] == "failed"
     with pytest.raises(bj.InputError, match="random sample"):
-        P.label_next(P.Counts(500, 250, 12, 10, 60, 48, calibration="random"))
+        budget.label_next(P.Counts(500, 250, 12, 10, 60, 48, calibration="random"))
 
 
 # Pictures and the command ------------------------------------------------------------------------
 
 
 def test_pictures_hold_the_numbers_of_the_tables():
-    curve = P.width_curves([20, 100, 200], [0.4, 0.6], **JUDGE)
+    curve = budget.width_curves([20, 100, 200], [0.4, 0.6], **JUDGE)
     lines = P.plot_widths(curve).get_lines()
     drawn = {line.get_label(): line.get_ydata() for line in lines}
     picked = curve[(curve["pass_rate"] == 0.6) & (curve["split"] == "adaptive")]
     assert_allclose(drawn["pass rate 0.6, adaptive"], picked["width"])
     accuracy = np.linspace(0.8, 1, 21)
-    regime = P.judge_regime(accuracy, accuracy)
+    regime = budget.judge_regime(accuracy, accuracy)
     low, high = P.plot_regime(accuracy, regime).get_lines()
     known = np.isfinite(regime[0])
     assert_allclose(low.get_ydata(), regime[0][known])
     assert_allclose(high.get_ydata(), regime[1][known])
-    table = P.plan([40, 80], **TRUE, items=500, repeats=4, random_seed=1)
+    table = budget.plan([40, 80], **TRUE, items=500, repeats=4, random_seed=1)
     ax = P.plot_plan(table, width=0.2)
     drawn = {line.get_label(): line.get_ydata() for line in ax.get_lines()}
     picked = table[table["strategy"] == "adaptive"]
@@ -294,12 +297,12 @@ def test_the_command_prints_the_table(tmp_path, capsys):
     picture = tmp_path / "plan.svg"
     assert main([*asked, "--picture", str(picture)]) == 0
     out = capsys.readouterr().out
-    table = P.plan([40], **TRUE, items=500, random_seed=1)
+    table = budget.plan([40], **TRUE, items=500, random_seed=1)
     for row in table.itertuples():
         line = next(text for text in out.splitlines() if f" {row.strategy} " in text)
         assert f"{row.width:.3f}" in line
         assert f"{row.expected_width:.3f}" in line
-    needed = P.labels_needed(0.2, 0.66, **JUDGE, items=500)
+    needed = budget.labels_needed(0.2, 0.66, **JUDGE, items=500)
     assert f"Width 0.2 by truth, half good, half bad: {needed} labels" in out
     assert picture.read_text().lstrip().startswith("<?xml")
     assert main([*asked, "--json"]) == 0

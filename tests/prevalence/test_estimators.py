@@ -11,8 +11,7 @@ from oracles import unit_nodes
 from scipy.special import xlog1py, xlogy
 
 import bayesjudge as bj
-from bayesjudge.prevalence.quadrature import posterior_of
-from bayesjudge.prevalence.shares import Beta
+from bayesjudge.prevalence._quadrature import Beta, posterior_of
 
 P = bj.prevalence
 
@@ -44,7 +43,7 @@ def test_every_estimator_has_the_limit_that_its_assumption_gives_it():
         bias = {name: one["prevalence"].value - case["thetaP"] for name, one in made.items()}
         for name, expected in case["limit_bias"].items():
             assert_allclose(bias[name], expected, atol=1e-12, err_msg=name)
-        exact = posterior_of(counts, P.Priors())
+        exact = posterior_of(counts, P.ErrorRates())
         assert abs(exact.mean - case["thetaP"]) < 1e-4
         # the three that a shift biases say so
         for name in ("calibration_only", "difference", "conditional"):
@@ -145,8 +144,8 @@ def test_bootstrap_of_much_data_is_the_delta_method():
     made = P.bootstrap(counts, resamples=8000, random_seed=3)
     assert made.cautions == ()
     delta = P.rogan_gladen(counts, interval="delta")
-    for name in ("prevalence[a]", "prevalence[b]"):
-        one, other = made[name], delta[name]
+    for name in "ab":
+        one, other = made["prevalence", name], delta["prevalence", name]
         assert_allclose(one.value, other.value, rtol=1e-12)
         # an end's Monte Carlo error is sd sqrt(p (1 - p) / resamples) / density(1.96) = .03 sd
         sd = (other.high - other.low) / 2 / 1.96
@@ -189,9 +188,10 @@ def likelihood(counts, theta):
     return np.array(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", [bj.BetaPrior(), bj.BetaPrior(2, 3), bj.BetaPrior.jeffreys()])
 def test_extended_interval_reaches_what_the_likelihood_does_not_exclude(prior):
-    priors = P.Priors(prevalence=prior)
+    priors = P.ErrorRates(prevalence=prior)
     theta = np.linspace(0, 1, 41)
     reached = []
     for passes in (30, 56, 64, 70, 100, 150, 156, 160, 170, 186):
@@ -217,7 +217,7 @@ def test_one_good_label_excludes_zero():
     theta = np.linspace(0, 1, 201)
     for one in (counts, none):
         log = likelihood(one, theta)
-        reaches = posterior_of(one, P.Priors()).reaches(Beta(1, 1), 1.96**2 / 2)
+        reaches = posterior_of(one, P.ErrorRates()).reaches(Beta(1, 1), 1.96**2 / 2)
         assert reaches == (log[0] > log.max() - 1.96**2 / 2, log[-1] > log.max() - 1.96**2 / 2)
 
 
@@ -260,6 +260,7 @@ def test_extended_interval_covers_zero_and_one():
         assert plain.high < 1
 
 
+@pytest.mark.sampling
 def test_a_fit_reaches_what_quadrature_reaches(tmp_path):
     counts = P.Counts(
         *([200, 200, 200], [64, 100, 178], [60, 60, 60], [54, 54, 54], [60, 60, 60], [42, 42, 42]),
@@ -269,43 +270,46 @@ def test_a_fit_reaches_what_quadrature_reaches(tmp_path):
     fit = P.fit(counts, random_seed=1)
     assert fit.interval == "eti_bounded"
     made, exact = fit.estimate(), P.exact(counts)
-    assert P.reached(fit) == {"prevalence[a]": (True, False), "prevalence[b]": (False, False),
-                              "prevalence[c]": (False, True)}  # fmt: skip
+    at_0, at_1 = fit.spec._extended_to(fit, 0.95)["prevalence"]
+    assert at_0.tolist() == [True, False, False]
+    assert at_1.tolist() == [False, False, True]
     for name in "abc":
         ends = [
             (row.low == 0, row.high == 1)
-            for row in (one[f"prevalence[{name}]"] for one in (made, exact))
+            for row in (one["prevalence", name] for one in (made, exact))
         ]
         assert ends[0] == ends[1]
-    assert made.interval_of("prevalence[a]") == "equal-tailed+"
-    assert made.interval_of("sensitivity[a]") == "equal-tailed"
+    assert made.interval_of("prevalence") == "equal-tailed, boundary-extended"
+    assert made.interval_of("sensitivity") == "equal-tailed"
     plain = fit.estimate(interval="eti")
-    assert plain["prevalence[a]"].low > 0
-    assert plain["prevalence[b]"] == made["prevalence[b]"]
+    assert plain["prevalence", "a"].low > 0
+    assert plain["prevalence", "b"] == made["prevalence", "b"]
     loaded = bj.load(fit.save(tmp_path / "fit.nc"))
     assert loaded.estimate().table.equals(made.table)
-    with pytest.raises(bj.InputError, match=r"'eti\+' is not for the room 'repeats'"):
-        replace(fit, room="repeats").estimate()
+    with pytest.raises(bj.InputError, match="'eti_bounded' is not for Confusions"):
+        replace(fit, spec=P.classes.Confusions()).estimate()
 
 
+@pytest.mark.sampling
 @pytest.mark.parametrize("passes", [[64, 70], [64, 110]])
 def test_a_pooled_fit_reaches_what_its_draws_do_not_exclude(passes):
     """Two systems of one judge are one sample of the judge: quadrature with all labels tells."""
     whole = P.Counts([200, 200], passes, [30, 30], [27, 27], [30, 30], [21, 21],
                      calibration="by_truth", systems="ab")  # fmt: skip
-    fit = P.fit(whole, pooling="full", random_seed=1)
+    fit = P.fit(whole, P.ErrorRates(pooling="full"), random_seed=1)
+    reached = fit.spec._extended_to(fit, 0.95)["prevalence"]
     for name, k in zip("ab", passes, strict=True):
         alone = P.Counts(200, k, 60, 54, 60, 42, calibration="by_truth")
-        at_0, at_1 = posterior_of(alone, P.Priors()).reaches(Beta(1, 1), 1.96**2 / 2)
-        assert P.reached(fit)[f"prevalence[{name}]"] == (at_0, at_1)
+        at_0, at_1 = posterior_of(alone, P.ErrorRates()).reaches(Beta(1, 1), 1.96**2 / 2)
+        assert tuple(end["ab".index(name)] for end in reached) == (at_0, at_1)
 
 
 def test_strata_reach_an_end_together():
     """Each of two strata is at 0 within its interval; both at once are not."""
     one = ([200, 200], [80, 80], [60, 60], [54, 54], [60, 60], [42, 42])
     counts = P.Counts(*one, calibration="by_truth", systems="ab", dim="stratum")
-    table = P.exact(counts).table
-    depth = posterior_of(counts.system("a"), P.Priors()).depths(Beta(1, 1))[0]
+    made = P.exact(counts)
+    depth = posterior_of(counts.system("a"), P.ErrorRates()).depths(Beta(1, 1))[0]
     assert -1.92 < depth < -0.96
-    assert table.loc["prevalence[a]", "low"] == 0
-    assert table.loc["overall_prevalence", "low"] > 0
+    assert made["prevalence", "a"].low == 0
+    assert made["overall_prevalence"].low > 0

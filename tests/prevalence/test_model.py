@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
-from oracles import assert_mc_mean, assert_mc_quantile, assert_mc_sd
+from oracles import assert_mc_mean, assert_mc_quantile, assert_mc_sd, flat_model
 from scipy import stats
 
 import bayesjudge as bj
-from bayesjudge.prevalence.quadrature import posterior_of
+from bayesjudge.core.compiling import compile_model
+from bayesjudge.core.sampling import sample_draws
+from bayesjudge.prevalence._quadrature import posterior_of
 
 P = bj.prevalence
 RNG = np.random.default_rng(2026)
@@ -37,6 +39,7 @@ def random_counts():
 DATA = [*EDGES, *(random_counts() for _ in range(12))]
 
 
+@pytest.mark.sampling
 @pytest.mark.parametrize(
     ("design", "counts"),
     [("by_truth", one) for one in DATA]
@@ -46,37 +49,39 @@ DATA = [*EDGES, *(random_counts() for _ in range(12))]
 def test_nuts_is_the_exact_posterior(design, counts):
     counts = P.Counts(*counts, calibration=design)
     fit = P.fit(counts, random_seed=5)
-    draws, exact = fit.idata["posterior"]["prevalence"], posterior_of(counts, P.Priors())
+    draws, exact = fit.idata["posterior"]["prevalence"], posterior_of(counts, flat_model(counts))
     assert_mc_mean(draws, exact.mean, sigmas=4)
     assert_mc_sd(draws, exact.sd, sigmas=4)
     for prob in (0.025, 0.5, 0.975):
         assert_mc_quantile(draws, prob, float(exact.quantile(prob)), sigmas=4)
 
 
+@pytest.mark.sampling
 @pytest.mark.parametrize(
-    "priors",
+    "models",
     [
-        P.Priors.jeffreys(),
-        P.Priors(better_than_chance=False),
-        P.Priors(
-            prevalence=bj.BetaPrior(2, 5),
-            sensitivity=bj.BetaPrior.worth(0.9, 20),
-            ppv=bj.BetaPrior(3, 2),
+        (P.ErrorRates.jeffreys(), P.PredictiveValues.jeffreys()),
+        (P.ErrorRates(better_than_chance=False), P.PredictiveValues(better_than_chance=False)),
+        (
+            P.ErrorRates(bj.BetaPrior(2, 5), sensitivity=bj.BetaPrior.worth(0.9, 20)),
+            P.PredictiveValues(ppv=bj.BetaPrior(3, 2)),
         ),
     ],
-    ids=str,
+    ids=["Jeffreys", "unrestricted", "informed"],
 )
 @pytest.mark.parametrize("design", ["by_truth", "random", "by_verdict"])
-def test_priors_reach_the_sampler_as_they_reach_the_quadrature(design, priors):
+def test_priors_reach_the_sampler_as_they_reach_the_quadrature(design, models):
     counts = P.Counts(60, 40, 9, 7, 8, 5, calibration=design)
-    fit = P.fit(counts, priors, random_seed=6, target_accept=0.95)
-    exact = posterior_of(counts, priors)
+    model = models[counts.predictive]
+    fit = P.fit(counts, model, random_seed=6, target_accept=0.95)
+    exact = posterior_of(counts, model)
     assert fit.converged
     assert_mc_mean(fit.idata["posterior"]["prevalence"], exact.mean)
     for prob in (0.025, 0.975):
         assert_mc_quantile(fit.idata["posterior"]["prevalence"], prob, float(exact.quantile(prob)))
 
 
+@pytest.mark.sampling
 def test_likelihood_is_what_the_docstring_says():
     counts = P.Counts(50, 30, 12, 10, 8, 6, calibration="random")
     theta, q1, q0 = 0.7, 0.85, 0.6
@@ -88,7 +93,7 @@ def test_likelihood_is_what_the_docstring_says():
         + sum(stats.beta(2, 3).logpdf(x) for x in (theta, q1, q0))
     )
     prior = bj.BetaPrior(2, 3)
-    model = P.build_model(counts, P.Priors(prior, prior, prior, better_than_chance=False))
+    model = P.build_model(counts, flat_model(counts, prior, better_than_chance=False))
     point = {
         f"{name}_logodds__": np.log(x / (1 - x))
         for name, x in {"prevalence": theta, "sensitivity": q1, "specificity": q0}.items()
@@ -96,6 +101,7 @@ def test_likelihood_is_what_the_docstring_says():
     np.testing.assert_allclose(model.compile_logp(jacobian=False)(point), expected, rtol=1e-10)
 
 
+@pytest.mark.sampling
 def test_much_data_gives_the_delta_method():
     n, m = 400_000, 100_000
     counts = P.Counts(n, int(0.62 * n), m, int(0.9 * m), m, int(0.7 * m), calibration="by_truth")
@@ -106,35 +112,48 @@ def test_much_data_gives_the_delta_method():
     assert_mc_sd(draws, (high - low) / 2 / 1.959964)
 
 
+@pytest.mark.sampling
 def test_ten_billion_items_do_not_wrap_around():
     counts = P.Counts(10**10, 62 * 10**8, 100, 90, 100, 70, calibration="by_truth")
     fit = P.fit(counts, random_seed=1)
     assert fit.draws("pass_rate").mean() == pytest.approx(0.62, abs=1e-4)
-    assert_mc_mean(fit.idata["posterior"]["prevalence"], posterior_of(counts, P.Priors()).mean)
+    assert_mc_mean(
+        fit.idata["posterior"]["prevalence"], posterior_of(counts, flat_model(counts)).mean
+    )
 
 
+@pytest.mark.sampling
 def test_systems_share_a_model_and_nothing_else():
     table = P.simulate(systems=["a", "b"], prevalence=[0.3, 0.8], random_seed=4)
     counts = P.Counts.from_frame(table, calibration="random", by="system")
     fit = P.fit(counts, random_seed=1)
     for i, name in enumerate("ab"):
-        exact = posterior_of(counts.system(name), P.Priors())
+        exact = posterior_of(counts.system(name), flat_model(counts))
         assert_mc_mean(fit.idata["posterior"]["prevalence"].isel(system=i), exact.mean)
 
 
-@pytest.mark.parametrize("road", ["quick", "full"])
-def test_many_systems_take_either_road(road):
+def sampled(counts, backend):
+    """Draws of a graph that was compiled by a backend of choice."""
+    compiled = compile_model(P.build_model(counts), backend)
+    assert compiled.road == backend
+    settings = {"draws": 1000, "tune": 1000, "chains": 4, "target_accept": 0.9}
+    return sample_draws(compiled, random_seed=1, **settings)["posterior"]["prevalence"]
+
+
+@pytest.mark.sampling
+@pytest.mark.parametrize("backend", ["quick", "full"])
+def test_many_systems_take_either_backend(backend):
     names = list("abcdefgh")
     table = P.simulate(systems=names, prevalence=np.linspace(0.2, 0.9, 8), random_seed=4)
     counts = P.Counts.from_frame(table, calibration="by_verdict", by="system")
-    fit = P.fit(counts, random_seed=1, road=road)
-    again = P.fit(counts, random_seed=1, road=road)
-    assert np.array_equal(fit.draws("prevalence"), again.draws("prevalence"))
+    draws = sampled(counts, backend)
+    assert np.array_equal(draws, sampled(counts, backend))
     for i, name in enumerate(names):
-        exact = posterior_of(counts.system(name), P.Priors())
-        assert_mc_mean(fit.idata["posterior"]["prevalence"].isel(system=i), exact.mean)
+        exact = posterior_of(counts.system(name), flat_model(counts))
+        assert_mc_mean(draws.isel(system=i), exact.mean)
 
 
+@pytest.mark.sampling
 def test_a_failed_gate_is_seen_everywhere_and_strict_raises():
     counts = P.Counts(100, 60, 10, 9, 10, 7, calibration="random")
     with pytest.warns(bj.ConvergenceWarning, match="effective draws"):
@@ -154,6 +173,7 @@ def test_settings_out_of_range_are_refused_together():
     assert len(error.value.problems) == 3
 
 
+@pytest.mark.sampling
 def test_a_generator_is_a_seed_that_moves_on():
     counts = P.Counts(100, 60, 10, 9, 10, 7, calibration="random")
     rng = np.random.default_rng(1)
@@ -163,6 +183,7 @@ def test_a_generator_is_a_seed_that_moves_on():
     assert not np.array_equal(one, two)
 
 
+@pytest.mark.sampling
 def test_prior_draws_keep_to_the_restriction():
     counts = P.Counts(100, 60, 10, 9, 10, 7, calibration="by_truth")
     prior = P.fit(counts, random_seed=1).extended(random_seed=1).idata["prior"]
@@ -175,11 +196,11 @@ def test_prior_draws_keep_to_the_restriction():
     assert abs(float(prior["specificity"].mean()) - 2 / 3) < 5 * error
 
 
-def test_both_roads_of_compiling_sample_the_same_posterior():
+@pytest.mark.sampling
+@pytest.mark.parametrize("backend", ["quick", "full"])
+def test_either_backend_samples_the_posterior(backend):
     counts = P.Counts(1000, 620, 100, 90, 100, 70, calibration="by_truth")
-    exact = posterior_of(counts, P.Priors())
-    for road in ("quick", "full"):
-        fit = P.fit(counts, random_seed=3, road=road)
-        assert fit.idata.attrs["road"] == road
-        assert_mc_mean(fit.idata["posterior"]["prevalence"], exact.mean)
-        assert_mc_sd(fit.idata["posterior"]["prevalence"], exact.sd)
+    exact = posterior_of(counts, flat_model(counts))
+    draws = sampled(counts, backend)
+    assert_mc_mean(draws, exact.mean)
+    assert_mc_sd(draws, exact.sd)

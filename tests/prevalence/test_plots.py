@@ -1,15 +1,19 @@
 """What is drawn, not how it looks."""
 
 import numpy as np
+import pytest
+from conftest import MODULES
 from matplotlib import pyplot as plt
 
 import bayesjudge as bj
 
 P = bj.prevalence
+(MODULE,) = (one for one in MODULES if one.name == "prevalence")
 
 
+@pytest.mark.sampling
 def test_plot_posterior_marks_the_raw_pass_rate_and_the_truth(fit_of):
-    fit = fit_of(P)
+    fit = fit_of(MODULE)
     _, ax = plt.subplots()
     assert P.plot_posterior(fit, truth=0.8, ax=ax) is ax
     marks = {line.get_label(): line.get_xdata()[0] for line in ax.get_lines()}
@@ -21,12 +25,14 @@ def test_plot_posterior_marks_the_raw_pass_rate_and_the_truth(fit_of):
     assert low < fit.draws("prevalence").mean() < high
 
 
+@pytest.mark.sampling
 def test_plot_posterior_of_an_error_rate_has_no_pass_rate(fit_of):
-    ax = P.plot_posterior(fit_of(P), quantity="sensitivity")
+    ax = P.plot_posterior(fit_of(MODULE), quantity="sensitivity")
     assert ax.get_lines()[:] == []
     assert "sensitivity" in ax.get_xlabel()
 
 
+@pytest.mark.sampling
 def test_plot_correction_has_a_row_a_system():
     table = P.simulate(systems=["a", "b"], prevalence=[0.3, 0.8], random_seed=4)
     counts = P.Counts.from_frame(table, calibration="random", by="system")

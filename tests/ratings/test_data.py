@@ -34,7 +34,7 @@ def test_rows_are_counted_by_source_and_item():
     assert ratings.sources == ("people", "gpt")
     assert ratings.chosen.tolist() == [[[1, 1], [0, 1]], [[2, 0], [0, 0]]]
     assert ratings.endorsed.tolist() == [[[0, 0, 1], [0, 0, 0]], [[1, 0, 0], [0, 1, 0]]]
-    assert ratings.alone.tolist() == [[[1, 0], [0, 1]], [[1, 0], [0, 0]]]
+    assert ratings.unpaired.tolist() == [[[1, 0], [0, 1]], [[1, 0], [0, 0]]]
     assert ratings.paired.tolist() == [[[0, 0, 0], [0, 0, 1]], [[1, 0, 0], [0, 0, 0]]]
 
 
@@ -78,6 +78,25 @@ def test_a_person_who_answers_twice_is_named():
     twice = pd.concat([TABLE, TABLE.iloc[[0]]], ignore_index=True)
     with pytest.raises(bj.InputError, match="ann"):
         read(twice)
+
+
+@pytest.mark.parametrize("column", ["choice", "response_set"])
+def test_several_rows_of_a_person_for_one_item_are_named(column):
+    """They are not independent; a choice and a response set belong in one row."""
+    other = {"choice": "response_set", "response_set": "choice"}[column]
+    more = pd.DataFrame([{"item": "i1", "rater": "ann", column: "no", other: None}])
+    with pytest.raises(bj.InputError, match=r"ann.*in one row"):
+        read(pd.concat([TABLE, more], ignore_index=True))
+
+
+def test_ratings_show_what_they_hold():
+    text = repr(read())
+    assert "2 items, options yes (positive), no" in text
+    assert "people: 3 choices, 1 response sets, on 2 items" in text
+    many = Ratings(np.ones((40, 2, 2), int), ("yes", "no"), "yes")
+    assert len(repr(many).splitlines()) < 12
+    assert "and 32 more judges" in repr(many)
+    assert "<br>" in many._repr_html_()
 
 
 def test_a_positive_option_must_be_one():
@@ -154,7 +173,7 @@ def dices(name):
     ("name", "alpha"), [("counts_350_crowdsourced.csv", 0.161), ("counts_990.csv", 0.143)]
 )
 def test_dices_raters_agree_as_published(name, alpha):
-    found = bj.ratings.inter_rater_alpha(dices(name))
+    found = bj.ratings.metrics.inter_rater_alpha(dices(name))
     assert found == pytest.approx(alpha, abs=5e-4)
 
 
@@ -173,5 +192,5 @@ def test_dices_read_with_the_wrong_polarity_is_caught():
         )
         found = bj.ratings.agreement(ratings, replicates=10)
         assert ("polarity" in {c.name for c in found.cautions}) == expected
-        kappa = found.estimate()["cohen_kappa (h/h)[expert]"].value
+        kappa = found.estimate()["cohen_kappa", "h/h", "expert"].value
         assert (kappa < 0) == expected

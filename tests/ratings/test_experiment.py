@@ -1,14 +1,13 @@
 """The synthetic study of source 5, Section 6: its findings, with the study's own error."""
 
 import numpy as np
-import pandas as pd
 import pytest
-from conftest import simulated
 from numpy.testing import assert_allclose
 
 import bayesjudge as bj
-from bayesjudge.ratings import Definition, Setting
-from bayesjudge.ratings.world import make_world, rated, to_simplex
+from bayesjudge.ratings import Definition, experiment
+from bayesjudge.ratings.experiment import Setting, make_world, observed_people
+from bayesjudge.ratings.experiment.world import _to_simplex
 
 HARD, SRS = Definition("hit_rate", "hard", "hard"), Definition("mse", "srs", "srs")
 SOFT = Definition("js_divergence", "soft", "soft")
@@ -19,7 +18,7 @@ def test_projection_is_the_nearest_point_of_the_simplex():
 
     rng = np.random.default_rng(1)
     for point in rng.normal(0.3, 0.5, (5, 4)):
-        found = to_simplex(point)
+        found = _to_simplex(point)
         assert_allclose(found.sum(), 1)
         nearest = minimize(
             lambda x, at=point: ((x - at) ** 2).sum(),
@@ -34,9 +33,9 @@ def test_projection_is_the_nearest_point_of_the_simplex():
 
 def test_a_large_budget_gives_people_back_by_each_items_own_matrix():
     world = make_world(Setting(error=0.2, skew=0.5, people=1.0), np.random.default_rng(2))
-    exact = rated(world, 10**9, np.random.default_rng(3))
+    exact = observed_people(world, 10**9, np.random.default_rng(3))
     assert_allclose(exact.endorsed, world.people.endorsed, atol=1e-3)
-    pooled = rated(world, 10**9, np.random.default_rng(3), pooled=True)
+    pooled = observed_people(world, 10**9, np.random.default_rng(3), pooled=True)
     assert np.abs(pooled.endorsed - world.people.endorsed).max() > 0.1
 
 
@@ -48,7 +47,7 @@ def selected():
         "asymmetric": Setting(people=1.0, judges=-1.0),
     }
     return {
-        name: bj.ratings.select(
+        name: experiment.select(
             setting, budgets=[1, 3, 100], of=[HARD, SOFT, SRS], worlds=20, random_seed=1
         ).set_index(["definition", "budget"])
         for name, setting in settings.items()
@@ -78,11 +77,11 @@ def test_finding_2_categorical_metrics_fail_under_asymmetric_selection(selected)
 
 
 def test_finding_4_choices_underestimate_and_one_rating_misleads():
-    bias = bj.ratings.choice_bias(Setting(), worlds=20, random_seed=1)
+    bias = experiment.choice_bias(Setting(), worlds=20, random_seed=1)
     assert (bias < -0.1).all()
-    full = bj.ratings.choice_bias(Setting(specified=True), worlds=3, random_seed=1)
+    full = experiment.choice_bias(Setting(specified=True), worlds=3, random_seed=1)
     assert (full == 0).all()
-    budget = bj.ratings.rating_budget(
+    budget = experiment.rating_budget(
         Setting(), budgets=[1, 10], worlds=60, cutoffs=[0.5], random_seed=2
     )
     # .69 with each item's own reverse matrix and .55 with one for all, in a setting that nobody
@@ -93,7 +92,7 @@ def test_finding_4_choices_underestimate_and_one_rating_misleads():
 
 
 def test_advice_follows_the_experiment():
-    table = bj.ratings.choose_definition(
+    table = experiment.choose_definition(
         Setting(people=1.0, judges=-1.0), budget=10, worlds=15, random_seed=1
     )
     trusted = set(table.loc[table["trust"], "definition"])
@@ -101,65 +100,27 @@ def test_advice_follows_the_experiment():
     assert not trusted & {"hit_rate (h/h)", "scott_pi (h/h)", "krippendorff_alpha (h/h)"}
     assert table["worth"].is_monotonic_decreasing
     with pytest.raises(bj.InputError, match="use must be"):
-        bj.ratings.choose_definition(Setting(), use="speed")
+        experiment.choose_definition(Setting(), use="speed")
 
 
 def test_ratings_needed_grow_with_what_is_asked():
     settings = {"worlds": 10, "random_seed": 1, "pooled": False}
-    few = bj.ratings.ratings_needed(Setting(), 0.7, **settings)
-    many = bj.ratings.ratings_needed(Setting(), 0.85, **settings)
+    few = experiment.ratings_needed(Setting(), 0.7, **settings)
+    many = experiment.ratings_needed(Setting(), 0.85, **settings)
     assert few < many
     # one matrix for all items: no number of forced choices is enough
-    assert bj.ratings.ratings_needed(Setting(), 0.95, worlds=10, random_seed=1) is None
+    assert experiment.ratings_needed(Setting(), 0.95, worlds=10, random_seed=1) is None
 
 
 def test_set_items_needed_reach_the_half_width():
     """Simulated: the interval of `endorsement_rates` on that many items is that wide."""
-    items = bj.ratings.set_items_needed(0.08, raters=3, spread=1 / 5)
+    items = experiment.set_items_needed(0.08, raters=3, spread=1 / 5)
     table = bj.ratings.simulate(
-        items=items, set_items=1.0, shares=(0.4, 0.5, 0.1), pool_size=4.0, random_seed=3
+        items=items, set_items=1.0, shares=(0.4, 0.5, 0.1), concentration=4.0, random_seed=3
     )
     ratings = bj.ratings.Ratings.from_frame(
         table, positive="yes", judges=["gpt", "claude"], response_set="response_set"
     )
-    row = bj.ratings.endorsement_rates(ratings)["endorsement[people, yes]"]
+    row = bj.ratings.endorsement_rates(ratings)["endorsement", "people", "yes"]
     # a Dirichlet of size 4 has an intra-item correlation of 1 / (1 + 4)
     assert (row.high - row.low) / 2 == pytest.approx(0.08, rel=0.2)
-
-
-# Pictures ---------------------------------------------------------------------------------------
-
-
-def test_plot_ranks_has_a_line_a_judge():
-    found = bj.ratings.agreement(simulated(bj.ratings, 1), replicates=50, pseudo_count=0.5)
-    ax = bj.ratings.plot_ranks(found)
-    assert len(ax.get_lines()) == 2
-    assert_allclose(ax.get_lines()[0].get_ydata(), found.ranks()["gpt"])
-
-
-def test_plot_ranks_names_judges_that_tie_one_by_one():
-    same = simulated(bj.ratings, 1)
-    chosen, endorsed = same.chosen[[0, 1, 1]], same.endorsed[[0, 1, 1]]
-    twins = bj.ratings.Ratings(chosen, same.options, "yes", endorsed=endorsed)
-    ax = bj.ratings.plot_ranks(bj.ratings.agreement(twins, replicates=20, pseudo_count=0.5))
-    assert [text.get_position()[1] for text in ax.texts] == [1, 2]
-
-
-def test_plot_shift_draws_a_definition_or_what_each_selects():
-    sweep = bj.ratings.shift_sweep(simulated(bj.ratings, 1))
-    ax = bj.ratings.plot_shift(sweep, definition="prevalence (at 0.5)")
-    (line,) = ax.get_lines()
-    rows = sweep[sweep["definition"] == "prevalence (at 0.5)"]
-    assert_allclose(line.get_ydata(), rows["value"])
-    every = bj.ratings.plot_shift(sweep)
-    assert all(isinstance(line.get_label(), str) for line in every.get_lines())
-    with pytest.raises(bj.InputError, match="kappa"):
-        bj.ratings.plot_shift(sweep, definition="kappa")
-    assert isinstance(sweep, pd.DataFrame)
-
-
-def test_plot_items_shows_the_most_contested(fit_of):
-    ax = bj.ratings.plot_items(fit_of(bj.ratings), most=5, draws=100)
-    means = ax.get_lines()[0].get_xdata()
-    assert len(means) == 5
-    assert (np.abs(means - 0.5) < 0.2).all()

@@ -11,9 +11,16 @@ from numpy.testing import assert_allclose
 from statsmodels.stats.inter_rater import cohens_kappa, to_table
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
-import bayesjudge as bj
-from bayesjudge.ratings import Definition, Profile
-from bayesjudge.ratings.closed_form import profile_under
+from bayesjudge.ratings import Definition
+from bayesjudge.ratings.metrics import Profile, fleiss_kappa, inter_rater_alpha
+from bayesjudge.ratings.response_sets import (
+    all_response_sets,
+    forward,
+    membership,
+    reverse,
+    shift_matrix,
+)
+from bayesjudge.ratings.sensitivity import _profile_under
 
 #: Names in the source's code against ours. It computes KL(judge || human) under "lh".
 OFFICIAL = {
@@ -67,11 +74,11 @@ def test_metrics_are_those_of_the_sources_code(reference):
 def test_forward_and_reverse_are_those_of_the_sources_code(reference):
     for case in reference["forward_reverse"]:
         f, e, members, theta = (np.array(case[n]) for n in ("F", "E", "Lambda", "theta_star"))
-        chosen, endorsed = bj.ratings.forward(theta, f, e, members)
+        chosen, endorsed = forward(theta, f, e, members)
         assert_allclose(chosen, case["O"], rtol=1e-12)
         assert_allclose(endorsed, case["Omega_observed"], rtol=1e-12)
         assert_allclose(members @ theta, case["Omega_star"], rtol=1e-12)
-        set_given_choice, stable_given_set = bj.ratings.reverse(theta, f, e)
+        set_given_choice, stable_given_set = reverse(theta, f, e)
         assert_allclose(set_given_choice, case["F_reverse_QxO"], atol=1e-12)
         assert_allclose(stable_given_set, case["E_reverse"], atol=1e-12)
         assert_allclose(stable_given_set @ set_given_choice @ chosen, theta, rtol=1e-12)
@@ -81,17 +88,16 @@ OPTIONS = ("very toxic", "toxic", "no or unsure")
 
 
 def test_shifts_are_those_of_the_source(reference):
-    sets = bj.ratings.all_response_sets(OPTIONS)
-    members = bj.ratings.membership(OPTIONS, sets)
+    sets = all_response_sets(OPTIONS)
+    members = membership(OPTIONS, sets)
     for case in reference["civil_comments_beta"]:
         counts = np.array([case["counts"][o.replace(" ", "_")] for o in OPTIONS]).T
         chosen = counts / counts.sum(axis=1, keepdims=True)
 
         def endorsed(added, printed, chosen=chosen, beta=case["beta"]):
-            matrix = bj.ratings.shift_matrix(
-                OPTIONS, sets, chosen=OPTIONS[2], added=added, strength=beta, as_printed=printed
-            )
-            return profile_under(chosen, matrix, members).endorsed
+            settings = {"chosen": OPTIONS[2], "added": added, "shift_strength": beta}
+            matrix = shift_matrix(OPTIONS, sets, **settings, as_printed=printed)
+            return _profile_under(chosen, matrix, members).endorsed
 
         assert_allclose(endorsed("toxic", True), case["paper_table2_Omega_VT_T_NU"], atol=1e-12)
         assert_allclose(
@@ -113,9 +119,9 @@ def test_appendix_c_with_its_two_slips_corrected(reference):
     assert hit.value(working, human) == 0
     assert kl.value(working, human) < kl.value(z, human)
     assert_allclose(kl.value(z, human), first["KL_hz"], rtol=1e-9)
-    members = bj.ratings.membership(("a", "b"), bj.ratings.all_response_sets(("a", "b")))
+    members = membership(("a", "b"), all_response_sets(("a", "b")))
     choice_z = np.array([[1.0, 0, 1], [0, 1, 0]])
-    chosen, endorsed = bj.ratings.forward(np.array(second["theta_z"]), choice_z, np.eye(3), members)
+    chosen, endorsed = forward(np.array(second["theta_z"]), choice_z, np.eye(3), members)
     assert_allclose(chosen, [0.4, 0.6], rtol=1e-12)
     assert_allclose(endorsed, second["Omega_z"])  # the source prints (.4, .6)
     mse = Definition("mse", "srs", "srs").value(
@@ -158,7 +164,7 @@ def test_alpha_among_raters_with_gaps_against_two_packages():
     codes[:, :20] = codes[0, :20]
     codes[rng.random(codes.shape) < 0.3] = np.nan
     counts = np.stack([(codes == k).sum(axis=0) for k in range(3)], axis=1)
-    found = bj.ratings.inter_rater_alpha(counts)
+    found = inter_rater_alpha(counts)
     assert_allclose(found, krippendorff.alpha(codes, level_of_measurement="nominal"))
     import pandas as pd
 
@@ -167,6 +173,6 @@ def test_alpha_among_raters_with_gaps_against_two_packages():
 
 def test_fleiss_kappa_against_statsmodels():
     counts = np.random.default_rng(3).multinomial(5, [0.5, 0.3, 0.2], size=40)
-    assert_allclose(bj.ratings.fleiss_kappa(counts), statsmodels_fleiss(counts))
+    assert_allclose(fleiss_kappa(counts), statsmodels_fleiss(counts))
     counts[0, 0] += 1
-    assert np.isnan(bj.ratings.fleiss_kappa(counts))
+    assert np.isnan(fleiss_kappa(counts))

@@ -1,4 +1,4 @@
-"""A run in a process of its own, for test_runner.py and benchmarks/repeats_killed.py.
+"""A run in a process of its own, for test_runner.py and benchmarks/repeats/killed.py.
 
 Arguments: client (plain, odd or litellm), port, store, and a budget of calls if there is one.
 """
@@ -17,7 +17,7 @@ import pandas as pd
 from chat_server import complete, dice
 
 import bayesjudge as bj
-from bayesjudge.repeats.results import summarise
+from bayesjudge.repeats.runner.run import _summarise
 
 PLAN = {
     "scale": [1, 2, 3, 4, 5],
@@ -37,9 +37,9 @@ def plain_judges(port):
 
     def judge(name):
         async def ask(item):
-            call = bj.repeats.current_call()
+            call = bj.repeats.runner.current_call()
             text = await complete(port, f"Rate {item}", f"{call.item}/{call.repeat}", name)
-            return bj.repeats.Reply(bj.repeats.only_number(text), text, cost=0.01)
+            return bj.repeats.runner.Reply(bj.repeats.runner.only_number(text), text, cost=0.01)
 
         return ask
 
@@ -57,11 +57,11 @@ def raised(error):
 
 #: What becomes of a call that the server answered with a text.
 ODD_WAYS = (
-    lambda text: bj.repeats.Reply(4, f"{text} \ud83d", cost=0.01),
-    lambda text: bj.repeats.Reply(4, text, cost=None),
-    lambda text: bj.repeats.Reply(4, text, cost=float("nan")),
-    lambda text: bj.repeats.Reply(4, {"text": text}, cost=0.01),
-    lambda text: bj.repeats.Reply(10**400, text, cost=0.01),
+    lambda text: bj.repeats.runner.Reply(4, f"{text} \ud83d", cost=0.01),
+    lambda text: bj.repeats.runner.Reply(4, text, cost=None),
+    lambda text: bj.repeats.runner.Reply(4, text, cost=float("nan")),
+    lambda text: bj.repeats.runner.Reply(4, {"text": text}, cost=0.01),
+    lambda text: bj.repeats.runner.Reply(10**400, text, cost=0.01),
     lambda text: raised(OSError(f"{text} \ud83d")),
     lambda text: raised(MuteError()),
     lambda text: raised(asyncio.CancelledError()),
@@ -74,7 +74,7 @@ def odd_judges(port):
     def oddly(judge):
         async def ask(item):
             reply = await judge(item)
-            call = bj.repeats.current_call()
+            call = bj.repeats.runner.current_call()
             luck = dice(call.item, call.repeat, "odd")
             if luck >= ODD:
                 return reply
@@ -87,7 +87,7 @@ def odd_judges(port):
 
 def litellm_judges(port):
     """The same two models, asked through litellm."""
-    return bj.repeats.chat_judges(
+    return bj.repeats.runner.chat_judges(
         {name: {"model": f"openai/{name}"} for name in NAMES},
         "Rate {item}",
         api_base=f"http://127.0.0.1:{port}/v1",
@@ -105,23 +105,23 @@ def items_of(client):
 
 def found(store, client="plain"):
     """What the answers in a store come to, without asking."""
-    plan = bj.repeats.Plan(**PLAN)
+    settings = bj.repeats.runner.Settings(**PLAN)
     with sqlite3.connect(store) as file:
         spent = file.execute("SELECT COUNT(*), SUM(cost) FROM attempts").fetchone()
     file.close()
     items = [item.encode(errors="backslashreplace").decode() for item in items_of(client)]
-    answers = bj.repeats.read_answers(store)
-    return summarise(answers, items, plan.rule, plan.half_width, *spent)
+    answers = bj.repeats.runner.read_answers(store)
+    return _summarise(answers, items, settings, *spent)
 
 
 def run(port, store, budget=None, *, client="plain", items=None, timeout=0.3, **plan):
     """Ask until all items are settled, or the budget is spent."""
-    return bj.repeats.sample_until_sync(
+    return bj.repeats.runner.sample_until_sync(
         CLIENTS[client](port),
         items_of(client) if items is None else items,
         store=store,
         budget_calls=budget,
-        patience=bj.repeats.Patience(timeout=timeout, retries=5, first_delay=0.01),
+        retry=bj.repeats.runner.RetryPolicy(timeout=timeout, retries=5, first_delay=0.01),
         **PLAN | plan,
     )
 
@@ -148,9 +148,9 @@ def start(client, port, store, budget=None):
     )
 
 
-def kill_after(process, server, answers, patience=120):
+def kill_after(process, server, answers, seconds=120):
     """Let it get so many answers from the server, then SIGKILL it."""
-    until = time.monotonic() + patience
+    until = time.monotonic() + seconds
     while server.answered.total() < answers and time.monotonic() < until:
         assert process.poll() is None, "the run ended before it could be killed"
         time.sleep(0.01)
@@ -186,7 +186,7 @@ class KillStudy:
 
     def kept(self):
         try:
-            return bj.repeats.read_answers(self.store).astype(str)
+            return bj.repeats.runner.read_answers(self.store).astype(str)
         except bj.InputError:  # it was killed before there was anything to lose
             assert not self.store.is_file() or self.kills < 3
             return pd.DataFrame(columns=["item", "judge", "repeat", "score", "raw", "problem"])
@@ -206,9 +206,9 @@ class KillStudy:
         process.communicate(timeout=60)
 
 
-def finish(process, patience=180):
+def finish(process, seconds=180):
     """Let it end by itself; what it printed."""
-    words, _ = process.communicate(timeout=patience)
+    words, _ = process.communicate(timeout=seconds)
     assert process.returncode == 0, words.decode()[-3000:]
     return words.decode()
 

@@ -3,7 +3,6 @@
 import itertools
 
 import numpy as np
-import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
 from numpy.testing import assert_allclose
@@ -32,13 +31,13 @@ def test_two_way_components_are_statsmodels():
         "item_judge_sd": (ab - e) / 4,
         "repeat_sd": e,
     }
-    found = anova(read(table)).table
+    found = anova(read(table))
     for name, variance in expected.items():
         root = np.sign(variance) * np.sqrt(abs(variance))
-        assert_allclose(found["raw"][name], root, err_msg=name)
-    assert_allclose(found["value"]["mean_score"], table["score"].mean())
+        assert_allclose(found.quantities[name].raw, root, err_msg=name)
+    assert_allclose(found["mean_score"].value, table["score"].mean())
     rho = ((b + 7 * ab) / 8 - e) / ((b + 7 * ab) / 8 + 3 * e)
-    assert_allclose(found["value"]["effective_repeats"], 12 / (1 + 3 * rho))
+    assert_allclose(found["effective_repeats"].value, 12 / (1 + 3 * rho))
 
 
 def test_one_way_is_the_textbook_icc():
@@ -46,32 +45,34 @@ def test_one_way_is_the_textbook_icc():
     groups = table.groupby("item")["score"]
     within = groups.var().mean()
     between = 5 * groups.mean().var()
-    found = anova(read(table)).table
-    assert_allclose(found["value"]["item_sd"] ** 2, (between - within) / 5)
-    assert_allclose(found["value"]["repeat_sd"] ** 2, within)
-    assert "judge_sd" not in found.index
+    found = anova(read(table))
+    assert_allclose(found["item_sd"].value ** 2, (between - within) / 5)
+    assert_allclose(found["repeat_sd"].value ** 2, within)
+    assert "judge_sd" not in found
     from scipy.stats import t
 
     half = t.ppf(0.975, 12 * 4) * np.sqrt(within / 5)  # pooled over items
-    row = anova(read(table))["item_score[item3]"]
+    row = found["item_score", "item3"]
     assert_allclose([row.low, row.high], groups.mean()["item3"] + np.array([-half, half]))
 
 
 def test_one_item_shows_its_judges():
     table = simulate(items=1, judges=5, repeats=6, judge_scale=2, random_seed=5)
-    found = anova(read(table)).table
+    found = anova(read(table))
     means = table.groupby("judge")["score"].mean()
     within = table.groupby("judge")["score"].var().mean()
-    assert_allclose(found["value"]["judge_sd"] ** 2, means.var() - within / 6)
-    assert list(found.index) == ["mean_score", "judge_sd", "repeat_sd", "effective_repeats"]
+    assert_allclose(found["judge_sd"].value ** 2, means.var() - within / 6)
+    assert list(found.quantities) == ["mean_score", "judge_sd", "repeat_sd", "effective_repeats"]
 
 
 def test_scaling_the_scores_scales_the_components():
     table = simulate(random_seed=6)
-    one = anova(read(table)).table.drop("effective_repeats")
+    one = anova(read(table))
     wide = table.assign(score=10 * table["score"])
-    other = Scores.from_frame(wide, scale=[10 * x for x in RANGE], item="item", judge="judge")
-    assert_allclose(anova(other).table.drop("effective_repeats"), 10 * one)
+    other = anova(Scores.from_frame(wide, scale=[10 * x for x in RANGE], judge="judge"))
+    for quantity, where, row in one.rows():
+        times = 1 if quantity == "effective_repeats" else 10
+        assert_allclose(other[quantity, *where.values()], times * np.array(row))
 
 
 def test_a_negative_variance_is_shown_as_zero_and_said():
@@ -79,13 +80,14 @@ def test_a_negative_variance_is_shown_as_zero_and_said():
     for _ in range(50):
         table = simulate(items=4, judges=2, repeats=2, judge_scale=0, random_seed=rng)
         found = anova(read(table))
-        if found.table["raw"]["judge_sd"] < 0:
+        if found.quantities["judge_sd"].raw[0] < 0:
             assert found["judge_sd"].value == 0
             assert "judge_sd" in dict(found.cautions)["negative-variance"]
             return
     raise AssertionError("no negative estimate in 50 tables without judge effects")
 
 
+@pytest.mark.slow
 def test_components_of_the_latent_scale_agree_with_simulation():
     sds = {"item_scale": 1.2, "judge_scale": 0.8, "item_judge_scale": 0.5}
     share = (0.1, 0.2, 0.4, 0.2, 0.1)
@@ -93,13 +95,14 @@ def test_components_of_the_latent_scale_agree_with_simulation():
     tables = [
         anova(
             read(simulate(items=60, judges=30, repeats=2, value_share=share, **sds, random_seed=s))
-        ).table["raw"]
+        )
         for s in range(40)
     ]
-    found = pd.DataFrame(tables)
     for name, value in expected.items():
-        error = found[name].std() / np.sqrt(len(found))
-        assert abs(found[name].mean() - value) < 5 * error + 0.005, name
+        column = "value" if name == "mean_score" else "raw"  # clipped at 0, a mean is biased
+        found = np.array([getattr(one.quantities[name], column)[0] for one in tables])
+        error = found.std(ddof=1) / np.sqrt(len(found))
+        assert abs(found.mean() - value) < 5 * error + 0.005, name
 
 
 @pytest.mark.parametrize(
@@ -119,7 +122,9 @@ def test_pooling_judges_is_said():
     scores = read(simulate(items=2, judges=3, random_seed=1))
     assert "judges-pooled" in dict(exact(scores).cautions)
     assert_allclose(
-        as_if_iid(scores).table["value"], scores.counts.sum(1) @ np.arange(1, 6) / 15, rtol=1e-12
+        as_if_iid(scores).quantities["item_score"].value,
+        scores.counts.sum(1) @ np.arange(1, 6) / 15,
+        rtol=1e-12,
     )
 
 
@@ -137,6 +142,7 @@ def test_order_statistics_have_their_permutation_variance():
     assert_allclose(z.var(axis=0), 1, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_alarms_are_rare_among_exchangeable_repeats():
     alarms = [
         any(c.name == "order-effect" for c in anova(read(simulate(random_seed=s))).cautions)
@@ -166,3 +172,39 @@ def test_unparsed_answers_are_counted_and_said():
     table.loc[[0, 7], "score"] = np.nan
     text = dict(anova(read(table)).cautions)["unparsed-answers"]
     assert text.startswith("2 of 30 answers held no score")
+
+
+def test_an_order_effect_contradicts_that_repeats_are_exchangeable():
+    table = simulate(random_seed=2)
+    assert not any(a.contradicted_by for a in anova(read(table)).assumptions)
+    table.loc[table["repeat"] == 1, "score"] = (table["score"] + 1).clip(upper=5)
+    for made in bj.repeats.closed_forms(read(table)):
+        against = {a.id for a in made.assumptions if a.contradicted_by == ("order-effect",)}
+        assert against in ({"exchangeable-repeats"}, {"identical-answers"})
+
+
+# Every method side by side -----------------------------------------------------------------------
+
+
+def test_closed_forms_are_those_that_suit_the_data():
+    def methods(table):
+        return [one.method for one in bj.repeats.closed_forms(read(table))]
+
+    assert methods(simulate(random_seed=1)) == ["All answers alike", "Random-effects ANOVA"]
+    alone = simulate(judges=1, random_seed=1)
+    assert methods(alone) == ["Dirichlet posterior (exact)", "Random-effects ANOVA"]
+    one = Scores.from_values([1, 2, 2], scale=RANGE)
+    assert len(bj.repeats.closed_forms(one)) == 1
+
+
+def test_a_closed_form_that_refuses_is_a_caution_of_the_first():
+    (only,) = bj.repeats.closed_forms(read(simulate(repeats=1, random_seed=1)))
+    assert "no judge was asked twice" in dict(only.cautions)["no-anova"]
+
+
+def test_compare_puts_methods_side_by_side():
+    table = bj.repeats.compare(read(simulate(items=2, judges=3, random_seed=1)), ci_prob=0.8)
+    means = table[(table["quantity"] == "item_score") & (table["item"] == "item1")]
+    assert list(means["method"]) == ["All answers alike", "Random-effects ANOVA"]
+    assert means["assumes"].str.contains("judge").all()
+    assert {"suited", "contradicted_by", "width", "interval"} <= set(table.columns)

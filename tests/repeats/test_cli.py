@@ -40,21 +40,19 @@ def scores(tmp_path):
 
 
 def test_report_prints_every_method(scores, capsys):
-    options = ["--scale", "1-5", "--item", "item", "--judge", "judge", "--no-nuts", "--json"]
+    options = ["--scale", "1-5", "--judge", "judge", "--no-nuts", "--json"]
     assert main(["repeats", "report", str(scores), *options]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["inputs"]["answers"] == 60
-    table = bj.repeats.Scores.from_frame(
-        pd.read_csv(scores), scale=range(1, 6), item="item", judge="judge"
-    )
-    expected = bj.repeats.anova(table).table["value"]
+    table = bj.repeats.Scores.from_frame(pd.read_csv(scores), scale=range(1, 6), judge="judge")
+    expected = bj.repeats.anova(table)
     found = {
         row["quantity"]: row["value"]
         for row in document["estimates"]
         if row["method"] == "Random-effects ANOVA"
     }
     for name in ("mean_score", "item_sd", "repeat_sd"):
-        assert found[name] == pytest.approx(expected[name])
+        assert found[name] == pytest.approx(expected[name].value)
 
 
 @pytest.mark.parametrize("file", ["scores.csv", "scores.parquet", "scores.jsonl"])
@@ -71,7 +69,7 @@ def test_order_may_be_numbers_or_times_in_any_file(file, tmp_path, capsys):
         ways[file.split(".")[1]](tmp_path / file, index=False)
     by_order = []
     for order in ("call", "time"):
-        asked = ["--scale", "1-5", "--item", "item", "--order", order, "--no-nuts", "--json"]
+        asked = ["--scale", "1-5", "--order", order, "--no-nuts", "--json"]
         assert main(["repeats", "report", str(tmp_path / file), *asked]) == 0
         by_order.append(json.loads(capsys.readouterr().out))
     assert "with each further call" in json.dumps(by_order[0]["cautions"])
@@ -80,10 +78,20 @@ def test_order_may_be_numbers_or_times_in_any_file(file, tmp_path, capsys):
 
 def test_report_of_one_judge_is_exact_and_makes_a_page(scores, capsys, tmp_path):
     page = tmp_path / "page.html"
-    options = ["--scale", "1-5", "--item", "item", "--no-nuts", "--html", str(page)]
+    options = ["--scale", "1-5", "--no-nuts", "--html", str(page)]
     assert main(["repeats", "report", str(scores), *options]) == 0
     assert "Dirichlet posterior" in capsys.readouterr().out
     assert page.read_text().count("<svg") == 3
+
+
+def test_a_table_without_items_must_say_so(tmp_path, capsys):
+    path = tmp_path / "scores.csv"
+    pd.DataFrame({"score": [4, 5, 4, 4]}).to_csv(path, index=False)
+    report = ["repeats", "report", str(path), "--scale", "1-5", "--no-nuts"]
+    assert main(report) == 2
+    assert "--one-item" in capsys.readouterr().err
+    assert main([*report, "--one-item"]) == 0
+    assert "Dirichlet posterior" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -93,6 +101,7 @@ def test_report_of_one_judge_is_exact_and_makes_a_page(scores, capsys, tmp_path)
         (["report", "{}", "--scale", "5-1"], "in rising order"),
         (["report", "{}", "--scale", "1-3"], "are not on the scale"),
         (["report", "{}", "--scale", "1-5", "--judge", "jugde"], "did you mean"),
+        (["report", "{}", "--scale", "1-5", "--item", "id"], "no column 'id'"),
         (["run", "nowhere.toml"], "no file 'nowhere.toml'"),
     ],
 )
@@ -135,7 +144,7 @@ def test_run_goes_on_where_it_ended(asked, capsys):
     assert main(["repeats", "run", str(config), "--quiet", "--out", str(out)]) == 0
     assert "2 of 2 items settled" in capsys.readouterr().out
     assert len(calls) == len(set(calls)) == len(pd.read_csv(out))
-    options = ["--scale", "1-5", "--item", "item", "--judge", "judge", "--no-nuts"]
+    options = ["--scale", "1-5", "--judge", "judge", "--no-nuts"]
     assert main(["repeats", "report", str(out), *options]) == 0
 
 
@@ -167,8 +176,8 @@ def test_another_prompt_needs_another_arm(asked, capsys):
     assert len(calls) > made
     assert "2 of 2 items settled" in capsys.readouterr().out
     store = folder / "run.sqlite"
-    assert len(bj.repeats.read_answers(store, arm="main")) == made
-    assert len(bj.repeats.read_answers(store, arm="large")) == len(calls) - made
+    assert len(bj.repeats.runner.read_answers(store, arm="main")) == made
+    assert len(bj.repeats.runner.read_answers(store, arm="large")) == len(calls) - made
 
 
 def test_an_echoed_key_is_not_printed(asked, capsys, monkeypatch):
@@ -200,7 +209,7 @@ def test_an_echoed_key_is_not_printed(asked, capsys, monkeypatch):
         ("[models.small]", "[model.small]", "'model' is not known; did you mean 'models'?"),
         ("Rate {item}", "Rate it", "must say where the item goes"),
         ('name = "id"', "", "give ['name', 'table', 'text']"),
-        ("scale = [", "scale = ", "is no TOML"),
+        ("scale = [", "scale = ", "not valid TOML"),
         ("timeout = 5.0", "timeout = -1.0", "timeout must be positive"),
         ("bins = 3", "bins = 3\narm = 2", "arm must be a text in quotes, got 2"),
         ("bins = 3", "bins = 3\nsystem = 2", "system must be a text in quotes, got 2"),
@@ -221,12 +230,13 @@ def test_ctrl_c_says_how_to_go_on(asked, capsys, monkeypatch):
     def stopped(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(bj.repeats, "sample_until_sync", stopped)
+    monkeypatch.setattr(bj.repeats.runner, "sample_until_sync", stopped)
     (folder / "config.toml").write_text(CONFIG.format(budget=12))
     assert main(["repeats", "run", str(folder / "config.toml"), "--quiet"]) == 130
     assert "the same command goes on from there" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_help_names_both_commands():
     done = subprocess.run(
         [sys.executable, "-c", "from bayesjudge.cli import main; main(['repeats', '--help'])"],

@@ -4,11 +4,21 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from oracles import assert_mc_mean, assert_mc_quantile
+from pytensor.graph.traversal import ancestors
 from scipy.special import expit, log_expit, ndtr
 from scipy.stats import halfnorm
 
 import bayesjudge as bj
-from bayesjudge.repeats import Priors, Scores, build_model, fit, score_components, simulate
+from bayesjudge.repeats import (
+    CumulativeLogit,
+    JudgeCutpoints,
+    Scores,
+    build_model,
+    fit,
+    score_components,
+    simulate,
+)
+from bayesjudge.repeats import model as models
 
 RANGE = range(1, 6)
 SDS = {"item_scale": 1.2, "judge_scale": 0.8, "item_judge_scale": 0.5, "cutpoint_scale": 0.6}
@@ -57,7 +67,7 @@ def at_a_point():
         item="item",
         judge="judge",
     )
-    model = build_model(scores, cutpoints="by_judge")
+    model = build_model(scores, JudgeCutpoints())
     stretch = np.array([0.5, -0.2, 0.3])  # and its negative for the other judge
     offset = np.array([2.0, -1.5, 1.0])  # far out, so that a wrong scale of it shows
     b, a = np.array([0.3, -0.3]), np.array([0.4, -1.2, 0.8])
@@ -74,6 +84,7 @@ def at_a_point():
     return scores, model, values, own
 
 
+@pytest.mark.sampling
 def test_likelihood_has_each_judges_own_thresholds(at_a_point):
     scores, model, values, own = at_a_point
     by_hand = 0.0
@@ -86,13 +97,12 @@ def test_likelihood_has_each_judges_own_thresholds(at_a_point):
     assert_allclose(logp(point_of(model, values)), by_hand, rtol=1e-10)
 
 
+@pytest.mark.sampling
 def test_both_shapes_of_the_sampler_are_one_model(at_a_point, monkeypatch):
     scores, model, values, _ = at_a_point
-    from bayesjudge.repeats import model_cutpoints
-
-    assert not model_cutpoints.clearly_stretched(scores)
-    monkeypatch.setattr(model_cutpoints, "clearly_stretched", lambda _: True)
-    as_they_are = build_model(scores, cutpoints="by_judge")
+    assert not models._clearly_stretched(scores)
+    monkeypatch.setattr(models, "_clearly_stretched", lambda _: True)
+    as_they_are = build_model(scores, JudgeCutpoints())
     scaled = values | {"cutpoint_stretch": SDS["cutpoint_scale"] * values["cutpoint_unit"]}
     one, other = (
         m.compile_logp(mode="FAST_COMPILE")(point_of(m, scaled)) for m in (model, as_they_are)
@@ -102,45 +112,54 @@ def test_both_shapes_of_the_sampler_are_one_model(at_a_point, monkeypatch):
 
 
 def test_judges_that_differ_much_are_told_from_judges_that_do_not():
-    from bayesjudge.repeats.model_cutpoints import clearly_stretched
-
     def table(cutpoint_scale, seed):
         made = simulate(cutpoint_scale=cutpoint_scale, repeats=40, random_seed=seed)
         return Scores.from_frame(made, scale=RANGE, item="item", judge="judge")
 
     # 800 answers of each of six judges leave no doubt
-    assert all(clearly_stretched(table(0.8, seed)) for seed in range(10))
-    assert not any(clearly_stretched(table(0.0, seed)) for seed in range(10))
+    assert all(models._clearly_stretched(table(0.8, seed)) for seed in range(10))
+    assert not any(models._clearly_stretched(table(0.0, seed)) for seed in range(10))
 
 
-def derived(model, values, names):
-    """Derived quantities at given values of the unknowns."""
-    import pytensor
+def derived(scores, values):
+    """Quantities in the units of the scale, at given values of the unknowns."""
+    import xarray as xr
 
-    outputs = model.replace_rvs_by_values([model[name] for name in names])
-    run = pytensor.function(
-        model.value_vars, outputs, mode="FAST_COMPILE", on_unused_input="ignore"
-    )
+    dims = {"value_share": ["value"], "item_effect": ["item"], "cutpoint_offset": ["gap"]}
+    names = [*SDS, *dims, "item_offset", "judge_offset"]
+    point = {
+        name: (["chain", "draw", *dims.get(name, [])], np.asarray(values[name])[None, None])
+        for name in names
+    }
+    found = JudgeCutpoints()._with_derived(scores, xr.Dataset(point))
+    return {name: found[name].to_numpy()[0, 0] for name in found if name not in names}
+
+
+@pytest.mark.sampling
+def test_a_judges_cutpoints_are_shifted_by_its_effect(at_a_point):
+    _, model, values, own = at_a_point
+    (output,) = model.replace_rvs_by_values([model["judge_cutpoint"]])
     point = point_of(model, values)
-    return run(*[point[v.name] for v in model.value_vars])
+    found = output.eval(
+        {v: point[v.name] for v in model.value_vars if v in set(ancestors([output]))}
+    )
+    assert_allclose(found, own - values["judge_effect"][:, None], rtol=1e-10)
 
 
 def test_components_without_offsets_are_score_components(at_a_point):
-    _, model, values, _ = at_a_point
+    scores, _, values, _ = at_a_point
     centred = values | {"item_offset": 0.0, "judge_offset": 0.0, "cutpoint_offset": np.zeros(3)}
     expected = score_components(SHARE, scale=RANGE, **SDS)
-    for value, (name, wanted) in zip(
-        derived(model, centred, tuple(expected)), expected.items(), strict=True
-    ):
+    found = derived(scores, centred)
+    for name, wanted in expected.items():
         # 128 judges by the model, 2,048 others by the function
-        assert_allclose(value, wanted, rtol=0.01, err_msg=name)
+        assert_allclose(found[name], wanted, rtol=0.01, err_msg=name)
 
 
+@pytest.mark.slow
 def test_derived_quantities_are_averages_over_judges_drawn_by_brute_force(at_a_point):
-    _, model, values, own = at_a_point
-    names = ("mean_score", "item_score", "item_sd", "judge_sd", "item_judge_sd", "repeat_sd")
-    found = derived(model, values, (*names, "judge_cutpoint"))
-    assert_allclose(found[-1], own - values["judge_effect"][:, None], rtol=1e-10)
+    scores, _, values, _ = at_a_point
+    found = derived(scores, values)
 
     rng, many = np.random.default_rng(1), 20_000
     stretch = SDS["cutpoint_scale"] * (
@@ -170,15 +189,14 @@ def test_derived_quantities_are_averages_over_judges_drawn_by_brute_force(at_a_p
     }
     total = (weight @ squared).mean() - overall**2
     variances["item_judge_sd"] = total - variances["item_sd"] - variances["judge_sd"]
-    by_name = dict(zip(names, found, strict=False))
     error = of_judges.std() / np.sqrt(many)
-    assert_allclose(by_name["mean_score"], overall, atol=5 * error)
+    assert_allclose(found["mean_score"], overall, atol=5 * error)
     for name, variance in variances.items():
         relative = 5 * np.sqrt(2 / many) * variances["judge_sd"] / min(variance, 1)
-        assert_allclose(by_name[name] ** 2, variance, rtol=relative, err_msg=name)
+        assert_allclose(found[name] ** 2, variance, rtol=relative, err_msg=name)
     scores = [average(a)[0].mean() for a in values["item_effect"]]
     # an item's score has no offset of items, but one of judges
-    assert_allclose(by_name["item_score"], scores, atol=5 * error)
+    assert_allclose(found["item_score"], scores, atol=5 * error)
 
 
 def test_components_are_those_of_simulated_tables():
@@ -199,12 +217,12 @@ def test_components_are_those_of_simulated_tables():
         assert_allclose(near[name], value, atol=2e-3, err_msg=name)
 
 
+@pytest.mark.sampling
 def test_two_judges_agree_with_quadrature():
     """One item, two judges, three values: thresholds and a shift apart, on a grid."""
     counts = np.array([[[3, 14, 3], [8, 4, 8]]])
     scores = Scores(counts, scale=[1, 2, 3], items=["x"], judges=["a", "b"])
-    priors = Priors(judge_scale=1.0, cutpoint_scale=0.8)
-    made = fit(scores, priors, cutpoints="by_judge", random_seed=1)
+    made = fit(scores, JudgeCutpoints(judge_scale=1.0, cutpoint_scale=0.8), random_seed=1)
     # the middle value's share and the split of the rest, by a flat Dirichlet: density 1 - middle
     middle, low = np.meshgrid((np.arange(60) + 0.5) / 60, (np.arange(60) + 0.5) / 60)
     prior = (1 - middle).ravel()
@@ -250,31 +268,31 @@ def test_two_judges_agree_with_quadrature():
 
 
 @pytest.mark.parametrize(
-    ("table", "scale", "cutpoints", "words"),
+    ("table", "scale", "words"),
     [
-        (simulate(items=3, judges=1, random_seed=1), RANGE, "by_judge", "no others to differ from"),
+        (simulate(items=3, judges=1, random_seed=1), RANGE, "no others to differ from"),
         (
             simulate(judges=2, value_share=[0.5, 0.5], scale=[0, 1], random_seed=1),
             [0, 1],
-            "by_judge",
             "has one cutpoint",
         ),
-        (simulate(random_seed=1), RANGE, "each", "expected one of"),
     ],
 )
-def test_cutpoints_that_the_design_cannot_have_are_refused(table, scale, cutpoints, words):
-    scores = Scores.from_frame(table, scale=scale, item="item", judge="judge")
+def test_cutpoints_that_the_design_cannot_have_are_refused(table, scale, words):
+    scores = Scores.from_frame(table, scale=scale, judge="judge")
     with pytest.raises(bj.InputError, match=words):
-        build_model(scores, cutpoints=cutpoints)
+        build_model(scores, JudgeCutpoints())
+    build_model(scores, CumulativeLogit())
 
 
 def test_a_stretch_leaves_an_average_items_mean_where_it_is():
-    from bayesjudge.repeats.ordinal import cutpoints, expected, stretched
+    from bayesjudge.repeats.components import cutpoints, moments, stretched
 
     cuts = cutpoints(SHARE)
-    mean, spread = expected(0.0, cuts, RANGE)
+    scale = np.arange(1.0, 6.0)
+    mean, square = moments(0.0, cuts, scale)
     step = 1e-4
-    moved, wider = expected(0.0, stretched(cuts, [step, step, step]), RANGE)
+    moved, wider = moments(0.0, stretched(cuts, [step, step, step]), scale)
     assert abs(moved - mean) < 0.02 * step  # to first order
-    assert wider < spread  # all gaps wider: fewer answers at the ends
+    assert wider - moved**2 < square - mean**2  # all gaps wider: fewer answers at the ends
     assert_allclose(stretched(cuts, [0.5, -0.2, 0.3]), widened(cuts, [0.5, -0.2, 0.3]))

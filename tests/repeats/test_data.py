@@ -64,7 +64,7 @@ ORDERS = {
 def test_answers_are_put_in_the_order_in_which_they_came(order):
     """First, third, second, fourth; sorted as text most of them would not be."""
     table = pd.DataFrame({"when": order, "score": [1, 4, 2, 5]})
-    scores = Scores.from_frame(table, scale=range(1, 6), order="when")
+    scores = Scores.from_frame(table, scale=range(1, 6), item=None, order="when")
     assert scores.first.item() == 1
     assert_allclose(scores.drift, -1.5 * 1 - 0.5 * 2 + 0.5 * 4 + 1.5 * 5)
 
@@ -73,7 +73,7 @@ def test_answers_are_put_in_the_order_in_which_they_came(order):
 @pytest.mark.parametrize("name", ["numbers as text", "dates", "times"])
 def test_tables_of_every_kind_are_put_in_order(name, kind):
     table = kind(pd.DataFrame({"when": ORDERS[name], "score": [1, 4, 2, 5]}))
-    scores = Scores.from_frame(table, scale=range(1, 6), order="when")
+    scores = Scores.from_frame(table, scale=range(1, 6), item=None, order="when")
     assert_allclose(scores.drift, -1.5 * 1 - 0.5 * 2 + 0.5 * 4 + 1.5 * 5)
 
 
@@ -93,7 +93,7 @@ def test_tables_of_every_kind_are_put_in_order(name, kind):
 def test_an_order_that_is_none_is_refused_in_words(order, message):
     table = pd.DataFrame({"when": pd.Series(order, dtype=object), "score": [1, 4, 2, 5]})
     with pytest.raises(bj.InputError, match=f"column 'when': .*{message}"):
-        Scores.from_frame(table, scale=range(1, 6), order="when")
+        Scores.from_frame(table, scale=range(1, 6), item=None, order="when")
 
 
 def test_all_problems_are_named_at_once():
@@ -118,12 +118,12 @@ def test_scores_off_the_scale_are_refused(scores, words):
 def test_words_among_scores_are_refused():
     table = pd.DataFrame({"score": [1, "good", 2]})
     with pytest.raises(bj.InputError, match=r"'good'.*not numbers"):
-        Scores.from_frame(table, scale=[1, 2])
+        Scores.from_frame(table, scale=[1, 2], item=None)
 
 
 def test_a_missing_column_is_named():
     with pytest.raises(bj.InputError, match="no column 'scores'; did you mean 'score'"):
-        Scores.from_frame(TABLE, score="scores", scale=range(1, 6))
+        Scores.from_frame(TABLE, score="scores", item="id", scale=range(1, 6))
 
 
 def test_rows_without_an_item_are_refused():
@@ -136,3 +136,42 @@ def test_what_was_checked_stays_checked():
     scores = Scores.from_values([1, 2], scale=[1, 2])
     with pytest.raises(ValueError, match="read-only"):
         scores.counts[0, 0, 0] = 5
+
+
+def test_a_table_is_about_one_item_only_if_it_says_so():
+    table = TABLE.drop(columns="id")
+    with pytest.raises(bj.InputError, match=r"no column 'item'(?s:.*)item=None if there is one"):
+        Scores.from_frame(table, scale=range(1, 6))
+    assert Scores.from_frame(table, scale=range(1, 6), item=None).items == ("item",)
+    assert Scores.from_frame(TABLE.rename(columns={"id": "item"}), scale=range(1, 6)).items == (
+        "x",
+        "y",
+    )
+
+
+@pytest.mark.parametrize("again", ["1", "1.0", " 1"])
+def test_two_answers_at_one_time_are_refused(again):
+    """Of one judge about one item; another judge, or another item, may answer at that time."""
+    table = pd.DataFrame(
+        {
+            "item": ["x", "x", "y", "x"],
+            "judge": ["a", "b", "a", "a"],
+            "call": ["1", "1", "1", again],
+            "score": [1, 2, 3, 4],
+        }
+    )
+    with pytest.raises(bj.InputError, match="column 'call': 1 answers come at the same time"):
+        Scores.from_frame(table, scale=range(1, 6), judge="judge", order="call")
+    kept = Scores.from_frame(table[:3], scale=range(1, 6), judge="judge", order="call")
+    assert kept.repeats.tolist() == [[1, 1], [1, 0]]
+
+
+def test_scores_show_themselves_on_one_line():
+    scores = Scores.from_frame(TABLE, item="id", judge="model", scale=range(1, 6))
+    assert repr(scores) == (
+        "repeats.Scores(2 items; 2 judges; 5 scores; 1 unparsed; scale 1, 2, 3, 4, 5)"
+    )
+    assert "2 judges" in scores._repr_html_()
+    long = Scores.from_values([1, 2], scale=range(100))
+    assert "scale 0, 1, 2, …, 99" in repr(long)
+    assert len(repr(long)) < 100

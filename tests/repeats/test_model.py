@@ -2,15 +2,17 @@
 
 import numpy as np
 import pytest
+from conftest import MODULES
 from numpy.testing import assert_allclose
 from oracles import assert_mc_mean, assert_mc_quantile
 from scipy.special import expit
 from scipy.stats import halfnorm
 
 import bayesjudge as bj
-from bayesjudge.repeats import Priors, Scores, build_model, fit, simulate
+from bayesjudge.repeats import CumulativeLogit, Scores, build_model, fit, simulate
 
 RANGE = range(1, 6)
+CONTRACT = next(one for one in MODULES if one.name == "repeats")
 
 
 def read(table):
@@ -24,6 +26,7 @@ def shares_of(eta, share):
     return above[:-1] - above[1:]
 
 
+@pytest.mark.sampling
 def test_likelihood_is_that_of_the_shares():
     scores = read(simulate(items=3, judges=2, repeats=4, random_seed=1))
     model = build_model(scores)
@@ -62,20 +65,22 @@ def values_to(model, variable, value):
     return transform.forward(constant, *variable.owner.inputs)
 
 
+@pytest.mark.sampling
 def test_tails_lose_no_digits():
     # 40 logits above every threshold: differences of logistic functions would be 0
-    from bayesjudge.repeats.model_likelihood import _log_likelihood
+    from bayesjudge.repeats.model import _log_probability
 
-    share = np.full(3, 1 / 3)
-    found = float(_log_likelihood(np.array([1.0, 0, 0]), 1.0, np.array(40.0), share).eval())
+    cuts = np.log([1 / 2, 2.0])  # of equal shares
+    found = float(_log_probability(np.array([1.0, 0, 0]), 1.0, np.array(40.0), cuts).eval())
     assert_allclose(found, -40 - np.log(2), rtol=1e-9)  # log of 1 - s(40 + log 2)
 
 
+@pytest.mark.sampling
 def test_one_judge_pair_agrees_with_quadrature():
     """One item, two judges, two values: a three-dimensional integral on a grid."""
     counts = np.array([[[9, 3], [4, 8]]])
     scores = Scores(counts, scale=[0, 1], items=["x"], judges=["a", "b"])
-    made = fit(scores, Priors(judge_scale=1.0), random_seed=1, draws=2000)
+    made = fit(scores, CumulativeLogit(judge_scale=1.0), random_seed=1, draws=2000)
     # the share of 1 for the average of both, half the difference, and the standard deviation:
     # two zero-sum effects (h, -h) with h ~ N(0, sd / sqrt 2)
     share = np.linspace(0, 1, 402)[1:-1]
@@ -97,9 +102,10 @@ def test_one_judge_pair_agrees_with_quadrature():
         assert_mc_quantile(made.idata["posterior"]["value_share"].to_numpy()[..., 1], prob, at)
 
 
+@pytest.mark.sampling
 def test_derived_quantities_are_the_latent_ones_translated(fit_of):
     """Components of single draws against the simulator's own translation."""
-    after = fit_of(bj.repeats).idata["posterior"]
+    after = fit_of(CONTRACT).idata["posterior"]
     for draw in (0, 500, 999):
         one = after.isel(chain=1, draw=draw)
         share = one["value_share"].to_numpy()
@@ -120,8 +126,9 @@ def test_derived_quantities_are_the_latent_ones_translated(fit_of):
         assert_allclose(float(one["effective_repeats"]), 30 / (1 + 4 * rho), rtol=5e-3)
 
 
+@pytest.mark.sampling
 def test_effects_follow_the_scores(fit_of):
-    made = fit_of(bj.repeats)
+    made = fit_of(CONTRACT)
     effects = made.idata["posterior"]["item_effect"].mean(("chain", "draw")).to_numpy()
     assert_allclose(effects.sum(), 0, atol=1e-9)
     assert np.corrcoef(effects, made.data.means.mean(axis=1))[0, 1] > 0.98
@@ -150,11 +157,13 @@ def test_a_missing_combination_is_no_obstacle():
 )
 def test_effects_that_the_design_cannot_show_are_left_out(sizes, there):
     scores = read(simulate(**sizes, random_seed=4))
-    names = {v.name for v in build_model(scores).deterministics}
-    wanted = {name.split("[")[0] for name in bj.repeats.anova(scores).table.index}
-    assert wanted == there
-    assert there <= names
-    assert "item_judge_sd" not in names
+    assert set(bj.repeats.anova(scores).quantities) == there
+    assert set(CumulativeLogit()._quantities(scores)) == there
+    names = {v.name for v in build_model(scores).free_RVs}
+    assert {name for name in ("item_scale", "judge_scale") if name in names} == {
+        name.replace("_sd", "_scale") for name in there if name in ("item_sd", "judge_sd")
+    }
+    assert "item_judge_scale" not in names
 
 
 def test_one_item_and_one_judge_are_refused():
@@ -164,4 +173,4 @@ def test_one_item_and_one_judge_are_refused():
 
 def test_priors_must_be_positive():
     with pytest.raises(bj.InputError, match="judge_scale must be positive"):
-        Priors(judge_scale=0)
+        CumulativeLogit(judge_scale=0)

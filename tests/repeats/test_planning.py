@@ -8,7 +8,8 @@ from conftest import shared
 from numpy.testing import assert_allclose
 
 import bayesjudge as bj
-from bayesjudge.repeats import required_repeats, rules, simulate_rule, third_of_a_bin
+from bayesjudge.repeats import required_repeats, simulate_rule, third_of_a_bin
+from bayesjudge.repeats.stopping_rules import interval_of_counts, more_calls
 
 
 @pytest.fixture(scope="module")
@@ -63,10 +64,8 @@ def enumerate_rule(q, ci_prob, bins, pilot, batch):
     while states:
         n, k = min(states)  # by number of scores, so that paths to one state meet before it leaves
         p = states.pop((n, k))
-        mean, low, high = (
-            float(x) for x in rules.interval_of_counts([n - k, k], [0, 1], ci_prob, "z")
-        )
-        more = int(rules.more_calls(n, (high - low) / 2, half, batch))
+        mean, low, high = (float(x) for x in interval_of_counts([n - k, k], [0, 1], ci_prob, "z"))
+        more = int(more_calls(n, (high - low) / 2, half, batch))
         if more == 0 or p < 1e-15:
             out["E_n"] += p * n
             out["E_mean"] += p * mean

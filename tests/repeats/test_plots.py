@@ -41,7 +41,7 @@ def test_scores_and_posterior_of_the_mean(ax):
     assert plot_scores(scores, truth=4.0, ax=ax) is ax
     assert [bar.get_height() for bar in ax.patches] == pytest.approx([0, 0, 0.2, 0.6, 0.2])
     interval, mean, truth = ax.get_lines()
-    row = bj.repeats.exact(scores)["item_score[item]"]
+    row = bj.repeats.exact(scores)["item_score", "item"]
     assert interval.get_xdata() == pytest.approx([row.low, row.high])
     assert mean.get_xdata()[0] == pytest.approx(row.value)
     assert truth.get_label() == "truth"

@@ -11,7 +11,7 @@ from scipy.stats import kstest
 
 import bayesjudge as bj
 from bayesjudge.repeats import Scores, order_effects, predict_means
-from bayesjudge.repeats.prediction import probabilities_of_means
+from bayesjudge.repeats.prediction import _probabilities_of_means
 
 
 def counted(values, scale):
@@ -36,7 +36,7 @@ def test_equal_variances_are_pooled_entirely():
     scale = np.arange(0, 200)
     draws = np.rint(100 + 10 * rng.normal(size=(500, 6)))
     found = predict_means(counted(draws, scale), repeats=1000)
-    (text,) = [a for a in found.assumptions if "degrees of freedom" in a]
+    (text,) = [a.text for a in found.assumptions if a.id == "scattered-variances"]
     assert float(text.split("with ")[1].split(" ")[0]) > 50
     width = (found.table["high"] - found.table["low"]).mean()
     assert_allclose(width, 2 * 1.96 * 10 * np.sqrt(1 / 6), rtol=0.05)
@@ -48,13 +48,13 @@ def test_places_in_the_prediction_are_uniform_however_coarse_the_steps():
     draws = np.rint(centre[:, None] + 0.8 * rng.normal(size=(4000, 6))).clip(0, 20)
     further = draws[:, 4:].mean(axis=1)
     scores = counted(draws[:, :4], np.arange(21))
-    below, up_to = probabilities_of_means(scores, further, repeats=2)
+    below, up_to = _probabilities_of_means(scores, further, repeats=2)
     assert (up_to - below).mean() > 0.15
     places = below + rng.uniform(size=4000) * (up_to - below)
     assert kstest(places, "uniform").pvalue > 1e-3
     uneven = Scores([[[1, 1, 0]]] * 3, scale=[0, 1, 5], items="abc", judges=["j"])
     with pytest.raises(bj.InputError, match="evenly spaced"):
-        probabilities_of_means(uneven, np.zeros(3), repeats=2)
+        _probabilities_of_means(uneven, np.zeros(3), repeats=2)
 
 
 def test_ends_are_values_that_the_mean_can_have():
@@ -100,13 +100,13 @@ def test_four_repeats_predict_the_next_four(composo, judge):
     hit = ((table["low"] <= further + 1e-9) & (further <= table["high"] + 1e-9)).to_numpy()
     agree = values[:, :4].std(axis=1) == 0
     # ends are whole quarters: the interval holds what it promises, ends included ...
-    below, _ = probabilities_of_means(scores, table["low"].to_numpy(), repeats=4)
-    _, up_to = probabilities_of_means(scores, table["high"].to_numpy(), repeats=4)
+    below, _ = _probabilities_of_means(scores, table["low"].to_numpy(), repeats=4)
+    _, up_to = _probabilities_of_means(scores, table["high"].to_numpy(), repeats=4)
     promised = (up_to - below).mean()
     assert promised > 0.95
     assert abs(hit.mean() - promised) < 0.01
     # ... and without the steps the prediction covers what was asked for
-    below, up_to = probabilities_of_means(scores, further, repeats=4)
+    below, up_to = _probabilities_of_means(scores, further, repeats=4)
     ranks = below + np.random.default_rng(1).uniform(size=len(below)) * (up_to - below)
     inside = (ranks > 0.025) & (ranks < 0.975)
     for part in (slice(None), agree):

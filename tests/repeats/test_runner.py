@@ -18,20 +18,26 @@ import pytest
 from chat_server import ChatServer, dice
 
 import bayesjudge as bj
-from bayesjudge.repeats import JudgeError, Patience, Reply, read_answers, sample_until_sync
+from bayesjudge.repeats.runner import (
+    JudgeError,
+    Reply,
+    RetryPolicy,
+    read_answers,
+    sample_until_sync,
+)
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 from run_to_be_killed import ITEMS, KillStudy, finish, found, kill_after, run, start  # noqa: E402
 from run_to_be_killed import PLAN as PLAN_OF_RUN  # noqa: E402
 
-QUICK = Patience(timeout=0.2, retries=2, first_delay=0.001)
-PLAN = {"scale": [1, 2, 3, 4, 5], "half_width": 0.4, "patience": QUICK, "progress": False}
+QUICK = RetryPolicy(timeout=0.2, retries=2, first_delay=0.001)
+PLAN = {"scale": [1, 2, 3, 4, 5], "half_width": 0.4, "retry": QUICK, "progress": False}
 
 
 async def steady(item):
     """A judge whose answers depend on the call only."""
-    call = bj.repeats.current_call()
+    call = bj.repeats.runner.current_call()
     return 3 + int(dice(item, call.repeat) < 0.5)
 
 
@@ -50,6 +56,7 @@ def undisturbed(tmp_path_factory):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("client", ["plain", "litellm"])
 def test_killed_and_resumed_loses_nothing_and_asks_nothing_twice(tmp_path, undisturbed, client):
     if client == "litellm" and importlib.util.find_spec("litellm") is None:
@@ -91,6 +98,7 @@ def test_killed_and_resumed_loses_nothing_and_asks_nothing_twice(tmp_path, undis
     assert server.asked.total() <= resumed.calls <= server.asked.total() + 40
 
 
+@pytest.mark.slow
 def test_killed_many_times_among_replies_that_cannot_be_stored(tmp_path):
     with ChatServer(**FAULTS) as server:
         whole = run(server.port, tmp_path / "whole", client="odd", timeout=1.0, progress=False)
@@ -168,7 +176,7 @@ def test_failures_are_tried_again_then_counted(tmp_path):
     tries = []
 
     async def fails(item):
-        call = bj.repeats.current_call()
+        call = bj.repeats.runner.current_call()
         tries.append(call)
         if call.repeat == 2 or (call.repeat == 3 and call.attempt < 3):
             raise OSError("no route")
@@ -184,7 +192,7 @@ def test_failures_are_tried_again_then_counted(tmp_path):
 
 def test_a_slow_answer_is_given_up(tmp_path):
     async def hangs(item):
-        if bj.repeats.current_call().repeat == 1:
+        if bj.repeats.runner.current_call().repeat == 1:
             await asyncio.sleep(30)
         return 4
 
@@ -214,7 +222,7 @@ def test_unparsable_answers_are_kept_and_limited(tmp_path, answer, problem):
 
 def test_a_hopeless_error_ends_the_run_and_keeps_the_answers(tmp_path):
     async def revoked(item):
-        if bj.repeats.current_call().repeat > 5:
+        if bj.repeats.runner.current_call().repeat > 5:
             raise JudgeError("the key was revoked")
         return 4
 
@@ -235,7 +243,7 @@ def test_nothing_but_failures_ends_the_run(tmp_path):
 
 def test_interrupted_from_the_keyboard_leaves_a_usable_store(tmp_path):
     async def interrupts(item):
-        if bj.repeats.current_call().repeat == 8:
+        if bj.repeats.runner.current_call().repeat == 8:
             signal.raise_signal(signal.SIGINT)
             await asyncio.sleep(1)
         return await steady(item)
@@ -261,9 +269,9 @@ def test_the_synchronous_twin_works_inside_a_running_loop(tmp_path):
 
 
 def test_delays_double_are_capped_and_differ():
-    patience, luck = Patience(first_delay=1, longest_delay=10), random.Random(1)
+    policy, luck = RetryPolicy(first_delay=1, longest_delay=10), random.Random(1)
     for attempt, most in ((1, 1), (2, 2), (3, 4), (6, 10)):
-        drawn = [patience.delay(attempt, luck) for _ in range(50)]
+        drawn = [policy.delay(attempt, luck) for _ in range(50)]
         assert most / 2 <= min(drawn) < max(drawn) <= most
         assert max(drawn) - min(drawn) > 0.3 * most
 
@@ -279,7 +287,7 @@ def test_two_runs_on_one_store_do_not_meet(tmp_path):
         await asyncio.to_thread(leave.wait)
         return 4
 
-    patient = PLAN | {"patience": Patience(timeout=20)}
+    patient = PLAN | {"retry": RetryPolicy(timeout=20)}
     first = threading.Thread(
         target=sample_until_sync,
         args=(waits, ["x"]),
@@ -358,7 +366,7 @@ def test_repeated_items_are_refused(tmp_path):
 
 
 def test_number_of_an_answer():
-    read = bj.repeats.only_number
+    read = bj.repeats.runner.only_number
     assert [read(t) for t in ("4", " 3.5 ", "I say 4.", "**4**", "4, and again 4", "-1")] == [
         4.0,
         3.5,
@@ -388,6 +396,7 @@ def through_litellm(server, store, key="none"):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["sk-proj-Abcd1234efgh5678ijkl", "opensesame opensesame"])
 def test_a_key_that_a_gateway_echoes_is_nowhere(tmp_path, key):
     with ChatServer(refuses=True) as server:
@@ -401,6 +410,7 @@ def test_a_key_that_a_gateway_echoes_is_nowhere(tmp_path, key):
     assert "opensesame" not in shown
 
 
+@pytest.mark.slow
 def test_through_litellm(tmp_path):
     with ChatServer(errors=0.1, garbage=0.05) as server:
         done = through_litellm(server, tmp_path / "x")
@@ -416,10 +426,10 @@ def test_through_litellm(tmp_path):
 
 
 def test_the_key_of_a_call_fits_in_a_header():
-    from bayesjudge.repeats.chat import _key
+    from bayesjudge.repeats.runner.judges import _key
 
     keys = {
-        _key(bj.repeats.Call(item, "judge", 3, attempt))
+        _key(bj.repeats.runner.Call(item, "judge", 3, attempt))
         for item in ("item01", "is 7 prime?", "é\n問", "long " * 100, "long " * 101)
         for attempt in (1, 2)  # all attempts of a call have the same
     }
@@ -433,4 +443,4 @@ def test_the_key_of_a_call_fits_in_a_header():
 def test_litellm_is_asked_for_by_name(monkeypatch):
     monkeypatch.setitem(sys.modules, "litellm", None)
     with pytest.raises(ImportError, match=r"pip install 'bayesjudge\[llm\]'"):
-        bj.repeats.chat_judges(["openai/x"], "Rate {item}")
+        bj.repeats.runner.chat_judges(["openai/x"], "Rate {item}")

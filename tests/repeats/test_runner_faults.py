@@ -18,16 +18,22 @@ import pytest
 from chat_server import dice
 
 import bayesjudge as bj
-from bayesjudge.repeats import JudgeError, Patience, Reply, read_answers, sample_until_sync
+from bayesjudge.repeats.runner import (
+    JudgeError,
+    Reply,
+    RetryPolicy,
+    read_answers,
+    sample_until_sync,
+)
 
-QUICK = Patience(timeout=5, retries=1, first_delay=0.001)
-PLAN = {"scale": [1, 2, 3, 4, 5], "half_width": 0.4, "patience": QUICK, "progress": False}
+QUICK = RetryPolicy(timeout=5, retries=1, first_delay=0.001)
+PLAN = {"scale": [1, 2, 3, 4, 5], "half_width": 0.4, "retry": QUICK, "progress": False}
 KEY = "sk-proj-Abcd1234efgh5678ijkl9012"
 
 
 async def steady(item):
     """A judge whose answers depend on the call only."""
-    call = bj.repeats.current_call()
+    call = bj.repeats.runner.current_call()
     return 3 + int(dice(item, call.repeat) < 0.5)
 
 
@@ -35,7 +41,7 @@ def oddly(odd, calls):
     """`steady`, but `odd()` is what it does to the third call about an item."""
 
     async def judge(item):
-        call = bj.repeats.current_call()
+        call = bj.repeats.runner.current_call()
         calls.append((call.item, call.repeat, call.attempt))
         return odd() if call.repeat == 3 else await steady(item)
 
@@ -148,7 +154,7 @@ def test_items_with_half_a_character_in_their_names(tmp_path):
     items, calls = ["x\ud83d", "x\ud83e", "x"], []
 
     async def judge(item):
-        call = bj.repeats.current_call()
+        call = bj.repeats.runner.current_call()
         calls.append(call)
         return 3 + call.repeat % 2
 
@@ -177,7 +183,7 @@ def answering_late(first):
     """Calls 1 to 7 answer after call 8 has done what `first` does."""
 
     async def judge(item):
-        if bj.repeats.current_call().repeat == 8:
+        if bj.repeats.runner.current_call().repeat == 8:
             await asyncio.sleep(0.02)
             return first()
         await asyncio.sleep(0.1)
@@ -219,7 +225,9 @@ def test_answers_in_flight_are_kept_when_the_run_is_cancelled(tmp_path, times):
         return 4
 
     async def cancelled():
-        run = bj.repeats.sample_until(late, ["x"], store=tmp_path / "x", concurrency=4, **PLAN)
+        run = bj.repeats.runner.sample_until(
+            late, ["x"], store=tmp_path / "x", concurrency=4, **PLAN
+        )
         task = asyncio.create_task(run)
         await until(lambda: len(begun) == 4)
         for _ in range(times):
@@ -269,8 +277,8 @@ def test_a_run_that_waits_to_try_again_stops_at_once(tmp_path):
         raise OSError("down")
 
     async def stopped():
-        patient = PLAN | {"patience": Patience(first_delay=60)}
-        run = bj.repeats.sample_until(down, ["x"], store=tmp_path / "x", **patient)
+        patient = PLAN | {"retry": RetryPolicy(first_delay=60)}
+        run = bj.repeats.runner.sample_until(down, ["x"], store=tmp_path / "x", **patient)
         await asyncio.wait_for(run, 0.2)
 
     started = time.monotonic()
@@ -289,7 +297,9 @@ def test_a_stopped_run_says_what_it_waits_for(tmp_path, capsys):
 
     async def stopped():
         plan = PLAN | {"progress": None}
-        run = bj.repeats.sample_until(late, ["x"], store=tmp_path / "x", concurrency=2, **plan)
+        run = bj.repeats.runner.sample_until(
+            late, ["x"], store=tmp_path / "x", concurrency=2, **plan
+        )
         task = asyncio.create_task(run)
         await until(lambda: len(begun) == 2)
         task.cancel()
@@ -324,7 +334,7 @@ def chat(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "litellm", stand_in)
 
     def ask(items=None, arm="main", model="openai/small", prompt="Rate {item}", **settings):
-        judges = bj.repeats.chat_judges({"small": {"model": model}}, prompt, **settings)
+        judges = bj.repeats.runner.chat_judges({"small": {"model": model}}, prompt, **settings)
         items = {"a": {"q": "why", "tags": ["x", 1]}} if items is None else items
         return sample_until_sync(judges, items, store=tmp_path / "x", arm=arm, **PLAN)
 
@@ -486,8 +496,13 @@ def test_a_judge_may_say_what_it_asks(tmp_path):
     assert b"in plain words" not in contents(tmp_path / "y")
     odd = prompting("x")
     odd.asks = "Rate"
-    with pytest.raises(bj.InputError, match="asks of judge 'judge' must be a mapping"):
+    odd.secrets = KEY
+    with pytest.raises(bj.InputError, match="asks of judge 'judge' must be a mapping") as refused:
         go(odd)
+    assert "secrets of judge 'judge' must be a list" in str(refused.value)
+    assert KEY not in str(refused.value)
+    odd.asks, odd.secrets = {"half \ud83d": "\ud83d"}, [KEY]
+    sample_until_sync(odd, ["x"], store=tmp_path / "z", **PLAN)
 
 
 @pytest.mark.parametrize("arm", ["", " ", "a\nb", 3])
@@ -509,7 +524,7 @@ def held_by_a_run(store):
         await asyncio.to_thread(leave.wait)
         return 4
 
-    plan = PLAN | {"patience": Patience(timeout=20)}
+    plan = PLAN | {"retry": RetryPolicy(timeout=20)}
     run = threading.Thread(
         target=sample_until_sync, args=(waits, ["x"]), kwargs={"store": store, **plan}
     )
@@ -610,19 +625,20 @@ signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 asked = []
 async def counted(item):
     asked.append(item)
-    return bj.repeats.Reply(await steady(item), "a long answer " * 300)
+    return bj.repeats.runner.Reply(await steady(item), "a long answer " * 300)
 counted.asks = {}
 if len(sys.argv) > 2:
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
 try:
-    found = bj.repeats.sample_until_sync(counted, list("abcdef"), store=sys.argv[1], **PLAN)
+    found = bj.repeats.runner.sample_until_sync(counted, list("abcdef"), store=sys.argv[1], **PLAN)
     print(len(asked), found.items["settled"].all())
 except bj.InputError as error:
     print(len(asked), error)
 """
 
 
-def test_a_full_disk_ends_the_run_and_room_lets_it_go_on(tmp_path):
+@pytest.mark.slow
+def test_a_full_disk_ends_the_run_and_space_lets_it_go_on(tmp_path):
     def go(*arguments):
         path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
         done = subprocess.run(
@@ -747,7 +763,7 @@ def test_a_configured_key_is_nowhere(chat, monkeypatch):
             chat.ask(**settings)
         assert key not in "".join(traceback.format_exception(error.value))
         assert key.encode() not in contents(chat.store)
-        judge = bj.repeats.chat_judges(["openai/x"], "Rate {item}", **settings)["openai/x"]
+        judge = bj.repeats.runner.chat_judges(["openai/x"], "Rate {item}", **settings)["openai/x"]
         assert key not in repr(judge)
         with pytest.raises(JudgeError) as error:  # nor where a judge is asked by hand
             asyncio.run(judge("x"))

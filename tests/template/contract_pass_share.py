@@ -1,8 +1,7 @@
 """What the contract tests have to know of the template."""
 
-from contract import Module
-
 import bayesjudge.pass_share as module
+from contract import Module
 
 CONTRACT = Module(
     module=module,

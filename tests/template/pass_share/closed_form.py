@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from bayesjudge.pass_share.data import Passes
+
 from bayesjudge.core.estimate import Assumption, Estimate, Quantity
 from bayesjudge.core.intervals import wilson
-from bayesjudge.pass_share.data import Passes
 
 INDEPENDENT = Assumption("independent-items", "items are independent of each other")
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bayesjudge.pass_share.closed_form import wilson_share
+from bayesjudge.pass_share.data import Passes
+
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import side_by_side
-from bayesjudge.pass_share.closed_form import wilson_share
-from bayesjudge.pass_share.data import Passes
 
 if TYPE_CHECKING:
     import pandas as pd

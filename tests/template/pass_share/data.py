@@ -76,7 +76,9 @@ class Passes:
         rows = count_rows(table, system, verdict)
         passed = to_binary(rows[verdict], verdict)
         with checking(f"column {verdict!r}") as require:
-            require(passed.notna().all(), "some rows have no verdict; drop them, or name them fails")
+            require(
+                passed.notna().all(), "some rows have no verdict; drop them, or name them fails"
+            )
         names = rows[system].astype(str)
         items = rows["n_rows"].groupby(names).sum()
         passes = (rows["n_rows"] * passed).groupby(names).sum()

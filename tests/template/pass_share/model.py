@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from bayesjudge.pass_share.closed_form import INDEPENDENT
+from bayesjudge.pass_share.data import Passes
 
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.model import BayesianModel
 from bayesjudge.core.priors import BetaPrior
-from bayesjudge.pass_share.closed_form import INDEPENDENT
-from bayesjudge.pass_share.data import Passes
 
 if TYPE_CHECKING:
     import pymc as pm

@@ -1,0 +1,261 @@
+"""Reader of a long table of scores: each re-judged score paired with its baseline."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from bayesjudge.core.counting import distinct
+from bayesjudge.core.errors import checking
+from bayesjudge.core.tables import read_rows
+
+#: What a neighbour of a judgment context is.
+DESIGNS: dict[str, str] = {
+    "item": "one item perturbed and judged again",
+    "batch": "every item perturbed and judged again",
+}
+#: Name of the judge if no column names one.
+ALONE = "judge"
+
+
+class Columns(NamedTuple):
+    """Names of the columns that are read."""
+
+    item: str
+    variant: str
+    scores: tuple[str, ...]
+    judge: str | None
+
+
+class Read(NamedTuple):
+    """A table, and its names in their order; perturbations hold the reruns too."""
+
+    rows: pd.DataFrame
+    judges: tuple[str, ...]
+    items: tuple[str, ...]
+    perturbations: tuple[str, ...]
+
+
+def read_table(table: Any, columns: Columns, baseline: str, reruns: tuple[str, ...]) -> Read:
+    """Take the columns asked for from a table and check the names of variants."""
+    wanted = [columns.item, columns.variant, *([columns.judge] if columns.judge else [])]
+    frame = read_rows(table, *columns.scores, names=wanted)
+    with checking("bias.Shifts.from_frame") as require:
+        found = sorted(frame[columns.variant].unique())
+        for name in (baseline, *reruns):
+            near = get_close_matches(name, found, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {found}"
+            require(name in found, f"no variant {name!r}; {hint}")
+        require(baseline not in reruns, f"{baseline!r} cannot be both baseline and rerun")
+        require(len(found) >= 2, "there is nothing to compare the baseline with")
+        for name in columns.scores:
+            numeric = pd.api.types.is_numeric_dtype(frame[name])
+            require(numeric, f"column {name!r} holds {frame[name].dtype}, not numbers")
+    rows = pd.DataFrame(
+        {
+            "item": frame[columns.item],
+            "judge": frame[columns.judge] if columns.judge else ALONE,
+            "variant": frame[columns.variant],
+            **{name: frame[name].astype(float) for name in columns.scores},
+        }
+    )
+    others = [name for name in dict.fromkeys(rows["variant"]) if name != baseline]
+    return Read(
+        rows=rows,
+        judges=tuple(sorted(rows["judge"].unique())),
+        items=tuple(dict.fromkeys(rows["item"])),
+        perturbations=tuple(others),
+    )
+
+
+def require_scores_in_range(
+    rows: pd.DataFrame, scores: tuple[str, ...], scale: tuple[float, float]
+) -> None:
+    """Raise if a score lies outside the scale."""
+    low, high = scale
+    with checking("bias.Shifts.from_frame") as require:
+        for name in scores:
+            bad = rows[name][(rows[name] < low) | (rows[name] > high)]
+            require(
+                bad.empty,
+                f"{len(bad)} scores in column {name!r} lie outside the scale {scale}, for "
+                f"example {bad.head(3).tolist()}",
+            )
+
+
+def read_fields(
+    table: Any,
+    columns: Columns,
+    *,
+    scale: tuple[float, float],
+    design: str,
+    baseline: str,
+    reruns: tuple[str, ...],
+    repeats: str | None,
+    missing: str | None,
+) -> dict[str, Any]:
+    """Read the fields of `Shifts`; the arguments are those of its ``from_frame``."""
+    with checking("bias.Shifts.from_frame") as require:
+        require_scale(scale, require)
+        require_design(design, require)
+        require(missing in (None, "drop", "worst"), f"missing={missing!r}: drop or worst")
+    read = read_table(table, columns, baseline, reruns)
+    require_scores_in_range(read.rows, columns.scores, scale)
+    released, averaged = take_repeats(read.rows, baseline, repeats)
+    others, after, before = pair_with_baseline(released, columns.scores, baseline)
+    lost = (np.isnan(after) | np.isnan(before)).any(axis=1)
+    index = {
+        "item": pd.Index(read.items).get_indexer(others["item"]),
+        "judge": pd.Index(read.judges).get_indexer(others["judge"]),
+        "perturbation": pd.Index(read.perturbations).get_indexer(others["variant"]),
+    }
+    shift, kept = after - before, ~lost
+    if missing == "worst":
+        shift, kept = _furthest(shift, before, scale), np.full(len(others), fill_value=True)
+    neighbour, short = np.arange(len(others)), False
+    if design == "batch":
+        neighbour = _batch_of(index, others["repeat"].to_numpy())
+        short = bool((np.bincount(neighbour) < len(read.items)).any())
+        kept &= (np.bincount(neighbour, weights=kept) == len(read.items))[neighbour]
+    with checking("bias.Shifts.from_frame") as require:
+        require(
+            not short,
+            "some batches lack rows; give every item a row in each batch, with an empty score "
+            "if there is none",
+        )
+        require(
+            missing or not lost.any(),
+            f"{lost.sum()} re-judged scores or their baselines are missing; say missing='drop' "
+            "(leave those neighbours out) or missing='worst' (as if they had moved as far as the "
+            "scale allows)",
+        )
+        require(kept.any(), "no neighbour is complete" + (" (whole batches)" * (design == "batch")))
+    return {
+        "shift": shift[kept],
+        **{name: places[kept] for name, places in index.items()},
+        "neighbour": np.unique(neighbour[kept], return_inverse=True)[1],
+        "items": read.items,
+        "judges": read.judges,
+        "perturbations": read.perturbations,
+        "scale": (float(scale[0]), float(scale[1])),
+        "design": design,
+        "reruns": reruns,
+        "scores": columns.scores,
+        "missing": _count_lost(read, index, lost),
+        "missing_as": missing if lost.any() and missing else "",
+        "averaged": averaged,
+        **count_cells(read, columns.scores, baseline, reruns),
+    }
+
+
+def _batch_of(index: dict[str, np.ndarray], repeat: np.ndarray) -> np.ndarray:
+    """Number the batches: all rows of one judge, perturbation and repeat."""
+    return distinct(np.stack([index["judge"], index["perturbation"], repeat], axis=1))[1]
+
+
+def _count_lost(read: Read, index: dict[str, np.ndarray], lost: np.ndarray) -> np.ndarray:
+    """Missing scores by judge and perturbation."""
+    found = np.zeros((len(read.judges), len(read.perturbations)), dtype=int)
+    np.add.at(found, (index["judge"][lost], index["perturbation"][lost]), 1)
+    return found
+
+
+def _furthest(shift: np.ndarray, before: np.ndarray, scale: tuple[float, float]) -> np.ndarray:
+    """Put the largest possible shift if one is missing."""
+    low, high = scale
+    up, down = high - before, low - before
+    worst = np.where(up >= -down, up, down)
+    worst = np.where(np.isnan(before), high - low, worst)
+    return np.where(np.isnan(shift), worst, shift)
+
+
+def take_repeats(rows: pd.DataFrame, baseline: str, repeats: str | None) -> tuple[Any, int]:
+    """One row a released score: repeats averaged or numbered, and how many are averaged."""
+    keys = ["item", "judge", "variant"]
+    scores = [name for name in rows.columns if name not in keys]
+    sizes = rows.groupby(keys, sort=False).size()
+    several = sizes[sizes > 1]
+    base = several[several.index.get_level_values("variant") == baseline]
+    with checking("bias.Shifts.from_frame") as require:
+        allowed = (None, "mean", "neighbours")
+        require(repeats in allowed, f"repeats={repeats!r}: expected mean or neighbours")
+        example = dict(zip(keys, several.index[0], strict=True)) if len(several) else {}
+        require(
+            several.empty or repeats,
+            f"{len(several)} combinations of {keys} have several scores, for example {example}; "
+            "say what they are: repeats='mean' (the released score is their mean) or "
+            "repeats='neighbours' (each is a neighbour of its own)",
+        )
+        require(
+            repeats != "neighbours" or base.empty,
+            f"the baseline has several scores for {len(base)} items, and only one can be the "
+            "released one; name the others as a variant and pass it as rerun=",
+        )
+    if repeats == "mean":
+        means = rows.groupby(keys, sort=False, as_index=False)[scores].mean(skipna=False)
+        return means.assign(repeat=0), int(sizes.mode().iloc[0])
+    return rows.assign(repeat=rows.groupby(keys, sort=False).cumcount()), 1
+
+
+def pair_with_baseline(
+    rows: pd.DataFrame, scores: tuple[str, ...], baseline: str
+) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """Put each re-judged score beside the baseline of its item and judge."""
+    is_base = rows["variant"] == baseline
+    base = rows[is_base].set_index(["item", "judge"])[list(scores)]
+    others = rows[~is_base].reset_index(drop=True)
+    keys = pd.MultiIndex.from_frame(others[["item", "judge"]])
+    lacking = keys[~keys.isin(base.index)].unique()
+    with checking("bias.Shifts.from_frame") as require:
+        require(
+            lacking.empty,
+            f"{len(lacking)} re-judged items have no baseline row, for example "
+            f"{lacking[:3].tolist()} (item, judge)",
+        )
+    before = base.reindex(keys).to_numpy(float)
+    return others, others[list(scores)].to_numpy(float), before
+
+
+def count_cells(
+    read: Read, scores: tuple[str, ...], baseline: str, reruns: tuple[str, ...]
+) -> dict[str, np.ndarray]:
+    """Sufficient statistics of the normal model, which is of one score."""
+    if len(scores) > 1:
+        return {}
+    (score,) = scores
+    variants = [baseline, *(v for v in read.perturbations if v not in reruns)]
+    rows = read.rows.dropna(subset=[score])
+    variant = rows["variant"].where(~rows["variant"].isin(reruns), baseline)
+    shape = (len(read.judges), len(read.items), len(variants))
+    place = (
+        pd.Index(read.judges).get_indexer(rows["judge"]),
+        pd.Index(read.items).get_indexer(rows["item"]),
+        pd.Index(variants).get_indexer(variant),
+    )
+    values = rows[score].to_numpy(float)
+    counts, sums, squares = np.zeros(shape), np.zeros(shape), np.zeros(shape[0])
+    np.add.at(counts, place, 1)
+    np.add.at(sums, place, values)
+    means = sums / np.maximum(counts, 1)
+    np.add.at(squares, place[0], (values - means[place]) ** 2)
+    freedom = np.maximum(counts - 1, 0).sum(axis=(1, 2))
+    return {"counts": counts, "means": means, "squares": squares, "freedom": freedom}
+
+
+def require_scale(scale: Any, require: Any) -> None:
+    """Note a problem unless `scale` is a lowest and a highest score."""
+    pair = isinstance(scale, tuple | list) and len(scale) == 2
+    require(
+        pair and scale[0] < scale[1],
+        f"scale={scale!r}: expected the lowest and the highest possible score, such as (1, 5); "
+        "float('inf') if there is no bound",
+    )
+
+
+def require_design(design: object, require: Any) -> None:
+    """Note a problem unless `design` is one of `DESIGNS`."""
+    known = "; ".join(f"{name!r}: {meaning}" for name, meaning in DESIGNS.items())
+    require(design in DESIGNS, f"design={design!r}: what is a neighbour? {known}")

@@ -1,0 +1,244 @@
+"""`certify`: a certificate from measured shifts, or from a fit of them."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from bayesjudge.bias.cautions import cautions_of
+from bayesjudge.bias.certificates.bounds import (
+    Bound,
+    bound_of_fit,
+    bound_of_shifts,
+    neighbours_needed,
+)
+from bayesjudge.bias.certificates.certificate import BASES, CENTERS, Certificate
+from bayesjudge.bias.certificates.noise import exact_noise_scale
+from bayesjudge.bias.data import Shifts, Units
+from bayesjudge.core.errors import checking
+from bayesjudge.core.estimate import Caution
+from bayesjudge.core.fit import Fit
+
+#: Cautions of a fit that go with every certificate from it.
+AGAINST_A_FIT = ("not-converged", "heavy-tailed-shifts", "shifts-together")
+
+
+def certify(
+    source: Shifts | Fit,
+    *,
+    tolerance: float,
+    failure_prob: float,
+    units: Units,
+    alpha: float | None = None,
+    noise_prob: float = 0.0,
+    center: Literal["fixed", "holdout", "mean"] = "fixed",
+    basis: Literal["tail", "rms", "predictive", "source"] | None = None,
+    mixture: bool = False,
+) -> Certificate:
+    r"""Certify released scores, with the error of estimating the shifts inside the failure budget.
+
+    Scores are released as :math:`\alpha f + (1 - \alpha)\mu` plus noise. The certificate holds for
+    every perturbation measured, the worst included, and for any mixture of them.
+
+    Parameters
+    ----------
+    source : Shifts or Fit
+        Measured shifts of one judge, or a fit of them. Shifts need no model: the bounds hold for
+        any distribution on the scale. A fit's bound is as good as its model.
+    tolerance : float
+        Length of a shift to stay within.
+    failure_prob : float
+        Probability of leaving it, in (0, 1), estimation error included.
+    units : {"points", "range"}
+        What `tolerance` is a number of. Never guessed.
+    alpha : float, optional
+        Shrinkage factor in (0, 1]; by default the largest that can be certified.
+    noise_prob : float, default 0
+        Part of `failure_prob` that noise may use. Noise is allowed, it is not what is certified;
+        the largest `alpha` leaves none for it.
+    center : {"fixed", "holdout", "mean"}
+        What scores are shrunk towards. A mean of the same scores moves with them, and that is
+        counted.
+    basis : {"tail", "rms", "predictive", "source"}, optional
+        What bounds the shifts. ``"tail"``, the default for shifts: the upper credible bound of
+        their tail. ``"rms"``, the default for a fit: that of the RMS shift, with Markov's
+        inequality. ``"predictive"`` promises less: the probability is taken over the neighbours
+        measured too. ``"source"`` ignores the estimation error, and says so.
+    mixture : bool, default False
+        Take the perturbations together as one random perturbation, rather than each on its own.
+
+    Returns
+    -------
+    Certificate
+        Its `text` says it in words. Where nothing can be certified its `alpha` is ``nan`` and its
+        `reason` says why.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of its range, `source` is something else, or shifts are of several
+        judges.
+
+    References
+    ----------
+    Feuer et al. (2026), Definition 3.2, Theorem 3.3, Appendix B; the finite-sample bounds are in
+    `bayesjudge.bias.certificates.bounds`.
+
+    Examples
+    --------
+    >>> shifts = Shifts.from_differences([0] * 150 + [1] * 50, scale=(1, 5))
+    >>> card = certify(shifts, tolerance=0.5, failure_prob=0.05, units="points")
+    >>> card.alpha, card.range_only
+    (0.5, False)
+    >>> certify(shifts, tolerance=0.5, failure_prob=0.01, units="points").alpha
+    0.125
+    """
+    shifts = _shifts_of(source)
+    basis = basis or ("rms" if isinstance(source, Fit) else "tail")
+    length = _check(source, tolerance, failure_prob, units, alpha, noise_prob, center, basis)
+    groups = [(where[-1], own.lengths) for where, own in shifts._groups(reruns=False)]
+    groups = groups or [(where[-1], own.lengths) for where, own in shifts._groups()]
+    if mixture and len(groups) > 1:
+        groups = [("the mixture", np.concatenate([x for _, x in groups]))]
+    budget = failure_prob - noise_prob
+    found = (
+        bound_of_fit(source, basis, budget, shifts.largest)
+        if isinstance(source, Fit)
+        else bound_of_shifts(groups, basis, budget, shifts.largest)
+    )
+    largest_ratio = length / found.length if found.length > 0 else np.inf
+    most = _alpha_for(largest_ratio, center, shifts)
+    chosen = most if alpha is None else (alpha if alpha <= most else np.nan)
+    reason = _reason(found, length, most, alpha, shifts) if not chosen > 0 else ""
+    reach = found.length * _contraction(chosen, center, shifts)
+    scale = _noise(reach, length, noise_prob, shifts.dim) if noise_prob and chosen > 0 else 0.0
+    return Certificate(
+        tolerance=length,
+        failure_prob=failure_prob,
+        alpha=float(chosen) if chosen > 0 else float("nan"),
+        noise_scale=float(scale) if chosen > 0 else float("nan"),
+        shift_bound=found.length,
+        shift_prob=budget - found.estimation_prob,
+        noise_prob=noise_prob,
+        estimation_prob=found.estimation_prob,
+        neighbours=min(x.size for _, x in groups),
+        needed=neighbours_needed(budget, groups=len(groups)),
+        basis=basis,
+        range_only=basis != "source" and found.length >= shifts.largest,
+        worst=found.worst,
+        dim=shifts.dim,
+        design=shifts.design,
+        center=center,
+        reason=reason,
+        cautions=(*_basis_cautions(basis, source), *cautions_of(shifts)),
+    )
+
+
+def _shifts_of(source: Shifts | Fit) -> Shifts:
+    shifts = source.data if isinstance(source, Fit) else source
+    with checking("certify") as require:
+        given = type(source).__name__ + f" of {type(shifts).__name__}" * isinstance(source, Fit)
+        require(isinstance(shifts, Shifts), f"expected Shifts, or a fit of them, got {given}")
+    return shifts
+
+
+def _noise(reach: float, length: float, noise_prob: float, dim: int) -> float:
+    """Largest noise under which a shift as long as `reach` stays within `length`, exactly."""
+    if reach >= length:
+        return 0.0
+    about: dict[str, Any] = {"dim": dim, "tolerance": length, "failure_prob": noise_prob}
+    return exact_noise_scale(lengths=[reach], probs=[1.0], **about)
+
+
+def _contraction(alpha: float, center: str, shifts: Shifts) -> float:
+    """Length of a shift after shrinkage, for one of length 1 before."""
+    if center != "mean":
+        return alpha
+    if shifts.design == "batch":
+        return 1.0  # a shift of all scores alike moves their mean as far
+    # one score moves, its mean by 1/n: the two parts are at right angles but for that score
+    n = len(shifts.items)
+    return float(np.sqrt(alpha**2 + (1 - alpha**2) / n))
+
+
+def _alpha_for(ratio: float, center: str, shifts: Shifts) -> float:
+    """Largest shrinkage factor whose contraction is `ratio` at most."""
+    if ratio >= 1:
+        return 1.0
+    if center != "mean":
+        return ratio if ratio > 0 else float("nan")
+    if shifts.design == "batch":
+        return float("nan")
+    n = len(shifts.items)
+    square = (ratio**2 - 1 / n) / (1 - 1 / n) if n > 1 else -1.0
+    return float(np.sqrt(square)) if square > 0 else float("nan")
+
+
+def _reason(found: Bound, length: float, most: float, alpha: float | None, shifts: Shifts) -> str:
+    if not np.isfinite(found.length):
+        return (
+            "the scale has no bound and there are too few neighbours to bound the shifts; give the "
+            "scale's ends, or measure more"
+        )
+    if alpha is not None and most > 0:
+        return (
+            f"with alpha={alpha:g} shifts of {alpha * found.length:.4g} points cannot be excluded, "
+            f"and the tolerance is {length:.4g}; alpha={most:.4g} can be certified, or measure more"
+        )
+    return (
+        "the mean of the same scores moves too far by itself; shrink towards a fixed centre or "
+        "the mean of other items (center='fixed', center='holdout')"
+    )
+
+
+def _basis_cautions(basis: str, source: Any) -> list[Caution]:
+    raised = []
+    if basis == "source":
+        raised.append(
+            Caution(
+                "estimation-error-ignored",
+                "the measured RMS shift is taken as true; with few neighbours such a certificate "
+                "is often false (benchmarks/bias/certificates.py)",
+            )
+        )
+    if basis == "predictive":
+        raised.append(
+            Caution(
+                "average-over-measurements",
+                "the probability is taken over the neighbours measured and the next one together; "
+                "given these neighbours it can be larger",
+            )
+        )
+    if isinstance(source, Fit):
+        raised.append(Caution("rests-on-a-model", f"the bound is that of a model: {source.method}"))
+        raised += [c for c in source.cautions if c.name in AGAINST_A_FIT]
+    return raised
+
+
+def _check(
+    source: Any,
+    tolerance: float,
+    failure_prob: float,
+    units: str,
+    alpha: float | None,
+    noise_prob: float,
+    center: str,
+    basis: str,
+) -> float:
+    shifts = _shifts_of(source)
+    with checking("certify") as require:
+        require(
+            len(shifts.judges) == 1 or isinstance(source, Fit),
+            f"a certificate is of one judge; there are {list(shifts.judges)}: take one with "
+            "shifts.only(judge=...)",
+        )
+        require(0 < failure_prob < 1, f"failure_prob must lie in (0, 1), got {failure_prob!r}")
+        require(
+            0 <= noise_prob < failure_prob,
+            f"noise_prob must lie in [0, failure_prob), got {noise_prob!r}",
+        )
+        require(alpha is None or 0 < alpha <= 1, f"alpha must lie in (0, 1], got {alpha!r}")
+        require(basis in BASES, f"basis must be one of {list(BASES)}, got {basis!r}")
+        require(center in CENTERS, f"center={center!r}: expected one of {CENTERS}")
+    return shifts.points(tolerance, units)

@@ -1,0 +1,94 @@
+"""Every method side by side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesjudge.bias.closed_form import variance_parts
+from bayesjudge.bias.data import Shifts
+from bayesjudge.bias.exact import exact
+from bayesjudge.core.errors import checking
+from bayesjudge.core.estimate import Caution, Estimate
+from bayesjudge.core.fit import Fit
+from bayesjudge.core.report import compare_results
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: An exact posterior of more sizes of shift takes longer than a closed form may.
+MOST_SIZES = 1000
+
+
+def closed_forms(
+    shifts: Shifts, *, ci_prob: float = 0.95, step: float | None = None
+) -> tuple[Estimate, ...]:
+    """Make every closed form that suits the data.
+
+    Parameters
+    ----------
+    shifts : Shifts
+        Re-judged scores and their baselines.
+    ci_prob : float, default 0.95
+        Probability of the intervals.
+    step : float, optional
+        Distance between neighbouring scores of the scale: spreads the prior of `exact` over all
+        sizes of shift that occur on it; without it the prior is the worst case.
+
+    Returns
+    -------
+    tuple of Estimate
+        `variance_parts`, and `exact` if the scale has ends and the sizes of shift are few; a
+        caution of the first says why the second is missing.
+
+    Raises
+    ------
+    InputError
+        If `ci_prob` is out of range, or `step` does not suit the scores.
+    """
+    with checking("step") as require:
+        grid = step is None or (np.isfinite(shifts.span) and len(shifts.scores) == 1)
+        require(grid, "step needs one score and a scale with ends")
+    parts = variance_parts(shifts, ci_prob=ci_prob)
+    sizes = np.unique(shifts.lengths.round(12)).size
+    why = ""
+    if not np.isfinite(shifts.span):
+        why = "the scale has no ends, so that sizes of shift are not finitely many"
+    elif sizes > MOST_SIZES:
+        why = f"{sizes} different sizes of shift are more than {MOST_SIZES}, and would take long"
+    if why:
+        caution = Caution("no-exact-posterior", f"no Dirichlet posterior was made: {why}")
+        return (replace(parts, cautions=(*parts.cautions, caution)),)
+    if step is None:
+        return parts, exact(shifts, ci_prob=ci_prob)
+    return parts, exact(shifts, step=step, prior="spread", ci_prob=ci_prob)
+
+
+def compare(shifts: Shifts, fit: Fit | None = None, *, ci_prob: float = 0.95) -> pd.DataFrame:
+    """Put every method side by side.
+
+    Parameters
+    ----------
+    shifts : Shifts
+        Re-judged scores and their baselines.
+    fit : Fit, optional
+        Of the same shifts, to be added.
+    ci_prob : float, default 0.95
+        Probability of the intervals.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row an entry and method: ``quantity``, ``judge`` (if there are several),
+        ``perturbation``, ``method``, ``value``, ``low``, ``high``, ``width``, ``interval``,
+        ``assumes``, ``suited`` and ``contradicted_by`` (names of cautions).
+
+    Raises
+    ------
+    InputError
+        If `ci_prob` is out of range.
+    """
+    made = closed_forms(shifts, ci_prob=ci_prob)
+    return compare_results(*made, *([] if fit is None else [fit]), ci_prob=ci_prob)

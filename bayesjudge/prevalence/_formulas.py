@@ -1,0 +1,212 @@
+"""Arithmetic of the closed forms. Everything broadcasts; nothing is checked or clipped here.
+
+Strata that make up one whole are weighed. What a closed form adds to a sample (imaginary items, a
+shift) is added to the whole, each stratum having its share of it, and each stratum's mean of its
+own costs a degree of freedom, less one for the whole. So one stratum is the whole, and a table
+split at random into many has the same overall value and interval, up to chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesjudge.core.intervals import FEW
+
+
+class Interval(NamedTuple):
+    """A value and the ends of its interval."""
+
+    value: Any
+    low: Any
+    high: Any
+
+
+def invert(p: Any, q0: Any, q1: Any) -> Any:
+    """Rogan-Gladen: source 1, eq. (5). `nan` or `inf` where q0 + q1 = 1."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.divide(np.subtract(np.add(p, q0), 1), np.subtract(np.add(q0, q1), 1))
+
+
+def delta_variance(p: Any, q0: Any, q1: Any, n: Any, m0: Any, m1: Any) -> Any:
+    """Variance of `invert` by the delta method: source 1, eq. (9)."""
+    theta = invert(p, q0, q1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = (
+            p * (1 - p) / n + (1 - theta) ** 2 * q0 * (1 - q0) / m0 + theta**2 * q1 * (1 - q1) / m1
+        )
+        return parts / np.square(q0 + q1 - 1)
+
+
+def lang_reiczigel(
+    p: Any, q0: Any, q1: Any, n: Any, m0: Any, m1: Any, z: float, share: Any = 1.0
+) -> Interval:
+    """Source 1, eqs. (6)-(8), before clipping; the value is the interval's centre.
+
+    The listing printed with the paper (its Figure 8) divides by q0 + q1 - 1 inside the root and
+    subtracts the shift from the upper end; the equations, and Lang & Reiczigel (2014), do not.
+    """
+    n_, m0_, m1_ = n + share * z**2, m0 + 2 * share, m1 + 2 * share
+    p_ = (n * p + share * z**2 / 2) / n_
+    q0_, q1_ = (m0 * q0 + share) / m0_, (m1 * q1 + share) / m1_
+    sizes = [size - 1 + share for size in (n_, m0_, m1_)]
+    with np.errstate(divide="ignore", invalid="ignore"):  # nan where q0_ + q1_ = 1
+        var0, var1 = q0_ * (1 - q0_) / sizes[1], q1_ * (1 - q1_) / sizes[2]
+        theta = invert(p_, q0_, q1_)
+        shift = 2 * z**2 * share * (theta * var1 - (1 - theta) * var0)
+        half = z * np.sqrt(delta_variance(p_, q0_, q1_, *sizes))
+        return Interval(theta + shift, theta + shift - half, theta + shift + half)
+
+
+class _Sample(NamedTuple):
+    """Moments of truth and verdict among labelled items."""
+
+    size: Any
+    good: Any
+    passed: Any
+    covariance: Any
+
+    @classmethod
+    def of(cls, cells: np.ndarray) -> _Sample:
+        good_pass, good_fail, bad_pass, bad_fail = cells
+        m = good_pass + good_fail + bad_pass + bad_fail
+        with np.errstate(divide="ignore", invalid="ignore"):
+            good, passed = (good_pass + good_fail) / m, (good_pass + bad_pass) / m
+            return cls(m, good, passed, good_pass / m - good * passed)
+
+
+def difference(
+    p: Any, n: Any, table: Any, z: float, weight: Any = None, shares: Any = None
+) -> tuple[Interval, Any]:
+    """Difference estimator: the pass rate plus the labelled items' mean correction.
+
+    Where fewer than `FEW` labelled items are misjudged, good, or bad, their variance is not told
+    by themselves: one imaginary item of each of the four kinds joins them, and four, two of them
+    passed, the test items, for the interval and the weight.
+
+    Parameters
+    ----------
+    p, n : array_like
+        Pass rate and number of test items.
+    table : tuple of array_like
+        Labelled items: good and passed, good and failed, bad and passed, bad and failed.
+    z : float
+        Normal quantile.
+    weight : array_like, optional
+        How much of the judge to use: 1 is the classical estimator; by default the weight of least
+        variance (Angelopoulos, Duchi & Zrnic 2023, eq. 5), between 0 and 1.
+    shares : array_like, optional
+        Of strata that make up one whole. They have one weight (Cochran 1977, Section 7.10: the
+        combined regression estimator), since a weight found from a few labels is correlated with
+        their mean, and that bias adds up; and they share the imaginary items.
+
+    Returns
+    -------
+    Interval, weight
+        One for each entry of the arguments; to be weighed where there are `shares`.
+    """
+    # a stratum that is labelled throughout has no other verdicts to use
+    others = np.asarray(n) > 0
+    p, n = np.where(others, p, 0.0), np.maximum(n, 1)
+    share = np.asarray(1.0 if shares is None else shares)
+
+    def total(values: Any) -> Any:
+        return values if shares is None else np.sum(values)
+
+    cells = np.array(np.broadcast_arrays(*table), float)
+    seen = _Sample.of(cells)
+    extra = np.where((seen.size > 0) & (too_few(cells, total) | (seen.size < 2)), share, 0.0)
+    used = _Sample.of(cells + extra)
+    p_, n_ = (n * p + 2 * extra) / (n + 4 * extra), n + 4 * extra
+    m_free, n_free = used.size - 1 + share, n_ - 1 + share
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if weight is None:
+            sizes = n_ + used.size
+            pooled = (n_ * p_ + used.size * used.passed) / sizes
+            variance = pooled * (1 - pooled) * sizes / (sizes - 1) * (1 / used.size + 1 / n_)
+            gain, cost = (
+                total(np.where(others, share**2 * x, 0.0))
+                for x in (used.covariance / m_free, variance)
+            )
+            # a judge that never varies has nothing to weigh
+            weight = np.clip(np.where(cost > 0, gain / cost, 0.0), 0, 1)
+        weight = np.where(others, weight, 0.0)
+        value = weight * p + seen.good - weight * seen.passed
+        centre = weight * p_ + used.good - weight * used.passed
+        rest = used.good * (1 - used.good) + weight**2 * used.passed * (1 - used.passed)
+        rest = np.maximum(rest - 2 * weight * used.covariance, 0) / m_free
+        half = z * np.sqrt(weight**2 * p_ * (1 - p_) / n_free + rest)
+    return Interval(value, centre - half, centre + half), weight
+
+
+def too_few(cells: Any, total: Callable[[Any], Any] = np.asarray) -> Any:
+    """Whether fewer than `FEW` labelled items are misjudged, good, or bad."""
+    good_pass, good_fail, bad_pass, bad_fail = cells
+    kinds = (good_fail + bad_pass, good_pass + good_fail, bad_pass + bad_fail)
+    return np.minimum.reduce([total(kind) for kind in kinds]) < FEW
+
+
+def post_stratified(
+    p: Any, ppv: Any, npv: Any, n: Any, n1: Any, n0: Any, z: float, share: Any = 1.0
+) -> Interval:
+    """Share of good items from the predictive values of passes and fails.
+
+    value = p ppv + (1 - p)(1 - npv), with a delta-method interval in which each share is moved
+    towards one half as in source 1, eq. (7), so that a stratum without an error has a variance.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = p * ppv + (1 - p) * (1 - npv)
+        n_, n1_, n0_ = n + share * z**2, n1 + 2 * share, n0 + 2 * share
+        p_ = (n * p + share * z**2 / 2) / n_
+        ppv_, npv_ = (n1 * ppv + share) / n1_, (n0 * npv + share) / n0_
+        variance = (
+            (ppv_ + npv_ - 1) ** 2 * p_ * (1 - p_) / (n_ - 1 + share)
+            + p_**2 * ppv_ * (1 - ppv_) / (n1_ - 1 + share)
+            + (1 - p_) ** 2 * npv_ * (1 - npv_) / (n0_ - 1 + share)
+        )
+        centre, half = p_ * ppv_ + (1 - p_) * (1 - npv_), z * np.sqrt(variance)
+    return Interval(value, centre - half, centre + half)
+
+
+# Strata ------------------------------------------------------------------------------------------
+
+
+def weighed(shares: Any, raw: Any, low: Any, high: Any) -> Interval:
+    """Overall value of strata: values and centres of the intervals add up, and variances do."""
+    with np.errstate(invalid="ignore"):  # ends at infinity leave the whole without an interval
+        half = np.sqrt(np.sum((shares * (high - low) / 2) ** 2))
+        centre = np.sum(shares * (low + high) / 2)
+        return Interval(np.sum(shares * raw), centre - half, centre + half)
+
+
+def effective(shares: Any, k: Any, n: Any, z: float) -> tuple[Any, Any]:
+    """Successes and trials of one sample that tells the overall share as well as the strata do.
+
+    Korn & Graubard (1998), Survey Methodology 24, 193-201, with the variances of `wilson`.
+    """
+    n_ = n + shares * z**2
+    p_ = (k + shares * z**2 / 2) / n_
+    centre = np.sum(shares * p_)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = np.sum(shares**2 * p_ * (1 - p_) / (n_ - 1 + shares))
+        # strata of single items may tell less than none at all would, by this rule
+        trials = np.maximum(centre * (1 - centre) / variance - z**2, 1.0)
+        share = np.minimum(np.sum(shares * k / n), 1.0)  # whatever rounding says
+        # nothing of nothing where a stratum has no trials: no share, no interval
+        return (0.0, 0.0) if np.isnan(share) else (share * trials, trials)
+
+
+def ratio_bias(shares: Any, p: Any, q0: Any, q1: Any, m0: Any, m1: Any) -> Any:
+    """By how much splitting into strata moves the expected weighed sum of `invert`.
+
+    A ratio of means is biased by about 1/m, in all strata to the same side, so that its sum is
+    biased by as much while its standard error falls. This is the second order of the delta method
+    at the judge's average rates, less what the whole has of it (Cochran 1977, Section 6.8).
+    """
+    rate, caught, hit = (np.sum(shares * x) for x in (p, q0, q1))
+    theta = invert(rate, caught, hit)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        each = theta * hit * (1 - hit) / m1 - (1 - theta) * caught * (1 - caught) / m0
+        return np.sum(shares * (1 - shares) * each) / np.square(caught + hit - 1)

@@ -1,0 +1,188 @@
+"""From a table of items to the six counts, wherever the table lives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.tables import count_cells, read_binary, require_distinct, spell
+from bayesjudge.prevalence.labelling import design_of
+
+#: External labels, in this order.
+LABELS = ("correct_n", "correct_pass", "incorrect_n", "incorrect_fail")
+#: More probabilities of labelling than this are not strata any more.
+MOST_PROPENSITIES = 20
+
+
+def read_counts(
+    table: Any,
+    *,
+    calibration: str,
+    verdict: str | Sequence[str],
+    truth: str,
+    groups: dict[str, str | None],
+    external_labels: Any,
+    **how: Any,
+) -> dict[str, Any]:
+    """Count a table and external labels; the arguments are those of `Counts.from_frame`."""
+    design = design_of(calibration)
+    judges = [verdict] if isinstance(verdict, str) else list(verdict)
+    given = {name: column for name, column in groups.items() if column is not None}
+    with checking("prevalence.Counts.from_frame") as require:
+        unparsed = how["unparsed"]
+        require(unparsed in (None, "fail", "drop"), f"unparsed={unparsed!r}: fail or drop")
+        require(len(set(judges)) == len(judges) > 0, f"verdict columns must differ, got {judges}")
+        several = [*given, *(["several verdict columns"] if len(judges) > 1 else [])]
+        require(len(several) < 2, f"{several}: one at a time, so take a part of the table first")
+        known = design.name == "known_propensity"
+        words = "calibration='known_propensity' and propensity= (a column) come together"
+        require(known == ("propensity" in given), words)
+        require(not known or external_labels is None, "known propensities take no external labels")
+    kind, column = next(iter(given.items()), ("", None))
+
+    def count(rows: Any) -> tuple[dict[str, Any], tuple[str, ...] | None]:
+        each = [count_items(rows, columns=(one, truth), by=column, **how) for one in judges]
+        if len(judges) == 1:
+            return each[0]
+        return {f: np.array([cells[f] for cells, _ in each]) for f in each[0][0]}, tuple(judges)
+
+    counted, names = count(table)
+    made = {**counted, "calibration": calibration, "systems": names}
+    kinds = {"by": "system", "": "system"}
+    made["dim"] = "judge" if len(judges) > 1 else kinds.get(kind, "stratum")
+    if external_labels is not None:
+        made["external_labels"] = _labels_alone(*count(external_labels), names)
+    return _by_propensity(made) if kind == "propensity" else made
+
+
+def _labels_alone(
+    counted: dict[str, Any], names: tuple[str, ...] | None, wanted: tuple[str, ...] | None
+) -> np.ndarray:
+    """Labels from external_labels, in the order of the table's systems."""
+    with checking("external_labels") as require:
+        rows = int(np.sum(counted["test_n"]))
+        require(rows == 0, f"{rows} rows have no human label; leave them out: they tell nothing")
+        strange = sorted(set(names or ()) - set(wanted or ()))
+        require(not strange, f"{strange} are not among those of the table, {list(wanted or ())}")
+    cells = np.array([counted[name] for name in LABELS])
+    if wanted is None or names is None:
+        return cells
+    places = [list(names).index(name) if name in names else None for name in wanted]
+    return np.array([cells[:, i] if i is not None else 0 * cells[:, 0] for i in places]).T
+
+
+def _by_propensity(made: dict[str, Any]) -> dict[str, Any]:
+    """Make strata of one propensity each; a design that is no more than another is that one."""
+    names = list(made["systems"])
+    numbers = np.array([_number(name) for name in names])
+    with checking("column of propensities") as require:
+        wrong = [name for name, x in zip(names, numbers, strict=True) if not 0 < x <= 1]
+        require(not wrong, f"{wrong[:3]} are no probabilities in (0, 1]")
+        known, which = np.unique(numbers, return_inverse=True)
+        require(
+            known.size <= MOST_PROPENSITIES,
+            f"{known.size} different propensities make too many strata (at most "
+            f"{MOST_PROPENSITIES}); draw labels with a few, or give classes of them",
+        )
+    # 0.1 and 0.10 are one
+    counts = {f: v for f, v in made.items() if isinstance(v, np.ndarray)}
+    made = made | {f: np.bincount(which, v).astype(int) for f, v in counts.items()}
+    made["systems"] = tuple(f"{x:g}" for x in known)
+    items = made["test_n"] + made["correct_n"] + made["incorrect_n"]
+    passes = made["test_pass"] + made["correct_pass"] + made["incorrect_n"] - made["incorrect_fail"]
+    # one propensity is a random sample; one for passes and one for fails are labels by verdict
+    same = items.size == 1
+    if same or (items.size == 2 and {0, 1} == set((passes / items).tolist())):
+        totals = {f: v.sum() for f, v in made.items() if isinstance(v, np.ndarray)}
+        design = "random" if same else "by_verdict"
+        return {**totals, "calibration": design, "systems": None, "dim": "system"}
+    return {**made, "propensity": known}
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return np.nan
+
+
+def count_items(
+    table: Any,
+    *,
+    columns: tuple[str, str],
+    by: str | None,
+    item: str | None,
+    meanings: tuple[Any, Any, Any],
+    unparsed: str | None,
+) -> tuple[dict[str, Any], tuple[str, ...] | None]:
+    """Count items by verdict and label; the arguments are those of `Counts.from_frame`."""
+    verdict, truth = columns
+    if item is not None:
+        require_distinct(table, *([by] if by else []), item)
+    cells, n_rows = count_cells(table, verdict, truth, names=[by] if by else [])
+    values = (_listed(meanings[0]), _listed(meanings[1]), _listed(meanings[2]) or ())
+    v, t = _read_labels(cells, verdict, truth, values)
+    missing = np.isnan(v)
+    with checking(f"column {verdict!r}") as require:
+        n_missing = int(n_rows[missing].sum())
+        require(
+            n_missing == 0 or unparsed,
+            f"{n_missing} rows have no verdict; say what they are: unparsed='fail' (the judge "
+            "did not pass them, and calibration corrects that) or unparsed='drop'",
+        )
+    if unparsed == "fail":
+        v = np.where(missing, 0.0, v)
+    told, test = ~np.isnan(v), np.isnan(t)
+    kinds = {
+        "test_n": test & told,
+        "test_pass": test & (v == 1),
+        "correct_n": (t == 1) & told,
+        "correct_pass": (t == 1) & (v == 1),
+        "incorrect_n": (t == 0) & told,
+        "incorrect_fail": (t == 0) & (v == 0),
+        "unparsed": missing,
+    }
+    if by is None:
+        return {name: int(n_rows[mask].sum()) for name, mask in kinds.items()}, None
+    systems, which = np.unique(np.array(cells[by], object), return_inverse=True)
+    summed = {
+        name: np.bincount(which, n_rows * mask, systems.size).astype(int)
+        for name, mask in kinds.items()
+    }
+    return summed, tuple(systems.tolist())
+
+
+def _listed(value: Any) -> list[Any] | None:
+    if value is None:
+        return None
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
+
+
+def _read_labels(
+    cells: dict[str, list[Any]], verdict: str, truth: str, values: tuple[Any, Any, Any]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Both columns as 1, 0 and nan; the problems of both are raised together."""
+    passes, fails, missing = values
+    found = {spell(x) for column in (verdict, truth) for x in cells[column] if x is not None}
+    absent = [value for value in passes or () if spell(value) not in found]
+    problems = [f"no row has the pass value {absent}; values found: {sorted(found)}"] * bool(absent)
+    read = []
+    for column in (verdict, truth):
+        try:
+            read.append(
+                read_binary(
+                    cells[column],
+                    column,
+                    pass_values=passes,
+                    fail_values=fails,
+                    missing_values=missing,
+                )
+            )
+        except InputError as error:
+            problems += [f"column {column!r}: {problem}" for problem in error.problems]
+    if problems:
+        raise InputError("table", problems)
+    return read[0], read[1]

@@ -1,0 +1,28 @@
+"""How many labels are needed, and of which items?"""
+
+from bayesjudge.prevalence.budget.allocation import (
+    allocate,
+    best_allocation,
+    interval_width,
+    judge_regime,
+    labels_needed,
+    width_curves,
+)
+from bayesjudge.prevalence.budget.expected_width import expected_width, label_next
+from bayesjudge.prevalence.budget.plan import plan
+
+__all__ = [
+    "allocate",
+    "best_allocation",
+    "expected_width",
+    "interval_width",
+    "judge_regime",
+    "label_next",
+    "labels_needed",
+    "plan",
+    "width_curves",
+]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,22 @@
+"""What share of outputs is of each class, when the judge mixes classes up?"""
+
+from bayesjudge.prevalence.classes.closed_form import class_shares
+from bayesjudge.prevalence.classes.compare import closed_forms, compare
+from bayesjudge.prevalence.classes.data import ClassCounts
+from bayesjudge.prevalence.classes.model import Confusions, build_model, fit
+from bayesjudge.prevalence.classes.simulate import simulate
+
+__all__ = [
+    "ClassCounts",
+    "Confusions",
+    "build_model",
+    "class_shares",
+    "closed_forms",
+    "compare",
+    "fit",
+    "simulate",
+]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,332 @@
+"""Every method side by side: closed forms, designs, systems."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
+from bayesjudge.core.estimate import Caution, Estimate
+from bayesjudge.core.fit import Fit
+from bayesjudge.core.report import compare_results
+from bayesjudge.prevalence import closed_form
+from bayesjudge.prevalence.cautions import OVERALL
+from bayesjudge.prevalence.closed_form import (
+    bootstrap,
+    conditional_calibration,
+    difference,
+    human_only,
+    naive,
+    post_stratified,
+    rogan_gladen,
+)
+from bayesjudge.prevalence.data import Counts
+from bayesjudge.prevalence.exact import exact
+from bayesjudge.prevalence.labelling import DESIGNS, LabelDesign
+from bayesjudge.prevalence.model import PredictiveValues, PrevalenceModel
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Designs that need no more than counts.
+PLAIN = ("random", "by_truth", "separate", "by_verdict")
+
+
+def _classical(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
+    """PPI (weight 1 on the judge)."""
+    return difference(counts, ci_prob=ci_prob, tuned=False)
+
+
+def _resampled(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
+    """The bootstrap, always with the same resamples."""
+    return bootstrap(counts, ci_prob=ci_prob, random_seed=1)
+
+
+#: The five estimators of source 1, Table 1, with their relatives.
+EVERY: tuple[Callable[..., Estimate], ...] = (
+    *(naive, human_only, _classical, difference, conditional_calibration, post_stratified),
+    *(rogan_gladen, _resampled),
+)
+
+
+def closed_forms(
+    counts: Counts, *, ci_prob: float = 0.95, mismatched: bool = False
+) -> tuple[Estimate, ...]:
+    """Make the closed forms that suit the declared design, the naive one first.
+
+    Parameters
+    ----------
+    counts : Counts
+        Verdicts and labels.
+    ci_prob : float, default 0.95
+        Coverage that the intervals aim at.
+    mismatched : bool, default False
+        Make all of source 1's Table 1 and their relatives; those that the design does not support
+        have a caution ``design-mismatch``.
+
+    Returns
+    -------
+    tuple of Estimate
+        Ready for `bayesjudge.side_by_side`. A closed form that refuses is left out, and its reason
+        is a caution of the first estimate.
+
+    Raises
+    ------
+    InputError
+        Where `ci_prob` is out of range.
+    """
+    chosen = tuple(
+        one if callable(one) else getattr(closed_form, one) for one in counts.design.closed_forms
+    )
+    if counts.external_labels is not None and rogan_gladen not in chosen:
+        chosen += (rogan_gladen,)
+    if mismatched:
+        chosen = EVERY + tuple(one for one in chosen if one not in EVERY)
+    made, refused = [], []
+    for method in chosen:
+        try:
+            made.append(method(counts, ci_prob=ci_prob))
+        except UninformativeJudgeError as error:
+            refused.append(Caution("no-better-than-chance", "; ".join(error.problems)))
+    first = made[0]
+    made[0] = replace(first, cautions=(*first.cautions, *refused))
+    return tuple(made)
+
+
+def compare(
+    counts: Counts,
+    fit: Fit | None = None,
+    *,
+    model: PrevalenceModel | None = None,
+    ci_prob: float = 0.95,
+) -> pd.DataFrame:
+    """Put every estimator of the prevalence side by side, with its assumptions.
+
+    Parameters
+    ----------
+    counts : Counts
+        Verdicts and labels.
+    fit : Fit, optional
+        A sampled posterior to add.
+    model : ErrorRates or PredictiveValues, optional
+        Of the posterior by quadrature; by default that of `fit`, or flat priors.
+    ci_prob : float, default 0.95
+        Coverage that the intervals aim at.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a method and system: ``quantity``, ``system`` (``stratum``, ``judge``), ``method``,
+        ``value``, ``low``, ``high``, ``width``, ``interval``; ``assumes``, in words; ``suited``,
+        whether the declared label design grants it; ``contradicted_by``, the names of the cautions
+        that contradict it; ``mc_errors``, by how many Monte Carlo errors the sampled mean is off
+        the exact one of the same model (separate rates; beyond 4 one is wrong). Closed forms
+        that refuse are not there.
+
+    Raises
+    ------
+    InputError
+        If `ci_prob` is out of range.
+
+    Examples
+    --------
+    >>> counts = Counts(1000, 620, 100, 90, 100, 70, calibration="by_truth")
+    >>> table = compare(counts).set_index("method")
+    >>> table.loc[["Human labels only", "Rogan-Gladen"], "suited"].tolist()
+    [False, True]
+    """
+    results: list[Any] = list(closed_forms(counts, ci_prob=ci_prob, mismatched=True))
+    spec: Any = None if fit is None else fit.spec
+    same = spec is not None and not spec._pools and model in (None, spec)
+    model = spec if same else model
+    made = exact(counts, model, ci_prob=ci_prob) if counts.has_quadrature else None
+    results += [one for one in (made, fit and fit.estimate(ci_prob=ci_prob)) if one is not None]
+    answer = OVERALL if counts.dim == "stratum" else "prevalence"
+    table = compare_results(*(one.only(answer) for one in results), ci_prob=ci_prob)
+    table["mc_errors"] = np.nan
+    if fit is not None and same and made is not None and answer == "prevalence":
+        table.loc[table["method"] == fit.method, "mc_errors"] = _mc_errors(fit, made)
+    return table
+
+
+def _mc_errors(fit: Fit, made: Estimate) -> np.ndarray:
+    """By how many Monte Carlo errors the sampled means are off the exact ones."""
+    from arviz_stats.base import array_stats
+
+    draws = fit.idata["posterior"]["prevalence"].transpose("chain", "draw", ...).to_numpy()
+    draws = draws.reshape(*draws.shape[:2], -1)
+    errors = [float(array_stats.mcse(draws[..., i])) for i in range(draws.shape[2])]
+    return (draws.mean(axis=(0, 1)) - made.quantities["prevalence"].value) / np.array(errors)
+
+
+def compare_designs(
+    counts: Counts, model: PrevalenceModel | None = None, *, ci_prob: float = 0.95
+) -> pd.DataFrame:
+    """Put label designs side by side: what each assumes of these labels, and its interval.
+
+    Parameters
+    ----------
+    counts : Counts
+        Verdicts and labels.
+    model : ErrorRates or PredictiveValues, optional
+        Priors for the designs that it suits; flat ones for the others.
+    ci_prob : float, default 0.95
+        Probability of the intervals.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a design and system: ``calibration``, ``declared`` (whether it is the one
+        declared), ``assumes``, ``quantity``, ``system``, ``value``, ``low``, ``high`` and
+        ``width`` of the posterior. A narrower interval is no reason to declare a design: it is
+        right only if the labels were drawn so.
+
+    Raises
+    ------
+    InputError
+        If `ci_prob` is out of range, or labels have known propensities, of which each item has
+        its own and nothing else can be said.
+
+    Examples
+    --------
+    >>> counts = Counts(1000, 760, 140, 126, 60, 42, calibration="random")
+    >>> compare_designs(counts).set_index("calibration")["width"].round(3).to_dict()
+    {'random': 0.103, 'by_truth': 0.196, 'separate': 0.196, 'by_verdict': 0.103}
+    """
+    import pandas as pd
+
+    with checking("compare_designs") as require:
+        known = counts.propensity is not None
+        require(not known, "labels have known propensities: no other design describes them")
+    tables = []
+    for design, made in designs_of(counts, model, ci_prob=ci_prob):
+        table = made.table
+        table.insert(0, "calibration", design.name)
+        table.insert(1, "declared", design.name == counts.design.name)
+        table.insert(2, "assumes", design.meaning)
+        tables.append(table.assign(width=table["high"] - table["low"]))
+    return pd.concat(tables, ignore_index=True)
+
+
+def designs_of(
+    counts: Counts,
+    model: PrevalenceModel | None,
+    *,
+    ci_prob: float,
+    declared: Estimate | None = None,
+) -> Iterator[tuple[LabelDesign, Estimate]]:
+    """Each label design with the exact posterior that it would give; see `compare_designs`.
+
+    `declared` is that of the declared design, if it is known already.
+    """
+    made = {} if declared is None else {_told(counts.design): declared}
+    for name in PLAIN:
+        design, assumed = DESIGNS[name], replace(counts, calibration=name)
+        if _told(design) not in made:
+            suits = model is not None and isinstance(model, PredictiveValues) == assumed.predictive
+            found = exact(assumed, model if suits else None, ci_prob=ci_prob)
+            made[_told(design)] = found
+        yield design, made[_told(design)]
+
+
+def _told(design: LabelDesign) -> tuple[Any, ...]:
+    """What the likelihood is made of: designs that agree in it have one posterior."""
+    return design.identifies, design.same_items, design.likelihood
+
+
+def contrasts(fit: Fit, *, ci_prob: float = 0.95) -> pd.DataFrame:
+    """Compare every two systems: by how much, and how surely.
+
+    Parameters
+    ----------
+    fit : Fit
+        From `bayesjudge.prevalence.fit`, of two or more systems or strata.
+    ci_prob : float, default 0.95
+        Probability of the equal-tailed intervals.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a pair: ``first``, ``second``, the mean difference of their prevalences ``value``
+        with ``low`` and ``high`` (shares of items), and ``probability`` that the first is better.
+        Systems that share a judge's rates err together, which cancels in a difference; intervals of
+        single systems that overlap do not say that the difference is unknown.
+
+    Raises
+    ------
+    InputError
+        Where there are fewer than two systems, they are judges of the same items, or `ci_prob` is
+        out of range.
+    """
+    import pandas as pd
+
+    draws, names = _draws(fit, ci_prob)
+    tail = (1 - ci_prob) / 2
+    rows = []
+    for i, j in itertools.combinations(range(len(names)), 2):
+        gap = draws[:, i] - draws[:, j]
+        ends = np.quantile(gap, [tail, 1 - tail])
+        rows.append((names[i], names[j], gap.mean(), *ends, (gap > 0).mean()))
+    columns = ["first", "second", "value", "low", "high", "probability"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def ranking(fit: Fit, *, ci_prob: float = 0.95) -> pd.DataFrame:
+    """Rank the systems, with how sure each rank is.
+
+    Parameters
+    ----------
+    fit : Fit
+        From `bayesjudge.prevalence.fit`, of two or more systems or strata.
+    ci_prob : float, default 0.95
+        Probability of the equal-tailed intervals.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index ``system``, the best first; columns ``value``, ``low``, ``high`` (prevalence, a share
+        of items), ``rank`` (posterior mean; 1 is the best), ``rank_low``, ``rank_high`` and
+        ``best``, the probability of being the best of them.
+
+    Raises
+    ------
+    InputError
+        Where there are fewer than two systems, they are judges of the same items, or `ci_prob` is
+        out of range.
+    """
+    import pandas as pd
+
+    draws, names = _draws(fit, ci_prob)
+    tail = (1 - ci_prob) / 2
+    ranks = 1 + np.argsort(np.argsort(-draws, axis=1), axis=1)
+    low, high = np.quantile(draws, [tail, 1 - tail], axis=0)
+    # a rank is a whole number: ends that at least `ci_prob` of the draws lie between
+    rank_low = np.quantile(ranks, tail, axis=0, method="inverted_cdf")
+    rank_high = np.quantile(ranks, 1 - tail, axis=0, method="inverted_cdf")
+    table = pd.DataFrame(
+        {
+            "value": draws.mean(axis=0),
+            "low": low,
+            "high": high,
+            "rank": ranks.mean(axis=0),
+            "rank_low": rank_low.astype(int),
+            "rank_high": rank_high.astype(int),
+            "best": (ranks == 1).mean(axis=0),
+        },
+        index=pd.Index(names, name="system"),
+    )
+    return table.sort_values("value", ascending=False)
+
+
+def _draws(fit: Fit, ci_prob: float) -> tuple[np.ndarray, list[str]]:
+    check_ci_prob(ci_prob)
+    names = list(fit.data.systems or ())
+    with checking("systems") as require:
+        require(len(names) >= 2, f"nothing to compare: the fit has systems {names or None}")
+        same = fit.data.dim == "judge"
+        require(not same, f"{names} judge the same items: there is one prevalence to compare")
+    return fit.draws("prevalence"), names

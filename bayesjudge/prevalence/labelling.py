@@ -1,0 +1,147 @@
+"""Label designs: how the labelled items were chosen, and what that makes them tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from bayesjudge.core.errors import InputError
+from bayesjudge.core.estimate import Assumption, Caution
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Identified = Literal["prevalence", "error_rates", "predictive_values"]
+
+SAME_JUDGE = Assumption(
+    "same-judge",
+    "the judge has the same sensitivity and specificity on labelled and on test items",
+)
+RANDOM_LABELS = Assumption("random-labels", "labelled items are a random sample of the same items")
+RANDOM_BY_VERDICT = Assumption(
+    "random-labels-by-verdict",
+    "within passes and within fails, labelled items are a random sample of the same items",
+)
+RANDOM_BY_PROPENSITY = Assumption(
+    "random-labels-by-propensity",
+    "within each class of propensity, labelled items are a random sample",
+)
+STATED_PROPENSITIES = Assumption(
+    "stated-propensities",
+    "each item was labelled with its stated probability, independently of the others",
+)
+ERRORS_CANCEL = Assumption("errors-cancel", "the judge never errs, or its errors cancel")
+STRATUM_SHARES = Assumption("stratum-shares", "shares of the strata are those of these items")
+
+
+@dataclass(frozen=True)
+class LabelDesign:
+    """How the labelled items were chosen: it decides which estimators are right.
+
+    A design that is not among `DESIGNS` is one more of these: hand it to ``calibration=`` in place
+    of a name. A fit's file holds its name only, so put it into `DESIGNS` before such a fit is
+    saved or loaded.
+
+    Parameters
+    ----------
+    name : str
+        What users write: ``calibration="random"``.
+    meaning : str
+        The design in one sentence, for messages and reports.
+    identifies : frozenset of {"prevalence", "error_rates", "predictive_values"}
+        What shares of labelled items estimate without bias: the prevalence, the judge's
+        sensitivity and specificity, or its positive and negative predictive value.
+    same_items : bool
+        Whether the labelled items are some of the items that the estimate is about, or others.
+    assumption : Assumption
+        What must hold for the labels to tell that.
+    closed_forms : tuple of str or callable
+        The closed forms that suit it, the judge's own pass rate first: names in
+        `bayesjudge.prevalence`, or functions ``(counts, *, ci_prob)`` that return an `Estimate`.
+    likelihood : callable, optional
+        ``likelihood(counts, rates)`` adds what was observed to the PyMC model in whose context it
+        is called; by default what `identifies` says.
+    check : callable, optional
+        ``check(counts)`` yields the cautions that contradict the assumption; by default the check
+        of the assumption with the same id.
+    """
+
+    name: str
+    meaning: str
+    identifies: frozenset[Identified]
+    same_items: bool
+    assumption: Assumption
+    closed_forms: tuple[str | Callable[..., Any], ...]
+    likelihood: Callable[[Any, Mapping[str, Any]], None] | None = None
+    check: Callable[[Any], Iterator[Caution]] | None = None
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def _stored(self) -> str:
+        """What a fit's file holds."""
+        return self.name
+
+
+DESIGNS: dict[str, LabelDesign] = {
+    design.name: design
+    for design in (
+        LabelDesign(
+            "random",
+            "labelled items are a random sample of the same items",
+            frozenset({"prevalence", "error_rates", "predictive_values"}),
+            same_items=True,
+            assumption=RANDOM_LABELS,
+            closed_forms=("naive", "human_only", "difference", "rogan_gladen"),
+        ),
+        LabelDesign(
+            "by_truth",
+            "a fixed number of good and of bad items was labelled (stratified by the human label)",
+            frozenset({"error_rates"}),
+            same_items=False,
+            assumption=SAME_JUDGE,
+            closed_forms=("naive", "rogan_gladen"),
+        ),
+        LabelDesign(
+            "separate",
+            "labelled items come from another data set or run, under the same judge, and the share "
+            "of good ones may differ (label shift)",
+            frozenset({"error_rates"}),
+            same_items=False,
+            assumption=SAME_JUDGE,
+            closed_forms=("naive", "rogan_gladen"),
+        ),
+        LabelDesign(
+            "by_verdict",
+            "a fixed number of the judge's passes and of its fails was labelled",
+            frozenset({"predictive_values"}),
+            same_items=True,
+            assumption=RANDOM_BY_VERDICT,
+            closed_forms=("naive", "post_stratified"),
+        ),
+        LabelDesign(
+            "known_propensity",
+            "each item was labelled with a known probability of its own",
+            frozenset({"prevalence", "error_rates", "predictive_values"}),
+            same_items=True,
+            assumption=RANDOM_BY_PROPENSITY,
+            closed_forms=("naive", "difference", "propensity_weighted"),
+        ),
+    )
+}
+
+
+def design_of(calibration: object, known: Collection[str] = DESIGNS) -> LabelDesign:
+    """Find the design that a user named."""
+    if isinstance(calibration, LabelDesign):
+        return calibration
+    if calibration not in tuple(known):
+        choices = "; ".join(f"{name!r}: {DESIGNS[name].meaning}" for name in known)
+        own = "of your own: hand over the LabelDesign, or put it into prevalence.DESIGNS"
+        problem = (
+            f"calibration={calibration!r}: how were the labelled items chosen? {choices}; {own}"
+        )
+        raise InputError("label design", [problem])
+    return DESIGNS[str(calibration)]

@@ -1,0 +1,148 @@
+"""Gibbs steps for the shares of single items, given the unknowns of a fit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesjudge.core.errors import checking
+from bayesjudge.ratings.data import Ratings
+from bayesjudge.ratings.metrics import Profile
+from bayesjudge.ratings.response_sets import error_matrix
+
+if TYPE_CHECKING:
+    from bayesjudge.core.fit import Fit
+
+#: Share of the starting point that may be left in an item's draw.
+LEFT_OVER = 0.02
+MOST_SWEEPS = 200
+
+
+# Unknowns of a fit --------------------------------------------------------------------------------
+
+
+def spaced_draws(fit: Fit, draws: int) -> np.ndarray:
+    """Positions of evenly spaced draws of a fit, chains joined."""
+    n = len(fit.draws("concentration"))
+    with checking("draws of a fit") as require:
+        require(1 <= draws <= n, f"draws must lie between 1 and {n}, got {draws}")
+    return np.linspace(0, n - 1, draws).astype(int)
+
+
+def dirichlet_weights(fit: Fit, taken: np.ndarray) -> np.ndarray:
+    """Dirichlet weights of each source's items, shape (n_draws, n_sources, Q)."""
+    return fit.draws("concentration")[taken][..., None] * fit.draws("set_share")[taken]
+
+
+def matrices(fit: Fit, taken: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """F of each draw, shape (n_draws, n_sources, K, Q), and E, None if nobody errs."""
+    choice = fit.draws("choice")[taken]
+    if "error_rate" not in fit.idata["posterior"]:
+        return choice, None
+    ratings = fit.data
+    error = np.tile(np.eye(len(ratings.sets)), (len(taken), len(ratings.sources), 1, 1))
+    rates, skews = fit.draws("error_rate")[taken], fit.draws("skew")[taken]
+    for i, (rate, skew) in enumerate(zip(rates, skews, strict=True)):
+        error[i, 0] = error_matrix(ratings.members, rate, skew, ratings.positive_index)
+    return choice, error
+
+
+def profile_of(
+    ratings: Ratings, s: int, shares: np.ndarray, choice: np.ndarray, error: np.ndarray | None
+) -> Profile:
+    """Compute the expected answers of source `s`, from drawn shares of stable response sets."""
+    observed = shares if error is None else shares @ np.swapaxes(error[:, s], -1, -2)
+    return Profile(observed @ np.swapaxes(choice[:, s], -1, -2), shares @ ratings.members.T)
+
+
+# Steps --------------------------------------------------------------------------------------------
+
+
+def split_ratings(
+    ratings: Ratings, s: int, choice: np.ndarray, error: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Ratings of source `s` that show the stable set, the other ratings, and their probabilities.
+
+    Shapes (n_items, Q), (n_items, n_types) and (n_draws, n_types, Q). A choice always leaves the
+    set open; a response set does so if the rater may err, which judges never do.
+    """
+    chosen, given = ratings.unpaired[s], ratings.endorsed[s]
+    if error is None or s > 0:
+        return given.astype(float), chosen, choice[:, s]
+    seen = np.concatenate([choice[:, s] @ error[:, s], error[:, s]], axis=1)
+    return np.zeros(given.shape), np.concatenate([chosen, given], axis=1), seen
+
+
+def sweeps_to_forget(n: int, concentration: float) -> int:
+    """Sweeps after which little is left of an item's starting point, if it has `n` ratings."""
+    kept = n / (n + max(concentration, 0.1))  # of the starting point, after one sweep
+    return int(np.clip(np.ceil(np.log(LEFT_OVER) / np.log(max(kept, 1e-9))), 2, MOST_SWEEPS))
+
+
+def draw_latent_sets(
+    shares: np.ndarray, counts: np.ndarray, seen: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Draw how many ratings come from each stable response set, shape of `shares`."""
+    held = np.zeros(shares.shape)
+    for t in np.flatnonzero(counts.sum(axis=0)):
+        items = np.flatnonzero(counts[:, t])
+        behind = np.flatnonzero(seen[:, t].any(axis=0))  # the cost of a draw grows with the sets
+        chance = shares[:, items[:, None], behind] * seen[:, None, t, behind]
+        chance = chance / chance.sum(axis=-1, keepdims=True)
+        held[:, items[:, None], behind] += rng.multinomial(counts[items, t], chance)
+    return held
+
+
+def draw_dirichlet(rng: np.random.Generator, alpha: np.ndarray) -> np.ndarray:
+    """Draw shares, none of them exactly 0."""
+    drawn = np.maximum(rng.standard_gamma(alpha), 1e-300)
+    return drawn / drawn.sum(axis=-1, keepdims=True)
+
+
+def draw_shares(
+    ratings: Ratings,
+    alpha: np.ndarray,
+    choice: np.ndarray,
+    error: np.ndarray | None,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Draw every item's shares once for each draw of the Dirichlet weights `alpha`."""
+    n_draws, n_sources, q = alpha.shape
+    out = np.empty((n_draws, n_sources, ratings.chosen.shape[1], q))
+    for s in range(n_sources):
+        certain, counts, seen = split_ratings(ratings, s, choice, error)
+        n = int(counts.sum(axis=1).max(initial=0))
+        sweeps = sweeps_to_forget(n, float(np.median(alpha[:, s].sum(axis=1))))
+        step = max(1, int(4e6 / (counts.size * q)))  # draws at once, by the memory that they take
+        for start in range(0, n_draws, step):
+            at = slice(start, start + step)
+            out[at, s] = _sweep_items(alpha[at, s], certain, counts, seen[at], sweeps, rng)
+    return out
+
+
+def _sweep_items(
+    alpha: np.ndarray,
+    certain: np.ndarray,
+    counts: np.ndarray,
+    seen: np.ndarray,
+    sweeps: int,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    first = alpha[:, None, :] + certain
+    shares = draw_dirichlet(rng, first)
+    for _ in range(sweeps if counts.any() else 0):
+        shares = draw_dirichlet(rng, first + draw_latent_sets(shares, counts, seen, rng))
+    return shares
+
+
+def draw_endorsements(fit: Fit, rng: np.random.Generator, *, block: int = 200) -> np.ndarray:
+    """Endorsements averaged over these items, for every draw: (n_draws, n_sources, K)."""
+    n = len(fit.draws("concentration"))
+    made = []
+    for start in range(0, n, block):  # every item's shares of all draws at once are many
+        taken = np.arange(start, min(start + block, n))
+        choice, error = matrices(fit, taken)
+        shares = draw_shares(fit.data, dirichlet_weights(fit, taken), choice, error, rng)
+        made.append(shares.mean(axis=2) @ fit.data.members.T)
+    return np.concatenate(made)

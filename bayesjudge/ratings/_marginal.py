@@ -1,0 +1,416 @@
+r"""The exact likelihood of an item's ratings, with its shares of response sets integrated out.
+
+An item's shares are Dirichlet, and each of its ratings is of a type t (an option chosen, a set
+given) with probability :math:`\sum_v B_{tv}\theta_v`. Free shares for each item do not mix under
+NUTS: forced choices leave directions that only the prior determines. Integrated out, none are left.
+
+Let :math:`p_c` be the probability of counts c, in one order, and :math:`p^{(v)}_c` the same if one
+more rating, of set v, is known. The first rating shows its set, or another one does:
+
+.. math:: p_c = \sum_v \frac{\alpha_v}{\alpha_0}\, B_{tv}\, p^{(v)}_{c - 1_t}, \qquad
+          p^{(v)}_c = \frac{\alpha_0\, p_c + \sum_t c_t B_{tv}\, p^{(v)}_{c - 1_t}}{\alpha_0 + n}.
+
+The first line takes any t that occurs. The second follows from the generating function
+:math:`\prod_v (1 - \sum_t B_{tv} z_t)^{-\alpha_v}`, of which the known rating divides one factor
+out. All terms are positive and none exceeds 1, so that nothing cancels, over- or underflows. Items
+share the counts below their own, and items with the same ratings are one pattern.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytensor.tensor as pt
+from pytensor.graph.basic import Apply
+from pytensor.graph.op import Op
+from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_default_op_cache_key
+from scipy.special import gammaln
+
+#: Additions that one evaluation may cost: about a millisecond. NUTS needs some hundred thousand.
+MOST_ADDITIONS = 250_000
+#: Up to this bound the additions are counted; above, the bound itself is taken.
+COUNTED_TO = 1_000_000
+#: Choices an item of a source that gave no response sets.
+MOST_CHOICES_ONLY = 10
+SEED = 20_261
+#: Ratings an item to try, most first, until the cost is bearable.
+SUBSAMPLED_TO = (100, 80, 60, 50, 40, 30, 25, 20, 16, 12, 10, 8, 7, 6, 5, 4, 3, 2, 1)
+
+
+# Patterns -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Patterns:
+    """Distinct patterns of ratings, and the counts below them from which they are computed.
+
+    A row of counts belongs to a group: a source, and the response sets that were seen without
+    error, which add to its Dirichlet weights. Rows come after those that they are computed from.
+    """
+
+    group: np.ndarray  #: of each row of counts
+    step_start: np.ndarray  #: where the steps of each row start; the empty one has none
+    #: For each type of rating of a row: the kind as ``source * n_types + type``, the row without
+    #: one of it, and how many of it there are.
+    steps: np.ndarray
+    source: np.ndarray  #: of each group
+    certain: np.ndarray  #: response sets of each group that were seen without error
+    pattern: np.ndarray  #: the row of each distinct pattern
+    weight: np.ndarray  #: how many items have the pattern
+    counts: np.ndarray  #: of the pattern: choices of each option, then response sets
+
+    @property
+    def pattern_group(self) -> np.ndarray:
+        """Group of each pattern."""
+        return self.group[self.pattern]
+
+    def log_likelihood(self, alpha: np.ndarray, seen: np.ndarray) -> np.ndarray:
+        """Log probability of each pattern's ratings in one order, by NumPy and slowly.
+
+        Dirichlet weights `alpha` have shape (n_sources, Q), B (n_sources, n_types, Q).
+        """
+        flat = seen.reshape(-1, seen.shape[-1])
+        mine = alpha[self.source] + self.certain
+        p, more = np.ones(self.group.size), np.ones((self.group.size, alpha.shape[1]))
+        for i, g in enumerate(self.group):
+            kind, less, n = self.steps[self.step_start[i] : self.step_start[i + 1]].T
+            if n.size:
+                total = mine[g].sum()
+                p[i] = mine[g] @ (flat[kind[0]] * more[less[0]]) / total
+                more[i] = (total * p[i] + n @ (flat[kind] * more[less])) / (total + n.sum())
+        g = self.pattern_group
+        first = alpha[self.source[g]]
+        held = (gammaln(first + self.certain[g]) - gammaln(first)).sum(axis=1)
+        total, n = first.sum(axis=1), self.certain[g].sum(axis=1)
+        return np.log(p[self.pattern]) + held - gammaln(total + n) + gammaln(total)
+
+
+def patterns_of(chosen: np.ndarray, endorsed: np.ndarray, *, error_free: np.ndarray) -> Patterns:
+    """Collapse ratings of shapes (n_sources, n_items, K) and (n_sources, n_items, Q).
+
+    The response sets of a source that is `error_free` are the stable ones.
+    """
+    k = chosen.shape[-1]
+    distinct, weight = _distinct_patterns(chosen, endorsed)
+    exact = np.asarray(error_free, bool)[distinct[:, 0], None]
+    certain = np.where(exact, distinct[:, 1 + k :], 0)
+    counts = np.hstack([distinct[:, 1 : 1 + k], distinct[:, 1 + k :] - certain])
+    groups, group = np.unique(
+        np.column_stack([distinct[:, :1], certain]), axis=0, return_inverse=True
+    )
+    own = np.column_stack([group.ravel(), counts])
+    rows = _rows_below(own)
+    return Patterns(
+        group=rows[:, 0],
+        **_steps(rows, groups[:, 0]),
+        source=groups[:, 0],
+        certain=groups[:, 1:],
+        pattern=_find(rows, own),
+        weight=weight,
+        counts=distinct[:, 1:],
+    )
+
+
+def _distinct_patterns(chosen: np.ndarray, endorsed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct rows of source, choices and response sets, and how many items have each."""
+    rows = np.concatenate([chosen, endorsed], axis=-1)
+    n_sources, n_items, n_types = rows.shape
+    sources = np.repeat(np.arange(n_sources), n_items)
+    table = np.column_stack([sources, rows.reshape(-1, n_types)])
+    return np.unique(table[table[:, 1:].sum(axis=1) > 0], axis=0, return_counts=True)
+
+
+def _rows_below(own: np.ndarray) -> np.ndarray:
+    """All counts up to those of each pattern, sorted, each once; the first column is the group."""
+    made = [_below(row) for row in own]
+    sizes = _sizes(own)
+    if sizes is None:
+        return np.unique(np.concatenate(made), axis=0)
+    codes = np.unique(np.concatenate([np.ravel_multi_index(tuple(m.T), sizes) for m in made]))
+    return np.stack(np.unravel_index(codes, sizes), axis=1)
+
+
+def _below(row: np.ndarray) -> np.ndarray:
+    """All counts up to those of a pattern, with its group."""
+    types = np.flatnonzero(row[1:])
+    sizes = row[1:][types] + 1
+    grid = np.indices(tuple(sizes.tolist())).reshape(types.size, int(np.prod(sizes))).T
+    out = np.zeros((len(grid), row.size), row.dtype)
+    out[:, 0] = row[0]
+    out[:, 1 + types] = grid
+    return out
+
+
+def _sizes(rows: np.ndarray) -> tuple[int, ...] | None:
+    """Sizes of the columns, by which a row is one number; None if it would be too large."""
+    sizes = rows.max(axis=0) + 1
+    return tuple(sizes.tolist()) if np.log2(sizes.astype(float)).sum() < 62 else None
+
+
+def _find(rows: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Position of each wanted row among the sorted rows."""
+    sizes = _sizes(rows)
+    if sizes is None:
+        both = np.unique(np.concatenate([rows, wanted]), axis=0, return_inverse=True)[1]
+        return both.ravel()[len(rows) :]
+    codes = (np.ravel_multi_index(tuple(x.T), sizes) for x in (rows, wanted))
+    return np.searchsorted(*codes)
+
+
+def _steps(rows: np.ndarray, source: np.ndarray) -> dict[str, np.ndarray]:
+    """From each row one rating down, for every type that it has; sorted rows come after."""
+    n_types = rows.shape[1] - 1
+    at, kind = np.nonzero(rows[:, 1:])
+    less = rows[at]
+    less[np.arange(at.size), 1 + kind] -= 1
+    count = rows[at, 1 + kind]
+    kinds = source[rows[at, 0]] * n_types + kind
+    start = np.searchsorted(at, np.arange(len(rows) + 1))
+    return {"step_start": start, "steps": np.column_stack([kinds, _find(rows, less), count])}
+
+
+# Subsampling: fewer ratings of the items that have many -------------------------------------------
+
+
+def subsampled(
+    chosen: np.ndarray,
+    endorsed: np.ndarray,
+    *,
+    error_free: np.ndarray,
+    most: int = MOST_ADDITIONS,
+) -> tuple[np.ndarray, np.ndarray, int | None]:
+    """Subsample ratings until `most` additions are enough, and say how many an item are kept.
+
+    Response sets are kept before choices; those without error cost nothing and are all kept. The
+    seed is fixed: same data, same subsample.
+    """
+    if _cost(chosen, endorsed, error_free) <= most:
+        return chosen, endorsed, None
+    exact = np.asarray(error_free, bool)[:, None]
+    for kept in SUBSAMPLED_TO:
+        rng = np.random.default_rng(SEED)
+        sets = _draw(rng, endorsed, np.where(exact, endorsed.sum(axis=-1), kept))
+        limit = np.where(exact, kept, np.maximum(kept - sets.sum(axis=-1), 0))
+        choices = _draw(rng, chosen, limit)
+        if _cost(choices, sets, error_free) <= most:
+            break
+    return choices, sets, kept
+
+
+def subsampled_choices(chosen: np.ndarray, endorsed: np.ndarray) -> tuple[np.ndarray, int | None]:
+    """Subsample the choices of sources that gave no response sets.
+
+    Their choices fix the mean share of choices, and leave open what lies behind it. Many choices
+    an item add information only through the assumed distribution over items: the posterior then
+    has several narrow modes, far apart, between which no chain moves
+    (``benchmarks/ratings/varierr.py``).
+    """
+    choices_only = endorsed.sum(axis=(1, 2)) == 0
+    n = chosen.sum(axis=-1)
+    limit = np.where(choices_only[:, None], MOST_CHOICES_ONLY, n)
+    if (n <= limit).all():
+        return chosen, None
+    return _draw(np.random.default_rng(SEED), chosen, limit), MOST_CHOICES_ONLY
+
+
+def _draw(rng: np.random.Generator, counts: np.ndarray, limit: np.ndarray) -> np.ndarray:
+    """At most `limit` of the ratings, without replacement."""
+    out = counts.copy()
+    for at in np.argwhere(counts.sum(axis=-1) > limit):
+        i = tuple(at)
+        out[i] = rng.multivariate_hypergeometric(counts[i], int(limit[i]))
+    return out
+
+
+def _cost(chosen: np.ndarray, endorsed: np.ndarray, error_free: np.ndarray) -> int:
+    """Additions that one evaluation costs, or a bound if they are far too many."""
+    bound = _bound(chosen, endorsed, error_free)
+    if bound > COUNTED_TO:
+        return bound
+    return len(patterns_of(chosen, endorsed, error_free=error_free).steps) * endorsed.shape[-1]
+
+
+def _bound(chosen: np.ndarray, endorsed: np.ndarray, error_free: np.ndarray) -> int:
+    """Rows times types times sets, before rows that coincide are counted once."""
+    k, q = chosen.shape[-1], endorsed.shape[-1]
+    rows, _ = _distinct_patterns(chosen, endorsed)
+    total = 0.0
+    for s, exact in enumerate(error_free):
+        mine = rows[rows[:, 0] == s, 1:].astype(float)
+        own, sets = (mine[:, :k], mine[:, k:]) if exact else (mine, mine[:, :0])
+        groups, group = np.unique(sets, axis=0, return_inverse=True)
+        below = np.prod(own + 1, axis=1)
+        most = own.sum(axis=1)
+        for g in range(len(groups)):
+            here = group.ravel() == g
+            n, types = most[here].max(), int((own[here] > 0).any(axis=0).sum())
+            # all patterns of a group share one simplex of counts
+            shared = np.prod([(n + j) / j for j in range(1, types + 1)])
+            total += min(below[here].sum(), shared) * types * q
+    return int(min(total, 1e15))
+
+
+# The recurrence as one operation ------------------------------------------------------------------
+# As a graph of array operations it takes a minute to compile, and again for each number of ratings;
+# as one operation it compiles in seconds, once.
+
+
+def _forward(mine: Any, seen: Any, group: Any, step_start: Any, steps: Any) -> Any:
+    """Probability of each row of counts, and with one more rating of each set."""
+    n, sets = group.shape[0], mine.shape[1]
+    p, more = np.ones(n), np.ones((n, sets))
+    for i in range(n):
+        first, last = step_start[i], step_start[i + 1]
+        if first == last:
+            continue
+        g, kind, less = group[i], steps[first, 0], steps[first, 1]
+        total, found, ratings = 0.0, 0.0, 0
+        for v in range(sets):
+            total += mine[g, v]
+            found += mine[g, v] * seen[kind, v] * more[less, v]
+        p[i] = found / total
+        for s in range(first, last):
+            ratings += steps[s, 2]
+        for v in range(sets):
+            more[i, v] = found
+        for s in range(first, last):
+            kind, less, count = steps[s, 0], steps[s, 1], steps[s, 2]
+            for v in range(sets):
+                more[i, v] += count * seen[kind, v] * more[less, v]
+        for v in range(sets):
+            more[i, v] /= total + ratings
+    return p, more
+
+
+def _backward(
+    mine: Any,
+    seen: Any,
+    group: Any,
+    step_start: Any,
+    steps: Any,
+    p_bar: Any,
+    p: Any,
+    more: Any,
+) -> Any:
+    """Slopes by Dirichlet weights and probabilities, from those by each row; `p_bar` is used up."""
+    n, sets = group.shape[0], mine.shape[1]
+    mine_bar, seen_bar = np.zeros(mine.shape), np.zeros(seen.shape)
+    more_bar, total_bar = np.zeros((n, sets)), np.zeros(mine.shape[0])
+    for i in range(n - 1, -1, -1):
+        first, last = step_start[i], step_start[i + 1]
+        if first == last:
+            continue
+        g, total, ratings = group[i], 0.0, 0
+        for v in range(sets):
+            total += mine[g, v]
+        for s in range(first, last):
+            ratings += steps[s, 2]
+        slope = 0.0
+        for v in range(sets):
+            more_bar[i, v] /= total + ratings
+            slope += more_bar[i, v]
+            total_bar[g] -= more_bar[i, v] * more[i, v]
+        for s in range(first, last):
+            kind, less, count = steps[s, 0], steps[s, 1], steps[s, 2]
+            for v in range(sets):
+                step = count * more_bar[i, v]
+                more_bar[less, v] += step * seen[kind, v]
+                seen_bar[kind, v] += step * more[less, v]
+        step = slope + p_bar[i] / total
+        total_bar[g] -= p_bar[i] * p[i] / total
+        kind, less = steps[first, 0], steps[first, 1]
+        for v in range(sets):
+            mine_bar[g, v] += step * seen[kind, v] * more[less, v]
+            seen_bar[kind, v] += step * mine[g, v] * more[less, v]
+            more_bar[less, v] += step * mine[g, v] * seen[kind, v]
+    for g in range(mine.shape[0]):
+        for v in range(sets):
+            mine_bar[g, v] += total_bar[g]
+    return mine_bar, seen_bar
+
+
+#: Compiled code is kept on disk by an operation's properties: new source must not find old code.
+SOURCES = inspect.getsource(_forward) + inspect.getsource(_backward)
+CODE = hashlib.sha256(SOURCES.encode()).hexdigest()[:16]
+
+
+class LogProbabilities(Op):
+    """Logarithms of the probabilities of some rows of counts.
+
+    Inputs are Dirichlet weights by group (n_groups, Q), probabilities of each kind of rating
+    (n_kinds, Q), group, step_start and steps of `Patterns`, and which rows are wanted.
+    """
+
+    __props__ = ("code",)
+
+    def __init__(self) -> None:
+        self.code = CODE
+
+    def make_node(self, *inputs: Any) -> Apply:
+        variables = [pt.as_tensor_variable(x) for x in inputs]
+        return Apply(self, variables, [pt.dvector()])
+
+    def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
+        *rows, wanted = inputs
+        output_storage[0][0] = np.log(_forward(*rows)[0][wanted])
+
+    def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:
+        from pytensor.gradient import disconnected_type
+
+        mine_bar, seen_bar = LogProbabilitiesGradient()(*inputs, cotangents[0])
+        return [mine_bar, seen_bar, *(disconnected_type() for _ in inputs[2:])]
+
+    def connection_pattern(self, node: Any) -> list[list[bool]]:
+        return [[i < 2] for i in range(len(node.inputs))]
+
+
+class LogProbabilitiesGradient(Op):
+    """Gradient of `LogProbabilities`: takes its inputs, and the gradient by its result."""
+
+    __props__ = ("code",)
+
+    def __init__(self) -> None:
+        self.code = CODE
+
+    def make_node(self, *inputs: Any) -> Apply:
+        variables = [pt.as_tensor_variable(x) for x in inputs]
+        return Apply(self, variables, [pt.dmatrix(), pt.dmatrix()])
+
+    def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
+        mine, seen, group, step_start, steps, wanted, bar = inputs
+        p, more = _forward(mine, seen, group, step_start, steps)
+        p_bar = np.zeros(p.size)
+        np.add.at(p_bar, wanted, bar / p[wanted])
+        found = _backward(mine, seen, group, step_start, steps, p_bar, p, more)
+        for storage, value in zip(output_storage, found, strict=True):
+            storage[0] = value
+
+
+@register_funcify_default_op_cache_key(LogProbabilities)
+def _numba_value(op: Any, node: Any, **_: Any) -> Any:
+    forward = numba_njit(_forward)
+
+    @numba_njit
+    def value(mine, seen, group, step_start, steps, wanted):
+        return np.log(forward(mine, seen, group, step_start, steps)[0][wanted])
+
+    return value
+
+
+@register_funcify_default_op_cache_key(LogProbabilitiesGradient)
+def _numba_gradient(op: Any, node: Any, **_: Any) -> Any:
+    forward, backward = numba_njit(_forward), numba_njit(_backward)
+
+    @numba_njit
+    def gradient(mine, seen, group, step_start, steps, wanted, bar):
+        p, more = forward(mine, seen, group, step_start, steps)
+        p_bar = np.zeros(p.size)
+        for j in range(wanted.size):
+            p_bar[wanted[j]] += bar[j] / p[wanted[j]]
+        return backward(mine, seen, group, step_start, steps, p_bar, p, more)
+
+    return gradient

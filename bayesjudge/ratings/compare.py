@@ -1,0 +1,117 @@
+"""Every closed form of the ratings, and every method side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from bayesjudge.core.errors import InputError
+from bayesjudge.core.estimate import Caution, Estimate
+from bayesjudge.ratings.closed_form import agreement, endorsement_rates
+from bayesjudge.ratings.data import Ratings
+from bayesjudge.ratings.metrics import Definition
+from bayesjudge.ratings.performance import performance
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesjudge.core.fit import Fit
+
+
+def closed_forms(
+    ratings: Ratings,
+    *,
+    ci_prob: float = 0.95,
+    of: Sequence[Definition] | None = None,
+    replicates: int = 1000,
+    pseudo_count: float = 0.0,
+    random_seed: Any = 0,
+) -> tuple[Estimate, ...]:
+    """Compute endorsement rates and, if there are judges, their agreement with people.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Of people and judges.
+    ci_prob : float, default 0.95
+        Coverage that the intervals aim at.
+    of : sequence of Definition, optional
+        Definitions of performance to evaluate; `definitions` by default.
+    replicates : int, default 1000
+        Bootstrap samples of items.
+    pseudo_count : float, default 0
+        Added to each option's choices of an item; see `agreement`.
+    random_seed : int or numpy.random.Generator, default 0
+        Same seed, same intervals.
+
+    Returns
+    -------
+    tuple of Estimate
+        `endorsement_rates` and `agreement`. If agreement cannot be computed, the reason is a
+        caution of the first.
+
+    Raises
+    ------
+    InputError
+        If `ci_prob` is out of range.
+    """
+    rates = endorsement_rates(ratings, ci_prob=ci_prob)
+    if not ratings.judges:
+        return (rates,)
+    settings = {"replicates": replicates, "pseudo_count": pseudo_count, "random_seed": random_seed}
+    try:
+        counted = agreement(ratings, of=of, **settings)
+    except InputError as error:
+        refused = Caution("no-agreement", f"agreement is left out: {'; '.join(error.problems)}")
+        return (replace(rates, cautions=(*rates.cautions, refused)),)
+    return rates, counted.estimate(ci_prob=ci_prob)
+
+
+def compare(
+    ratings: Ratings,
+    fit: Fit | None = None,
+    *,
+    ci_prob: float = 0.95,
+    of: Sequence[Definition] | None = None,
+    draws: int = 400,
+    random_seed: Any = 0,
+) -> pd.DataFrame:
+    """Put every method's answers side by side, with assumptions and what contradicts them.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Of people and judges.
+    fit : Fit, optional
+        From `bayesjudge.ratings.fit` of the same ratings: its endorsements, and the `performance`
+        of the judges under it.
+    ci_prob : float, default 0.95
+        Probability of every interval.
+    of : sequence of Definition, optional
+        Definitions of performance to evaluate; `definitions` by default.
+    draws : int, default 400
+        Draws of the fit to use for performance.
+    random_seed : int or numpy.random.Generator, default 0
+        Same seed, same table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of `bayesjudge.side_by_side`, and ``assumes`` (in words), ``suited`` and
+        ``contradicted_by`` (names of cautions).
+
+    Raises
+    ------
+    InputError
+        If a setting is out of range, or more draws are asked for than the fit has.
+    """
+    from bayesjudge.core.report import compare_results
+
+    made = list(closed_forms(ratings, ci_prob=ci_prob, of=of, random_seed=random_seed))
+    if fit is not None:
+        made.append(fit.estimate(ci_prob=ci_prob))
+        if ratings.judges:
+            judged = performance(fit, of=of, draws=draws, random_seed=random_seed)
+            made.append(judged.estimate(ci_prob=ci_prob))
+    return compare_results(*made, ci_prob=ci_prob)

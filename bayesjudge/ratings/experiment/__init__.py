@@ -1,0 +1,26 @@
+"""Which definition of performance selects a good judge, and how many ratings does it take?"""
+
+from bayesjudge.ratings.experiment.advice import (
+    choose_definition,
+    ratings_needed,
+    set_items_needed,
+)
+from bayesjudge.ratings.experiment.study import choice_bias, rating_budget, select
+from bayesjudge.ratings.experiment.world import Setting, World, make_world, observed_people
+
+__all__ = [
+    "Setting",
+    "World",
+    "choice_bias",
+    "choose_definition",
+    "make_world",
+    "observed_people",
+    "rating_budget",
+    "ratings_needed",
+    "select",
+    "set_items_needed",
+]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

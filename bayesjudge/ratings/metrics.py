@@ -1,0 +1,523 @@
+"""Agreement metrics of source 5: aggregations, Table 1, and definitions of performance.
+
+A metric takes rating vectors of a judge and of people, shape (..., n_items, K), and returns shape
+(...). Leading axes are bootstrap replicates or posterior draws. Logarithms are natural.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import rel_entr, xlogy
+
+from bayesjudge.core.errors import checking
+
+__all__ = [
+    "Definition",
+    "Profile",
+    "aggregate",
+    "decision_consistency",
+    "definitions",
+    "fleiss_kappa",
+    "inter_rater_alpha",
+    "prevalence_at",
+    "prevalence_bias",
+]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
+
+
+SOURCE = "Guerdan et al. (2025), Validating LLM-as-a-Judge Systems in the Absence of Gold Labels"
+HARD, SETS, ALL = ("hard",), ("hard", "hrs"), ("hard", "soft", "hrs", "srs")
+SOFT = ("soft",)
+
+
+class _Metric(NamedTuple):
+    """A metric, its direction, and the aggregations that it takes on either side (none: unused)."""
+
+    function: Callable[[Any, Any], Any]
+    higher_is_better: bool
+    judge: tuple[str, ...]
+    human: tuple[str, ...]
+
+
+def _hit_rate(judge: Any, human: Any) -> Any:
+    return (judge * human).sum(axis=-1).mean(axis=-1)
+
+
+def _chance_corrected(observed: Any, expected: Any) -> Any:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(expected < 1, (observed - expected) / (1 - expected), np.nan)[()]
+
+
+def _cohen(judge: Any, human: Any) -> Any:
+    expected = (judge.mean(axis=-2) * human.mean(axis=-2)).sum(axis=-1)
+    return _chance_corrected(_hit_rate(judge, human), expected)
+
+
+def _scott(judge: Any, human: Any) -> Any:
+    pooled = (judge + human).mean(axis=-2) / 2
+    return _chance_corrected(_hit_rate(judge, human), (pooled**2).sum(axis=-1))
+
+
+def _krippendorff(judge: Any, human: Any) -> Any:
+    n = 2 * judge.shape[-2]
+    total = (judge + human).sum(axis=-2)
+    # ratings are paired without replacement, which is all that sets alpha apart from Scott's pi
+    expected = ((total**2).sum(axis=-1) - n) / (n * (n - 1))
+    return _chance_corrected(_hit_rate(judge, human), expected)
+
+
+def _kl(first: Any, second: Any) -> Any:
+    return rel_entr(first, second).sum(axis=-1).mean(axis=-1)
+
+
+def _cross_entropy(first: Any, second: Any) -> Any:
+    return -xlogy(first, second).sum(axis=-1).mean(axis=-1)
+
+
+def _js(judge: Any, human: Any) -> Any:
+    # the divergence, not its root
+    middle = (judge + human) / 2
+    return (_kl(judge, middle) + _kl(human, middle)) / 2
+
+
+def _coverage(judge: Any, human: Any) -> Any:
+    # two sets meet or not; if one side is a single option (or shared by a tie), the sum is <= 1
+    return np.minimum((judge * human).sum(axis=-1), 1.0).mean(axis=-1)
+
+
+def _share_of(part: Any, whole: Any) -> Any:
+    each, total = np.broadcast_arrays(part.sum(axis=-1), whole.sum(axis=-1))
+    held = total > 0
+    share = np.divide(each, total, out=np.zeros(total.shape), where=held)
+    with np.errstate(invalid="ignore"):
+        return share.sum(axis=-1) / held.sum(axis=-1)
+
+
+def _binary_cross_entropy(judge: Any, human: Any) -> Any:
+    loss = xlogy(human, judge) + xlogy(1 - human, 1 - judge)
+    return -loss.sum(axis=-1).mean(axis=-1)
+
+
+def _mse(judge: Any, human: Any) -> Any:
+    return ((judge - human) ** 2).sum(axis=-1).mean(axis=-1)
+
+
+#: By name: the fourteen rows of the source's Table 1, the two asymmetric ones in both directions.
+METRICS: dict[str, _Metric] = {
+    "hit_rate": _Metric(_hit_rate, True, HARD, HARD),
+    "krippendorff_alpha": _Metric(_krippendorff, True, HARD, HARD),
+    "fleiss_kappa": _Metric(_scott, True, HARD, HARD),  # for two raters it is Scott's pi
+    "cohen_kappa": _Metric(_cohen, True, HARD, HARD),
+    "scott_pi": _Metric(_scott, True, HARD, HARD),
+    "kl_human_judge": _Metric(lambda j, h: _kl(h, j), False, SOFT, SOFT),
+    "kl_judge_human": _Metric(_kl, False, SOFT, SOFT),
+    "cross_entropy_human_judge": _Metric(lambda j, h: _cross_entropy(h, j), False, SOFT, SOFT),
+    "cross_entropy_judge_human": _Metric(_cross_entropy, False, SOFT, SOFT),
+    "js_divergence": _Metric(_js, False, SOFT, SOFT),
+    "coverage": _Metric(_coverage, True, SETS, SETS),
+    "predictive_efficiency": _Metric(lambda j, h: j.sum(axis=-1).mean(axis=-1), False, SETS, ()),
+    "recall": _Metric(lambda j, h: _share_of(j * h, h), True, SETS, SETS),
+    "precision": _Metric(lambda j, h: _share_of(j * h, j), True, SETS, SETS),
+    "binary_cross_entropy": _Metric(_binary_cross_entropy, False, ALL, SETS),
+    "mse": _Metric(_mse, False, ALL, ALL),
+}
+
+
+def inter_rater_alpha(counts: Any) -> float:
+    """Compute Krippendorff's nominal alpha among raters, from counts.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (n_items, K)
+        How many raters chose each option; items with fewer than two ratings say nothing.
+
+    Returns
+    -------
+    float
+        1 for full agreement, 0 for chance; ``nan`` if only one option was ever chosen.
+
+    References
+    ----------
+    Krippendorff (2011), Computing Krippendorff's alpha-reliability.
+
+    Examples
+    --------
+    >>> inter_rater_alpha([[2, 0], [0, 2], [1, 1]])
+    0.4444444444444444
+    """
+    counts = np.asarray(counts, float)
+    per_item = counts.sum(axis=1)
+    counts, per_item = counts[per_item >= 2], per_item[per_item >= 2]
+    total = counts.sum(axis=0)
+    n = total.sum()
+    if n == 0 or total.max() == n:
+        return float("nan")
+    apart = ((per_item**2 - (counts**2).sum(axis=1)) / (per_item - 1)).sum()
+    return float(1 - (n - 1) * apart / (n**2 - (total**2).sum()))
+
+
+def fleiss_kappa(counts: Any) -> float:
+    """Compute Fleiss' kappa among raters, from counts with the same number of raters for each item.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (n_items, K)
+        How many raters chose each option.
+
+    Returns
+    -------
+    float
+        ``nan`` if the numbers of raters differ (use `inter_rater_alpha`) or only one option was
+        ever chosen.
+
+    References
+    ----------
+    Fleiss (1971), Psychol. Bull. 76, 378-382.
+    """
+    counts = np.asarray(counts, float)
+    per_item = counts.sum(axis=1)
+    if per_item.size == 0 or np.ptp(per_item) > 0 or per_item[0] < 2:
+        return float("nan")
+    n = per_item[0]
+    observed = ((counts**2).sum(axis=1) - n).mean() / (n * (n - 1))
+    expected = ((counts.sum(axis=0) / counts.sum()) ** 2).sum()
+    return float(_chance_corrected(observed, expected))
+
+
+#: Aggregations, with the letters of the source's tables.
+AGGREGATIONS = {"hard": "h", "soft": "s", "hrs": "hrs", "srs": "srs"}
+
+
+class Profile(NamedTuple):
+    """How raters answer each item.
+
+    Parameters
+    ----------
+    chosen : numpy.ndarray, shape (..., n_items, K)
+        Share of forced choices that each option gets; sums to 1 over options.
+    endorsed : numpy.ndarray, shape (..., n_items, K)
+        Share of raters whose response set holds each option; need not sum to 1.
+    """
+
+    chosen: Any
+    endorsed: Any
+
+    def items(self, index: Any) -> Profile:
+        """Take some of the items.
+
+        Parameters
+        ----------
+        index : array_like
+            Positions or a mask, along the axis of items.
+
+        Returns
+        -------
+        Profile
+            Of these items.
+        """
+        return Profile(self.chosen[..., index, :], self.endorsed[..., index, :])
+
+
+def aggregate(profile: Profile, how: str, cutoff: float = 0.5, ties: str = "share") -> np.ndarray:
+    """Turn shares into rating vectors.
+
+    Parameters
+    ----------
+    profile : Profile
+        Shares of choices and endorsements.
+    how : {"hard", "soft", "hrs", "srs"}
+        ``"hard"``: the option chosen most; ``"soft"``: the shares of choices; ``"hrs"`` (hard
+        response set): 1 for each option that at least `cutoff` of the raters endorse; ``"srs"``
+        (soft response set): the shares of endorsements.
+    cutoff : float, default 0.5
+        The source's tau, in (0, 1].
+    ties : {"share", "first"}
+        If several options are chosen most, share the 1 between them, or give it to the first in the
+        order of the options, as the source's code does. An order that nobody meant then decides;
+        with one to four ratings an item, ties are common.
+
+    Returns
+    -------
+    numpy.ndarray, shape (..., n_items, K)
+        Rating vectors.
+
+    Raises
+    ------
+    InputError
+        If `how`, `cutoff` or `ties` is unknown.
+
+    Examples
+    --------
+    >>> profile = Profile(np.array([[0.5, 0.5, 0.0]]), np.array([[0.9, 0.6, 0.1]]))
+    >>> aggregate(profile, "hard").tolist(), aggregate(profile, "hrs", 0.6).tolist()
+    ([[0.5, 0.5, 0.0]], [[1.0, 1.0, 0.0]])
+    """
+    with checking("aggregate") as require:
+        require(how in AGGREGATIONS, f"how must be one of {list(AGGREGATIONS)}, got {how!r}")
+        require(0 < cutoff <= 1, f"cutoff must lie in (0, 1], got {cutoff!r}")
+        require(ties in ("share", "first"), f"ties must be share or first, got {ties!r}")
+    if how == "soft":
+        return profile.chosen
+    if how == "srs":
+        return profile.endorsed
+    if how == "hrs":
+        return _at_least(profile.endorsed, cutoff).astype(float)
+    chosen = profile.chosen
+    if ties == "first":
+        return np.eye(chosen.shape[-1])[chosen.argmax(axis=-1)]
+    top = (chosen >= chosen.max(axis=-1, keepdims=True) - 1e-12).astype(float)
+    return top / top.sum(axis=-1, keepdims=True)
+
+
+def _at_least(shares: np.ndarray, cutoff: float) -> np.ndarray:
+    """Compare so that 3 of 10 reaches a cutoff of .3 whatever the rounding."""
+    return np.asarray(shares) >= cutoff - 1e-12
+
+
+#: Downstream figures: metrics on endorsements of the positive option.
+DOWNSTREAM = ("decision_consistency", "prevalence_bias")
+
+
+@dataclass(frozen=True)
+class Definition:
+    """One definition of a judge's performance.
+
+    Parameters
+    ----------
+    metric : str
+        A name of source 5's Table 1, such as ``"mse"``, or one of the two downstream figures
+        ``"decision_consistency"`` and ``"prevalence_bias"``.
+    judge, human : {"hard", "soft", "hrs", "srs"}
+        How either side's ratings are aggregated; not used by the two downstream figures.
+    cutoff : float, default 0.5
+        Share of raters from which an option counts as endorsed.
+
+    Raises
+    ------
+    InputError
+        If the metric is unknown or does not take the aggregations.
+
+    Examples
+    --------
+    >>> print(Definition("hit_rate", "hard", "hard"))
+    hit_rate (h/h)
+    >>> Definition("kl_human_judge", "hard", "soft")
+    Traceback (most recent call last):
+    bayesjudge.core.errors.InputError: Definition: kl_human_judge takes soft of judge, got 'hard'
+    """
+
+    metric: str
+    judge: str = "srs"
+    human: str = "srs"
+    cutoff: float = 0.5
+
+    def __post_init__(self) -> None:
+        with checking("Definition") as require:
+            known = [*METRICS, *DOWNSTREAM]
+            require(self.metric in known, f"metric must be one of {known}, got {self.metric!r}")
+            require(0 < self.cutoff <= 1, f"cutoff must lie in (0, 1], got {self.cutoff!r}")
+        if self.downstream:
+            return
+        metric = self._metric
+        with checking("Definition") as require:
+            for side, takes, got in (
+                ("judge", metric.judge, self.judge),
+                ("people", metric.human, self.human),
+            ):
+                words = "/".join(takes)
+                require(
+                    not takes or got in takes,
+                    f"{self.metric} takes {words} of {side}, got {got!r}",
+                )
+
+    @property
+    def _metric(self) -> _Metric:
+        return METRICS[self.metric]
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Direction; a prevalence bias is best near 0, whatever its sign."""
+        if self.downstream:
+            return self.metric == "decision_consistency"
+        return self._metric.higher_is_better
+
+    def value(
+        self, judge: Profile, human: Profile, *, positive: int = 0, ties: str = "share"
+    ) -> Any:
+        """Evaluate on two profiles.
+
+        Parameters
+        ----------
+        judge, human : Profile
+            Of the same items.
+        positive : int, default 0
+            Position of the positive option.
+        ties : {"share", "first"}
+            See `aggregate`.
+
+        Returns
+        -------
+        float or numpy.ndarray
+            One value for each leading index.
+        """
+        if self.metric == "decision_consistency":
+            return decision_consistency(judge, human, positive=positive, cutoff=self.cutoff)
+        if self.metric == "prevalence_bias":
+            return prevalence_bias(judge, human, positive=positive, cutoff=self.cutoff)
+        metric = self._metric
+        vectors = (
+            aggregate(judge, self.judge, self.cutoff, ties),
+            aggregate(human, self.human if metric.human else "srs", self.cutoff, ties),
+        )
+        return metric.function(*vectors)
+
+    def loss(self, value: Any) -> Any:
+        """Turn values into losses: less is better.
+
+        Parameters
+        ----------
+        value : array_like
+            From `value`.
+
+        Returns
+        -------
+        numpy.ndarray
+            Comparable between judges.
+        """
+        value = np.asarray(value, float)
+        if self.metric == "prevalence_bias":
+            return np.abs(value)
+        return -value if self.higher_is_better else value
+
+    @property
+    def downstream(self) -> bool:
+        """Whether it is a figure of what a judge is used for, rather than a metric of agreement."""
+        return self.metric in DOWNSTREAM
+
+    @property
+    def aggregation(self) -> str:
+        """Aggregations of judge and people in the source's letters, such as ``"h/hrs"``."""
+        if self.downstream:
+            return ""
+        human = AGGREGATIONS[self.human] if self._metric.human else "–"
+        return f"{AGGREGATIONS[self.judge]}/{human}"
+
+    @property
+    def uses_cutoff(self) -> bool:
+        """Whether its value depends on the cutoff."""
+        return self.downstream or "hrs" in (self.judge, self.human)
+
+    def __str__(self) -> str:
+        at = f"at {self.cutoff:g}" if self.uses_cutoff else ""
+        return f"{self.metric} ({', '.join(filter(None, (self.aggregation, at)))})"
+
+
+def decision_consistency(
+    judge: Profile, human: Profile, *, positive: int = 0, cutoff: float = 0.5
+) -> Any:
+    """Share of items that judge and people categorise alike: the source's C.
+
+    Parameters
+    ----------
+    judge, human : Profile
+        Of the same items.
+    positive : int, default 0
+        Position of the option that items are categorised by.
+    cutoff : float, default 0.5
+        An item is positive if at least this share of raters endorses the option.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        In [0, 1].
+    """
+    sides = [_at_least(p.endorsed[..., positive], cutoff) for p in (judge, human)]
+    return (sides[0] == sides[1]).mean(axis=-1)
+
+
+def prevalence_bias(
+    judge: Profile, human: Profile, *, positive: int = 0, cutoff: float = 0.5
+) -> Any:
+    """Share of items positive by the judge, less that by people: the source's B.
+
+    Parameters
+    ----------
+    judge, human : Profile
+        Of the same items.
+    positive : int, default 0
+        Position of the option that items are categorised by.
+    cutoff : float, default 0.5
+        An item is positive if at least this share of raters endorses the option.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        In [-1, 1]; below 0 the judge underestimates.
+    """
+    return prevalence_at(judge, positive=positive, cutoff=cutoff) - prevalence_at(
+        human, positive=positive, cutoff=cutoff
+    )
+
+
+def prevalence_at(profile: Profile, *, positive: int = 0, cutoff: float = 0.5) -> Any:
+    """Share of items whose positive option at least `cutoff` of the raters endorse.
+
+    Parameters
+    ----------
+    profile : Profile
+        Of the items.
+    positive : int, default 0
+        Position of the option.
+    cutoff : float, default 0.5
+        The source's tau.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        In [0, 1].
+    """
+    return _at_least(profile.endorsed[..., positive], cutoff).mean(axis=-1)
+
+
+def definitions(cutoff: float = 0.5) -> tuple[Definition, ...]:
+    """List the definitions of performance of source 5, and the two downstream figures.
+
+    Parameters
+    ----------
+    cutoff : float, default 0.5
+        Share of raters from which an option counts as endorsed.
+
+    Returns
+    -------
+    tuple of Definition
+        One for each row of the source's Table 3, and for the metrics of its Table 1 that Table 3
+        leaves out; decision consistency and prevalence bias last.
+
+    Raises
+    ------
+    InputError
+        If `cutoff` is out of range.
+    """
+    hard = ("hit_rate", "krippendorff_alpha", "fleiss_kappa", "cohen_kappa", "scott_pi")
+    soft = (
+        *("kl_human_judge", "kl_judge_human", "cross_entropy_human_judge"),
+        *("cross_entropy_judge_human", "js_divergence"),
+    )
+    return (
+        *(Definition(name, "hard", "hard", cutoff) for name in hard),
+        *(Definition(name, "soft", "soft", cutoff) for name in soft),
+        *(Definition("mse", how, how, cutoff) for how in ("hard", "soft", "srs")),
+        Definition("coverage", "hard", "hrs", cutoff),
+        Definition("recall", "hrs", "hrs", cutoff),
+        Definition("precision", "hrs", "hrs", cutoff),
+        Definition("predictive_efficiency", "hrs", "hrs", cutoff),
+        Definition("binary_cross_entropy", "srs", "hrs", cutoff),
+        *(Definition(name, cutoff=cutoff) for name in DOWNSTREAM),
+    )

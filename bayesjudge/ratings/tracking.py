@@ -1,0 +1,381 @@
+r"""Tracking: how far each judge moves with people item by item.
+
+The fit treats each source independently, so that a judge's shares of an item are known from its own
+ratings and its mean only. Judges then seem to agree with people less than they do: with few ratings
+both sides are mostly their means. Here each judge's shares of item i depend on people's,
+
+.. math:: \eta_i = u\,\theta_i + (1-u)\,\xi_i, \qquad
+          \xi_i \sim \mathrm{Dirichlet}\bigl(\kappa\,(w\,\theta_i + (1-w)\,\rho)\bigr),
+
+:math:`\theta_i` being people's. A judge may track people in two ways: in a share u of its ratings
+it answers as one of them would, this time; and its own shares of the item, :math:`\xi_i`, lean
+towards people's by w and otherwise towards :math:`\rho`, which is the same for every item. A judge
+that repeats itself, but mostly an answer that is frequent among people, has u = 0, a high w and a
+low :math:`\kappa`; one that mixes people's answers with its own has a high u. Tracking is
+:math:`f = 1 - (1-u)(1-w)`, uniform before the ratings, since :math:`(u, (1-u)w, 1-f)` is Dirichlet
+with weights (1/2, 1/2, 1). With w alone, agreement of judges of the second kind was understated
+(``benchmarks/ratings/best.py``).
+
+People's mean and concentration, and how each source chooses from a response set, are taken from the
+fit draw by draw. Nothing flows back: judges do not change the posterior of people's mean, and each
+judge is drawn with people alone, so that judges who err alike cannot vouch for each other.
+
+Everything is drawn by Gibbs sampling. A judge's ratings from :math:`\xi_i` of one response set come
+from an urn: some repeat earlier ones, the others (:math:`k` of :math:`m`) are new, from
+:math:`\theta_i` or :math:`\rho` (Antoniak 1974); given which, all else has standard conditionals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from scipy.special import gammaln
+
+from bayesjudge.core.draws import summarise_interval
+from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.estimate import Caution, Estimate, Quantity
+from bayesjudge.ratings._gibbs import (
+    dirichlet_weights,
+    draw_dirichlet,
+    draw_latent_sets,
+    matrices,
+    profile_of,
+    spaced_draws,
+    split_ratings,
+    sweeps_to_forget,
+)
+from bayesjudge.ratings.cautions import TRACKING
+from bayesjudge.ratings.data import Ratings
+from bayesjudge.ratings.metrics import Profile
+from bayesjudge.ratings.model import _ratings_of, _spec_of
+
+if TYPE_CHECKING:
+    from bayesjudge.core.fit import Fit
+
+#: Chains side by side, half of them begun far from people and half close to them.
+CHAINS = 40
+#: Sweeps before the first draws, at most, and between one block of draws and the next; more if
+#: items have many ratings, since their shares then move little in a sweep.
+BURN_IN, MOST_BURN_IN, BETWEEN = 100, 800, 20
+#: Beta priors of u and of w, under which tracking is uniform.
+COPIES, LEANS = (0.5, 1.5), (0.5, 1.0)
+#: Difference of the two halves, in their standard errors, from which they have not mixed.
+NOT_MIXED = 4.0
+
+
+@dataclass(frozen=True)
+class TrackingPrior:
+    r"""LogNormal prior of :math:`\kappa`: how far a judge's own shares of an item vary.
+
+    Parameters
+    ----------
+    concentration : float, default 8
+        Median: how many ratings of an item the judge's expected shares are worth.
+    concentration_spread : float, default 1.5
+        Standard deviation of its logarithm.
+
+    Raises
+    ------
+    InputError
+        If a number is not positive.
+    """
+
+    concentration: float = 8.0
+    concentration_spread: float = 1.5
+
+    def __post_init__(self) -> None:
+        with checking("ratings.TrackingPrior") as require:
+            for name in ("concentration", "concentration_spread"):
+                value = getattr(self, name)
+                require(0 < value < np.inf, f"{name} must be positive and finite, got {value!r}")
+
+
+class _Tracked(NamedTuple):
+    """Draws of a judge's tracking and concentration, and whether its chains mixed."""
+
+    tracking: np.ndarray
+    concentration: np.ndarray
+    mixed: bool
+
+
+@dataclass(frozen=True, eq=False)
+class _Pair:
+    """Draws of people and one judge together; shares have shape (n_draws, n_items, Q)."""
+
+    people: np.ndarray
+    judge: np.ndarray
+    tracked: _Tracked
+
+
+def tracking(
+    fit: Fit,
+    prior: TrackingPrior = TrackingPrior(),
+    *,
+    ci_prob: float = 0.95,
+    draws: int = 400,
+    random_seed: Any = 0,
+) -> Estimate:
+    """Estimate how far each judge moves with people item by item.
+
+    Parameters
+    ----------
+    fit : Fit
+        From `bayesjudge.ratings.fit`, of people and at least one judge.
+    prior : TrackingPrior
+        Of the judges' concentrations.
+    ci_prob : float, default 0.95
+        Probability that an interval should hold.
+    draws : int, default 400
+        Draws of the fit to use.
+    random_seed : int or numpy.random.Generator, default 0
+        Same seed, same draws.
+
+    Returns
+    -------
+    Estimate
+        By judge ``tracking``: the share of its expected answers to an item that is people's of this
+        item, 0 for a judge that ignores the item and 1 for one that on average answers as people
+        do; and ``concentration``: how many ratings its expected answer is worth if it does not
+        answer as one of the people would, low for a judge that repeats itself.
+
+    Raises
+    ------
+    InputError
+        If there is no judge, a setting is out of range, or more draws are asked for than the fit
+        has.
+    """
+    check_ci_prob(ci_prob)
+    made = _tracked(fit, prior, draws, random_seed)
+
+    def quantity(name: str) -> Quantity:
+        drawn = {judge: getattr(one, name) for judge, one in made.items()}
+        rows = {
+            judge: (values.mean(), *summarise_interval(values, ci_prob, "eti"))
+            for judge, values in drawn.items()
+        }
+        return Quantity.of_rows(rows, ("judge",))
+
+    return Estimate(
+        {name: quantity(name) for name in ("tracking", "concentration")},
+        method=f"{fit.method}, tracking",
+        ci_prob=ci_prob,
+        source=fit.source,
+        interval="equal-tailed",
+        assumptions=(*fit.assumptions, TRACKING),
+        cautions=(*fit.cautions, *_not_mixed({j: one.mixed for j, one in made.items()})),
+    )
+
+
+#: What was drawn already, by fit and then by settings: a large task takes minutes.
+_DRAWN: WeakKeyDictionary[Fit, dict[tuple[Any, ...], dict[str, _Tracked]]] = WeakKeyDictionary()
+
+
+def _tracked(fit: Fit, prior: TrackingPrior, draws: int, random_seed: Any) -> dict[str, _Tracked]:
+    """Tracking by judge, from `_draw_pairs` unless it was drawn before."""
+    key = (prior, draws, random_seed)
+    if isinstance(random_seed, int) and key in _DRAWN.get(fit, {}):
+        return _DRAWN[fit][key]
+    pairs = _draw_pairs(fit, prior, draws=draws, random_seed=random_seed)
+    return {judge: pair.tracked for judge, pair, *_ in pairs}
+
+
+def _draw_pairs(
+    fit: Fit, prior: TrackingPrior, *, draws: int, random_seed: Any
+) -> Iterator[tuple[str, _Pair, Profile, Profile]]:
+    """Draw people and each judge together: its name, the draws, its answers and people's.
+
+    A judge's draws are the same whichever other judges there are.
+    """
+    ratings = _ratings_of(fit)
+    with checking("tracking") as require:
+        require(ratings.judges, "there is no judge among the sources")
+    taken = spaced_draws(fit, draws)
+    alpha, (choice, error) = dirichlet_weights(fit, taken), matrices(fit, taken)
+    seed = np.random.default_rng(random_seed).integers(2**63)
+    done = {}
+    for j, judge in enumerate(ratings.judges, start=1):
+        rng = np.random.default_rng(seed)
+        pair = _draw_pair(ratings, j, _spec_of(fit).share, prior, alpha, choice, error, rng)
+        done[judge] = pair.tracked
+        answers = profile_of(ratings, j, pair.judge, choice, error)
+        yield judge, pair, answers, profile_of(ratings, 0, pair.people, choice, error)
+    if isinstance(random_seed, int):
+        _DRAWN.setdefault(fit, {})[prior, draws, random_seed] = done
+
+
+def _not_mixed(mixed: dict[str, bool]) -> tuple[Caution, ...]:
+    judges = [judge for judge, ok in mixed.items() if not ok]
+    if not judges:
+        return ()
+    return (
+        Caution(
+            "not-mixed",
+            f"the Gibbs chains of {', '.join(judges)} have not mixed: runs from dispersed starting "
+            "points disagree, so that the tracking of these judges is not known to the precision "
+            "shown",
+        ),
+    )
+
+
+# Gibbs sampling -----------------------------------------------------------------------------------
+
+
+@dataclass
+class _State:
+    theta: np.ndarray
+    xi: np.ndarray
+    rho: np.ndarray
+    u: np.ndarray
+    w: np.ndarray
+    kappa: np.ndarray
+
+    @property
+    def judge(self) -> np.ndarray:
+        """The judge's shares: eta."""
+        u = self.u[:, None, None]
+        return u * self.theta + (1 - u) * self.xi
+
+    @property
+    def tracking(self) -> np.ndarray:
+        """Tracking in either way: f."""
+        return 1 - (1 - self.u) * (1 - self.w)
+
+
+def _draw_pair(
+    ratings: Ratings,
+    judge: int,
+    share: float | tuple[float, ...],
+    prior: TrackingPrior,
+    alpha: np.ndarray,
+    choice: np.ndarray,
+    error: np.ndarray | None,
+    rng: np.random.Generator,
+) -> _Pair:
+    """Draw people's and one judge's shares of every item, once for each draw of a fit's unknowns.
+
+    `judge` is its position among the sources, `share` the Dirichlet weights of rho; `alpha`,
+    `choice` and `error` are as in `_gibbs`; the judge's chains begin at its own weights.
+    """
+    n_draws = len(alpha)
+    blocks = np.array_split(np.arange(n_draws), -(-n_draws // CHAINS))
+    chains = len(blocks[0])
+    sides = [split_ratings(ratings, s, choice, error) for s in (0, judge)]
+    state = _begin(ratings, alpha[blocks[0]], judge, rng)
+    grid = _Concentration(ratings, judge, prior)
+    burn_in, between = _sweeps(ratings, judge, alpha)
+    out: list[_State] = []
+    mixed = False
+    for b, block in enumerate(blocks):
+        at = np.resize(block, chains)  # the last block may be smaller; its rest is dropped
+        given = [(fixed, counts, seen[at]) for fixed, counts, seen in sides]
+        done = 0
+        while done < (burn_in if b == 0 else between) or (b == 0 and not mixed):
+            history = []
+            for _ in range(burn_in if b == 0 else between):
+                state = _sweep(state, alpha[at, 0], given, share, grid, rng)
+                history.append(state.tracking)
+            done += len(history)
+            mixed = mixed or (b == 0 and _have_mixed(np.array(history[len(history) // 2 :])))
+            if done >= max(MOST_BURN_IN, burn_in):
+                break
+        keep = slice(len(block))
+        out.append(_State(*(getattr(state, n)[keep].copy() for n in _State.__annotations__)))
+    whole = _State(*(np.concatenate([getattr(s, n) for s in out]) for n in _State.__annotations__))
+    return _Pair(whole.theta, whole.judge, _Tracked(whole.tracking, whole.kappa, mixed))
+
+
+def _sweeps(ratings: Ratings, judge: int, alpha: np.ndarray) -> tuple[int, int]:
+    """Sweeps before the first draws, and between one block of draws and the next."""
+    rated = [ratings.unpaired[s].sum(axis=1) + ratings.endorsed[s].sum(axis=1) for s in (0, judge)]
+    n = int(max(x.max(initial=0) for x in rated))
+    forget = sweeps_to_forget(n, float(np.median(alpha[:, 0].sum(axis=1))))
+    return max(BURN_IN, 3 * forget), max(BETWEEN, forget // 2)
+
+
+def _begin(ratings: Ratings, alpha: np.ndarray, judge: int, rng: np.random.Generator) -> _State:
+    """Half of the chains begin with a judge that ignores people, half with one that tracks them."""
+    chains, n_items = len(alpha), ratings.chosen.shape[1]
+    own = alpha[:, judge] / alpha[:, judge].sum(axis=1, keepdims=True)
+    shape = (chains, n_items, alpha.shape[-1])
+    return _State(
+        theta=draw_dirichlet(rng, np.broadcast_to(alpha[:, :1], shape)),
+        xi=draw_dirichlet(rng, np.broadcast_to(alpha[:, judge : judge + 1], shape)),
+        rho=own,
+        u=np.where(np.arange(chains) % 4 > 1, 0.5, 0.05),
+        w=np.where(np.arange(chains) % 2, 0.9, 0.1),
+        kappa=alpha[:, judge].sum(axis=1),
+    )
+
+
+class _Concentration:
+    """Conditional of kappa on a grid of its logarithm; most of it does not change."""
+
+    def __init__(self, ratings: Ratings, judge: int, prior: TrackingPrior) -> None:
+        centre, spread = np.log(prior.concentration), prior.concentration_spread
+        self.step = 10 * spread / 100
+        self.log = centre + spread * np.linspace(-5, 5, 101)
+        n = ratings.unpaired[judge].sum(axis=1) + ratings.endorsed[judge].sum(axis=1)
+        size = np.exp(self.log)
+        # `rest`, by ratings of an item: their likelihood of kappa besides the number of new draws
+        self.base = -0.5 * ((self.log - centre) / spread) ** 2
+        self.rest = gammaln(size) - gammaln(size + np.arange(n.max(initial=0) + 1)[:, None])
+
+    def draw(self, new: np.ndarray, own: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        items_with = np.stack([np.bincount(n, minlength=len(self.rest)) for n in own])
+        log = self.base + items_with @ self.rest + new[:, None] * self.log
+        gumbel = log + rng.gumbel(size=log.shape)
+        at = self.log[gumbel.argmax(axis=1)]
+        return np.exp(at + self.step * (rng.random(at.size) - 0.5))
+
+
+def _sweep(
+    state: _State,
+    alpha: np.ndarray,
+    given: Any,
+    share: float | tuple[float, ...],
+    grid: _Concentration,
+    rng: np.random.Generator,
+) -> _State:
+    (fixed, counts, seen), (fixed_judge, counts_judge, seen_judge) = given
+    held = fixed + draw_latent_sets(state.theta, counts, seen, rng)
+    judge = state.judge
+    m = fixed_judge + draw_latent_sets(judge, counts_judge, seen_judge, rng)
+    m = m.astype(np.int64)
+    as_people = rng.binomial(m, state.u[:, None, None] * state.theta / judge)
+    m -= as_people
+    w, kappa = state.w[:, None, None], state.kappa[:, None, None]
+    common, own = w * state.theta, (1 - w) * state.rho[:, None, :]
+    new = _new_draws(m, kappa * (common + own), rng)
+    from_people = rng.binomial(new, common / (common + own))
+    besides = (new - from_people).sum(axis=1)
+    theta = draw_dirichlet(rng, alpha[:, None, :] + held + as_people + from_people)
+    u = rng.beta(COPIES[0] + as_people.sum(axis=(1, 2)), COPIES[1] + m.sum(axis=(1, 2)))
+    w = rng.beta(LEANS[0] + from_people.sum(axis=(1, 2)), LEANS[1] + besides.sum(axis=1))
+    rho = draw_dirichlet(rng, np.asarray(share, float) + besides)
+    kappa = grid.draw(new.sum(axis=(1, 2)), m.sum(axis=2), rng)
+    expected = w[:, None, None] * theta + (1 - w[:, None, None]) * rho[:, None, :]
+    xi = draw_dirichlet(rng, kappa[:, None, None] * expected + m)
+    return _State(theta, xi, rho, u, w, kappa)
+
+
+def _new_draws(m: np.ndarray, size: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draw how many of m ratings of a set are not repetitions: the urn's number of new draws."""
+    new = (m > 0).astype(np.int64)
+    for already in range(1, int(m.max(initial=0))):
+        at = np.nonzero(m > already)
+        new[at] += rng.random(at[0].size) * (size[at] + already) < size[at]
+    return new
+
+
+def _have_mixed(history: np.ndarray) -> bool:
+    """Whether chains begun low and begun high have the same mean, in their standard errors."""
+    means = history.mean(axis=0)
+    low, high = means[::2], means[1::2]
+    if len(low) < 2 or len(high) < 2:
+        return True
+    error = np.sqrt(low.var(ddof=1) / len(low) + high.var(ddof=1) / len(high))
+    return bool(abs(low.mean() - high.mean()) < NOT_MIXED * error)

@@ -1,0 +1,76 @@
+"""Every method side by side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bayesjudge.core.errors import InputError
+from bayesjudge.core.estimate import Caution, Estimate
+from bayesjudge.core.fit import Fit
+from bayesjudge.core.report import compare_results
+from bayesjudge.repeats.closed_form import anova, as_if_iid, exact
+from bayesjudge.repeats.data import Scores
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def closed_forms(scores: Scores, *, ci_prob: float = 0.95) -> tuple[Estimate, ...]:
+    """Make every closed form that suits the data.
+
+    Parameters
+    ----------
+    scores : Scores
+        Counts.
+    ci_prob : float, default 0.95
+        Coverage that the intervals aim at.
+
+    Returns
+    -------
+    tuple of Estimate
+        `exact` for one judge, `as_if_iid` for several; then `anova`, if there are several items or
+        judges. If `anova` refuses the data, the first estimate says why, in a caution
+        ``no-anova``.
+
+    Raises
+    ------
+    InputError
+        If `ci_prob` is out of range.
+    """
+    pooled = exact if len(scores.judges) == 1 else as_if_iid
+    first = pooled(scores, ci_prob=ci_prob)
+    if len(scores.items) + len(scores.judges) == 2:
+        return (first,)
+    try:
+        return first, anova(scores, ci_prob=ci_prob)
+    except InputError as error:
+        text = f"no analysis of variance: {'; '.join(error.problems)}"
+        return (replace(first, cautions=(*first.cautions, Caution("no-anova", text))),)
+
+
+def compare(scores: Scores, fit: Fit | None = None, *, ci_prob: float = 0.95) -> pd.DataFrame:
+    """Put every method side by side.
+
+    Parameters
+    ----------
+    scores : Scores
+        Counts.
+    fit : Fit, optional
+        A sampled posterior to add.
+    ci_prob : float, default 0.95
+        Probability of the intervals.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a method and quantity, as `bayesjudge.side_by_side` has them, with what each method
+        ``assumes``, whether it is ``suited`` and by which cautions it is ``contradicted_by``.
+
+    Raises
+    ------
+    InputError
+        If `ci_prob` is out of range.
+    """
+    made = closed_forms(scores, ci_prob=ci_prob)
+    return compare_results(*made, *([] if fit is None else [fit]), ci_prob=ci_prob)

@@ -1,0 +1,238 @@
+r"""Means and components of variance of a cumulative logit, in the units of the scores.
+
+A score exceeds the k-th value with probability :math:`\sigma(\eta - c_k)`, where :math:`\eta` adds
+normal effects of item, judge and their interaction. Integrals over effects are sums over fixed
+nodes. All functions broadcast over leading axes, so one call serves all draws of a posterior.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import expit, ndtri
+
+from bayesjudge.core.errors import checking
+
+#: Normal integrals as sums over an even grid, which converge faster than any power of its step:
+#: the finer grid for effects that are many times as wide as the steps of the cumulative logit.
+FINE, COARSE = 61, 33
+#: Judges that stand for all judges, if each has cutpoints of its own.
+JUDGES = 128
+#: Numbers held at once.
+_CHUNK = 4_000_000
+
+
+class Effects(NamedTuple):
+    """Standard deviations of effects on the logit scale, and the centre that they lie about.
+
+    Each has the shape of the draws, for example (4000,); 0 for an effect that is not there.
+    """
+
+    item: Any = 0.0
+    judge: Any = 0.0
+    item_judge: Any = 0.0
+    item_offset: Any = 0.0
+    judge_offset: Any = 0.0
+
+
+def score_components(
+    value_share: Sequence[float],
+    *,
+    scale: Sequence[float],
+    item_scale: float = 0.0,
+    judge_scale: float = 0.0,
+    item_judge_scale: float = 0.0,
+    cutpoint_scale: float = 0.0,
+) -> dict[str, float]:
+    """Translate latent standard deviations to the scale of the scores.
+
+    Parameters
+    ----------
+    value_share : sequence of float
+        How often an average judge gives an average item each value; positive, adds up to 1.
+    scale : sequence of float
+        What each value is worth, in rising order.
+    item_scale, judge_scale, item_judge_scale : float, default 0
+        Standard deviations of the effects on the logit scale, 0 or more.
+    cutpoint_scale : float, default 0
+        Standard deviation of the logarithms of judges' gaps between cutpoints, 0 or more.
+
+    Returns
+    -------
+    dict of str to float
+        ``mean_score``, ``item_sd``, ``judge_sd``, ``item_judge_sd`` and ``repeat_sd``: the
+        components of variance that `anova` estimates.
+
+    Raises
+    ------
+    InputError
+        If shares do not fit the scale, or a standard deviation is negative.
+
+    Examples
+    --------
+    >>> found = score_components([0.25, 0.5, 0.25], scale=[1, 2, 3], judge_scale=1)
+    >>> {name: round(value, 3) for name, value in found.items()}
+    {'mean_score': 2.0, 'item_sd': 0.0, 'judge_sd': 0.346, 'item_judge_sd': 0.0, 'repeat_sd': 0.672}
+    """
+    share, points = np.asarray(value_share, float), np.asarray(scale, float)
+    with checking("repeats.score_components") as require:
+        fits = share.shape == points.shape and (share > 0).all() and abs(share.sum() - 1) < 1e-9
+        require(fits, f"value_share must be {points.size} positive shares that add up to 1")
+        sds = (item_scale, judge_scale, item_judge_scale)
+        every = (*sds, cutpoint_scale)
+        require(min(every) >= 0, f"standard deviations must be 0 or more, got {every}")
+    cuts, effects = cutpoints(share), Effects(*sds)
+    if cutpoint_scale > 0:
+        drawn = judge_nodes(2048, len(cuts))
+        own = stretched(cuts, cutpoint_scale * drawn[:, 1:])
+        found = components_by_judge(own, points, effects, drawn[:, 0], nodes=101)
+    else:
+        found = components(cuts, points, effects, nodes=(201, 201))
+    return {name: float(value) for name, value in found.items()}
+
+
+def components(
+    cuts: Any, scale: np.ndarray, effects: Effects, nodes: tuple[int, int] = (FINE, COARSE)
+) -> dict[str, np.ndarray]:
+    """Mean and components of draws (...) whose cutpoints (..., step) all judges share."""
+    (z, weight), (few, light) = map(grid, nodes)
+    item, judge, both, centre, cuts = _aligned(effects, cuts, axes=2)
+
+    def between(own: Any, others: Any) -> np.ndarray:
+        """Variance, over one effect, of the mean over the others."""
+        mean = expected(centre + own * z[:, None] + others * few, cuts, scale) @ light
+        return mean**2 @ weight - (mean @ weight) ** 2
+
+    eta = centre + np.sqrt(item**2 + judge**2 + both**2) * z
+    mean, square = (x[..., 0, :] for x in moments(eta, cuts, scale))
+    overall = mean @ weight
+    among_items = between(item, np.hypot(judge, both))
+    among_judges = between(judge, np.hypot(item, both))
+    rest = mean**2 @ weight - overall**2 - among_items - among_judges
+    return _roots(overall, among_items, among_judges, rest, (square - mean**2) @ weight)
+
+
+def components_by_judge(
+    cuts: Any, scale: np.ndarray, effects: Effects, drawn: Any, nodes: int = FINE
+) -> dict[str, np.ndarray]:
+    """Compute the same if each judge has cutpoints of its own (..., judge, step).
+
+    Judges drawn from all that could be asked have effects of `drawn` (judge,) standard deviations;
+    every sum over judges has the same nodes, so that the components add up.
+    """
+    z, weight = grid(nodes)
+    item, judge, both, centre, cuts = _aligned(effects, cuts, axes=2, of_cuts=1)
+    eta = centre + judge * drawn + np.hypot(item, both) * z[:, None]
+    mean, square = moments(eta, cuts, scale)
+    of_judges, squares = weight @ mean, weight @ mean**2
+    overall = of_judges.mean(axis=-1)
+    eta = centre + item * z[:, None] + np.hypot(judge, both) * drawn
+    of_items = expected(eta, cuts, scale).mean(axis=-1)
+    among_items = of_items**2 @ weight - (of_items @ weight) ** 2
+    among_judges = (of_judges**2).mean(axis=-1) - overall**2
+    rest = (squares - of_judges**2).mean(axis=-1) - among_items
+    within = (weight @ square - squares).mean(axis=-1)
+    return _roots(overall, among_items, among_judges, rest, within)
+
+
+def item_scores(cuts: Any, scale: np.ndarray, effects: Effects, of_items: Any) -> np.ndarray:
+    """Mean score over judges (..., item) of items with effects `of_items` (..., item)."""
+    few, light = grid(COARSE)
+    _, judge, both, _, cuts = _aligned(effects, cuts, axes=2)
+    others = np.asarray(effects.judge_offset)[..., None, None] + np.hypot(judge, both) * few
+    return expected(np.asarray(of_items)[..., None] + others, cuts, scale) @ light
+
+
+def item_scores_by_judge(
+    cuts: Any, scale: np.ndarray, effects: Effects, of_items: Any, drawn: Any
+) -> np.ndarray:
+    """Compute the same if each judge has cutpoints of its own (..., judge, step)."""
+    _, judge, both, _, cuts = _aligned(effects, cuts, axes=2, of_cuts=1)
+    others = np.asarray(effects.judge_offset)[..., None, None] + np.hypot(judge, both) * drawn
+    return expected(np.asarray(of_items)[..., None] + others, cuts, scale).mean(axis=-1)
+
+
+def in_chunks(draws: int, numbers: int) -> list[slice]:
+    """Parts of `draws` that fit in memory, if one draw takes so many numbers."""
+    size = max(1, _CHUNK // numbers)
+    return [slice(i, i + size) for i in range(0, draws, size)]
+
+
+def cutpoints(value_share: Any) -> np.ndarray:
+    """Cutpoints (..., step) on the logit scale, from the shares of values (..., value) of an
+    average item; both sums are positive, so that neither tail loses digits.
+    """
+    share = np.asarray(value_share, float)
+    above = share[..., ::-1].cumsum(axis=-1)[..., ::-1]
+    return np.log(share.cumsum(axis=-1)[..., :-1]) - np.log(above[..., 1:])
+
+
+def stretched(cuts: Any, stretch: Any) -> np.ndarray:
+    """Widen the gaps between cutpoints (..., step) by factors with logarithms `stretch` (..., gap).
+
+    Their mean stays where it is, weighted by the slope of the average item's share above each:
+    a stretch changes the scatter of scores and, to first order, not their mean.
+    """
+    gaps = np.diff(cuts) * np.exp(np.asarray(stretch, float))
+    moved = np.concatenate([np.zeros((*gaps.shape[:-1], 1)), gaps.cumsum(axis=-1)], axis=-1)
+    weights = expit(cuts) * expit(-cuts)
+    off = (weights * (cuts - moved)).sum(axis=-1) / weights.sum(axis=-1)
+    return moved + off[..., None]
+
+
+def grid(nodes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights of a standard normal distribution."""
+    z = np.linspace(-6, 6, nodes)
+    weights = np.exp(-0.5 * z**2)
+    return z, weights / weights.sum()
+
+
+def judge_nodes(number: int, dims: int) -> np.ndarray:
+    """Evenly spread draws (number, dims) of independent standard normals, the same at every call.
+
+    Half of them mirror the other half; means are 0, variances 1, correlations 0, exactly.
+    """
+    root = 1.0  # of x^(dims + 1) = x + 1: multiples of its powers fill the cube evenly
+    for _ in range(100):
+        root = (1 + root) ** (1 / (dims + 1))
+    steps = root ** -np.arange(1, dims + 1)
+    half = ndtri((0.5 + np.arange(1, number // 2 + 1)[:, None] * steps) % 1)
+    points = np.concatenate([half, -half])
+    spread = np.linalg.cholesky(points.T @ points / number)
+    return np.linalg.solve(spread, points.T).T
+
+
+def expected(eta: Any, cuts: Any, scale: np.ndarray) -> np.ndarray:
+    """Mean score at latent values (...), with cutpoints (..., step)."""
+    mean = np.full(np.shape(eta), float(scale[0]))
+    for k, step in enumerate(np.diff(scale)):
+        mean += step * expit(eta - cuts[..., k])
+    return mean
+
+
+def moments(eta: Any, cuts: Any, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean score and mean squared score at latent values (...), with cutpoints (..., step)."""
+    mean = np.full(np.shape(eta), float(scale[0]))
+    square = np.full(np.shape(eta), float(scale[0]) ** 2)
+    for k, (step, squares) in enumerate(zip(np.diff(scale), np.diff(scale**2), strict=True)):
+        above = expit(eta - cuts[..., k])
+        mean += step * above
+        square += squares * above
+    return mean, square
+
+
+def _aligned(effects: Effects, cuts: Any, *, axes: int, of_cuts: int = 0) -> tuple[Any, ...]:
+    """Item, judge, both, centre and cutpoints, with `axes` axes for nodes after those of draws."""
+    new = (..., *[None] * axes)
+    item, judge, both, *offsets = (np.asarray(x, float)[new] for x in effects)
+    inner = (slice(None),) * of_cuts
+    cuts = np.asarray(cuts, float)[(..., *[None] * (axes - of_cuts), *inner, slice(None))]
+    return item, judge, both, offsets[0] + offsets[1], cuts
+
+
+def _roots(overall: Any, item: Any, judge: Any, rest: Any, repeat: Any) -> dict[str, np.ndarray]:
+    variances = {"item_sd": item, "judge_sd": judge, "item_judge_sd": rest, "repeat_sd": repeat}
+    roots = {name: np.sqrt(np.maximum(v, 0.0)) for name, v in variances.items()}
+    return {"mean_score": np.asarray(overall), **roots}

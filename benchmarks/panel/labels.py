@@ -1,0 +1,221 @@
+"""A few labels on the generator in question: how far they lead, and which items to label.
+
+    python benchmarks/panel/labels.py VOTES.csv.gz           # minutes: study, check and curve
+    python benchmarks/panel/labels.py VOTES.csv.gz curve     # a part of it
+
+VOTES is the table of `panel_code_feedback.py`. Each of its six generators is the target in turn.
+
+``study``: 50, 100 and 200 random items of the target are labelled, 34 times a generator (204 draws
+of each size). Errors and 90 % intervals of the share among the target's items, for the difference
+estimator, `vote_regression` and `dawid_skene`; ``alone`` with the target's items only, ``others``
+with the other five labelled as well. So many fits cannot be sampled: `vote_regression` stands by
+its posterior mode (`model_assisted`), `dawid_skene` by its maximum likelihood (`dawid_skene_em`).
+The mode has the generators' spread fixed at 1, where the sampled model learns it: with ``others``
+the sampled intervals are a quarter narrower than those of the study (``labels_check.csv``).
+``check``: both models sampled by NUTS on some of the same draws, beside what stands for them.
+``curve``: labels chosen one batch after another by `label_next`'s rule against random ones, from 20
+random labels on; the posterior is that of the mode. Writes ``labels_PART.csv``, and ``.png``
+of the curve.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib import pyplot as plt
+from panel_code_feedback import read
+from scipy.special import expit
+
+from bayesjudge import panel
+from bayesjudge.core.errors import ConvergenceWarning
+from bayesjudge.panel import logistic
+from bayesjudge.panel.data import NONE
+from bayesjudge.panel.labelling import _choose
+from bayesjudge.panel.voting import true_prevalence
+
+RESULTS = Path(__file__).parent / "results"
+SIZES = (50, 100, 200)
+CLOSED = {
+    "difference": panel.difference,
+    "vote_regression": panel.model_assisted,
+    "dawid_skene": panel.dawid_skene_em,
+}
+#: The target's items only, or the other generators as well, all labelled.
+SETTINGS = ("alone", "others")
+
+
+class Target:
+    """One generator whose labels are given out item by item."""
+
+    def __init__(self, votes: panel.Votes, name: str, *, others: bool):
+        self.name, self.share = name, float(true_prevalence(votes.only(name))[0])
+        self.votes = votes if others else votes.only(name)
+        index = self.votes.generators.index(name)
+        mine = self.votes.generator == index
+        self.cells = np.flatnonzero(mine)
+        self.items = np.repeat(self.cells, self.votes.count[mine])
+        self.rest = np.flatnonzero(~mine)
+
+    def labelled(self, chosen: np.ndarray) -> panel.Votes:
+        """Votes where the items in `chosen`, places in ``items``, have their labels."""
+        v, known = self.votes, np.zeros(len(self.items), bool)
+        known[chosen] = True
+        rows = np.concatenate([self.rest, self.items])
+        truth = v.truth[rows].astype(int)
+        truth[len(self.rest) :][~known] = NONE
+        count = np.concatenate([v.count[self.rest], np.ones(len(self.items), int)])
+        return panel.Votes(
+            v.votes[rows], truth, v.generator[rows], v.generators, v.judges, count=count
+        )
+
+
+def scored(target: Target, estimate: Any) -> dict[str, float]:
+    """Error, width and coverage of a 90 % interval."""
+    row = estimate[f"prevalence[{target.name}]"]
+    covered = row.low <= target.share <= row.high
+    error = row.value - target.share
+    return {"value": row.value, "error": error, "width": row.high - row.low, "covered": covered}
+
+
+def study(votes: panel.Votes, draws: int) -> Iterator[dict[str, Any]]:
+    for setting in SETTINGS:
+        for name in votes.generators:
+            target = Target(votes, name, others=setting == "others")
+            for draw in range(draws):
+                order = np.random.default_rng(draw).permutation(len(target.items))
+                for size in SIZES:
+                    seen = target.labelled(order[:size])
+                    about = {"setting": setting, "generator": name, "labels": size, "draw": draw}
+                    for method, run in CLOSED.items():
+                        yield about | {"method": method} | scored(target, run(seen, ci_prob=0.9))
+
+
+def check(votes: panel.Votes) -> Iterator[dict[str, Any]]:
+    for setting in SETTINGS:
+        for name in votes.generators[::3]:
+            target = Target(votes, name, others=setting == "others")
+            order = np.random.default_rng(0).permutation(len(target.items))
+            for size in (100,):
+                seen = target.labelled(order[:size])
+                for method in ("vote_regression", "dawid_skene"):
+                    fit = panel.fit(
+                        seen, model=method, random_seed=1, road="full", chains=2, progress=False,
+                        **({"draws": 400, "tune": 400} if method == "dawid_skene" else {}),
+                    )  # fmt: skip
+                    stand_in = scored(target, CLOSED[method](seen, ci_prob=0.9))
+                    sampled = scored(target, fit.estimate(ci_prob=0.9))
+                    yield {
+                        **{"setting": setting, "generator": name, "labels": size},
+                        **{"method": method, "converged": fit.converged},
+                        **{"sampled": sampled["value"], "stand_in": stand_in["value"]},
+                        "width_sampled": sampled["width"],
+                        "width_stand_in": stand_in["width"],
+                    }
+
+
+def curve(votes: panel.Votes, repeats: int = 10, batch: int = 20) -> Iterator[dict[str, Any]]:
+    for name in votes.generators:
+        target = Target(votes, name, others=True)
+        for repeat in range(repeats):
+            for strategy in ("random", "expected reduction"):
+                rng = np.random.default_rng(repeat)
+                order = rng.permutation(len(target.items))
+                chosen = order[:20]
+                while True:
+                    seen = target.labelled(chosen)
+                    mode = logistic.find_mode(seen)
+                    row = scored(target, panel.model_assisted(seen, ci_prob=0.9))
+                    about = {"generator": name, "repeat": repeat, "strategy": strategy}
+                    yield about | {"labels": len(chosen)} | row
+                    if len(chosen) >= 200:
+                        break
+                    left = np.setdiff1d(order, chosen, assume_unique=True)
+                    if strategy == "random":
+                        more = order[len(chosen) : len(chosen) + batch]
+                    else:
+                        more = told_most(target, seen, mode, left, batch, rng)
+                    chosen = np.concatenate([chosen, more])
+
+
+def told_most(
+    target: Target,
+    seen: panel.Votes,
+    mode: logistic.Mode,
+    left: np.ndarray,
+    n: int,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Choose items as `label_next` does, with draws from the normal around the mode."""
+    index = seen.generators.index(target.name)
+    cells = np.flatnonzero((seen.generator == index) & (seen.truth == NONE))
+    draws = rng.multivariate_normal(mode.weights, mode.covariance, 1000, method="cholesky")
+    chance = expit(draws @ mode.design[cells].T)
+    picked = _choose(chance, seen.count[cells], int(seen.items[index]), n)[0]
+    pattern = {tuple(row): [] for row in seen.votes[cells]}
+    for place in left:
+        pattern[tuple(target.votes.votes[target.items[place]])].append(place)
+    return np.array([pattern[tuple(seen.votes[cells[p]])].pop() for p in picked])
+
+
+def summed(part: str, table: pd.DataFrame) -> pd.DataFrame:
+    """Means over draws and generators, in points."""
+    if part == "check":
+        return table
+    keys = ["setting", "labels", "method"] if part == "study" else ["strategy", "labels"]
+    table = table.assign(off=table["error"].abs(), square=table["error"] ** 2)
+    grouped = table.groupby(keys, sort=False)
+    return pd.DataFrame(
+        {
+            "fits": grouped.size(),
+            "mean_error": 100 * grouped["off"].mean(),
+            "rms_error": 100 * np.sqrt(grouped["square"].mean()),
+            "bias": 100 * grouped["error"].mean(),
+            "width": 100 * grouped["width"].mean(),
+            "covered": grouped["covered"].mean(),
+        }
+    ).reset_index()
+
+
+PARTS = {"check": check, "curve": curve}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("votes", type=Path)
+    parser.add_argument("parts", nargs="*", default=["study", "check", "curve"])
+    parser.add_argument("--draws", type=int, default=34, help="of the labels, for each generator")
+    asked = parser.parse_args()
+    votes = read(asked.votes)
+    warnings.filterwarnings("ignore", category=ConvergenceWarning)
+    for part in asked.parts:
+        begin = time.perf_counter()
+        rows = study(votes, asked.draws) if part == "study" else PARTS[part](votes)
+        table = pd.DataFrame(rows)
+        shown = summed(part, table)
+        RESULTS.mkdir(exist_ok=True)
+        shown.to_csv(RESULTS / f"labels_{part}.csv", index=False, float_format="%.4g")
+        print(
+            f"{part}: {time.perf_counter() - begin:.0f} s\n{shown.round(3).to_string()}", flush=True
+        )
+        if part == "curve":
+            drawn(table)
+
+
+def drawn(table: pd.DataFrame) -> None:
+    figure, axes = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
+    points = table.assign(error=100 * table["error"].abs(), width=100 * table["width"])
+    for ax, value in zip(axes, ("error", "width"), strict=True):
+        panel.plot_labelling(points, value=value, ax=ax)
+        ax.set_ylabel(f"mean {'absolute error' if value == 'error' else '90 % width'} (points)")
+    figure.savefig(RESULTS / "labels_curve.png", dpi=110)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+"""Are the models of several systems, and of several classes, calibrated?
+
+    python benchmarks/prevalence/sbc_pooling.py                     # 500 simulations a study
+    python benchmarks/prevalence/sbc_pooling.py --simulations 2000  # continues the last run
+
+Studies: three systems whose rates are partially pooled, the last without labels; three systems with
+one judge's rates; three classes. Truths and data are drawn here with NumPy, not by the models.
+Writes to benchmarks/prevalence/results: ``sbc_pooling_STUDY.jsonl`` (every rank),
+``sbc_pooling.csv`` (the tests) and ``sbc_pooling.png``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib import pyplot as plt
+from scipy.special import expit, logit
+
+from bayesjudge import BetaPrior, lab, prevalence
+
+RESULTS = Path(__file__).parent / "results"
+SEED = 20_252
+SYSTEMS = ("a", "b", "c")
+ITEMS, LABELS = 150, 30
+#: Not flat, so that a wrong exponent of a prior shows.
+PRIORS = (BetaPrior(2, 1.5), BetaPrior(4, 2), BetaPrior(3, 2))
+FULL = prevalence.ErrorRates(*PRIORS, pooling="full")
+PARTIAL = prevalence.PooledErrorRates(*PRIORS, spread=0.7)
+CLASS_MODEL = prevalence.classes.Confusions(share_concentration=1.5, right=4, wrong=0.8)
+RATES = ("prevalence", "sensitivity", "specificity")
+
+
+def draw_systems(rng: np.random.Generator, *, pooling: str) -> dict[str, Any]:
+    """Draw what is true of three systems."""
+    size = len(SYSTEMS)
+    while True:
+        typical = rng.beta(*FULL.sensitivity), rng.beta(*FULL.specificity)
+        if sum(typical) > 1:
+            break
+    truths: dict[str, Any] = {"prevalence": rng.beta(*FULL.prevalence, size)}
+    if pooling == "full":
+        return truths | {"sensitivity": typical[0], "specificity": typical[1]}
+    for name, centre in zip(RATES[1:], typical, strict=True):
+        spread = abs(rng.normal(0, PARTIAL.spread))
+        truths[f"{name}_spread"] = spread
+        truths[name] = expit(logit(centre) + spread * rng.normal(size=size))
+    return truths
+
+
+def draw_counts(
+    truths: Mapping[str, Any], rng: np.random.Generator, *, labels: tuple[int, ...]
+) -> prevalence.Counts:
+    """Draw labels and verdicts of three systems; labels are a random sample."""
+    good_share, hit, caught = (np.broadcast_to(truths[name], 3) for name in RATES)
+    good = rng.binomial(labels, good_share)
+    bad = np.array(labels) - good
+    rate = good_share * hit + (1 - good_share) * (1 - caught)
+    return prevalence.Counts(
+        *([ITEMS] * 3, rng.binomial(ITEMS, rate), good, rng.binomial(good, hit)),
+        *(bad, rng.binomial(bad, caught)),
+        calibration="random",
+        systems=SYSTEMS,
+    )
+
+
+def draw_classes(rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Draw what is true of three classes."""
+    weights = np.full((3, 3), CLASS_MODEL.wrong)
+    np.fill_diagonal(weights, CLASS_MODEL.right)
+    confusion = np.array([rng.dirichlet(row) for row in weights])
+    return {
+        "prevalence": rng.dirichlet([CLASS_MODEL.share_concentration] * 3),
+        "confusion": confusion,
+    }
+
+
+def draw_class_counts(
+    truths: Mapping[str, Any], rng: np.random.Generator
+) -> prevalence.classes.ClassCounts:
+    """Draw labels by truth, ten of each class, and verdicts."""
+    labelled = [rng.multinomial(10, row) for row in truths["confusion"]]
+    test = rng.multinomial(ITEMS, truths["prevalence"] @ truths["confusion"])
+    return prevalence.classes.ClassCounts(test, labelled, classes=SYSTEMS, calibration="by_truth")
+
+
+def study_of(name: str, simulations: int, **how: Any) -> lab.RankStudy:
+    """Run, or continue, one study."""
+    if name == "classes":
+        quantities: tuple[str, ...] = ("prevalence", "confusion")
+        posterior = lab.Nuts(prevalence.classes.build_model, CLASS_MODEL, quantities)
+        draw: dict[str, Any] = {"draw_prior": draw_classes, "draw_data": draw_class_counts}
+    else:
+        spreads = ("sensitivity_spread", "specificity_spread") if name == "partial" else ()
+        model, accept = (PARTIAL, 0.98) if name == "partial" else (FULL, 0.9)
+        posterior = lab.Nuts(
+            prevalence.build_model, model, (*RATES, *spreads), target_accept=accept
+        )
+        labels = (LABELS, LABELS, 0 if name == "partial" else LABELS)
+        draw = {
+            "draw_prior": partial(draw_systems, pooling=name),
+            "draw_data": partial(draw_counts, labels=labels),
+        }
+    path = RESULTS / f"sbc_pooling_{name}.jsonl"
+    return lab.sbc(posterior, **draw, simulations=simulations, random_seed=SEED, path=path, **how)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--simulations", type=int, default=500)
+    parser.add_argument("--workers", type=int, help="processes; all cores by default")
+    parser.add_argument("--fresh", action="store_true", help="forget earlier results")
+    asked = parser.parse_args()
+    RESULTS.mkdir(exist_ok=True)
+    tables, figure = [], plt.figure(figsize=(14, 4), layout="constrained")
+    for i, name in enumerate(("full", "partial", "classes")):
+        begin = time.perf_counter()
+        study = study_of(name, asked.simulations, workers=asked.workers, resume=not asked.fresh)
+        ax = lab.plot_ranks(study, ax=figure.add_subplot(1, 3, i + 1))
+        ax.set_title(name)
+        table = study.uniformity().reset_index()
+        table.insert(0, "study", name)
+        tables.append(table)
+        seconds = time.perf_counter() - begin
+        print(f"{name}: {asked.simulations} simulations, {seconds:.0f} s now", flush=True)
+    table = pd.concat(tables)
+    table.to_csv(RESULTS / "sbc_pooling.csv", index=False, float_format="%.4g")
+    figure.savefig(RESULTS / "sbc_pooling.png", dpi=110)
+    print(table.round(4).to_string(index=False))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,223 @@
+"""Does the overall interval of strata cover, and does splitting a table move the answer?
+
+    python benchmarks/prevalence/strata.py                # 1,000 tables a setting, 20 of `exact`
+
+Nominal 95 %. 4,000 test items and 1,600 labels (half of them of good items, or a random sample) in
+1, 5, 20 or 100 strata of equal size. ``alike``: all strata have the same prevalence and judge, as
+after a split at random; ``unlike``: both differ from stratum to stratum. ``before`` is the overall
+row as it was: each stratum clipped and with a weight of its own, the ends combined by MOVER.
+
+Writes to benchmarks/prevalence/results: strata.csv and strata.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from bayesjudge import prevalence
+from bayesjudge.core.intervals import z_score
+from bayesjudge.prevalence import _formulas as formulas
+
+RESULTS = Path(__file__).parent / "results"
+ITEMS, LABELS, SEED, Z = 4000, 1600, 20_282, z_score(0.95)
+STRATA = (1, 5, 20, 100)
+#: Design, prevalence, sensitivity and specificity.
+SETTINGS = (
+    ("by_truth", 0.03, 0.9, 0.9),
+    ("by_truth", 0.03, 0.9, 0.7),
+    ("by_truth", 0.3, 0.9, 0.9),
+    ("random", 0.03, 0.9, 0.9),
+    ("random", 0.3, 0.9, 0.9),
+    ("random", 0.3, 1.0, 1.0),
+)
+
+
+class Table(NamedTuple):
+    """Counts of one table, one entry a stratum, and what is true of it."""
+
+    counts: prevalence.Counts
+    truth: float
+
+
+def tables(setting: tuple[str, float, float, float], strata: int, unlike: bool) -> Iterator[Table]:
+    """Draw tables without end."""
+    design, theta, hit, caught = setting
+    rng = np.random.default_rng([SEED, strata])
+    n, m = ITEMS // strata, LABELS // strata
+    step = np.linspace(-1, 1, strata) if unlike and strata > 1 else np.zeros(strata)
+    good = theta * (1 + 0.9 * step)
+    q1, q0 = hit - 0.09 * np.abs(step[::-1]), caught - 0.09 * np.abs(step)
+    names = [str(i) for i in range(strata)]
+    while True:
+        m1 = np.full(strata, m // 2) if design == "by_truth" else rng.binomial(m, good)
+        rate = good * q1 + (1 - good) * (1 - q0)
+        cells = (np.full(strata, n), rng.binomial(n, rate), m1, rng.binomial(m1, q1))
+        cells += (m - m1, rng.binomial(m - m1, q0))
+        counts = prevalence.Counts(*cells, calibration=design, systems=names, dim="stratum")
+        yield Table(counts, float(good.mean()))
+
+
+def rogan_gladen(c: prevalence.Counts) -> formulas.Interval:
+    """Make the overall row of `prevalence.rogan_gladen`, not clipped."""
+    p, q0, q1 = (
+        c.test_pass / c.test_n,
+        c.incorrect_fail / c.incorrect_n,
+        c.correct_pass / c.correct_n,
+    )
+    sizes = (c.test_n, c.incorrect_n, c.correct_n)
+    raw = np.where(q0 + q1 > 1, formulas.invert(p, q0, q1), np.nan)
+    _, low, high = formulas.lang_reiczigel(p, q0, q1, *sizes, Z, c.shares)
+    bias = formulas.ratio_bias(c.shares, p, q0, q1, c.incorrect_n, c.correct_n)
+    return formulas.Interval(*(x - bias for x in formulas.weighed(c.shares, raw, low, high)))
+
+
+def difference(c: prevalence.Counts) -> formulas.Interval:
+    """Make the overall row of `prevalence.difference`, not clipped."""
+    parts, _ = formulas.difference(c.test_pass / c.test_n, c.test_n, _labels(c), Z, None, c.shares)
+    return formulas.weighed(c.shares, *parts)
+
+
+def post_stratified(c: prevalence.Counts) -> formulas.Interval:
+    """Make the overall row of `prevalence.post_stratified`, not clipped."""
+    n1, n0, items = c.labelled_pass, c.labelled_n - c.labelled_pass, c.test_n + c.labelled_n
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ppv, npv = c.correct_pass / n1, c.incorrect_fail / n0
+    p = (c.test_pass + n1) / items
+    parts = formulas.post_stratified(p, ppv, npv, items, n1, n0, Z, c.shares)
+    return formulas.weighed(c.shares, *parts)
+
+
+def before_rogan_gladen(c: prevalence.Counts) -> formulas.Interval:
+    """Each stratum clipped, then weighed."""
+    p, q0, q1 = (
+        c.test_pass / c.test_n,
+        c.incorrect_fail / c.incorrect_n,
+        c.correct_pass / c.correct_n,
+    )
+    raw = np.where(q0 + q1 > 1, formulas.invert(p, q0, q1), np.nan)
+    found = formulas.lang_reiczigel(p, q0, q1, c.test_n, c.incorrect_n, c.correct_n, Z)
+    return _mover(c.shares, raw, found.low, found.high)
+
+
+def before_difference(c: prevalence.Counts) -> formulas.Interval:
+    """Each stratum weighed by its own labels and clipped, then all weighed."""
+    n, m = c.test_n, c.labelled_n
+    p, passed, good = c.test_pass / n, c.labelled_pass / m, c.correct_n / m
+    covariance, pooled = (
+        c.correct_pass / m - good * passed,
+        (n * c.test_pass / n + m * passed) / (n + m),
+    )
+    spread = pooled * (1 - pooled) * (n + m) / (n + m - 1)
+    best = np.divide(covariance, (1 + m / n) * spread, out=np.zeros(n.size), where=spread > 0)
+    weight = np.clip(best, 0, 1)
+    rest = good * (1 - good) + weight**2 * passed * (1 - passed) - 2 * weight * covariance
+    half = Z * np.sqrt(weight**2 * p * (1 - p) / n + np.maximum(rest, 0) / m)
+    value = weight * p + good - weight * passed
+    return _mover(c.shares, value, value - half, value + half)
+
+
+def _mover(shares: Any, *columns: Any) -> formulas.Interval:
+    value, low, high = (np.clip(x, 0, 1) for x in columns)
+    below, above = (np.sqrt(np.sum((shares * (value - end)) ** 2)) for end in (low, high))
+    whole = np.sum(shares * value)
+    return formulas.Interval(whole, whole - below, whole + above)
+
+
+def _labels(c: prevalence.Counts) -> tuple[Any, ...]:
+    missed, passed = c.correct_n - c.correct_pass, c.incorrect_n - c.incorrect_fail
+    return c.correct_pass, missed, passed, c.incorrect_fail
+
+
+def exact(c: prevalence.Counts) -> formulas.Interval:
+    """Make the overall row of `prevalence.exact`."""
+    return formulas.Interval(*prevalence.exact(c)["overall_prevalence"])
+
+
+METHODS: dict[str, dict[str, Callable[[prevalence.Counts], formulas.Interval]]] = {
+    "by_truth": {
+        "Rogan-Gladen, before": before_rogan_gladen,
+        "Rogan-Gladen": rogan_gladen,
+        "exact": exact,
+    },
+    "random": {
+        "PPI++, before": before_difference,
+        "PPI++": difference,
+        "post-stratified": post_stratified,
+        "exact": exact,
+    },
+}
+
+
+def study(runs: int, exact_runs: int) -> pd.DataFrame:
+    """One row a setting, number of strata and method."""
+    rows = []
+    for setting, unlike, strata in itertools.product(SETTINGS, (False, True), STRATA):
+        if unlike and strata == 1:
+            continue
+        for name, method in METHODS[setting[0]].items():
+            if name == "exact" and (strata == 100 or unlike):
+                continue
+            count = exact_runs if name == "exact" else runs
+            drawn = itertools.islice(tables(setting, strata, unlike), count)
+            found = np.array([(*method(t.counts), t.truth) for t in drawn])
+            answered = found[~np.isnan(found[:, 0])]
+            _, low, high, truth = np.clip(answered, 0, 1).T
+            rows.append(
+                {
+                    **dict(zip(("design", "prevalence", "q1", "q0"), setting, strict=True)),
+                    **{"kind": "unlike" if unlike else "alike", "strata": strata, "method": name},
+                    **{"tables": count, "answered": len(answered) / count},
+                    "covered": np.mean((low <= truth) & (truth <= high)) if len(truth) else np.nan,
+                    "bias": np.mean(answered[:, 0] - truth) if len(truth) else np.nan,
+                    "width": np.mean(high - low) if len(truth) else np.nan,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def written(table: pd.DataFrame) -> str:
+    """Write the page of results."""
+    shown = table.round({"answered": 2, "covered": 3, "bias": 4, "width": 4})
+    return "\n".join(
+        [
+            "# Strata: coverage and bias of the overall prevalence",
+            "",
+            "Made by `python benchmarks/prevalence/strata.py`: nominal 95 %, 4,000 items and 1,600",
+            "labels in all, whatever the number of strata. `answered`: share of tables for which",
+            "the method gives an overall value (else it says why not); the rest is of these.",
+            "`bias` is that of the value before it is clipped.",
+            "",
+            _markdown(shown),
+            "",
+        ]
+    )
+
+
+def _markdown(table: pd.DataFrame) -> str:
+    """Make a Markdown table."""
+    rows = [list(map(str, table.columns)), ["---"] * table.shape[1]]
+    rows += [[f"{x:g}" if isinstance(x, float) else str(x) for x in row] for row in table.values]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def main() -> None:
+    """Run the study and write the results."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--exact-runs", type=int, default=20)
+    asked = parser.parse_args()
+    table = study(asked.runs, asked.exact_runs)
+    table.to_csv(RESULTS / "strata.csv", index=False, float_format="%.4f")
+    (RESULTS / "strata.md").write_text(written(table))
+    print(table.to_string(index=False))
+
+
+if __name__ == "__main__":
+    main()

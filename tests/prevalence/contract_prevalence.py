@@ -1,0 +1,37 @@
+"""What the contract tests have to know of `bayesjudge.prevalence`."""
+
+from contract import Module
+
+from bayesjudge import prevalence
+
+BY_TRUTH = {
+    "test_n": [300, 200, 100],
+    "test_pass": [180, 150, 40],
+    "correct_n": [40, 30, 20],
+    "correct_pass": [36, 28, 17],
+    "incorrect_n": [30, 25, 20],
+    "incorrect_fail": [24, 20, 15],
+    "systems": ["a", "b", "c"],
+}
+
+
+def models():
+    """The three models, on data that each suits."""
+    several = prevalence.Counts(**BY_TRUTH, calibration="by_truth")
+    by_verdict = prevalence.Counts(900, 650, 62, 46, 38, 34, calibration="by_verdict")
+    return [
+        (prevalence.ErrorRates(), several),
+        (prevalence.PooledErrorRates(), several),
+        (prevalence.PredictiveValues(), by_verdict),
+    ]
+
+
+CONTRACT = Module(
+    module=prevalence,
+    read=lambda table: prevalence.Counts.from_frame(table, calibration="random"),
+    closed_form=prevalence.rogan_gladen,
+    truth={("prevalence",): 0.8, ("sensitivity",): 0.9, ("specificity",): 0.7},
+    models=models,
+    # sharing rates takes several systems
+    moves={("ErrorRates", "pooling"): "full"},
+)
