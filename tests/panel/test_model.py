@@ -231,7 +231,7 @@ def test_one_judge_is_the_prevalence_module():
     votes = Votes(rows, [1] * 40 + [0] * 40 + [-1] * 100, [0] * 80 + [1] * 100, ["c", "t"], ["j"])
     fit = bj.panel.fit(votes, DawidSkene(better_than_chance=False), random_seed=2)
     counts = bj.prevalence.Counts(100, 62, 40, 36, 40, 28, calibration="by_truth")
-    exact = bj.prevalence.exact(counts)["prevalence"]
+    exact = bj.prevalence.exact(counts, interval="eti")["prevalence"]
     draws = fit.idata["posterior"]["prevalence"].sel(generator="t")
     assert_mc_mean(draws, exact.value)
     assert_mc_quantile(draws, 0.025, exact.low)
