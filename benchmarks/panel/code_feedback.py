@@ -82,7 +82,8 @@ def written(votes: panel.Votes, table: pd.DataFrame, name: str) -> str:
         )
     lines += ["", "Errors, widths and scores in points.", "", NOTE, ""]
     lines += [f"- {caution.name}: {caution.text}" for caution in cautions_of(votes)]
-    lines += ["", f"Advice: {panel.recommend(votes.hide(votes.generators[0]))}", ""]
+    advice = panel.recommend(votes.hide(votes.generators[0]))
+    lines += ["", f"Advice: {type(advice.model).__name__}(), since {advice.why}", ""]
     return "\n".join(lines)
 
 

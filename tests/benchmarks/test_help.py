@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 TOP = Path(__file__).parents[2]
+INSTALLED = {*sys.stdlib_module_names, *packages_distributions()}
 STUDIES = sorted((TOP / "benchmarks").glob("*/*.py"))
 each_study = pytest.mark.parametrize(
     "path", STUDIES, ids=lambda path: f"{path.parent.name}/{path.name}"
@@ -17,8 +18,7 @@ each_study = pytest.mark.parametrize(
 @each_study
 def test_no_study_hides_a_package_of_its_name(path):
     """A study runs with its folder in front of the path: `coverage.py` there breaks Numba."""
-    assert path.stem not in sys.stdlib_module_names
-    assert path.stem not in packages_distributions()
+    assert path.stem not in INSTALLED
 
 
 @each_study
