@@ -6,7 +6,7 @@ import io
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from importlib.resources import files
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 

@@ -1,20 +1,20 @@
-"""The panel's latent-class model in Stan, as R's rater writes it, against ours: draws and time.
+"""Does Stan, with the program of R's rater, give the same posterior as ours, and how fast?
 
     pip install pystan psutil       # Python 3.12, a C++ compiler
-    python benchmarks/panel/stan.py # three sizes, minutes
-    python benchmarks/panel/stan.py --sizes "14k x 14"
+    python benchmarks/panel/against_stan.py # three sizes, minutes
+    python benchmarks/panel/against_stan.py --sizes "14k x 14"
 
 rater itself needs R. Its fastest program is the one for grouped data: items with the same votes are
 one row with a tally, and the truth is summed out. The program below is that model in our words,
 with missing votes left out of the product (rater's own wants all votes of grouped data). It has one
-prevalence and judges that are unrelated, so ours is asked for the same: one generator, no labels,
-``judges="unrelated"``, rater's default priors. The two posteriors must then agree, and do so up to
+prevalence and separate judges, so ours is asked for the same: one generator, no labels,
+`DawidSkene`, rater's default priors. The two posteriors must then agree, and do so up to
 their Monte Carlo error (``apart``, the largest difference of means in units of it).
 
-Both: four chains, 400 draws after 400 for tuning, one thread a chain, started in the mode where
-judges are better than chance. CPU seconds, compilation not counted but shown; ``to_1000_cpu_s`` is
+Both: four chains, 400 draws after 400 for tuning, one thread a chain, started in the mode of
+judges better than chance. CPU seconds, compilation not counted but shown; ``to_1000_cpu_s`` is
 tuning, and draws until the least effective size of any unknown is 1,000. Writes
-``stan.csv``.
+``against_stan.csv``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import arviz as az
 import numpy as np
 import pandas as pd
 import psutil
-from panel_speed import SIZES, drawn, named
+from speed import SIZES, drawn, named
 
 from bayesjudge import BetaPrior, panel
 from bayesjudge.core.compiling import compile_model
@@ -106,18 +106,14 @@ def by_stan(data: panel.Votes) -> tuple[az.InferenceData, dict[str, float]]:
 
 def by_us(data: panel.Votes) -> tuple[az.InferenceData, dict[str, float]]:
     """Sample the same model with the package."""
-    priors = panel.Priors(
-        prevalence=SHARE, judges="unrelated", sensitivity=RATE, specificity=RATE,
-        better_than_chance=False,
-    )  # fmt: skip
+    spec = panel.DawidSkene(SHARE, RATE, RATE, better_than_chance=False)
     start = time.perf_counter()
-    compile_model(panel.build_model(data, priors=priors), "full")  # is kept, and found by `fit`
+    compile_model(panel.build_model(data, spec), "full")  # is kept, and found by `fit`
     row = {"compile_s": time.perf_counter() - start}
     begin, wall = cpu_seconds(), time.perf_counter()
     fit = panel.fit(
-        data, priors=priors, road="full", draws=DRAWS, tune=DRAWS, chains=CHAINS, random_seed=1,
-        progress=False,
-    )  # fmt: skip
+        data, spec, draws=DRAWS, tune=DRAWS, chains=CHAINS, random_seed=1, progress=False
+    )
     row |= {"sampling_s": time.perf_counter() - wall, "sampling_cpu_s": cpu_seconds() - begin}
     return fit.idata, row
 
@@ -155,7 +151,7 @@ def main() -> None:
     for size in parser.parse_args().sizes:
         rows += one(size)
         table = pd.DataFrame(rows)
-        table.to_csv(RESULTS / "stan.csv", index=False, float_format="%.4g")
+        table.to_csv(RESULTS / "against_stan.csv", index=False, float_format="%.4g")
     print(table.T.to_string())
 
 

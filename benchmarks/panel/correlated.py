@@ -1,16 +1,16 @@
-"""Judges that err together: what the plain model claims, and the one with a shared effect.
+"""Do intervals cover if judges err together, with and without a shared effect in the model?
 
     python benchmarks/panel/correlated.py                     # 100 data sets, half an hour
-    python benchmarks/panel/correlated.py --data-sets 200     # continues where the last run ended
+    python benchmarks/panel/correlated.py --data-sets 200     # continues the last run
     python benchmarks/panel/correlated.py VOTES.csv.gz        # `correlated` on the real panel
 
 Data sets come from `panel.simulate` with a shared effect: two generators with 60 labels among 200
 items, and a third without any. Both models are sampled on each; coverage of their 90 % intervals,
 for prevalences of the third generator, and sensitivities and specificities. With VOTES (the table
-of `panel_code_feedback.py`) one generator's labels are left out, and both models predict it.
+of `code_feedback.py`) one generator's labels are left out, and both models predict it.
 ``converged`` is the share of fits that pass the gate, ``cpu_seconds`` the median of a fit. On the
 real panel `correlated` converges and is further off than the plain model: there error rates differ
-between generators, which neither allows for; its check of dependence is rejected too.
+between generators, which neither allows for; its check of dependence fails too.
 Writes ``correlated.jsonl`` (every interval), ``.csv`` and ``correlated_real.csv``.
 """
 
@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from panel_code_feedback import read
+from code_feedback import read
 
 from bayesjudge import panel
 from bayesjudge.core.errors import ConvergenceWarning
@@ -37,12 +37,13 @@ RATES = {
     "specificity": (0.5, 0.6, 0.7, 0.8, 0.6),
 }
 TRUTH = {
-    "prevalence[g3]": 0.75,
-    **{f"sensitivity[{j}]": r for j, r in zip("abcde", RATES["sensitivity"], strict=True)},
-    **{f"specificity[{j}]": r for j, r in zip("abcde", RATES["specificity"], strict=True)},
+    ("prevalence", "g3"): 0.75,
+    **{("sensitivity", j): r for j, r in zip("abcde", RATES["sensitivity"], strict=True)},
+    **{("specificity", j): r for j, r in zip("abcde", RATES["specificity"], strict=True)},
 }
 EFFECT = 1.5
-QUICK = {"road": "full", "chains": 2, "draws": 1000, "tune": 500, "progress": False}
+MODELS = {"dawid_skene": panel.PooledDawidSkene(), "correlated": panel.Correlated(nodes=15)}
+QUICK = {"chains": 2, "draws": 1000, "tune": 500, "progress": False}
 
 
 def one(seed: int) -> list[dict[str, Any]]:
@@ -52,16 +53,22 @@ def one(seed: int) -> list[dict[str, Any]]:
     )
     votes = panel.Votes.from_frame(table)
     rows = []
-    for model in ("dawid_skene", "correlated"):
+    for name, model in MODELS.items():
         begin = time.process_time()
-        fit = panel.fit(votes, model=model, nodes=15, random_seed=seed, **QUICK)
+        fit = panel.fit(votes, model, random_seed=seed, **QUICK)
         seconds = time.process_time() - begin
         estimate = fit.estimate(ci_prob=0.9)
-        for name, truth in TRUTH.items():
-            row = estimate[name]
+        for (kind, label), truth in TRUTH.items():
+            row = estimate[kind, label]
             rows.append(
                 {
-                    **{"seed": seed, "model": model, "quantity": name, "cpu_seconds": seconds},
+                    **{
+                        "seed": seed,
+                        "model": name,
+                        "kind": kind,
+                        "of": label,
+                        "cpu_seconds": seconds,
+                    },
                     **{"converged": fit.converged, "error": row.value - truth},
                     **{"width": row.high - row.low, "covered": row.low <= truth <= row.high},
                 }
@@ -80,8 +87,7 @@ def simulated(data_sets: int) -> None:
             rows += one(seed)
             stream.write(json.dumps(rows[-2 * len(TRUTH) :], default=float) + "\n")
             stream.flush()
-    table = pd.DataFrame(rows).assign(kind=lambda t: t["quantity"].str.partition("[")[0])
-    grouped = table.groupby(["model", "kind"], sort=False)
+    grouped = pd.DataFrame(rows).groupby(["model", "kind"], sort=False)
     n = grouped["seed"].nunique()
     coverage = grouped["covered"].mean()
     shown = pd.DataFrame(
@@ -103,18 +109,19 @@ def simulated(data_sets: int) -> None:
 
 def real(path: Path) -> None:
     votes = read(path)
-    name = "gpt-4o"
+    generator = "gpt-4o"
     rows = []
-    for model in ("dawid_skene", "correlated"):
+    for name, model in MODELS.items():
         begin = time.process_time()
         settings = QUICK | {"chains": 4}
-        fit = panel.fit(votes.hide(name), model=model, nodes=15, random_seed=1, **settings)
-        row = fit.estimate(ci_prob=0.9)[f"prevalence[{name}]"]
+        fit = panel.fit(votes.hide(generator), model, random_seed=1, **settings)
+        row = fit.estimate(ci_prob=0.9)["prevalence", generator]
         check = panel.dependence_check(fit, random_seed=1)
-        truth = float(votes.only(name).labelled[0, 1] / votes.only(name).n_items)
+        own = votes.only(generator)
+        truth = float(own.labelled[0, 1] / own.n_items)
         rows.append(
             {
-                **{"model": model, "generator": name, "truth": truth, "value": row.value},
+                **{"model": name, "generator": generator, "truth": truth, "value": row.value},
                 **{"low": row.low, "high": row.high, "converged": fit.converged},
                 **{f"observed_{k}": check.loc[k, "observed"] for k in check.index},
                 **{f"expected_{k}": check.loc[k, "expected"] for k in check.index},

@@ -1,18 +1,18 @@
-"""A few labels on the generator in question: how far they lead, and which items to label.
+"""What do a few labels on the generator in question give, and which items should have them?
 
     python benchmarks/panel/labels.py VOTES.csv.gz           # minutes: study, check and curve
     python benchmarks/panel/labels.py VOTES.csv.gz curve     # a part of it
 
-VOTES is the table of `panel_code_feedback.py`. Each of its six generators is the target in turn.
+VOTES is the table of `code_feedback.py`. Each of its six generators is the target in turn.
 
 ``study``: 50, 100 and 200 random items of the target are labelled, 34 times a generator (204 draws
 of each size). Errors and 90 % intervals of the share among the target's items, for the difference
-estimator, `vote_regression` and `dawid_skene`; ``alone`` with the target's items only, ``others``
-with the other five labelled as well. So many fits cannot be sampled: `vote_regression` stands by
-its posterior mode (`model_assisted`), `dawid_skene` by its maximum likelihood (`dawid_skene_em`).
-The mode has the generators' spread fixed at 1, where the sampled model learns it: with ``others``
+estimator, `VoteRegression` and `PooledDawidSkene`; ``alone`` with the target's items only,
+``others`` with the other five labelled as well. So many fits cannot be sampled: the first model is
+replaced by its posterior mode (`model_assisted`), the second by EM (`dawid_skene_em`). The mode has
+the generators' spread fixed at 1, and the sampled model learns it: with ``others``
 the sampled intervals are a quarter narrower than those of the study (``labels_check.csv``).
-``check``: both models sampled by NUTS on some of the same draws, beside what stands for them.
+``check``: both models sampled by NUTS on some of the same draws, beside what replaces them.
 ``curve``: labels chosen one batch after another by `label_next`'s rule against random ones, from 20
 random labels on; the posterior is that of the mode. Writes ``labels_PART.csv``, and ``.png``
 of the curve.
@@ -29,14 +29,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from code_feedback import read
 from matplotlib import pyplot as plt
-from panel_code_feedback import read
 from scipy.special import expit
 
 from bayesjudge import panel
 from bayesjudge.core.errors import ConvergenceWarning
-from bayesjudge.panel import logistic
-from bayesjudge.panel.data import NONE
+from bayesjudge.panel import _logistic as logistic
+from bayesjudge.panel.data import MISSING
 from bayesjudge.panel.labelling import _choose
 from bayesjudge.panel.voting import true_prevalence
 
@@ -46,6 +46,11 @@ CLOSED = {
     "difference": panel.difference,
     "vote_regression": panel.model_assisted,
     "dawid_skene": panel.dawid_skene_em,
+}
+#: What is sampled in `check`.
+MODELS = {
+    "vote_regression": (panel.VoteRegression(), {}),
+    "dawid_skene": (panel.PooledDawidSkene(), {"draws": 400, "tune": 400}),
 }
 #: The target's items only, or the other generators as well, all labelled.
 SETTINGS = ("alone", "others")
@@ -64,12 +69,12 @@ class Target:
         self.rest = np.flatnonzero(~mine)
 
     def labelled(self, chosen: np.ndarray) -> panel.Votes:
-        """Votes where the items in `chosen`, places in ``items``, have their labels."""
+        """Label the items in `chosen`, places in ``items``."""
         v, known = self.votes, np.zeros(len(self.items), bool)
         known[chosen] = True
         rows = np.concatenate([self.rest, self.items])
         truth = v.truth[rows].astype(int)
-        truth[len(self.rest) :][~known] = NONE
+        truth[len(self.rest) :][~known] = MISSING
         count = np.concatenate([v.count[self.rest], np.ones(len(self.items), int)])
         return panel.Votes(
             v.votes[rows], truth, v.generator[rows], v.generators, v.judges, count=count
@@ -78,7 +83,7 @@ class Target:
 
 def scored(target: Target, estimate: Any) -> dict[str, float]:
     """Error, width and coverage of a 90 % interval."""
-    row = estimate[f"prevalence[{target.name}]"]
+    row = estimate["prevalence", target.name]
     covered = row.low <= target.share <= row.high
     error = row.value - target.share
     return {"value": row.value, "error": error, "width": row.high - row.low, "covered": covered}
@@ -104,11 +109,10 @@ def check(votes: panel.Votes) -> Iterator[dict[str, Any]]:
             order = np.random.default_rng(0).permutation(len(target.items))
             for size in (100,):
                 seen = target.labelled(order[:size])
-                for method in ("vote_regression", "dawid_skene"):
+                for method, (model, settings) in MODELS.items():
                     fit = panel.fit(
-                        seen, model=method, random_seed=1, road="full", chains=2, progress=False,
-                        **({"draws": 400, "tune": 400} if method == "dawid_skene" else {}),
-                    )  # fmt: skip
+                        seen, model, random_seed=1, chains=2, progress=False, **settings
+                    )
                     stand_in = scored(target, CLOSED[method](seen, ci_prob=0.9))
                     sampled = scored(target, fit.estimate(ci_prob=0.9))
                     yield {
@@ -154,7 +158,7 @@ def told_most(
 ) -> np.ndarray:
     """Choose items as `label_next` does, with draws from the normal around the mode."""
     index = seen.generators.index(target.name)
-    cells = np.flatnonzero((seen.generator == index) & (seen.truth == NONE))
+    cells = np.flatnonzero((seen.generator == index) & (seen.truth == MISSING))
     draws = rng.multivariate_normal(mode.weights, mode.covariance, 1000, method="cholesky")
     chance = expit(draws @ mode.design[cells].T)
     picked = _choose(chance, seen.count[cells], int(seen.items[index]), n)[0]

@@ -1,12 +1,12 @@
-"""Does what bias pooling says of a held-out generator hang on its priors?
+"""How sensitive is bias pooling of a held-out generator to its priors?
 
     python benchmarks/panel/priors.py VOTES.csv.gz    # a minute or two
 
-VOTES is the table of `panel_code_feedback.py`. A fact that a reader must know: in the first version
+VOTES is the table of `code_feedback.py`. In the first version
 of the model the mean of the generators' levels was fixed at one half. It was freed *after* errors
-on held-out generators had been seen, so that the default priors are not innocent of these data.
+on held-out generators had been seen, so the default priors have seen these data.
 Hence this table: each row changes one prior, far to either side, and leaves one generator out after
-another, as `panel_code_feedback.py` does. ``fixed level`` is the first version. Writes
+another, as `code_feedback.py` does. ``fixed level`` is the first version. Writes
 ``priors.csv``: errors and 90 % widths in points.
 """
 
@@ -17,8 +17,7 @@ import warnings
 from pathlib import Path
 
 import pandas as pd
-from bayesjudge.panel.priors import NormalPrior, Priors
-from panel_code_feedback import read
+from code_feedback import read
 
 from bayesjudge import panel
 from bayesjudge.core.errors import ConvergenceWarning
@@ -26,16 +25,16 @@ from bayesjudge.panel.voting import true_prevalence
 
 RESULTS = Path(__file__).parent / "results"
 VARIANTS = {
-    "default": Priors(),
-    "fixed level": Priors(level=NormalPrior(0, 1e-3)),
-    "level sd 1": Priors(level=NormalPrior(0, 1)),
-    "level sd 4": Priors(level=NormalPrior(0, 4)),
-    "level_spread 0.75": Priors(level_spread=0.75),
-    "level_spread 3": Priors(level_spread=3.0),
-    "bias sd 0.5": Priors(bias=NormalPrior(0, 0.5)),
-    "bias sd 2": Priors(bias=NormalPrior(0, 2)),
-    "bias_spread 0.25": Priors(bias_spread=0.25),
-    "bias_spread 1": Priors(bias_spread=1.0),
+    "default": panel.BiasPooling(),
+    "fixed level": panel.BiasPooling(level=panel.NormalPrior(0, 1e-3)),
+    "level sd 1": panel.BiasPooling(level=panel.NormalPrior(0, 1)),
+    "level sd 4": panel.BiasPooling(level=panel.NormalPrior(0, 4)),
+    "level_spread 0.75": panel.BiasPooling(level_spread=0.75),
+    "level_spread 3": panel.BiasPooling(level_spread=3.0),
+    "bias sd 0.5": panel.BiasPooling(bias=panel.NormalPrior(0, 0.5)),
+    "bias sd 2": panel.BiasPooling(bias=panel.NormalPrior(0, 2)),
+    "bias_spread 0.25": panel.BiasPooling(bias_spread=0.25),
+    "bias_spread 1": panel.BiasPooling(bias_spread=1.0),
 }
 
 
@@ -47,18 +46,11 @@ def main() -> None:
     truth = true_prevalence(votes)
     warnings.filterwarnings("ignore", category=ConvergenceWarning)
     table = []
-    for name, priors in VARIANTS.items():
+    for name, model in VARIANTS.items():
         rows = []
         for generator, share in zip(votes.generators, truth, strict=True):
-            fit = panel.fit(
-                votes.hide(generator),
-                priors,
-                model="bias_pooling",
-                random_seed=1,
-                road="full",
-                progress=False,
-            )
-            row = fit.estimate(ci_prob=0.9)[f"prevalence[{generator}]"]
+            fit = panel.fit(votes.hide(generator), model, random_seed=1, progress=False)
+            row = fit.estimate(ci_prob=0.9)["prevalence", generator]
             covered = row.low <= share <= row.high
             rows.append((100 * abs(row.value - share), covered, 100 * (row.high - row.low)))
         errors, covered, widths = zip(*rows, strict=True)

@@ -1,11 +1,11 @@
-"""Calibration of the panel's models: ranks of known truths among posterior draws.
+"""Are the panel's models calibrated? Simulation-based calibration with NUTS.
 
     python benchmarks/panel/sbc.py                                 # every study, 500 simulations
     python benchmarks/panel/sbc.py --study correlated --simulations 1000   # one, continued
 
 Truths are drawn from the priors, and votes from the truths, here with NumPy, not by the models: a
 truth for each item, a vote for each judge on it, some votes missing, some truths kept as labels.
-Studies: ``dawid_skene`` (judges alike), ``unrelated`` (judges of their own, better than chance),
+Studies: ``dawid_skene`` (pooled judges), ``unrelated`` (separate judges, better than chance),
 ``response`` (a missing vote is a response), ``classes`` (three), ``correlated``,
 ``vote_regression``, ``bias_pooling`` (pass rates drawn as the model has them) and
 ``bias_pooling_items`` (the same truths, but pass rates are those of drawn votes, whose error the
@@ -24,27 +24,28 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from bayesjudge.panel.summaries import Summary
 from matplotlib import pyplot as plt
 from scipy.special import expit
 
 from bayesjudge import BetaPrior, lab, panel
-from bayesjudge.panel import em
+from bayesjudge.panel import _em
+from bayesjudge.panel._summaries import Summary
 
 RESULTS = Path(__file__).parent / "results"
 SEED = 20_254
 GENERATORS, JUDGES = ("x", "y"), ("a", "b", "c", "d")
 ITEMS, LABELLED, MISSING = 40, 15, 0.1
 #: Not flat, so that a wrong exponent of a prior shows.
-PRIORS = panel.Priors(prevalence=BetaPrior(2, 1.5), answering=BetaPrior(4, 2))
-UNRELATED = panel.Priors(
-    prevalence=BetaPrior(2, 1.5),
-    judges="unrelated",
-    sensitivity=BetaPrior(4, 2),
-    specificity=BetaPrior(3, 2),
+SHARE = BetaPrior(2, 1.5)
+POOLED = panel.PooledDawidSkene(prevalence=SHARE)
+ANSWERING = panel.PooledDawidSkene(prevalence=SHARE, answering=BetaPrior(4, 2))
+CORRELATED = panel.Correlated(prevalence=SHARE)
+SEPARATE = panel.DawidSkene(
+    prevalence=SHARE, sensitivity=BetaPrior(4, 2), specificity=BetaPrior(3, 2)
 )
+REGRESSION, BIAS = panel.VoteRegression(), panel.BiasPooling()
 CLASSES = ("low", "middle", "high")
-CLASS_PRIORS = panel.Priors(share_concentration=2.0, diagonal=5.0, off_diagonal=1.2)
+MULTICLASS = panel.MulticlassDawidSkene(share_concentration=2.0, diagonal=5.0, off_diagonal=1.2)
 #: Of the pass rates in ``bias_pooling``: items with a label and without, by generator.
 WITH_LABEL, WITHOUT = np.array([60, 40, 100, 30, 0]), np.array([200, 300, 0, 150, 250])
 SLOPE, SPREAD, RESIDUAL = 0.3, 0.27, 0.22
@@ -58,42 +59,42 @@ def spread_out(rng: np.random.Generator, mean: Any, scale: float, size: int) -> 
     return {"mean": centre, "spread": spread, "members": centre + spread * rng.normal(size=size)}
 
 
-def judges_alike(rng: np.random.Generator) -> tuple[Truths, np.ndarray]:
+def pooled_judges(rng: np.random.Generator) -> tuple[Truths, np.ndarray]:
     """Draw judges from a population: its parameters, and logits of a pass by judge and truth."""
     parts = {
-        name: spread_out(rng, getattr(PRIORS, name), getattr(PRIORS, f"{name}_spread"), len(JUDGES))
-        for name in ("discrimination", "leaning")
+        name: spread_out(rng, getattr(POOLED, name), getattr(POOLED, f"{name}_spread"), len(JUDGES))
+        for name in ("discrimination", "leniency")
     }
     half = np.exp(parts["discrimination"]["members"]) / 2
-    centre = parts["leaning"]["members"]
+    centre = parts["leniency"]["members"]
     known = {f"{name}_{k}": parts[name][k] for name in parts for k in ("mean", "spread")}
     return known, np.stack([centre - half, centre + half], axis=1)
 
 
-def draw_alike(rng: np.random.Generator, *, response: bool = False) -> Truths:
+def draw_pooled(rng: np.random.Generator, *, response: bool = False) -> Truths:
     """Draw shares and judges that err independently."""
-    known, logits = judges_alike(rng)
+    known, logits = pooled_judges(rng)
     truths = known | {
-        "prevalence": rng.beta(*PRIORS.prevalence, len(GENERATORS)),
+        "prevalence": rng.beta(*SHARE, len(GENERATORS)),
         "passing": expit(logits),
         "sensitivity": expit(logits[:, 1]),
         "specificity": expit(-logits[:, 0]),
     }
     if response:
-        truths["answering"] = rng.beta(*PRIORS.answering, (len(JUDGES), 2))
+        truths["answering"] = rng.beta(*ANSWERING.answering, (len(JUDGES), 2))
     return truths
 
 
 def draw_unrelated(rng: np.random.Generator) -> Truths:
-    """Draw judges one by one, again where one is no better than chance."""
+    """Draw judges one by one, again if one is not better than chance."""
     pairs = []
     while len(pairs) < len(JUDGES):
-        pair = rng.beta(*UNRELATED.sensitivity), rng.beta(*UNRELATED.specificity)
+        pair = rng.beta(*SEPARATE.sensitivity), rng.beta(*SEPARATE.specificity)
         if sum(pair) > 1:
             pairs.append(pair)
     s, c = np.array(pairs).T
     return {
-        "prevalence": rng.beta(*UNRELATED.prevalence, len(GENERATORS)),
+        "prevalence": rng.beta(*SEPARATE.prevalence, len(GENERATORS)),
         "passing": np.stack([1 - c, s], axis=1),
         "sensitivity": s,
         "specificity": c,
@@ -102,12 +103,12 @@ def draw_unrelated(rng: np.random.Generator) -> Truths:
 
 def draw_correlated(rng: np.random.Generator) -> Truths:
     """Draw judges that have something in common on each item."""
-    known, logits = judges_alike(rng)
-    effect = np.abs(rng.normal(0, PRIORS.shared_effect, 2))
+    known, logits = pooled_judges(rng)
+    effect = np.abs(rng.normal(0, CORRELATED.shared_effect, 2))
     z, weight = np.polynomial.hermite_e.hermegauss(101)
     mean = expit(logits[..., None] + effect[:, None] * z) @ (weight / weight.sum())
     return known | {
-        "prevalence": rng.beta(*PRIORS.prevalence, len(GENERATORS)),
+        "prevalence": rng.beta(*SHARE, len(GENERATORS)),
         "logits": logits,
         "shared_effect": effect,
         "sensitivity": mean[:, 1],
@@ -140,9 +141,9 @@ def collected(vote: np.ndarray, truth: np.ndarray, generator: np.ndarray, **name
 def draw_classes(rng: np.random.Generator) -> Truths:
     """Draw shares and confusions of three classes."""
     k = len(CLASSES)
-    weight = np.full((k, k), CLASS_PRIORS.off_diagonal)
-    np.fill_diagonal(weight, CLASS_PRIORS.diagonal)
-    share = rng.dirichlet([CLASS_PRIORS.share_concentration] * k, len(GENERATORS))
+    weight = np.full((k, k), MULTICLASS.off_diagonal)
+    np.fill_diagonal(weight, MULTICLASS.diagonal)
+    share = rng.dirichlet([MULTICLASS.share_concentration] * k, len(GENERATORS))
     confusion = np.array([[rng.dirichlet(row) for row in weight] for _ in JUDGES])
     return {"share": share, "confusion": confusion}
 
@@ -164,8 +165,8 @@ def draw_index(chances: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 def draw_regression(rng: np.random.Generator) -> Truths:
     """Draw weights and votes, then truths given the votes; the share is that of these items."""
-    level = spread_out(rng, PRIORS.outset, PRIORS.generator_spread, len(GENERATORS))
-    weight = spread_out(rng, PRIORS.vote_weight, PRIORS.judge_spread, len(JUDGES))
+    level = spread_out(rng, REGRESSION.intercept, REGRESSION.generator_spread, len(GENERATORS))
+    weight = spread_out(rng, REGRESSION.vote_weight, REGRESSION.judge_spread, len(JUDGES))
     generator = np.repeat(np.arange(len(GENERATORS)), ITEMS)
     common = rng.normal(0.5, 1.5, generator.size)
     vote = (rng.logistic(size=(generator.size, len(JUDGES))) < common[:, None]).astype(int)
@@ -174,7 +175,7 @@ def draw_regression(rng: np.random.Generator) -> Truths:
     chance = expit(level["members"][generator] + score @ weight["members"])
     truth = (rng.random(chance.size) < chance).astype(int)
     return {
-        "outset": level["mean"],
+        "intercept": level["mean"],
         "generator_spread": level["spread"],
         "vote_weight_mean": weight["mean"],
         "judge_spread": weight["spread"],
@@ -192,9 +193,9 @@ def keep_drawn(truths: Mapping[str, Any], rng: np.random.Generator) -> panel.Vot
 def draw_biases(rng: np.random.Generator) -> Truths:
     """Draw levels and biases of five generators."""
     size = len(WITH_LABEL)
-    typical = rng.normal(*PRIORS.level)
-    level = typical + PRIORS.level_spread * rng.normal(size=size)
-    bias = spread_out(rng, PRIORS.bias, PRIORS.bias_spread, size)
+    typical = rng.normal(*BIAS.level)
+    level = typical + BIAS.level_spread * rng.normal(size=size)
+    bias = spread_out(rng, BIAS.bias, BIAS.bias_spread, size)
     return {
         "level_mean": typical,
         "bias_mean": bias["mean"],
@@ -221,15 +222,15 @@ def draw_rates(truths: Mapping[str, Any], rng: np.random.Generator) -> Summary:
     )  # fmt: skip
 
 
-def build_from_rates(summary: Summary, priors: panel.Priors) -> Any:
+def build_from_rates(summary: Summary, model: panel.BiasPooling) -> Any:
     """Build the model of biases from pass rates rather than votes."""
     import pymc as pm
 
-    from bayesjudge.panel import model_pooling
+    from bayesjudge.panel.models.bias_pooling import _observe
 
-    with pm.Model(coords={"generator": summary.generators}) as model:
-        model_pooling.build(summary, priors)
-    return model
+    with pm.Model(coords={"generator": summary.generators}) as made:
+        _observe(summary, *model._unknowns())
+    return made
 
 
 def draw_biased_votes(truths: Mapping[str, Any], rng: np.random.Generator) -> panel.Votes:
@@ -250,7 +251,7 @@ def draw_biased_votes(truths: Mapping[str, Any], rng: np.random.Generator) -> pa
 
 def likelihood_by_em(values: Mapping[str, np.ndarray], votes: panel.Votes) -> Truths:
     """Log-likelihood by the code of expectation-maximisation, which the model does not use."""
-    problem = em.Problem(votes)
+    problem = _em.Problem(votes)
     if "share" in values:
         shares, confusion = values["share"], values["confusion"]
     else:
@@ -258,7 +259,7 @@ def likelihood_by_em(values: Mapping[str, np.ndarray], votes: panel.Votes) -> Tr
         shares = np.stack([1 - g, g], axis=-1)
         confusion = np.stack([np.stack([c, 1 - c], -1), np.stack([1 - s, s], -1)], axis=-2)
     each = [
-        float(problem.expect(em.Rates(*pair))[0] @ problem.count)
+        float(problem.expect(_em.Rates(*pair))[0] @ problem.count)
         for pair in zip(shares, confusion, strict=True)
     ]
     return {"log_likelihood": np.array(each)}
@@ -274,45 +275,41 @@ class Study(NamedTuple):
 
 
 RATES = ("prevalence", "sensitivity", "specificity")
-POPULATION = ("discrimination_mean", "discrimination_spread", "leaning_mean", "leaning_spread")
-WEIGHTS = ("outset", "generator_spread", "vote_weight_mean", "judge_spread", "vote_weight")
+POPULATION = ("discrimination_mean", "discrimination_spread", "leniency_mean", "leniency_spread")
+WEIGHTS = ("intercept", "generator_spread", "vote_weight_mean", "judge_spread", "vote_weight")
 BIASES = ("prevalence", "pass_rate", "bias", "level_mean", "bias_mean", "bias_spread")
 
 
-def nuts(model: str, quantities: tuple[str, ...], priors: Any = PRIORS, **options: Any) -> lab.Nuts:
-    return lab.Nuts(
-        panel.build_model, priors, quantities, {"model": model, **options}, target_accept=0.95
-    )
+def nuts(model: Any, quantities: tuple[str, ...]) -> lab.Nuts:
+    return lab.Nuts(panel.build_model, model, quantities, target_accept=0.95)
 
 
 STUDIES = {
     "dawid_skene": Study(
-        nuts("dawid_skene", RATES + POPULATION), draw_alike, draw_votes, likelihood_by_em
+        nuts(POOLED, RATES + POPULATION), draw_pooled, draw_votes, likelihood_by_em
     ),
-    "unrelated": Study(
-        nuts("dawid_skene", RATES, UNRELATED), draw_unrelated, draw_votes, likelihood_by_em
-    ),
+    "unrelated": Study(nuts(SEPARATE, RATES), draw_unrelated, draw_votes, likelihood_by_em),
     "response": Study(
-        nuts("dawid_skene", (*RATES, "answering"), missing="response"),
-        partial(draw_alike, response=True),
+        nuts(ANSWERING, (*RATES, "answering")),
+        partial(draw_pooled, response=True),
         draw_votes,
     ),
     "classes": Study(
-        nuts("dawid_skene", ("share", "confusion"), CLASS_PRIORS),
+        nuts(MULTICLASS, ("share", "confusion")),
         draw_classes,
         draw_class_votes,
         likelihood_by_em,
     ),
     "correlated": Study(
-        nuts("correlated", (*RATES, "shared_effect", *POPULATION)), draw_correlated, draw_votes
+        nuts(CORRELATED, (*RATES, "shared_effect", *POPULATION)), draw_correlated, draw_votes
     ),
     "vote_regression": Study(
-        nuts("vote_regression", ("prevalence", *WEIGHTS)), draw_regression, keep_drawn
+        nuts(REGRESSION, ("prevalence", *WEIGHTS)), draw_regression, keep_drawn
     ),
     "bias_pooling": Study(
-        lab.Nuts(build_from_rates, PRIORS, BIASES, target_accept=0.95), draw_biases, draw_rates
+        lab.Nuts(build_from_rates, BIAS, BIASES, target_accept=0.95), draw_biases, draw_rates
     ),
-    "bias_pooling_items": Study(nuts("bias_pooling", BIASES), draw_biases, draw_biased_votes),
+    "bias_pooling_items": Study(nuts(BIAS, BIASES), draw_biases, draw_biased_votes),
 }
 
 

@@ -1,4 +1,4 @@
-"""What the panel's latent-class model and its EM cost, and what that cost grows with.
+"""What do the panel's latent-class model and its EM cost, and what does that cost grow with?
 
     python benchmarks/panel/speed.py                        # everything, about ten minutes
     python benchmarks/panel/speed.py sample em              # some of it
@@ -36,7 +36,7 @@ import pandas as pd
 
 from bayesjudge import panel
 from bayesjudge.core.compiling import compile_model
-from bayesjudge.panel import em
+from bayesjudge.panel import _em as em
 
 RESULTS = Path(__file__).parent / "results"
 #: Items, generators, generators whose items are labelled, judges.
@@ -101,7 +101,7 @@ def sample_one(name: str) -> dict[str, Any]:
         compile_model(panel.build_model(data), "full")  # is kept, and found again by `fit`
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with clocked(row, "sampling"):
-        fit = panel.fit(data, random_seed=1, road="full", draws=DRAWS, tune=DRAWS, progress=False)
+        fit = panel.fit(data, random_seed=1, draws=DRAWS, tune=DRAWS, progress=False)
     ess = fit.diagnostics().filter(like="prevalence[", axis=0)
     row["least_ess"] = float(ess[["ess_bulk", "ess_tail"]].to_numpy().min())
     row["r_hat"] = float(ess["r_hat"].max())

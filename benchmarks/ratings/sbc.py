@@ -14,8 +14,8 @@ items has three forced choices of every source. The studies:
 ``errors``   as ``sets``, and people give a wrong response set at an unknown rate and skew.
 ``sources``  as ``sets``, people and two judges.
 ``strength`` as ``sets``, choices tied to one selection strength.
-``tied``     people and a judge drawn together, item by item (`bayesjudge.ratings.tracking`), what
-             comes from the fit there being known: the Gibbs sampler's own unknowns.
+``tied``     people and a judge drawn together, item by item (`bayesjudge.ratings.tracking`), with
+             everything that the fit would give known: the Gibbs sampler's own unknowns.
 
 Writes ``sbc_STUDY.jsonl`` (every rank), ``sbc.csv`` (the tests),
 ``sbc_ranks.csv`` (how often each rank occurred) and, from that, ``sbc.png``: both

@@ -1,7 +1,7 @@
-"""Calibration of the hierarchical model of repeated scores: simulation-based calibration.
+"""Is the hierarchical model of repeated scores calibrated? Simulation-based calibration.
 
     python benchmarks/repeats/sbc.py                      # 200 simulations, minutes
-    python benchmarks/repeats/sbc.py --simulations 1000   # continues where the last run ended
+    python benchmarks/repeats/sbc.py --simulations 1000   # continues the last run
     python benchmarks/repeats/sbc.py --cutpoints by_judge # the model with judges' own thresholds
 
 Truths are drawn from the priors, three effects and all, by NumPy: the model's own random draws are
