@@ -204,7 +204,7 @@ def compare_designs(
         require(not known, "labels have known propensities: no other design describes them")
     tables = []
     for design, made in designs_of(counts, model, ci_prob=ci_prob):
-        table = made.table
+        table = made.table.copy()  # designs of one likelihood share an estimate
         table.insert(0, "calibration", design.name)
         table.insert(1, "declared", design.name == counts.design.name)
         table.insert(2, "assumes", design.meaning)
