@@ -36,6 +36,7 @@ def test_chains_may_start_at_once():
     assert np.array_equal(alone, together)
 
 
+@pytest.mark.sampling
 @pytest.mark.parametrize("road", ["quick", "full"])
 def test_every_unknown_is_kept_by_its_own_name(road):
     with pm.Model(coords={"judge": ["a", "b"]}) as model:

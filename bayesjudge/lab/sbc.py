@@ -37,7 +37,7 @@ class RankStudy:
     about: Mapping[str, Any]
 
     def ranks(self, quantity: str) -> np.ndarray:
-        """Ranks of one quantity.
+        """Give the ranks of one quantity.
 
         Parameters
         ----------
