@@ -5,7 +5,7 @@
 
 Truths are drawn from the priors, and votes from the truths, here with NumPy, not by the models: a
 truth for each item, a vote for each judge on it, some votes missing, some truths kept as labels.
-Studies: ``dawid_skene`` (pooled judges), ``unrelated`` (separate judges, better than chance),
+Studies: ``dawid_skene`` (pooled judges), ``separate`` (separate judges, better than chance),
 ``response`` (a missing vote is a response), ``classes`` (three), ``correlated``,
 ``vote_regression``, ``bias_pooling`` (pass rates drawn as the model has them) and
 ``bias_pooling_items`` (the same truths, but pass rates are those of drawn votes, whose error the
@@ -85,7 +85,7 @@ def draw_pooled(rng: np.random.Generator, *, response: bool = False) -> Truths:
     return truths
 
 
-def draw_unrelated(rng: np.random.Generator) -> Truths:
+def draw_separate(rng: np.random.Generator) -> Truths:
     """Draw judges one by one, again if one is not better than chance."""
     pairs = []
     while len(pairs) < len(JUDGES):
@@ -288,7 +288,7 @@ STUDIES = {
     "dawid_skene": Study(
         nuts(POOLED, RATES + POPULATION), draw_pooled, draw_votes, likelihood_by_em
     ),
-    "unrelated": Study(nuts(SEPARATE, RATES), draw_unrelated, draw_votes, likelihood_by_em),
+    "separate": Study(nuts(SEPARATE, RATES), draw_separate, draw_votes, likelihood_by_em),
     "response": Study(
         nuts(ANSWERING, (*RATES, "answering")),
         partial(draw_pooled, response=True),

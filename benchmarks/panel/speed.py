@@ -12,7 +12,7 @@ classes' prior once for every vote to the bound that it watches, which then fall
 two or three iterations; here its bound has the prior once an item. ``growth``: the same patterns,
 ever more items. Each size runs in a process of its own. Writes ``speed_PART.csv``.
 
-The same model in Stan, as rater writes it, is in ``panel_stan.py``.
+The same model in Stan, as rater writes it, is in ``against_stan.py``.
 
 CPU seconds are what to compare on a machine that does other things; wall seconds are beside them.
 """

@@ -24,7 +24,7 @@ import pandas as pd
 
 from bayesjudge import panel
 from bayesjudge.core.intervals import FEW, z_score
-from bayesjudge.panel import transport
+from bayesjudge.panel import closed_form
 from bayesjudge.prevalence import _formulas as formulas
 
 RESULTS = Path(__file__).parent / "results"
@@ -91,7 +91,7 @@ def of_panels(runs: int) -> pd.DataFrame:
             seen = panel.Votes(votes, known, generator, names, [f"j{j}" for j in range(judges)])
             share = truth.reshape(GENERATORS, ITEMS).mean(axis=1)
             for rule, few in RULES.items():
-                with patch.object(transport, "FEW", few):
+                with patch.object(closed_form, "FEW", few):
                     tables[rule].append(panel.difference(seen).table.assign(truth=share))
         for rule, made in tables.items():
             table = pd.concat(made)

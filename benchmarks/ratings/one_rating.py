@@ -69,7 +69,7 @@ def posterior(world: World, budget: int, rng: np.random.Generator, *, asked: boo
     positive = (drawn >= CUTOFF).mean(axis=0)
     guess = positive > 0.5
     right = guess == (world.people.endorsed[:, 0] >= CUTOFF)
-    name = "posterior, sets elsewhere" if asked else "posterior, choices only"
+    name = "posterior, sets of others" if asked else "posterior, choices only"
     sure = np.maximum(positive, 1 - positive)
     return {
         "budget": budget,

@@ -109,7 +109,7 @@ def draw_prior(rng: np.random.Generator, *, study: Study) -> dict[str, Any]:
         "endorsement": share @ members.T,
         "tracking": np.array(1 - neither),
         "as_people": np.array(as_people),
-        "leaning": np.array(leans / (leans + neither)),
+        "lean": np.array(leans / (leans + neither)),
         "judge_concentration": np.exp(
             np.log(judge.concentration) + judge.concentration_spread * rng.normal()
         ),
@@ -132,7 +132,7 @@ def draw_data(truths: Any, rng: np.random.Generator, *, study: Study) -> ratings
     for s in range(n):
         alpha = truths["concentration"][s] * truths["set_share"][s]
         if study is STUDIES["tied"] and people is not None:
-            w = truths["leaning"]
+            w = truths["lean"]
             alpha = truths["judge_concentration"] * (w * people + (1 - w) * truths["rho"])
         shares = rng.standard_gamma(np.broadcast_to(alpha, (ITEMS, q))) + 1e-300
         shares /= shares.sum(axis=1, keepdims=True)

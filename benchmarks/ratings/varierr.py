@@ -8,7 +8,7 @@ Part 1 estimates how people choose from a response set, from paired answers. Par
 of which only their 100 forced choices are known, with 100 choices of each of 400 others, and
 compares the endorsements found with the sets that four annotators gave to the 100:
 
-``sets elsewhere``  the 400 others have response sets too: F and the mean shares are learnt;
+``sets of others``  the 400 others have response sets too: F and the mean shares are learnt;
 ``F known``         F is taken from the 400 others' paired answers, and no set is known;
 ``choices only``    neither.
 
@@ -32,7 +32,7 @@ from bayesjudge import ratings
 
 RESULTS = Path(__file__).parent / "results"
 OPTIONS = ("e", "n", "c")
-KNOWN = ("sets elsewhere", "F known", "choices only")
+KNOWN = ("sets of others", "F known", "choices only")
 
 
 def read(folder: Path) -> tuple[ratings.Ratings, pd.DataFrame, np.ndarray, np.ndarray]:
@@ -98,7 +98,7 @@ def recovered(
         chosen=choices.to_numpy()[None],
         options=OPTIONS,
         positive="e",
-        endorsed=endorsed if known == "sets elsewhere" else None,
+        endorsed=endorsed if known == "sets of others" else None,
         sets=both.sets,
         items=both.items,
         sources=("people",),

@@ -126,7 +126,7 @@ def main() -> None:
     data = {"simulated, log-gaps scatter by 0.6": simulated(0.6)}
     if asked.composo is not None:
         data["composo, two judges"] = composo(asked.composo)
-    data["simulated, same thresholds"] = simulated(0.0)
+    data["simulated, same cutpoints"] = simulated(0.0)
     rows = []
     for name, scores in data.items():
         rows.append(compared(name, scores))

@@ -2,16 +2,16 @@
 
     python benchmarks/repeats/sbc.py                      # 200 simulations, minutes
     python benchmarks/repeats/sbc.py --simulations 1000   # continues the last run
-    python benchmarks/repeats/sbc.py --cutpoints by_judge # the model with judges' own thresholds
+    python benchmarks/repeats/sbc.py --cutpoints by_judge # the model with judges' own cutpoints
 
 Truths are drawn from the priors, three effects and all, by NumPy: the model's own random draws are
 not used. Four items, three judges, three repeats on a scale of four values. Writes to
 benchmarks/repeats/results: ``sbc.jsonl`` (every rank), ``sbc.csv`` (tests) and ``.png``;
-``sbc_cutpoints.*`` for judges' own thresholds.
+``sbc_cutpoints.*`` for judges' own cutpoints.
 
 With 500 simulations all ranks are uniform, those of the judges' standard deviation too, which had
 seemed to lean at 120 (p = .03 of 13 tests, unadjusted): that was chance. With judges' own
-thresholds all ranks of 500 simulations are uniform as well.
+cutpoints all ranks of 500 simulations are uniform as well.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def draw_prior_by_judge(rng: np.random.Generator) -> dict[str, np.ndarray]:
 
 
 def draw_data(truths: dict[str, np.ndarray], rng: np.random.Generator) -> repeats.Scores:
-    """Answers by comparing latent values with thresholds."""
+    """Answers by comparing latent values with cutpoints."""
     noise = rng.logistic(size=(ITEMS, JUDGES, REPEATS))
     latent = truths["eta"][..., None] + noise
     at = (latent[..., None] > truths["cuts"]).sum(axis=-1)
