@@ -100,13 +100,15 @@ ROLES = {
         lambda t, _: shifts(t).perturbations,
         tuple({"item": item, "variant": "baseline", "score": 3.0} for item in "xy"),
     ),
-    "bias.Orders, by": Role(
+    "bias.Orders, judge": Role(
         "judge",
         [{"order1": 1, "order2": 2}],
-        lambda t, _: bj.bias.Orders.from_frame(t, by="judge").judges,
+        lambda t, _: bj.bias.Orders.from_frame(t, judge="judge").judges,
     ),
     "repeats.Scores, item": Role("item", SCORES, lambda t, _: scores(t, item="item").items),
-    "repeats.Scores, judge": Role("judge", SCORES, lambda t, _: scores(t, judge="judge").judges),
+    "repeats.Scores, judge": Role(
+        "judge", SCORES, lambda t, _: scores(t, item=None, judge="judge").judges
+    ),
     "ratings.Ratings, item": Role(
         "item",
         [{"rater": "ann", "choice": "yes"}, {"rater": "gpt", "choice": "no"}],
@@ -254,7 +256,7 @@ def test_nothing_has_an_empty_name(make):
 def test_joined_names_of_two_judges_are_not_one():
     table = pd.DataFrame({"llm": ["a, b", "a"], "prompt": ["c", "b, c"]})
     with pytest.raises(bj.InputError, match=r"judges must differ.*'a, b, c'"):
-        bj.bias.Orders.from_frame(table.assign(order1=1, order2=1), by=["llm", "prompt"])
+        bj.bias.Orders.from_frame(table.assign(order1=1, order2=1), judge=["llm", "prompt"])
 
 
 # The command line ---------------------------------------------------------------------------------

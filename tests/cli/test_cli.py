@@ -326,7 +326,6 @@ REFUSED = {
     "prevalence words.csv @": "['no', 'yes'] are neither pass nor fail",
     "prevalence words.csv @ --pass-value ja": "no row has the pass value ['ja']",
     "prevalence words.csv @ --pass-value yes": "(--pass-value, --fail-value, --missing-value)",
-    "prevalence labelled.csv @": "every item has a human label, so there is nothing to correct",
     "demo --no-nutz": "Unknown option: --no-nutz. Did you mean --no-nuts?",
     "--verson": "Available commands: ",
 }

@@ -78,7 +78,7 @@ def test_ratings_names_a_mistyped_value(answers, capsys, wrong, words):
 
 def test_ratings_speaks_of_repeated_options_as_the_command_line_does(answers, capsys):
     assert main(["ratings", str(answers), "--positive", "yes", "--judge", "gpt"]) == 2
-    assert "list judges in --judge, or give people names" in capsys.readouterr().err
+    assert "name judges in --judge, give people names" in capsys.readouterr().err
 
 
 def test_ratings_recodes_a_judge_that_was_asked_the_opposite(tmp_path, capsys):
