@@ -77,7 +77,7 @@ class Job(NamedTuple):
 
 Refused = bj.InputError
 #: Quantities and labels that are now called otherwise, as they were called first.
-RENAMED: dict[str, str] = {"tracking": "following"}
+RENAMED: dict[str, str] = {"tracking": "following", "concentration": "constancy"}
 DRAWS = {"chains": 2, "draws": 500, "tune": 500, "cores": 1, "random_seed": 1, "progress": False}
 
 
