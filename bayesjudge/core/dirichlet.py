@@ -18,7 +18,7 @@ from bayesjudge.core.errors import check_ci_prob, checking
 #: Nodes to begin with, of the trapezoidal rule in the logarithm of the frequency.
 NODES, MOST_NODES = 32, 8192
 #: Two interleaved rules that agree to this have, together, an error near its square.
-AGREED = 1e-5
+AGREED = 1e-6
 #: Where the search for a quantile stops, as a share of the range of the scale.
 TOLERANCE = 1e-9
 _CHUNK = 2_000_000

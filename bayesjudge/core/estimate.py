@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from html import escape
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
@@ -297,7 +296,7 @@ class Estimate:
         """Dimensions of any quantity, in the order in which they first occur."""
         return tuple(dict.fromkeys(d for one in self.quantities.values() for d in one.dims))
 
-    @cached_property
+    @property
     def table(self) -> pd.DataFrame:
         """The numbers as a tidy table.
 
@@ -319,7 +318,7 @@ class Estimate:
                 numbers[column] += (one.value if values is None else values).tolist()
         return pd.DataFrame({**parts, **numbers})
 
-    @cached_property
+    @property
     def dataset(self) -> xr.Dataset:
         """The numbers with named dimensions: one variable a quantity, and a dimension ``part``.
 

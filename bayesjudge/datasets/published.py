@@ -91,7 +91,7 @@ def santa_clara() -> pd.DataFrame:
     --------
     >>> from bayesjudge.prevalence import Counts, exact
     >>> counts = Counts.from_counts(santa_clara(), calibration="separate")
-    >>> [round(x, 4) for x in exact(counts, interval="eti")["prevalence[pooled]"]]
+    >>> [round(x, 4) for x in exact(counts, interval="eti")["prevalence", "pooled"]]
     [0.0104, 0.0013, 0.0189]
     """
     return pd.DataFrame(
