@@ -146,7 +146,8 @@ class Fit:
             if name in moved:
                 at_0, at_1 = moved[name]
                 low, high = np.where(at_0, 0.0, low), np.where(at_1, 1.0, high)
-            value = np.array([one.mean() for one in draws])
+            # a mean of equal numbers is that number, whatever rounding says
+            value = np.array([np.clip(one.mean(), one.min(), one.max()) for one in draws])
             made[name] = Quantity(value, low, high, dims, labels)
         kinds = {name: INTERVALS["eti_bounded" if name in moved else "eti"] for name in made}
         return Estimate(
