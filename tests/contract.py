@@ -20,6 +20,8 @@ class Module(NamedTuple):
     truth: Mapping[tuple[str, ...], float]  #: what `simulate` draws from, by entry
     #: Every public model with data that it suits, the default one first.
     models: Callable[[], list[tuple[Any, Any]]]
+    #: Models with data that do not read all of their fields: one judge, one item.
+    sparse: Callable[[], list[tuple[Any, Any]]] = list
     coverage: float = 0.95  #: what the closed form's interval claims
     #: Values that move a field which `moved` cannot move by itself, by (class name, field).
     moves: Mapping[tuple[str, str], Any] = {}

@@ -1,4 +1,4 @@
-"""Answers found by another road than the package's, and tolerances taken from a run itself."""
+"""Answers found in another way than the package's, and tolerances taken from a run itself."""
 
 import numpy as np
 from arviz_stats.base import array_stats

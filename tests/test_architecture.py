@@ -3,6 +3,7 @@
 import ast
 import inspect
 import pickle
+import re
 import subprocess
 import sys
 import tomllib
@@ -101,6 +102,14 @@ def test_an_exported_name_that_refuses_says_so(refusing):
         if node.name in EXPORTED and body is not None and refuses(body, refusing) > documented:
             silent.append(f"{path}: {node.name}")
     assert not silent
+
+
+def test_what_is_refused_is_said_with_if():
+    """And no house metaphor is left anywhere: STYLE's words."""
+    texts = {**FILES, **{str(p): p.read_text() for p in (TOP / "tests" / "template").rglob("*.py")}}
+    said = [name for name, text in texts.items() if re.search(r"Raises\n +-+\n.*\n +Where ", text)]
+    metaphor = re.compile(r"\b(rooms?|furniture|storeys?|guests?)\b", re.IGNORECASE)
+    assert not said + [name for name, text in texts.items() if metaphor.search(text)]
 
 
 # Who imports whom -------------------------------------------------------------------------------

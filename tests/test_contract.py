@@ -79,6 +79,21 @@ def test_each_field_of_a_model_is_read(one):
 
 
 @each_module
+def test_words_name_the_priors_that_the_graph_reads(one):
+    """A report names a prior if moving it moves the graph of these data, and only then."""
+    assert not any(model._unread(data) for model, data in one.models())  # all read: shown above
+    for model, data in one.sparse():
+        before, words = graph_of(one.module.build_model(data, model)), model._words_for(data)
+        for f in dataclasses.fields(model):
+            value = getattr(model, f.name)
+            key = (type(model).__name__, f.name)
+            other = one.moves[key] if key in one.moves else moved(value)
+            changed = dataclasses.replace(model, **{f.name: other})
+            read = graph_of(one.module.build_model(data, changed)) != before
+            assert read == (changed._words_for(data) != words), f"{key[0]}.{f.name}, read: {read}"
+
+
+@each_module
 def test_a_number_where_a_prior_belongs_is_refused_with_the_remedy(one):
     for model, _ in one.models():
         for f in dataclasses.fields(model):
@@ -174,8 +189,8 @@ def test_report_says_what_a_reader_must_know(one, fit_of):
     fit = fit_of(one)
     text = bj.report(one.closed_form(fit.data), fit)
     text = re.sub(r"\\([^\w\s]|_)", r"\1", html.unescape(text))  # as Markdown shows it
-    priors = [f"{name} {words}" for name, words in fit.spec.describe().items()]
-    for words in (fit.method, fit.source, "95% intervals", "seed 1", *priors):
+    priors = fit.spec._words_for(fit.data)
+    for words in (fit.method, fit.source, "95% intervals", "seed 1", priors):
         assert words in text
     for assumption in fit.assumptions:
         assert assumption.text in text

@@ -394,18 +394,20 @@ RULES = [("majority", None), *product(("veto", "at_least_valid"), (1, 4, 8))]
 
 def panel_closed(name: str, votes: Any) -> Iterator[Job]:
     """Every estimate of one panel, NUTS apart."""
-    room = bj.panel
+    module = bj.panel
     calls = {
-        "panel_mean": room.panel_mean,
-        "rogan_gladen": room.rogan_gladen,
-        "dawid_skene_em": room.dawid_skene_em,
-        "difference": room.difference,
-        "logit_shift": room.logit_shift,
-        "logit_shift.identity": partial(room.logit_shift, scale="identity"),
-        "model_assisted": room.model_assisted,
-        "effective_judges": room.effective_judges,
+        "panel_mean": module.panel_mean,
+        "rogan_gladen": module.rogan_gladen,
+        "dawid_skene_em": module.dawid_skene_em,
+        "difference": module.difference,
+        "logit_shift": module.logit_shift,
+        "logit_shift.identity": partial(module.logit_shift, scale="identity"),
+        "model_assisted": module.model_assisted,
+        "effective_judges": module.effective_judges,
         **{
-            f"voting.{kind} {n or ''}".strip(): partial(room.voting, rule=room.VotingRule(kind, n))
+            f"voting.{kind} {n or ''}".strip(): partial(
+                module.voting, rule=module.VotingRule(kind, n)
+            )
             for kind, n in RULES
         },
     }
@@ -413,24 +415,24 @@ def panel_closed(name: str, votes: Any) -> Iterator[Job]:
         yield Job(name, function, partial(call, votes))
     if len(votes.judges) < 20:  # crowds have hundreds of workers, and pairs of workers
         pairs = {
-            "dawid_skene_em.response": partial(room.dawid_skene_em, missing="response"),
-            "dependence": room.dependence,
-            "homogeneity": room.homogeneity,
+            "dawid_skene_em.response": partial(module.dawid_skene_em, missing="response"),
+            "dependence": module.dependence,
+            "homogeneity": module.homogeneity,
             "vote_correlation": partial(bj.panel.checks.correlate_votes, truth=1),
         }
         for function, call in pairs.items():
             yield Job(name, function, partial(call, votes))
     for kind, n in RULES:
-        rates = partial(room.ensemble_rates, votes, room.VotingRule(kind, n))
+        rates = partial(module.ensemble_rates, votes, module.VotingRule(kind, n))
         yield Job(name, f"ensemble_rates.{kind} {n}", rates)
     for kind in ("veto", "at_least_valid"):
-        rule = partial(room.choose_threshold, votes, kind)
+        rule = partial(module.choose_threshold, votes, kind)
         yield Job(name, f"choose_threshold.{kind}", lambda rule=rule: rule().threshold)
 
 
 def panel_jobs(data: Data) -> Iterator[Job]:
     """Real and simulated panels; regressions and NUTS on those that are small enough."""
-    room, panels = bj.panel, {}
+    module, panels = bj.panel, {}
     for level in ("repaired", "partly_repaired"):
         table, judges = data.code_feedback(level)
         votes = V.from_frame(table, judges=judges, truth="human")
@@ -458,9 +460,9 @@ def panel_jobs(data: Data) -> Iterator[Job]:
     panels["panel/llmbar"] = V.from_frame(
         data.llmbar_votes(), judge="judge", vote="vote", generator=None
     )
-    panels["panel/simulated"] = V.from_frame(room.simulate(random_seed=1))
+    panels["panel/simulated"] = V.from_frame(module.simulate(random_seed=1))
     panels["panel/simulated dependent"] = V.from_frame(
-        room.simulate(shared_effect=1.5, labelled=(100, 100, 0), random_seed=2)
+        module.simulate(shared_effect=1.5, labelled=(100, 100, 0), random_seed=2)
     )
     for name, votes in panels.items():
         yield from panel_closed(name, votes)
@@ -469,7 +471,7 @@ def panel_jobs(data: Data) -> Iterator[Job]:
         ("panel/code feedback repaired, one hidden", "exact"),
         ("panel/code feedback repaired, one hidden", "source"),
     ):
-        call = partial(room.regression, panels[name], solver=solver)
+        call = partial(module.regression, panels[name], solver=solver)
         yield Job(name, f"regression.{solver}", call)
     yield from panel_reference(data)
     table, judges = data.code_feedback("repaired")
@@ -477,21 +479,21 @@ def panel_jobs(data: Data) -> Iterator[Job]:
     small = V.from_frame(small, judges=judges[:6], truth="human")
     small = small.hide(small.generators[0])
     for function, model in {
-        "fit.dawid_skene": room.PooledDawidSkene(),
-        "fit.unrelated": room.DawidSkene(),
-        "fit.response": room.PooledDawidSkene(answering=bj.BetaPrior()),
-        "fit.correlated": room.Correlated(nodes=11),
-        "fit.bias_pooling": room.BiasPooling(),
-        "fit.vote_regression": room.VoteRegression(),
+        "fit.dawid_skene": module.PooledDawidSkene(),
+        "fit.unrelated": module.DawidSkene(),
+        "fit.response": module.PooledDawidSkene(answering=bj.BetaPrior()),
+        "fit.correlated": module.Correlated(nodes=11),
+        "fit.bias_pooling": module.BiasPooling(),
+        "fit.vote_regression": module.VoteRegression(),
     }.items():
         yield from with_made(
             "panel/code feedback 240 items",
-            partial(room.fit, small, model, **DRAWS),
+            partial(module.fit, small, model, **DRAWS),
             {"loo": panel_loo} if function == "fit.dawid_skene" else {},
             function,
         )
-    spec = room.MulticlassDawidSkene(diagonal=4.8, off_diagonal=1.067)
-    call = partial(room.fit, anesthesia, spec, **DRAWS)
+    spec = module.MulticlassDawidSkene(diagonal=4.8, off_diagonal=1.067)
+    call = partial(module.fit, anesthesia, spec, **DRAWS)
     yield Job("panel/anesthesia", "fit", call, "nuts")
 
 
@@ -525,18 +527,18 @@ def panel_reference(data: Data) -> Iterator[Job]:
 
 def bias_closed(name: str, shifts: Any) -> Iterator[Job]:
     """Every estimate and certificate of one set of shifts, NUTS apart."""
-    room, promised = bj.bias, bj.bias.certificates
+    module, promised = bj.bias, bj.bias.certificates
     calls = {
-        "rms_shift.normal": room.rms_shift,
-        "rms_shift.distribution_free": partial(room.rms_shift, interval="distribution_free"),
-        "variance_parts": room.variance_parts,
+        "rms_shift.normal": module.rms_shift,
+        "rms_shift.distribution_free": partial(module.rms_shift, interval="distribution_free"),
+        "variance_parts": module.variance_parts,
     }
     for function, call in calls.items():
         yield Job(name, function, partial(call, shifts))
     for prior in ("worst", "spread"):
-        yield Job(name, f"exact.{prior}", partial(room.exact, shifts, prior=prior), "exact")
+        yield Job(name, f"exact.{prior}", partial(module.exact, shifts, prior=prior), "exact")
         if shifts.scale == (1, 5):  # a hundred steps take long
-            call = partial(room.exact, shifts, prior=prior, step=1)
+            call = partial(module.exact, shifts, prior=prior, step=1)
             yield Job(name, f"exact.{prior} whole", call, "exact")
     for judge in shifts.judges:
         own = shifts.only(judge=judge) if len(shifts.judges) > 1 else shifts
@@ -557,17 +559,17 @@ def bias_closed(name: str, shifts: Any) -> Iterator[Job]:
 
 def bias_jobs(data: Data) -> Iterator[Job]:
     """Published neighbours, prompts and orders; the reference file; simulated shifts."""
-    room, promised = bj.bias, bj.bias.certificates
+    module, promised = bj.bias, bj.bias.certificates
     judges = data.json("data/bias_neighbours/neighbour_differences.json")["judges"]
     for judge, own in judges.items():
         for kind in ("intrinsic", "formatting"):
-            shifts = room.Shifts.from_differences(own[kind]["diffs"], scale=(1, 5))
+            shifts = module.Shifts.from_differences(own[kind]["diffs"], scale=(1, 5))
             yield from bias_closed(f"bias/neighbours {judge} {kind}", shifts)
         values = [own[kind]["value"] for kind in ("formatting", "intrinsic")]
         call = partial(promised.noise.without_repeat_noise, *values)
         yield Job(f"bias/neighbours {judge}", "without_repeat_noise", call)
     about = {"scale": (1, 10), "design": "item", "baseline": "base", "repeats": "mean"}
-    read = partial(room.Shifts.from_frame, **about, missing="drop")
+    read = partial(module.Shifts.from_frame, **about, missing="drop")
     for judge, by_subset in product(("full", "mini"), (False, True)):
         for prompt in ("cal-low", "cal-cross", "criteria"):
             table = data.composo_shifts(judge, prompt, by_subset=by_subset)
@@ -579,29 +581,29 @@ def bias_jobs(data: Data) -> Iterator[Job]:
         "certify": certify,
         "tail_probability": bias_tail_probability,
     }
-    run = partial(room.fit, few, **DRAWS)
+    run = partial(module.fit, few, **DRAWS)
     yield from with_made("bias/composo 100 items", run, made)
-    whole = room.Shifts.from_frame(
-        room.simulate(random_seed=1), scale=(0, 100), design="item", rerun="rerun"
+    whole = module.Shifts.from_frame(
+        module.simulate(random_seed=1), scale=(0, 100), design="item", rerun="rerun"
     )
     yield from bias_closed("bias/simulated", whole)
-    yield Job("bias/simulated", "fit", partial(room.fit, whole, **DRAWS), "nuts")
-    several = room.Shifts.from_frame(
-        room.simulate(judges=["a", "b", "c"], items=40, random_seed=2),
+    yield Job("bias/simulated", "fit", partial(module.fit, whole, **DRAWS), "nuts")
+    several = module.Shifts.from_frame(
+        module.simulate(judges=["a", "b", "c"], items=40, random_seed=2),
         **{"scale": (0, 100), "design": "item", "rerun": "rerun", "judge": "judge"},
     )
     yield from bias_closed("bias/simulated judges", several)
-    model = room.NormalShifts(mean_shift=0.1)
-    call = partial(room.fit, several, model, **DRAWS)
+    model = module.NormalShifts(mean_shift=0.1)
+    call = partial(module.fit, several, model, **DRAWS)
     yield Job("bias/simulated judges", "fit", call, "nuts")
-    batch = room.Shifts.from_frame(
-        room.simulate(items=40, random_seed=3), scale=(0, 100), design="batch"
+    batch = module.Shifts.from_frame(
+        module.simulate(items=40, random_seed=3), scale=(0, 100), design="batch"
     )
     yield from bias_closed("bias/simulated batch", batch)
-    orders = room.Orders.from_frame(data.llmbar(), judge=["llm", "strategy"], missing="drop")
-    yield Job("bias/llmbar orders", "position_bias", partial(room.position_bias, orders))
+    orders = module.Orders.from_frame(data.llmbar(), judge=["llm", "strategy"], missing="drop")
+    yield Job("bias/llmbar orders", "position_bias", partial(module.position_bias, orders))
     factors = list("abc")
-    adherence = partial(room.schematic_adherence, factor_table(), factors=factors, resamples=100)
+    adherence = partial(module.schematic_adherence, factor_table(), factors=factors, resamples=100)
     yield Job("bias/factors", "schematic_adherence", partial(adherence, random_seed=1), "seeded")
     yield from bias_reference(data.reference("bias"))
 
@@ -614,7 +616,7 @@ def bias_tail_probability(fit: bj.Fit) -> dict[str, Any]:
 
 def bias_reference(cases: dict[str, Any]) -> Iterator[Job]:
     """Inputs of the reference file: noise, failure, bounds, certificates and combinations."""
-    room, promised, name = bj.bias, bj.bias.certificates, "bias/reference"
+    module, promised, name = bj.bias, bj.bias.certificates, "bias/reference"
     for i, case in enumerate(cases["sigma_max"]):
         g = case["inputs"]
         about = {"dim": g["d"], "tolerance": g["tau"], "failure_prob": g["delta"]}
@@ -642,7 +644,9 @@ def bias_reference(cases: dict[str, Any]) -> Iterator[Job]:
     for i, case in enumerate(cases["finite_m"]):
         g = case["inputs"]
         most = int(g["tau"] ** 2 * g["delta"] / 2 * g["m"])
-        shifts = room.Shifts.from_differences(np.arange(g["m"]) < most, scale=(0, 1), items=g["m"])
+        shifts = module.Shifts.from_differences(
+            np.arange(g["m"]) < most, scale=(0, 1), items=g["m"]
+        )
         about = {"tolerance": g["tau"], "failure_prob": g["delta"], "units": "points"}
         for basis in ("source", "tail"):
             call = partial(promised.certify, shifts, **about, basis=basis)
@@ -669,7 +673,7 @@ def bias_reference(cases: dict[str, Any]) -> Iterator[Job]:
     }
     for function, call in bounds.items():
         yield Job(name, function, partial(call, lengths, largest=4))
-    shifts = room.Shifts.from_differences([0] * 250 + [1] * 50, scale=(1, 5))
+    shifts = module.Shifts.from_differences([0] * 250 + [1] * 50, scale=(1, 5))
     about = {"tolerance": 0.5, "failure_prob": 0.05, "units": "points"}
     card = promised.certify(shifts, **about, alpha=0.25, noise_prob=0.01)
     scores = np.random.default_rng(0).integers(1, 6, 300)
@@ -682,23 +686,25 @@ def bias_reference(cases: dict[str, Any]) -> Iterator[Job]:
 
 def repeats_closed(name: str, scores: Any) -> Iterator[Job]:
     """Every estimate of one table of repeated scores, NUTS apart."""
-    room = bj.repeats
+    module = bj.repeats
     calls = {
-        "anova": room.anova,
-        "as_if_iid": room.as_if_iid,
-        "predict_means": partial(room.predict_means, repeats=4),
-        "order_effects": room.order_effects,
+        "anova": module.anova,
+        "as_if_iid": module.as_if_iid,
+        "predict_means": partial(module.predict_means, repeats=4),
+        "order_effects": module.order_effects,
     }
     for function, call in calls.items():
         yield Job(name, function, partial(call, scores))
     for c in (1.0, 0.5):
-        yield Job(name, f"exact {c}", partial(room.exact, scores, concentration=c), "exact")
+        yield Job(name, f"exact {c}", partial(module.exact, scores, concentration=c), "exact")
 
 
 def repeats_jobs(data: Data) -> Iterator[Job]:
     """Composo's eight repeats of two judges, whole and by item; rules; the reference file."""
-    room, scale = bj.repeats, range(1, 11)
-    read = partial(room.Scores.from_frame, scale=scale, item="item", judge="judge", order="repeat")
+    module, scale = bj.repeats, range(1, 11)
+    read = partial(
+        module.Scores.from_frame, scale=scale, item="item", judge="judge", order="repeat"
+    )
     for prompt in ("base", "cal-low", "cal-cross", "criteria"):
         table = data.composo_scores(prompt, items=40)
         scores = read(table)
@@ -710,69 +716,69 @@ def repeats_jobs(data: Data) -> Iterator[Job]:
             if judge == "full":
                 yield from repeats_rules(f"{name}: {item}", own["score"].tolist(), scale)
         for function, model in (
-            ("fit.shared", room.CumulativeLogit()),
-            ("fit.by_judge", room.JudgeCutpoints()),
+            ("fit.shared", module.CumulativeLogit()),
+            ("fit.by_judge", module.JudgeCutpoints()),
         ):
             some = read(table[table["item"].isin(table["item"].unique()[:25])])
-            call = partial(room.fit, some, model, **DRAWS)
+            call = partial(module.fit, some, model, **DRAWS)
             yield Job("repeats/composo base 25 responses", function, call, "nuts")
     for judge in ("full", "mini"):
         table = data.composo_scores("base", items=None)
         table = table[table["judge"] == judge]
-        whole = room.Scores.from_frame(table, scale=scale, item="item", order="repeat")
-        for function, call in (("anova", room.anova), ("order_effects", room.order_effects)):
+        whole = module.Scores.from_frame(table, scale=scale, item="item", order="repeat")
+        for function, call in (("anova", module.anova), ("order_effects", module.order_effects)):
             run = partial(without_labels, call, whole)
             yield Job(f"repeats/composo base {judge}", function, run)
-    simulated = room.simulate(random_seed=1)
-    scores = room.Scores.from_frame(
+    simulated = module.simulate(random_seed=1)
+    scores = module.Scores.from_frame(
         simulated, scale=range(1, 6), item="item", judge="judge", order="repeat"
     )
     yield from repeats_closed("repeats/simulated", scores)
-    model = room.CumulativeLogit(item_scale=3.0)
-    yield Job("repeats/simulated", "fit", partial(room.fit, scores, model, **DRAWS), "nuts")
-    one = room.Scores.from_values([4, 5, None, 4, 4, 5, 3], scale=range(1, 6))
+    model = module.CumulativeLogit(item_scale=3.0)
+    yield Job("repeats/simulated", "fit", partial(module.fit, scores, model, **DRAWS), "nuts")
+    one = module.Scores.from_values([4, 5, None, 4, 4, 5, 3], scale=range(1, 6))
     yield from repeats_closed("repeats/one item", one)
-    call = partial(room.fit, one, **DRAWS)
+    call = partial(module.fit, one, **DRAWS)
     yield Job("repeats/one item", "fit", call, "nuts")
     yield from repeats_reference(data.reference("repeats"))
 
 
 def repeats_rules(name: str, values: list[float], scale: Any) -> Iterator[Job]:
     """Interval and next batch by each stopping rule, after four and eight scores."""
-    room = bj.repeats
+    module = bj.repeats
     for method, n in product(("dirichlet", "sequence", "t", "z"), (4, 8)):
-        call = partial(room.mean_interval, values[:n], list(scale), method=method, half_width=0.5)
+        call = partial(module.mean_interval, values[:n], list(scale), method=method, half_width=0.5)
         yield Job(name, f"mean_interval.{method} {n}", call)
         about = {"scale": list(scale), "method": method, "pilot": 4, "batch": 4}
-        call = partial(room.next_batch, values[:n], 0.3, **about)
+        call = partial(module.next_batch, values[:n], 0.3, **about)
         yield Job(name, f"next_batch.{method} {n}", call)
     for kind in ("betting", "bernstein"):
-        call = partial(room.confidence_sequence, values, list(scale), kind=kind)
+        call = partial(module.confidence_sequence, values, list(scale), kind=kind)
         yield Job(name, f"confidence_sequence.{kind}", call)
 
 
 def repeats_reference(cases: dict[str, Any]) -> Iterator[Job]:
     """Inputs of the reference file: repeats needed, and rules on known distributions."""
-    room, name = bj.repeats, "repeats/reference"
+    module, name = bj.repeats, "repeats/reference"
     for i, case in enumerate(cases["n_req"]):
         g = case["inputs"]
-        half = room.third_of_a_bin(g["R"], g["K"])
-        yield Job(name, f"third_of_a_bin {i}", partial(room.third_of_a_bin, g["R"], g["K"]))
-        call = partial(room.required_repeats, g["S"], half, ci_prob=1 - g["alpha"])
+        half = module.third_of_a_bin(g["R"], g["K"])
+        yield Job(name, f"third_of_a_bin {i}", partial(module.third_of_a_bin, g["R"], g["K"]))
+        call = partial(module.required_repeats, g["S"], half, ci_prob=1 - g["alpha"])
         yield Job(name, f"required_repeats {i}", call)
     known = [([1 - c["inputs"]["q"], c["inputs"]["q"]], c) for c in cases["exact_binary"]]
     known += [(c["inputs"]["p"], c) for c in cases["monte_carlo"]]
     for i, (shares, case) in enumerate(known):
         g = case["inputs"]
         scale = [0, 1] if len(shares) == 2 else list(range(1, len(shares) + 1))
-        half = room.third_of_a_bin(g["R"], g["K"])
+        half = module.third_of_a_bin(g["R"], g["K"])
         about = {"scale": scale, "ci_prob": 1 - g["alpha"], "pilot": g["n0"], "batch": g["batch"]}
         for method in ("z", "dirichlet"):
-            call = partial(room.simulate_rule, shares, half, **about, method=method, runs=100)
+            call = partial(module.simulate_rule, shares, half, **about, method=method, runs=100)
             yield Job(name, f"simulate_rule.{method} {i}", partial(call, random_seed=1), "seeded")
-    yield Job(name, "cost_table", partial(room.cost_table, 0.6, value_range=4, items=10))
+    yield Job(name, "cost_table", partial(module.cost_table, 0.6, value_range=4, items=10))
     about = {"scale": range(1, 6), "item_scale": 1.5, "judge_scale": 0.7, "item_judge_scale": 0.5}
-    call = partial(room.score_components, (0.05, 0.2, 0.4, 0.25, 0.1), **about)
+    call = partial(module.score_components, (0.05, 0.2, 0.4, 0.25, 0.1), **about)
     yield Job(name, "score_components", call)
 
 
@@ -781,9 +787,9 @@ def repeats_reference(cases: dict[str, Any]) -> Iterator[Job]:
 
 def ratings_closed(name: str, ratings: Any) -> Iterator[Job]:
     """Every estimate of one set of ratings, NUTS apart."""
-    room = bj.ratings
-    yield Job(name, "endorsement_rates", partial(room.endorsement_rates, ratings))
-    call = partial(room.agreement, ratings, replicates=50, random_seed=1)
+    module = bj.ratings
+    yield Job(name, "endorsement_rates", partial(module.endorsement_rates, ratings))
+    call = partial(module.agreement, ratings, replicates=50, random_seed=1)
     yield Job(name, "agreement", call, "seeded")
     yield Job(name, "agreement.smoothed", partial(call, pseudo_count=0.5), "seeded")
     yield Job(name, "shift_sweep", partial(ratings_shift_sweep, ratings))
@@ -800,19 +806,21 @@ def ratings_shift_sweep(ratings: Any) -> pd.DataFrame:
 
 def ratings_jobs(data: Data) -> Iterator[Job]:
     """VariErr, DICES and simulated ratings, the reference file, and small experiments."""
-    room = bj.ratings
+    module = bj.ratings
     for file in ("counts_350_crowdsourced.csv", "counts_990.csv"):
         counts = data.dices(file)
-        call = partial(room.metrics.inter_rater_alpha, counts)
+        call = partial(module.metrics.inter_rater_alpha, counts)
         yield Job(f"ratings/dices {file}", "inter_rater_alpha", call)
-    yield Job("ratings/dices", "fleiss_kappa", partial(room.metrics.fleiss_kappa, data.dices_ten()))
+    yield Job(
+        "ratings/dices", "fleiss_kappa", partial(module.metrics.fleiss_kappa, data.dices_ten())
+    )
     people, expert = data.dices("counts_350_crowdsourced.csv"), data.dices_expert()
     options = ("unsafe", "safe", "unsure")
     about = {"options": options, "positive": "unsafe", "sources": ("people", "expert")}
-    dices = room.Ratings(np.stack([people, expert]), **about)
+    dices = module.Ratings(np.stack([people, expert]), **about)
     yield from ratings_closed("ratings/dices expert", dices)
     read = partial(
-        room.Ratings.from_frame,
+        module.Ratings.from_frame,
         positive="e",
         options=("e", "n", "c"),
         response_set="response_set",
@@ -821,25 +829,25 @@ def ratings_jobs(data: Data) -> Iterator[Job]:
     yield from ratings_closed("ratings/varierr", read(table))
     one_judge = read(table, judges=["annotator 3"])
     yield from ratings_closed("ratings/varierr, annotator 3 as judge", one_judge)
-    simulated = room.simulate(random_seed=1)
+    simulated = module.simulate(random_seed=1)
     how = {"positive": "yes", "judges": ["gpt", "claude"]}
-    both = room.Ratings.from_frame(simulated, **how, response_set="response_set")
-    forced = room.Ratings.from_frame(simulated.drop(columns="response_set"), **how)
+    both = module.Ratings.from_frame(simulated, **how, response_set="response_set")
+    forced = module.Ratings.from_frame(simulated.drop(columns="response_set"), **how)
     yield from ratings_closed("ratings/simulated", both)
     yield from ratings_closed("ratings/simulated, choices only", forced)
     yield from ratings_reference(data.reference("ratings"))
     few = table["item"].isin(table["item"].unique()[:80])
     made = {
-        "performance": partial(room.performance, draws=100),
-        "prevalences": partial(room.prevalences, target="items", draws=100),
-        "following": partial(room.tracking, draws=100),
+        "performance": partial(module.performance, draws=100),
+        "prevalences": partial(module.prevalences, target="items", draws=100),
+        "following": partial(module.tracking, draws=100),
         "item_shares": partial(ratings_item_shares),
     }
-    run = partial(room.fit, read(table[few], judges=["annotator 3"]), **DRAWS)
+    run = partial(module.fit, read(table[few], judges=["annotator 3"]), **DRAWS)
     yield from with_made("ratings/varierr 80 items", run, made)
-    yield from with_made("ratings/simulated", partial(room.fit, both, **DRAWS), made)
-    model = room.ResponseSets(choice=room.TiedChoice(strength_sd=1.0))
-    run = partial(room.fit, forced, model, **DRAWS)
+    yield from with_made("ratings/simulated", partial(module.fit, both, **DRAWS), made)
+    model = module.ResponseSets(choice=module.TiedChoice(strength_sd=1.0))
+    run = partial(module.fit, forced, model, **DRAWS)
     swept = {"prior_sweep": ratings_prior_sweep}
     yield from with_made("ratings/simulated, choices only", run, swept)
 
@@ -857,32 +865,34 @@ def ratings_item_shares(fit: bj.Fit) -> np.ndarray:
 
 def ratings_reference(cases: dict[str, Any]) -> Iterator[Job]:
     """Inputs of the reference file, every definition, and small experiments."""
-    room, name = bj.ratings, "ratings/reference"
+    module, name = bj.ratings, "ratings/reference"
     for case in cases["metrics"]:
         judge, human = (
-            room.metrics.Profile(np.array(case[f"O_{who}"]), np.array(case[f"Omega_{who}"]))
+            module.metrics.Profile(np.array(case[f"O_{who}"]), np.array(case[f"Omega_{who}"]))
             for who in ("judge", "human")
         )
-        for definition in room.definitions(case["tau"]):
+        for definition in module.definitions(case["tau"]):
             for ties in ("share", "first"):
                 call = partial(definition.value, judge, human, ties=ties)
                 yield Job(name, f"{definition} {ties} {case['name']}", call)
-        for function in (room.metrics.decision_consistency, room.metrics.prevalence_bias):
+        for function in (module.metrics.decision_consistency, module.metrics.prevalence_bias):
             call = partial(function, judge, human, cutoff=case["tau"])
             yield Job(name, f"{function.__name__} {case['name']}", call)
     for i, case in enumerate(cases["forward_reverse"]):
         f, e, members, shares = (np.array(case[n]) for n in ("F", "E", "Lambda", "theta_star"))
         yield Job(
-            name, f"forward {i}", partial(tupled, room.response_sets.forward, shares, f, e, members)
+            name,
+            f"forward {i}",
+            partial(tupled, module.response_sets.forward, shares, f, e, members),
         )
-        yield Job(name, f"reverse {i}", partial(tupled, room.response_sets.reverse, shares, f, e))
+        yield Job(name, f"reverse {i}", partial(tupled, module.response_sets.reverse, shares, f, e))
     options = ("very toxic", "toxic", "no or unsure")
-    sets = room.response_sets.all_response_sets(options)
-    members = room.response_sets.membership(options, sets)
+    sets = module.response_sets.all_response_sets(options)
+    members = module.response_sets.membership(options, sets)
     about = {"chosen": options[2], "added": options[1]}
     for beta, printed in product((0.1, 0.4), (False, True)):
         call = partial(
-            room.response_sets.shift_matrix,
+            module.response_sets.shift_matrix,
             options,
             sets,
             **about,
@@ -890,24 +900,26 @@ def ratings_reference(cases: dict[str, Any]) -> Iterator[Job]:
             as_printed=printed,
         )
         yield Job(name, f"shift_matrix {beta} {printed}", call)
-    choice = room.response_sets.choice_matrix(members, 0.7)
-    error = room.response_sets.error_matrix(members, 0.1, 0.3)
-    yield Job(name, "choice_matrix", partial(room.response_sets.choice_matrix, members, 0.7))
-    yield Job(name, "error_matrix", partial(room.response_sets.error_matrix, members, 0.1, 0.3))
+    choice = module.response_sets.choice_matrix(members, 0.7)
+    error = module.response_sets.error_matrix(members, 0.1, 0.3)
+    yield Job(name, "choice_matrix", partial(module.response_sets.choice_matrix, members, 0.7))
+    yield Job(name, "error_matrix", partial(module.response_sets.error_matrix, members, 0.1, 0.3))
     yield Job(
-        name, "selection_effect", partial(room.response_sets.selection_effect, choice, members)
+        name, "selection_effect", partial(module.response_sets.selection_effect, choice, members)
     )
-    call = partial(room.response_sets.identification, sets, choice, error)
+    call = partial(module.response_sets.identification, sets, choice, error)
     yield Job(name, "identification", lambda: call().rank)
-    yield Job(name, "set_items_needed", partial(room.experiment.set_items_needed, 0.1))
-    setting = room.experiment.Setting(people=0.5, judges=0.5, items=30, n_judges=8)
+    yield Job(name, "set_items_needed", partial(module.experiment.set_items_needed, 0.1))
+    setting = module.experiment.Setting(people=0.5, judges=0.5, items=30, n_judges=8)
     calls = {
-        "choice_bias": partial(room.experiment.choice_bias, setting, worlds=4),
-        "rating_budget": partial(room.experiment.rating_budget, setting, worlds=3, budgets=(1, 5)),
-        "select": partial(room.experiment.select, setting, worlds=3, budgets=(1, 5)),
-        "choose_definition": partial(room.experiment.choose_definition, setting, worlds=3),
+        "choice_bias": partial(module.experiment.choice_bias, setting, worlds=4),
+        "rating_budget": partial(
+            module.experiment.rating_budget, setting, worlds=3, budgets=(1, 5)
+        ),
+        "select": partial(module.experiment.select, setting, worlds=3, budgets=(1, 5)),
+        "choose_definition": partial(module.experiment.choose_definition, setting, worlds=3),
         "ratings_needed": partial(
-            room.experiment.ratings_needed, setting, 0.7, worlds=3, budgets=(1, 3, 10)
+            module.experiment.ratings_needed, setting, 0.7, worlds=3, budgets=(1, 3, 10)
         ),
     }
     for function, call in calls.items():

@@ -111,6 +111,11 @@ class NormalShifts(BayesianModel):
         words["unit"] = "the scale's range" if self.unit is None else f"{self.unit:g} points"
         return words
 
+    def _unread(self, data: Shifts) -> frozenset[str]:
+        judges = len(data.judges)
+        unread = {"judge_shift"} if judges == 1 else set()
+        return frozenset(unread | ({"pooling"} if judges * len(data._changed) < ENOUGH else set()))
+
     def _build(self, data: Shifts) -> pm.Model:
         import pymc as pm
         import pytensor.tensor as pt

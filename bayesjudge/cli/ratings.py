@@ -104,7 +104,7 @@ def ratings(
     Raises
     ------
     InputError
-        Where an option, a column or a value is not understood.
+        If an option, a column or a value is not understood.
     """
     shared.check()
     columns = [c for c in (item, rater, choice, response_set) if c is not None]

@@ -34,7 +34,7 @@ def z_score(ci_prob: float) -> float:
     Raises
     ------
     InputError
-        Where `ci_prob` is out of range.
+        If `ci_prob` is out of range.
     """
     return float(ndtri((1 + check_ci_prob(ci_prob)) / 2))
 
@@ -57,7 +57,7 @@ def wilson(successes: Any, trials: Any, ci_prob: float = 0.95) -> tuple[Any, Any
     Raises
     ------
     InputError
-        Where successes are not between 0 and trials, or `ci_prob` is out of range.
+        If successes are not between 0 and trials, or `ci_prob` is out of range.
 
     References
     ----------
@@ -96,7 +96,7 @@ def clopper_pearson(successes: Any, trials: Any, ci_prob: float = 0.95) -> tuple
     Raises
     ------
     InputError
-        Where successes are not between 0 and trials, or `ci_prob` is out of range.
+        If successes are not between 0 and trials, or `ci_prob` is out of range.
 
     References
     ----------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -52,7 +52,16 @@ class BayesianModel:
         return {one.name: _in_words(getattr(self, one.name)) for one in fields(self)}
 
     def __str__(self) -> str:
-        return "; ".join(f"{name} {words}" for name, words in self.describe().items())
+        return _joined(self.describe())
+
+    def _words_for(self, data: Any) -> str:
+        """Priors and options in words, but for those that the graph of `data` has no use for."""
+        unread = self._unread(data)
+        return _joined({k: words for k, words in self.describe().items() if k not in unread})
+
+    def _unread(self, data: Any) -> Collection[str]:
+        """Fields that the graph of `data` does not read: of several judges, if there is one."""
+        return ()
 
     def _build(self, data: Any) -> pm.Model:
         """Build the model of `data`."""
@@ -73,6 +82,10 @@ class BayesianModel:
         the population, the truths of unlabelled items drawn too; None if there are none.
         """
         return None
+
+
+def _joined(words: Mapping[str, str]) -> str:
+    return "; ".join(f"{name} {text}" for name, text in words.items())
 
 
 def _in_words(value: Any) -> str:

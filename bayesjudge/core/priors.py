@@ -21,7 +21,7 @@ class BetaPrior:
     Raises
     ------
     InputError
-        Where a parameter is not a positive number.
+        If a parameter is not a positive number.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class BetaPrior:
         Raises
         ------
         InputError
-            Where `rate` is not a probability, or `n` is negative.
+            If `rate` is not a probability, or `n` is negative.
 
         Examples
         --------

@@ -49,7 +49,7 @@ def side_by_side(
     Raises
     ------
     InputError
-        Where nothing was given, or an estimate was made at another probability.
+        If nothing was given, or an estimate was made at another probability.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def report(
     Raises
     ------
     InputError
-        Where nothing was given, an estimate was made at another probability, or `output` is
+        If nothing was given, an estimate was made at another probability, or `output` is
         unknown.
     """
     with checking("report") as require:

@@ -83,7 +83,7 @@ def sample(
     idata.attrs = {
         "random_seed": seed,
         "model": spec.public_name(),
-        "priors": str(spec),
+        "priors": spec._words_for(data),
         "data_sha256": checksum(data),
         "backend": compiled.road,
         **{f"{name}_version": version(name) for name in RECORDED},

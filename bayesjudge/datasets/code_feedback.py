@@ -52,10 +52,10 @@ def code_feedback(
     Raises
     ------
     InputError
-        Where the level is unknown, the file cannot be had, is another file, or is laid out in
+        If the level is unknown, the file cannot be had, is another file, or is laid out in
         another way.
     ImportError
-        Where the extra ``data`` is not installed; the message says how to install it.
+        If the extra ``data`` is not installed; the message says how to install it.
 
     References
     ----------

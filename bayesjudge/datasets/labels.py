@@ -43,7 +43,7 @@ def keep_labels(
     Raises
     ------
     InputError
-        Where a column is missing, or a system has fewer than `n` labels.
+        If a column is missing, or a system has fewer than `n` labels.
 
     Examples
     --------

@@ -124,7 +124,7 @@ def coverage(
     Raises
     ------
     InputError
-        Where a number is out of its range, no row of an estimate has a truth, or the file holds
+        If a number is out of its range, no row of an estimate has a truth, or the file holds
         another study.
 
     References

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from bayesjudge.core.compiling import Compiled, compile_model
+from bayesjudge.core.compiling import compile_model
 from bayesjudge.core.errors import InputError
 from bayesjudge.core.model import BayesianModel
 from bayesjudge.core.sampling import sample_draws
 from bayesjudge.lab.sbc import Draws, effective
 
-if TYPE_CHECKING:
-    import pymc as pm
-
-#: Compiled models of this process, by the text of what they were compiled from.
-_models: dict[tuple[str, str], Compiled] = {}
 #: Prior samplers of this process, by what they sample: compiling one takes a second.
 _samplers: dict[str, Callable[[np.random.Generator], dict[str, np.ndarray]]] = {}
 
@@ -58,8 +53,7 @@ class Nuts:
 
     def __call__(self, data: Any, rng: np.random.Generator) -> Draws:
         """Sample."""
-        model = self.build_model(data, self.model)
-        compiled = _compiled_for(model, repr(self))
+        compiled = compile_model(self.build_model(data, self.model), "full")
         for longer in (1, 4, 16):
             tree = sample_draws(
                 compiled,
@@ -160,23 +154,3 @@ class Simulated:
         """Draw."""
         known = {name: truths[name] for name in self.names or truths}
         return self.read(self.simulate(**known, **self.fixed, random_seed=rng))
-
-
-def _compiled_for(model: pm.Model, settings: str) -> Compiled:
-    """Find the compiled model of the same settings and structure."""
-    from pytensor import dprint
-    from pytensor.graph.basic import Constant
-    from pytensor.graph.traversal import ancestors
-
-    made = [*model.basic_RVs, *model.deterministics, *model.potentials]
-    made += [model.rvs_to_values[v] for v in model.basic_RVs]
-    given = [v.data for v in ancestors(made) if isinstance(v, Constant)]
-    constants = [data.tolist() for data in given if np.size(data) > 1]  # the text has the others
-    shapes = [np.shape(v.get_value()) for v in model.data_vars]
-    labels = {name: None if v is None else tuple(v) for name, v in model.coords.items()}
-    text = f"{dprint(made, file='str', print_type=True)}\n{constants}\n{shapes}\n{labels}"
-    key = (settings, text)
-    if key not in _models:
-        _models[key] = compile_model(model, "full")
-        return _models[key]
-    return _models[key].given(model)

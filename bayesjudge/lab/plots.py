@@ -23,7 +23,7 @@ SHOWN = {
     "rmse": "root mean squared error",
     "score": "interval score (lower is better)",
 }
-#: As many names have room over the lines.
+#: As many names fit over the lines.
 FEW = 12
 DASHES = ("-", "--", ":", "-.")
 
@@ -61,7 +61,7 @@ def plot_ranks(
     Raises
     ------
     InputError
-        Where a quantity or the kind is unknown.
+        If a quantity or the kind is unknown.
     """
     known = list(dict.fromkeys(study.table["quantity"]))
     names = known if quantities is None else quantities
@@ -151,7 +151,7 @@ def plot_coverage(
     Raises
     ------
     InputError
-        Where a name is unknown, no row is left, or two rows have the same place.
+        If a name is unknown, no row is left, or two rows have the same place.
     """
     table = study.table
     with checking("plot_coverage") as require:

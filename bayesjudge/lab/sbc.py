@@ -72,7 +72,7 @@ class RankStudy:
         Raises
         ------
         InputError
-            Where `false_alarm` is not inside (0, 1).
+            If `false_alarm` is not inside (0, 1).
         """
         with checking("false_alarm") as require:
             require(0 < false_alarm < 1, f"must lie in (0, 1), got {false_alarm!r}")
@@ -151,7 +151,7 @@ def sbc(
     Raises
     ------
     InputError
-        Where a number is out of its range, truths and posterior do not match, or the file holds
+        If a number is out of its range, truths and posterior do not match, or the file holds
         another study.
 
     References

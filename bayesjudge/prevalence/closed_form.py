@@ -45,7 +45,7 @@ def naive(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
     Raises
     ------
     InputError
-        Where `ci_prob` is out of range.
+        If `ci_prob` is out of range.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def human_only(
     Raises
     ------
     InputError
-        Where `ci_prob` is out of range.
+        If `ci_prob` is out of range.
     """
     find = {"wilson": wilson, "exact": clopper_pearson}[interval]
     return described(
@@ -137,9 +137,9 @@ def rogan_gladen(
     Raises
     ------
     UninformativeJudgeError
-        Where sensitivity + specificity <= 1 (in every system), so that nothing can be inverted.
+        If sensitivity + specificity <= 1 (in every system), so that nothing can be inverted.
     InputError
-        Where `ci_prob` or `interval` is unknown.
+        If `ci_prob` or `interval` is unknown.
 
     Notes
     -----
@@ -249,7 +249,7 @@ def difference(counts: Counts, *, ci_prob: float = 0.95, tuned: bool = True) -> 
     Raises
     ------
     InputError
-        Where `ci_prob` is out of range.
+        If `ci_prob` is out of range.
 
     Notes
     -----
@@ -319,7 +319,7 @@ def post_stratified(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
     Raises
     ------
     InputError
-        Where `ci_prob` is out of range.
+        If `ci_prob` is out of range.
 
     References
     ----------
@@ -370,7 +370,7 @@ def conditional_calibration(counts: Counts, *, ci_prob: float = 0.95) -> Estimat
     Raises
     ------
     InputError
-        Where `ci_prob` is out of range.
+        If `ci_prob` is out of range.
 
     Notes
     -----
@@ -435,7 +435,7 @@ def propensity_weighted(counts: Counts, *, ci_prob: float = 0.95, tuned: bool = 
     Raises
     ------
     InputError
-        Where there are no propensities, or `ci_prob` is out of range.
+        If there are no propensities, or `ci_prob` is out of range.
 
     Notes
     -----
@@ -553,7 +553,7 @@ def bootstrap(
     Raises
     ------
     InputError
-        Where `ci_prob` or `resamples` is out of range.
+        If `ci_prob` or `resamples` is out of range.
 
     Examples
     --------

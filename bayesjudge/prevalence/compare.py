@@ -77,7 +77,7 @@ def closed_forms(
     Raises
     ------
     InputError
-        Where `ci_prob` is out of range.
+        If `ci_prob` is out of range.
     """
     chosen = tuple(
         one if callable(one) else getattr(closed_form, one) for one in counts.design.closed_forms
@@ -259,7 +259,7 @@ def contrasts(fit: Fit, *, ci_prob: float = 0.95) -> pd.DataFrame:
     Raises
     ------
     InputError
-        Where there are fewer than two systems, they are judges of the same items, or `ci_prob` is
+        If there are fewer than two systems, they are judges of the same items, or `ci_prob` is
         out of range.
     """
     import pandas as pd
@@ -295,7 +295,7 @@ def ranking(fit: Fit, *, ci_prob: float = 0.95) -> pd.DataFrame:
     Raises
     ------
     InputError
-        Where there are fewer than two systems, they are judges of the same items, or `ci_prob` is
+        If there are fewer than two systems, they are judges of the same items, or `ci_prob` is
         out of range.
     """
     import pandas as pd

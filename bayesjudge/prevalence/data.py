@@ -126,7 +126,7 @@ class Counts:
     Raises
     ------
     InputError
-        Where a count is negative or exceeds its total, a system has no test items, no item of any
+        If a count is negative or exceeds its total, a system has no test items, no item of any
         system is labelled, shapes differ, or `calibration` is unknown.
 
     Examples
@@ -267,7 +267,7 @@ class Counts:
         Raises
         ------
         InputError
-            Where there is no such system.
+            If there is no such system.
         """
         systems = self.systems or ()
         with checking("prevalence.Counts") as require:
@@ -313,7 +313,7 @@ class Counts:
         Raises
         ------
         InputError
-            Where a column is missing or a count is impossible.
+            If a column is missing or a count is impossible.
         """
         wanted = [*FIELDS, *([system] if system else [])]
         with checking("table of counts") as require:
@@ -381,7 +381,7 @@ class Counts:
         Raises
         ------
         InputError
-            Where a column is missing, labels are not understood, or the counts allow no estimate.
+            If a column is missing, labels are not understood, or the counts allow no estimate.
 
         Examples
         --------

@@ -62,7 +62,7 @@ def exact(
     Raises
     ------
     InputError
-        Where `ci_prob` or `interval` is unknown, labels have known propensities (the shares of
+        If `ci_prob` or `interval` is unknown, labels have known propensities (the shares of
         their classes are unknown too), or the design a likelihood of its own: both take `fit`.
 
     Notes

@@ -53,7 +53,7 @@ def simulate(
     Raises
     ------
     InputError
-        Where a rate is not in [0, 1], a size is negative, or `calibration` is unknown.
+        If a rate is not in [0, 1], a size is negative, or `calibration` is unknown.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From files to the tables that the rooms read."""
+"""From files to the tables that the modules read."""
 
 from bayesjudge.readers.tables import read_table
 

@@ -52,7 +52,7 @@ def read_table(
     Raises
     ------
     InputError
-        Where there is no such file, its kind is unknown, it is broken, or a column is missing.
+        If there is no such file, its kind is unknown, it is broken, or a column is missing.
 
     Examples
     --------

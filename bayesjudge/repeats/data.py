@@ -141,7 +141,7 @@ class Scores:
         Raises
         ------
         InputError
-            Where a score is not on the scale.
+            If a score is not on the scale.
         """
         import pandas as pd
 

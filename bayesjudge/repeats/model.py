@@ -122,6 +122,12 @@ class CumulativeLogit(BayesianModel):
         wanted |= {"effective_repeats": judges}
         return tuple(name for name, there in wanted.items() if there)
 
+    def _unread(self, scores: Scores) -> frozenset[str]:
+        effects = {"item_scale", "judge_scale", "item_judge_scale"}
+        return frozenset(
+            effects - {f"{q.removesuffix('_sd')}_scale" for q in self._quantities(scores)}
+        )
+
     def _check(self, scores: Scores) -> None:
         several = len(scores.items) + len(scores.judges) > 2
         with checking("repeats.build_model") as require:

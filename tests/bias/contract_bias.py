@@ -19,6 +19,14 @@ def models():
     return [(bias.NormalShifts(), read(table, judge="judge"))]
 
 
+def sparse():
+    """One judge; two judges and one perturbation: nothing to pool."""
+    few = bias.simulate(items=10, random_seed=1)
+    several = {"mean_shift": 1, "item_spread": 3, "items": 10, "random_seed": 1}
+    two = bias.simulate(perturbations=["format"], judges=["a", "b"], **several)
+    return [(bias.NormalShifts(), data) for data in (read(few), read(two, judge="judge"))]
+
+
 CONTRACT = Module(
     module=bias,
     read=read,
@@ -32,5 +40,6 @@ CONTRACT = Module(
         ("repeat_noise",): np.sqrt(2) * 3.0,
     },
     models=models,
+    sparse=sparse,
     moves={("NormalShifts", "unit"): 50.0},
 )

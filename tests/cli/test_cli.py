@@ -466,7 +466,7 @@ def test_a_narrow_terminal_shows_every_number(folder):
     assert process.wait() == 0
     lines = out.replace("\r", "").splitlines()
     assert max(map(len, lines)) <= 80
-    assert "  Rogan-Gladen: Lang-Reiczigel interval" in lines  # no room for a column
+    assert "  Rogan-Gladen: Lang-Reiczigel interval" in lines  # too narrow for a column
     found = [line.split() for line in lines if line.startswith("specificity[mistralinstruct]")]
     assert len(found[0]) >= 6
 

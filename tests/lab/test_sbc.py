@@ -98,7 +98,7 @@ def test_mismatches_are_named_together():
         study(posterior)
 
 
-# The model of a room ----------------------------------------------------------------------------
+# The model of a module ----------------------------------------------------------------------------
 
 
 def read(table):

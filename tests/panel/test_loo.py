@@ -1,4 +1,4 @@
-"""Leaving one item out, against answers by another road."""
+"""Leaving one item out, against answers computed in another way."""
 
 import arviz_stats
 import numpy as np

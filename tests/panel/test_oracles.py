@@ -1,4 +1,4 @@
-"""Two models against roads that share no code with them: enumeration, and a Gibbs sampler."""
+"""Two models against code that is not theirs: enumeration, and a Gibbs sampler."""
 
 import itertools
 

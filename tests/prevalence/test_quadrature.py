@@ -99,7 +99,7 @@ def test_reference_values():
         stated = np.array([expected["q025"], expected["q50"], expected["q975"]])
         # The reference's third case is itself off by 1.3e-5 in probability: its grid ends on the
         # line q0 + q1 = 1, where that posterior still has mass. The incomplete beta functions,
-        # a third road, say how far off each stated quantile is, and we must be off by as much.
+        # a third way, say how far off each stated quantile is, and we must be off by as much.
         truly = prevalence_cdf(counts, stated)
         assert_allclose(found.cdf(stated), truly, rtol=0, atol=1e-8)
         assert np.abs(truly - PROBS).max() < 2e-5

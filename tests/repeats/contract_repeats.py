@@ -14,6 +14,15 @@ def models():
     return [(module.CumulativeLogit(), scores), (module.JudgeCutpoints(), scores)]
 
 
+def sparse():
+    """One judge, or one item."""
+    one_judge, one_item = (
+        read(module.simulate(items=items, judges=judges, repeats=3, random_seed=1))
+        for items, judges in ((4, 1), (1, 3))
+    )
+    return [(module.CumulativeLogit(), one_judge), (module.JudgeCutpoints(), one_item)]
+
+
 #: On the scale of the scores, from the latent standard deviations that `simulate` takes.
 COMPONENTS = module.score_components(
     (0.05, 0.2, 0.4, 0.25, 0.1),
@@ -28,4 +37,5 @@ CONTRACT = Module(
     closed_form=module.anova,
     truth={(name,): value for name, value in COMPONENTS.items()},
     models=models,
+    sparse=sparse,
 )

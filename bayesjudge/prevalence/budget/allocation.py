@@ -60,7 +60,7 @@ def allocate(
     Raises
     ------
     InputError
-        Where a rate is not in [0, 1], or there are fewer labels than the pilot has used.
+        If a rate is not in [0, 1], or there are fewer labels than the pilot has used.
 
     References
     ----------
@@ -127,7 +127,7 @@ def best_allocation(
     Raises
     ------
     InputError
-        Where a rate is out of range, or there are too few labels.
+        If a rate is out of range, or there are too few labels.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def interval_width(
     Raises
     ------
     InputError
-        Where a rate or `ci_prob` is out of range.
+        If a rate or `ci_prob` is out of range.
 
     Examples
     --------
@@ -228,7 +228,7 @@ def check_rates(subject: str, **rates: Any) -> None:
     Raises
     ------
     InputError
-        Where one does not; all are named.
+        If one does not; all are named.
     """
     with checking(subject) as require:
         for name, value in rates.items():
@@ -280,7 +280,7 @@ def labels_needed(
     Raises
     ------
     InputError
-        Where a rate or `width` is out of range, or no number up to 2**20 is enough.
+        If a rate or `width` is out of range, or no number up to 2**20 is enough.
 
     Notes
     -----
@@ -350,7 +350,7 @@ def judge_regime(
     Raises
     ------
     InputError
-        Where a rate is out of range, or a size is negative.
+        If a rate is out of range, or a size is negative.
 
     Notes
     -----
@@ -420,7 +420,7 @@ def width_curves(
     Raises
     ------
     InputError
-        Where a rate is out of range, or there are too few labels.
+        If a rate is out of range, or there are too few labels.
     """
     import pandas as pd
 

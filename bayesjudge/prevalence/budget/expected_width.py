@@ -158,7 +158,7 @@ def expected_width(
     Raises
     ------
     InputError
-        Where a rate is not in [0, 1], a size is too small, or `calibration` is unknown.
+        If a rate is not in [0, 1], a size is too small, or `calibration` is unknown.
 
     Examples
     --------
@@ -208,7 +208,7 @@ def label_next(counts: Counts, model: PrevalenceModel | None = None) -> pd.DataF
     Raises
     ------
     InputError
-        Where there are several systems, labels are a random sample, or the data contradict each
+        If there are several systems, labels are a random sample, or the data contradict each
         other.
 
     Notes

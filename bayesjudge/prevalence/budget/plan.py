@@ -88,7 +88,7 @@ def plan(
     Raises
     ------
     InputError
-        Where a rate is not in [0, 1], or there are too few labels.
+        If a rate is not in [0, 1], or there are too few labels.
 
     Examples
     --------

@@ -41,9 +41,9 @@ def class_shares(
     Raises
     ------
     UninformativeJudgeError
-        Where the confusion matrix cannot be inverted: the judge does not tell some classes apart.
+        If the confusion matrix cannot be inverted: the judge does not tell some classes apart.
     InputError
-        Where `ci_prob` or `method` is unknown.
+        If `ci_prob` or `method` is unknown.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def inverted(counts: ClassCounts) -> np.ndarray:
     Raises
     ------
     UninformativeJudgeError
-        Where the confusion matrix has no inverse.
+        If the confusion matrix has no inverse.
     """
     if np.linalg.matrix_rank(counts.confusion, tol=1e-9) < len(counts.classes):
         problem = (

@@ -53,7 +53,7 @@ class ClassCounts:
     Raises
     ------
     InputError
-        Where a count is negative or no whole number, shapes differ, there are fewer than two
+        If a count is negative or no whole number, shapes differ, there are fewer than two
         classes, no test items, or a class without a labelled item.
 
     Examples
@@ -139,7 +139,7 @@ class ClassCounts:
         Raises
         ------
         InputError
-            Where a column is missing, a row lacks a verdict, or a label is not among `classes`.
+            If a column is missing, a row lacks a verdict, or a label is not among `classes`.
         """
         rows = _spelled(count_rows(table, verdict, truth), [verdict, truth])
         names = _named(rows, [verdict, truth], classes)
@@ -182,7 +182,7 @@ class ClassCounts:
         Raises
         ------
         InputError
-            Where a column is missing, a row lacks a verdict, or a label is not among `classes`.
+            If a column is missing, a row lacks a verdict, or a label is not among `classes`.
 
         Examples
         --------
