@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit, logit, stdtrit
 
 from bayesjudge.core.errors import InputError, UninformativeJudgeError, check_ci_prob, checking
-from bayesjudge.core.estimate import Caution, Estimate, Quantity
+from bayesjudge.core.estimate import TARGETS, Caution, Estimate, Quantity, Target
 from bayesjudge.core.intervals import FEW, wilson, z_score
 from bayesjudge.panel import _em, _logistic
 from bayesjudge.panel._pass_rate_regression import PassRates, minimise
@@ -461,7 +461,7 @@ def logit_shift(
     )
 
 
-def difference(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
+def difference(votes: Votes, *, ci_prob: float = 0.95, target: Target = "items") -> Estimate:
     """Correct the panel's pass rate by its error on the generator's own labelled items.
 
     Parameters
@@ -469,7 +469,10 @@ def difference(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
     votes : Votes
         With two classes. Labels must be a random sample of each generator's items.
     ci_prob : float, default 0.95
-        Coverage that the interval aims at, for the share among these items.
+        Coverage that the interval aims at.
+    target : {"items", "population"}
+        About these very items, as survey sampling has it, or about the process that they come
+        from: the same value, with an interval that holds the drawing of the items too.
 
     Returns
     -------
@@ -479,7 +482,7 @@ def difference(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
     Raises
     ------
     InputError
-        If there are more than two classes.
+        If there are more than two classes, or `target` is unknown.
 
     Notes
     -----
@@ -496,6 +499,8 @@ def difference(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
     (2012), J. Educ. Behav. Stat. 37, 479-488.
     """
     require_binary(votes, "panel.difference")
+    with checking("panel.difference") as require:
+        require(target in TARGETS, f"target must be one of {list(TARGETS)}, got {target!r}")
     vote = _filled(votes)
     z, rows, cautions = z_score(ci_prob), {}, []
     rate = prevalence_by(votes, vote)
@@ -509,7 +514,9 @@ def difference(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
         mean, others, error = _corrections(votes.truth[mine], vote[mine], votes.count[mine])
         # what is known of the labelled items stays so
         centre = rate[i] + mean + (1 - m / n) * (others - mean)
-        half = z * error * np.sqrt(1 - m / n)
+        good = (n * np.clip(centre, 0, 1) + 2) / (n + 4)  # all good ones have a variance too
+        of_items = good * (1 - good) / n if target == "population" else 0.0
+        half = z * np.sqrt(error**2 * (1 - m / n) + of_items)
         ends = np.clip([rate[i] + mean, centre - half, centre + half], 0, 1)
         rows[name] = tuple(ends)
     return Estimate(
@@ -520,7 +527,7 @@ def difference(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
         interval="normal",
         assumptions=(RANDOM_LABELS,),
         cautions=tuple(cautions),
-        target="items",
+        target=target,
     )
 
 

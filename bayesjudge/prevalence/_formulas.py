@@ -15,6 +15,9 @@ import numpy as np
 
 from bayesjudge.core.intervals import FEW
 
+#: Stands for a sample of all items: an interval that is as wide as rounding.
+ALL = 1e18
+
 
 class Interval(NamedTuple):
     """A value and the ends of its interval."""
@@ -30,18 +33,30 @@ def invert(p: Any, q0: Any, q1: Any) -> Any:
         return np.divide(np.subtract(np.add(p, q0), 1), np.subtract(np.add(q0, q1), 1))
 
 
-def delta_variance(p: Any, q0: Any, q1: Any, n: Any, m0: Any, m1: Any) -> Any:
-    """Variance of `invert` by the delta method: source 1, eq. (9)."""
+def delta_variance(p: Any, q0: Any, q1: Any, n: Any, m0: Any, m1: Any, items: bool = False) -> Any:
+    """Variance of `invert` by the delta method: source 1, eq. (9).
+
+    About these `items`, whose number of good ones is fixed, the pass rate varies by the judge's
+    errors alone: by theta (1 - theta) (q0 + q1 - 1)^2 / n less.
+    """
     theta = invert(p, q0, q1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        parts = (
-            p * (1 - p) / n + (1 - theta) ** 2 * q0 * (1 - q0) / m0 + theta**2 * q1 * (1 - q1) / m1
-        )
+        good = np.clip(theta, 0, 1)
+        passes = good * q1 * (1 - q1) + (1 - good) * q0 * (1 - q0) if items else p * (1 - p)
+        parts = passes / n + (1 - theta) ** 2 * q0 * (1 - q0) / m0 + theta**2 * q1 * (1 - q1) / m1
         return parts / np.square(q0 + q1 - 1)
 
 
 def lang_reiczigel(
-    p: Any, q0: Any, q1: Any, n: Any, m0: Any, m1: Any, z: float, share: Any = 1.0
+    p: Any,
+    q0: Any,
+    q1: Any,
+    n: Any,
+    m0: Any,
+    m1: Any,
+    z: float,
+    share: Any = 1.0,
+    items: bool = False,
 ) -> Interval:
     """Source 1, eqs. (6)-(8), before clipping; the value is the interval's centre.
 
@@ -51,12 +66,12 @@ def lang_reiczigel(
     n_, m0_, m1_ = n + share * z**2, m0 + 2 * share, m1 + 2 * share
     p_ = (n * p + share * z**2 / 2) / n_
     q0_, q1_ = (m0 * q0 + share) / m0_, (m1 * q1 + share) / m1_
-    sizes = [size - 1 + share for size in (n_, m0_, m1_)]
+    free, *sizes = (size - 1 + share for size in (n_, m0_, m1_))
     with np.errstate(divide="ignore", invalid="ignore"):  # nan where q0_ + q1_ = 1
-        var0, var1 = q0_ * (1 - q0_) / sizes[1], q1_ * (1 - q1_) / sizes[2]
+        var0, var1 = q0_ * (1 - q0_) / sizes[0], q1_ * (1 - q1_) / sizes[1]
         theta = invert(p_, q0_, q1_)
         shift = 2 * z**2 * share * (theta * var1 - (1 - theta) * var0)
-        half = z * np.sqrt(delta_variance(p_, q0_, q1_, *sizes))
+        half = z * np.sqrt(delta_variance(p_, q0_, q1_, free, sizes[0], sizes[1], items))
         return Interval(theta + shift, theta + shift - half, theta + shift + half)
 
 
@@ -78,11 +93,17 @@ class _Sample(NamedTuple):
 
 
 def difference(
-    p: Any, n: Any, table: Any, z: float, weight: Any = None, shares: Any = None
+    p: Any,
+    n: Any,
+    table: Any,
+    z: float,
+    weight: Any = None,
+    shares: Any = None,
+    items: bool = False,
 ) -> tuple[Interval, Any]:
     """Difference estimator: the pass rate plus the labelled items' mean correction.
 
-    Where fewer than `FEW` labelled items are misjudged, good, or bad, their variance is not told
+    If fewer than `FEW` labelled items are misjudged, good, or bad, their variance is not told
     by themselves: one imaginary item of each of the four kinds joins them, and four, two of them
     passed, the test items, for the interval and the weight.
 
@@ -101,6 +122,9 @@ def difference(
         Of strata that make up one whole. They have one weight (Cochran 1977, Section 7.10: the
         combined regression estimator), since a weight found from a few labels is correlated with
         their mean, and that bias adds up; and they share the imaginary items.
+    items : bool
+        About these very items: labels are a sample without replacement, so that only the items
+        without one are uncertain (Cochran 1977, Section 7.4).
 
     Returns
     -------
@@ -121,23 +145,28 @@ def difference(
     used = _Sample.of(cells + extra)
     p_, n_ = (n * p + 2 * extra) / (n + 4 * extra), n + 4 * extra
     m_free, n_free = used.size - 1 + share, n_ - 1 + share
+    # of the items, those that the labels do not tell of by themselves
+    left = np.where(others, n / (n + seen.size), 0.0) if items else 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
         if weight is None:
             sizes = n_ + used.size
             pooled = (n_ * p_ + used.size * used.passed) / sizes
-            variance = pooled * (1 - pooled) * sizes / (sizes - 1) * (1 / used.size + 1 / n_)
+            among_test = 0.0 if items else 1 / n_
+            variance = pooled * (1 - pooled) * sizes / (sizes - 1) * (1 / used.size + among_test)
             gain, cost = (
-                total(np.where(others, share**2 * x, 0.0))
+                total(np.where(others, share**2 * left * x, 0.0))
                 for x in (used.covariance / m_free, variance)
             )
             # a judge that never varies has nothing to weigh
             weight = np.clip(np.where(cost > 0, gain / cost, 0.0), 0, 1)
         weight = np.where(others, weight, 0.0)
-        value = weight * p + seen.good - weight * seen.passed
-        centre = weight * p_ + used.good - weight * used.passed
+        value = seen.good + left * weight * (p - seen.passed)
+        centre = used.good + weight * (p_ - used.passed)
+        centre = np.where(left > 0, (1 - left) * seen.good, seen.good) + left * centre
         rest = used.good * (1 - used.good) + weight**2 * used.passed * (1 - used.passed)
         rest = np.maximum(rest - 2 * weight * used.covariance, 0) / m_free
-        half = z * np.sqrt(weight**2 * p_ * (1 - p_) / n_free + rest)
+        of_test = 0.0 if items else weight**2 * p_ * (1 - p_) / n_free
+        half = z * np.sqrt(of_test + left * rest)
     return Interval(value, centre - half, centre + half), weight
 
 
@@ -149,13 +178,24 @@ def too_few(cells: Any, total: Callable[[Any], Any] = np.asarray) -> Any:
 
 
 def post_stratified(
-    p: Any, ppv: Any, npv: Any, n: Any, n1: Any, n0: Any, z: float, share: Any = 1.0
+    p: Any,
+    ppv: Any,
+    npv: Any,
+    n: Any,
+    n1: Any,
+    n0: Any,
+    z: float,
+    share: Any = 1.0,
+    items: bool = False,
 ) -> Interval:
     """Share of good items from the predictive values of passes and fails.
 
     value = p ppv + (1 - p)(1 - npv), with a delta-method interval in which each share is moved
     towards one half as in source 1, eq. (7), so that a stratum without an error has a variance.
+    About these `items` the pass rate is known, and so are the labelled ones.
     """
+    if items:
+        return _post_stratified_items(p, ppv, npv, n, n1, n0, z, share)
     with np.errstate(divide="ignore", invalid="ignore"):
         value = p * ppv + (1 - p) * (1 - npv)
         n_, n1_, n0_ = n + share * z**2, n1 + 2 * share, n0 + 2 * share
@@ -168,6 +208,39 @@ def post_stratified(
         )
         centre, half = p_ * ppv_ + (1 - p_) * (1 - npv_), z * np.sqrt(variance)
     return Interval(value, centre - half, centre + half)
+
+
+def _post_stratified_items(
+    p: Any, ppv: Any, npv: Any, n: Any, n1: Any, n0: Any, z: float, share: Any
+) -> Interval:
+    value: Any = 0.0
+    centre: Any = 0.0
+    variance: Any = 0.0
+    for rate, good, labelled in ((p, ppv, n1), (1 - p, 1 - np.asarray(npv), n0)):
+        size = n * rate
+        with np.errstate(divide="ignore", invalid="ignore"):
+            left = np.where(size > labelled, 1 - labelled / size, 0.0)
+            padded = labelled + 2 * share
+            moved = (labelled * good + share) / padded
+            own = rate * ((1 - left) * good + left * moved)
+            spread = rate**2 * left * moved * (1 - moved) / (padded - 1 + share)
+        # no item has this verdict: nothing is missing
+        value = value + np.where(rate > 0, rate * good, 0.0)
+        centre = centre + np.where(rate > 0, own, 0.0)
+        variance = variance + np.where(rate > 0, spread, 0.0)
+    half = z * np.sqrt(variance)
+    return Interval(value, centre - half, centre + half)
+
+
+def finite(k: Any, m: Any, total: Any) -> tuple[Any, Any]:
+    """Successes and trials of a sample that tells as much as `m` of `total` items do of these.
+
+    The finite-population correction as a larger sample: Cochran (1977), Section 3.5.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gain = np.where(total > m, (np.asarray(total) - 1) / (np.asarray(total) - m), ALL)
+    gain = np.where(np.asarray(m) > 0, np.maximum(gain, 1.0), 1.0)
+    return k * gain, m * gain
 
 
 # Strata ------------------------------------------------------------------------------------------

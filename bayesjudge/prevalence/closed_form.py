@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
-from bayesjudge.core.estimate import Caution, Estimate, Quantity
+from bayesjudge.core.estimate import TARGETS, Caution, Estimate, Quantity, Target
 from bayesjudge.core.intervals import clopper_pearson, wilson, z_score
 from bayesjudge.prevalence import _formulas as formulas
 from bayesjudge.prevalence.cautions import OVERALL, cautions_of, judged
@@ -26,7 +26,7 @@ from bayesjudge.prevalence.labelling import (
 LEE = "Lee et al. (2025), How to Correctly Report LLM-as-a-Judge Evaluations"
 
 
-def naive(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
+def naive(counts: Counts, *, ci_prob: float = 0.95, target: Target = "population") -> Estimate:
     """Take the judge at its word: its pass rate, with Wilson's interval.
 
     Parameters
@@ -36,6 +36,9 @@ def naive(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
         sample of the same items.
     ci_prob : float, default 0.95
         Coverage that the interval aims at, for the pass rate.
+    target : {"population", "items"}
+        About the process that the items come from, or about these very items, whose pass rate
+        is known: the interval is that one number.
 
     Returns
     -------
@@ -45,7 +48,7 @@ def naive(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
     Raises
     ------
     InputError
-        If `ci_prob` is out of range.
+        If `ci_prob` is out of range, or `target` unknown.
 
     Examples
     --------
@@ -54,20 +57,26 @@ def naive(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
     [0.62, 0.59, 0.65]
     """
     passes, items = passes_of_all(counts)
+    find = _known if _about_items("naive", target) else wilson
     return described(
         counts,
-        {"prevalence": wilson(passes, items, ci_prob)},
-        overall=_share_of_all(counts, passes, items, wilson, ci_prob),
+        {"prevalence": find(passes, items, ci_prob)},
+        overall=_share_of_all(counts, passes, items, find, ci_prob),
         method="Judge's pass rate",
         ci_prob=ci_prob,
         source=f"{LEE}, eq. (2); Wilson (1927)",
-        interval="Wilson",
+        interval="none needed" if target == "items" else "Wilson",
         assumptions=(ERRORS_CANCEL,),
+        target=target,
     )
 
 
 def human_only(
-    counts: Counts, *, ci_prob: float = 0.95, interval: Literal["wilson", "exact"] = "wilson"
+    counts: Counts,
+    *,
+    ci_prob: float = 0.95,
+    interval: Literal["wilson", "exact"] = "wilson",
+    target: Target = "population",
 ) -> Estimate:
     """Leave the judge out: the share of good ones among the labelled items.
 
@@ -79,6 +88,9 @@ def human_only(
         Coverage that the interval aims at.
     interval : {"wilson", "exact"}
         Wilson's, or the conservative one of Clopper and Pearson.
+    target : {"population", "items"}
+        About the process that the items come from, or about these very items: then with the
+        finite-population correction, which Wilson's interval has.
 
     Returns
     -------
@@ -88,19 +100,34 @@ def human_only(
     Raises
     ------
     InputError
-        If `ci_prob` is out of range.
+        If `ci_prob` is out of range, `interval` or `target` unknown, or Clopper and Pearson's
+        interval is asked for these very items.
+
+    References
+    ----------
+    Cochran (1977), Sampling Techniques, Section 3.5, for the correction.
     """
-    find = {"wilson": wilson, "exact": clopper_pearson}[interval]
+    items = _about_items("human_only", target)
+    kinds: dict[str, Any] = {"wilson": wilson, "exact": clopper_pearson}
+    with checking("human_only") as require:
+        require(interval in kinds, f"interval must be one of {tuple(kinds)}, got {interval!r}")
+        suits = not items or interval == "wilson"
+        require(suits, f"interval={interval!r} answers for the population; use interval='wilson'")
+    find, sample = kinds[interval], (counts.correct_n, counts.labelled_n)
+    if items and counts.design.same_items:
+        sample = formulas.finite(*sample, counts.test_n + counts.labelled_n)
+        find = _known if np.all(counts.test_n == 0) else find
     return described(
         counts,
-        {"prevalence": find(counts.correct_n, counts.labelled_n, ci_prob)},
-        overall=_share_of_all(counts, counts.correct_n, counts.labelled_n, find, ci_prob),
+        {"prevalence": find(*sample, ci_prob)},
+        overall=_share_of_all(counts, *sample, find, ci_prob),
         method="Human labels only",
         ci_prob=ci_prob,
         source=f"{LEE}, Table 1 (ii)",
         interval={"wilson": "Wilson", "exact": "Clopper-Pearson"}[interval],
         assumptions=(RANDOM_LABELS,),
         needs="prevalence",
+        target=target,
     )
 
 
@@ -109,6 +136,7 @@ def rogan_gladen(
     *,
     ci_prob: float = 0.95,
     interval: Literal["lang_reiczigel", "delta"] = "lang_reiczigel",
+    target: Target = "population",
 ) -> Estimate:
     r"""Correct the judge's pass rate for its errors.
 
@@ -124,6 +152,9 @@ def rogan_gladen(
         Coverage that the interval aims at.
     interval : {"lang_reiczigel", "delta"}
         Lang and Reiczigel's adjusted interval (eqs. 6-8), or the plain delta method (eq. 9).
+    target : {"population", "items"}
+        About the process that the items come from, or about these very items: then the pass
+        rate varies by the judge's errors alone, and labelled ones among them are known.
 
     Returns
     -------
@@ -139,7 +170,7 @@ def rogan_gladen(
     UninformativeJudgeError
         If sensitivity + specificity <= 1 (in every system), so that nothing can be inverted.
     InputError
-        If `ci_prob` or `interval` is unknown.
+        If `ci_prob`, `interval` or `target` is unknown.
 
     Notes
     -----
@@ -158,7 +189,7 @@ def rogan_gladen(
     with checking("rogan_gladen") as require:
         kinds = ("lang_reiczigel", "delta")
         require(interval in kinds, f"interval must be one of {kinds}, got {interval!r}")
-    z = z_score(ci_prob)
+    z, items = z_score(ci_prob), _about_items("rogan_gladen", target)
     good, hits, bad, caught = counts.rate_labels.values()
     q1, q0 = wilson(hits, good, ci_prob), wilson(caught, bad, ci_prob)
     chance = np.asarray(q0[0] + q1[0] <= 1)
@@ -178,17 +209,27 @@ def rogan_gladen(
 
     def ends(share: Any = 1.0) -> tuple[Any, Any]:
         if interval == "lang_reiczigel":
-            return formulas.lang_reiczigel(p, q0[0], q1[0], *sizes, z, share)[1:]
-        free = (np.asarray(size) - 1 + share for size in sizes)
-        half = z * np.sqrt(formulas.delta_variance(p, q0[0], q1[0], *free))
+            return formulas.lang_reiczigel(p, q0[0], q1[0], *sizes, z, share, items)[1:]
+        n, m0, m1 = (np.asarray(size) - 1 + share for size in sizes)
+        half = z * np.sqrt(formulas.delta_variance(p, q0[0], q1[0], n, m0, m1, items))
         return raw - half, raw + half
 
-    low, high = ends()
+    # labelled items among these very items are known, the others estimated
+    known = items and counts.design.same_items
+    estimated = counts.test_n / (counts.test_n + counts.labelled_n) if known else np.asarray(1.0)
+
+    def of_all(values: tuple[Any, ...]) -> tuple[Any, ...]:
+        return _with_labelled(counts, values) if known else values
+
     overall = None
     if counts.dim == "stratum":
-        bias = formulas.ratio_bias(counts.shares, p, q0[0], q1[0], bad, good)
-        whole = formulas.weighed(counts.shares, raw, *ends(counts.shares))
+        left = np.sum(counts.shares * estimated)
+        rates = (np.where(estimated > 0, p, 0.0), q0[0], q1[0], bad, good)
+        shares = counts.shares * estimated / np.maximum(left, 1e-300)
+        bias = left * formulas.ratio_bias(shares, *rates)
+        whole = formulas.weighed(counts.shares, *of_all((raw, *ends(counts.shares))))
         overall = formulas.Interval(*(x - bias for x in whole))
+    raw, low, high = of_all((raw, *ends()))
     parts = [np.where(chance, np.nan, np.clip(x, 0, 1)) for x in (raw, low, high)]
     told = [
         Caution("no-better-than-chance", f"no Rogan-Gladen estimate{where}")
@@ -214,7 +255,27 @@ def rogan_gladen(
         assumptions=(SAME_JUDGE,),
         needs="error_rates",
         more=told,
+        target=target,
     )
+
+
+def _about_items(name: str, target: str) -> bool:
+    with checking(name) as require:
+        require(target in TARGETS, f"target must be one of {list(TARGETS)}, got {target!r}")
+    return target == "items"
+
+
+def _known(successes: Any, trials: Any, ci_prob: float) -> tuple[Any, Any, Any]:
+    """A share that is not estimated: the interval is the number itself."""
+    value = wilson(successes, trials, ci_prob)[0]
+    return value, value, value
+
+
+def _with_labelled(counts: Counts, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Shares of the unlabelled items, as shares of all of them."""
+    items = counts.test_n + counts.labelled_n
+    others = np.where(counts.test_n > 0, values, 0.0)
+    return tuple((counts.test_n * one + counts.correct_n) / items for one in others)
 
 
 def _share_of_all(
@@ -227,7 +288,9 @@ def _share_of_all(
     return formulas.Interval(*interval(*sample, ci_prob))
 
 
-def difference(counts: Counts, *, ci_prob: float = 0.95, tuned: bool = True) -> Estimate:
+def difference(
+    counts: Counts, *, ci_prob: float = 0.95, tuned: bool = True, target: Target = "population"
+) -> Estimate:
     """Add the labelled items' mean correction to the pass rate: prediction-powered inference.
 
     Parameters
@@ -238,6 +301,9 @@ def difference(counts: Counts, *, ci_prob: float = 0.95, tuned: bool = True) -> 
         Coverage that the interval aims at.
     tuned : bool, default True
         Weigh the judge so that the variance is least (PPI++), rather than fully (PPI).
+    target : {"population", "items"}
+        About the process that the items come from, or about these very items: the classical
+        difference estimator of survey sampling, whose labels are drawn without replacement.
 
     Returns
     -------
@@ -249,7 +315,7 @@ def difference(counts: Counts, *, ci_prob: float = 0.95, tuned: bool = True) -> 
     Raises
     ------
     InputError
-        If `ci_prob` is out of range.
+        If `ci_prob` is out of range, or `target` unknown.
 
     Notes
     -----
@@ -281,11 +347,12 @@ def difference(counts: Counts, *, ci_prob: float = 0.95, tuned: bool = True) -> 
         counts.incorrect_n - counts.incorrect_fail,
         counts.incorrect_fail,
     )
+    items = _about_items("difference", target)
     sample = (pass_rate(counts), counts.test_n, table, z_score(ci_prob), None if tuned else 1.0)
-    found, _ = formulas.difference(*sample)
+    found, _ = formulas.difference(*sample, items=items)
     overall = None
     if counts.dim == "stratum":
-        parts, _ = formulas.difference(*sample, counts.shares)
+        parts, _ = formulas.difference(*sample, counts.shares, items)
         overall = formulas.weighed(counts.shares, *parts)
     return described(
         counts,
@@ -297,10 +364,13 @@ def difference(counts: Counts, *, ci_prob: float = 0.95, tuned: bool = True) -> 
         interval="normal",
         assumptions=(RANDOM_LABELS,),
         needs="prevalence",
+        target=target,
     )
 
 
-def post_stratified(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
+def post_stratified(
+    counts: Counts, *, ci_prob: float = 0.95, target: Target = "population"
+) -> Estimate:
     """Weigh the share of good items among passes and among fails by the pass rate.
 
     Parameters
@@ -309,6 +379,9 @@ def post_stratified(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
         Verdicts and labels; the pass rate is that of labelled and test items together.
     ci_prob : float, default 0.95
         Coverage that the interval aims at.
+    target : {"population", "items"}
+        About the process that the items come from, or about these very items, whose pass rate
+        and labelled items are known.
 
     Returns
     -------
@@ -319,7 +392,7 @@ def post_stratified(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
     Raises
     ------
     InputError
-        If `ci_prob` is out of range.
+        If `ci_prob` is out of range, or `target` unknown.
 
     References
     ----------
@@ -335,7 +408,13 @@ def post_stratified(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
     n1, n0 = counts.labelled_pass, counts.labelled_n - counts.labelled_pass
     ppv, npv = wilson(counts.correct_pass, n1, ci_prob), wilson(counts.incorrect_fail, n0, ci_prob)
     found, overall = _post_stratified(
-        counts, passes / items, ppv[0], npv[0], (items, n1, n0), z_score(ci_prob)
+        counts,
+        passes / items,
+        ppv[0],
+        npv[0],
+        (items, n1, n0),
+        z_score(ci_prob),
+        items=_about_items("post_stratified", target),
     )
     return described(
         counts,
@@ -347,6 +426,7 @@ def post_stratified(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
         interval={"prevalence": "adjusted delta method", "ppv": "Wilson", "npv": "Wilson"},
         assumptions=(RANDOM_BY_VERDICT,),
         needs="predictive_values",
+        target=target,
     )
 
 
@@ -376,6 +456,8 @@ def conditional_calibration(counts: Counts, *, ci_prob: float = 0.95) -> Estimat
     -----
     Predictive values depend on how many items are good. Labels from a sample in which good items
     are more or less common bias this estimator towards that sample; `rogan_gladen` is not biased.
+    It leaves labelled items out, so it answers for the population alone; for these very items see
+    `post_stratified`.
 
     Examples
     --------
@@ -403,17 +485,25 @@ def conditional_calibration(counts: Counts, *, ci_prob: float = 0.95) -> Estimat
 
 
 def _post_stratified(
-    counts: Counts, p: Any, ppv: Any, npv: Any, sizes: tuple[Any, Any, Any], z: float
+    counts: Counts,
+    p: Any,
+    ppv: Any,
+    npv: Any,
+    sizes: tuple[Any, Any, Any],
+    z: float,
+    items: bool = False,
 ) -> tuple[formulas.Interval, formulas.Interval | None]:
     """Apply the formula to each entry and, of strata, to the whole."""
-    found = formulas.post_stratified(p, ppv, npv, *sizes, z)
+    found = formulas.post_stratified(p, ppv, npv, *sizes, z, items=items)
     if counts.dim != "stratum":
         return found, None
-    parts = formulas.post_stratified(p, ppv, npv, *sizes, z, counts.shares)
+    parts = formulas.post_stratified(p, ppv, npv, *sizes, z, counts.shares, items)
     return found, formulas.weighed(counts.shares, *parts)
 
 
-def propensity_weighted(counts: Counts, *, ci_prob: float = 0.95, tuned: bool = True) -> Estimate:
+def propensity_weighted(
+    counts: Counts, *, ci_prob: float = 0.95, tuned: bool = True, target: Target = "population"
+) -> Estimate:
     """Correct the pass rate by the labelled items' weighted mean correction.
 
     Parameters
@@ -425,6 +515,9 @@ def propensity_weighted(counts: Counts, *, ci_prob: float = 0.95, tuned: bool = 
     tuned : bool, default True
         Weigh the judge so that the variance is least, rather than fully. At a weight of 0 this is
         Hájek's estimator, which leaves the judge out.
+    target : {"population", "items"}
+        About the process that the items come from, or about these very items: then only which
+        items were labelled is left to chance.
 
     Returns
     -------
@@ -435,7 +528,7 @@ def propensity_weighted(counts: Counts, *, ci_prob: float = 0.95, tuned: bool = 
     Raises
     ------
     InputError
-        If there are no propensities, or `ci_prob` is out of range.
+        If there are no propensities, `ci_prob` is out of range, or `target` unknown.
 
     Notes
     -----
@@ -456,11 +549,11 @@ def propensity_weighted(counts: Counts, *, ci_prob: float = 0.95, tuned: bool = 
     >>> [round(x, 3) for x in propensity_weighted(counts)["overall_prevalence"]]
     [0.578, 0.522, 0.633]
     """
-    z = z_score(ci_prob)
+    z, items = z_score(ci_prob), _about_items("propensity_weighted", target)
     with checking("propensity_weighted") as require:
         known = counts.propensity is not None
         require(known, "needs calibration='known_propensity', with the propensity of each item")
-    value, centre, sd = _weighted(counts, tuned)
+    value, centre, sd = _weighted(counts, tuned, items)
     ends = (float(np.clip(x, 0, 1)) for x in (value, centre - z * sd, centre + z * sd))
     assumptions, raised = judged(counts, (STATED_PROPENSITIES,))
     return Estimate(
@@ -470,21 +563,27 @@ def propensity_weighted(counts: Counts, *, ci_prob: float = 0.95, tuned: bool = 
         source="Hájek (1971); Zrnic & Candès (2024)",
         interval="normal",
         assumptions=assumptions,
-        cautions=tuple(dict.fromkeys((*raised, *cautions_of(counts)))),
+        cautions=tuple(dict.fromkeys((*raised, *_cautions(counts, target)))),
+        target=target,
     )
 
 
-def _weighted(counts: Counts, tuned: bool) -> tuple[float, float, float]:
+def _weighted(counts: Counts, tuned: bool, items: bool) -> tuple[float, float, float]:
     """Value, centre of the interval and standard error."""
     c = counts
     labelled = [c.correct_pass, c.correct_n - c.correct_pass, c.incorrect_n - c.incorrect_fail]
     cells = np.array([*labelled, c.incorrect_fail, c.test_pass, c.test_n - c.test_pass], float)
     padded = cells.copy()
     if formulas.too_few(cells[:4], np.sum):
-        padded[:4] += c.shares * (c.labelled_n > 0)
+        # items that had to be labelled tell of no other
+        told = (c.labelled_n > 0) & ((c.propensity < 1) | (not items))
+        padded[:4] += c.shares * told
     best, by_judge, by_truth = _parts(padded, c.propensity)
     power = best if tuned else 1.0
     influence = by_truth.parts + power * by_judge.parts
+    if items:  # of an independent draw of the labels: (1 - propensity) of each labelled item's
+        influence = by_truth.parts + power * (by_judge.parts - by_judge.verdicts)
+        influence *= np.array([1, 1, 1, 1, 0, 0])[:, None] * np.sqrt(1 - c.propensity)
     error = np.sqrt((padded * influence**2).sum()) / padded.sum()
     _, judged, labels = _parts(cells, c.propensity)
     value, centre = labels.mean + power * judged.mean, by_truth.mean + power * by_judge.mean
@@ -496,6 +595,8 @@ class _Part(NamedTuple):
 
     mean: float
     parts: np.ndarray
+    #: What of the influence is there without labels.
+    verdicts: np.ndarray | float = 0.0
 
 
 def _parts(cells: np.ndarray, propensity: np.ndarray) -> tuple[float, _Part, _Part]:
@@ -513,7 +614,7 @@ def _parts(cells: np.ndarray, propensity: np.ndarray) -> tuple[float, _Part, _Pa
     by_judge = (verdict - passes) - weight * (verdict - weighted_passes)
     variance = (cells * by_judge**2).sum()
     best = -(cells * by_judge * by_truth).sum() / variance if variance > 0 else 0.0
-    judge = _Part(passes - weighted_passes, by_judge)
+    judge = _Part(passes - weighted_passes, by_judge, verdict - passes)
     return float(np.clip(best, 0, 1)), judge, _Part(good, by_truth)
 
 
@@ -547,7 +648,8 @@ def bootstrap(
     -------
     Estimate
         ``prevalence``, a share of items clipped to [0, 1], with the unclipped value as ``raw``.
-        With very few errors among the labelled items the interval is too short, since a resample
+        About the population alone. With very few errors among the labelled items the interval is
+        too short, since a resample
         cannot hold an error that was not seen; `rogan_gladen` and the models are not fooled.
 
     Raises
@@ -691,7 +793,8 @@ def described(
     """
     method = about["method"]
     about["assumptions"], raised = judged(counts, about["assumptions"])
-    cautions = [*_clipped(arrays, counts, method), *cautions_of(counts), *raised, *more]
+    told = _cautions(counts, about.get("target", "population"))
+    cautions = [*_clipped(arrays, counts, method), *told, *raised, *more]
     if needs is not None and not counts.identifies(needs):
         text = f"{method} is not valid if {counts.design.meaning}"
         cautions.insert(0, Caution("design-mismatch", text))
@@ -706,6 +809,12 @@ def described(
         clipped = tuple(np.clip(overall, 0, 1))
         made = {OVERALL: (*clipped, overall[0]), **made}
     return Estimate(made, cautions=tuple(dict.fromkeys(cautions)), **about)
+
+
+def _cautions(counts: Counts, target: str) -> Iterator[Caution]:
+    """Those of the counts; that all items are labelled is none if the answer is about them."""
+    known = {"all-labelled"} if target == "items" else set()
+    return (one for one in cautions_of(counts) if one.name not in known)
 
 
 def _overall_cautions(

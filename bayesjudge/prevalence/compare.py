@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
-from bayesjudge.core.estimate import Caution, Estimate
+from bayesjudge.core.estimate import Caution, Estimate, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import compare_results
 from bayesjudge.prevalence import closed_form
@@ -36,12 +37,12 @@ if TYPE_CHECKING:
 PLAIN = ("random", "by_truth", "separate", "by_verdict")
 
 
-def _classical(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
+def _classical(counts: Counts, *, ci_prob: float = 0.95, target: Target = "population") -> Estimate:
     """PPI (weight 1 on the judge)."""
-    return difference(counts, ci_prob=ci_prob, tuned=False)
+    return difference(counts, ci_prob=ci_prob, tuned=False, target=target)
 
 
-def _resampled(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
+def _bootstrap(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
     """The bootstrap, always with the same resamples."""
     return bootstrap(counts, ci_prob=ci_prob, random_seed=1)
 
@@ -49,12 +50,16 @@ def _resampled(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
 #: The five estimators of source 1, Table 1, with their relatives.
 EVERY: tuple[Callable[..., Estimate], ...] = (
     *(naive, human_only, _classical, difference, conditional_calibration, post_stratified),
-    *(rogan_gladen, _resampled),
+    *(rogan_gladen, _bootstrap),
 )
 
 
 def closed_forms(
-    counts: Counts, *, ci_prob: float = 0.95, mismatched: bool = False
+    counts: Counts,
+    *,
+    ci_prob: float = 0.95,
+    mismatched: bool = False,
+    target: Target = "population",
 ) -> tuple[Estimate, ...]:
     """Make the closed forms that suit the declared design, the naive one first.
 
@@ -67,6 +72,9 @@ def closed_forms(
     mismatched : bool, default False
         Make all of source 1's Table 1 and their relatives; those that the design does not support
         have a caution ``design-mismatch``.
+    target : {"population", "items"}
+        About the process that the items come from, or about these very items. Then closed forms
+        that answer for the population alone are left out, each with a caution.
 
     Returns
     -------
@@ -77,7 +85,18 @@ def closed_forms(
     Raises
     ------
     InputError
-        If `ci_prob` is out of range.
+        If `ci_prob` is out of range, or `target` unknown.
+
+    Examples
+    --------
+    Half of the items are labelled: their share of good ones is not in doubt.
+
+    >>> counts = Counts(200, 152, 140, 126, 60, 42, calibration="random")
+    >>> for target in ("population", "items"):
+    ...     value, low, high = closed_forms(counts, target=target)[1]["prevalence"]
+    ...     print(f"{target}: {value:.2f} ({low:.3f}, {high:.3f})")
+    population: 0.70 (0.633, 0.759)
+    items: 0.70 (0.653, 0.743)
     """
     chosen = tuple(
         one if callable(one) else getattr(closed_form, one) for one in counts.design.closed_forms
@@ -88,8 +107,14 @@ def closed_forms(
         chosen = EVERY + tuple(one for one in chosen if one not in EVERY)
     made, refused = [], []
     for method in chosen:
+        asked: dict[str, Any] = {} if target == "population" else {"target": target}
+        if asked and "target" not in inspect.signature(method).parameters:
+            name = method.__name__.removeprefix("_")
+            text = f"{name} answers for target='population' only, and is left out"
+            refused.append(Caution("population-only", text))
+            continue
         try:
-            made.append(method(counts, ci_prob=ci_prob))
+            made.append(method(counts, ci_prob=ci_prob, **asked))
         except UninformativeJudgeError as error:
             refused.append(Caution("no-better-than-chance", "; ".join(error.problems)))
     first = made[0]

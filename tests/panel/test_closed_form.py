@@ -181,6 +181,25 @@ def test_difference_is_exact_where_all_items_are_labelled():
     assert_allclose(table["high"], table["low"])
 
 
+def test_difference_about_the_population_holds_the_drawing_of_the_items():
+    """Items drawn anew each time: an interval about these very items is too short for them."""
+    rng, runs, items, share = np.random.default_rng(4), 400, 60, 0.7
+    covered = dict.fromkeys(("items", "population"), 0)
+    for _ in range(runs // 20):
+        truth = (rng.random(20 * items) < share).astype(int)
+        wrong = rng.random(20 * items) < 0.2
+        known = np.where(np.tile(np.arange(items), 20) < 40, truth, -1)
+        generator, names = np.repeat(np.arange(20), items), [f"g{i}" for i in range(20)]
+        votes = Votes((truth ^ wrong)[:, None], known, generator, names, ["judge"])
+        for target in covered:
+            table = bj.panel.difference(votes, target=target).table
+            covered[target] += ((table["low"] <= share) & (share <= table["high"])).sum()
+    noise = 5 * np.sqrt(0.95 * 0.05 / runs)
+    assert covered["items"] / runs < 0.95 - noise < covered["population"] / runs
+    with pytest.raises(bj.InputError, match="target must be one of"):
+        bj.panel.difference(votes, target="everything")
+
+
 def flipped(votes):
     """Good called bad, and every vote for pass one for fail."""
     turned = (np.where(x == -1, -1, 1 - x) for x in (votes.votes, votes.truth))

@@ -112,3 +112,113 @@ def test_of_a_complete_table_the_items_are_known():
     assert fit.estimate(target="items")["prevalence"] == (0.6, 0.6, 0.6)
     low, high = fit.estimate()["prevalence"][1:]
     assert low < 0.55 < 0.65 < high
+
+
+def test_of_a_complete_table_closed_forms_know_the_items():
+    names = ["short", "long"]
+    columns = [[0, 0], [0, 0], [30, 30], [26, 28], [30, 10], [24, 6]]
+    strata = P.Counts(*columns, calibration="random", systems=names, dim="stratum")
+    by_verdict = P.Counts(0, 0, 60, 54, 40, 30, calibration="by_verdict")
+    certain = {"calibration": "known_propensity", "propensity": [1.0, 1.0]}
+    certain = P.Counts(*columns, systems=names, dim="stratum", **certain)
+    for counts in (COMPLETE, by_verdict, strata, certain):
+        made = P.closed_forms(counts, target="items")
+        answer = "prevalence" if counts.dim != "stratum" else "overall_prevalence"
+        for one in made:
+            assert one.target == "items"
+            assert "all-labelled" not in {caution.name for caution in one.cautions}
+            if one.method != "Judge's pass rate":
+                assert one[answer] == pytest.approx((0.6, 0.6, 0.6), abs=1e-12), one.method
+
+
+def test_closed_forms_that_answer_for_the_population_alone_say_so():
+    counts = P.Counts(200, 152, 140, 126, 60, 42, calibration="random")
+    first, *rest = P.closed_forms(counts, target="items", mismatched=True)
+    told = " ".join(c.text for c in first.cautions if c.name == "population-only")
+    assert "conditional_calibration answers" in told
+    assert "bootstrap answers" in told
+    assert {one.target for one in (first, *rest)} == {"items"}
+    for method in (P.naive, P.human_only, P.rogan_gladen, P.difference, P.post_stratified):
+        with pytest.raises(bj.InputError, match="target must be one of"):
+            method(counts, target="everything")
+    with pytest.raises(bj.InputError, match="interval='exact' answers for the population"):
+        P.human_only(counts, interval="exact", target="items")
+
+
+# The same items, verdicts and labels drawn again: every table of a study is one system -----------
+
+RUNS, ITEMS, GOOD = 1500, 300, 210
+
+
+def labelled(design, rng):
+    """Tables of these 300 items, of which 210 are good."""
+    truth = np.broadcast_to(np.arange(ITEMS) < GOOD, (RUNS, ITEMS)).astype(int)
+    verdict = np.where(truth, rng.random(truth.shape) < 0.9, rng.random(truth.shape) > 0.7)
+    order = rng.random(truth.shape)
+    if design == "random":
+        chosen = order.argsort(1).argsort(1) < 150
+    else:  # 75 passes and 40 fails
+        ranks = [np.where(verdict == k, order, 9).argsort(1).argsort(1) for k in (0, 1)]
+        chosen = np.where(verdict, ranks[1] < 75, ranks[0] < 40)
+    kinds = (~chosen, ~chosen & verdict, chosen & truth, chosen & truth & verdict)
+    kinds += (chosen & (1 - truth), chosen & (1 - truth) & ~verdict)
+    cells = [np.sum(kind.astype(bool), axis=1) for kind in kinds]
+    return P.Counts(*cells, calibration=design, systems=[str(i) for i in range(RUNS)])
+
+
+@pytest.mark.parametrize(
+    ("design", "method"),
+    [
+        *(("random", m) for m in (P.human_only, P.difference, P.post_stratified, P.rogan_gladen)),
+        ("by_verdict", P.post_stratified),
+    ],
+)
+def test_closed_forms_cover_the_share_of_these_items(design, method):
+    counts = labelled(design, np.random.default_rng(1))
+    noise = 5 * np.sqrt(0.05 * 0.95 / RUNS)
+    covered, width = {}, {}
+    for target in ("items", "population"):
+        found = method(counts, target=target).quantities["prevalence"]
+        covered[target] = np.mean((found.low <= GOOD / ITEMS) & (found.high >= GOOD / ITEMS))
+        width[target] = np.mean(found.high - found.low)
+    assert 0.95 - noise < covered["items"] < 0.95 + noise
+    assert width["items"] < 0.85 * width["population"]  # which has the drawing of the items in it
+
+
+def test_rogan_gladen_knows_how_many_items_there_are():
+    """With labels of other items, verdicts on the same 300 items vary by the judge's errors."""
+    rng = np.random.default_rng(2)
+    errs = rng.binomial([[GOOD], [ITEMS - GOOD]], [[0.9], [0.3]], (2, RUNS)).sum(axis=0)
+    hits, caught = rng.binomial(2000, 0.9, RUNS), rng.binomial(2000, 0.7, RUNS)
+    names, many = [str(i) for i in range(RUNS)], np.full(RUNS, 2000)
+    sample = (np.full(RUNS, ITEMS), errs, many, hits, many, caught)
+    counts = P.Counts(*sample, calibration="by_truth", systems=names)
+    for interval in ("lang_reiczigel", "delta"):
+        found = P.rogan_gladen(counts, target="items", interval=interval).quantities["prevalence"]
+        covered = np.mean((found.low <= GOOD / ITEMS) & (found.high >= GOOD / ITEMS))
+        assert abs(covered - 0.95) < 5 * np.sqrt(0.05 * 0.95 / RUNS)
+
+
+def test_propensities_leave_only_the_labelling_to_chance():
+    rng = np.random.default_rng(3)
+    propensity, covered, widths = np.array([0.2, 0.6]), [], []
+    good, bad = np.array([120, 90]), np.array([60, 30])
+    for _ in range(600):
+        cells = [rng.binomial(n, q) for n, q in ((good, 0.9), (bad, 0.3))]  # passed, by truth
+        four = [cells[0], good - cells[0], cells[1], bad - cells[1]]
+        told = [rng.binomial(n, propensity) for n in four]
+        test = sum(n - k for n, k in zip(four, told, strict=True))
+        passes = four[0] - told[0] + four[2] - told[2]
+        counts = P.Counts(
+            test, passes, told[0] + told[1], told[0], told[2] + told[3], told[3],
+            calibration="known_propensity", propensity=propensity, systems="ab", dim="stratum",
+        )  # fmt: skip
+        of_items, of_all = (
+            P.propensity_weighted(counts, target=target)["overall_prevalence"]
+            for target in ("items", "population")
+        )
+        assert of_items.value == of_all.value
+        covered.append(of_items.low <= 0.7 <= of_items.high)
+        widths.append([of_items.high - of_items.low, of_all.high - of_all.low])
+    assert abs(np.mean(covered) - 0.95) < 5 * np.sqrt(0.05 * 0.95 / 600)
+    assert np.less(*np.mean(widths, axis=0))
