@@ -11,22 +11,29 @@ scores). Labels may be numbers: 1, 1.0, "1" and true are one label (`to_binary`)
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Collection, Iterable, Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.names import names_of, to_names
 
 if TYPE_CHECKING:
+    import narwhals as nw
     import pandas as pd
 
 
 def require_columns(table: Any, *columns: str) -> None:
     """Raise unless `table` has all of `columns`, naming the closest ones that it has."""
+    if _is_arrow(
+        table
+    ):  # as the readers make them, without narwhals, which loads Arrow's functions
+        require_among(table.column_names, *columns)
+        return
+    import narwhals as nw
+
     try:
         have = list(nw.from_native(table).collect_schema().names())
     except TypeError:
@@ -39,19 +46,28 @@ def require_columns(table: Any, *columns: str) -> None:
     require_among(have or [], *columns)
 
 
+def _is_arrow(table: Any) -> bool:
+    arrow = sys.modules.get("pyarrow")
+    return arrow is not None and isinstance(table, arrow.Table)
+
+
 def require_among(have: Sequence[str], *columns: str) -> None:
     """Raise unless `columns` are among those that a table has."""
+    from difflib import get_close_matches
+
     with checking("table") as require:
-        for column in columns:
+        for column in [one for one in columns if one not in have]:
             near = get_close_matches(str(column), [str(name) for name in have], n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"it has {list(have)}"
-            require(column in have, f"no column {column!r}; {hint}")
+            require(False, f"no column {column!r}; {hint}")
 
 
 def read_rows(
     table: Any, *columns: str, names: Collection[str] = (), optional: Collection[str] = ()
 ) -> pd.DataFrame:
     """Read `columns` of every row."""
+    import narwhals as nw
+
     wanted = list(dict.fromkeys([*columns, *names, *optional]))
     require_columns(table, *wanted)
     frame = nw.from_native(table).lazy().select(wanted).collect()
@@ -78,8 +94,7 @@ def count_cells(
     to load than a closed form to compute. An empty cell is None.
     """
     wanted = list(dict.fromkeys([*names, *columns]))
-    arrow = nw.dependencies.is_pyarrow_table(table)
-    found = _counted_in_arrow(table, wanted) if arrow else None
+    found = _counted_in_arrow(table, wanted) if _is_arrow(table) else None
     if found is None:
         counted = _grouped(table, wanted, names).collect()
         found = {c: _cells(counted[c]) for c in wanted}, counted["n_rows"].to_numpy()
@@ -150,7 +165,9 @@ def _is_nan(cell: Any) -> bool:
 
 
 def require_distinct(table: Any, *columns: str) -> None:
-    """Raise where two rows agree in all of `columns`."""
+    """Raise if two rows agree in all of `columns`."""
+    import narwhals as nw
+
     wanted = list(dict.fromkeys(columns))
     counted = _grouped(table, wanted, wanted)
     schema = counted.collect_schema()
@@ -173,6 +190,8 @@ def require_distinct(table: Any, *columns: str) -> None:
 
 def _grouped(table: Any, wanted: list[str], names: Collection[str]) -> nw.LazyFrame:
     """Count rows where they live."""
+    import narwhals as nw
+
     require_columns(table, *wanted)
     if nw.dependencies.is_pandas_dataframe(table):
         import pandas as pd
@@ -186,6 +205,8 @@ def _grouped(table: Any, wanted: list[str], names: Collection[str]) -> nw.LazyFr
 
 def _to_pandas(frame: nw.DataFrame, names: Collection[str]) -> pd.DataFrame:
     """Convert; names that are integers beside nulls as text, since pandas makes floats of them."""
+    import narwhals as nw
+
     whole = [c for c in names if frame.schema[c].is_integer() and frame[c].null_count()]
     texts = [nw.col(c).cast(nw.String) for c in whole]
     return (frame.with_columns(*texts) if texts else frame).to_pandas()

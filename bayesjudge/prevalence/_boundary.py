@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import betainc
 
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.priors import BetaPrior
@@ -48,6 +47,8 @@ def near_an_end(draws: np.ndarray) -> bool:
 
 def depths_in_draws(draws: np.ndarray, prior: BetaPrior) -> tuple[float, float]:
     """Read the same off draws: how dense they are at the ends, in relation to the prior."""
+    from scipy.special import betainc
+
     edges = np.linspace(0, 1, int(np.clip(np.ceil(3 / draws.std()), 3, 2000)) + 1)
     held = np.histogram(draws, edges)[0] / np.diff(betainc(*prior, edges))
     with np.errstate(divide="ignore"):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import bdtr, bdtrc, gammaln, ndtr
 
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.intervals import wilson
@@ -52,11 +52,14 @@ def shift_p_value(counts: Counts) -> np.ndarray:
     )
     found = []
     for n_i, k_i, m_i, a_i in zip(n, k, m, a, strict=True):
-        passes = k_i + a_i
-        x = np.arange(max(0, m_i - (n_i + m_i - passes)), min(m_i, passes) + 1)
-        logs = _log_choose(passes, x) + _log_choose(n_i + m_i - passes, m_i - x)
+        passes, fails = k_i + a_i, n_i - k_i + m_i - a_i
+        least = max(0, m_i - fails)
+        # hypergeometric: each number of labelled passes by how likely it is next to the one before
+        x = np.arange(least, min(m_i, passes), dtype=float)
+        steps = np.log((passes - x) * (m_i - x)) - np.log((x + 1) * (fails - m_i + x + 1))
+        logs = np.append(0.0, np.cumsum(steps))
         weights = np.exp(logs - logs.max())
-        observed = weights[a_i - x[0]]
+        observed = weights[a_i - least]
         found.append(weights[weights <= observed * (1 + 1e-9)].sum() / weights.sum())
     return np.array(found)
 
@@ -107,7 +110,7 @@ def _rarely_less(one: tuple[Any, Any], other: tuple[Any, Any]) -> Any:
         2 * np.arcsin(np.sqrt(np.divide(k + 3 / 8, n + 3 / 4))) for k, n in ((k1, n1), (k2, n2))
     ]
     variance = np.divide(1.0, np.maximum(n1, 0.5)) + np.divide(1.0, np.maximum(n2, 0.5))
-    return ndtr((angles[0] - angles[1]) / np.sqrt(variance))
+    return _normal((angles[0] - angles[1]) / np.sqrt(variance))
 
 
 def _each(counts: Counts, *values: Any) -> Iterator[tuple[Any, ...]]:
@@ -200,6 +203,8 @@ def _drawn_otherwise(counts: Counts) -> Iterator[Caution]:
     """Classes of items that were labelled more or less often than stated."""
     if counts.propensity is None:
         return
+    from scipy.special import bdtr, bdtrc
+
     items, stated = counts.test_n + counts.labelled_n, counts.propensity
     labels = counts.labelled_n
     fewer = bdtr(labels, items, stated)
@@ -221,7 +226,7 @@ def _lopsided(counts: Counts) -> Iterator[Caution]:
     wrong_fails = counts.correct_n - counts.correct_pass
     wrong_passes = counts.incorrect_n - counts.incorrect_fail
     rarer, total = np.minimum(wrong_fails, wrong_passes), wrong_fails + wrong_passes
-    p_values = np.minimum(1.0, 2 * bdtr(rarer, total, 0.5))
+    p_values = np.minimum(1.0, 2 * _at_most(rarer, total))
     for where, p_value, fails, passes in _each(counts, p_values, wrong_fails, wrong_passes):
         if p_value < SHIFT_P:
             yield Caution(
@@ -284,5 +289,16 @@ def _unparsed(counts: Counts) -> Iterator[Caution]:
             )
 
 
-def _log_choose(n: Any, k: Any) -> Any:
-    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+@np.vectorize
+def _normal(z: float) -> float:
+    """Distribution function of the standard normal."""
+    return math.erfc(-z / math.sqrt(2)) / 2
+
+
+@np.vectorize
+def _at_most(k: int, n: int) -> float:
+    """Probability of at most `k` heads of `n`, the last term first: loading SciPy takes longer."""
+    below = np.arange(k, 0, -1)  # a head less multiplies the probability by this over what is left
+    terms = np.cumprod(below / (n - below + 1))
+    log_last = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+    return math.exp(log_last - n * math.log(2)) * (1 + terms.sum())

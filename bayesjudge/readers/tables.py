@@ -67,7 +67,8 @@ def read_table(
     suffix = "".join(s.lower() for s in path.suffixes[-2:])
     kinds = {kind: read for kind, read in READERS.items() if suffix.endswith(kind)}
     with checking(str(path)) as require:
-        require(path.exists(), f"there is no such file{_nearest(path)}")
+        if not path.exists():
+            require(False, f"there is no such file{_nearest(path)}")
         require(not path.is_dir(), "is a folder; name a file")
         require(kinds, f"expected a file that ends in {', '.join(READERS)}")
     wanted = list(dict.fromkeys([*columns, *numbers]))

@@ -2,10 +2,17 @@
 
 import numpy as np
 import pytest
+from scipy.special import bdtr, ndtr
 from scipy.stats import fisher_exact
 
 import bayesjudge as bj
-from bayesjudge.prevalence.cautions import above_chance, cautions_of, shift_p_value
+from bayesjudge.prevalence.cautions import (
+    _at_most,
+    _normal,
+    above_chance,
+    cautions_of,
+    shift_p_value,
+)
 
 Counts = bj.prevalence.Counts
 
@@ -58,6 +65,15 @@ def test_shift_p_value_is_fishers():
         k, n = counts.test_pass[i], counts.test_n[i]
         a, m = counts.labelled_pass[i], counts.labelled_n[i]
         assert p == pytest.approx(fisher_exact([[k, n - k], [a, m - a]]).pvalue, rel=1e-9)
+
+
+def test_tails_are_those_of_scipy():
+    """Which takes longer to load than they take."""
+    n = np.array([0, 1, 7, 40, 1000, 20_000])[:, None]
+    k = np.floor(n * [0.0, 0.1, 0.45, 0.5]).astype(int)
+    np.testing.assert_allclose(_at_most(k, n), bdtr(k, n, 0.5), rtol=1e-9, atol=1e-300)
+    z = np.linspace(-30, 8, 39)
+    np.testing.assert_allclose(_normal(z), ndtr(z), rtol=1e-12)
 
 
 def test_shift_raises_a_false_alarm_at_its_stated_rate_or_less():

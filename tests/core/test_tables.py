@@ -1,0 +1,72 @@
+"""Counting by the codes of Arrow's dictionaries, held against counting by hand."""
+
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from bayesjudge.core.tables import _codes, _counted_in_arrow, count_cells
+
+COLORS = ["red", None, "blue", "red", None, "blue", "red", "green"]
+FLAGS = [1, 1, None, 0, 0, None, 1, 1]
+BY_HAND = Counter(zip(COLORS, FLAGS, strict=True))
+
+
+def as_counter(found):
+    cells, counts = found
+    return Counter(dict(zip(zip(*cells.values(), strict=True), counts.tolist(), strict=True)))
+
+
+@pytest.mark.parametrize(
+    "color",
+    [
+        pa.array(COLORS),
+        pa.array(COLORS).dictionary_encode(),
+        # blocks of a file, each with a dictionary of its own, in another order
+        pa.chunked_array([pa.array(part).dictionary_encode() for part in (COLORS[:3], COLORS[3:])]),
+        # a slice of something longer: offsets that are no multiple of eight
+        pa.array(["x", None, "red", *COLORS, "y"]).slice(3, len(COLORS)),
+        pa.array(["x", None, "red", *COLORS, "y"]).dictionary_encode().slice(3, len(COLORS)),
+        pa.array(COLORS, pa.large_string()),
+        pa.DictionaryArray.from_arrays(
+            pa.array([2, None, 0, 2, None, 0, 2, 1], pa.uint8()), ["blue", "green", "red"]
+        ),
+    ],
+    ids=["plain", "dictionary", "blocks", "slice", "slice of codes", "large", "uint8"],
+)  # fmt: skip
+def test_arrow_is_counted_as_by_hand(color):
+    table = pa.table({"color": color, "flag": FLAGS})
+    assert as_counter(_counted_in_arrow(table, ["color", "flag"])) == BY_HAND
+    assert as_counter(count_cells(table, "color", "flag")) == BY_HAND
+
+
+def test_nulls_and_nans_are_empty_cells():
+    table = pa.table({"x": [1.5, float("nan"), None, 1.5], "y": ["a", "b", "b", "a"]})
+    assert as_counter(count_cells(table, "x", "y")) == {(1.5, "a"): 2, (None, "b"): 2}
+
+
+def test_codes_are_read_where_they_lie():
+    indices = pa.array([0, 3, None, 1, None, 2] * 5, pa.int16())
+    for start, length in ((0, 30), (1, 11), (7, 9), (29, 1), (5, 0)):
+        part = indices.slice(start, length)
+        expected = [9 if code is None else code for code in part.to_pylist()]
+        np.testing.assert_array_equal(_codes(part, null=9), expected)
+    np.testing.assert_array_equal(_codes(pa.array([2, 1], pa.int8()), null=9), [2, 1])
+
+
+@pytest.mark.parametrize("empty", [pa.array([], pa.string()), pa.array([None, None], pa.string())])
+def test_a_column_without_a_label(empty):
+    found = _counted_in_arrow(pa.table({"x": empty}), ["x"])
+    assert as_counter(found) == ({(None,): 2} if len(empty) else {})
+
+
+def test_combinations_beyond_the_integers_are_counted_otherwise():
+    rows = 3000
+    steps = (1, 7, 11, 13, 17, 19)  # none of which divides their number
+    columns = {f"by {s}": pa.array([str(j * s % rows) for j in range(rows)]) for s in steps}
+    table = pa.table(columns)
+    assert _counted_in_arrow(table, list(columns)) is None  # 3,000 to the sixth
+    three = list(columns)[:3]  # past what a table of all combinations holds
+    expected = Counter(zip(*(columns[name].to_pylist() for name in three), strict=True))
+    assert as_counter(_counted_in_arrow(table, three)) == expected
