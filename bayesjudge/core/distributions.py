@@ -56,7 +56,7 @@ IMPOSSIBLE = "these priors all but exclude a judge better than chance"
 @numba_core_rv_funcify.register(_GreaterBetaRV)
 def _core_of_greater_beta(op: Any, node: Any) -> Any:
     @numba_njit
-    def draw(rng, a, b, c, d):  # type: ignore[no-untyped-def]
+    def draw(rng, a, b, c, d):
         for _ in range(MOST_PAIRS):
             drawn = rng.beta(a, b)
             if drawn > rng.beta(c, d):
@@ -79,11 +79,11 @@ class GreaterBeta(UnitContinuous):
         """Make a variable that belongs to no model."""
         return super().dist([pt.as_tensor_variable(x) for x in (a, b, c, d)], **kwargs)
 
-    def support_point(rv, size, a, b, c, d):  # type: ignore[no-untyped-def]  # noqa: N805
+    def support_point(rv, size, a, b, c, d):
         """Start half-way between the own mean and 1, which exceeds whatever the other is."""
         point = (1 + a / (a + b)) / 2 + 0 * (c + d)
         return point if rv_size_is_none(size) else pt.full(size, point)
 
-    def logp(value, a, b, c, d):  # type: ignore[no-untyped-def]  # noqa: N805
+    def logp(value, a, b, c, d):
         """Beta density times the probability that the other is smaller."""
         return pm.logp(pm.Beta.dist(a, b), value) + pt.log(pt.betainc(c, d, value))

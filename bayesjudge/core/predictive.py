@@ -14,15 +14,13 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
-    from bayesjudge.core.fit import Fit
-
 #: Weighted prior draws that are worth fewer independent ones than this are refused.
 FEWEST_EFFECTIVE = 100
 #: The log-likelihood has a number for each draw and item; of more than this it is left out.
 MOST_NUMBERS = 50_000_000
 
 
-def predict(fit: Fit, *, random_seed: Any = None) -> xr.DataTree:
+def predict(fit: Any, *, random_seed: Any = None) -> xr.DataTree:
     """Add the groups of `Fit.extended`."""
     import pymc as pm
     from pymc.stats import compute_log_prior
@@ -47,10 +45,12 @@ def predict(fit: Fit, *, random_seed: Any = None) -> xr.DataTree:
         extended["posterior_predictive"] = after["posterior_predictive"]
     if (likelihood := _log_likelihood(fit)) is not None:
         extended["log_likelihood"] = likelihood
+    for group in extended.children.values():
+        group.attrs = {}  # the time of making would make each file another
     return extended
 
 
-def require_unchanged(fit: Fit) -> None:
+def require_unchanged(fit: Any) -> None:
     """Refuse a model that a user changed: the draws of the fit are not its draws."""
     now, then = fit.model, fit.spec._build(fit.data)
     values = [
@@ -68,7 +68,7 @@ def require_unchanged(fit: Fit) -> None:
             require(same, f"fit.model was changed; {remedy}")
 
 
-def _log_likelihood(fit: Fit) -> xr.Dataset | None:
+def _log_likelihood(fit: Any) -> xr.Dataset | None:
     """By item if the data are items, else by observed variable."""
     import xarray as xr
     from pymc.stats import compute_log_likelihood
@@ -76,9 +76,7 @@ def _log_likelihood(fit: Fit) -> xr.Dataset | None:
     found = fit.spec._item_log_likelihood(fit.data, fit.idata["posterior"].to_dataset())
     if found is None:
         with fit.model, compiling():
-            made = compute_log_likelihood(
-                fit.idata, extend_inferencedata=False, progressbar=False
-            )
+            made = compute_log_likelihood(fit.idata, extend_inferencedata=False, progressbar=False)
         return getattr(made, "dataset", made)
     by_kind, items = found
     draws = by_kind.sizes["chain"] * by_kind.sizes["draw"]
@@ -90,7 +88,7 @@ def _log_likelihood(fit: Fit) -> xr.Dataset | None:
         )
         return None
     by_item = by_kind.isel(kind=np.repeat(np.arange(items.size), items)).rename(kind="item")
-    return xr.Dataset({"item": by_item.variable}, dict(by_item.coords))
+    return xr.Dataset({"items": by_item.variable}, dict(by_item.coords))
 
 
 def prior_draws(model: pm.Model, rng: np.random.Generator, draws: int = 1000) -> xr.DataTree:
