@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 #: Weighted prior draws that are worth fewer independent ones than this are refused.
-FEWEST_EFFECTIVE = 100
+FEWEST_EFFECTIVE = 50
 #: The log-likelihood has a number for each draw and item; of more than this it is left out.
 MOST_NUMBERS = 50_000_000
 
