@@ -66,3 +66,59 @@ def graph_of(model: Any) -> tuple[str, list[tuple[Any, ...]]]:
     read = set(ancestors([model.logp(), *model.deterministics]))
     values = [(name, np.asarray(v.get_value())) for name, v in data.items() if v in read]
     return _structure_of(model), [(name, v.shape, v.tobytes()) for name, v in values]
+
+
+def gaps_between(text: Any, form: Any, points: int = 5) -> tuple[np.ndarray, float]:
+    """Log-density of the text's model less that of the sampling form, at random points, with the
+    change of variables; and the largest difference between variables of one name.
+
+    Two forms of one model differ by a constant, and agree in each variable.
+    """
+    from pymc.pytensorf import rewrite_pregrad
+    from pytensor import function
+    from pytensor.graph.replace import graph_replace
+
+    # the text's variables, natural and as its own sampler would see them, from the form's
+    mine = form.replace_rvs_by_values([form[str(v.name)] for v in text.unobserved_RVs])
+    natural = dict(zip(text.unobserved_RVs, mine, strict=True))
+    free = {v: natural[v] for v in text.free_RVs}
+    values = {}
+    for v in text.free_RVs:
+        transform = text.rvs_to_transforms[v]
+        inner = v if transform is None else transform.forward(v, *v.owner.inputs)
+        values[text.rvs_to_values[v]] = graph_replace(inner, free, strict=False)
+    derived = graph_replace(text.deterministics, free, strict=False) if text.deterministics else []
+    density = graph_replace(text.logp(), values)
+    options = {"mode": "FAST_COMPILE", "on_unused_input": "ignore"}
+    run = function(
+        form.value_vars,
+        [rewrite_pregrad(density), form.logp(), *values.values(), *derived,
+         *(natural[v] for v in text.deterministics)],
+        **options,
+    )  # fmt: skip
+    rng, start = np.random.default_rng(1), form.initial_point()
+    shapes = [np.shape(start[str(v.name)]) for v in form.value_vars]
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
+    centre = np.concatenate([np.ravel(start[str(v.name)]) for v in form.value_vars])
+
+    def at(x: np.ndarray) -> tuple[float, np.ndarray, float]:
+        parts = np.split(x, ends)
+        made = run(*(part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)))
+        after = made[2 + len(values) :]
+        pairs = zip(after[: len(derived)], after[len(derived) :], strict=True)
+        off = max((float(np.max(np.abs(one - other))) for one, other in pairs), default=0.0)
+        flat = np.concatenate([np.ravel(v) for v in made[2 : 2 + len(values)]])
+        return float(made[0] - made[1]), flat, off
+
+    gaps, largest = [], 0.0
+    for _ in range(points):
+        x, step = centre + rng.normal(0, 0.7, centre.size), 1e-5
+        gap, flat, off = at(x)
+        assert flat.size == x.size, "the two forms have not the same number of unknowns"
+        columns = [
+            (at(x + step * unit)[1] - at(x - step * unit)[1]) / (2 * step)
+            for unit in np.eye(x.size)
+        ]
+        gaps.append(gap + np.linalg.slogdet(np.array(columns))[1])
+        largest = max(largest, off)
+    return np.array(gaps), largest

@@ -9,7 +9,7 @@ import re
 import numpy as np
 import pytest
 from conftest import MODULES
-from contract import graph_of, moved
+from contract import gaps_between, graph_of, moved
 
 import bayesjudge as bj
 from bayesjudge.core.estimate import label
@@ -38,7 +38,8 @@ def test_shared_words(one):
     assert (model.name, model.default) == ("model", None)
     assert tuple(s.name for s in settings) == SETTINGS
     assert all(s.kind is s.KEYWORD_ONLY for s in settings)
-    assert list(inspect.signature(module.build_model).parameters) == [data.name, "model"]
+    names = list(inspect.signature(module.build_model).parameters)
+    assert names in ([data.name, "model"], [data.name, "model", "collapsed"])
     assert inspect.signature(module.simulate).parameters["random_seed"].default is None
     for name in ("closed_forms", "compare"):
         assert inspect.signature(getattr(module, name)).parameters["ci_prob"].default == 0.95
@@ -76,6 +77,20 @@ def test_each_field_of_a_model_is_read(one):
             changed = dataclasses.replace(model, **{f.name: other})
             after = graph_of(one.module.build_model(data, changed))
             assert after != before, f"{key[0]}.{f.name}: {value} and {other} are one model"
+
+
+@each_module
+@pytest.mark.slow
+def test_the_sampler_runs_the_model_of_the_text(one):
+    """Both densities are one, up to a constant and the change of variables."""
+    for model, data in one.models():
+        form = model._sampling_form(data)
+        if form is None:
+            continue
+        gaps, off = gaps_between(one.module.build_model(data, model), form)
+        assert np.isfinite(gaps).all()
+        assert np.ptp(gaps) < 1e-5, model
+        assert off < 1e-9, model
 
 
 @each_module

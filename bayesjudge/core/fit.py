@@ -71,7 +71,10 @@ class Fit:
 
     @cached_property
     def model(self) -> pm.Model:
-        """The PyMC model, built again from data and `spec` when first asked for."""
+        """The PyMC model of the text, built again from data and `spec` when first asked for.
+
+        Its variables are those of ``idata["posterior"]``: PyMC's functions take both together.
+        """
         return self.spec._build(self.data)
 
     @property
@@ -198,7 +201,7 @@ class Fit:
         return diagnose(self.idata, self.quantities)
 
     def extended(self, *, random_seed: Any = None) -> Fit:
-        """Add prior, prior_predictive, posterior_predictive and log_likelihood.
+        """Add prior, predictive, log-prior and log-likelihood groups to `idata`.
 
         They are made on request since each costs another compilation.
 
@@ -210,14 +213,18 @@ class Fit:
         Returns
         -------
         Fit
-            The same fit with four more groups.
+            The same fit with the groups ``prior``, ``prior_predictive``, ``posterior_predictive``,
+            ``log_prior`` and ``log_likelihood``. The log-likelihood is by item if the data are
+            items: ``az.loo`` then leaves one item out.
+
+        Raises
+        ------
+        InputError
+            If `model` was changed after sampling: its draws are those of another model.
         """
         from bayesjudge.core.predictive import predict
 
-        idata = predict(self.model, self.idata, random_seed=random_seed)
-        prior = self.spec._with_derived(self.data, idata["prior"].to_dataset())
-        idata["prior"] = type(idata)(prior)
-        return replace(self, idata=idata)
+        return replace(self, idata=predict(self, random_seed=random_seed))
 
     def save(self, path: str | Path) -> Path:
         """Write everything to one netCDF file, from which `bayesjudge.load` makes the same fit.

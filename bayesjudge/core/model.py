@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.core.public import public_name
 
@@ -64,8 +64,30 @@ class BayesianModel:
         return ()
 
     def _build(self, data: Any) -> pm.Model:
-        """Build the model of `data`."""
+        """Build the model of the text: natural parameters as named random variables."""
         raise NotImplementedError
+
+    def _sampling_form(self, data: Any) -> pm.Model | None:
+        """Build what NUTS runs in its place: the same density in other coordinates.
+
+        Every variable of the model of the text is one of its variables too, by the same name. None
+        if NUTS runs the model of the text itself.
+        """
+        return None
+
+    def _uncollapsed(self, data: Any) -> pm.Model:
+        """Build the model with every latent truth a variable of its own: for small data."""
+        name = type(self).__name__
+        raise InputError(name, [f"{name} has no latent variable that is summed out"])
+
+    def _item_log_likelihood(
+        self, data: Any, draws: xr.Dataset
+    ) -> tuple[xr.DataArray, np.ndarray] | None:
+        """Log-likelihood of one item of each kind (dim ``kind`` last), and the items of each.
+
+        None if the data are not items, each with a likelihood of its own.
+        """
+        return None
 
     def _with_derived(self, data: Any, draws: xr.Dataset) -> xr.Dataset:
         """Add to draws, of posterior or prior, quantities that are computed after sampling."""

@@ -1,4 +1,4 @@
-"""Prior and predictive draws, and the log-likelihood, added to a posterior."""
+"""Prior and predictive draws, log-prior and log-likelihood, added to a posterior."""
 
 from __future__ import annotations
 
@@ -7,34 +7,88 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesjudge.core.compiling import compiling
+from bayesjudge.core.compiling import _structure_of, compiling
+from bayesjudge.core.errors import checking
 
 if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
+#: Weighted prior draws that are worth fewer independent ones than this are refused.
+FEWEST_EFFECTIVE = 50
+#: The log-likelihood has a number for each draw and item; of more than this it is left out.
+MOST_NUMBERS = 50_000_000
 
-def predict(model: pm.Model, idata: xr.DataTree, *, random_seed: Any = None) -> xr.DataTree:
-    """Add prior, predictive and log-likelihood groups."""
+
+def predict(fit: Any, *, random_seed: Any = None) -> xr.DataTree:
+    """Add the groups of `Fit.extended`."""
     import pymc as pm
+    from pymc.stats import compute_log_prior
 
-    rng = np.random.default_rng(random_seed)
+    model, rng = fit.model, np.random.default_rng(random_seed)
+    require_unchanged(fit)
+    extended = fit.idata.copy()
     with model, compiling():
         # draws come from the posterior or are weighed below, so potentials have been counted
         warnings.filterwarnings("ignore", message="The effect of Potentials")
-        prior = prior_draws(model, rng)
-        after = pm.sample_posterior_predictive(idata, random_seed=rng, progressbar=False)
-        likelihood = pm.compute_log_likelihood(
-            idata.copy(), extend_inferencedata=False, progressbar=False
-        )
-    extended = idata.copy()
-    for group in ("prior", "prior_predictive"):
-        if group in prior:
-            extended[group] = prior[group]
+        drawn = prior_draws(model, rng)
+        after = pm.sample_posterior_predictive(fit.idata, random_seed=rng, progressbar=False)
+        if not _shaping(model):  # what a potential adds to the prior PyMC does not count
+            extended["log_prior"] = compute_log_prior(
+                fit.idata, extend_inferencedata=False, progressbar=False
+            )
+    prior = fit.spec._with_derived(fit.data, drawn["prior"].to_dataset())
+    extended["prior"] = type(extended)(prior)
+    if "prior_predictive" in drawn:
+        extended["prior_predictive"] = drawn["prior_predictive"]
     if "posterior_predictive" in after:
         extended["posterior_predictive"] = after["posterior_predictive"]
-    extended["log_likelihood"] = getattr(likelihood, "dataset", likelihood)
+    if (likelihood := _log_likelihood(fit)) is not None:
+        extended["log_likelihood"] = likelihood
+    for group in extended.children.values():
+        group.attrs = {}  # the time of making would make each file another
     return extended
+
+
+def require_unchanged(fit: Any) -> None:
+    """Refuse a model that a user changed: the draws of the fit are not its draws."""
+    now, then = fit.model, fit.spec._build(fit.data)
+    values = [
+        {str(v.name): np.asarray(v.get_value()) for v in model.data_vars} for model in (now, then)
+    ]
+    changed = [n for n, v in values[1].items() if not np.array_equal(v, values[0].get(n, np.nan))]
+    with checking("Fit.extended") as require:
+        remedy = (
+            "the draws belong to the model as it was; sample the changed one with pm.sample and "
+            "extend what that returns, or predict with pm.sample_posterior_predictive"
+        )
+        require(not changed, f"the data {changed} of fit.model were changed; {remedy}")
+        if not changed:
+            same = _structure_of(now) == _structure_of(then)
+            require(same, f"fit.model was changed; {remedy}")
+
+
+def _log_likelihood(fit: Any) -> xr.Dataset | None:
+    """By item if the data are items, else by observed variable."""
+    import xarray as xr
+    from pymc.stats import compute_log_likelihood
+
+    found = fit.spec._item_log_likelihood(fit.data, fit.idata["posterior"].to_dataset())
+    if found is None:
+        with fit.model, compiling():
+            made = compute_log_likelihood(fit.idata, extend_inferencedata=False, progressbar=False)
+        return getattr(made, "dataset", made)
+    by_kind, items = found
+    draws = by_kind.sizes["chain"] * by_kind.sizes["draw"]
+    if draws * items.sum() > MOST_NUMBERS:
+        warnings.warn(
+            f"no log_likelihood: {int(items.sum()):,} items times {draws:,} draws are more than "
+            f"{MOST_NUMBERS:,} numbers",
+            stacklevel=4,
+        )
+        return None
+    by_item = by_kind.isel(kind=np.repeat(np.arange(items.size), items)).rename(kind="item")
+    return xr.Dataset({"items": by_item.variable}, dict(by_item.coords))
 
 
 def prior_draws(model: pm.Model, rng: np.random.Generator, draws: int = 1000) -> xr.DataTree:
@@ -44,7 +98,7 @@ def prior_draws(model: pm.Model, rng: np.random.Generator, draws: int = 1000) ->
     from pytensor import function
     from pytensor.graph.replace import vectorize_graph
 
-    shaping = [v for v in model.potentials if str(v.name).endswith("_prior_density")]
+    shaping = _shaping(model)
     many_draws = 20 * draws if shaping else draws
     with model, compiling():
         # those that shape the prior are weighed below, and others have been told of at sampling
@@ -59,9 +113,21 @@ def prior_draws(model: pm.Model, rng: np.random.Generator, draws: int = 1000) ->
     drawn = [prior["prior"][str(v.name)].to_numpy()[0] for v in model.free_RVs]
     log = np.sum(weigh(*drawn), axis=0)
     weights = np.exp(log - log.max())
-    chosen = rng.choice(log.size, draws, p=weights / weights.sum())
+    weights /= weights.sum()
+    effective = 1 / np.sum(weights**2)
+    with checking("prior draws") as require:
+        require(
+            effective >= FEWEST_EFFECTIVE,
+            f"{many_draws:,} weighted draws are worth {effective:.0f} independent ones, too few "
+            "to describe the prior",
+        )
+    chosen = rng.choice(log.size, draws, p=weights)
     for group in ("prior", "prior_predictive"):
         if group in prior:
             thinned = prior[group].to_dataset().isel(draw=chosen)
             prior[group] = type(prior)(thinned.assign_coords(draw=np.arange(draws)))
     return prior
+
+
+def _shaping(model: pm.Model) -> list[Any]:
+    return [v for v in model.potentials if str(v.name).endswith("_prior_density")]

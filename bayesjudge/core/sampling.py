@@ -53,7 +53,7 @@ def sample(
     adaptation: Literal["diag", "low_rank"] = "diag",
     backend: Road = "auto",
 ) -> Fit:
-    """Sample `model` and keep what a report needs."""
+    """Sample `model`, in the form that suits NUTS, and keep what a report needs."""
     asked = {"draws": draws, "tune": tune, "chains": chains, "target_accept": target_accept}
     given = {name: value for name, value in asked.items() if value is not None}
     settings = {**DEFAULTS, **spec.sampling, **given}
@@ -68,7 +68,8 @@ def sample(
     seed = _seed_of(random_seed)
     bar_of = progress_bar(progress, f"{method}: compiling")
     with bar_of as bar, _one_thread_each(), compiling():
-        compiled = compile_model(model, backend)
+        form = spec._sampling_form(data)
+        compiled = compile_model(model if form is None else form, backend)
         tree = nutpie.sample(
             compiled.runnable,
             **settings,

@@ -53,7 +53,9 @@ class Nuts:
 
     def __call__(self, data: Any, rng: np.random.Generator) -> Draws:
         """Sample."""
-        compiled = compile_model(self.build_model(data, self.model), "full")
+        form = self.model._sampling_form(data)
+        model = self.build_model(data, self.model) if form is None else form
+        compiled = compile_model(model, "full")
         for longer in (1, 4, 16):
             tree = sample_draws(
                 compiled,

@@ -1,4 +1,7 @@
-"""The PyMC graph of the models; each function adds to the model in whose context it is called."""
+"""The PyMC graphs of the models: each model in the form of the text, and in that of the sampler.
+
+Each function adds to the model in whose context it is called.
+"""
 
 from __future__ import annotations
 
@@ -9,67 +12,76 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 
+from bayesjudge.core.distributions import pair_above_one
 from bayesjudge.core.priors import BetaPrior
+from bayesjudge.prevalence._reading import LABELS
 from bayesjudge.prevalence.data import Counts
 
-RATES = ("prevalence", "sensitivity", "specificity")
+RATES = ("sensitivity", "specificity")
+#: The dimension of a Beta prior's parameters.
+PARAMETERS = {"parameter": ("alpha", "beta")}
 
 
-def separate_rates(counts: Counts, spec: Any) -> None:
+def separate_rates(counts: Counts, spec: Any, text: bool) -> dict[str, Any]:
     """Each system has a prevalence, a sensitivity and a specificity of its own."""
     dims = None if counts.systems is None else counts.dim
-    unknowns = _better_than_chance if spec.better_than_chance else _unrestricted
-    observed(counts, unknowns(counts, spec, dims), dims)
+    if spec.better_than_chance and not text:
+        return _around_the_pass_rate(counts, spec, dims)
+    prevalence = pm.Beta("prevalence", *beta_prior("prevalence", spec, counts), dims=dims)
+    pair = _pair(RATES, spec, counts, dims, text)
+    return _with_pass_rate(prevalence, pair, dims)
 
 
-def shared_rates(counts: Counts, spec: Any) -> None:
+def shared_rates(counts: Counts, spec: Any, text: bool) -> dict[str, Any]:
     """One sensitivity and one specificity serve all systems."""
     prevalence = pm.Beta("prevalence", *beta_prior("prevalence", spec, counts), dims=counts.dim)
-    hit, caught = restricted_pair(("sensitivity", "specificity"), spec, counts, None)
-    _observe_pooled(counts, prevalence, hit, caught)
+    pair = _pair(RATES, spec, counts, None, text)
+    rates = _with_pass_rate(prevalence, pair, counts.dim)
+    return rates | {name: rates[name] * pt.ones_like(prevalence) for name in RATES}
 
 
-def pooled_rates(counts: Counts, spec: Any) -> None:
+def pooled_rates(counts: Counts, spec: Any, text: bool) -> dict[str, Any]:
     """Each system's rates lie some logits from a typical system's; the data say how far.
 
-    They are written as so many standard deviations from the typical one (non-centred), since most
-    systems have few labels. Strata pool their prevalences in the same way.
+    Strata pool their prevalences in the same way.
     """
-    scale = pm.Data("spread_prior", np.array(spec.spread))
-    if counts.dim == "stratum":
-        alpha, beta = beta_prior("prevalence", spec, counts)
-        typical = pm.Beta("typical_prevalence", alpha, beta)
-        prevalence = _spread_out("prevalence", typical, scale, counts.dim)
+    scale, dim = pm.Data("spread_prior", np.array(spec.spread)), counts.dim
+    prior = beta_prior("prevalence", spec, counts)
+    if dim == "stratum":
+        prevalence = _spread_out(
+            "prevalence", pm.Beta("typical_prevalence", *prior), scale, dim, text
+        )
     else:
-        prevalence = pm.Beta("prevalence", *beta_prior("prevalence", spec, counts), dims=counts.dim)
-    pair = restricted_pair(("sensitivity", "specificity"), spec, counts, None, prefix="typical_")
-    hit, caught = (
-        _spread_out(name, typical, scale, counts.dim)
-        for name, typical in zip(("sensitivity", "specificity"), pair, strict=True)
-    )
-    _observe_pooled(counts, prevalence, hit, caught)
+        prevalence = pm.Beta("prevalence", *prior, dims=dim)
+    typical = _pair(RATES, spec, counts, None, text, prefix="typical_")
+    pair = [
+        _spread_out(name, centre, scale, dim, text)
+        for name, centre in zip(RATES, typical, strict=True)
+    ]
+    return _with_pass_rate(prevalence, pair, dim)
 
 
-def predictive_values(counts: Counts, spec: Any) -> None:
+def predictive_values(counts: Counts, spec: Any, text: bool) -> dict[str, Any]:
     """The truth, seen from the judge's verdicts: what a pass and what a fail are worth."""
     dims = None if counts.systems is None else counts.dim
-    passed = counts.labelled_pass
     rate = pm.Beta("pass_rate", *beta_prior("pass_rate", spec, counts), dims=dims)
-    ppv, npv = restricted_pair(("ppv", "npv"), spec, counts, dims)
-    pm.Deterministic("prevalence", rate * ppv + (1 - rate) * (1 - npv), dims=dims)
-    if counts.design.likelihood is not None:
-        return counts.design.likelihood(counts, {"pass_rate": rate, "ppv": ppv, "npv": npv})
-    items = counts.test_n + counts.labelled_n
-    binomial("all_pass", counts.test_pass + passed, items, rate, dims)
-    binomial("pass_correct", counts.correct_pass, passed, ppv, dims)
-    binomial("fail_incorrect", counts.incorrect_fail, counts.labelled_n - passed, npv, dims)
-    return None
+    ppv, npv = _pair(("ppv", "npv"), spec, counts, dims, text)
+    good = pm.Deterministic("prevalence", rate * ppv + (1 - rate) * (1 - npv), dims=dims)
+    return {"prevalence": good, "pass_rate": rate, "ppv": ppv, "npv": npv}
 
 
-def observed(counts: Counts, rates: Mapping[str, Any], dims: str | None) -> None:
-    """Verdicts, and what the labels tell of the judge's rates and of the prevalence."""
+def observed(counts: Counts, rates: Mapping[str, Any]) -> None:
+    """Verdicts and labels, the unlabelled items' truths summed out."""
     if counts.design.likelihood is not None:
         return counts.design.likelihood(counts, rates)
+    dims = None if counts.systems is None else counts.dim
+    if "ppv" in rates:
+        passed = counts.labelled_pass
+        items, failed = counts.test_n + counts.labelled_n, counts.labelled_n - passed
+        binomial("all_pass", counts.test_pass + passed, items, rates["pass_rate"], dims)
+        binomial("pass_correct", counts.correct_pass, passed, rates["ppv"], dims)
+        binomial("fail_incorrect", counts.incorrect_fail, failed, rates["npv"], dims)
+        return None
     correct, hits, incorrect, caught = counts.all_labels.values()
     binomial("test_pass", counts.test_pass, counts.test_n, rates["pass_rate"], dims)
     binomial("correct_pass", hits, correct, rates["sensitivity"], dims)
@@ -77,6 +89,58 @@ def observed(counts: Counts, rates: Mapping[str, Any], dims: str | None) -> None
     if counts.labels_tell_prevalence:
         binomial("labelled_correct", counts.correct_n, counts.labelled_n, rates["prevalence"], dims)
     return None
+
+
+def observed_by_item(counts: Counts, rates: Mapping[str, Any]) -> None:
+    """Verdicts and labels, one variable an item: the truth of an unlabelled one is unknown."""
+    place, verdict, truth, own = _one_row_an_item(counts)
+    shape, known = len(counts.places), truth >= 0
+    each = {k: pt.broadcast_to(pt.atleast_1d(v), (shape,))[place] for k, v in rates.items()}
+    sizes = {"item": ~known, "labelled_item": known, "own_labelled_item": known & own}
+    pm.modelcontext(None).add_coords({dim: np.arange(rows.sum()) for dim, rows in sizes.items()})
+
+    def bernoulli(name: str, chance: Any, dim: str, values: np.ndarray | None) -> Any:
+        rows = sizes[dim]
+        seen = None if values is None else values[rows]
+        return pm.Bernoulli(name, chance[rows], observed=seen, dims=dim)
+
+    if "ppv" in rates:
+        good = pt.where(verdict, each["ppv"], 1 - each["npv"])
+        bernoulli("verdict", each["pass_rate"], "item", verdict)
+        bernoulli("truth", good, "item", None)
+        bernoulli("labelled_verdict", each["pass_rate"], "labelled_item", verdict)
+        bernoulli("labelled_truth", good, "labelled_item", truth)
+        return
+    latent = bernoulli("truth", each["prevalence"], "item", None)
+    if counts.labels_tell_prevalence:
+        bernoulli("labelled_truth", each["prevalence"], "own_labelled_item", truth)
+    good = pt.set_subtensor(pt.as_tensor(truth)[np.flatnonzero(~known)], latent)
+    passes = pt.where(good, each["sensitivity"], 1 - each["specificity"])
+    bernoulli("verdict", passes, "item", verdict)
+    bernoulli("labelled_verdict", passes, "labelled_item", verdict)
+
+
+def _one_row_an_item(counts: Counts) -> tuple[np.ndarray, ...]:
+    """Place, verdict, truth (-1: no label) and whether the item is one that is asked about."""
+    cells = [(counts.test_pass, 1, -1, True), (counts.test_n - counts.test_pass, 0, -1, True)]
+    cells += _labelled_cells([getattr(counts, name) for name in LABELS], True)
+    if counts.external_labels is not None:
+        cells += _labelled_cells(counts.external_labels, False)
+    rows = [
+        np.repeat([[place, *kind]], n, axis=0)
+        for number, *kind in cells
+        for place, n in enumerate(np.atleast_1d(number))
+    ]
+    place, verdict, truth, own = np.concatenate(rows).astype(int).T
+    return place, verdict, truth, own.astype(bool)
+
+
+def _labelled_cells(labels: Sequence[Any], own: bool) -> list[Any]:
+    good, hits, bad, caught = labels
+    return [
+        *((hits, 1, 1, own), (good - hits, 0, 1, own)),
+        *((bad - caught, 1, 0, own), (caught, 0, 0, own)),
+    ]
 
 
 def post_stratified(counts: Counts, prevalence: Any) -> None:
@@ -102,11 +166,13 @@ def post_stratified(counts: Counts, prevalence: Any) -> None:
 def beta_prior(name: str, spec: Any, counts: Counts) -> tuple[Any, Any]:
     """Both parameters as data, so that other priors need no other compilation."""
     prior = getattr(spec, name)
+    pm.modelcontext(None).add_coords(PARAMETERS)
     if isinstance(prior, BetaPrior):
-        values = pm.Data(f"{name}_prior", np.array([prior.alpha, prior.beta]))
+        both = np.array([prior.alpha, prior.beta])
+        values = pm.Data(f"{name}_prior", both, dims="parameter")
     else:
         each = np.array([tuple(prior[system]) for system in counts.systems or ()]).T
-        values = pm.Data(f"{name}_prior", each)
+        values = pm.Data(f"{name}_prior", each, dims=("parameter", counts.dim))
     return values[0], values[1]
 
 
@@ -118,35 +184,44 @@ def binomial(name: str, successes: Any, trials: Any, rate: Any, dims: str | None
     pm.Binomial(name, total.astype("int64"), rate, observed=seen, dims=dims)
 
 
-def restricted_pair(
-    names: Sequence[str], spec: Any, counts: Counts, dims: str | None, prefix: str = ""
+def _with_pass_rate(prevalence: Any, pair: Sequence[Any], dims: str | None) -> dict[str, Any]:
+    sensitivity, specificity = pair
+    rate = prevalence * sensitivity + (1 - prevalence) * (1 - specificity)
+    return {
+        "prevalence": prevalence,
+        "sensitivity": sensitivity,
+        "specificity": specificity,
+        "pass_rate": pm.Deterministic("pass_rate", rate, dims=dims),
+    }
+
+
+def _pair(
+    names: Sequence[str], spec: Any, counts: Counts, dims: str | None, text: bool, prefix: str = ""
 ) -> tuple[Any, Any]:
     """Two shares, independent or restricted to a sum above 1.
 
-    The restriction is a change of variables, not a rejection: the second is
-    ``1 - first * (1 - share)`` with ``share`` in (0, 1), whose Jacobian is the first.
+    The sampler's restriction is a change of variables: the second is ``1 - first * (1 - share)``
+    with ``share`` in (0, 1), whose Jacobian is the first.
     """
     one, other = (f"{prefix}{name}" for name in names)
-    first = pm.Beta(one, *beta_prior(names[0], spec, counts), dims=dims)
-    alpha, beta = beta_prior(names[1], spec, counts)
+    priors = [beta_prior(name, spec, counts) for name in names]
     if not spec.better_than_chance:
-        return first, pm.Beta(other, alpha, beta, dims=dims)
+        first, second = (
+            pm.Beta(name, *prior, dims=dims)
+            for name, prior in zip((one, other), priors, strict=True)
+        )
+        return first, second
+    if text:
+        return pair_above_one((one, other), priors, dims)
+    first = pm.Beta(one, *priors[0], dims=dims)
     share = pm.Uniform(f"{other}_share", dims=dims)
-    missed = first * (1 - share)
+    missed, (alpha, beta) = first * (1 - share), priors[1]
     density = (alpha - 1) * pt.log1p(-missed) + (beta - 1) * pt.log(missed) + pt.log(first)
     pm.Potential(f"{other}_prior_density", density.sum())
     return first, pm.Deterministic(other, 1 - missed, dims=dims)
 
 
-def _unrestricted(counts: Counts, spec: Any, dims: str | None) -> dict[str, Any]:
-    """Prevalence, sensitivity and specificity as they come, and the pass rate that follows."""
-    made = {name: pm.Beta(name, *beta_prior(name, spec, counts), dims=dims) for name in RATES}
-    prevalence, sensitivity, specificity = made.values()
-    rate = prevalence * sensitivity + (1 - prevalence) * (1 - specificity)
-    return {**made, "pass_rate": pm.Deterministic("pass_rate", rate, dims=dims)}
-
-
-def _better_than_chance(counts: Counts, spec: Any, dims: str | None) -> dict[str, Any]:
+def _around_the_pass_rate(counts: Counts, spec: Any, dims: str | None) -> dict[str, Any]:
     """Put the same priors on coordinates in which the posterior is easy to sample.
 
     A judge better than chance passes good items more often than all items, and all items more
@@ -174,17 +249,15 @@ def _better_than_chance(counts: Counts, spec: Any, dims: str | None) -> dict[str
     return {**made, "pass_rate": rate}
 
 
-def _observe_pooled(counts: Counts, prevalence: Any, hit: Any, caught: Any) -> None:
-    rate = prevalence * hit + (1 - prevalence) * (1 - caught)
-    pm.Deterministic("pass_rate", rate, dims=counts.dim)
-    whole = pt.ones_like(prevalence)
-    rates = {"prevalence": prevalence, "sensitivity": hit * whole, "specificity": caught * whole}
-    observed(counts, {**rates, "pass_rate": rate}, counts.dim)
+def _spread_out(name: str, typical: Any, scale: Any, dim: str, text: bool) -> Any:
+    """Each system's rate, some logits from the typical one.
 
-
-def _spread_out(name: str, typical: Any, scale: Any, dim: str) -> Any:
-    """Each system's rate, some logits from the typical one."""
+    The sampler counts them in standard deviations (non-centred), since most systems have few
+    labels.
+    """
     spread = pm.HalfNormal(f"{name}_spread", scale)
-    steps = pm.Normal(f"{name}_steps", dims=dim)
     centre = pt.log(typical) - pt.log1p(-typical)
+    if text:
+        return pm.LogitNormal(name, centre, spread, dims=dim)
+    steps = pm.Normal(f"{name}_steps", dims=dim)
     return pm.Deterministic(name, pm.math.sigmoid(centre + spread * steps), dims=dim)

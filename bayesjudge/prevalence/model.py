@@ -15,12 +15,14 @@ from bayesjudge.core.model import BayesianModel
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence._boundary import depths_in_draws, depths_of, near_an_end
 from bayesjudge.prevalence._quadrature import NotIntegrated, posterior_of
+from bayesjudge.prevalence._reading import LABELS
 from bayesjudge.prevalence.cautions import OVERALL, cautions_of, judged
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.labelling import SAME_JUDGE, STRATUM_SHARES
 
 if TYPE_CHECKING:
     import pymc as pm
+    import xarray as xr
 
 SOURCE = "Lee et al. (2025), Sections 3-5, with Beta priors"
 #: With these, the data contradict the declared design.
@@ -75,12 +77,94 @@ class _PrevalenceModel(BayesianModel):
         own = {f: prior[name] for f, prior in vars(self).items() if isinstance(prior, Mapping)}
         return replace(self, **own) if own else self
 
+    def _build(self, data: Counts) -> pm.Model:
+        return self._graph(data, text=True)
+
+    def _sampling_form(self, data: Counts) -> pm.Model | None:
+        restricted = getattr(self, "better_than_chance", False)
+        return self._graph(data, text=False) if restricted or self._spreads(data) else None
+
+    def _uncollapsed(self, data: Counts) -> pm.Model:
+        with checking("prevalence.build_model") as require:
+            own = data.design.likelihood is not None
+            require(not own, f"design {data.design.name!r} has a likelihood of its own, by counts")
+        return self._graph(data, text=True, collapsed=False)
+
+    def _graph(self, counts: Counts, *, text: bool, collapsed: bool = True) -> pm.Model:
+        import pymc as pm
+
+        from bayesjudge.prevalence import _pymc
+
+        coords = {} if counts.systems is None else {counts.dim: counts.systems}
+        with pm.Model(coords=coords) as model:
+            rates = getattr(_pymc, self._unknowns())(counts, self, text)
+            (_pymc.observed if collapsed else _pymc.observed_by_item)(counts, rates)
+            if counts.dim == "stratum":
+                _pymc.post_stratified(counts, rates["prevalence"])
+        return model
+
+    def _item_log_likelihood(
+        self, data: Counts, draws: xr.Dataset
+    ) -> tuple[xr.DataArray, np.ndarray] | None:
+        """Of an unlabelled pass or fail, and of each kind of labelled item, in each system."""
+        import xarray as xr
+
+        if data.design.likelihood is not None:
+            return None
+        cells = self._cells(data, {name: draws[name] for name in ("pass_rate", *self._own)})
+        names, dims = list(cells), ("chain", "draw", "cell", *([data.dim] if data.systems else []))
+        extra = _share_of_items(data, draws)
+        logs = xr.concat([log + extra for log, _ in cells.values()], "cell").transpose(*dims)
+        items = np.array([n for _, n in cells.values()])
+        where = np.indices(items.shape).reshape(items.ndim, -1)
+        coords: dict[str, Any] = {"cell": ("kind", np.array(names)[where[0]])}
+        if data.systems is not None:
+            coords[data.dim] = ("kind", np.array(data.systems)[where[1]])
+        flat = logs.to_numpy().reshape(*logs.shape[:2], -1)
+        by_kind = xr.DataArray(flat, coords, dims=("chain", "draw", "kind"))
+        return by_kind.assign_coords(chain=draws.chain, draw=draws.draw), items.ravel()
+
+    @property
+    def _own(self) -> tuple[str, ...]:
+        """Unknowns that labels tell of."""
+        return ("prevalence", *self._rates)
+
+    def _cells(self, counts: Counts, rates: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+        """Log-likelihood of one item of each kind, and how many there are."""
+        rate, good, (one, other) = rates["pass_rate"], rates["prevalence"], self._rates
+        hit, caught = rates[one], rates[other]
+        own = [np.asarray(getattr(counts, name)) for name in LABELS]
+        sources = {"labelled": own}
+        if counts.external_labels is not None:
+            sources["external"] = list(counts.external_labels)
+        cells = {
+            "pass": (np.log(rate), counts.test_pass),
+            "fail": (np.log1p(-rate), counts.test_n - counts.test_pass),
+        }
+        for source, (n1, hits, n0, caught_n) in sources.items():
+            numbers = (hits, n1 - hits, n0 - caught_n, caught_n)
+            if self._rates[0] == "ppv":
+                first, second = rate, 1 - rate
+                chances = [first * hit, second * (1 - caught), first * (1 - hit), second * caught]
+            else:
+                tells = source == "labelled" and counts.labels_tell_prevalence
+                first, second = (good, 1 - good) if tells else (1.0, 1.0)
+                chances = [first * hit, first * (1 - hit), second * (1 - caught), second * caught]
+            kinds = ("good pass", "good fail", "bad pass", "bad fail")
+            for kind, chance, number in zip(kinds, chances, numbers, strict=True):
+                cells[f"{source} {kind}"] = (np.log(chance), number)
+        return cells
+
     def _quantities(self, counts: Counts) -> tuple[str, ...]:
         first = (OVERALL,) if counts.dim == "stratum" else ()
         return (*first, "prevalence", *self._rates, *self._spreads(counts))
 
     _rates: ClassVar[tuple[str, str]] = ("sensitivity", "specificity")
     _method: ClassVar[str] = "Bayesian (NUTS)"
+
+    def _unknowns(self) -> str:
+        """Name the function of `_pymc` that makes the unknowns."""
+        raise NotImplementedError
 
     def _spreads(self, counts: Counts) -> tuple[str, ...]:
         return ()
@@ -243,10 +327,8 @@ class ErrorRates(_PrevalenceModel):
         text = f"the judge has the same rates in every {counts.dim}"
         return (Assumption("same-rates", text),) if self._pools else ()
 
-    def _build(self, data: Counts) -> pm.Model:
-        from bayesjudge.prevalence import _pymc
-
-        return _built(data, self, _pymc.shared_rates if self._pools else _pymc.separate_rates)
+    def _unknowns(self) -> str:
+        return "shared_rates" if self._pools else "separate_rates"
 
 
 @dataclass(frozen=True)
@@ -318,10 +400,8 @@ class PooledErrorRates(_PrevalenceModel):
         text = f"the judge's rates in one {counts.dim} are exchangeable with those in the others"
         return (Assumption("exchangeable-rates", text),)
 
-    def _build(self, data: Counts) -> pm.Model:
-        from bayesjudge.prevalence import _pymc
-
-        return _built(data, self, _pymc.pooled_rates)
+    def _unknowns(self) -> str:
+        return "pooled_rates"
 
 
 @dataclass(frozen=True)
@@ -381,10 +461,8 @@ class PredictiveValues(_PrevalenceModel):
             f"calibration={counts.design.name!r} takes ErrorRates()",
         )
 
-    def _build(self, data: Counts) -> pm.Model:
-        from bayesjudge.prevalence import _pymc
-
-        return _built(data, self, _pymc.predictive_values)
+    def _unknowns(self) -> str:
+        return "predictive_values"
 
 
 PrevalenceModel = ErrorRates | PooledErrorRates | PredictiveValues
@@ -400,7 +478,9 @@ def default_model(counts: Counts) -> PrevalenceModel:
     return PooledErrorRates() if counts.dim == "stratum" else ErrorRates()
 
 
-def build_model(counts: Counts, model: PrevalenceModel | None = None) -> pm.Model:
+def build_model(
+    counts: Counts, model: PrevalenceModel | None = None, *, collapsed: bool = True
+) -> pm.Model:
     """Build a model without sampling it.
 
     Parameters
@@ -410,17 +490,21 @@ def build_model(counts: Counts, model: PrevalenceModel | None = None) -> pm.Mode
     model : ErrorRates or PooledErrorRates or PredictiveValues, optional
         Priors and options. By default what suits the label design: `PredictiveValues` for labels
         by verdict, `ErrorRates` for all others; strata are partially pooled.
+    collapsed : bool, default True
+        Whether the truths of unlabelled items are summed out. If not, each item has a ``verdict``
+        and a ``truth`` of its own: for small data, and for lines that a user adds by item.
 
     Returns
     -------
     pymc.Model
-        Unknowns ``prevalence``, ``sensitivity``, ``specificity`` (sampled through the pass rate if
-        the judge is better than chance), or ``pass_rate``, ``ppv``, ``npv`` with ``prevalence``
-        derived; dims ``system``, ``stratum`` or ``judge`` if there are such. Strata have an
-        ``overall_prevalence``, weighed by their shares of the items. Partial pooling adds
-        ``typical_sensitivity``, ``sensitivity_spread`` (a standard deviation, in logits) and the
-        same of the specificity. Counts and priors are `pymc.Data`, so that one compiled model
-        serves any counts and any priors of a design.
+        Unknowns ``prevalence``, ``sensitivity``, ``specificity`` with ``pass_rate`` derived, or
+        ``pass_rate``, ``ppv``, ``npv`` with ``prevalence`` derived; dims ``system``, ``stratum`` or
+        ``judge`` if there are such. A judge better than chance has a pair of rates whose sum
+        exceeds 1: the first Beta given that it exceeds one minus the second (``GreaterBeta``), the
+        second a Beta above one minus the first. Strata have an ``overall_prevalence``, weighed by
+        their shares of the items. Partial pooling adds ``typical_sensitivity``,
+        ``sensitivity_spread`` (a standard deviation, in logits) and the same of the specificity.
+        Counts and priors are `pymc.Data`. NUTS runs the same density in other coordinates.
 
     Raises
     ------
@@ -430,7 +514,7 @@ def build_model(counts: Counts, model: PrevalenceModel | None = None) -> pm.Mode
     model = model or default_model(counts)
     with checking("prevalence.build_model") as require:
         model._suits(counts, require)
-    return model._build(counts)
+    return model._build(counts) if collapsed else model._uncollapsed(counts)
 
 
 def fit(
@@ -515,17 +599,9 @@ def granted(counts: Counts) -> tuple[Assumption, ...]:
     return tuple(dict.fromkeys((counts.design.assumption, *more, *strata)))
 
 
-def _built(counts: Counts, spec: PrevalenceModel, graph: Any) -> pm.Model:
-    import pymc as pm
-
-    from bayesjudge.prevalence._pymc import post_stratified
-
-    coords = {} if counts.systems is None else {counts.dim: counts.systems}
-    with pm.Model(coords=coords) as model:
-        graph(counts, spec)
-        if counts.dim == "stratum":
-            post_stratified(counts, model["prevalence"])
-    return model
+def _share_of_items(counts: Counts, draws: xr.Dataset) -> Any:
+    """Log of each stratum's share, if the data tell it: classes of propensity."""
+    return 0.0 if counts.propensity is None else np.log(draws["stratum_share"])
 
 
 def _require_rates(counts: Counts, require: Any) -> None:

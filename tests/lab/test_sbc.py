@@ -155,11 +155,28 @@ def test_prior_draws_are_the_models_own():
 
 
 def test_prior_draws_refuse_a_prior_that_a_potential_shapes():
-    counts = bj.prevalence.Counts(10, 5, 5, 3, 5, 3, calibration="by_truth")
-    model = bj.prevalence.ErrorRates(better_than_chance=True)
-    draw = lab.PriorDraws(bj.prevalence.build_model, counts, model, RATES)
+    import pymc as pm
+
+    def build_model(data, model):
+        with pm.Model() as made:
+            pm.Potential("rate_prior_density", pm.Uniform("rate"))
+        return made
+
+    draw = lab.PriorDraws(build_model, None, bj.prevalence.ErrorRates(), ("rate",))
     with pytest.raises(InputError, match=r"_prior_density.*write draw_prior"):
         draw(np.random.default_rng(1))
+
+
+@pytest.mark.sampling
+def test_prior_draws_are_of_a_judge_better_than_chance():
+    counts = bj.prevalence.Counts(10, 5, 5, 3, 5, 3, calibration="by_truth")
+    draw = lab.PriorDraws(bj.prevalence.build_model, counts, bj.prevalence.ErrorRates(), RATES)
+    draws = np.array([[draw(np.random.default_rng(i))[n] for n in RATES] for i in range(2000)])
+    assert (draws[:, 1] + draws[:, 2] > 1).all()
+    # on the triangle above 1 each rate has mean 2/3 and variance 1/18
+    means = draws.mean(axis=0)
+    noise = np.sqrt(np.array([1 / 12, 1 / 18, 1 / 18]) / 2000)
+    assert (np.abs(means - [1 / 2, 2 / 3, 2 / 3]) < 5 * noise).all()
 
 
 def test_simulated_hands_on_what_the_simulator_takes():

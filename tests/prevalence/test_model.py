@@ -9,6 +9,7 @@ import bayesjudge as bj
 from bayesjudge.core.compiling import compile_model
 from bayesjudge.core.sampling import sample_draws
 from bayesjudge.prevalence._quadrature import posterior_of
+from bayesjudge.prevalence.model import default_model
 
 P = bj.prevalence
 RNG = np.random.default_rng(2026)
@@ -134,7 +135,7 @@ def test_systems_share_a_model_and_nothing_else():
 
 def sampled(counts, backend):
     """Draws of a graph that was compiled by a backend of choice."""
-    compiled = compile_model(P.build_model(counts), backend)
+    compiled = compile_model(default_model(counts)._sampling_form(counts), backend)
     assert compiled.road == backend
     settings = {"draws": 1000, "tune": 1000, "chains": 4, "target_accept": 0.9}
     return sample_draws(compiled, random_seed=1, **settings)["posterior"]["prevalence"]

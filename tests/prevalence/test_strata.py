@@ -324,7 +324,7 @@ def test_a_spread_without_bound_leaves_the_strata_separate():
     """With the spread fixed at 20 logits, rates have the prior of the limit, Beta(0, 0)."""
     import pymc as pm
 
-    model = P.build_model(STRATA, P.PooledErrorRates(better_than_chance=False))
+    model = P.PooledErrorRates(better_than_chance=False)._sampling_form(STRATA)
     names = ("prevalence", "sensitivity", "specificity")
     # from a typical judge at one half, since any centre is as good
     fixed = {f"{name}_spread": 20.0 for name in names} | {f"typical_{name}": 0.5 for name in names}

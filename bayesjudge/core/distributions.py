@@ -1,0 +1,89 @@
+"""Prior distributions that PyMC does not have: two shares whose sum exceeds 1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+from pymc.distributions.continuous import UnitContinuous
+from pymc.distributions.shape_utils import rv_size_is_none
+from pytensor.link.numba.dispatch.basic import numba_njit
+from pytensor.link.numba.dispatch.random import numba_core_rv_funcify
+from pytensor.tensor.random.op import RandomVariable
+
+#: Pairs that are drawn for one that is kept, before a prior is called impossible.
+MOST_PAIRS = 1_000_000
+
+
+def pair_above_one(names: tuple[str, str], priors: Any, dims: Any = None) -> tuple[Any, Any]:
+    """Two Beta variables, given that their sum exceeds 1: a judge better than chance.
+
+    ``priors`` holds both parameters of the first, then of the second.
+    """
+    (a, b), (c, d) = priors
+    # The first exceeds 1 - second, which is Beta(d, c); the second then exceeds 1 - first.
+    first = GreaterBeta(names[0], a, b, d, c, dims=dims)
+    second = pm.Truncated(names[1], pm.Beta.dist(c, d), lower=1 - first, upper=1, dims=dims)
+    return first, second
+
+
+class _GreaterBetaRV(RandomVariable):
+    name = "greater_beta"
+    signature = "(),(),(),()->()"
+    dtype = "floatX"
+    _print_name = ("GreaterBeta", "\\operatorname{GreaterBeta}")
+
+    @classmethod
+    def rng_fn(cls, rng: np.random.Generator, *args: Any) -> np.ndarray:
+        """Draw pairs until every first one is the greater."""
+        a, b, c, d, size = args
+        shape = np.broadcast_shapes(*map(np.shape, (a, b, c, d))) if size is None else size
+        drawn, other = np.zeros(shape), np.ones(shape)
+        for _ in range(MOST_PAIRS):
+            wrong = drawn <= other
+            if not wrong.any():
+                return drawn
+            drawn = np.where(wrong, rng.beta(a, b, shape), drawn)
+            other = np.where(wrong, rng.beta(c, d, shape), other)
+        raise ValueError(IMPOSSIBLE)
+
+
+IMPOSSIBLE = "these priors all but exclude a judge better than chance"
+
+
+@numba_core_rv_funcify.register(_GreaterBetaRV)
+def _core_of_greater_beta(op: Any, node: Any) -> Any:
+    @numba_njit
+    def draw(rng, a, b, c, d):
+        for _ in range(MOST_PAIRS):
+            drawn = rng.beta(a, b)
+            if drawn > rng.beta(c, d):
+                return drawn
+        raise ValueError(IMPOSSIBLE)
+
+    return draw
+
+
+class GreaterBeta(UnitContinuous):
+    """A Beta(a, b) variable, given that it exceeds an independent Beta(c, d) variable.
+
+    Its log-density is known up to the log-probability of that, a constant of the priors.
+    """
+
+    rv_op = _GreaterBetaRV()
+
+    @classmethod
+    def dist(cls, a: Any, b: Any, c: Any, d: Any, **kwargs: Any) -> Any:
+        """Make a variable that belongs to no model."""
+        return super().dist([pt.as_tensor_variable(x) for x in (a, b, c, d)], **kwargs)
+
+    def support_point(rv, size, a, b, c, d):
+        """Start half-way between the own mean and 1, which exceeds whatever the other is."""
+        point = (1 + a / (a + b)) / 2 + 0 * (c + d)
+        return point if rv_size_is_none(size) else pt.full(size, point)
+
+    def logp(value, a, b, c, d):
+        """Beta density times the probability that the other is smaller."""
+        return pm.logp(pm.Beta.dist(a, b), value) + pt.log(pt.betainc(c, d, value))
