@@ -12,6 +12,7 @@ import numpy as np
 from bayesjudge.bias import _pairing
 from bayesjudge.core.errors import checking
 from bayesjudge.core.names import require_names
+from bayesjudge.core.screen import few, fitted
 
 #: What a tolerance is a number of.
 UNITS: dict[str, str] = {"points": "score points", "range": "fractions of the scale's range"}
@@ -149,12 +150,12 @@ class Shifts:
         lines = [
             f"Shifts of {len(self.lengths)} neighbours ({_pairing.DESIGNS[self.design]}), "
             f"{len(self.items)} items, scale {scale}",
-            f"  judges: {_shown(self.judges)}",
-            f"  perturbations: {_shown(self._changed) or 'none'}",
-            f"  reruns: {_shown(self.reruns) or 'none'}",
+            f"  judges: {few(self.judges)}",
+            f"  perturbations: {few(self._changed) or 'none'}",
+            f"  reruns: {few(self.reruns) or 'none'}",
         ]
         lost = int(self.missing.sum())
-        return "\n".join([*lines, *([f"  missing scores: {lost}"] if lost else [])])
+        return fitted([*lines, *([f"  missing scores: {lost}"] if lost else [])])
 
     def _repr_html_(self) -> str:
         return "<br>".join(escape(line.strip()) for line in repr(self).splitlines())
@@ -383,11 +384,6 @@ class Shifts:
 
 def _names_of(value: str | Sequence[str]) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)
-
-
-def _shown(names: Sequence[str], most: int = 6) -> str:
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def _require_fields(shifts: Shifts, require: Any) -> None:

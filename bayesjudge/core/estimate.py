@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
-from itertools import product
+from itertools import islice, product
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.screen import NAMES, ROWS, few, fitted
+from bayesjudge.core.screen import rows as screen_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -211,7 +213,7 @@ def entries_of(table: pd.DataFrame) -> pd.Series:
     return pd.Series(entries, index=table.index, name="entry", dtype=object)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Estimate:
     """Values with intervals, in one shape whatever made them.
 
@@ -372,8 +374,24 @@ class Estimate:
         kept = {name: one for name, one in self.quantities.items() if name in quantities}
         return replace(self, quantities=kept)
 
+    def __repr__(self) -> str:
+        cells = [["", "value", "low", "high"]]
+        for quantity, where, row in islice(self.rows(), ROWS):
+            name = label(quantity, tuple(where.values()))
+            cells.append([name, *("–" if np.isnan(x) else f"{x:.3f}" for x in row)])
+        total = sum(len(one.labels) for one in self.quantities.values())
+        lines = [f"Estimate: {self._about()}", *screen_rows(cells, total)]
+        names = few(list(dict.fromkeys(c.name for c in self.cautions)))
+        return fitted([*lines, *([f"cautions: {names}"] if names else [])])
+
     def _repr_html_(self) -> str:
-        notes = "".join(f"<br>{escape(c.name)}: {escape(c.text)}" for c in self.cautions)
+        shown = self.cautions[:NAMES]
+        notes = "".join(f"<br>{escape(c.name)}: {escape(c.text)}" for c in shown)
+        more = len(self.cautions) - len(shown)
+        notes += f"<br>… {more:,} more cautions" if more else ""
+        about = f"<small>{escape(self._about())}{notes}</small>"
+        return self.table.round(3).to_html(index=False, max_rows=ROWS) + about
+
+    def _about(self) -> str:
         kinds = ", ".join(dict.fromkeys(map(self.interval_of, self.quantities)))
-        about = f"<small>{escape(self.method)}, {self.ci_prob:.0%} {escape(kinds)}{notes}</small>"
-        return self.table.round(3).to_html(index=False, max_rows=30) + about
+        return f"{self.method}, {self.ci_prob:.0%} {kinds}"

@@ -22,6 +22,7 @@ from bayesjudge.core.estimate import (
     Target,
 )
 from bayesjudge.core.model import BayesianModel
+from bayesjudge.core.screen import NAMES, ROWS, few, fitted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Fit:
     """A sampled model with everything that a report of it needs.
 
@@ -242,6 +243,19 @@ class Fit:
         from bayesjudge.core.storage import write_fit
 
         return write_fit(self, path)
+
+    def __repr__(self) -> str:
+        posterior = self.idata["posterior"]
+        sizes = posterior.sizes
+        lines = [f"Fit of {self.spec.public_name()}: {self.method}", f"  {self.spec}"]
+        lines += [f"  {line}" for line in repr(self.data).splitlines()[:ROWS]]
+        lines.append(f"  {sizes['chain']} chains of {sizes['draw']} draws; .estimate(), .idata")
+        for name in self.quantities[:NAMES]:
+            dims = {d: n for d, n in posterior[name].sizes.items() if d not in ("chain", "draw")}
+            about = f" ({', '.join(f'{n} {d}' for d, n in dims.items())})" if dims else ""
+            lines.append(f"  {name}{about}")
+        names = few(list(dict.fromkeys(c.name for c in self.cautions)))
+        return fitted([*lines, *([f"  cautions: {names}"] if names else [])])
 
     def _repr_html_(self) -> str:
         return self.estimate()._repr_html_()

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any, Literal, Self
 
 import numpy as np
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.names import require_names, to_names
+from bayesjudge.core.screen import ROWS, fitted, rows
 from bayesjudge.prevalence._reading import LABELS, read_counts
 from bayesjudge.prevalence.labelling import Identified, LabelDesign, design_of
 
+#: Heads of what is printed: of the items without a label, of the good and of the bad ones.
+HEADS = ("test", "passed", "good", "passed", "bad", "failed")
+PLURALS = {"system": "systems", "stratum": "strata", "judge": "judges"}
 #: What the names of `Counts.systems` can be of, and how a sentence points at one of them.
 PLACES = {"system": "in system {!r}", "stratum": "in stratum {!r}", "judge": "of judge {!r}"}
 
@@ -93,7 +98,7 @@ def _require_names(counts: Counts, require: Any) -> None:
 FIELDS = ("test_n", "test_pass", "correct_n", "correct_pass", "incorrect_n", "incorrect_fail")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Counts:
     """Verdicts on unlabelled test items, and on calibration items that people labelled.
 
@@ -165,6 +170,23 @@ class Counts:
                 object.__setattr__(self, name, value)
         with checking("prevalence.Counts") as require:
             _require_possible(self, require)
+
+    def __repr__(self) -> str:
+        columns = [getattr(self, name) for name in FIELDS]
+        names = [""] if self.systems is None else list(self.systems)
+        cells = [[f"{self.dim}", *HEADS]] if self.systems else [["", *HEADS]]
+        numbers = np.transpose([np.atleast_1d(column)[:ROWS] for column in columns])
+        cells += [[str(n), *map(str, row)] for n, row in zip(names, numbers.tolist(), strict=False)]
+        entries = f"{len(names):,} {PLURALS[self.dim]}, " if self.systems else ""
+        items = int(np.sum(self.test_n) + np.sum(self.labelled_n))
+        head = f"Counts of {items:,} items, {entries}labels {self.design.name}"
+        external = 0 if self.external_labels is None else int(self.external_labels[::2].sum())
+        more = [f"{external:,} external labels"] if external else []
+        more += [f"{n:,} unparsed" for n in [int(np.sum(self.unparsed))] if n]
+        return fitted([", ".join([head, *more]), *rows(cells, len(names))])
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
 
     @property
     def design(self) -> LabelDesign:

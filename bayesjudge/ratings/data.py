@@ -11,6 +11,7 @@ import numpy as np
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.names import name_of, require_names
+from bayesjudge.core.screen import few, fitted
 from bayesjudge.ratings.metrics import Profile, inter_rater_alpha
 from bayesjudge.ratings.response_sets import all_response_sets, membership
 
@@ -132,13 +133,13 @@ class Ratings:
 
     def __repr__(self) -> str:
         options = [f"{o} (positive)" if o == self.positive else o for o in self.options]
-        lines = [f"Ratings of {len(self.items)} items, options {', '.join(options)}"]
+        lines = [f"Ratings of {len(self.items)} items, options {few(options)}"]
         lines += [
             f"  {name}: {choices} choices, {sets} response sets, on {rated} items{alpha}"
             for name, choices, sets, rated, alpha in self._rows()
         ]
         more = len(self.sources) - SHOWN
-        return "\n".join([*lines, *([f"  and {more} more judges"] if more > 0 else [])])
+        return fitted([*lines, *([f"  and {more} more judges"] if more > 0 else [])])
 
     def _repr_html_(self) -> str:
         head, *lines = repr(self).splitlines()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy.special import bdtr, chdtrc
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution
+from bayesjudge.core.screen import NAMES, few, fitted, rows
 from bayesjudge.core.tables import count_rows, spell
 from bayesjudge.prevalence.cautions import SHIFT_P
 from bayesjudge.prevalence.labelling import LabelDesign, design_of
@@ -29,7 +31,7 @@ SAME_CONFUSIONS = Assumption(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ClassCounts:
     """Verdicts of a judge who puts each item into one of several classes.
 
@@ -97,6 +99,22 @@ class ClassCounts:
             require(self.test.sum() > 0, "there are no test items")
             for name, n in zip(classes, self.labelled.sum(axis=1), strict=True):
                 require(n > 0, f"no labelled item is {name!r}; label some, or merge classes")
+
+    def __repr__(self) -> str:
+        head = f"ClassCounts of {int(self.test.sum()):,} test items, labels {self.design.name}"
+        size = len(self.classes)
+        shown = range(min(size, NAMES))
+        cells = [["truth", *("judged " + few([self.classes[k]]) for k in shown)]]
+        counted = [
+            *list(zip(self.classes, self.labelled, strict=True))[:NAMES],
+            ("(test)", self.test),
+        ]
+        cells += [[few([name]), *(str(row[k]) for k in shown)] for name, row in counted]
+        more = [f"… {size - NAMES} more classes"] if size > NAMES else []
+        return fitted([head, *rows(cells, len(cells) - 2), *more])
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
 
     @property
     def design(self) -> LabelDesign:

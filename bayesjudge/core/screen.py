@@ -1,0 +1,38 @@
+"""Text of a value that fits on a screen, however much it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+#: Lines of a value's text, and their length.
+LINES, WIDTH = 25, 100
+#: Names and rows that are shown, before the number of those that are not.
+NAMES, ROWS = 8, 12
+
+
+def few(names: Sequence[Any], most: int = NAMES) -> str:
+    """The first names, and how many more there are."""
+    shown = [_short(str(name), 40) for name in names[:most]]
+    more = [f"and {len(names) - most:,} more"] if len(names) > most else []
+    return ", ".join([*shown, *more])
+
+
+def fitted(lines: Iterable[str]) -> str:
+    """Lines cut to the width of a screen, and to its height."""
+    cut = [_short(line, WIDTH) for text in lines for line in (text.splitlines() or [""])]
+    if len(cut) > LINES:
+        cut = [*cut[: LINES - 1], f"… {len(cut) - LINES + 1:,} more lines"]
+    return "\n".join(cut)
+
+
+def rows(cells: Sequence[Sequence[str]], total: int) -> list[str]:
+    """Aligned lines of a table's head and first rows, and how many more there are."""
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) for row in cells]
+    more = [f"… {total - len(cells) + 1:,} more"] if total >= len(cells) else []
+    return [line.rstrip() for line in lines] + more
+
+
+def _short(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
