@@ -178,7 +178,7 @@ def _of_names(scores: Scores) -> list[Caution]:
     far = np.argwhere(n >= max(TWICE * usual, 3)) if (n > 0).sum() > 2 else np.empty((0, 2), int)
     if not len(far):
         return []
-    i, j = map(int, far[0])
+    i, j = int(far[0][0]), int(far[0][1])
     text = (
         f"{len(far)} cells hold twice the usual {usual:g} answers or more, such as "
         f"{scores.items[i]!r} by {scores.judges[j]!r} with {n[i, j]}: do two items share a name? "
