@@ -6,6 +6,7 @@ import re
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -19,6 +20,7 @@ from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.readers import read_table
+from bayesjudge.repeats.data import ITEM_COLUMNS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -237,6 +239,9 @@ def answer(
 
 
 def _read(table: Path, columns: list[str], score: str, item: str | None) -> Any:
+    for name in ITEM_COLUMNS if item is None else ():  # read it, to see whether it names several
+        with suppress(InputError):
+            return read_table(table, list(dict.fromkeys([*columns, name])), numbers=[score])
     try:
         return read_table(table, columns, numbers=[score])
     except InputError as error:

@@ -6,6 +6,7 @@ from bayesjudge.repeats.closed_form import anova, as_if_iid, exact
 from bayesjudge.repeats.compare import closed_forms, compare
 from bayesjudge.repeats.components import score_components
 from bayesjudge.repeats.data import Scores
+from bayesjudge.repeats.loo import log_likelihood
 from bayesjudge.repeats.model import CumulativeLogit, JudgeCutpoints, build_model, fit
 from bayesjudge.repeats.planning import cost_table, required_repeats, third_of_a_bin
 from bayesjudge.repeats.plots import plot_components, plot_cost, plot_half_width, plot_scores
@@ -36,6 +37,7 @@ __all__ = [
     "cost_table",
     "exact",
     "fit",
+    "log_likelihood",
     "mean_interval",
     "next_batch",
     "order_effects",

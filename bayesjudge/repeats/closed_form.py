@@ -11,7 +11,7 @@ from bayesjudge.core import dirichlet
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.intervals import z_score
-from bayesjudge.repeats.checks import DRAWN, EXCHANGEABLE, IID, cautions_of, contradicted
+from bayesjudge.repeats.checks import DRAWN, EXCHANGEABLE, IID, checked, contradicted
 from bayesjudge.repeats.data import Scores
 
 ARTICLE = "How to Add Confidence Intervals to LLM Judges (2025)"
@@ -62,6 +62,7 @@ def anova(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     [1.917, 0.52, 0.577]
     """
     check_ci_prob(ci_prob)
+    scores, raised = checked(scores)
     n_items, n_judges = len(scores.items), len(scores.judges)
     with checking("repeats.anova") as require:
         empty = int((scores.repeats == 0).sum())
@@ -82,7 +83,7 @@ def anova(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
         made["effective_repeats"] = _effective_repeats(
             _between_judges(found), found.repeat, n_judges, found.repeats, ci_prob
         )
-    cautions = (*cautions_of(scores), *_negative(parts))
+    cautions = (*raised, *_negative(parts))
     return Estimate(
         made,
         method="Random-effects ANOVA",
@@ -125,6 +126,7 @@ def as_if_iid(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     [4.6, 4.12, 5.08]
     """
     z = z_score(ci_prob)
+    scores, cautions = checked(scores)
     scale = np.array(scores.scale)
     counts = scores.counts.sum(axis=1)
     n = counts.sum(axis=1)
@@ -132,7 +134,6 @@ def as_if_iid(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
         mean = counts @ scale / n
         squares = np.maximum(counts @ scale**2 - n * mean**2, 0)
         half = np.where(n > 1, z * np.sqrt(squares / (n - 1) / n), np.nan)
-    cautions = cautions_of(scores)
     return Estimate(
         {"item_score": Quantity.over((mean, mean - half, mean + half), {"item": scores.items})},
         method="All answers alike",
@@ -172,6 +173,7 @@ def exact(scores: Scores, *, ci_prob: float = 0.95, concentration: float = 1.0) 
     >>> [round(x, 2) for x in exact(scores)["item_score", "item"]]
     [4.82, 4.24, 5.0]
     """
+    scores, raised = checked(scores)
     weights = dirichlet.posterior(scores.counts.sum(axis=1), concentration=concentration)
     mean, _ = dirichlet.moments(weights, scores.scale)
     low, high = dirichlet.interval(weights, scores.scale, ci_prob=ci_prob)
@@ -182,7 +184,7 @@ def exact(scores: Scores, *, ci_prob: float = 0.95, concentration: float = 1.0) 
     if len(scores.judges) > 1:
         text = f"{len(scores.judges)} judges are taken as one; use fit if they may differ"
         pooled = (Caution("judges-pooled", text),)
-    cautions = (*pooled, *cautions_of(scores))
+    cautions = (*pooled, *raised)
     return Estimate(
         {"item_score": Quantity.over((mean, low, high), {"item": scores.items})},
         method="Dirichlet posterior (exact)",

@@ -27,7 +27,9 @@ _CHUNK = 4_000_000
 class Effects(NamedTuple):
     """Standard deviations of effects on the logit scale, and the centre that they lie about.
 
-    Each has the shape of the draws, for example (4000,); 0 for an effect that is not there.
+    Each has the shape of the draws, for example (4000,); 0 for an effect that is not there. With
+    `noise_slope` s and `noise_curve` c, the noise of an answer at level t has exp(s t + c t^2)
+    times its usual spread (`noise_at`); None if it has the same everywhere.
     """
 
     item: Any = 0.0
@@ -35,6 +37,8 @@ class Effects(NamedTuple):
     item_judge: Any = 0.0
     item_offset: Any = 0.0
     judge_offset: Any = 0.0
+    noise_slope: Any = None
+    noise_curve: Any = None
 
 
 def score_components(
@@ -45,6 +49,8 @@ def score_components(
     judge_scale: float = 0.0,
     item_judge_scale: float = 0.0,
     cutpoint_scale: float = 0.0,
+    noise_slope: float = 0.0,
+    noise_curve: float = 0.0,
 ) -> dict[str, float]:
     """Translate latent standard deviations to the scale of the scores.
 
@@ -58,6 +64,9 @@ def score_components(
         Standard deviations of the effects on the logit scale, 0 or more.
     cutpoint_scale : float, default 0
         Standard deviation of the logarithms of judges' gaps between cutpoints, 0 or more.
+    noise_slope, noise_curve : float, default 0
+        How the noise of an answer depends on the level, as `CumulativeLogit` with
+        ``noise="by_level"`` has it.
 
     Returns
     -------
@@ -83,7 +92,8 @@ def score_components(
         sds = (item_scale, judge_scale, item_judge_scale)
         every = (*sds, cutpoint_scale)
         require(min(every) >= 0, f"standard deviations must be 0 or more, got {every}")
-    cuts, effects = cutpoints(share), Effects(*sds)
+    cuts = cutpoints(share)
+    effects = Effects(*sds, noise_slope=noise_slope, noise_curve=noise_curve)
     if cutpoint_scale > 0:
         drawn = judge_nodes(2048, len(cuts))
         own = stretched(cuts, cutpoint_scale * drawn[:, 1:])
@@ -102,11 +112,11 @@ def components(
 
     def between(own: Any, others: Any) -> np.ndarray:
         """Variance, over one effect, of the mean over the others."""
-        mean = expected(centre + own * z[:, None] + others * few, cuts, scale) @ light
+        mean = expected(centre + own * z[:, None] + others * few, cuts, scale, effects) @ light
         return mean**2 @ weight - (mean @ weight) ** 2
 
     eta = centre + np.sqrt(item**2 + judge**2 + both**2) * z
-    mean, square = (x[..., 0, :] for x in moments(eta, cuts, scale))
+    mean, square = (x[..., 0, :] for x in moments(eta, cuts, scale, effects))
     overall = mean @ weight
     among_items = between(item, np.hypot(judge, both))
     among_judges = between(judge, np.hypot(item, both))
@@ -125,11 +135,11 @@ def components_by_judge(
     z, weight = grid(nodes)
     item, judge, both, centre, cuts = _aligned(effects, cuts, axes=2, of_cuts=1)
     eta = centre + judge * drawn + np.hypot(item, both) * z[:, None]
-    mean, square = moments(eta, cuts, scale)
+    mean, square = moments(eta, cuts, scale, effects)
     of_judges, squares = weight @ mean, weight @ mean**2
     overall = of_judges.mean(axis=-1)
     eta = centre + item * z[:, None] + np.hypot(judge, both) * drawn
-    of_items = expected(eta, cuts, scale).mean(axis=-1)
+    of_items = expected(eta, cuts, scale, effects).mean(axis=-1)
     among_items = of_items**2 @ weight - (of_items @ weight) ** 2
     among_judges = (of_judges**2).mean(axis=-1) - overall**2
     rest = (squares - of_judges**2).mean(axis=-1) - among_items
@@ -142,7 +152,7 @@ def item_scores(cuts: Any, scale: np.ndarray, effects: Effects, of_items: Any) -
     few, light = grid(COARSE)
     _, judge, both, _, cuts = _aligned(effects, cuts, axes=2)
     others = np.asarray(effects.judge_offset)[..., None, None] + np.hypot(judge, both) * few
-    return expected(np.asarray(of_items)[..., None] + others, cuts, scale) @ light
+    return expected(np.asarray(of_items)[..., None] + others, cuts, scale, effects) @ light
 
 
 def item_scores_by_judge(
@@ -151,7 +161,8 @@ def item_scores_by_judge(
     """Compute the same if each judge has cutpoints of its own (..., judge, step)."""
     _, judge, both, _, cuts = _aligned(effects, cuts, axes=2, of_cuts=1)
     others = np.asarray(effects.judge_offset)[..., None, None] + np.hypot(judge, both) * drawn
-    return expected(np.asarray(of_items)[..., None] + others, cuts, scale).mean(axis=-1)
+    eta = np.asarray(of_items)[..., None] + others
+    return expected(eta, cuts, scale, effects).mean(axis=-1)
 
 
 def in_chunks(draws: int, numbers: int) -> list[slice]:
@@ -204,20 +215,33 @@ def judge_nodes(number: int, dims: int) -> np.ndarray:
     return np.linalg.solve(spread, points.T).T
 
 
-def expected(eta: Any, cuts: Any, scale: np.ndarray) -> np.ndarray:
+def noise_at(eta: Any, effects: Effects) -> Any:
+    """Factor (...) by which the noise of an answer is wider at latent values (draws, ...)."""
+    if effects.noise_slope is None:
+        return 1.0
+    spread = np.sqrt(sum(np.asarray(x, float) ** 2 for x in effects[:3]))
+
+    def over_nodes(x: Any) -> np.ndarray:
+        return np.asarray(x, float)[(..., *[None] * (np.ndim(eta) - np.ndim(x)))]
+
+    t = np.tanh(eta / over_nodes(np.maximum(spread, 1e-9)))
+    return np.exp(over_nodes(effects.noise_slope) * t + over_nodes(effects.noise_curve) * t**2)
+
+
+def expected(eta: Any, cuts: Any, scale: np.ndarray, effects: Effects) -> np.ndarray:
     """Mean score at latent values (...), with cutpoints (..., step)."""
-    mean = np.full(np.shape(eta), float(scale[0]))
-    for k, step in enumerate(np.diff(scale)):
-        mean += step * expit(eta - cuts[..., k])
-    return mean
+    return moments(eta, cuts, scale, effects)[0]
 
 
-def moments(eta: Any, cuts: Any, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def moments(
+    eta: Any, cuts: Any, scale: np.ndarray, effects: Effects
+) -> tuple[np.ndarray, np.ndarray]:
     """Mean score and mean squared score at latent values (...), with cutpoints (..., step)."""
+    noise = noise_at(eta, effects)
     mean = np.full(np.shape(eta), float(scale[0]))
     square = np.full(np.shape(eta), float(scale[0]) ** 2)
     for k, (step, squares) in enumerate(zip(np.diff(scale), np.diff(scale**2), strict=True)):
-        above = expit(eta - cuts[..., k])
+        above = expit((eta - cuts[..., k]) / noise)
         mean += step * above
         square += squares * above
     return mean, square
@@ -226,7 +250,7 @@ def moments(eta: Any, cuts: Any, scale: np.ndarray) -> tuple[np.ndarray, np.ndar
 def _aligned(effects: Effects, cuts: Any, *, axes: int, of_cuts: int = 0) -> tuple[Any, ...]:
     """Item, judge, both, centre and cutpoints, with `axes` axes for nodes after those of draws."""
     new = (..., *[None] * axes)
-    item, judge, both, *offsets = (np.asarray(x, float)[new] for x in effects)
+    item, judge, both, *offsets = (np.asarray(x, float)[new] for x in effects[:5])
     inner = (slice(None),) * of_cuts
     cuts = np.asarray(cuts, float)[(..., *[None] * (axes - of_cuts), *inner, slice(None))]
     return item, judge, both, offsets[0] + offsets[1], cuts

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+#: Columns that name items: a table that has one with several names is not about one item.
+ITEM_COLUMNS = ("item", "item_id", "id", "doc_id", "sample_id", "task_id", "example_id", "question")
+
+
 @dataclass(frozen=True, eq=False)
 class Scores:
     """Repeated scores of items by judges, counted.
@@ -32,15 +36,15 @@ class Scores:
         Names.
     unparsed : array_like of int, shape (n_items, n_judges), default 0
         Answers that held no score.
-    first : array_like of float, shape (n_items, n_judges), optional
-        The first score of each cell, ``nan`` if there is none or the order is unknown.
-    drift : array_like of float, shape (n_items, n_judges), optional
-        Sum over a cell's scores, in the order asked, of (position - mean position) * score.
+    sequence : array_like of int, optional
+        Places on the scale, from 0, of all scores: cell by cell (the judges of the first item,
+        then those of the second), each cell's in the order asked. None if the order is unknown.
 
     Raises
     ------
     InputError
-        If the scale is not rising, shapes differ, a count is negative or no score is left.
+        If the scale is not rising, shapes differ, a count is negative, no score is left, or
+        `sequence` does not hold the scores that `counts` counts.
 
     Examples
     --------
@@ -54,8 +58,7 @@ class Scores:
     items: Sequence[str]
     judges: Sequence[str]
     unparsed: Any = 0
-    first: Any = np.nan
-    drift: Any = np.nan
+    sequence: Any = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", tuple(float(x) for x in self.scale))
@@ -76,12 +79,17 @@ class Scores:
                 require(whole, f"{name} must be whole numbers, 0 or more")
             require(counts.sum() > 0, "there is no score; check the scale and the answers")
         with checking("repeats.Scores") as require:
-            for name, kind in (("unparsed", np.int64), ("first", float), ("drift", float)):
-                values = np.asarray(getattr(self, name), kind)
-                fits = values.shape in ((), cells)
-                require(fits, f"{name} has shape {values.shape}, expected {cells}")
-                self._freeze(name, np.broadcast_to(values, cells) if fits else values)
+            unparsed = np.asarray(self.unparsed, np.int64)
+            fits = unparsed.shape in ((), cells)
+            require(fits, f"unparsed has shape {unparsed.shape}, expected {cells}")
+            self._freeze("unparsed", np.broadcast_to(unparsed, cells) if fits else unparsed)
             self._freeze("counts", counts.astype(np.int64))
+            if self.sequence is not None:
+                self._freeze("sequence", np.asarray(self.sequence, np.int16))
+                require(
+                    _counts_of(self.sequence, self.counts) == self.counts.tolist(),
+                    "sequence must hold the scores that counts counts, cell by cell",
+                )
 
     def __repr__(self) -> str:
         return f"repeats.Scores({'; '.join(self._counts())})"
@@ -170,7 +178,8 @@ class Scores:
         score : str, default "score"
             Column of scores; an empty cell is an answer that could not be read.
         item : str or None, default "item"
-            Column that names the item; None if all rows are about one item.
+            Column that names the item; None if all rows are about one item. Refused if the table
+            has a column such as ``item``, ``id`` or ``question`` with several names in it.
         judge : str, optional
             Column that names the judge (a model with a prompt); one judge without.
         order : str, optional
@@ -210,6 +219,8 @@ def _read_scores(
     order: str | None,
 ) -> dict[str, Any]:
     """Count scores by item, judge and value."""
+    if item is None:
+        _require_one_item(table)
     rows = _read_rows(table, score, item, judge, order)
     if order is not None:
         moments = _moments(rows[order], order)
@@ -223,16 +234,14 @@ def _read_scores(
     known = ~np.isnan(values)
     unparsed = np.bincount(cell[~known], minlength=cells[0] * cells[1])
     cell, values = cell[known], values[known]
-    flat = np.zeros((cells[0] * cells[1], len(scale)), np.int64)
-    np.add.at(flat, (cell, np.searchsorted(scale, values)), 1)
-    first, drift = _in_order(cell, values, len(flat))
+    at = np.searchsorted(scale, values)
+    size = cells[0] * cells[1] * len(scale)
     return {
-        "counts": flat.reshape(*cells, -1),
+        "counts": np.bincount(cell * len(scale) + at, minlength=size).reshape(*cells, -1),
         "items": items,
         "judges": judges,
         "unparsed": unparsed.reshape(cells),
-        "first": first.reshape(cells),
-        "drift": drift.reshape(cells),
+        "sequence": at[np.argsort(cell, kind="stable")],
     }
 
 
@@ -249,6 +258,26 @@ def _read_rows(
             raise
         remedy = "name the column of items (item=…), or say item=None if there is one item"
         raise InputError(error.subject, [*error.problems, remedy]) from None
+
+
+def _require_one_item(table: Any) -> None:
+    """Refuse a table of many items that is said to be about one."""
+    import narwhals as nw
+
+    from bayesjudge.core.tables import require_columns
+
+    require_columns(table)
+    frame = nw.from_native(table).lazy()
+    have = set(frame.collect_schema().names())
+    there = [name for name in ITEM_COLUMNS if name in have]
+    with checking("table") as require:
+        for name in there:
+            several = len(frame.select(name).drop_nulls().unique().collect())
+            require(
+                several < 2,
+                f"column {name!r} names {several} items, and all rows are said to be about one: "
+                f"name it (item={name!r}; --item {name}), or leave it out of the table",
+            )
 
 
 def _require_one_answer_each(
@@ -327,15 +356,10 @@ def _numbers(column: pd.Series, name: str, scale: tuple[float, ...]) -> np.ndarr
     return values
 
 
-def _in_order(cell: np.ndarray, values: np.ndarray, n_cells: int) -> tuple[np.ndarray, np.ndarray]:
-    """First score of each cell, and sum of (position - mean position) * score."""
-    by_cell = np.argsort(cell, kind="stable")
-    n = np.bincount(cell, minlength=n_cells)
-    starts = np.cumsum(n) - n
-    position = np.arange(len(cell)) - np.repeat(starts, n)
-    ordered = values[by_cell]
-    first = np.full(n_cells, np.nan)
-    first[n > 0] = ordered[starts[n > 0]]
-    centred = position - np.repeat((n - 1) / 2, n)
-    drift = np.bincount(cell[by_cell], weights=centred * ordered, minlength=n_cells)
-    return first, np.where(n > 0, drift, np.nan)
+def _counts_of(sequence: np.ndarray, counts: np.ndarray) -> Any:
+    """Count a sequence by cell and value; None if it is not as long as `counts` says."""
+    n, values = counts.sum(axis=-1).ravel(), counts.shape[-1]
+    if sequence.shape != (n.sum(),) or not ((sequence >= 0) & (sequence < values)).all():
+        return None
+    keys = np.repeat(np.arange(n.size), n) * values + sequence
+    return np.bincount(keys, minlength=counts.size).reshape(counts.shape).tolist()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.model import BayesianModel
-from bayesjudge.repeats.checks import DRAWN, EXCHANGEABLE, cautions_of, contradicted
+from bayesjudge.repeats.checks import DRAWN, EXCHANGEABLE, checked, contradicted
 from bayesjudge.repeats.components import (
     COARSE,
     FINE,
@@ -47,6 +47,8 @@ JUDGES_CUTPOINTS = Assumption(
 #: Effects that the data show this clearly (an F ratio) are sampled as they are, others as
 #: multiples of their standard deviation: the same posterior, in the shape that NUTS likes better.
 CLEAR = 5.0
+#: Standard deviation of the priors of how noise depends on the level.
+NOISE_SD = 0.5
 #: Degrees of freedom without which nobody can say that judges' gaps differ clearly.
 MOST_FEW = 6
 
@@ -69,6 +71,11 @@ class CumulativeLogit(BayesianModel):
         Scales of the half-normal priors of the effects' standard deviations, on the logit scale. A
         standard logistic variable has standard deviation 1.8: effects are measured against the
         noise of one answer, so items of a steady judge are many units apart.
+    noise : {"constant", "by_level"}
+        Whether answers are as noisy everywhere on the logit scale, or more at some levels than at
+        others: with a spread of :math:`e^{s t + c t^2}` times that of the average item, where
+        :math:`t = \tanh(\eta / L)` is the level, L the standard deviation of all effects together,
+        and s and c are normal with standard deviation 0.5.
 
     Raises
     ------
@@ -89,26 +96,37 @@ class CumulativeLogit(BayesianModel):
     item_scale: float = 5.0
     judge_scale: float = 2.0
     item_judge_scale: float = 1.0
+    noise: Literal["constant", "by_level"] = "constant"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         with checking(f"repeats.{type(self).__name__}") as require:
+            known = self.noise in ("constant", "by_level")
+            require(known, f"noise must be constant or by_level, got {self.noise!r}")
             for one in fields(self):
+                if one.name == "noise":
+                    continue
                 value = getattr(self, one.name)
                 number = isinstance(value, int | float) and 0 < value < np.inf
                 require(number, f"{one.name} must be positive and finite, got {value!r}")
 
     def describe(self) -> dict[str, str]:
         """Put priors in words, by the model's variables."""
-        scales = [one.name for one in fields(self) if one.name != "concentration"]
+        scales = [f.name for f in fields(self) if f.name not in ("concentration", "noise")]
+        noise = ("noise_slope", "noise_curve") if self.noise == "by_level" else ()
         return {
             "value_share": f"Dirichlet({self.concentration:g})",
             **{name: f"N+(0, {getattr(self, name):g})" for name in scales},
+            **dict.fromkeys(noise, f"N(0, {NOISE_SD:g})"),
         }
 
     @property
     def _method(self) -> str:
-        return "Ordinal random effects (NUTS)"
+        return f"Ordinal random effects{self._and_noise} (NUTS)"
+
+    @property
+    def _and_noise(self) -> str:
+        return ", noise by level" if self.noise == "by_level" else ""
 
     @property
     def _assumption(self) -> Assumption:
@@ -124,9 +142,8 @@ class CumulativeLogit(BayesianModel):
 
     def _unread(self, scores: Scores) -> frozenset[str]:
         effects = {"item_scale", "judge_scale", "item_judge_scale"}
-        return frozenset(
-            effects - {f"{q.removesuffix('_sd')}_scale" for q in self._quantities(scores)}
-        )
+        unread = effects - {f"{q.removesuffix('_sd')}_scale" for q in self._quantities(scores)}
+        return frozenset(unread)
 
     def _check(self, scores: Scores) -> None:
         several = len(scores.items) + len(scores.judges) > 2
@@ -144,12 +161,12 @@ class CumulativeLogit(BayesianModel):
             weights = np.full(len(scores.scale), self.concentration)
             share = pm.Dirichlet("value_share", pm.Data("value_prior", weights), dims="value")
             eta = self._eta(scores, item_of_cell, judge_of_cell)
+            cuts = self._cutpoints(scores, share, judge_of_cell)
             counts = pm.Data("counts", scores.counts[at].astype(float), dims=("cell", "value"))
             pm.CustomDist(
                 "given",
                 counts.sum(axis=1),
-                eta,
-                self._cutpoints(scores, share, judge_of_cell),
+                *self._in_units_of_noise(eta, cuts),
                 logp=_log_probability,
                 dist=_answers,
                 signature="(),(),(c)->(v)",
@@ -182,6 +199,21 @@ class CumulativeLogit(BayesianModel):
             scale = self._half_normal("item_judge_scale")
             eta = eta + scale * pm.Normal("item_judge_unit", dims="cell")
         return eta
+
+    def _in_units_of_noise(self, eta: Any, cuts: Any) -> tuple[Any, Any]:
+        """Effects and cutpoints over the noise of each cell, as `components.noise_at` has it."""
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        if self.noise == "constant":
+            return eta, cuts
+        model = pm.modelcontext(None)
+        names = [f"{name}_scale" for name in ("item", "judge", "item_judge")]
+        spread = pt.sqrt(sum(model[name] ** 2 for name in names if name in model.named_vars))
+        t = pt.tanh(eta / spread)
+        slope, curve = (pm.Normal(f"noise_{name}", 0, NOISE_SD) for name in ("slope", "curve"))
+        noise = pt.exp(slope * t + curve * t**2)
+        return eta / noise, cuts / noise[:, None]
 
     def _half_normal(self, name: str) -> Any:
         import pymc as pm
@@ -225,9 +257,11 @@ class JudgeCutpoints(CumulativeLogit):
         Dirichlet weight of each value's share, for the average of the items and judges at hand.
     item_scale, judge_scale, item_judge_scale : float, default 5, 2, 1
         Scales of the half-normal priors of the effects' standard deviations, on the logit scale.
+    noise : {"constant", "by_level"}
+        As in `CumulativeLogit`.
     cutpoint_scale : float, default 0.5
-        The same for the logarithms of the gaps between cutpoints: a standard deviation of 0.5
-        makes gaps 1.6 times as wide or narrow.
+        Scale of the half-normal prior of the standard deviation of the gaps' logarithms: one of
+        0.5 makes gaps 1.6 times as wide or narrow.
 
     Raises
     ------
@@ -243,7 +277,7 @@ class JudgeCutpoints(CumulativeLogit):
 
     @property
     def _method(self) -> str:
-        return "Ordinal random effects, judges' own cutpoints (NUTS)"
+        return f"Ordinal random effects, judges' own cutpoints{self._and_noise} (NUTS)"
 
     @property
     def _assumption(self) -> Assumption:
@@ -310,8 +344,9 @@ def build_model(scores: Scores, model: CumulativeLogit | None = None) -> pm.Mode
     -------
     pymc.Model
         Unknowns ``value_share`` (value), ``item_scale``, ``judge_scale``, ``item_judge_scale`` on
-        the logit scale, and ``cutpoint_scale``, ``judge_cutpoint`` (judge, step) if judges have
-        their own. Observed: ``given`` (cell, value), for the cells that have a score.
+        the logit scale; ``noise_slope``, ``noise_curve`` if noise is by level; ``cutpoint_scale``,
+        ``judge_cutpoint`` (judge, step) if judges have their own. Observed: ``given`` (cell,
+        value), for the cells that have a score.
 
     Raises
     ------
@@ -366,7 +401,7 @@ def fit(
     from bayesjudge.core.sampling import sample
 
     model = model or CumulativeLogit()
-    cautions = cautions_of(scores)
+    scores, cautions = checked(scores)
     settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
     settings |= {"target_accept": target_accept, "random_seed": random_seed}
     return sample(
@@ -410,9 +445,11 @@ class _Draws:
         offsets = {
             f"{n}_offset": sds[n] / size**0.5 * take(f"{n}_offset") for n, size in sizes.items()
         }
+        there = "noise_slope" in draws
+        noise = {n: take(n) for n in ("noise_slope", "noise_curve")} if there else {}
         return cls(
             share=take("value_share"),
-            effects=Effects(**sds, **offsets),
+            effects=Effects(**sds, **offsets, **noise),
             items=take("item_effect") if "item_effect" in draws else None,
             cutpoint=take("cutpoint_scale"),
             cutpoint_offset=take("cutpoint_offset"),

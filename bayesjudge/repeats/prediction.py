@@ -7,7 +7,7 @@ from scipy.special import stdtr, stdtrit
 
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Estimate, Quantity
-from bayesjudge.repeats.checks import EXCHANGEABLE, cautions_of, contradicted
+from bayesjudge.repeats.checks import EXCHANGEABLE, checked, contradicted
 from bayesjudge.repeats.data import Scores
 
 SOURCE = "Smyth (2004), Stat. Appl. Genet. Mol. Biol. 3, Article 3, eqs. for moderated variances"
@@ -51,6 +51,7 @@ def predict_means(scores: Scores, *, repeats: int, ci_prob: float = 0.95) -> Est
     Row(value=1.0, low=1.0, high=2.0)
     """
     check_ci_prob(ci_prob)
+    scores, cautions = checked(scores)
     mean, spread, df, prior_df = _predictive(scores, repeats)
     half = stdtrit(df, (1 + ci_prob) / 2) * spread
     low, high = _on_the_grid(mean - half, mean + half, np.array(scores.scale), repeats)
@@ -60,7 +61,6 @@ def predict_means(scores: Scores, *, repeats: int, ci_prob: float = 0.95) -> Est
         "of freedom",
     )
     columns = mean, np.minimum(low, mean), np.maximum(high, mean)
-    cautions = cautions_of(scores)
     return Estimate(
         {"next_mean": Quantity.over(columns, {"item": scores.items})},
         method="Moderated variances",

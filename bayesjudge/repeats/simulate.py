@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.errors import checking
-from bayesjudge.repeats.components import cutpoints, stretched
+from bayesjudge.repeats.components import Effects, cutpoints, noise_at, stretched
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +28,8 @@ def simulate(
     judge_scale: float = 0.7,
     item_judge_scale: float = 0.7,
     cutpoint_scale: float = 0.0,
+    noise_slope: float = 0.0,
+    noise_curve: float = 0.0,
     random_seed: Any = None,
 ) -> pd.DataFrame:
     """Draw the table that `Scores.from_frame` reads, from a cumulative logit with random effects.
@@ -45,6 +47,9 @@ def simulate(
     cutpoint_scale : float, default 0
         Standard deviation of the logarithms of judges' gaps between cutpoints; at 0 all judges
         have the same cutpoints.
+    noise_slope, noise_curve : float, default 0
+        How the noise of an answer depends on the level, as `CumulativeLogit` with
+        ``noise="by_level"`` has it.
     random_seed : int or numpy.random.Generator, optional
         Same seed, same table.
 
@@ -79,7 +84,9 @@ def simulate(
         + judge_scale * rng.normal(size=judges)
         + item_judge_scale * rng.normal(size=(items, judges))
     )
-    latent = eta[..., None] + rng.logistic(size=(items, judges, repeats))
+    effects = Effects(*sds[:3], noise_slope=noise_slope, noise_curve=noise_curve)
+    noise = noise_at(eta, effects)[..., None]
+    latent = eta[..., None] + noise * rng.logistic(size=(items, judges, repeats))
     cuts = cutpoints(share)
     if cutpoint_scale > 0:
         cuts = stretched(cuts, cutpoint_scale * rng.normal(size=(judges, len(cuts) - 1)))

@@ -38,4 +38,5 @@ CONTRACT = Module(
     truth={(name,): value for name, value in COMPONENTS.items()},
     models=models,
     sparse=sparse,
+    moves={(name, "noise"): "by_level" for name in ("CumulativeLogit", "JudgeCutpoints")},
 )

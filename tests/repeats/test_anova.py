@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
 from numpy.testing import assert_allclose
@@ -10,6 +11,7 @@ from statsmodels.stats.anova import anova_lm
 
 import bayesjudge as bj
 from bayesjudge.repeats import Scores, anova, as_if_iid, exact, order_effects, simulate
+from bayesjudge.repeats.checks import ORDER_P, _Cells, cautions_of
 
 RANGE = range(1, 6)
 
@@ -131,15 +133,77 @@ def test_pooling_judges_is_said():
 # Exchangeability --------------------------------------------------------------------------------
 
 
-def test_order_statistics_have_their_permutation_variance():
-    z = np.array(
-        [
-            [effect.z for effect in order_effects(Scores.from_values(p, scale=RANGE)).values()]
-            for p in itertools.permutations([1, 2, 2, 5, 4])  # every order, weighed equally
-        ]
-    )
+def test_order_statistics_have_their_permutation_moments():
+    every = [
+        _Cells.of(Scores.from_values(p, scale=RANGE))
+        for p in itertools.permutations([1, 2, 2, 5, 4])  # every order, weighed equally
+    ]
+    z = np.array([np.hstack(list(cells.z(cells.values).values())) for cells in every])
+    assert z.shape[1] == 3 + 5
     assert_allclose(z.mean(axis=0), 0, atol=1e-12)
     assert_allclose(z.var(axis=0), 1, rtol=1e-12)
+
+
+def test_a_rare_order_is_as_rare_as_enumeration_says():
+    """The normal approximation gives .015 for an outlier that nine places may hold."""
+    effects = order_effects(Scores.from_values([2, 4, 5, 4, 5, 4, 5, 5, 4], scale=RANGE))
+    assert abs(effects["first_call"].p_value - 1 / 9) < 5 * np.sqrt(1 / 9 * 8 / 9 / 1999)
+
+
+def repeated(*, items=50, share=0.23, seed=0, shuffled=False):
+    """Judges at temperature 0: call 1, and in a share of the items seven copies of another draw."""
+    rng = np.random.default_rng(seed)
+    first = rng.integers(1, 6, size=items)
+    other = np.where(first < 5, first + 1, 4)
+    cached = np.where(rng.uniform(size=items) < share, other, first)
+    values = np.column_stack([first, *[cached] * 7])
+    values = rng.permuted(values, axis=1) if shuffled else values
+    return pd.DataFrame({"item": np.repeat(np.arange(items), 8), "score": values.ravel()})
+
+
+def test_a_cache_is_named_and_its_copies_do_not_count():
+    fired = 0
+    for seed in range(8):
+        table = repeated(seed=seed)
+        made = anova(Scores.from_frame(table, scale=RANGE))
+        fired += [c.name for c in made.cautions].count("copied-repeats")
+        first_two = table[table.groupby("item").cumcount() < 2]
+        truth = anova(Scores.from_frame(first_two, scale=RANGE))
+        assert made["repeat_sd"] == truth["repeat_sd"]
+        assert {a.id for a in made.assumptions if a.contradicted_by} == {"exchangeable-repeats"}
+    assert fired == 8
+
+
+@pytest.mark.slow
+def test_shuffled_copies_raise_nothing():
+    alarms = [
+        bool(cautions_of(Scores.from_frame(repeated(seed=s, shuffled=True), scale=RANGE)))
+        for s in range(100)
+    ]
+    assert np.mean(alarms) < ORDER_P + 4 * np.sqrt(ORDER_P / 100)
+
+
+def test_answers_that_repeat_the_one_before_fire():
+    """A judge that sees its last answer: neither mean nor scatter of a call is unusual."""
+    rng = np.random.default_rng(1)
+    values = rng.integers(1, 6, size=(60, 8))
+    for call in range(1, 8):
+        again = rng.uniform(size=60) < 0.5
+        values[:, call] = np.where(again, values[:, call - 1], values[:, call])
+    table = pd.DataFrame({"item": np.repeat(np.arange(60), 8), "score": values.ravel()})
+    texts = [c.text for c in cautions_of(Scores.from_frame(table, scale=RANGE))]
+    assert any("repeat the answer of the call before" in text for text in texts)
+
+
+def test_two_items_of_one_name_are_asked_about():
+    table = simulate(items=6, judges=1, repeats=4, random_seed=1)
+    table["item"] = table["item"].replace("item6", "item2")
+    scores = Scores.from_frame(table, scale=RANGE)
+    text = dict(cautions_of(scores))["shared-name"]
+    assert "'item2'" in text
+    assert "do two items share a name?" in text
+    kept = Scores.from_frame(table[:20], scale=RANGE)
+    assert "shared-name" not in dict(cautions_of(kept))
 
 
 @pytest.mark.slow
@@ -148,7 +212,7 @@ def test_alarms_are_rare_among_exchangeable_repeats():
         any(c.name == "order-effect" for c in anova(read(simulate(random_seed=s))).cautions)
         for s in range(200)
     ]
-    assert np.mean(alarms) < 0.02 + 5 * np.sqrt(0.02 * 0.98 / 200)
+    assert np.mean(alarms) < ORDER_P + 5 * np.sqrt(ORDER_P / 200)
 
 
 def test_a_first_call_that_differs_fires():

@@ -94,6 +94,12 @@ def test_a_table_without_items_must_say_so(tmp_path, capsys):
     assert "Dirichlet posterior" in capsys.readouterr().out
 
 
+def test_a_file_of_several_items_is_not_one_item(scores, capsys):
+    report = ["repeats", "report", str(scores), "--scale", "1-5", "--no-nuts", "--one-item"]
+    assert main(report) == 2
+    assert "column 'item' names 4 items" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -286,13 +286,13 @@ def test_cutpoints_that_the_design_cannot_have_are_refused(table, scale, words):
 
 
 def test_a_stretch_leaves_an_average_items_mean_where_it_is():
-    from bayesjudge.repeats.components import cutpoints, moments, stretched
+    from bayesjudge.repeats.components import Effects, cutpoints, moments, stretched
 
     cuts = cutpoints(SHARE)
     scale = np.arange(1.0, 6.0)
-    mean, square = moments(0.0, cuts, scale)
+    mean, square = moments(0.0, cuts, scale, Effects())
     step = 1e-4
-    moved, wider = moments(0.0, stretched(cuts, [step, step, step]), scale)
+    moved, wider = moments(0.0, stretched(cuts, [step, step, step]), scale, Effects())
     assert abs(moved - mean) < 0.02 * step  # to first order
     assert wider - moved**2 < square - mean**2  # all gaps wider: fewer answers at the ends
     assert_allclose(stretched(cuts, [0.5, -0.2, 0.3]), widened(cuts, [0.5, -0.2, 0.3]))

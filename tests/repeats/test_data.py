@@ -32,8 +32,7 @@ def test_counts_order_and_unparsed_answers(library):
     assert scores.counts[0, 0].tolist() == [0, 1, 0, 2, 0]
     assert scores.repeats.tolist() == [[3, 1], [1, 0]]
     assert scores.unparsed.tolist() == [[0, 0], [0, 1]]
-    assert_allclose(scores.first, [[2, 3], [5, np.nan]])
-    assert_allclose(scores.drift[0, 0], -1 * 2 + 0 * 4 + 1 * 4)
+    assert (scores.sequence + 1).tolist() == [2, 4, 4, 3, 5]
     assert_allclose(scores.means, [[10 / 3, 3], [5, np.nan]])
     assert_allclose(scores.deviations[0, 0], np.var([2, 4, 4]) * 3)
 
@@ -65,8 +64,7 @@ def test_answers_are_put_in_the_order_in_which_they_came(order):
     """First, third, second, fourth; sorted as text most of them would not be."""
     table = pd.DataFrame({"when": order, "score": [1, 4, 2, 5]})
     scores = Scores.from_frame(table, scale=range(1, 6), item=None, order="when")
-    assert scores.first.item() == 1
-    assert_allclose(scores.drift, -1.5 * 1 - 0.5 * 2 + 0.5 * 4 + 1.5 * 5)
+    assert (scores.sequence + 1).tolist() == [1, 2, 4, 5]
 
 
 @pytest.mark.parametrize("kind", [pl.from_pandas, pa.Table.from_pandas])
@@ -74,7 +72,7 @@ def test_answers_are_put_in_the_order_in_which_they_came(order):
 def test_tables_of_every_kind_are_put_in_order(name, kind):
     table = kind(pd.DataFrame({"when": ORDERS[name], "score": [1, 4, 2, 5]}))
     scores = Scores.from_frame(table, scale=range(1, 6), item=None, order="when")
-    assert_allclose(scores.drift, -1.5 * 1 - 0.5 * 2 + 0.5 * 4 + 1.5 * 5)
+    assert (scores.sequence + 1).tolist() == [1, 2, 4, 5]
 
 
 @pytest.mark.parametrize(
@@ -94,6 +92,22 @@ def test_an_order_that_is_none_is_refused_in_words(order, message):
     table = pd.DataFrame({"when": pd.Series(order, dtype=object), "score": [1, 4, 2, 5]})
     with pytest.raises(bj.InputError, match=f"column 'when': .*{message}"):
         Scores.from_frame(table, scale=range(1, 6), item=None, order="when")
+
+
+@pytest.mark.parametrize("sequence", [[0, 0], [0, 1, 1], [1, 0, 2], [0, -1, 0]])
+def test_a_sequence_of_other_scores_is_refused(sequence):
+    counts = [[[2, 1]]]
+    assert Scores(counts, [1, 2], ["x"], ["a"], sequence=[0, 1, 0]).sequence.tolist() == [0, 1, 0]
+    with pytest.raises(bj.InputError, match="sequence must hold the scores that counts counts"):
+        Scores(counts, scale=[1, 2], items=["x"], judges=["a"], sequence=sequence)
+
+
+def test_a_table_of_forty_items_is_not_one_item():
+    table = pd.DataFrame({"doc_id": np.repeat(range(40), 4), "score": 3})
+    with pytest.raises(bj.InputError, match=r"column 'doc_id' names 40 items.*item='doc_id'"):
+        Scores.from_frame(table, scale=range(1, 6), item=None)
+    one = table.assign(doc_id=7)
+    assert Scores.from_frame(one, scale=range(1, 6), item=None).repeats.item() == 160
 
 
 def test_all_problems_are_named_at_once():

@@ -5,11 +5,20 @@ import pytest
 from conftest import MODULES
 from numpy.testing import assert_allclose
 from oracles import assert_mc_mean, assert_mc_quantile
+from scipy.integrate import quad
 from scipy.special import expit
-from scipy.stats import halfnorm
+from scipy.stats import halfnorm, norm
 
 import bayesjudge as bj
-from bayesjudge.repeats import CumulativeLogit, Scores, build_model, fit, simulate
+from bayesjudge.repeats import (
+    CumulativeLogit,
+    Scores,
+    build_model,
+    fit,
+    log_likelihood,
+    score_components,
+    simulate,
+)
 
 RANGE = range(1, 6)
 CONTRACT = next(one for one in MODULES if one.name == "repeats")
@@ -19,17 +28,18 @@ def read(table):
     return Scores.from_frame(table, scale=RANGE, item="item", judge="judge", order="repeat")
 
 
-def shares_of(eta, share):
+def shares_of(eta, share, noise=1.0):
     """Probabilities of the values, by differences of logistic functions."""
     cuts = np.log(np.cumsum(share)[:-1] / (1 - np.cumsum(share)[:-1]))
-    above = np.concatenate([[1.0], expit(eta - cuts), [0.0]])
+    above = np.concatenate([[1.0], expit((eta - cuts) / noise), [0.0]])
     return above[:-1] - above[1:]
 
 
 @pytest.mark.sampling
-def test_likelihood_is_that_of_the_shares():
+@pytest.mark.parametrize("noise", ["constant", "by_level"])
+def test_likelihood_is_that_of_the_shares(noise):
     scores = read(simulate(items=3, judges=2, repeats=4, random_seed=1))
-    model = build_model(scores)
+    model = build_model(scores, CumulativeLogit(noise=noise))
     share = np.array([0.1, 0.15, 0.35, 0.3, 0.1])
     a, b, c = np.array([0.4, -1.2, 0.8]), np.array([0.3, -0.3]), np.linspace(-1, 1, 6)
     values = {"value_share": share, "item_judge_unit": c, "item_judge_scale": 0.6}
@@ -39,10 +49,15 @@ def test_likelihood_is_that_of_the_shares():
         values[f"{name}_effect" if clear else f"{name}_unit"] = (
             effect if clear else effect / values[f"{name}_scale"]
         )
+    if noise == "by_level":
+        values |= {"noise_slope": 0.7, "noise_curve": -0.4}
     by_hand = 0.0
     for i in range(3):
         for j in range(2):
-            p = shares_of(a[i] + b[j] + 0.6 * c[2 * i + j], share)
+            eta = a[i] + b[j] + 0.6 * c[2 * i + j]
+            t = np.tanh(eta / np.sqrt(1.1**2 + 0.5**2 + 0.6**2))
+            wide = np.exp(0.7 * t - 0.4 * t**2) if noise == "by_level" else 1.0
+            p = shares_of(eta, share, wide)
             by_hand += float(scores.counts[i, j] @ np.log(p))
     import pytensor
 
@@ -174,3 +189,79 @@ def test_one_item_and_one_judge_are_refused():
 def test_priors_must_be_positive():
     with pytest.raises(bj.InputError, match="judge_scale must be positive"):
         CumulativeLogit(judge_scale=0)
+
+
+# Noise that depends on the level ------------------------------------------------------------------
+
+
+def test_components_under_noise_by_level_are_those_of_simulated_scores():
+    sizes = {"item_scale": 1.5, "judge_scale": 0.0, "item_judge_scale": 0.0}
+    noise = {"noise_slope": 0.6, "noise_curve": -0.7}
+    expected = score_components((0.05, 0.2, 0.4, 0.25, 0.1), scale=RANGE, **sizes, **noise)
+    scores = read(simulate(items=4000, judges=1, repeats=30, random_seed=1, **sizes, **noise))
+    within = scores.deviations[:, 0] / 29
+    error = within.std() / np.sqrt(4000)
+    assert abs(within.mean() - expected["repeat_sd"] ** 2) < 4 * error
+    assert abs(scores.means.std() ** 2 - within.mean() / 30 - expected["item_sd"] ** 2) < 0.05
+    constant = score_components((0.05, 0.2, 0.4, 0.25, 0.1), scale=RANGE, **sizes)
+    assert abs(within.mean() - constant["repeat_sd"] ** 2) > 8 * error  # the planted difference
+
+
+@pytest.fixture(scope="module")
+def by_level():
+    """Noise .45 at the lowest and .8 times at the highest level of what it is in the middle."""
+    sizes = {"item_scale": 3.0, "judge_scale": 0.0, "item_judge_scale": 0.0}
+    table = simulate(
+        items=40, judges=1, noise_slope=0.8, noise_curve=-0.8, repeats=8, random_seed=3, **sizes
+    )
+    quick = {"random_seed": 1, "draws": 1000, "tune": 500, "chains": 2, "progress": False}
+    return {
+        noise: fit(read(table), CumulativeLogit(noise=noise), **quick)
+        for noise in ("constant", "by_level")
+    }
+
+
+@pytest.mark.sampling
+@pytest.mark.slow
+def test_noise_by_level_is_found_and_preferred(by_level):
+    import arviz_stats
+
+    after = by_level["by_level"].idata["posterior"]
+    for name, truth in (("noise_slope", 0.8), ("noise_curve", -0.8)):
+        low, high = np.quantile(after[name], [0.005, 0.995])
+        assert low < truth < high, name
+    assert np.quantile(after["noise_slope"], 0.005) > 0
+    table = arviz_stats.compare({name: log_likelihood(made) for name, made in by_level.items()})
+    assert table.index[0] == "by_level"
+    assert table["elpd_diff"].abs().max() > 2 * table["dse"].max()
+
+
+@pytest.mark.sampling
+@pytest.mark.slow
+def test_log_likelihood_of_an_item_is_an_integral_over_its_effect(by_level):
+    made = by_level["by_level"]
+    found = log_likelihood(made)["log_likelihood"]["score"]
+    one = log_likelihood(made)["posterior"].isel(chain=0, draw=0)
+    sd = float(one["item_scale"]) * np.sqrt(1 - 1 / 40)
+    slope, curve = float(one["noise_slope"]), float(one["noise_curve"])
+    share = one["value_share"].to_numpy()
+
+    def density(eta):
+        t = np.tanh(eta / float(one["item_scale"]))
+        p = shares_of(eta, share, np.exp(slope * t + curve * t**2))
+        return np.prod(p ** made.data.counts[0, 0]) * norm.pdf(eta, scale=sd)
+
+    by_hand = quad(density, -8 * sd, 8 * sd, limit=400, epsabs=0, epsrel=1e-9)[0]
+    assert_allclose(float(found[0, 0, 0]), np.log(by_hand), rtol=1e-6)
+
+
+def test_items_without_a_score_are_left_out_with_a_caution():
+    table = simulate(items=6, judges=2, repeats=3, random_seed=1).astype({"score": float})
+    table.loc[table["item"] == "item4", "score"] = np.nan
+    full = table[table["item"] != "item4"]
+    for made, without in zip(
+        bj.repeats.closed_forms(read(table)), bj.repeats.closed_forms(read(full)), strict=True
+    ):
+        text = dict(made.cautions)["no-score"]
+        assert "1 of 6 items have no score that could be read and are left out: 'item4'" in text
+        assert made.table.equals(without.table)

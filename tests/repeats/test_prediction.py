@@ -118,16 +118,14 @@ def test_four_repeats_predict_the_next_four(composo, judge):
 def test_real_repeats_are_checked_for_order(composo):
     values = composo["full_scores"].reshape(-1, 8)
     values = values[~np.isnan(values).any(axis=1)]
-    n = len(values)
-    first, drift = values[:, 0], (values * (np.arange(8) - 3.5)).sum(axis=1)
+    first = values[:, 0]
     made = counted(values, np.arange(1, 11))
     scores = Scores(
         made.counts,
         scale=made.scale,
         items=made.items,
         judges=made.judges,
-        first=first.reshape(n, 1),
-        drift=drift.reshape(n, 1),
+        sequence=values.ravel() - 1,
     )
     # nothing is claimed of these judges, but that the check's numbers can be computed by hand
     z = order_effects(scores)["first_call"].z
