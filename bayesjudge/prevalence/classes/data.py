@@ -437,7 +437,10 @@ def _named(rows: pd.DataFrame, columns: list[str], classes: Sequence[Any] | None
         unknown = [name for name in found if name not in names]
         require(not unknown, f"{unknown[:5]} are not among the classes {names}")
         enough = len(found) < 50 or classes is not None
-        require(enough, f"{len(found)} different labels, such as {found[:3]}: these are not classes")
+        words = f"{len(found)} different labels, such as {found[:3]}: these are not classes"
+        require(enough, words)
+            enough, f"{len(found)} different labels, such as {found[:3]}: these are not classes"
+        )
     return names
 
 
