@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 import bayesjudge as bj
+from bayesjudge.cli.classes import answer_classes
 from bayesjudge.cli.output import DATA, MODEL, Section, Shared, Story, present
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bayesjudge.prevalence import Counts, ErrorRates, PooledErrorRates, PredictiveValues
-    from bayesjudge.prevalence.classes import ClassCounts
 
     PrevalenceModel = ErrorRates | PooledErrorRates | PredictiveValues
 
@@ -64,7 +64,7 @@ def prevalence(
     pass_value: Annotated[list[str] | None, _LIST] = None,
     fail_value: Annotated[list[str] | None, _LIST] = None,
     missing_value: Annotated[list[str] | None, _LIST] = None,
-    unparsed: Annotated[Literal["fail", "drop"] | None, _DATA] = None,
+    unparsed: Annotated[Literal["fail", "verdict", "drop"] | None, _DATA] = None,
     prior: Annotated[Literal["flat", "jeffreys"], _MODEL] = "flat",
     prior_sensitivity: Annotated[str | None, _MODEL] = None,
     prior_specificity: Annotated[str | None, _MODEL] = None,
@@ -119,7 +119,8 @@ def prevalence(
     missing_value : list[str]
         Label that means that there is none, such as INVALID. May be repeated.
     unparsed : str
-        What a row without a verdict is: the judge's fail, or dropped.
+        What a row without a verdict is: the judge's fail, a verdict of its own (with --classes), or
+        dropped.
     prior : str
         Prior of every rate.
     prior_sensitivity : str
@@ -148,15 +149,15 @@ def prevalence(
         raise InputError("options", [problem])
     if classes or swapped:
         with checking("options") as require:
-            given = {"--by": by, "--stratum": stratum, "--external-labels": external_labels}
-            refused = [name for name, value in given.items() if value is not None]
-            require(not refused, f"{refused} are not for classes")
+            require(external_labels is None, "--external-labels is not for classes")
             require(len(verdict) == 1, "classes take one --verdict")
         names = {"verdict": verdict[0], "truth": truth, "calibration": calibration}
-        _answer_classes(table, shared, classes=classes, swapped=swapped, **names)
+        more: dict[str, Any] = {"by": by, "stratum": stratum, "propensity": propensity}
+        more |= {"item": item, "missing_value": missing_value, "unparsed": unparsed}
+        answer_classes(table, shared, classes=classes, swapped=swapped, **names, **more)
         return
     columns = [*verdict, *(c for c in (truth, by, stratum, propensity, item) if c is not None)]
-    more = None if external_labels is None else read_table(external_labels, columns)
+    external = None if external_labels is None else read_table(external_labels, columns)
     try:
         counts = bj.prevalence.Counts.from_frame(
             read_table(table, columns),
@@ -167,11 +168,11 @@ def prevalence(
             stratum=stratum,
             propensity=propensity,
             item=item,
-            external_labels=more,
+            external_labels=external,
             pass_value=pass_value,
             fail_value=fail_value,
             missing_value=missing_value,
-            unparsed=unparsed,
+            unparsed=unparsed,  # type: ignore[arg-type]
         )
     except InputError as error:
         if any("neither pass nor fail" in problem for problem in error.problems):
@@ -337,56 +338,3 @@ def _pictures(made: Sequence[Estimate | Fit], shared: Shared) -> dict[str, Axes]
         caption = "Systems, the best first, with the probability of being the best"
         drawn[caption] = module.plot_systems(module.ranking(fit, ci_prob=shared.ci_prob))
     return drawn
-
-
-# More than pass and fail ------------------------------------------------------------------------
-
-
-def _answer_classes(
-    table: Path,
-    shared: Shared,
-    *,
-    verdict: str,
-    truth: str,
-    calibration: str,
-    classes: list[str] | None,
-    swapped: str | None,
-) -> None:
-    """Estimate the share of each class, or of pairs in both orders the win rate, and present."""
-    module = bj.prevalence.classes
-    names = {"verdict": verdict, "truth": truth, "calibration": calibration}
-    if swapped is None:
-        rows = read_table(table, [verdict, truth])
-        counts = module.ClassCounts.from_frame(rows, classes=classes, **names)
-    else:
-        rows = read_table(table, [verdict, swapped, truth])
-        words = classes or ["win", "tie", "loss"]
-        counts = module.ClassCounts.from_pairs(rows, swapped=swapped, classes=words, **names)
-    paired = counts.credit is not None
-    present(
-        module.closed_forms(counts, ci_prob=shared.ci_prob),
-        lambda: module.fit(counts, random_seed=shared.seed, strict=shared.strict),
-        shared,
-        Story(
-            command="prevalence",
-            title="Win rate: wins, and half the ties" if paired else "Share of each class",
-            answer="win_rate" if paired else "prevalence",
-            inputs=_class_inputs(counts, str(table)),
-            brief=lambda method: method.removeprefix("Classes, "),
-        ),
-    )
-
-
-def _class_inputs(counts: ClassCounts, source: str) -> dict[str, Any]:
-    labelled = int(counts.labelled.sum())
-    about: dict[str, Any] = {
-        "data": source,
-        "items": int(counts.test.sum()) + labelled,
-        "labelled": labelled,
-        "calibration": f"{counts.design.name}: {counts.design.meaning}",
-        "classes": ", ".join(counts.classes),
-    }
-    if counts.leanings is not None:
-        first, second = counts.leanings
-        about["orders"] = f"better when shown first: {first}, when shown second: {second}"
-    return about

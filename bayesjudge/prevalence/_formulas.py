@@ -243,15 +243,104 @@ def finite(k: Any, m: Any, total: Any) -> tuple[Any, Any]:
     return k * gain, m * gain
 
 
+# Numbers in place of pass and fail --------------------------------------------------------------
+
+
+class Moments(NamedTuple):
+    """Size, means, variances and covariance of predictions f and truths y, both in [0, 1]."""
+
+    size: Any
+    f: Any
+    y: Any
+    ff: Any
+    yy: Any
+    fy: Any
+
+    @classmethod
+    def of(cls, f: Any, y: Any, n: Any, corners: float = 0.0) -> Moments:
+        """Of patterns with counts `n`, joined by `corners` items of each extreme kind."""
+        f, y, n = (np.asarray(x, float) for x in (f, y, n))
+        size = n.sum(axis=-1) + 4 * corners
+
+        def mean(values: Any, ones: int) -> Any:
+            return ((n * values).sum(axis=-1) + ones * corners) / size
+
+        with np.errstate(divide="ignore", invalid="ignore"):
+            one, two = mean(f, 2), mean(y, 2)
+            parts = mean(f * f, 2) - one**2, mean(y * y, 2) - two**2, mean(f * y, 1) - one * two
+        return cls(size, one, two, *parts)
+
+
+def linear_difference(
+    labelled: tuple[Any, Any, Any],
+    test: tuple[Any, Any],
+    z: float,
+    *,
+    weight: Any = None,
+    corners: float = 0.0,
+    free: float = 0.0,
+) -> tuple[Interval, Any]:
+    """`difference` of any numbers in [0, 1]: predictions and truths as patterns with counts.
+
+    `corners` imaginary items of each of the four extreme kinds join the interval and the weight,
+    as in `difference`; `free` degrees of freedom are lost to means (0 there, 1 for a t interval).
+    """
+    f, y, n = labelled
+    seen, used = Moments.of(f, y, n), Moments.of(f, y, n, corners)
+    other, f_test, n_test = Moments.of(test[0], test[0], test[1]), *test
+    other_ = Moments.of(f_test, f_test, n_test)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sizes = other.size + 4 * corners
+        second = (other.size * (other_.ff + other_.f**2) + 2 * corners) / sizes
+        first = (other.size * other_.f + 2 * corners) / sizes
+        spread = second - first**2
+        total = sizes + used.size
+        mean = (sizes * first + used.size * used.f) / total
+        pooled = (sizes * second + used.size * (used.ff + used.f**2)) / total - mean**2
+        if weight is None:
+            cost = pooled * total / (total - 1) * (1 / used.size + 1 / sizes)
+            gain = used.fy / used.size
+            weight = np.maximum(np.where(cost > 1e-15, gain / cost, 0.0), 0)
+        weight = np.where(other.size > 0, weight, 0.0)
+        w = np.where(weight > 0, weight, 0.0)
+        value = np.where(w > 0, w * np.nan_to_num(other.f), 0.0) + seen.y - w * seen.f
+        centre = np.where(w > 0, w * np.nan_to_num(first), 0.0) + used.y - w * used.f
+        rest = np.maximum(used.yy + w**2 * used.ff - 2 * w * used.fy, 0) / (used.size - free)
+        half = z * np.sqrt(np.nan_to_num(w**2 * spread / (sizes - free)) + rest)
+    return Interval(value, centre - half, centre + half), w
+
+
+def binned(items: Any, labels: Any, sums: Any, squares: Any, z: float) -> Interval:
+    """Mean truth from its means by bin of the prediction; `post_stratified` of two bins.
+
+    `items` counts all items by bin (last axis), `labels` those with a truth in [0, 1], `sums` and
+    `squares` add their truths up. What joins the interval is spread over the bins: z^2 items, and
+    four labels, half of them 0 and half 1.
+    """
+    items, labels, sums, squares = (np.asarray(x, float) for x in (items, labels, sums, squares))
+    bins, total = items.shape[-1], items.sum(axis=-1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means = np.where(items > 0, sums / labels, 0.0)
+        value = (items / total * means).sum(axis=-1)
+        n, p = total + z**2, (items + z**2 / bins) / (total + z**2)
+        m = labels + 4 / bins
+        y = (sums + 2 / bins) / m
+        spread = np.maximum((squares + 2 / bins) / m - y**2, 0)
+        centre = (p * y).sum(axis=-1)
+        between = (p * (y - centre[..., None]) ** 2 / n).sum(axis=-1)
+        half = z * np.sqrt(between + (p**2 * spread / m).sum(axis=-1))
+    return Interval(value, centre - half, centre + half)
+
+
 # Strata ------------------------------------------------------------------------------------------
 
 
-def weighed(shares: Any, raw: Any, low: Any, high: Any) -> Interval:
+def weighed(shares: Any, raw: Any, low: Any, high: Any, axis: int | None = None) -> Interval:
     """Overall value of strata: values and centres of the intervals add up, and variances do."""
     with np.errstate(invalid="ignore"):  # ends at infinity leave the whole without an interval
-        half = np.sqrt(np.sum((shares * (high - low) / 2) ** 2))
-        centre = np.sum(shares * (low + high) / 2)
-        return Interval(np.sum(shares * raw), centre - half, centre + half)
+        half = np.sqrt(np.sum((shares * (high - low) / 2) ** 2, axis=axis))
+        centre = np.sum(shares * (low + high) / 2, axis=axis)
+        return Interval(np.sum(shares * raw, axis=axis), centre - half, centre + half)
 
 
 def effective(shares: Any, k: Any, n: Any, z: float) -> tuple[Any, Any]:

@@ -25,7 +25,7 @@ from bayesjudge.prevalence.closed_form import (
     post_stratified,
     rogan_gladen,
 )
-from bayesjudge.prevalence.data import Counts
+from bayesjudge.prevalence.data import Counts, require_counts
 from bayesjudge.prevalence.exact import exact
 from bayesjudge.prevalence.labelling import DESIGNS, LabelDesign
 from bayesjudge.prevalence.model import PredictiveValues, PrevalenceModel
@@ -98,6 +98,7 @@ def closed_forms(
     population: 0.70 (0.633, 0.759)
     items: 0.70 (0.653, 0.743)
     """
+    require_counts(counts, "closed_forms")
     chosen = tuple(
         one if callable(one) else getattr(closed_form, one) for one in counts.design.closed_forms
     )
@@ -164,6 +165,7 @@ def compare(
     >>> table.loc[["Human labels only", "Rogan-Gladen"], "suited"].tolist()
     [False, True]
     """
+    require_counts(counts, "compare")
     results: list[Any] = list(closed_forms(counts, ci_prob=ci_prob, mismatched=True))
     spec: Any = None if fit is None else fit.spec
     same = spec is not None and not spec._pools and model in (None, spec)

@@ -95,6 +95,15 @@ def _require_names(counts: Counts, require: Any) -> None:
         require(inside.all(), f"propensities must lie in (0, 1], got {counts.propensity.tolist()}")
 
 
+def require_counts(counts: Any, function: str) -> None:
+    """Refuse another data class, naming the function that takes it."""
+    module = type(counts).__module__.rpartition(".")[0]
+    near = f"; use {module}.{function}" if module.startswith("bayesjudge.prevalence.") else ""
+    with checking(f"prevalence.{function}") as require:
+        right = isinstance(counts, Counts)
+        require(right, f"expected Counts, got {type(counts).__name__}{near}")
+
+
 FIELDS = ("test_n", "test_pass", "correct_n", "correct_pass", "incorrect_n", "incorrect_fail")
 
 

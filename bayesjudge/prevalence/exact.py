@@ -11,7 +11,7 @@ from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Interval, Qua
 from bayesjudge.prevalence._boundary import depths_of, extended
 from bayesjudge.prevalence._quadrature import NotIntegrated, Posterior, posterior_of
 from bayesjudge.prevalence.cautions import OVERALL, cautions_of, contradictions, judged
-from bayesjudge.prevalence.data import Counts
+from bayesjudge.prevalence.data import Counts, require_counts
 from bayesjudge.prevalence.model import (
     SOURCE,
     ErrorRates,
@@ -85,6 +85,7 @@ def exact(
     >>> f"{value:.3f} ({low:.3f}, {high:.3f})"
     '0.534 (0.422, 0.639)'
     """
+    require_counts(counts, "exact")
     check_ci_prob(ci_prob)
     with checking("exact") as require:
         require(interval in INTERVALS, f"expected one of {list(INTERVALS)}, got {interval!r}")

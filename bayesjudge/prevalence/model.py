@@ -17,7 +17,7 @@ from bayesjudge.prevalence._boundary import depths_in_draws, depths_of, near_an_
 from bayesjudge.prevalence._quadrature import NotIntegrated, posterior_of
 from bayesjudge.prevalence._reading import LABELS
 from bayesjudge.prevalence.cautions import OVERALL, cautions_of, judged
-from bayesjudge.prevalence.data import Counts
+from bayesjudge.prevalence.data import Counts, require_counts
 from bayesjudge.prevalence.labelling import SAME_JUDGE, STRATUM_SHARES
 
 if TYPE_CHECKING:
@@ -511,6 +511,7 @@ def build_model(
     InputError
         If the model does not suit the counts, or a system without labels is not pooled.
     """
+    require_counts(counts, "build_model")
     model = model or default_model(counts)
     with checking("prevalence.build_model") as require:
         model._suits(counts, require)
@@ -567,6 +568,7 @@ def fit(
     """
     from bayesjudge.core.sampling import sample
 
+    require_counts(counts, "fit")
     model = model or default_model(counts)
     assumptions, raised = judged(counts, (*model._assumes(counts), *granted(counts)))
     cautions: tuple[Caution, ...] = tuple(dict.fromkeys((*cautions_of(counts), *raised)))

@@ -33,7 +33,7 @@ ITEMS, LABELS = 150, 30
 PRIORS = (BetaPrior(2, 1.5), BetaPrior(4, 2), BetaPrior(3, 2))
 FULL = prevalence.ErrorRates(*PRIORS, pooling="full")
 PARTIAL = prevalence.PooledErrorRates(*PRIORS, spread=0.7)
-CLASS_MODEL = prevalence.classes.Confusions(share_concentration=1.5, right=4, wrong=0.8)
+CLASS_MODEL = prevalence.classes.Confusions(share_concentration=4.5, right=4, wrong=1.6)
 RATES = ("prevalence", "sensitivity", "specificity")
 
 
@@ -72,11 +72,11 @@ def draw_counts(
 
 def draw_classes(rng: np.random.Generator) -> dict[str, np.ndarray]:
     """Draw what is true of three classes."""
-    weights = np.full((3, 3), CLASS_MODEL.wrong)
+    weights = np.full((3, 3), CLASS_MODEL.wrong / 2)
     np.fill_diagonal(weights, CLASS_MODEL.right)
     confusion = np.array([rng.dirichlet(row) for row in weights])
     return {
-        "prevalence": rng.dirichlet([CLASS_MODEL.share_concentration] * 3),
+        "prevalence": rng.dirichlet([CLASS_MODEL.share_concentration / 3] * 3),
         "confusion": confusion,
     }
 

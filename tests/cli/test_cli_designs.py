@@ -135,8 +135,8 @@ def test_pairs_in_both_orders_give_a_win_rate(ask, tables):
     counts = P.classes.ClassCounts.from_pairs(
         pairs, calibration="random", verdict="first", swapped="second", truth="human"
     )
-    expected = P.classes.class_shares(counts)["win_rate"].value
-    assert found["win_rate", "Classes, constrained least squares"] == pytest.approx(expected)
+    expected = P.classes.difference(counts)["win_rate"].value
+    assert found["win_rate", "Difference (PPI++)"] == pytest.approx(expected)
     out = ask(*asked, "--no-nuts")
     assert "position-bias: of 200 pairs judged in both orders" in out
     assert re.search(r"^win_rate +value", out, re.MULTILINE)
@@ -147,7 +147,10 @@ def test_classes_are_named_or_asked_for(ask):
     classes = [part for name in ("win", "tie", "loss") for part in ("--classes", name)]
     out = ask(*asked, *classes, "--no-nuts")
     assert re.search(r"^tie +Judge's shares +0\.", out, re.MULTILINE)
-    assert re.search(r"^ +confusion-matrix inverse +0\.", out, re.MULTILINE)
+    assert re.search(r"^ +Human labels only +0\.", out, re.MULTILINE)
+    assert re.search(r"^ +Bayesian \(exact\) +0\.", out, re.MULTILINE)
     assert "name them: --classes" in ask(*asked, code=2)
-    err = ask(*asked, *classes, "--by", "second", code=2)
-    assert "['--by'] are not for classes" in err
+    by = json.loads(ask(*asked, *classes, "--by", "second", *NOW))
+    assert {one["where"].get("system") for one in by["estimates"]} >= {"win", "tie", "loss"}
+    pairs = ["--swapped", "second", "--by", "human"]
+    assert "['--by'] are not for pairs" in ask(*asked, *pairs, code=2)

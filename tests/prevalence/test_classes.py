@@ -41,7 +41,8 @@ def test_two_classes_are_rogan_gladen(method):
     assert_allclose(made["prevalence", "1"], expected, rtol=1e-10)
     assert_allclose(made["prevalence", "0"].value, 1 - expected.value, rtol=1e-10)
     variance = formulas.delta_variance(0.62, 0.7, 0.9, 1000, 80, 100)
-    found = covariance(two(counts), inverted(two(counts)))
+    test, table = two(counts).test, two(counts).labelled
+    found = covariance(test, table, inverted(test, table))
     assert_allclose(found, variance * np.array([[1, -1], [-1, 1]]), rtol=1e-10)
 
 
@@ -77,12 +78,9 @@ def test_delta_method_is_the_spread_of_simulated_estimates():
     made = []
     for _ in range(runs):
         rows = [rng.multinomial(m, row) for row in confusion]
-        counts = classes.ClassCounts(rng.multinomial(n, shares @ confusion), rows, **THREE)
-        made.append(inverted(counts))
-    whole = classes.ClassCounts(
-        np.rint(n * shares @ confusion), np.rint(m * confusion).astype(int), **THREE
-    )
-    expected = np.sqrt(np.diag(covariance(whole, shares)))
+        made.append(inverted(rng.multinomial(n, shares @ confusion), np.array(rows)))
+    whole = np.rint(n * shares @ confusion), np.rint(m * confusion)
+    expected = np.sqrt(np.diag(covariance(*whole, shares)))
     assert_allclose(np.std(made, axis=0), expected, rtol=5 / np.sqrt(2 * runs))
     assert_allclose(np.mean(made, axis=0), shares, atol=5 * expected.max() / np.sqrt(runs) + 1e-3)
 
@@ -111,7 +109,7 @@ def test_two_classes_are_the_exact_posterior(calibration):
 
 @pytest.mark.sampling
 def test_three_classes_are_what_weighting_gives(tmp_path):
-    model = classes.Confusions(share_concentration=1.5, right=3, wrong=0.8)
+    model = classes.Confusions(share_concentration=4.5, right=3, wrong=1.6)
     fit = classes.fit(COUNTS, model, random_seed=2)
     assert fit.converged, fit.cautions
     rng, size = np.random.default_rng(3), 400_000
@@ -159,12 +157,16 @@ def test_rows_are_counted_by_class():
 
 def test_problems_are_told_together():
     with pytest.raises(bj.InputError) as error:
-        classes.ClassCounts(
-            [5, -1], [[1, 2], [3, 4.5]], classes=["a", "a"], calibration="by_verdict"
-        )
+        classes.ClassCounts([5, -1], [[1, 2], [3, 4.5]], classes=["a", "a"], calibration="by_truth")
     assert len(error.value.problems) == 4
-    with pytest.raises(bj.InputError, match="no labelled item is 'b'"):
-        classes.ClassCounts([5, 1], [[1, 2], [0, 0]], classes=["a", "b"], calibration="random")
+    with pytest.raises(bj.InputError, match="how were the labelled items chosen"):
+        classes.ClassCounts([5, 1], [[1, 2], [0, 1]], classes=["a", "b"], calibration="by_hand")
+    with pytest.raises(bj.InputError, match="no item has a human label"):
+        classes.ClassCounts([5, 1], np.zeros((2, 2)), classes=["a", "b"], calibration="random")
+    with pytest.raises(bj.InputError, match="there are no test items in system 'y'"):
+        classes.ClassCounts(
+            [[5, 1], [0, 0]], np.ones((2, 2, 2)), "ab", "by_truth", systems=["x", "y"]
+        )
     table = pd.DataFrame({"verdict": ["a", None], "truth": ["a", "c"]})
     with pytest.raises(bj.InputError, match="1 rows have no verdict"):
         classes.ClassCounts.from_frame(table, calibration="random")
@@ -257,7 +259,8 @@ def test_the_win_rate_counts_half_a_tie(tmp_path):
     value, low, high = made["win_rate"]
     assert_allclose(value, expected)
     credit = np.array([1, 0.5, 0])
-    sd = np.sqrt(credit @ covariance(counts, inverted(counts)) @ credit)
+    pair = counts.test, counts.labelled
+    sd = np.sqrt(credit @ covariance(*pair, inverted(*pair)) @ credit)
     assert_allclose(high - low, 2 * 1.959964 * sd, rtol=1e-6)
     fit = classes.fit(counts, random_seed=1)
     assert_allclose(fit.draws("win_rate"), fit.draws("prevalence") @ credit)
@@ -267,6 +270,7 @@ def test_the_win_rate_counts_half_a_tie(tmp_path):
     assert bj.report(again) == bj.report(fit)
 
 
+@pytest.mark.slow
 def test_the_win_rate_covers():
     rng, runs, covered = np.random.default_rng(3), 1000, 0
     confusion = np.array([[0.8, 0.15, 0.05], [0.2, 0.6, 0.2], [0.05, 0.15, 0.8]])
@@ -278,3 +282,183 @@ def test_the_win_rate_covers():
         _, low, high = classes.class_shares(counts)["win_rate"]
         covered += low <= shares @ credit <= high
     assert abs(covered / runs - 0.95) < 0.015 + 5 * np.sqrt(0.95 * 0.05 / runs)
+
+
+# Every label design, systems, strata, verdicts that could not be read ----------------------------
+
+MANY = P.Counts(1000, 760, 140, 126, 60, 42, calibration="random")
+FEW_ERRORS = P.Counts(500, 430, 52, 50, 8, 7, calibration="random")
+FIVE = {
+    "shares": (0.4, 0.2, 0.2, 0.1, 0.1),
+    "classes": tuple("abcde"),
+    "items": 1000,
+    "labelled": 120,
+}
+
+
+@pytest.mark.parametrize("counts", [MANY, FEW_ERRORS], ids=["many errors", "few errors"])
+def test_two_classes_are_the_closed_forms_of_pass_and_fail(counts):
+    pairs = {
+        classes.judge_shares: P.naive,
+        classes.human_shares: P.human_only,
+        classes.difference: P.difference,
+        classes.post_stratified: P.post_stratified,
+    }
+    for ours, theirs in pairs.items():
+        expected = theirs(counts)["prevalence"]
+        assert_allclose(ours(two(counts))["prevalence", "1"], expected, rtol=1e-12)
+    by_verdict = P.Counts(900, 650, 62, 46, 38, 34, calibration="by_verdict")
+    names = [one.method for one in classes.closed_forms(two(by_verdict))]
+    assert names == ["Judge's shares", "Post-stratified"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("calibration", ["random", "by_truth", "by_verdict"])
+def test_two_classes_are_the_quadrature(calibration):
+    counts = P.Counts(60, 40, 12, 11, 10, 7, calibration=calibration)
+    model = None if calibration == "by_verdict" else P.ErrorRates(better_than_chance=False)
+    if calibration == "by_verdict":
+        model = P.PredictiveValues(better_than_chance=False)
+    expected = P.exact(counts, model, interval="eti")["prevalence"]
+    found = classes.exact(two(counts))["prevalence", "1"]
+    # of 2,000 effective draws, ends are off by about .06 standard deviations
+    sd = (expected.high - expected.low) / 3.92
+    assert_allclose(found, expected, atol=4 * 0.06 * sd)
+    assert abs(found.value - expected.value) < 4 * sd / np.sqrt(2000)
+
+
+def test_few_labels_of_five_classes_do_better_than_alone():
+    counts = classes.ClassCounts.from_frame(
+        classes.simulate(**FIVE, random_seed=3), calibration="random"
+    )
+    made = {one.method: one for one in (*classes.closed_forms(counts), classes.exact(counts))}
+    widths = {
+        name: np.ptp([one.quantities["prevalence"].low, one.quantities["prevalence"].high], axis=0)
+        for name, one in made.items()
+    }
+    alone = widths.pop("Human labels only")
+    assert alone.max() < 0.18
+    assert set(widths) == {
+        *("Judge's shares", "Difference (PPI++)", "Post-stratified", "Bayesian (exact), classes")
+    }
+    for name, own in widths.items():
+        assert (own < alone).all(), name
+    shares = made["Difference (PPI++)"].quantities["prevalence"].raw
+    assert_allclose(shares.sum(), 1, rtol=1e-12)
+
+
+@pytest.mark.slow
+def test_five_classes_are_covered():
+    runs, methods = 150, (classes.difference, classes.post_stratified, classes.human_shares)
+    inside = np.zeros((len(methods), 5))
+    for seed in range(runs):
+        counts = classes.ClassCounts.from_frame(
+            classes.simulate(**FIVE, random_seed=seed), calibration="random"
+        )
+        for i, method in enumerate(methods):
+            found = method(counts).quantities["prevalence"]
+            inside[i] += (found.low <= FIVE["shares"]) & (FIVE["shares"] <= found.high)
+    noise = np.sqrt(0.95 * 0.05 / runs / 5)
+    assert_allclose((inside / runs).mean(axis=1), 0.95, atol=4 * noise + 0.01)
+
+
+def several(**more):
+    """Three systems, or strata, of three classes."""
+    tables = [classes.simulate(random_seed=i, labelled=90 + 60 * i).assign(part=f"s{i}")
+              for i in range(3)]  # fmt: skip
+    table = pd.concat(tables, ignore_index=True)
+    return classes.ClassCounts.from_frame(table, calibration="random", **more)
+
+
+@pytest.mark.slow
+def test_each_system_is_estimated_as_if_alone():
+    counts = several(by="part")
+    assert counts.systems == ("s0", "s1", "s2")
+    for method in (*classes.closed_forms(counts), classes.class_shares(counts)):
+        alone = {
+            one.method: one
+            for one in (*classes.closed_forms(counts.system("s1")),
+                        classes.class_shares(counts.system("s1")))
+        }[method.method]  # fmt: skip
+        for name in counts.classes:
+            row = method["prevalence", "s1", name]
+            assert_allclose(row, alone["prevalence", name], rtol=1e-12)
+    exact = classes.exact(counts)
+    other = classes.exact(counts.system("s1"))
+    for name in counts.classes:
+        row, one = exact["prevalence", "s1", name], other["prevalence", name]
+        assert_allclose(row, one, atol=4 * 0.06 * (one.high - one.low) / 3.92)
+    pooled = classes.exact(counts, classes.Confusions(pooling="full"))
+    assert pooled.quantities["confusion"].dims == ("class", "verdict")
+    bare = classes.ClassCounts(
+        counts.test, counts.labelled * [[[1]], [[0]], [[1]]], counts.classes, "random",
+        systems=counts.systems,
+    )  # fmt: skip
+    with pytest.raises(bj.InputError, match="no item of system 's1' has a human label"):
+        classes.exact(bare)
+    assert np.isfinite(classes.exact(bare, classes.Confusions(pooling="full")).table["value"]).all()
+
+
+@pytest.mark.slow
+def test_strata_add_up_to_one_whole():
+    strata, whole = several(stratum="part"), several()
+    for method in (classes.judge_shares, classes.human_shares, classes.difference,
+                   classes.post_stratified, classes.class_shares, classes.exact):  # fmt: skip
+        overall, alone = method(strata), method(whole)
+        for name in strata.classes:
+            row, one = overall["overall_prevalence", name], alone["prevalence", name]
+            # strata drawn alike: the whole is known as well as without them, up to their chance
+            assert abs(row.value - one.value) < (one.high - one.low) / 4, method
+            assert 0.8 < (row.high - row.low) / (one.high - one.low) < 1.35, method
+    assert "stratum-shares" in {one.id for one in classes.difference(strata).assumptions}
+
+
+def test_known_propensities_are_weighed():
+    rng = np.random.default_rng(4)
+    truth = rng.choice(["a", "b"], 4000, p=[0.7, 0.3])
+    verdict = np.where(rng.random(4000) < 0.8, truth, np.where(truth == "a", "b", "a"))
+    propensity = np.where(truth == "a", 0.05, 0.2) * (rng.random(4000) < 0.5) + 0.02
+    known = rng.random(4000) < propensity
+    columns = {"verdict": verdict, "truth": np.where(known, truth, None), "p": propensity}
+    table = pd.DataFrame(columns)
+    counts = classes.ClassCounts.from_frame(table, calibration="known_propensity", propensity="p")
+    assert counts.propensity.tolist() == [0.02, 0.07, 0.22]
+    raw = np.mean(truth[known] == "a")
+    assert raw < 0.55  # what leaving the propensities out would say
+    for one in (*classes.closed_forms(counts)[1:], classes.exact(counts)):
+        _, low, high = one["overall_prevalence", "a"]
+        assert low < np.mean(truth == "a") < high, one.method
+        assert high - low < 0.25
+
+
+def test_a_verdict_that_could_not_be_read_is_a_verdict_or_dropped():
+    table = classes.simulate(random_seed=5, items=600, labelled=200)
+    lost = np.random.default_rng(5).random(800) < 0.15
+    table["verdict"] = table["verdict"].where(~lost, "INVALID")
+    words = {"calibration": "random", "missing_value": "INVALID"}
+    with pytest.raises(bj.InputError, match=r"unparsed='verdict'.* or unparsed='drop'"):
+        classes.ClassCounts.from_frame(table, **words)
+    kept = classes.ClassCounts.from_frame(table, **words, unparsed="verdict")
+    dropped = classes.ClassCounts.from_frame(table, **words, unparsed="drop")
+    assert kept.verdicts == ("a", "b", "c", "(unparsed)")
+    assert kept.test.sum() + kept.labelled.sum() == 800
+    assert dropped.unparsed == lost.sum() == 800 - dropped.test.sum() - dropped.labelled.sum()
+    assert "unparsed-verdicts" in {c.name for c in classes.difference(dropped).cautions}
+    for one in (*classes.closed_forms(kept)[1:], classes.class_shares(kept), classes.exact(kept)):
+        for name, share in zip("abc", (0.5, 0.3, 0.2), strict=True):
+            _, low, high = one["prevalence", name]
+            assert low - 0.02 < share < high + 0.02, one.method
+
+
+def test_pass_and_fail_functions_name_the_road_of_classes():
+    for name in ("fit", "exact", "compare", "closed_forms", "build_model"):
+        with pytest.raises(bj.InputError, match=rf"ClassCounts.*prevalence\.classes\.{name}"):
+            getattr(P, name)(COUNTS)
+
+
+@pytest.mark.slow
+def test_compare_puts_the_exact_posterior_beside_the_closed_forms():
+    made = classes.compare(COUNTS)
+    assert "Bayesian (exact), classes" in set(made["method"])
+    with pytest.raises(bj.InputError, match="PredictiveShares needs labels of the same items"):
+        classes.compare(COUNTS, model=classes.PredictiveShares())

@@ -1,19 +1,37 @@
 """What share of outputs is of each class, when the judge mixes classes up?"""
 
-from bayesjudge.prevalence.classes.closed_form import class_shares
+from bayesjudge.prevalence.classes.closed_form import (
+    class_shares,
+    difference,
+    human_shares,
+    judge_shares,
+    post_stratified,
+)
 from bayesjudge.prevalence.classes.compare import closed_forms, compare
 from bayesjudge.prevalence.classes.data import ClassCounts
-from bayesjudge.prevalence.classes.model import Confusions, build_model, fit
+from bayesjudge.prevalence.classes.exact import exact
+from bayesjudge.prevalence.classes.model import (
+    Confusions,
+    PredictiveShares,
+    build_model,
+    fit,
+)
 from bayesjudge.prevalence.classes.simulate import simulate
 
 __all__ = [
     "ClassCounts",
     "Confusions",
+    "PredictiveShares",
     "build_model",
     "class_shares",
     "closed_forms",
     "compare",
+    "difference",
+    "exact",
     "fit",
+    "human_shares",
+    "judge_shares",
+    "post_stratified",
     "simulate",
 ]
 

@@ -3,21 +3,46 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from bayesjudge.core.errors import UninformativeJudgeError
+from bayesjudge.core.errors import InputError, UninformativeJudgeError
 from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import compare_results
-from bayesjudge.prevalence.classes.closed_form import class_shares, judge_shares
+from bayesjudge.prevalence.classes.closed_form import (
+    class_shares,
+    difference,
+    human_shares,
+    judge_shares,
+    post_stratified,
+)
 from bayesjudge.prevalence.classes.data import ClassCounts
+from bayesjudge.prevalence.classes.exact import exact
+from bayesjudge.prevalence.classes.model import ClassModel
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+def _inverse(counts: ClassCounts, *, ci_prob: float) -> Estimate:
+    return class_shares(counts, ci_prob=ci_prob, method="inverse")
+
+
+def _forms(counts: ClassCounts) -> tuple[Any, ...]:
+    """The closed forms that suit the design: what labels tell, at its least cost."""
+    told = counts.design.identifies
+    first = (judge_shares,) if counts.named_verdicts else ()
+    if "prevalence" in told:
+        own = () if counts.propensity is not None else (human_shares,)
+        return (*first, *own, *((difference,) if first else ()), post_stratified)
+    if "predictive_values" in told:
+        return (*first, post_stratified)
+    square = len(counts.classes) == len(counts.verdicts or ())
+    return (*first, *((_inverse,) if square else ()), class_shares)
+
+
 def closed_forms(counts: ClassCounts, *, ci_prob: float = 0.95) -> tuple[Estimate, ...]:
-    """Make every closed form that suits the data, the judge's own shares first.
+    """Make every closed form that suits the label design, the judge's own shares first.
 
     Parameters
     ----------
@@ -29,26 +54,36 @@ def closed_forms(counts: ClassCounts, *, ci_prob: float = 0.95) -> tuple[Estimat
     Returns
     -------
     tuple of Estimate
-        Of a judge that does not tell some classes apart, only its own shares, with the reason.
+        Labels of the same items tell the shares themselves: then the shares of the labels alone
+        stand beside those that correct or weigh the judge's, and confusions are not inverted. A
+        closed form that refuses is left out, and its reason is a caution of the first estimate.
 
     Raises
     ------
     InputError
-        If `ci_prob` is out of range.
+        If `ci_prob` is out of range, or no closed form suits the counts.
     """
-    first = judge_shares(counts, ci_prob=ci_prob)
-    try:
-        return (
-            first,
-            class_shares(counts, ci_prob=ci_prob, method="inverse"),
-            class_shares(counts, ci_prob=ci_prob, method="least_squares"),
-        )
-    except UninformativeJudgeError as error:
-        refused = Caution("no-better-than-chance", "; ".join(error.problems))
-        return (replace(first, cautions=(*first.cautions, refused)),)
+    made, refused = [], []
+    for method in _forms(counts):
+        try:
+            made.append(method(counts, ci_prob=ci_prob))
+        except UninformativeJudgeError as error:
+            caution = Caution("no-better-than-chance", "; ".join(error.problems))
+            refused += [caution] if caution not in refused else []
+    if not made:
+        raise InputError("closed_forms", [one.text for one in refused])
+    first = made[0]
+    made[0] = replace(first, cautions=(*first.cautions, *refused))
+    return tuple(made)
 
 
-def compare(counts: ClassCounts, fit: Fit | None = None, *, ci_prob: float = 0.95) -> pd.DataFrame:
+def compare(
+    counts: ClassCounts,
+    fit: Fit | None = None,
+    *,
+    model: ClassModel | None = None,
+    ci_prob: float = 0.95,
+) -> pd.DataFrame:
     """Put every method side by side, with its assumptions.
 
     Parameters
@@ -57,6 +92,8 @@ def compare(counts: ClassCounts, fit: Fit | None = None, *, ci_prob: float = 0.9
         Verdicts and labels.
     fit : Fit, optional
         A sampled posterior to add.
+    model : Confusions or PredictiveShares, optional
+        Of the exact posterior; by default that of `fit`, or the default one.
     ci_prob : float, default 0.95
         Probability of the intervals.
 
@@ -68,7 +105,8 @@ def compare(counts: ClassCounts, fit: Fit | None = None, *, ci_prob: float = 0.9
     Raises
     ------
     InputError
-        If `ci_prob` is out of range.
+        If `ci_prob` is out of range, or the model does not suit the counts.
     """
-    made = closed_forms(counts, ci_prob=ci_prob)
+    spec: Any = model if model is not None or fit is None else fit.spec
+    made = [*closed_forms(counts, ci_prob=ci_prob), exact(counts, spec, ci_prob=ci_prob)]
     return compare_results(*made, *([] if fit is None else [fit]), ci_prob=ci_prob)

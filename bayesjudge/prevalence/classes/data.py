@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from scipy.special import bdtr, chdtrc
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution
-from bayesjudge.core.screen import NAMES, few, fitted, rows
-from bayesjudge.core.tables import count_rows, spell
+from bayesjudge.core.names import require_names
+from bayesjudge.core.screen import NAMES, few, fitted
+from bayesjudge.core.screen import rows as aligned
+from bayesjudge.core.tables import count_rows, require_distinct, spell
+from bayesjudge.prevalence._reading import MOST_PROPENSITIES
 from bayesjudge.prevalence.cautions import SHIFT_P
-from bayesjudge.prevalence.labelling import LabelDesign, design_of
+from bayesjudge.prevalence.labelling import STRATUM_SHARES, LabelDesign, design_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,8 +27,8 @@ if TYPE_CHECKING:
 SOURCE = "Lee et al. (2025), Section 9 and Appendix B.3; Buonaccorsi (2010)"
 #: Two classes whose verdicts differ no more surely than this are not told apart.
 WEAK_P = 0.05
-#: Label designs of several classes.
-CALIBRATIONS = ("random", "by_truth", "separate")
+#: The verdict that stands for rows without one.
+UNPARSED = "(unparsed)"
 SAME_CONFUSIONS = Assumption(
     "same-judge", "the judge has the same confusions on labelled and on test items"
 )
@@ -37,26 +40,39 @@ class ClassCounts:
 
     Parameters
     ----------
-    test : array_like of int, shape (n_classes,)
+    test : array_like of int, shape (n_verdicts,) or (n_systems, n_verdicts)
         Items without a human label, by the judge's verdict.
-    labelled : array_like of int, shape (n_classes, n_classes)
+    labelled : array_like of int, shape (n_classes, n_verdicts) or (n_systems, …)
         Items with one: rows are the truth, columns the verdict.
     classes : sequence of str
-        Names, in the order of rows and columns.
-    calibration : {"random", "by_truth", "separate"}
-        How the labelled items were chosen; see `bayesjudge.prevalence.LabelDesign`.
+        Names of the true classes, in the order of the rows.
+    calibration : {"random", "by_truth", "separate", "by_verdict", "known_propensity"}
+        How the labelled items were chosen: the name of one of `bayesjudge.prevalence.DESIGNS`, or
+        a `LabelDesign`.
+    verdicts : sequence of str, optional
+        Names of the verdicts, if they are others than the classes: with one more for verdicts that
+        could not be read, for example.
+    systems : sequence of str, optional
+        Names, if there are several systems or strata.
+    dim : {"system", "stratum"}
+        What `systems` names: systems, or strata of one system's items.
+    propensity : array_like of float, shape (n_strata,), optional
+        With ``calibration="known_propensity"``: the probability in (0, 1] with which each item of
+        a stratum was labelled.
     credit : sequence of float, optional
         What an item of each class counts, such as 1, 1/2 and 0 for win, tie and loss. The mean
         credit is the ``win_rate``.
     leanings : tuple of int, optional
         Of pairs judged in both orders: for how many the verdict was better for the answer shown
         first, and for how many for the one shown second.
+    unparsed : int, default 0
+        Rows without a verdict that were dropped.
 
     Raises
     ------
     InputError
         If a count is negative or no whole number, shapes differ, there are fewer than two
-        classes, no test items, or a class without a labelled item.
+        classes, no item is labelled, or a system has no items that the estimate is about.
 
     Examples
     --------
@@ -69,52 +85,86 @@ class ClassCounts:
     test: Any
     labelled: Any
     classes: Sequence[str]
-    calibration: str
+    calibration: str | LabelDesign
+    verdicts: Sequence[str] | None = None
+    systems: Sequence[str] | None = None
+    dim: Literal["system", "stratum"] = "system"
+    propensity: Any = None
     credit: Sequence[float] | None = None
     leanings: tuple[int, int] | None = None
+    unparsed: int = 0
 
     def __post_init__(self) -> None:
-        classes = tuple(map(str, self.classes))
-        object.__setattr__(self, "classes", classes)
-        size, subject = len(classes), "prevalence.ClassCounts"
+        design_of(self.calibration)
+        for name in ("classes", "verdicts", "systems"):
+            value = getattr(self, name)
+            value = self.classes if value is None and name == "verdicts" else value
+            object.__setattr__(self, name, None if value is None else tuple(map(str, value)))
+        if self.propensity is not None:
+            object.__setattr__(self, "propensity", np.array(self.propensity, float))
+        subject = "prevalence.ClassCounts"
         with checking(subject) as require:
-            words = f"calibration must be one of {CALIBRATIONS}, got {self.calibration!r}"
-            require(self.calibration in CALIBRATIONS, words)
-            require(size >= 2 and len(set(classes)) == size, f"classes must differ: {classes}")
-            if self.credit is not None:
-                credit = tuple(map(float, self.credit))
-                object.__setattr__(self, "credit", credit)
-                words = f"credit needs a finite number for each class, got {credit}"
-                require(len(credit) == size and np.all(np.isfinite(credit)), words)
-            for name, shape in (("test", (size,)), ("labelled", (size, size))):
-                array = np.asarray(getattr(self, name), float)
-                require(array.shape == shape, f"{name} has shape {array.shape}, expected {shape}")
-                whole = np.all(np.isfinite(array) & (array >= 0) & (array == np.floor(array)))
-                require(whole, f"{name} must be whole numbers, 0 or more, got {array.tolist()}")
-                if whole:
-                    frozen = array.astype(np.int64)
-                    frozen.flags.writeable = False
-                    object.__setattr__(self, name, frozen)
+            self._check_names(require)
+            self._check_arrays(require)
         with checking(subject) as require:
-            require(self.test.sum() > 0, "there are no test items")
-            for name, n in zip(classes, self.labelled.sum(axis=1), strict=True):
-                require(n > 0, f"no labelled item is {name!r}; label some, or merge classes")
+            self._check_items(require)
 
     def __repr__(self) -> str:
         head = f"ClassCounts of {int(self.test.sum()):,} test items, labels {self.design.name}"
+        if self.systems is not None:
+            head += f", {self.dim} {few(self.systems)}; of all:"
+        verdicts = (self.verdicts or ())[:NAMES]
+        cells = [["truth", *(f"judged {few([name])}" for name in verdicts)]]
+        labelled = zip(self.classes[:NAMES], self.tables.sum(axis=0), strict=False)
+        for name, counted in [*labelled, ("(test)", self.tests.sum(axis=0))]:
+            cells.append([few([name]), *map(str, counted[:NAMES])])
         size = len(self.classes)
-        shown = range(min(size, NAMES))
-        cells = [["truth", *("judged " + few([self.classes[k]]) for k in shown)]]
-        counted = [
-            *list(zip(self.classes, self.labelled, strict=True))[:NAMES],
-            ("(test)", self.test),
-        ]
-        cells += [[few([name]), *(str(row[k]) for k in shown)] for name, row in counted]
         more = [f"… {size - NAMES} more classes"] if size > NAMES else []
-        return fitted([head, *rows(cells, len(cells) - 2), *more])
+        return fitted([head, *aligned(cells, len(cells) - 2), *more])
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(repr(self))}</pre>"
+
+    def _check_names(self, require: Callable[[object, str], None]) -> None:
+        for name, most in (("classes", self.classes), ("verdicts", self.verdicts or ())):
+            differ = len(most) >= 2 and len(set(most)) == len(most)
+            require(differ, f"{name} must be two or more that differ, got {most}")
+        require(self.dim in ("system", "stratum"), f"dim must be system or stratum: {self.dim!r}")
+        if self.systems is not None:
+            require_names(self.systems, "systems", require)
+        if self.credit is not None:
+            credit = tuple(map(float, self.credit))
+            object.__setattr__(self, "credit", credit)
+            words = f"credit needs a finite number for each class, got {credit}"
+            require(len(credit) == len(self.classes) and np.all(np.isfinite(credit)), words)
+        known = self.design.name == "known_propensity"
+        words = "calibration='known_propensity' and propensity= come together, with strata"
+        require(known == (self.propensity is not None), words)
+        if self.propensity is not None:
+            right = self.dim == "stratum" and self.propensity.shape == (len(self.systems or ()),)
+            require(right, f"{words}: one for each stratum")
+            inside = (self.propensity > 0) & (self.propensity <= 1)
+            require(inside.all(), f"propensity must lie in (0, 1], got {self.propensity.tolist()}")
+
+    def _check_arrays(self, require: Callable[[object, str], None]) -> None:
+        lead = () if self.systems is None else (len(self.systems),)
+        sizes = len(self.classes), len(self.verdicts or ())
+        for name, shape in (("test", (*lead, sizes[1])), ("labelled", (*lead, *sizes))):
+            array = np.asarray(getattr(self, name), float)
+            require(array.shape == shape, f"{name} has shape {array.shape}, expected {shape}")
+            whole = np.isfinite(array) & (array >= 0) & (array == np.floor(array))
+            wrong = array[~whole].tolist()
+            require(not wrong, f"{name} must be whole numbers, 0 or more, got {wrong[:3]}")
+            if not wrong:
+                frozen = array.astype(np.int64)
+                frozen.flags.writeable = False
+                object.__setattr__(self, name, frozen)
+
+    def _check_items(self, require: Callable[[object, str], None]) -> None:
+        require(self.labelled.sum() > 0, "no item has a human label; label some")
+        for place, test, labelled in zip(self.places, self.tests, self.tables, strict=True):
+            about = test.sum() + (labelled.sum() if self.design.same_items else 0)
+            require(about > 0, f"there are no test items{place}")
 
     @property
     def design(self) -> LabelDesign:
@@ -122,19 +172,96 @@ class ClassCounts:
         return design_of(self.calibration)
 
     @property
+    def tests(self) -> np.ndarray:
+        """Test items by system and verdict, with a system's axis even if there is one."""
+        return self.test.reshape(-1, len(self.verdicts or ()))
+
+    @property
+    def tables(self) -> np.ndarray:
+        """Labelled items by system, class and verdict, with a system's axis even of one."""
+        return self.labelled.reshape(-1, len(self.classes), len(self.verdicts or ()))
+
+    @property
+    def places(self) -> list[str]:
+        """Where each entry is, for a sentence: ``" in system 'x'"``, or ``""`` of one entry."""
+        return [f" in {self.dim} {name!r}" for name in self.systems or ()] or [""]
+
+    @property
+    def shares(self) -> np.ndarray:
+        """Share of each system or stratum among the items that the estimate is about."""
+        items = self.tests.sum(axis=1)
+        if self.design.same_items:
+            items = items + self.tables.sum(axis=(1, 2))
+        return items / items.sum()
+
+    @property
     def confusion(self) -> np.ndarray:
         """Share of each verdict (columns) among labelled items of each class (rows)."""
-        return self.labelled / self.labelled.sum(axis=1, keepdims=True)
+        with np.errstate(invalid="ignore"):
+            return self.labelled / self.labelled.sum(axis=-1, keepdims=True)
+
+    @property
+    def named_verdicts(self) -> bool:
+        """Whether each class is among the verdicts."""
+        return set(self.classes) <= set(self.verdicts or ())
+
+    @property
+    def verdict_of_class(self) -> list[int]:
+        """Column of each class's own verdict."""
+        return [(self.verdicts or ()).index(name) for name in self.classes]
+
+    @property
+    def coords(self) -> dict[str, tuple[str, ...]]:
+        """Coordinates of the systems, or none."""
+        return {} if self.systems is None else {self.dim: tuple(self.systems)}
+
+    def system(self, name: str) -> Self:
+        """Take one system or stratum out.
+
+        Parameters
+        ----------
+        name : str
+            One of `systems`.
+
+        Returns
+        -------
+        ClassCounts
+            With plain arrays.
+
+        Raises
+        ------
+        InputError
+            If there is no such system.
+        """
+        systems = list(self.systems or ())
+        with checking("prevalence.ClassCounts") as require:
+            require(name in systems, f"no {self.dim} {name!r}; there are {systems}")
+        i = systems.index(name)
+        # within a stratum of one propensity, labels are a random sample
+        return type(self)(
+            self.test[i],
+            self.labelled[i],
+            self.classes,
+            "random" if self.propensity is not None else self.calibration,
+            verdicts=self.verdicts,
+            credit=self.credit,
+        )
 
     @classmethod
     def from_frame(
         cls,
         table: Any,
         *,
-        calibration: str,
+        calibration: str | LabelDesign,
         verdict: str = "verdict",
         truth: str = "truth",
         classes: Sequence[Any] | None = None,
+        by: str | None = None,
+        stratum: str | None = None,
+        propensity: str | None = None,
+        item: str | None = None,
+        unparsed: Literal["verdict", "drop"] | None = None,
+        missing_value: Any = None,
     ) -> Self:
         """Count the rows of a table: those with a human label calibrate, the others are the test.
 
@@ -142,12 +269,25 @@ class ClassCounts:
         ----------
         table : dataframe
             One row an item; pandas, polars, Arrow, DuckDB or Spark.
-        calibration : {"random", "by_truth", "separate"}
-            How the labelled rows were chosen.
+        calibration : str
+            How the labelled rows were chosen: the name of one of `bayesjudge.prevalence.DESIGNS`.
         verdict, truth : str
             Columns with the judge's class, and with the human one (empty where there is none).
         classes : sequence, optional
             The classes, in the order wanted; by default those that occur, sorted.
+        by, stratum : str, optional
+            Column that names the system, or the stratum, of each row.
+        propensity : str, optional
+            With ``calibration="known_propensity"``: column with the probability with which each row
+            was to be labelled, whether it was or not.
+        item : str, optional
+            Column that identifies a row within its system; repeated ones are an error.
+        unparsed : {"verdict", "drop"}, optional
+            What to do with rows that have no verdict; required if there are any. ``"verdict"``
+            makes them a verdict of its own, whose classes the labels tell; ``"drop"`` leaves them
+            out: right if all classes fail to parse alike.
+        missing_value : scalar or list, optional
+            Labels that mean that there is none, such as ``"INVALID"``.
 
         Returns
         -------
@@ -157,11 +297,46 @@ class ClassCounts:
         Raises
         ------
         InputError
-            If a column is missing, a row lacks a verdict, or a label is not among `classes`.
+            If a column is missing, a row lacks a verdict and `unparsed` is not given, or a label
+            is not among `classes`.
         """
-        rows = _spelled(count_rows(table, verdict, truth), [verdict, truth])
+        given = {"by": by, "stratum": stratum, "propensity": propensity}
+        groups = {name: column for name, column in given.items() if column is not None}
+        with checking("prevalence.ClassCounts.from_frame") as require:
+            require(len(groups) < 2, f"{list(groups)}: one at a time, so take a part of the table")
+            require(
+                unparsed in (None, "verdict", "drop"), f"unparsed={unparsed!r}: verdict or drop"
+            )
+        column = next(iter(groups.values()), None)
+        if item is not None:
+            require_distinct(table, *(c for c in (by, stratum) if c is not None), item)
+        named = [column] if column is not None and propensity is None else []
+        more = [propensity] if propensity is not None else []
+        rows = count_rows(table, verdict, truth, *more, names=named)
+        rows = _spelled(rows, [verdict, truth], missing_value)
+        rows, dropped = _with_verdicts(rows, verdict, unparsed)
         names = _named(rows, [verdict, truth], classes)
-        return cls(**_tallied(rows, verdict, truth, names), calibration=calibration)
+        seen = set(rows[verdict])
+        verdicts = [*names, *([UNPARSED] if UNPARSED in seen else [])]
+        about: dict[str, Any] = {"calibration": calibration, "unparsed": dropped}
+        if column is None:
+            return cls(**_tallied(rows, verdict, truth, names, verdicts), **about)
+        if propensity is not None:
+            numbers = _propensities(rows[column])
+            rows[column] = [f"{x:g}" for x in numbers]
+            about["propensity"] = sorted(set(numbers))
+            systems = [f"{x:g}" for x in about["propensity"]]
+        else:
+            systems = sorted(set(rows[column]))
+        parts = [
+            _tallied(rows[rows[column] == name], verdict, truth, names, verdicts)
+            for name in systems
+        ]
+        stacked: dict[str, Any] = {
+            name: np.array([part[name] for part in parts]) for name in ("test", "labelled")
+        }
+        about |= {"classes": names, "verdicts": verdicts, "systems": systems}
+        return cls(**stacked, **about, dim="system" if by else "stratum")
 
     @classmethod
     def from_pairs(
@@ -183,7 +358,7 @@ class ClassCounts:
         ----------
         table : dataframe
             One row a pair of answers, ours and theirs.
-        calibration : {"random", "by_truth", "separate"}
+        calibration : {"random", "by_truth", "separate", "by_verdict"}
             How the labelled rows were chosen.
         verdict, swapped : str
             Columns with the judge's verdict on *our* answer: shown first, and shown second.
@@ -213,102 +388,187 @@ class ClassCounts:
         ([1, 2, 0], (1, 1))
         """
         columns = [verdict, swapped, truth]
-        rows = _spelled(count_rows(table, *columns), columns)
+        rows = _spelled(count_rows(table, *columns), columns, None)
+        for column in columns[:-1]:
+            _with_verdicts(rows, column, None)
         with checking("prevalence.ClassCounts.from_pairs") as require:
             require(len(classes) == 3, f"classes are win, tie and loss, got {list(classes)}")
         names = _named(rows, columns, classes)
         ours, theirs = (rows[c].map(names.index) for c in (verdict, swapped))
         rows["both"] = rows[verdict].where(ours == theirs, names[1])
         first, second = (int(rows["n_rows"][x].sum()) for x in (ours < theirs, ours > theirs))
-        counted = _tallied(rows, "both", truth, names)
+        counted = _tallied(rows, "both", truth, names, names)
         return cls(**counted, calibration=calibration, credit=(1, 0.5, 0), leanings=(first, second))
 
 
-def _spelled(rows: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+def _spelled(rows: pd.DataFrame, columns: list[str], missing: Any) -> pd.DataFrame:
+    """Labels as text; what means none is empty."""
+    listed = missing if isinstance(missing, list | tuple) else [missing]
+    none = {spell(value) for value in listed if value is not None}
     for column in columns:
         text = rows[column].astype(object)  # a file's labels come as a dictionary of text
-        rows[column] = text.map(spell).where(text.notna())
+        spelled = text.map(spell).where(text.notna())
+        rows[column] = spelled.where(~spelled.isin(none))
     return rows
 
 
+def _with_verdicts(
+    rows: pd.DataFrame, verdict: str, unparsed: str | None
+) -> tuple[pd.DataFrame, int]:
+    """Rows with a verdict each, and how many were dropped for having none."""
+    empty = rows[verdict].isna()
+    n = int(rows["n_rows"][empty].sum())
+    with checking(f"column {verdict!r}") as require:
+        require(
+            n == 0 or unparsed is not None,
+            f"{n} rows have no verdict; say what they are: unparsed='verdict' (one more verdict, "
+            "whose classes the labels tell) or unparsed='drop'",
+        )
+    if unparsed == "drop":
+        return rows[~empty], n
+    return rows.assign(**{verdict: rows[verdict].where(~empty, UNPARSED)}), 0
+
+
 def _named(rows: pd.DataFrame, columns: list[str], classes: Sequence[Any] | None) -> list[str]:
-    """Names of the classes; every row has a verdict, and each label is one of them."""
-    found = sorted({name for column in columns for name in rows[column].dropna()})
+    """Names of the classes; each label is one of them."""
+    found = sorted({x for column in columns for x in rows[column].dropna()} - {UNPARSED})
     names = found if classes is None else [spell(c) for c in classes]
     with checking("prevalence.ClassCounts.from_frame") as require:
-        empty = int(rows["n_rows"][rows[columns[:-1]].isna().any(axis=1)].sum())
-        require(empty == 0, f"{empty} rows have no verdict; drop them, or make them a class")
         unknown = [name for name in found if name not in names]
-        require(not unknown, f"{unknown} are not among the classes {names}")
+        require(not unknown, f"{unknown[:5]} are not among the classes {names}")
+        enough = len(found) < 50 or classes is not None
+        words = f"{len(found)} different labels, such as {found[:3]}: these are not classes"
+        require(enough, words)
+            enough, f"{len(found)} different labels, such as {found[:3]}: these are not classes"
+        )
     return names
 
 
-def _tallied(rows: pd.DataFrame, verdict: str, truth: str, names: list[str]) -> dict[str, Any]:
+def _propensities(column: pd.Series) -> list[float]:
+    """Numbers of a column; 0.1 and 0.10 are one."""
+    import pandas as pd
+
+    numbers = pd.to_numeric(column, errors="coerce")
+    with checking(f"column {column.name!r}") as require:
+        wrong = column[~((numbers > 0) & (numbers <= 1))].drop_duplicates().tolist()
+        require(not wrong, f"expected probabilities in (0, 1], got {wrong[:3]}")
+        n = numbers.nunique()
+        words = f"{n} different propensities make too many strata (at most {MOST_PROPENSITIES})"
+        require(n <= MOST_PROPENSITIES, f"{words}; draw labels with a few, or give classes of them")
+    return numbers.tolist()
+
+
+def _tallied(
+    rows: pd.DataFrame, verdict: str, truth: str, names: list[str], verdicts: list[str]
+) -> dict[str, Any]:
     import pandas as pd
 
     labels = pd.DataFrame({"verdict": rows[verdict], "truth": rows[truth], "n": rows["n_rows"]})
     test = labels[labels["truth"].isna()].groupby("verdict")["n"].sum()
     known = labels.dropna().pivot_table("n", "truth", "verdict", aggfunc="sum", fill_value=0)
     return {
-        "test": test.reindex(names, fill_value=0).to_numpy(),
-        "labelled": known.reindex(index=names, columns=names, fill_value=0).to_numpy(),
+        "test": test.reindex(verdicts, fill_value=0).to_numpy(),
+        "labelled": known.reindex(index=names, columns=verdicts, fill_value=0).to_numpy(),
         "classes": names,
+        "verdicts": verdicts,
     }
 
 
-def judged(counts: ClassCounts) -> tuple[tuple[Assumption, ...], tuple[Caution, ...]]:
-    """Assumptions, each with the cautions that contradict it, and all cautions."""
-    cautions = tuple(class_cautions(counts))
-    shifted = tuple(c.name for c in cautions if c.name == "label-shift")
-    sampled = counts.design.same_items
-    assumed = counts.design.assumption if sampled else SAME_CONFUSIONS
-    return (assumed._replace(contradicted_by=shifted if sampled else ()),), cautions
+def judged(
+    counts: ClassCounts, assumptions: Sequence[Assumption] = ()
+) -> tuple[tuple[Assumption, ...], tuple[Caution, ...]]:
+    """Assumptions, each with the cautions that contradict it, and all cautions.
+
+    By default those of the declared label design.
+    """
+    cautions = tuple(dict.fromkeys(class_cautions(counts)))
+    names = tuple(dict.fromkeys(c.name for c in cautions))
+    own = counts.design.assumption if counts.design.same_items else SAME_CONFUSIONS
+    by_name = {"same-judge": "weak-judge"}
+    marked = []
+    for one in tuple(assumptions) or (own,):
+        against = by_name.get(one.id, "label-shift")
+        marked.append(one._replace(contradicted_by=(against,) if against in names else ()))
+    if counts.dim == "stratum" and counts.propensity is None:
+        marked.append(STRATUM_SHARES)
+    return tuple(marked), cautions
 
 
 def class_cautions(counts: ClassCounts) -> Iterator[Caution]:
-    """List what a reader should know before believing an estimate from these counts.
+    """What a reader should know before believing an estimate from these counts."""
+    for place, test, labelled in zip(counts.places, counts.tests, counts.tables, strict=True):
+        yield from _empty(counts, labelled, place)
+        if counts.design.name == "random" or counts.propensity is not None:
+            yield from _shifted(test, labelled, place)
+    yield from _weak(counts)
+    yield from _leaning(counts)
+    if counts.unparsed:
+        yield Caution(
+            "unparsed-verdicts",
+            f"{counts.unparsed} verdicts could not be read and were dropped; if classes differ in "
+            "how often that happens, count them as a verdict (unparsed='verdict')",
+        )
 
-    Parameters
-    ----------
-    counts : ClassCounts
-        Verdicts and labels.
 
-    Yields
-    ------
-    Caution
-        ``weak-judge``, where the labels do not show that two classes get different verdicts;
-        ``label-shift``, where labels are said to be a random sample and their verdicts say
-        otherwise; ``position-bias``, where the order of two answers moves the verdict one way.
-    """
-    for i, j in itertools.combinations(range(len(counts.classes)), 2):
-        if _p_same(counts.labelled[[i, j]]) > WEAK_P:
-            yield Caution(
-                "weak-judge",
-                f"the labelled items do not show that the judge tells {counts.classes[i]!r} from "
-                f"{counts.classes[j]!r}: their shares are known together at best; merge them, or "
-                "use a better judge or more labels",
-            )
-    if counts.calibration == "random":
-        p_value = _p_same(np.array([counts.test, counts.labelled.sum(axis=0)]))
-        if p_value < SHIFT_P:
-            yield Caution(
-                "label-shift",
-                "the judge's verdicts on labelled items differ from those on the others by more "
-                f"than a random sample's would (probability {p_value:.1e}): declare how the "
-                "labelled items were drawn",
-            )
-    if counts.leanings is not None:
-        first, second = counts.leanings
-        if 2 * bdtr(min(first, second), first + second, 0.5) < SHIFT_P:
-            total = int(counts.test.sum() + counts.labelled.sum())
-            more, fewer = max(first, second), min(first, second)
-            where = ("first", "second") if first > second else ("second", "first")
-            yield Caution(
-                "position-bias",
-                f"of {total} pairs judged in both orders, the verdict was better for the answer "
-                f"shown {where[0]} in {more} and for the one shown {where[1]} in {fewer}: the "
-                "judge looks at the order; differing verdicts count as ties",
-            )
+def _empty(counts: ClassCounts, labelled: np.ndarray, place: str) -> Iterator[Caution]:
+    """Classes or, of labels by verdict, verdicts without a label."""
+    by_verdict = counts.design.identifies == {"predictive_values"}
+    names = (counts.verdicts if by_verdict else counts.classes) or ()
+    empty = [
+        x for x, n in zip(names, labelled.sum(axis=0 if by_verdict else 1), strict=True) if not n
+    ]
+    if empty:
+        what = "verdict" if by_verdict else "truth"
+        yield Caution(
+            "empty-class",
+            f"no labelled item has the {what} {', '.join(map(repr, empty))}{place}, so its "
+            "confusions are not known; label some, or merge classes",
+        )
+
+
+def _weak(counts: ClassCounts) -> Iterator[Caution]:
+    """Classes whose verdicts the labels do not show to differ; of strata, in all together."""
+    tables = counts.tables.sum(axis=0)[None] if counts.dim == "stratum" else counts.tables
+    places = [""] if counts.dim == "stratum" else counts.places
+    for place, labelled in zip(places, tables, strict=True):
+        for i, j in itertools.combinations(range(len(counts.classes)), 2):
+            seen = labelled[[i, j]]
+            if seen.sum(axis=1).all() and _p_same(seen) > WEAK_P:
+                yield Caution(
+                    "weak-judge",
+                    f"the labelled items do not show that the judge tells {counts.classes[i]!r} "
+                    f"from {counts.classes[j]!r}{place}: their shares are known together at best; "
+                    "merge them, or use a better judge or more labels",
+                )
+
+
+def _shifted(test: np.ndarray, labelled: np.ndarray, place: str) -> Iterator[Caution]:
+    seen = np.array([test, labelled.sum(axis=0)])
+    if not seen.sum(axis=1).all() or (p_value := _p_same(seen)) >= SHIFT_P:
+        return
+    yield Caution(
+        "label-shift",
+        f"the judge's verdicts on labelled items differ from those on the others{place} by more "
+        f"than a random sample's would (probability {p_value:.1e}): declare how the labelled items "
+        "were drawn",
+    )
+
+
+def _leaning(counts: ClassCounts) -> Iterator[Caution]:
+    if counts.leanings is None:
+        return
+    first, second = counts.leanings
+    if 2 * bdtr(min(first, second), first + second, 0.5) >= SHIFT_P:
+        return
+    total = int(counts.test.sum() + counts.labelled.sum())
+    more, fewer = max(first, second), min(first, second)
+    where = ("first", "second") if first > second else ("second", "first")
+    yield Caution(
+        "position-bias",
+        f"of {total} pairs judged in both orders, the verdict was better for the answer shown "
+        f"{where[0]} in {more} and for the one shown {where[1]} in {fewer}: the judge looks at the "
+        "order; differing verdicts count as ties",
+    )
 
 
 def _p_same(seen: np.ndarray) -> float:

@@ -1,15 +1,18 @@
-"""The model of several classes: shares and confusions, each with a Dirichlet prior."""
+"""Models of several classes: shares, confusions and predictive shares with Dirichlet priors."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.model import BayesianModel
+from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.classes.data import SOURCE, ClassCounts, judged
 
 if TYPE_CHECKING:
@@ -17,83 +20,250 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Confusions(BayesianModel):
+class _ClassModel(BayesianModel):
+    """What the models of several classes have in common."""
+
+    def __post_init__(self) -> None:
+        with checking(type(self).__name__) as require:
+            for name, value in vars(self).items():
+                if name != "pooling":
+                    good = isinstance(value, int | float) and 0 < value < float("inf")
+                    require(good, f"{name} must be positive and finite, got {value!r}")
+            pooling = getattr(self, "pooling", "full")
+            require(pooling in ("separate", "full"), f"pooling={pooling!r}: separate or full")
+
+    def _suits(self, counts: ClassCounts, require: Any) -> None:
+        """Note why the model cannot be had from these counts."""
+        bare = [
+            place.removeprefix(" in ")
+            for place, table in zip(counts.places, counts.tables, strict=True)
+            if not table.sum()
+        ]
+        shared = getattr(self, "pooling", "separate") == "full"
+        require(
+            shared or not bare,
+            f"no item of {', '.join(bare)} has a human label, so the judge's confusions there are "
+            "unknown; label some, or let all share one judge's confusions: "
+            "Confusions(pooling='full')",
+        )
+
+    def _derived(self, counts: ClassCounts, prevalence: Any) -> None:
+        """Add the strata's weighed shares, and the mean credit."""
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        whole, by = prevalence, tuple(counts.coords)
+        if counts.dim == "stratum":
+            shares = _stratum_shares(counts)
+            whole = pm.Deterministic(OVERALL, pt.dot(shares, prevalence), dims=("class",))
+            by = ()
+        if counts.credit is not None:
+            credit = pm.Data("credit", np.array(counts.credit, float), dims=("class",))
+            pm.Deterministic("win_rate", (whole * credit).sum(axis=-1), dims=by or None)
+
+    def _quantities(self, counts: ClassCounts) -> tuple[str, ...]:
+        rate = () if counts.credit is None else ("win_rate",)
+        overall = (OVERALL,) if counts.dim == "stratum" else ()
+        return (*rate, *overall, "prevalence", *self._rates)
+
+    _rates: ClassVar[tuple[str, ...]] = ()
+
+    def _assumes(self, counts: ClassCounts) -> tuple[Assumption, ...]:
+        return ()
+
+
+@dataclass(frozen=True)
+class Confusions(_ClassModel):
     r"""Shares of the classes, and the judge's confusions.
 
     With shares :math:`\theta` and confusion rows :math:`C_k`, the verdicts on unlabelled items are
     multinomial with shares :math:`\theta C`, those on labelled items of class k with :math:`C_k`,
-    and, if the labelled items are a random sample, their classes with :math:`\theta`.
+    and, if the labelled items are some of the same items, their classes with :math:`\theta`.
 
     Parameters
     ----------
-    share_concentration : float, default 1
-        Dirichlet weight of each class's share among items; 1 is flat.
+    share_concentration : float, default 2
+        Dirichlet weight of all classes' shares together, spread evenly; the number of classes makes
+        it flat.
     right, wrong : float, default 1
-        Dirichlet weights of a class's own verdict and of each other one. ``right`` above ``wrong``
-        says that the judge is mostly right.
+        Dirichlet weights of a class's own verdict, and of all other ones together. Two classes have
+        flat priors; ``right`` above ``wrong`` says that the judge is mostly right.
+    pooling : {"separate", "full"}
+        Whether each system or stratum has confusions of its own, or one judge treats all alike.
 
     Raises
     ------
     InputError
-        If one is not positive.
+        If a weight is not positive, or `pooling` is unknown.
 
     Examples
     --------
     >>> print(Confusions(right=3))
-    share_concentration 1; right 3; wrong 1
+    share_concentration 2; right 3; wrong 1; pooling separate
     """
 
-    share_concentration: float = 1.0
+    share_concentration: float = 2.0
     right: float = 1.0
     wrong: float = 1.0
+    pooling: Literal["separate", "full"] = "separate"
 
-    def __post_init__(self) -> None:
-        with checking("Confusions") as require:
-            for name, value in vars(self).items():
-                good = isinstance(value, int | float) and 0 < value < float("inf")
-                require(good, f"{name} must be positive and finite, got {value!r}")
+    _rates: ClassVar[tuple[str, ...]] = ("confusion",)
+
+    def _weights(self, counts: ClassCounts) -> tuple[np.ndarray, np.ndarray]:
+        """Dirichlet weights of the shares and of the confusion rows."""
+        size, verdicts = len(counts.classes), len(counts.verdicts or ())
+        rows = np.full((size, verdicts), (self.right + self.wrong) / verdicts)
+        if counts.named_verdicts:
+            rows[:] = self.wrong / (verdicts - 1)
+            rows[np.arange(size), counts.verdict_of_class] = self.right
+        return np.full(size, self.share_concentration / size), rows
+
+    def _assumes(self, counts: ClassCounts) -> tuple[Assumption, ...]:
+        text = f"the judge has the same confusions in every {counts.dim}"
+        several = self.pooling == "full" and counts.systems is not None
+        return (Assumption("same-confusions", text),) if several else ()
+
+    def _unread(self, data: ClassCounts) -> Collection[str]:
+        return ("pooling",) if data.systems is None else ()
+
+    def _build(self, data: ClassCounts) -> pm.Model:
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        shares, rows = self._weights(data)
+        by = tuple(data.coords)
+        own = by if self.pooling == "separate" else ()
+        coords = {**data.coords, "class": data.classes, "verdict": data.verdicts}
+        with pm.Model(coords=coords) as model:
+            prevalence = _dirichlet("prevalence", shares, (*by, "class"), data)
+            confusion = _dirichlet("confusion", rows, (*own, "class", "verdict"), data)
+            each = confusion if by == own else pt.broadcast_to(confusion, data.labelled.shape)
+            seen = (prevalence[..., None] * confusion).sum(axis=-2)
+            _multinomial("test", data.test, seen, (*by, "verdict"))
+            _multinomial("labelled", data.labelled, each, (*by, "class", "verdict"))
+            if data.design.same_items:
+                _multinomial(
+                    "labelled_truth", data.labelled.sum(axis=-1), prevalence, (*by, "class")
+                )
+            self._derived(data, prevalence)
+        return model
+
+
+@dataclass(frozen=True)
+class PredictiveShares(_ClassModel):
+    r"""The truth, seen from the judge's verdicts: the model of labels chosen by verdict.
+
+    With shares :math:`q_v` of the verdicts and :math:`P_v` of the classes among the items of a
+    verdict, the classes' shares are :math:`\theta = \sum_v q_v P_v`; verdicts of all items are
+    multinomial with :math:`q`, classes of the labelled items of a verdict with :math:`P_v`.
+
+    Parameters
+    ----------
+    verdict_concentration, class_concentration : float, default 2
+        Dirichlet weights of all verdicts' shares together, and of all classes' shares among the
+        items of a verdict, spread evenly; two of them have flat priors.
+
+    Raises
+    ------
+    InputError
+        If a weight is not positive.
+
+    Examples
+    --------
+    >>> print(PredictiveShares(class_concentration=3))
+    verdict_concentration 2; class_concentration 3
+    """
+
+    verdict_concentration: float = 2.0
+    class_concentration: float = 2.0
+
+    def _weights(self, counts: ClassCounts) -> tuple[np.ndarray, np.ndarray]:
+        """Dirichlet weights of the verdicts' shares, and of the classes' given a verdict."""
+        size, verdicts = len(counts.classes), len(counts.verdicts or ())
+        each = np.full((verdicts, size), self.class_concentration / size)
+        return np.full(verdicts, self.verdict_concentration / verdicts), each
+
+    def _suits(self, counts: ClassCounts, require: Any) -> None:
+        super()._suits(counts, require)
+        require(
+            counts.design.same_items,
+            "PredictiveShares needs labels of the same items; "
+            f"calibration={counts.design.name!r} takes Confusions()",
+        )
 
     def _build(self, data: ClassCounts) -> pm.Model:
         import pymc as pm
 
-        size = len(data.classes)
-        weights = np.full((size, size), self.wrong) + (self.right - self.wrong) * np.eye(size)
-        with pm.Model(coords={"class": data.classes, "verdict": data.classes}) as model:
-            flat = np.full(size, self.share_concentration)
-            prevalence = _dirichlet("prevalence", flat, ("class",))
-            confusion = _dirichlet("confusion", weights, ("class", "verdict"))
-            _multinomial("test", data.test, prevalence @ confusion, ("verdict",))
-            _multinomial("labelled", data.labelled, confusion, ("class", "verdict"))
-            if data.design.same_items:
-                _multinomial("labelled_truth", data.labelled.sum(axis=1), prevalence, ("class",))
-            if data.credit is not None:
-                credit = pm.Data("credit", np.array(data.credit, float), dims=("class",))
-                pm.Deterministic("win_rate", (prevalence * credit).sum())
+        shares, rows = self._weights(data)
+        by = tuple(data.coords)
+        coords = {**data.coords, "class": data.classes, "verdict": data.verdicts}
+        with pm.Model(coords=coords) as model:
+            verdicts = _dirichlet("verdict_share", shares, (*by, "verdict"), data)
+            classes = _dirichlet("class_share", rows, (*by, "verdict", "class"), data)
+            items = data.test + data.labelled.sum(axis=-2)
+            _multinomial("verdicts", items, verdicts, (*by, "verdict"))
+            known = np.swapaxes(data.labelled, -1, -2)
+            _multinomial("labelled", known, classes, (*by, "verdict", "class"))
+            mixed = (verdicts[..., None] * classes).sum(axis=-2)
+            prevalence = pm.Deterministic("prevalence", mixed, dims=(*by, "class"))
+            self._derived(data, prevalence)
         return model
 
 
-def build_model(counts: ClassCounts, model: Confusions | None = None) -> pm.Model:
+ClassModel = Confusions | PredictiveShares
+
+
+def default_model(counts: ClassCounts) -> ClassModel:
+    """The model of the label design."""
+    by_verdict = counts.design.identifies == {"predictive_values"}
+    return PredictiveShares() if by_verdict or counts.propensity is not None else Confusions()
+
+
+def assumed(
+    counts: ClassCounts, model: ClassModel
+) -> tuple[tuple[Assumption, ...], tuple[Caution, ...]]:
+    """Assumptions of the design and of the model, and the cautions."""
+    assumptions, cautions = judged(counts)
+    return (*assumptions, *model._assumes(counts)), cautions
+
+
+def suited(counts: ClassCounts, model: ClassModel | None, subject: str) -> ClassModel:
+    """The model, or the default one; an error if the counts do not suit it."""
+    model = model or default_model(counts)
+    with checking(subject) as require:
+        model._suits(counts, require)
+    return model
+
+
+def build_model(counts: ClassCounts, model: ClassModel | None = None) -> pm.Model:
     """Build the model without sampling it.
 
     Parameters
     ----------
     counts : ClassCounts
         Verdicts and labels.
-    model : Confusions, optional
-        Priors; the default ones if not given.
+    model : Confusions or PredictiveShares, optional
+        Priors and options. By default what suits the label design: `PredictiveShares` for labels by
+        verdict or with known propensities, `Confusions` for all others.
 
     Returns
     -------
     pymc.Model
-        ``prevalence`` with dim ``class``, ``confusion`` with dims ``class`` and ``verdict``, and
-        ``win_rate`` if classes have a credit.
+        ``prevalence`` with dim ``class``, ``confusion`` with dims ``class`` and ``verdict`` (or
+        ``verdict_share`` and ``class_share``), and ``win_rate`` if classes have a credit; several
+        systems or strata are one more dim, and strata have an ``overall_prevalence``.
+
+    Raises
+    ------
+    InputError
+        If the model does not suit the counts.
     """
-    return (model or Confusions())._build(counts)
+    return suited(counts, model, "prevalence.classes.build_model")._build(counts)
 
 
 def fit(
     counts: ClassCounts,
-    model: Confusions | None = None,
+    model: ClassModel | None = None,
     *,
     draws: int | None = None,
     tune: int | None = None,
@@ -110,8 +280,9 @@ def fit(
     ----------
     counts : ClassCounts
         Verdicts and labels.
-    model : Confusions, optional
-        Priors; the default ones if not given.
+    model : Confusions or PredictiveShares, optional
+        Priors and options. By default what suits the label design: `PredictiveShares` for labels by
+        verdict or with known propensities, `Confusions` for all others.
     draws, tune, chains : int, optional
         Draws kept and discarded in each chain: 1000, 1000 and 4 by default.
     cores : int, optional
@@ -129,20 +300,24 @@ def fit(
     -------
     Fit
         ``prevalence`` by class, shares of items, ``confusion`` by class and verdict and, if classes
-        have a credit, their mean ``win_rate``.
+        have a credit, their mean ``win_rate``; of strata, ``overall_prevalence``.
+
+    Raises
+    ------
+    InputError
+        If the model does not suit the counts.
     """
     from bayesjudge.core.sampling import sample
 
-    model = model or Confusions()
-    first = () if counts.credit is None else ("win_rate",)
-    assumptions, cautions = judged(counts)
+    model = suited(counts, model, "prevalence.classes.fit")
+    assumptions, cautions = assumed(counts, model)
     settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
     settings |= {"target_accept": target_accept, "random_seed": random_seed}
     return sample(
-        build_model(counts, model),
+        model._build(counts),
         data=counts,
         spec=model,
-        quantities=(*first, "prevalence", "confusion"),
+        quantities=model._quantities(counts),
         method="Bayesian (NUTS), classes",
         source=SOURCE,
         assumptions=assumptions,
@@ -153,13 +328,31 @@ def fit(
     )
 
 
-def _dirichlet(name: str, weights: np.ndarray, dims: tuple[str, ...]) -> Any:
+def _stratum_shares(counts: ClassCounts) -> Any:
+    """Strata's shares; those of classes of propensity are unknown in the population."""
     import pymc as pm
 
-    return pm.Dirichlet(name, pm.Data(f"{name}_prior", weights, dims=dims), dims=dims)
+    if counts.propensity is None:
+        return pm.Data("stratum_share", counts.shares, dims=("stratum",))
+    items = counts.tests.sum(axis=1) + counts.tables.sum(axis=(1, 2))
+    flat = pm.Data("stratum_share_prior", np.ones(items.size), dims=("stratum",))
+    shares = pm.Dirichlet("stratum_share", flat, dims=("stratum",))
+    _multinomial("stratum_items", items, shares, ("stratum",))
+    return shares
+
+
+def _dirichlet(name: str, weights: np.ndarray, dims: tuple[str, ...], counts: ClassCounts) -> Any:
+    """One Dirichlet prior for each row, the same in every system."""
+    import pymc as pm
+
+    sizes = {**counts.coords, "class": counts.classes, "verdict": counts.verdicts}
+    shape = tuple(len(sizes[dim] or ()) for dim in dims)
+    each = pm.Data(f"{name}_prior", np.broadcast_to(weights, shape).copy(), dims=dims)
+    return pm.Dirichlet(name, each, dims=dims)
 
 
 def _multinomial(name: str, counts: np.ndarray, shares: Any, dims: tuple[str, ...]) -> None:
+    """Counts that were seen."""
     import pymc as pm
 
     # as floats: PyMC makes whole numbers int32, which wraps around at 2,147,483,647 items

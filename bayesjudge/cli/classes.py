@@ -1,0 +1,87 @@
+"""``bayesjudge prevalence --classes``: more than pass and fail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import bayesjudge as bj
+from bayesjudge.cli.output import Shared, Story, present
+from bayesjudge.core.errors import checking
+from bayesjudge.readers import read_table
+
+if TYPE_CHECKING:
+    from bayesjudge.prevalence.classes import ClassCounts
+
+
+def answer_classes(
+    table: Path,
+    shared: Shared,
+    *,
+    verdict: str,
+    truth: str,
+    calibration: str,
+    classes: list[str] | None,
+    swapped: str | None,
+    **more: Any,
+) -> None:
+    """Estimate the share of each class, or of pairs in both orders the win rate, and present."""
+    module = bj.prevalence.classes
+    names: dict[str, Any] = {"verdict": verdict, "truth": truth, "calibration": calibration}
+    given: dict[str, Any] = {name: value for name, value in more.items() if value}
+    if swapped is None:
+        columns = [given[c] for c in ("by", "stratum", "propensity", "item") if c in given]
+        with checking("options") as require:
+            words = "--unparsed fail: classes have no fail; take verdict or drop"
+            require(given.get("unparsed") != "fail", words)
+        rows = read_table(table, [verdict, truth, *columns])
+        counts = module.ClassCounts.from_frame(rows, classes=classes, **names, **given)
+    else:
+        with checking("options") as require:
+            options = [f"--{name.replace('_', '-')}" for name in given]
+            require(not options, f"{options} are not for pairs in both orders")
+        rows = read_table(table, [verdict, swapped, truth])
+        spelled = classes or ["win", "tie", "loss"]
+        counts = module.ClassCounts.from_pairs(rows, swapped=swapped, classes=spelled, **names)
+    paired = counts.credit is not None
+    answer = "overall_prevalence" if counts.dim == "stratum" else "prevalence"
+    present(
+        [
+            *module.closed_forms(counts, ci_prob=shared.ci_prob),
+            module.exact(counts, ci_prob=shared.ci_prob, interval=_kind(shared)),
+        ],
+        lambda: module.fit(counts, random_seed=shared.seed, strict=shared.strict),
+        shared,
+        Story(
+            command="prevalence",
+            title="Win rate: wins, and half the ties" if paired else "Share of each class",
+            answer="win_rate" if paired else answer,
+            inputs=_inputs(counts, str(table)),
+            brief=lambda method: method.removeprefix("Classes, ").removesuffix(", classes"),
+        ),
+    )
+
+
+def _kind(shared: Shared) -> Any:
+    """Shares of classes have no boundary-extended interval."""
+    with checking("options") as require:
+        right = shared.interval != "eti_bounded"
+        require(right, "--interval eti_bounded is not for classes: take eti or hdi")
+    return shared.interval or "eti"
+
+
+def _inputs(counts: ClassCounts, source: str) -> dict[str, Any]:
+    labelled = int(counts.labelled.sum())
+    about: dict[str, Any] = {
+        "data": source,
+        "items": int(counts.test.sum()) + labelled,
+        "labelled": labelled,
+        "calibration": f"{counts.design.name}: {counts.design.meaning}",
+        "classes": ", ".join(counts.classes),
+    }
+    if counts.systems is not None:
+        about["systems" if counts.dim == "system" else "strata"] = ", ".join(counts.systems)
+    if counts.leanings is not None:
+        first, second = counts.leanings
+        about["orders"] = f"better when shown first: {first}, when shown second: {second}"
+    return about

@@ -1,0 +1,213 @@
+"""Posterior of several classes without a sampler to tune: conjugate draws, and Gibbs sampling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from bayesjudge.core.draws import summarise_interval
+from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Interval, Quantity
+from bayesjudge.prevalence.cautions import OVERALL
+from bayesjudge.prevalence.classes.data import SOURCE, ClassCounts
+from bayesjudge.prevalence.classes.model import ClassModel, Confusions, assumed, suited
+
+#: Of independent draws: ends are off by about .01 standard deviations.
+DRAWS = 20_000
+#: Chains that run side by side, steps of the first run, and of the longest.
+CHAINS, STEPS, MOST_STEPS = 40, 400, 25_600
+#: Draws that are kept of the second half of a chain, evenly spaced.
+KEPT = 800
+#: A run is long enough if all shares have at least this effective size, and at most this R-hat.
+EFFECTIVE, R_HAT = 2000, 1.02
+
+
+def exact(
+    counts: ClassCounts,
+    model: ClassModel | None = None,
+    *,
+    ci_prob: float = 0.95,
+    interval: Interval = "eti",
+) -> Estimate:
+    """Posterior mean and interval by conjugate draws, without NUTS and without compilation.
+
+    Parameters
+    ----------
+    counts : ClassCounts
+        Verdicts and labels.
+    model : Confusions or PredictiveShares, optional
+        Priors and options, as of `fit`.
+    ci_prob : float, default 0.95
+        Probability of the intervals.
+    interval : {"eti", "hdi"}
+        Equal-tailed, or the shortest.
+
+    Returns
+    -------
+    Estimate
+        What `fit` estimates. `PredictiveShares` has independent draws from its posterior;
+        `Confusions` has a Gibbs sampler that draws the classes of the unlabelled items, run until
+        chains from dispersed starting points agree (means are then off by about .02 standard
+        deviations). With very many more unlabelled than labelled
+        items they may not; then the numbers are ``nan``, with the caution ``not-mixed``.
+
+    Raises
+    ------
+    InputError
+        If the model does not suit the counts, or `ci_prob` or `interval` is unknown.
+
+    Examples
+    --------
+    >>> counts = ClassCounts([50, 30, 20], [[18, 1, 1], [2, 15, 3], [0, 4, 16]],
+    ...                      classes=["win", "tie", "loss"], calibration="random")
+    >>> value, low, high = exact(counts)["prevalence", "win"]
+    >>> abs(value - 0.43) < 0.02 and 0.1 < high - low < 0.2
+    True
+    """
+    check_ci_prob(ci_prob)
+    with checking("interval") as require:
+        kinds = ("eti", "hdi")
+        require(interval in kinds, f"expected one of {kinds}, got {interval!r}")
+    model = suited(counts, model, "prevalence.classes.exact")
+    rng = np.random.default_rng(1)  # the same draws at each call
+    if isinstance(model, Confusions):
+        drawn, mixed = _gibbs(counts, model, rng)
+    else:
+        drawn, mixed = _independent(counts, model, rng), True
+    assumptions, cautions = assumed(counts, model)
+    if not mixed:
+        text = (
+            f"chains of {MOST_STEPS} Gibbs steps from dispersed starting points disagree: no exact "
+            "posterior; use bayesjudge.prevalence.classes.fit"
+        )
+        cautions = (Caution("not-mixed", text), *cautions)
+    with_dims = _derived(counts, drawn, rng)
+    made = {}
+    for name in model._quantities(counts):
+        coords, draws = with_dims[name]
+        flat = draws.reshape(len(draws), -1)
+        ends = np.array([summarise_interval(one, ci_prob, interval) for one in flat.T])
+        columns = np.column_stack([flat.mean(axis=0), ends]).T * (1 if mixed else np.nan)
+        made[name] = Quantity.over(tuple(columns), coords)
+    return Estimate(
+        made,
+        method="Bayesian (exact), classes",
+        ci_prob=ci_prob,
+        source=f"{SOURCE}; Gelfand & Smith (1990)" if isinstance(model, Confusions) else SOURCE,
+        interval=INTERVALS[interval],
+        assumptions=assumptions,
+        cautions=cautions,
+    )
+
+
+def _derived(
+    counts: ClassCounts, drawn: Mapping[str, np.ndarray], rng: np.random.Generator
+) -> dict[str, tuple[dict[str, Any], np.ndarray]]:
+    """Draws by quantity with their coordinates, the weighed and the credited ones too."""
+    by: dict[str, Any] = dict(counts.coords)
+    shares = drawn["prevalence"]
+    classes = {"class": counts.classes}
+    made = {"prevalence": ({**by, **classes}, shares)}
+    if "confusion" in drawn:
+        own = by if drawn["confusion"].shape[1] == len(counts.places) else {}
+        coords = {**own, **classes, "verdict": counts.verdicts}
+        made["confusion"] = coords, drawn["confusion"]
+    whole = shares
+    if counts.dim == "stratum":
+        weights = counts.shares
+        if counts.propensity is not None:
+            items = counts.tests.sum(axis=1) + counts.tables.sum(axis=(1, 2))
+            weights = rng.dirichlet(1.0 + items, len(shares))[:, :, None]
+            whole, by = (weights * shares).sum(axis=1), {}
+        else:
+            whole, by = np.einsum("s,dsk->dk", weights, shares), {}
+        made[OVERALL] = classes, whole
+    if counts.credit is not None:
+        made["win_rate"] = by, whole @ np.asarray(counts.credit)
+    return made
+
+
+def _independent(
+    counts: ClassCounts, model: Any, rng: np.random.Generator
+) -> dict[str, np.ndarray]:
+    """Shares of the verdicts, and of the classes given each: posteriors are Dirichlet."""
+    shares, rows = model._weights(counts)
+    items = counts.tests + counts.tables.sum(axis=1)
+    verdicts = _dirichlet(rng, np.broadcast_to(shares + items, (DRAWS, *items.shape)))
+    known = rows + np.swapaxes(counts.tables, 1, 2)
+    classes = _dirichlet(rng, np.broadcast_to(known, (DRAWS, *known.shape)))
+    return {"prevalence": np.einsum("dsv,dsvk->dsk", verdicts, classes)}
+
+
+def _gibbs(
+    counts: ClassCounts, model: Confusions, rng: np.random.Generator
+) -> tuple[dict[str, np.ndarray], bool]:
+    """Draws of shares and confusions from the second half of each run, and whether they mixed."""
+    steps = STEPS
+    state = _start(counts, model, rng)
+    while True:
+        shares, rows, state = _run(counts, model, rng, state, steps)
+        mixed = _mixed(shares)
+        if mixed or steps >= MOST_STEPS:
+            break
+        steps *= 4
+    drawn = {"prevalence": shares, "confusion": rows}
+    return {name: x.reshape(-1, *x.shape[2:]) for name, x in drawn.items()}, mixed
+
+
+def _start(counts: ClassCounts, model: Confusions, rng: np.random.Generator) -> Any:
+    """Dispersed: rows by the labels at half their number, shares from the prior made flat."""
+    _, rows = model._weights(counts)
+    tables = counts.tables.sum(axis=0, keepdims=True) if _shares_judge(model) else counts.tables
+    each = np.broadcast_to(rows + tables / 2, (CHAINS, *tables.shape))
+    shape = (CHAINS, len(counts.places), len(counts.classes))
+    return _dirichlet(rng, np.ones(shape)), _dirichlet(rng, each)
+
+
+def _run(
+    counts: ClassCounts, model: Confusions, rng: np.random.Generator, state: Any, steps: int
+) -> tuple[np.ndarray, np.ndarray, Any]:
+    """Draw the classes of the unlabelled items given shares and confusions, and these given all."""
+    weights, rows = model._weights(counts)
+    shares, confusion = state
+    tables = counts.tables
+    same, shared = counts.design.same_items, _shares_judge(model)
+    known = tables.sum(axis=2) if same else 0
+    tests = np.broadcast_to(counts.tests, (CHAINS, *counts.tests.shape))
+    kept = []
+    for step in range(steps):
+        joint = np.swapaxes(shares[..., None] * confusion, -1, -2) + 1e-300
+        drawn = rng.multinomial(tests, joint / joint.sum(axis=-1, keepdims=True))
+        drawn = np.swapaxes(drawn, -1, -2)
+        shares = _dirichlet(rng, weights + known + drawn.sum(axis=-1))
+        seen = tables + drawn
+        confusion = _dirichlet(rng, rows + (seen.sum(axis=1, keepdims=True) if shared else seen))
+        if step >= steps // 2 and step % max(1, steps // 2 // KEPT) == 0:
+            kept.append((shares, confusion))
+    first, second = (np.stack(x, axis=1) for x in zip(*kept, strict=True))
+    return first, second, (shares, confusion)
+
+
+def _shares_judge(model: Confusions) -> bool:
+    return model.pooling == "full"
+
+
+def _mixed(draws: np.ndarray) -> bool:
+    """Whether chains (chain, draw, …) agree and are long enough."""
+    from arviz_stats.base import array_stats
+
+    flat = draws.reshape(*draws.shape[:2], -1)
+    return all(
+        array_stats.rhat(flat[..., i]) < R_HAT and array_stats.ess(flat[..., i]) > EFFECTIVE
+        for i in range(flat.shape[2])
+    )
+
+
+def _dirichlet(rng: np.random.Generator, weights: np.ndarray) -> np.ndarray:
+    """Rows of Dirichlet shares, on the log scale where weights are small."""
+    # Gamma(a) = Gamma(a + 1) U^(1/a) does not underflow as a logarithm
+    logs = np.log(rng.standard_gamma(weights + 1)) + np.log(rng.random(weights.shape)) / weights
+    drawn = np.exp(logs - logs.max(axis=-1, keepdims=True))
+    return drawn / drawn.sum(axis=-1, keepdims=True)
