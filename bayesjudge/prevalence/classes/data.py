@@ -439,8 +439,6 @@ def _named(rows: pd.DataFrame, columns: list[str], classes: Sequence[Any] | None
         enough = len(found) < 50 or classes is not None
         words = f"{len(found)} different labels, such as {found[:3]}: these are not classes"
         require(enough, words)
-            enough, f"{len(found)} different labels, such as {found[:3]}: these are not classes"
-        )
     return names
 
 
