@@ -37,15 +37,14 @@ def test_chains_may_start_at_once():
 
 
 @pytest.mark.sampling
-@pytest.mark.parametrize("road", ["quick", "full"])
-def test_every_unknown_is_kept_by_its_own_name(road):
+def test_every_unknown_is_kept_by_its_own_name():
     with pm.Model(coords={"judge": ["a", "b"]}) as model:
         offset = pm.Normal("offset", dims="judge")  # needs no transform, so has no second name
         spread = pm.HalfNormal("spread")
         pm.Deterministic("scaled", offset * spread, dims="judge")
         pm.Normal("seen", offset[0], spread, observed=pm.Data("data", 1.0))
     tree = nutpie.sample(
-        compile_model(model, road).runnable, draws=20, tune=20, chains=1, seed=1, progress_bar=False
+        compile_model(model).runnable, draws=20, tune=20, chains=1, seed=1, progress_bar=False
     )
     found = tree["posterior"]
     assert {"offset", "spread", "scaled"} <= set(found.data_vars)
@@ -92,7 +91,7 @@ def test_without_a_home_models_compile_in_a_temporary_folder_and_one_line_says_s
         "for scale in (1, 2):\n"
         "    with pm.Model() as model:\n"
         "        pm.Normal('x', 0, scale)\n"
-        "    compile_model(model, 'quick')\n"
+        "    compile_model(model)\n"
         "print(pytensor.config.base_compiledir)\n",
         HOME=NO_HOME,
         MPLCONFIGDIR=str(tmp_path),  # PyMC loads matplotlib, which has a line of its own to say

@@ -249,7 +249,6 @@ def fit(
         cautions=cautions,
         strict=strict,
         progress=progress,
-        backend="full",
         **settings,
     )
 

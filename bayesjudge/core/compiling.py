@@ -1,60 +1,53 @@
-"""From a PyMC model to something NUTS can run, without paying for the same compilation twice.
+"""From a PyMC model to something NUTS can run, compiled once for a machine.
 
-Compiling costs seconds where sampling costs a tenth of one. Two things make it cheap:
-
-* a compiled model is kept, and found again by the *text* of its log-density graph. Data live in
-  `pymc.Data`, so their values are not part of the text: other data, same compiled model;
-* small models take the quick road. nutpie's own road wraps the log-density in a C callback that
-  Numba cannot cache, which costs seconds in every process; the quick road calls PyTensor's
-  function, which Numba does cache on disk, from Python. It compiles several times faster and
-  samples several times slower, so it suits one fit, and the full road suits hundreds.
+Compiling costs seconds where sampling costs a tenth of one. So the machine code of a model is kept,
+in memory and on disk, under a name that says what it was compiled from: the graph of its
+log-density, operation by operation, and the versions of everything that has a hand in it. Data live
+in `pymc.Data`, so that neither their values nor their lengths are part of the graph: other data,
+same code. What a process pays if the code is there is building the model, and reading one file.
 """
 
 from __future__ import annotations
 
+import gc
+import hashlib
+import sys
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from bayesjudge.core.compile_folder import tell_of_compile_folder
 
 if TYPE_CHECKING:
     import pymc as pm
 
-Road = Literal["auto", "quick", "full"]
-#: The quick road pays up to here: unknowns, and numbers in the data. The rule looks at sizes, not
-#: at clocks, so that a seed gives the same draws on every machine.
-QUICK_UNKNOWNS, QUICK_DATA = 20, 2_000
-#: Compiled models kept in memory.
-KEPT = 16
+    from bayesjudge.core.native import Callback
 
-_kept: OrderedDict[tuple[str, str], Any] = OrderedDict()
+#: Compiled models kept in memory.
+KEPT = 32
+
+_kept: OrderedDict[str, dict[str, Callback]] = OrderedDict()
+#: What has been told: once a process is enough.
+_told: set[str] = set()
 
 
 @dataclass(frozen=True)
 class Compiled:
     """A compiled model, ready for any data of the same shape."""
 
+    callbacks: dict[str, Callback]
     runnable: Any
-    road: str
 
     def given(self, model: pm.Model) -> Compiled:
         """Put the data and starting points of `model` in place of those it was compiled with."""
-        start = _start_of(model)
-        # on the full road nutpie knows only the data that its functions read
-        read = getattr(self.runnable, "shared_var_keys", None)
-        known = None if read is None else {variable.name for variable in read}
-        data = {k: v for k, v in _data_of(model).items() if known is None or k in known}
-        updated = self.runnable.with_data(**data)
-        name = "_make_initial_points" if self.road == "quick" else "initial_point_func"
-        return replace(self, runnable=replace(updated, **{name: start}))
+        return Compiled(self.callbacks, _runnable(model, self.callbacks))
 
 
 @contextmanager
@@ -81,84 +74,232 @@ def compiling() -> Iterator[None]:
 
 
 @compiling()
-def compile_model(model: pm.Model, road: Road = "auto") -> Compiled:
-    """Compile `model`, or take the compiled model of the same structure."""
-    if road == "auto":
-        numbers = sum(np.size(values) for values in _data_of(model).values())
-        unknowns = sum(np.size(value) for value in model.initial_point(0).values())
-        road = "quick" if unknowns <= QUICK_UNKNOWNS and numbers <= QUICK_DATA else "full"
-    key = (road, _structure_of(model))
+def compile_model(model: pm.Model, on_compile: Callable[[], None] = lambda: None) -> Compiled:
+    """Compile `model`, or take the code of the same structure; `on_compile` is called before."""
+    from bayesjudge.core import native
+
+    logp, kept = model.logp(), _named(model)
+    key = f"{native.machine()}\n{_versions()}\n{structure_of(model, logp, kept)}"
     if key not in _kept:
-        _kept[key] = Compiled(_compile_quick(model) if road == "quick" else _compile(model), road)
+        found = _read(key)
+        if found is None:
+            on_compile()
+            with _without_collector():
+                found = _compile(model, logp, kept)
+            _write(key, found)
+        _kept[key] = found
         while len(_kept) > KEPT:
             _kept.popitem(last=False)
     _kept.move_to_end(key)
-    return _kept[key].given(model)
+    return Compiled(_kept[key], _runnable(model, _kept[key]))
 
 
-def _compile(model: pm.Model) -> Any:
-    import nutpie
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Compiling makes millions of objects that live as long as it does."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
-    return nutpie.compile_pymc_model(model, backend="numba")
+
+# What is kept on disk ---------------------------------------------------------------------------
 
 
-def _compile_quick(model: pm.Model) -> Any:
-    """Wrap PyTensor's function as it is: no C callback, so nothing that Numba cannot cache."""
-    from nutpie.compiled_pyfunc import from_pyfunc
-    from pymc.pytensorf import join_nonshared_inputs
-    from pytensor import function
+def _folder() -> Path:
+    import pytensor
 
-    point = model.initial_point(0)
-    logp = model.logp_dlogp_function(ravel_inputs=True, mode="NUMBA")._pytensor_function
-    # what a reader knows by name: a free variable on its own scale, and what is derived from it
+    return Path(pytensor.config.base_compiledir) / "bayesjudge"
+
+
+def _read(key: str) -> dict[str, Callback] | None:
+    """What another process compiled; what cannot be used is compiled anew, and one line says so."""
+    from bayesjudge.core import native
+
+    try:
+        found = native.read(_folder(), key)
+    except Exception as error:  # whatever a file made elsewhere may do when it is read
+        found = f"{native.file_of(_folder(), key)} cannot be used ({error!r})"
+    if isinstance(found, str):
+        _tell(f"{found}: compiling again")
+        return None
+    return found
+
+
+def _write(key: str, callbacks: dict[str, Callback]) -> None:
+    from bayesjudge.core import native
+
+    if problem := native.write(_folder(), key, callbacks):
+        _tell(f"compiled code cannot be kept ({problem}): each process compiles anew")
+
+
+def _tell(text: str) -> None:
+    if text not in _told:
+        _told.add(text)
+        print(f"bayesjudge: {text}", file=sys.stderr)
+
+
+# What code is compiled from ---------------------------------------------------------------------
+
+
+def _versions() -> str:
+    import pymc
+    import pytensor
+
+    rewriting = ("optimizer", "optimizer_including", "optimizer_excluding")
+    options = ("floatX", "numba__fastmath", *rewriting)
+    settings = [getattr(pytensor.config, option) for option in options]
+    return repr((pymc.__version__, pytensor.__version__, settings))
+
+
+def _named(model: pm.Model) -> list[Any]:
+    """What a reader knows by name: free variables on their own scale, and what is derived."""
     named = {v.name for v in model.unobserved_RVs}
-    kept = [v for v in model.unobserved_value_vars if v.name in named]
-    outputs, joined = join_nonshared_inputs(point, kept, model.value_vars)
-    expand = function([joined], outputs, mode="NUMBA", on_unused_input="ignore")
-    names = [str(v.name) for v in kept]
-    shapes = [np.shape(value) for value in expand(_flat(model, point))]
+    return [v for v in model.unobserved_value_vars if v.name in named]
 
-    def make_logp() -> Callable[..., Any]:
-        run, names_in = logp.vm.jit_fn, [v.name for v in logp.get_shared()]
 
-        def density(x: np.ndarray, **data: Any) -> tuple[float, np.ndarray]:
-            value, gradient = run(x, *[data[name] for name in names_in])
-            return float(value), np.ascontiguousarray(gradient)
+def structure_of(model: pm.Model, logp: Any = None, kept: Any = None) -> str:
+    """Hash what the code of a model is compiled from: graphs, names and lengths, but no data."""
+    logp, kept = model.logp() if logp is None else logp, kept or _named(model)
+    digest = hashlib.sha256()
+    for part in _described([logp, *kept]):
+        digest.update(part)
+        digest.update(b"\0")
+    for v in (*model.value_vars, *kept):
+        digest.update(f"{v.name} {v.type!r}\n".encode())
+    digest.update(repr([np.shape(v) for v in model.initial_point(0).values()]).encode())
+    return digest.hexdigest()
 
-        return density
 
-    def make_expand(*_seeds: Any) -> Callable[..., Any]:
-        run, names_in = expand.vm.jit_fn, [v.name for v in expand.get_shared()]
+def _described(outputs: Sequence[Any], inputs: Sequence[Any] = ()) -> Iterator[bytes]:
+    """Every operation of a graph with its options, its inputs and their types."""
+    from pytensor.graph.basic import Constant
+    from pytensor.graph.op import HasMultipleInnerGraph
+    from pytensor.graph.traversal import toposort
 
-        def constrain(x: np.ndarray, **data: Any) -> dict[str, np.ndarray]:
-            values = run(x, *[data[name] for name in names_in])
-            return {
-                name: np.asarray(value, dtype=float).reshape(shape)
-                for name, value, shape in zip(names, values, shapes, strict=True)
-            }
+    numbers = {v: i for i, v in enumerate(inputs)}
 
-        return constrain
+    def numbered(v: Any) -> int:
+        return numbers.setdefault(v, len(numbers))
 
-    return from_pyfunc(
-        ndim=sum(np.size(value) for value in point.values()),
-        make_logp_fn=make_logp,
-        make_expand_fn=make_expand,
-        expanded_dtypes=[np.dtype(float)] * len(names),
-        expanded_shapes=shapes,
-        expanded_names=names,
-        coords={k: pd.Index(v) for k, v in model.coords.items() if v is not None},
-        dims={k: v for k, v in model.named_vars_to_dims.items() if k in names},
-        shared_data=_data_of(model),
-        make_initial_point_fn=_start_of(model),
+    def describe(v: Any) -> Iterator[bytes]:
+        if v.owner is None and v not in numbers:
+            if isinstance(v, Constant):
+                data = np.asarray(v.data)
+                yield repr((v.type, data.dtype, data.shape)).encode() + data.tobytes()
+            else:
+                yield repr((v.name, v.type)).encode()
+
+    for node in toposort(outputs):
+        for v in node.inputs:
+            yield from describe(v)
+            numbered(v)
+        op, options = node.op, _options_of(node.op)
+        places = [numbered(v) for v in (*node.inputs, *node.outputs)]
+        types = [v.type for v in node.outputs]
+        yield repr((type(op), str(op), options, places, types)).encode()
+        for inner in (op, *options.values()):
+            if isinstance(inner, HasMultipleInnerGraph):
+                for graph in inner.inner_graphs.values():
+                    yield repr([v.type for v in graph.inputs]).encode()
+                    yield from _described(graph.outputs, graph.inputs)
+    for v in outputs:
+        yield from describe(v)
+        yield str(numbered(v)).encode()
+
+
+def _options_of(op: Any) -> dict[str, Any]:
+    from pytensor.scalar.basic import ScalarOp
+
+    if hasattr(op, "_props_dict"):
+        return op._props_dict()
+    # types and names of scalar operations say all; of others nothing is left out, so that one that
+    # cannot be written in words is compiled in each process
+    return {} if isinstance(op, ScalarOp) else dict(vars(op))
+
+
+# Compiling --------------------------------------------------------------------------------------
+
+
+def _compile(model: pm.Model, logp: Any, kept: Sequence[Any]) -> dict[str, Callback]:
+    """Both functions of a point on the unconstrained scale: density with gradient, and all names.
+
+    The graph of the density is the one that nutpie makes of a model, so that draws are the same.
+    """
+    import pytensor.tensor as pt
+    from pymc.pytensorf import compile as compile_graph
+    from pytensor.graph import clone_replace, rewrite_graph
+
+    from bayesjudge.core import native
+
+    rewrites = ["canonicalize", "stabilize"]
+    if not model.check_bounds:
+        rewrites.append("local_remove_check_parameter")
+    logp = rewrite_graph(logp, include=rewrites)
+    values = [model.rvs_to_values[v] for v in model.free_RVs]
+    gradient = pt.concatenate([pt.as_tensor(g).ravel() for g in pt.grad(logp, values)])
+    shapes = [np.shape(v) for v in model.initial_point(0).values()]
+    ends = np.cumsum([0, *(int(np.prod(shape)) for shape in shapes)])
+    size = int(ends[-1])
+    point = pt.TensorType("float64", shape=(size,))(name="_unconstrained_point")
+    parts = {
+        v: point[begin:end].reshape(shape).astype(v.dtype)
+        for v, begin, end, shape in zip(values, ends, ends[1:], shapes, strict=False)
+    }
+    drawn = pt.concatenate([pt.as_tensor(v).ravel() for v in kept])
+    graphs = {"density": [logp, gradient], "expand": [drawn]}
+    found = {}
+    with model:
+        for kind, outputs in graphs.items():
+            run = compile_graph(
+                [point], clone_replace(outputs, parts), mode="NUMBA", on_unused_input="ignore"
+            )
+            shared = [(v.name, np.asarray(v.get_value())) for v in run.get_shared()]
+            arrays = [native.Array(str(name), a.dtype.str, a.ndim) for name, a in shared]
+            found[kind] = native.compile_callback(kind, run.vm.jit_fn, size, arrays)
+    return found
+
+
+def _runnable(model: pm.Model, callbacks: dict[str, Callback]) -> Any:
+    """Give code the data, names and starting points of `model`."""
+    from bayesjudge.core.runnable import Runnable
+
+    start = _start_of(model)
+    kept = _named(model)
+    named = dict(zip([str(v.name) for v in kept], _shapes_of(model, kept), strict=True))
+    lengths = {name: int(v.eval()) for name, v in model.dim_lengths.items()}
+    return Runnable(
+        dims={k: v for k, v in model.named_vars_to_dims.items() if k in named},
+        density=callbacks["density"],
+        expand=callbacks["expand"],
+        data=_data_of(model),
+        start=start,
+        size=sum(np.size(v) for v in model.initial_point(0).values()),
+        named=named,
+        labels={k: range(lengths[k]) if v is None else v for k, v in model.coords.items()},
     )
 
 
+def _shapes_of(model: pm.Model, kept: Sequence[Any]) -> list[tuple[int, ...]]:
+    from pytensor import function
+
+    point = model.initial_point(0)
+    givens = [(v, point[str(v.name)]) for v in model.value_vars]
+    shapes = function(
+        [], [v.shape for v in kept], givens=givens, mode="FAST_COMPILE", on_unused_input="ignore"
+    )
+    return [tuple(int(n) for n in shape) for shape in shapes()]
+
+
 def _data_of(model: pm.Model) -> dict[str, np.ndarray]:
-    """Take the values of the model's `pymc.Data`, and the lengths of its dimensions."""
+    """Copy the values of the model's `pymc.Data`, and the lengths of its dimensions."""
     shared = {v.name: v for v in model.data_vars} | {
         v.name: v for v in model.dim_lengths.values() if hasattr(v, "get_value")
     }
-    return {str(name): np.asarray(v.get_value()) for name, v in shared.items()}
+    return {str(name): np.array(v.get_value(), order="C") for name, v in shared.items()}
 
 
 def _start_of(model: pm.Model) -> Callable[[int], np.ndarray]:
@@ -180,22 +321,3 @@ def _start_of(model: pm.Model) -> Callable[[int], np.ndarray]:
 def _flat(model: pm.Model, point: dict[str, np.ndarray]) -> np.ndarray:
     values = [np.ravel(point[str(v.name)]) for v in model.value_vars]
     return np.concatenate(values).astype(float)
-
-
-def _structure_of(model: pm.Model) -> str:
-    """Write out the log-density graph and everything that names its results."""
-    import pytensor
-    from pytensor.graph.basic import Constant
-    from pytensor.graph.traversal import ancestors
-
-    outputs = [model.logp(), *model.deterministics]
-    text = str(pytensor.dprint(outputs, file="str", print_type=True))
-    constants = [
-        repr(v.data.tolist())
-        for v in ancestors(outputs)
-        if isinstance(v, Constant) and np.size(v.data) > 1
-    ]
-    labels = {k: tuple(v) if v is not None else None for k, v in model.coords.items()}
-    shapes = {name: np.shape(value) for name, value in model.initial_point(0).items()}
-    names = (labels, shapes, model.named_vars_to_dims)
-    return "\n".join([text, *constants, *map(repr, names)])

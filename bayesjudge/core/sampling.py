@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from bayesjudge.core.compiling import Compiled, Road, compile_model, compiling
+from bayesjudge.core.compiling import Compiled, compile_model, compiling
 from bayesjudge.core.diagnostics import gate
 from bayesjudge.core.errors import ConvergenceError, ConvergenceWarning, checking
 from bayesjudge.core.estimate import Assumption, Caution, Interval, Target
@@ -51,7 +51,6 @@ def sample(
     strict: bool = False,
     progress: bool | None = None,
     adaptation: Literal["diag", "low_rank"] = "diag",
-    backend: Road = "auto",
 ) -> Fit:
     """Sample `model`, in the form that suits NUTS, and keep what a report needs."""
     asked = {"draws": draws, "tune": tune, "chains": chains, "target_accept": target_accept}
@@ -66,10 +65,11 @@ def sample(
     import nutpie
 
     seed = _seed_of(random_seed)
-    bar_of = progress_bar(progress, f"{method}: compiling")
+    bar_of = progress_bar(progress, f"{method}: preparing")
     with bar_of as bar, _one_thread_each(), compiling():
         form = spec._sampling_form(data)
-        compiled = compile_model(model if form is None else form, backend)
+        once = f"{method}: compiling, once on this machine (about 10 s)"
+        compiled = compile_model(model if form is None else form, lambda: bar.update(once))
         tree = nutpie.sample(
             compiled.runnable,
             **settings,
@@ -86,7 +86,6 @@ def sample(
         "model": spec.public_name(),
         "priors": spec._words_for(data),
         "data_sha256": checksum(data),
-        "backend": compiled.road,
         **{f"{name}_version": version(name) for name in RECORDED},
     }
     failed = gate(idata, quantities)

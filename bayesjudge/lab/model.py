@@ -55,7 +55,7 @@ class Nuts:
         """Sample."""
         form = self.model._sampling_form(data)
         model = self.build_model(data, self.model) if form is None else form
-        compiled = compile_model(model, "full")
+        compiled = compile_model(model)
         for longer in (1, 4, 16):
             tree = sample_draws(
                 compiled,

@@ -98,7 +98,7 @@ def sample_one(name: str) -> dict[str, Any]:
     row["pass_ms"] = 1e3 * fastest(lambda: votes.sum(dtype=np.int64))
     row["gradient_ms"] = 1e3 * gradient_time(panel.build_model(data))
     with clocked(row, "compile"):
-        compile_model(panel.build_model(data), "full")  # is kept, and found again by `fit`
+        compile_model(panel.build_model(data))  # is kept, and found again by `fit`
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with clocked(row, "sampling"):
         fit = panel.fit(data, random_seed=1, draws=DRAWS, tune=DRAWS, progress=False)

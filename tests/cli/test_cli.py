@@ -268,7 +268,7 @@ def test_progress_is_on_stderr_and_on_a_terminal_only(folder):
     assert process.returncode == 0, shown.decode()
     assert "\x1b" not in out
     assert b"\x1b" in shown
-    assert b"compiling" in shown
+    assert b"preparing" in shown
     table = out[: out.index("quantity")]
     assert table.index("Bayesian (exact)") < table.index("Bayesian (NUTS)")
     assert re.search(r"Sampling\n  4 chains of \d+ draws, seed 1; R-hat at most 1\.0", out)

@@ -133,22 +133,20 @@ def test_systems_share_a_model_and_nothing_else():
         assert_mc_mean(fit.idata["posterior"]["prevalence"].isel(system=i), exact.mean)
 
 
-def sampled(counts, backend):
-    """Draws of a graph that was compiled by a backend of choice."""
-    compiled = compile_model(default_model(counts)._sampling_form(counts), backend)
-    assert compiled.road == backend
+def sampled(counts):
+    """Draws without the gate that a fit has."""
+    compiled = compile_model(default_model(counts)._sampling_form(counts))
     settings = {"draws": 1000, "tune": 1000, "chains": 4, "target_accept": 0.9}
     return sample_draws(compiled, random_seed=1, **settings)["posterior"]["prevalence"]
 
 
 @pytest.mark.sampling
-@pytest.mark.parametrize("backend", ["quick", "full"])
-def test_many_systems_take_either_backend(backend):
+def test_many_systems_share_a_compiled_model():
     names = list("abcdefgh")
     table = P.simulate(systems=names, prevalence=np.linspace(0.2, 0.9, 8), random_seed=4)
     counts = P.Counts.from_frame(table, calibration="by_verdict", by="system")
-    draws = sampled(counts, backend)
-    assert np.array_equal(draws, sampled(counts, backend))
+    draws = sampled(counts)
+    assert np.array_equal(draws, sampled(counts))
     for i, name in enumerate(names):
         exact = posterior_of(counts.system(name), flat_model(counts))
         assert_mc_mean(draws.isel(system=i), exact.mean)
@@ -198,10 +196,9 @@ def test_prior_draws_keep_to_the_restriction():
 
 
 @pytest.mark.sampling
-@pytest.mark.parametrize("backend", ["quick", "full"])
-def test_either_backend_samples_the_posterior(backend):
+def test_a_compiled_model_samples_the_posterior():
     counts = P.Counts(1000, 620, 100, 90, 100, 70, calibration="by_truth")
     exact = posterior_of(counts, flat_model(counts))
-    draws = sampled(counts, backend)
+    draws = sampled(counts)
     assert_mc_mean(draws, exact.mean)
     assert_mc_sd(draws, exact.sd)
