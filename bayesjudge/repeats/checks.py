@@ -189,7 +189,7 @@ def _of_names(scores: Scores) -> list[Caution]:
 
 def _of_gaps(scores: Scores) -> list[Caution]:
     found = []
-    empty = [scores.items[i] for i in np.flatnonzero(scores.repeats.sum(axis=1) == 0)]
+    empty = [scores.items[i] for i in np.flatnonzero(scores.repeats.sum(axis=1) == 0).tolist()]
     if empty:
         text = (
             f"{len(empty)} of {len(scores.items)} items have no score that could be read and are "

@@ -242,8 +242,9 @@ def required_calls(scores: Scores, half_width: float, *, ci_prob: float = 0.95) 
     if judges > 1:
         made["half_width_left"] = z * np.sqrt(between / judges)
         made["judges_needed"] = np.ceil(z**2 * (between + repeat) / half_width**2)
+    rows: dict[str, Any] = {name: Row(*map(float, row)) for name, row in made.items()}
     return Estimate(
-        {name: Row(*map(float, row)) for name, row in made.items()},
+        rows,
         method="Calls by components of variance",
         ci_prob=ci_prob,
         source=SEARLE,
