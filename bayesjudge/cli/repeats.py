@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
+import textwrap
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -15,10 +17,22 @@ from cyclopts import App, Parameter
 
 from bayesjudge import repeats as module
 from bayesjudge.cli.asking import asked_of
-from bayesjudge.cli.output import DATA, MODEL, OUTPUT, Shared, Story, present, tell, write_csv
+from bayesjudge.cli.output import (
+    DATA,
+    MODEL,
+    OUTPUT,
+    PLAIN_WIDTH,
+    Section,
+    Shared,
+    Story,
+    present,
+    tell,
+    write_csv,
+)
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.report import side_by_side
 from bayesjudge.readers import read_table
 from bayesjudge.repeats.data import ITEM_COLUMNS
 
@@ -33,6 +47,9 @@ repeats = App(
 
 _DATA = Parameter(group=DATA)
 Cutpoints = Literal["shared", "by_judge"]
+Noise = Literal["constant", "by_level"]
+#: With more items than this, their means go to a file and the screen tells of all together.
+MOST_ITEMS = 20
 
 
 @repeats.command
@@ -46,10 +63,14 @@ def report(
     one_item: Annotated[bool, Parameter(group=DATA, negative="")] = False,
     judge: Annotated[str | None, _DATA] = None,
     order: Annotated[str | None, _DATA] = None,
+    half_width: Annotated[float | None, _DATA] = None,
+    cost_per_call: Annotated[float | None, _DATA] = None,
+    items: Annotated[Path | None, Parameter(group=OUTPUT, negative="")] = None,
     cutpoints: Annotated[Cutpoints, Parameter(group=MODEL)] = "shared",
+    noise: Annotated[Noise, Parameter(group=MODEL)] = "constant",
     shared: Shared = Shared(),
 ) -> None:
-    """Estimate mean scores and what they vary with, from repeated scores.
+    """Tell how many calls an item needs, from repeated scores, and what they vary with.
 
     With several judges, the mean of an item is over the judges that could have been asked, and
     its interval tells how much they differ; with one judge it is over its answers. Repeats are
@@ -76,8 +97,18 @@ def report(
     order : str
         Column that says when an answer was asked for, in numbers or ISO times; the order of the
         rows if not said.
+    half_width : float
+        How well an item's mean is to be known; if not said, a third of a step of the scale, which
+        keeps neighbouring values apart.
+    cost_per_call : float
+        In any currency.
+    items : Path
+        Write every item's mean, by method, to a CSV file; the screen shows those of 20 items at
+        most.
     cutpoints : {"shared", "by_judge"}
         Whether judges use the scale alike but for a shift, or each has its own cutpoints.
+    noise : {"constant", "by_level"}
+        Whether answers are as noisy at every level, or the noise depends on it.
 
     Raises
     ------
@@ -95,9 +126,21 @@ def report(
         judge=judge,
         order=order,
     )
-    by_judge = cutpoints == "by_judge"
-    model = module.JudgeCutpoints() if by_judge else module.CumulativeLogit()
-    answer(scores, shared, source=str(table), model=model)
+    kind = module.JudgeCutpoints if cutpoints == "by_judge" else module.CumulativeLogit
+    with checking("options") as require:
+        folder = items is None or items.parent.is_dir()
+        require(folder, f"--items: there is no folder {str(items and items.parent)!r}")
+        wide = half_width is None or half_width > 0
+        require(wide, f"--half-width must be positive, got {half_width}")
+    answer(
+        scores,
+        shared,
+        source=str(table),
+        model=kind(noise=noise),
+        half_width=half_width,
+        cost_per_call=cost_per_call,
+        to=items,
+    )
 
 
 @repeats.command
@@ -216,26 +259,95 @@ def answer(
     *,
     source: str,
     model: module.CumulativeLogit = module.CumulativeLogit(),
+    half_width: float | None = None,
+    cost_per_call: float | None = None,
+    to: Path | None = None,
 ) -> list[Estimate | Fit]:
-    """Estimate from scores, and present."""
+    """Estimate from scores, and present: the calls that an item needs first and last."""
+    many = len(scores.items) > MOST_ITEMS
+    several = len(scores.items) + len(scores.judges) > 2
+    made = module.closed_forms(scores, ci_prob=shared.ci_prob)
+    fits: list[Fit] = []
 
     def sample() -> Fit:
-        return module.fit(scores, model, random_seed=shared.seed, strict=shared.strict)
+        fits.append(module.fit(scores, model, random_seed=shared.seed, strict=shared.strict))
+        kept = tuple(q for q in fits[0].quantities if not many or q != "item_score")
+        return replace(fits[0], quantities=kept)
 
-    several = len(scores.items) + len(scores.judges) > 2
-    return present(
-        module.closed_forms(scores, ci_prob=shared.ci_prob),
+    elsewhere = shared.json or shared.html is not None
+    told = _calls(scores, half_width, cost_per_call, shared.ci_prob)
+    found = present(
+        [one for each in made for one in _shown(each, many)],
         sample if several else None,
-        shared,
+        replace(shared, save=None),  # below, with the items
         Story(
             command="repeats report",
-            title="Repeated scores: means, and what they vary with",
-            answer="item_score",
-            inputs=_inputs(scores, source),
+            title="Repeated scores: how often to ask, and what scores vary with",
+            answer="mean_score" if many else "item_score",
+            inputs={"answer": " ".join(told), **_inputs(scores, source)},
             brief=lambda method: method.split(" (")[0],
         ),
         draw=lambda made: _draw(made, scores),
+        # the screen begins and ends with it
+        more=lambda _: [Section("How many calls", told, "calls", told)] if elsewhere else [],
     )
+    if shared.save is not None and fits:
+        tell(f"fit saved in {fits[0].save(shared.save)}")
+    if to is not None:
+        every = side_by_side(*made, *fits, ci_prob=shared.ci_prob, interval=shared.interval)
+        write_csv(every[every["quantity"] == "item_score"].drop(columns="quantity"), to)
+        tell(f"means of {len(scores.items)} items written to {to}")
+    elif many:
+        tell(f"--items FILE writes the means of all {len(scores.items)} items")
+    if not shared.json:
+        sys.stdout.write("\n" + textwrap.fill(" ".join(told), PLAIN_WIDTH - 1) + "\n")
+    return found
+
+
+def _shown(estimate: Estimate, many: bool) -> list[Estimate]:
+    """Leave out the items if they are many, and what is only about them."""
+    kept = [q for q in estimate.quantities if not many or q != "item_score"]
+    return [estimate.only(*kept)] if kept else []
+
+
+def _calls(
+    scores: module.Scores, half_width: float | None, cost: float | None, ci_prob: float
+) -> list[str]:
+    """Answer the module's question in a few sentences."""
+    wanted = half_width
+    if wanted is None:
+        span = scores.scale[-1] - scores.scale[0]
+        wanted = module.third_of_a_bin(span, len(scores.scale))
+    try:
+        found = module.required_calls(scores, wanted, ci_prob=ci_prob)
+    except InputError as error:
+        return [f"How many calls an item needs is unknown: {'; '.join(error.problems)}."]
+    n, low, high = found["calls_per_item"]
+    price = ""
+    if cost:
+        price = f", at a cost of {n * len(scores.items) * cost:.4g} for {len(scores.items)} items"
+    told = [
+        f"An item needs {n:.0f} calls ({low:.0f} to {high:.0f}) of a judge until the mean of its "
+        f"answers is known to ± {wanted:.3g}{price}."
+    ]
+    if any(one.name == "copied-repeats" for one in found.cautions):
+        told += ["These need a judge that answers anew: here, further calls return copies."]
+    now = found["half_width_now"].value
+    if "judges_needed" not in found:
+        told += [
+            f"Now it is known to ± {now:.3g}. What another judge would say is not in it: scores "
+            "by several judges (--judge) tell what more of them gain."
+        ]
+        return told
+    left, judges = found["half_width_left"].value, found["judges_needed"].value
+    enough = "do" if left <= wanted else "cannot"
+    told += [
+        f"Over the judges that could be asked it is known to ± {now:.3g} now, and to ± {left:.3g} "
+        f"if these {len(scores.judges)} are asked without end: more calls of them {enough} "
+        f"reach ± {wanted:.3g}, {judges:.0f} judges asked once do"
+        + (f" (at a cost of {judges * len(scores.items) * cost:.4g})." if cost else ".")
+    ]
+    return told
 
 
 def _read(table: Path, columns: list[str], score: str, item: str | None) -> Any:

@@ -5,10 +5,11 @@ from bayesjudge.repeats.checks import OrderEffect, order_effects
 from bayesjudge.repeats.closed_form import anova, as_if_iid, exact
 from bayesjudge.repeats.compare import closed_forms, compare
 from bayesjudge.repeats.components import score_components
+from bayesjudge.repeats.consistency import consistency
 from bayesjudge.repeats.data import Scores
 from bayesjudge.repeats.loo import log_likelihood
 from bayesjudge.repeats.model import CumulativeLogit, JudgeCutpoints, build_model, fit
-from bayesjudge.repeats.planning import cost_table, required_repeats, third_of_a_bin
+from bayesjudge.repeats.planning import cost_table, required_calls, required_repeats, third_of_a_bin
 from bayesjudge.repeats.plots import plot_components, plot_cost, plot_half_width, plot_scores
 from bayesjudge.repeats.prediction import predict_means
 from bayesjudge.repeats.simulate import simulate
@@ -34,6 +35,7 @@ __all__ = [
     "closed_forms",
     "compare",
     "confidence_sequence",
+    "consistency",
     "cost_table",
     "exact",
     "fit",
@@ -46,6 +48,7 @@ __all__ = [
     "plot_half_width",
     "plot_scores",
     "predict_means",
+    "required_calls",
     "required_repeats",
     "runner",
     "score_components",

@@ -178,7 +178,7 @@ def _of_names(scores: Scores) -> list[Caution]:
     far = np.argwhere(n >= max(TWICE * usual, 3)) if (n > 0).sum() > 2 else np.empty((0, 2), int)
     if not len(far):
         return []
-    i, j = int(far[0][0]), int(far[0][1])
+    i, j = far[0].tolist()
     text = (
         f"{len(far)} cells hold twice the usual {usual:g} answers or more, such as "
         f"{scores.items[i]!r} by {scores.judges[j]!r} with {n[i, j]}: do two items share a name? "
@@ -189,7 +189,7 @@ def _of_names(scores: Scores) -> list[Caution]:
 
 def _of_gaps(scores: Scores) -> list[Caution]:
     found = []
-    empty = [scores.items[i] for i in np.flatnonzero(scores.repeats.sum(axis=1) == 0)]
+    empty = [scores.items[i] for i in np.flatnonzero(scores.repeats.sum(axis=1) == 0).tolist()]
     if empty:
         text = (
             f"{len(empty)} of {len(scores.items)} items have no score that could be read and are "
@@ -201,7 +201,7 @@ def _of_gaps(scores: Scores) -> list[Caution]:
     if not unread:
         return found
     total = unread + int(scores.repeats.sum())
-    worst = np.unravel_index(scores.unparsed.argmax(), scores.unparsed.shape)
+    worst = divmod(int(scores.unparsed.argmax()), len(scores.judges))
     text = (
         f"{unread} of {total} answers held no score (most, {scores.unparsed[worst]}, from "
         f"{scores.judges[worst[1]]} on {scores.items[worst[0]]}) and are left out: right "

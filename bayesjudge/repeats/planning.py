@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.estimate import Estimate, Row
 from bayesjudge.core.intervals import z_score
+from bayesjudge.repeats.checks import without_copies
+from bayesjudge.repeats.closed_form import SEARLE, _alone, anova, exact
+from bayesjudge.repeats.data import Scores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -169,3 +173,90 @@ def cost_table(
                 }
             )
     return pd.DataFrame(rows)
+
+
+def required_calls(scores: Scores, half_width: float, *, ci_prob: float = 0.95) -> Estimate:
+    r"""Estimate how many calls an item needs, and what more judges would gain instead.
+
+    With J judges, each asked r times, an item's mean over the judges that could be asked has a
+    variance of :math:`(\sigma^2_{between} + \sigma^2_{repeat} / r) / J`: calls take away the second
+    part only.
+
+    Parameters
+    ----------
+    scores : Scores
+        A pilot: some item was scored twice or more by one judge.
+    half_width : float
+        Wanted half-width of the interval of an item's mean, in the units of the scale; see
+        `third_of_a_bin`.
+    ci_prob : float, default 0.95
+        Probability of that interval, and of those of the answers.
+
+    Returns
+    -------
+    Estimate
+        ``calls_per_item``: of one judge, until the mean of its own answers is known to within
+        `half_width`; ``half_width_now``: of an item's mean at the judges and calls at hand. With
+        several judges both are over the judges that could be asked: ``half_width_left``, that of
+        the judges at hand however often they are asked; ``judges_needed``, asked once each. All
+        from the components of `anova`, their ends from its ends.
+
+    Raises
+    ------
+    InputError
+        If `half_width` is not positive, or `anova` refuses the scores.
+
+    References
+    ----------
+    Searle, Casella & McCulloch (1992), Variance Components, chapter 4.
+
+    Examples
+    --------
+    >>> from bayesjudge.repeats import simulate
+    >>> table = simulate(items=30, judges=4, repeats=4, random_seed=1)
+    >>> scores = Scores.from_frame(table, scale=range(1, 6), judge="judge")
+    >>> found = required_calls(scores, 0.4)
+    >>> [round(found[name].value, 2) for name in ("calls_per_item", "judges_needed")]
+    [20.0, 33.0]
+    """
+    with checking("repeats.required_calls") as require:
+        require(half_width > 0, f"half_width must be positive, got {half_width!r}")
+    parts = (exact if scores.repeats.size == 1 else anova)(scores, ci_prob=ci_prob)
+    z = z_score(ci_prob)
+    # a cell's scores that are copies have been taken out by `anova`, which says so
+    copied = any(one.name == "copied-repeats" for one in parts.cautions)
+    n = np.minimum(scores.repeats, 2) if copied else scores.repeats
+    calls = n.size / (1 / n).sum()
+    judges = len(scores.judges)
+    if "repeat_sd" in parts:
+        repeat = np.array(parts["repeat_sd"]) ** 2
+    else:
+        repeat = _repeat_variance(without_copies(scores) if copied else scores, ci_prob)
+    between = sum(
+        np.array(parts[name]) ** 2 for name in ("judge_sd", "item_judge_sd") if name in parts
+    )
+    made = {
+        "calls_per_item": np.maximum(np.ceil(z**2 * repeat / half_width**2), 1),
+        "half_width_now": z * np.sqrt((between + repeat / calls) / judges),
+    }
+    if judges > 1:
+        made["half_width_left"] = z * np.sqrt(between / judges)
+        made["judges_needed"] = np.ceil(z**2 * (between + repeat) / half_width**2)
+    rows: dict[str, Any] = {name: Row(*map(float, row)) for name, row in made.items()}
+    return Estimate(
+        rows,
+        method="Calls by components of variance",
+        ci_prob=ci_prob,
+        source=SEARLE,
+        interval="ends of the components",
+        assumptions=parts.assumptions,
+        cautions=parts.cautions,
+    )
+
+
+def _repeat_variance(scores: Scores, ci_prob: float) -> np.ndarray:
+    """Variance of one item's scores by one judge, with its chi-square interval."""
+    free = int(scores.repeats.item()) - 1
+    with checking("repeats.required_calls") as require:
+        require(free > 0, "the judge was not asked twice; ask again")
+    return np.array(_alone((float(scores.deviations.item()) / free, free), ci_prob))

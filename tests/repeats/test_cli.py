@@ -94,6 +94,21 @@ def test_a_table_without_items_must_say_so(tmp_path, capsys):
     assert "Dirichlet posterior" in capsys.readouterr().out
 
 
+def test_five_hundred_items_make_one_screen_and_a_file(tmp_path, capsys):
+    path, out, page = (tmp_path / name for name in ("scores.csv", "items.csv", "page.html"))
+    bj.repeats.simulate(items=500, judges=3, repeats=4, random_seed=1).to_csv(path, index=False)
+    asked = ["--scale", "1-5", "--judge", "judge", "--no-nuts", "--items", str(out)]
+    asked += ["--half-width", "0.5", "--cost-per-call", "0.01", "--html", str(page)]
+    assert main(["repeats", "report", str(path), *asked]) == 0
+    lines = capsys.readouterr().out.strip().splitlines()
+    assert len(lines) < 45
+    assert "An item needs 14 calls" in lines[1]
+    assert "An item needs 14 calls" in " ".join(lines[-3:])
+    assert "at a cost of 70 for 500 items" in " ".join(lines[-3:])
+    assert set(pd.read_csv(out).groupby("method").size()) == {500}
+    assert page.read_text().count("<tr") < 30
+
+
 def test_a_file_of_several_items_is_not_one_item(scores, capsys):
     report = ["repeats", "report", str(scores), "--scale", "1-5", "--no-nuts", "--one-item"]
     assert main(report) == 2

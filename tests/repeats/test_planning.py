@@ -6,9 +6,18 @@ import numpy as np
 import pytest
 from conftest import shared
 from numpy.testing import assert_allclose
+from scipy.stats import norm
 
 import bayesjudge as bj
-from bayesjudge.repeats import required_repeats, simulate_rule, third_of_a_bin
+from bayesjudge.repeats import (
+    Scores,
+    anova,
+    required_calls,
+    required_repeats,
+    simulate,
+    simulate_rule,
+    third_of_a_bin,
+)
 from bayesjudge.repeats.stopping_rules import interval_of_counts, more_calls
 
 
@@ -133,3 +142,48 @@ def test_published_rule_simulated(reference, case):
 def test_arguments_out_of_range(call, words):
     with pytest.raises(bj.InputError, match=words):
         call()
+
+
+# Calls that an item needs ------------------------------------------------------------------------
+
+
+def read(table, judge=None):
+    return Scores.from_frame(table, scale=range(1, 6), judge=judge)
+
+
+def test_calls_are_those_of_the_components():
+    scores = read(simulate(items=30, judges=4, repeats=4, random_seed=1), "judge")
+    parts, found = anova(scores), required_calls(scores, 0.4)
+    z = norm.ppf(0.975)
+    between = parts["judge_sd"].value ** 2 + parts["item_judge_sd"].value ** 2
+    repeat = parts["repeat_sd"].value ** 2
+    assert found["calls_per_item"].value == np.ceil(z**2 * repeat / 0.4**2)
+    assert_allclose(found["half_width_now"].value, z * np.sqrt((between + repeat / 4) / 4))
+    assert_allclose(found["half_width_left"].value, z * np.sqrt(between / 4))
+    assert found["judges_needed"].value == np.ceil(z**2 * (between + repeat) / 0.4**2)
+
+
+def test_so_many_calls_give_the_half_width():
+    """A second sample of that size: means are within the half-width as often as it says."""
+    sizes = {"items": 400, "judges": 1, "item_scale": 1.0, "item_judge_scale": 0, "judge_scale": 0}
+    pilot = read(simulate(repeats=4, random_seed=1, **sizes))
+    n = int(required_calls(pilot, 0.3)["calls_per_item"].value)
+    rng_of = {"random_seed": 2, **sizes}
+    both = read(simulate(repeats=2 * n, **rng_of))
+    place = np.arange(both.sequence.size) % (2 * n)
+    value = both.sequence.reshape(400, 2 * n) + 1.0
+    assert place.max() == 2 * n - 1
+    # two means of n differ with twice the variance of one from the truth
+    off = np.abs(value[:, :n].mean(axis=1) - value[:, n:].mean(axis=1)) / np.sqrt(2)
+    inside = (off <= 0.3).mean()
+    assert abs(inside - 0.95) < 4 * np.sqrt(0.95 * 0.05 / 400)
+
+
+def test_one_item_and_one_judge_have_an_answer():
+    found = required_calls(Scores.from_values([4, 4, 5, 3, 4, 5], scale=range(1, 6)), 0.3)
+    variance = np.var([4, 4, 5, 3, 4, 5], ddof=1)
+    n = np.ceil(norm.ppf(0.975) ** 2 * variance / 0.09)
+    assert found["calls_per_item"].value == n
+    assert found["calls_per_item"].low < n < found["calls_per_item"].high
+    with pytest.raises(bj.InputError, match="was not asked twice"):
+        required_calls(Scores.from_values([4], scale=range(1, 6)), 0.3)
