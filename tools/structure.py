@@ -148,6 +148,15 @@ def words_of_users(root: Path) -> set[str]:
     return {word for path in files for word in re.findall(r"\w+", path.read_text())}
 
 
+def unused_names(root: Path) -> dict[str, list[str]]:
+    """By package, the exported names that no command, notebook or page uses."""
+    words, found = words_of_users(root), {}
+    for name, path in modules_of(root).items():
+        if path.name == "__init__.py" and (names := exported(ast.parse(path.read_text()))):
+            found[name] = [one for one in names if one not in words]
+    return found
+
+
 def count_any(tree: ast.Module) -> int:
     """`Any` in annotations of parameters, results and variables."""
     notes = [
@@ -184,13 +193,12 @@ def figures(root: Path) -> Iterator[str]:
     yield f"lines: {total.total()} ({told})"
     yield f"code lines a file, median: {median(found['code'] for found in by_file):g}"
     yield f"longest files: {', '.join(str(n) for n in sorted(f.total() for f in by_file)[-5:])}"
-    words, unused = words_of_users(root), {}
-    for name, path in paths.items():
-        if path.name == "__init__.py" and (names := exported(trees[name])):
-            unused[name] = [one for one in names if one not in words]
-            yield f"exported by {name}: {len(names)}, used by nobody: {len(unused[name])}"
-            if unused[name]:
-                yield f"  {', '.join(unused[name])}"
+    unused = unused_names(root)
+    for name, names in unused.items():
+        yield f"exported by {name}: {len(exported(trees[name]))}, used by nobody: {len(names)}"
+        if names:
+            yield f"  {', '.join(names)}"
+    yield f"exported names: {sum(len(exported(trees[name])) for name in unused)}"
     yield f"exported names used by nobody: {sum(map(len, unused.values()))}"
     yield f"Any in annotations: {sum(map(count_any, trees.values()))}"
 

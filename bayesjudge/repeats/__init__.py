@@ -1,7 +1,7 @@
 """How often must the judge be asked?"""
 
 from bayesjudge.repeats import runner
-from bayesjudge.repeats.checks import OrderEffect, order_effects
+from bayesjudge.repeats.checks import order_effects
 from bayesjudge.repeats.closed_form import anova, as_if_iid, exact
 from bayesjudge.repeats.compare import closed_forms, compare
 from bayesjudge.repeats.components import score_components
@@ -14,8 +14,6 @@ from bayesjudge.repeats.plots import plot_components, plot_cost, plot_half_width
 from bayesjudge.repeats.prediction import predict_means
 from bayesjudge.repeats.simulate import simulate
 from bayesjudge.repeats.stopping_rules import (
-    MeanInterval,
-    StoppedRuns,
     confidence_sequence,
     mean_interval,
     next_batch,
@@ -25,10 +23,7 @@ from bayesjudge.repeats.stopping_rules import (
 __all__ = [
     "CumulativeLogit",
     "JudgeCutpoints",
-    "MeanInterval",
-    "OrderEffect",
     "Scores",
-    "StoppedRuns",
     "anova",
     "as_if_iid",
     "build_model",

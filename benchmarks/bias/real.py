@@ -6,6 +6,11 @@ The folder has what the documentation of the data calls bias_neighbours, composo
 to benchmarks/bias/results: ``real.md`` (everything in words and tables), ``real_prompts.csv``,
 ``real_neighbours.csv``, ``real_orders.csv`` and ``real.png``. Closed forms use all
 responses; the posteriors use a random `--items` of them, with the closed forms of the same beside.
+
+Found: a reworded prompt moves the mean of eight scores by an RMS of .51 to .59 points of nine
+(judge `full`), twice its repeat noise of .24; NUTS and the closed form agree to a hundredth on 500
+items. No published set of neighbours (40 at most) lets scores be released as they are: 761 would be
+needed at a failure probability of .01.
 """
 
 import argparse

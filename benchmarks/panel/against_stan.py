@@ -15,6 +15,10 @@ Both: four chains, 400 draws after 400 for tuning, one thread a chain, started i
 judges better than chance. CPU seconds, compilation not counted but shown; ``to_1000_cpu_s`` is
 tuning, and draws until the least effective size of any unknown is 1,000. Writes
 ``against_stan.csv``.
+
+Found: the posteriors of 14,000 and 100,000 items agree (means apart by at most 1.8 and 3.2 Monte
+Carlo errors), and Stan takes 6.9 and 6.5 times the CPU time for 1,000 effective draws, compiling
+not counted.
 """
 
 from __future__ import annotations

@@ -8,6 +8,11 @@ VOTES is a wide table: ``generator``, ``human`` and one column a judge, as made 
 Nothing is tuned on the generator that is held out: thresholds and biases come from the other five.
 Writes ``code_feedback_NAME.csv`` and ``.md`` to benchmarks/panel/results, with the cautions
 that contradict each method.
+
+Found: with labels on the other five generators, `BiasPooling` holds 6 of 6 held-out shares (90 %
+intervals, 6.4 points wide, mean error 1.3 points), as do its closed forms; Dawid-Skene holds 1 of 6
+with intervals half as wide, and says that dependent judges and differing error rates contradict it.
+So it is with the table repaired in part.
 """
 
 from __future__ import annotations

@@ -12,6 +12,10 @@ of `code_feedback.py`) one generator's labels are left out, and both models pred
 real panel `correlated` converges and is further off than the plain model: there error rates differ
 between generators, which neither allows for; its check of dependence fails too.
 Writes ``correlated.jsonl`` (every interval), ``.csv`` and ``correlated_real.csv``.
+
+Found: if judges err together, 90 % intervals of the plain model hold .45 of the sensitivities and
+.51 of the specificities, those of `Correlated` .89 and .90, 1.5 times as wide; prevalences .85 and
+.88 (standard error .03).
 """
 
 from __future__ import annotations

@@ -16,6 +16,11 @@ the sampled intervals are a quarter narrower than those of the study (``labels_c
 ``curve``: labels chosen one batch after another by `label_next`'s rule against random ones, from 20
 random labels on; the posterior is that of the mode. Writes ``labels_PART.csv``, and ``.png``
 of the curve.
+
+Found: 100 random labels on the target give intervals of 7.5 points alone and 7.3 with the others
+labelled (`VoteRegression`, 90 % intervals, .94 held alone); Dawid-Skene's are 3.1 points wide and
+hold .55 at most. Items chosen by expected reduction give intervals that look narrower (4.3
+against 7.1 points at 100 labels) and hold .78, not .97: they are not to be trusted.
 """
 
 from __future__ import annotations

@@ -14,6 +14,10 @@ restriction to a judge better than chance. Each posterior is compared with
 
 Writes benchmarks/prevalence/results/exact.csv, one row a setting, and prints the worst errors.
 ``--nuts`` compares NUTS on hard tables instead. Times are CPU seconds of this process.
+
+Found: of 246 settings (--settings 246) none is refused; against the independent rule, on the 19
+that it covers, mean and standard deviation are off by at most 7e-8 standard deviations; a second
+rule agrees to 7e-6, and mirrors to 4e-16. NUTS on ten hard tables is within 1.7 Monte Carlo errors.
 """
 
 from __future__ import annotations

@@ -7,6 +7,9 @@ Studies: three systems whose rates are partially pooled, the last without labels
 one judge's rates; three classes. Truths and data are drawn here with NumPy, not by the models.
 Writes to benchmarks/prevalence/results: ``sbc_pooling_STUDY.jsonl`` (every rank),
 ``sbc_pooling.csv`` (the tests) and ``sbc_pooling.png``.
+
+Found: ranks of all 28 unknowns of the three studies are uniform over 100 simulations (least
+adjusted p .096; spread of the ranks .90 to 1.06, standard error .045).
 """
 
 from __future__ import annotations

@@ -16,6 +16,11 @@ share among the other nine tenths varies by itself, so that an interval from lab
 the letter holds it in 93.7 % of the splits, not 95; ``coverage_whole`` is against all ten tenths,
 where it is 96.1 % for want of a finite-population correction. Writes
 benchmarks/prevalence/results/splits.csv.
+
+Found: over generators, labels alone hold the share among the other items in .934 of the splits,
+`random` in .929, PPI++ in .909 (of all items .969, .967, .923). Eq. (6) has no answer in 26 % of
+the splits (9.5 % or more for each generator), and is 3.6 times as wide (.36 against .10) where it
+has.
 """
 
 from __future__ import annotations

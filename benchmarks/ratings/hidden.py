@@ -7,6 +7,9 @@ People alone, two options, no response sets, more and more items and choices. Wh
 prior leaves it between its two bounds: chosen at the least, everybody at the most. Also the place
 of the truth in the posterior, over worlds drawn far from the prior's mean. Calibration over the
 prior is in sbc.py (``choices``, ``three``). Writes hidden.csv and .png.
+
+Found: from 50 to 800 items the share of choices grows sharp (standard deviation .043 to .011), the
+endorsement does not (.152 to .145), and its 95 % interval holds the truth in 12 of 12 runs.
 """
 
 from __future__ import annotations

@@ -13,6 +13,11 @@ a setting that it does not state. Here: three options, even choices, cutoff .5, 
 ``expected``  what the posterior itself says its guess is worth.
 
 Writes one_rating.csv.
+
+Found: with one choice an item the posterior decides .66 of the items as they are (response sets of
+50 others), between .53 of one reverse matrix for all and .68 of each item's own, which nobody
+knows; it expects .67 of itself, and with choices alone .70 where it reaches .65 (six worlds,
+standard errors .014).
 """
 
 from __future__ import annotations

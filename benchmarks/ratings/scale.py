@@ -6,6 +6,9 @@
 Three options (seven response sets); people and each judge choose five times an item and give three
 response sets on every fifth item. Writes scale.csv, one row a size: seconds, memory, R-hat and
 effective draws; a size that was measured before is replaced.
+
+Found: 1,000 items and 33,600 answers take 284 CPU s, from the table to P(best), and .9 GB; R-hat
+1.003, at least 2,960 effective draws.
 """
 
 from __future__ import annotations

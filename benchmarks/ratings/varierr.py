@@ -15,6 +15,11 @@ compares the endorsements found with the sets that four annotators gave to the 1
 The annotators of the sets are four experts and those of the choices a hundred others, so none
 of the three can agree with the annotators exactly. Writes varierr.csv, varierr_choice.csv and
 varierr.png to benchmarks/ratings/results.
+
+Found: from 485 paired answers all nine observed shares of choices lie in the posterior's 95 %
+intervals. Of 100 items with choices alone, intervals of the endorsements hold the annotators'
+shares in .96 if 400 other items have response sets, in .89 if F is known from them, and in .84 with
+neither.
 """
 
 import argparse

@@ -22,6 +22,10 @@ on the prior of their standard deviation. What that means for coverage:
   interval is 1.6 times as wide as the model's with N+(0, 1), 1.3 times with N+(0, 2).
 
 Taken as independent answers of one judge, the same scores cover .635 there.
+
+Found: of judges whose standard deviation is drawn from the prior, 90 % intervals of the model hold
+.887 (standard error .010), of ANOVA .903 at 1.7 times the width; taken as one judge's independent
+answers the same scores hold .70, and .63 at the article's standard deviation.
 """
 
 from __future__ import annotations

@@ -8,6 +8,10 @@ which the published rule fails, and what ours costs there). ``calls`` is the mea
 an item, ``covered`` the share of reported intervals that hold the true mean, ``within`` the share
 of means within the half-width asked for, ``extra`` the calls of a rule by those of the published
 one.
+
+Found: the published rule covers 84 % or less in 19 of 36 cases, 13 % at worst (judges that nearly
+always answer the same); the Dirichlet rule .006 above the nominal level or more in all of them, for
+1.65 times the calls where the published rule fails (median).
 """
 
 from __future__ import annotations

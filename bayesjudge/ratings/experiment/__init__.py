@@ -6,11 +6,10 @@ from bayesjudge.ratings.experiment.advice import (
     set_items_needed,
 )
 from bayesjudge.ratings.experiment.study import choice_bias, rating_budget, select
-from bayesjudge.ratings.experiment.world import Setting, World, make_world, observed_people
+from bayesjudge.ratings.experiment.world import Setting, make_world, observed_people
 
 __all__ = [
     "Setting",
-    "World",
     "choice_bias",
     "choose_definition",
     "make_world",
