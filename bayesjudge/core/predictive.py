@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesjudge.core.compiling import _structure_of, compiling
+from bayesjudge.core.compiling import compiling, structure_of
 from bayesjudge.core.errors import checking
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def require_unchanged(fit: Any) -> None:
         )
         require(not changed, f"the data {changed} of fit.model were changed; {remedy}")
         if not changed:
-            same = _structure_of(now) == _structure_of(then)
+            same = structure_of(now) == structure_of(then)
             require(same, f"fit.model was changed; {remedy}")
 
 
