@@ -1,20 +1,29 @@
 """What a compiled model must bear: any kind of unknown, and chains that start at once."""
 
+import ctypes
+import hashlib
 import os
+import pickle
 import subprocess
 import sys
 import warnings
+from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numba
 import numpy as np
 import nutpie
 import pymc as pm
+import pytensor
 import pytest
 from numba.core.errors import NumbaPerformanceWarning
+from numba.core.registry import cpu_target
 
 import bayesjudge as bj
-from bayesjudge.core.compiling import _start_of, compile_model, compiling
+from bayesjudge.core import compiling as compile_module
+from bayesjudge.core import native
+from bayesjudge.core.compiling import _start_of, compile_model, compiling, structure_of
 
 
 def test_chains_may_start_at_once():
@@ -65,6 +74,201 @@ def test_advice_of_a_compiler_to_its_developers_is_silenced():
         strided_product()(*arguments)
         with pytest.raises(UserWarning, match="of another kind"):
             warnings.warn("of another kind", UserWarning, stacklevel=1)
+
+
+# Code that is kept on disk ----------------------------------------------------------------------
+
+
+def small_model(scale=1.0, size=3):
+    with pm.Model() as model:
+        x = pm.Normal("x", shape=2)
+        pm.Normal("seen", x[0], np.exp(x[1]), observed=pm.Data("data", np.full(size, scale)))
+    return model
+
+
+@pytest.fixture
+def code(tmp_path, monkeypatch):
+    """An empty folder for code, and what is in memory forgotten: as in a new process."""
+
+    class Code:
+        folder, compiled = tmp_path / "code", 0
+
+        def __call__(self, model):
+            monkeypatch.setattr(compile_module, "_kept", OrderedDict())
+            self.before = self.compiled
+            return compile_model(model, self.count)
+
+        def count(self):
+            self.compiled += 1
+
+        @property
+        def found(self):
+            return self.compiled == self.before
+
+        @property
+        def file(self):
+            (file,) = self.folder.iterdir()
+            return file
+
+    one = Code()
+    monkeypatch.setattr(compile_module, "_folder", lambda: one.folder)
+    monkeypatch.setattr(compile_module, "_told", set())
+    return one
+
+
+def density_of(compiled, point):
+    runnable = compiled.runnable
+    kinds = [ctypes.c_uint64, *4 * [ctypes.c_void_p]]
+    call = ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(runnable.density.address)
+    slope, value = np.zeros_like(point), np.zeros(1)
+    arrays = (point, slope, value, runnable.density.addresses(runnable.data))
+    assert call(point.size, *(array.ctypes.data for array in arrays)) == 0
+    return value[0], *slope
+
+
+POINT = np.array([0.3, -0.2])
+
+
+def expected_density(scale=1.0, size=3):
+    """By hand: a normal log-density for each observation, and the two priors."""
+    x, s = POINT[0], np.exp(POINT[1])
+    z = (scale - x) / s
+    value = size * (-(z**2) / 2 - np.log(s)) - (POINT**2).sum() / 2
+    value -= (size + 2) * np.log(2 * np.pi) / 2
+    return value, size * z / s - POINT[0], size * (z**2 - 1) - POINT[1]
+
+
+@pytest.mark.sampling
+def test_code_is_found_again_whatever_the_data(code, capfd):
+    first = density_of(code(small_model()), POINT)
+    assert not code.found
+    assert density_of(code(small_model()), POINT) == first
+    np.testing.assert_allclose(first, expected_density())
+    for scale, size in ((2.0, 3), (-1.0, 7), (0.5, 1)):
+        found = density_of(code(small_model(scale, size)), POINT)
+        np.testing.assert_allclose(found, expected_density(scale, size))
+    assert code.compiled == 1
+    assert not capfd.readouterr().err
+
+
+@pytest.mark.sampling
+@pytest.mark.parametrize(
+    "damage",
+    [lambda text: text[: len(text) // 2], lambda text: b"", lambda text: text[:-9] + b"123456789"],
+    ids=["half written", "empty", "changed"],
+)
+def test_a_damaged_file_is_compiled_again_and_one_line_says_so(code, damage, capfd):
+    first = density_of(code(small_model()), POINT)
+    code.file.write_bytes(damage(code.file.read_bytes()))
+    assert density_of(code(small_model()), POINT) == first
+    assert code.compiled == 2
+    (line,) = capfd.readouterr().err.splitlines()
+    assert str(code.file) in line
+    assert "is damaged: compiling again" in line
+    code(small_model())
+    assert code.found
+
+
+@pytest.mark.sampling
+def test_a_file_that_cannot_be_loaded_is_compiled_again(code, capfd):
+    """Whole, but of another machine under the name of this one, as no copying makes it."""
+    first = density_of(code(small_model()), POINT)
+    body = pickle.dumps(("another machine", {}))
+    code.file.write_bytes(native.FORMAT + hashlib.sha256(body).digest() + body)
+    assert density_of(code(small_model()), POINT) == first
+    body = b"not what pickle reads"
+    code.file.write_bytes(native.FORMAT + hashlib.sha256(body).digest() + body)
+    assert density_of(code(small_model()), POINT) == first
+    assert code.compiled == 3
+    one, other = capfd.readouterr().err.splitlines()
+    assert "something else: compiling again" in one
+    assert "cannot be used" in other
+
+
+@pytest.mark.sampling
+@pytest.mark.parametrize(
+    ("where", "name", "value"),
+    [
+        (numba, "__version__", "0.0"),
+        (pytensor, "__version__", "0.0"),
+        (pm, "__version__", "0.0"),
+        (type(cpu_target.target_context.codegen()), "magic_tuple", lambda _: ("another", "cpu")),
+    ],
+    ids=["numba", "pytensor", "pymc", "processor"],
+)
+def test_another_version_or_processor_finds_nothing(code, monkeypatch, where, name, value):
+    """A folder copied from another machine, or used by two environments."""
+    code.folder.mkdir()
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(where, name, value)
+        logp = small_model()
+        key = compile_module.key_of(logp, logp.logp(), compile_module._named(logp))
+        native.file_of(code.folder, key).write_bytes(b"what would crash here")
+    code(small_model())
+    assert not code.found
+
+
+@pytest.mark.sampling
+def test_a_folder_that_cannot_be_written_to_costs_time_only(code, capfd):
+    code.folder = Path(os.devnull) / "code"  # nobody, not even root, can write there
+    for _ in range(2):
+        np.testing.assert_allclose(density_of(code(small_model()), POINT), expected_density())
+    assert code.compiled == 2
+    (line,) = capfd.readouterr().err.splitlines()
+    assert "cannot be kept" in line
+    assert "each process compiles anew" in line
+
+
+def test_a_graph_differs_from_another_in_any_operation_constant_or_name():
+    def structure(build):
+        with pm.Model() as model:
+            build()
+        return structure_of(model)
+
+    builds = {
+        "x": lambda: pm.Normal("x"),
+        "y": lambda: pm.Normal("y"),
+        "two": lambda: pm.Normal("x", shape=2),
+        "wide": lambda: pm.Normal("x", 0, 2),
+        "constant": lambda: pm.Normal("x", np.array([0.0, 1.0]), 1),
+        "last digit": lambda: pm.Normal("x", np.array([0.0, 1.0 + 1e-15]), 1),
+        "data": lambda: pm.Normal("x", pm.Data("m", [0.0, 1.0]), 1, shape=2),
+        "order": lambda: pm.Deterministic("z", pm.Normal("x") - pm.Normal("y")),
+        "swapped": lambda: pm.Deterministic("z", -pm.Normal("x") + pm.Normal("y")),
+        "other way": lambda: (
+            [pm.Normal("x"), pm.Normal("y")]
+            and pm.Deterministic("z", pm.modelcontext(None)["y"] - pm.modelcontext(None)["x"])
+        ),
+    }
+    found = {name: structure(build) for name, build in builds.items()}
+    assert len(set(found.values())) == len(builds)
+    assert found == {name: structure(build) for name, build in builds.items()}
+
+
+#: Prints a hash of the draws of a small fit, and how often something was compiled.
+DRAWS = """
+import hashlib, bayesjudge as bj
+from bayesjudge.core import compiling
+compile_, count = compiling._compile, []
+compiling._compile = lambda *given: count.append(1) or compile_(*given)
+counts = bj.prevalence.Counts(100, 60, 10, 9, 10, 7, calibration="random")
+fit = bj.prevalence.fit(counts, random_seed=1, draws=300, tune=300)
+print(hashlib.sha256(fit.draws("prevalence").tobytes()).hexdigest(), len(count))
+"""
+
+
+@pytest.mark.slow
+def test_processes_share_code_and_draws(tmp_path):
+    """Two at once on a machine that has compiled nothing, then a third: same seed, same draws."""
+    environment = {"PYTENSOR_FLAGS": f"base_compiledir={tmp_path}", "PYTHONWARNINGS": "ignore"}
+    with ThreadPoolExecutor(2) as pool:
+        both = [pool.submit(run_python, DRAWS, **environment) for _ in range(2)]
+        first, second = (one.result().stdout.split() for one in both)
+    third = run_python(DRAWS, **environment)
+    draws, compiled = third.stdout.split()
+    assert first[0] == second[0] == draws
+    assert (first[1], compiled) == ("1", "0")
+    assert not third.stderr
 
 
 # A home directory that cannot be written to -----------------------------------------------------

@@ -76,10 +76,8 @@ def compiling() -> Iterator[None]:
 @compiling()
 def compile_model(model: pm.Model, on_compile: Callable[[], None] = lambda: None) -> Compiled:
     """Compile `model`, or take the code of the same structure; `on_compile` is called before."""
-    from bayesjudge.core import native
-
     logp, kept = model.logp(), _named(model)
-    key = f"{native.machine()}\n{_versions()}\n{structure_of(model, logp, kept)}"
+    key = key_of(model, logp, kept)
     if key not in _kept:
         found = _read(key)
         if found is None:
@@ -143,6 +141,13 @@ def _tell(text: str) -> None:
 
 
 # What code is compiled from ---------------------------------------------------------------------
+
+
+def key_of(model: pm.Model, logp: Any, kept: Sequence[Any]) -> str:
+    """Everything that machine code depends on, in words."""
+    from bayesjudge.core import native
+
+    return f"{native.machine()}\n{_versions()}\n{structure_of(model, logp, kept)}"
 
 
 def _versions() -> str:

@@ -199,7 +199,7 @@ def read(folder: Path, key: str) -> dict[str, Callback] | str | None:
     path = file_of(folder, key)
     try:
         content = path.read_bytes()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         return f"{path} cannot be read ({error.strerror})"
