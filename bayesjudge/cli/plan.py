@@ -68,7 +68,9 @@ def plan(
     picture : Path
         Draw the table, in the format that the file's name ends in.
     json : bool
-        Print one JSON document instead of text.
+        Print one JSON document instead of text (schema bayesjudge/2): `inputs`, the options;
+        `rows`, one a number of labels and way of spending them, with the columns of the table;
+        `labels_needed` for `width` by way of splitting labels over classes, null if none do.
 
     Raises
     ------

@@ -154,3 +154,16 @@ def test_classes_are_named_or_asked_for(ask):
     assert {one["where"].get("system") for one in by["estimates"]} >= {"win", "tie", "loss"}
     pairs = ["--swapped", "second", "--by", "human"]
     assert "['--by'] are not for pairs" in ask(*asked, *pairs, code=2)
+
+
+def test_plan_says_what_its_document_holds(capsys):
+    from bayesjudge.cli import main
+    from bayesjudge.cli.plan import plan
+
+    judge = ["--sensitivity", "0.9", "--specificity", "0.7"]
+    asked = ["--prevalence", "0.7", *judge, "--items", "500", "--labelled", "50"]
+    assert main(["plan", *asked, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    help_text = plan.__doc__.partition("json : bool")[2]
+    assert [f for f in document if f"`{f}`" in help_text] == ["inputs", "rows", "labels_needed"]
+    assert list(document)[:3] == ["schema", "bayesjudge", "command"]
