@@ -34,12 +34,16 @@ def test_chains_may_start_at_once():
     )
     start = _start_of(bj.prevalence.build_model(counts))
     seeds = range(400)
-    alone = [start(seed) for seed in seeds]
+
+    def flat(seed):
+        return np.concatenate([np.ravel(v) for v in start(seed).values()])
+
+    alone = [flat(seed) for seed in seeds]
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)  # threads take turns as often as they can
     try:
         with ThreadPoolExecutor(4) as pool:
-            together = list(pool.map(start, seeds))
+            together = list(pool.map(flat, seeds))
     finally:
         sys.setswitchinterval(interval)
     assert np.array_equal(alone, together)
@@ -201,8 +205,9 @@ def test_another_version_or_processor_finds_nothing(code, monkeypatch, where, na
     code.folder.mkdir()
     with monkeypatch.context() as elsewhere:
         elsewhere.setattr(where, name, value)
-        logp = small_model()
-        key = compile_module.key_of(logp, logp.logp(), compile_module._named(logp))
+        model = small_model()
+        named, point = compile_module._named(model), _start_of(model)(0)
+        key = compile_module.key_of(model, model.logp(), named, point)
         native.file_of(code.folder, key).write_bytes(b"what would crash here")
     code(small_model())
     assert not code.found

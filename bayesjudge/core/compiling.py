@@ -38,16 +38,14 @@ _kept: OrderedDict[str, dict[str, Callback]] = OrderedDict()
 _told: set[str] = set()
 
 
+Point = dict[str, np.ndarray]
+
+
 @dataclass(frozen=True)
 class Compiled:
-    """A compiled model, ready for any data of the same shape."""
+    """A compiled model with data, ready to be sampled."""
 
-    callbacks: dict[str, Callback]
     runnable: Any
-
-    def given(self, model: pm.Model) -> Compiled:
-        """Put the data and starting points of `model` in place of those it was compiled with."""
-        return Compiled(self.callbacks, _runnable(model, self.callbacks))
 
 
 @contextmanager
@@ -76,20 +74,21 @@ def compiling() -> Iterator[None]:
 @compiling()
 def compile_model(model: pm.Model, on_compile: Callable[[], None] = lambda: None) -> Compiled:
     """Compile `model`, or take the code of the same structure; `on_compile` is called before."""
-    logp, kept = model.logp(), _named(model)
-    key = key_of(model, logp, kept)
+    logp, kept, start = model.logp(), _named(model), _start_of(model)
+    point = start(0)
+    key = key_of(model, logp, kept, point)
     if key not in _kept:
         found = _read(key)
         if found is None:
             on_compile()
             with _without_collector():
-                found = _compile(model, logp, kept)
+                found = _compile(model, logp, kept, point)
             _write(key, found)
         _kept[key] = found
         while len(_kept) > KEPT:
             _kept.popitem(last=False)
     _kept.move_to_end(key)
-    return Compiled(_kept[key], _runnable(model, _kept[key]))
+    return Compiled(_runnable(model, _kept[key], kept, start))
 
 
 @contextmanager
@@ -143,11 +142,13 @@ def _tell(text: str) -> None:
 # What code is compiled from ---------------------------------------------------------------------
 
 
-def key_of(model: pm.Model, logp: Any, kept: Sequence[Any]) -> str:
+def key_of(model: pm.Model, logp: Any, kept: Sequence[Any], point: Point) -> str:
     """Everything that machine code depends on, in words."""
     from bayesjudge.core import native
 
-    return f"{native.machine()}\n{_versions()}\n{structure_of(model, logp, kept)}"
+    shapes = [np.shape(point[str(v.name)]) for v in model.value_vars]
+    structure = _structure(model, logp, kept)
+    return f"{native.machine()}\n{_versions()}\n{structure}\n{shapes}"
 
 
 def _versions() -> str:
@@ -166,16 +167,18 @@ def _named(model: pm.Model) -> list[Any]:
     return [v for v in model.unobserved_value_vars if v.name in named]
 
 
-def structure_of(model: pm.Model, logp: Any = None, kept: Any = None) -> str:
-    """Hash what the code of a model is compiled from: graphs, names and lengths, but no data."""
-    logp, kept = model.logp() if logp is None else logp, kept or _named(model)
+def structure_of(model: pm.Model) -> str:
+    """Hash the graphs of the log-density and of what is derived, with all names, but no data."""
+    return _structure(model, model.logp(), _named(model))
+
+
+def _structure(model: pm.Model, logp: Any, kept: Sequence[Any]) -> str:
     digest = hashlib.sha256()
     for part in _described([logp, *kept]):
         digest.update(part)
         digest.update(b"\0")
     for v in (*model.value_vars, *kept):
         digest.update(f"{v.name} {v.type!r}\n".encode())
-    digest.update(repr([np.shape(v) for v in model.initial_point(0).values()]).encode())
     return digest.hexdigest()
 
 
@@ -229,7 +232,7 @@ def _options_of(op: Any) -> dict[str, Any]:
 # Compiling --------------------------------------------------------------------------------------
 
 
-def _compile(model: pm.Model, logp: Any, kept: Sequence[Any]) -> dict[str, Callback]:
+def _compile(model: pm.Model, logp: Any, kept: Sequence[Any], point: Point) -> dict[str, Callback]:
     """Both functions of a point on the unconstrained scale: density with gradient, and all names.
 
     The graph of the density is the one that nutpie makes of a model, so that draws are the same.
@@ -246,12 +249,12 @@ def _compile(model: pm.Model, logp: Any, kept: Sequence[Any]) -> dict[str, Callb
     logp = rewrite_graph(logp, include=rewrites)
     values = [model.rvs_to_values[v] for v in model.free_RVs]
     gradient = pt.concatenate([pt.as_tensor(g).ravel() for g in pt.grad(logp, values)])
-    shapes = [np.shape(v) for v in model.initial_point(0).values()]
+    shapes = [np.shape(point[str(v.name)]) for v in values]
     ends = np.cumsum([0, *(int(np.prod(shape)) for shape in shapes)])
     size = int(ends[-1])
-    point = pt.TensorType("float64", shape=(size,))(name="_unconstrained_point")
+    joined = pt.TensorType("float64", shape=(size,))(name="_unconstrained_point")
     parts = {
-        v: point[begin:end].reshape(shape).astype(v.dtype)
+        v: joined[begin:end].reshape(shape).astype(v.dtype)
         for v, begin, end, shape in zip(values, ends, ends[1:], shapes, strict=False)
     }
     drawn = pt.concatenate([pt.as_tensor(v).ravel() for v in kept])
@@ -259,39 +262,42 @@ def _compile(model: pm.Model, logp: Any, kept: Sequence[Any]) -> dict[str, Callb
     found = {}
     with model:
         for kind, outputs in graphs.items():
-            run = compile_graph(
-                [point], clone_replace(outputs, parts), mode="NUMBA", on_unused_input="ignore"
-            )
+            given = clone_replace(outputs, parts)
+            run = compile_graph([joined], given, mode="NUMBA", on_unused_input="ignore")
             shared = [(v.name, np.asarray(v.get_value())) for v in run.get_shared()]
             arrays = [native.Array(str(name), a.dtype.str, a.ndim) for name, a in shared]
             found[kind] = native.compile_callback(kind, run.vm.jit_fn, size, arrays)
     return found
 
 
-def _runnable(model: pm.Model, callbacks: dict[str, Callback]) -> Any:
+def _runnable(
+    model: pm.Model,
+    callbacks: dict[str, Callback],
+    kept: Sequence[Any],
+    start: Callable[[int], Point],
+) -> Any:
     """Give code the data, names and starting points of `model`."""
     from bayesjudge.core.runnable import Runnable
 
-    start = _start_of(model)
-    kept = _named(model)
-    named = dict(zip([str(v.name) for v in kept], _shapes_of(model, kept), strict=True))
+    point = start(0)
+    shapes = _shapes_of(model, kept, point)
+    named = dict(zip([str(v.name) for v in kept], shapes, strict=True))
     lengths = {name: int(v.eval()) for name, v in model.dim_lengths.items()}
     return Runnable(
         dims={k: v for k, v in model.named_vars_to_dims.items() if k in named},
         density=callbacks["density"],
         expand=callbacks["expand"],
         data=_data_of(model),
-        start=start,
-        size=sum(np.size(v) for v in model.initial_point(0).values()),
+        start=lambda seed: _flat(model, start(seed)),
+        size=_flat(model, point).size,
         named=named,
         labels={k: range(lengths[k]) if v is None else v for k, v in model.coords.items()},
     )
 
 
-def _shapes_of(model: pm.Model, kept: Sequence[Any]) -> list[tuple[int, ...]]:
+def _shapes_of(model: pm.Model, kept: Sequence[Any], point: Point) -> list[tuple[int, ...]]:
     from pytensor import function
 
-    point = model.initial_point(0)
     givens = [(v, point[str(v.name)]) for v in model.value_vars]
     shapes = function(
         [], [v.shape for v in kept], givens=givens, mode="FAST_COMPILE", on_unused_input="ignore"
@@ -307,7 +313,7 @@ def _data_of(model: pm.Model) -> dict[str, np.ndarray]:
     return {str(name): np.array(v.get_value(), order="C") for name, v in shared.items()}
 
 
-def _start_of(model: pm.Model) -> Callable[[int], np.ndarray]:
+def _start_of(model: pm.Model) -> Callable[[int], Point]:
     """Start at the priors' centres, jittered by at most 1 on the unconstrained scale."""
     from pymc.initial_point import make_initial_point_fn
 
@@ -316,13 +322,13 @@ def _start_of(model: pm.Model) -> Callable[[int], np.ndarray]:
     )
     one_at_a_time = Lock()  # chains begin together, and a PyTensor function serves one caller
 
-    def start(seed: int) -> np.ndarray:
+    def start(seed: int) -> Point:
         with one_at_a_time:
-            return _flat(model, make(seed))
+            return make(seed)
 
     return start
 
 
-def _flat(model: pm.Model, point: dict[str, np.ndarray]) -> np.ndarray:
+def _flat(model: pm.Model, point: Point) -> np.ndarray:
     values = [np.ravel(point[str(v.name)]) for v in model.value_vars]
     return np.concatenate(values).astype(float)
