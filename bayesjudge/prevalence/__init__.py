@@ -40,6 +40,7 @@ from bayesjudge.prevalence.plots import (
     plot_systems,
     plot_widths,
 )
+from bayesjudge.prevalence.prior_check import check_prior
 from bayesjudge.prevalence.simulate import simulate
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ __all__ = [
     "bootstrap",
     "budget",
     "build_model",
+    "check_prior",
     "classes",
     "clopper_pearson",
     "closed_forms",

@@ -54,12 +54,35 @@ class _PrevalenceModel(BayesianModel):
             require(not strange, f"{name} has priors for {strange}; there are {list(systems)}")
 
     def _require_labels(self, counts: Counts, require: Any) -> None:
+        places = [
+            place
+            for place, name in zip(counts.places, counts.systems or (None,), strict=True)
+            if (name in counts.unlabelled_systems or counts.unlabelled) and not self._states(name)
+        ]
+        first, second = self._rates
         require(
-            not counts.unlabelled_systems,
-            f"no item of {list(counts.unlabelled_systems)} has a human label, so the judge's "
-            "errors there are unknown; label some, or borrow from the other systems with "
+            not places,
+            f"no item has a human label{''.join(places[:3])}, so the judge's errors are unknown; "
+            f"label some, state what is known of the judge ({first}=BetaPrior.worth(0.9, 50), "
+            f"{second}=BetaPrior.worth(0.8, 50)), or borrow from other systems with "
             "PooledErrorRates()",
         )
+
+    def _states(self, system: str | None) -> bool:
+        """Whether the priors of both of the judge's rates say more than a flat one."""
+        one = self if system is None else self.of_system(system)
+        return all(sum(getattr(one, rate)) > 2 for rate in self._rates)
+
+    def _rests_on_priors(self, counts: Counts) -> tuple[Caution, ...]:
+        """Without labels the answer is what the stated priors make of the pass rate."""
+        if not counts.unlabelled or not all(map(self._states, counts.systems or (None,))):
+            return ()
+        stated = " and ".join(f"{rate} {getattr(self, rate)}" for rate in self._rates)
+        text = (
+            f"no item has a human label: the answer rests on the stated priors alone ({stated}); "
+            "label some items to check them"
+        )
+        return (Caution("rests-on-priors", text),)
 
     def of_system(self, name: str) -> Self:
         """Take the priors of one system.
@@ -389,6 +412,8 @@ class PooledErrorRates(_PrevalenceModel):
         super()._suits(counts, require)
         _require_rates(counts, require)
         _require_several(counts, require, "partial pooling")
+        if counts.unlabelled:
+            self._require_labels(counts, require)
         several = isinstance(self.prevalence, Mapping) and counts.dim == "stratum"
         require(not several, "prevalence: strata pool it, so give one prior")
 
@@ -567,11 +592,16 @@ def fit(
         ``strict=True``, the data contradict the declared design.
     """
     from bayesjudge.core.sampling import sample
+    from bayesjudge.prevalence.prior_check import conflicts
 
     require_counts(counts, "fit")
     model = model or default_model(counts)
+    with checking("prevalence.fit") as require:
+        model._suits(counts, require)
     assumptions, raised = judged(counts, (*model._assumes(counts), *granted(counts)))
-    cautions: tuple[Caution, ...] = tuple(dict.fromkeys((*cautions_of(counts), *raised)))
+    cautions: tuple[Caution, ...] = tuple(
+        dict.fromkeys((*cautions_of(counts), *raised, *conflicts(counts, model)))
+    )
     if strict:
         with checking("prevalence.fit") as require:
             for caution in cautions:
