@@ -29,6 +29,7 @@ from bayesjudge.prevalence.model import (
     PooledErrorRates,
     PredictiveValues,
     build_model,
+    check_prior,
     fit,
 )
 from bayesjudge.prevalence.plots import (
@@ -40,7 +41,6 @@ from bayesjudge.prevalence.plots import (
     plot_systems,
     plot_widths,
 )
-from bayesjudge.prevalence.prior_check import check_prior
 from bayesjudge.prevalence.simulate import simulate
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ import numpy as np
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Interval, Quantity
 from bayesjudge.prevalence._boundary import depths_of, extended
+from bayesjudge.prevalence._prior_check import conflicts
 from bayesjudge.prevalence._quadrature import NotIntegrated, Posterior, posterior_of
 from bayesjudge.prevalence.cautions import OVERALL, cautions_of, contradictions, judged
 from bayesjudge.prevalence.data import Counts, require_counts
@@ -19,7 +20,6 @@ from bayesjudge.prevalence.model import (
     PrevalenceModel,
     granted,
 )
-from bayesjudge.prevalence.prior_check import conflicts
 
 #: Steps of the grid on which the strata's posteriors add up.
 STEPS = 2**14

@@ -14,6 +14,7 @@ from bayesjudge.core.fit import Fit
 from bayesjudge.core.model import BayesianModel
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence._boundary import depths_in_draws, depths_of, near_an_end
+from bayesjudge.prevalence._prior_check import conflicts, table_of
 from bayesjudge.prevalence._quadrature import NotIntegrated, posterior_of
 from bayesjudge.prevalence._reading import LABELS
 from bayesjudge.prevalence.cautions import OVERALL, cautions_of, judged
@@ -21,6 +22,7 @@ from bayesjudge.prevalence.data import Counts, require_counts
 from bayesjudge.prevalence.labelling import SAME_JUDGE, STRATUM_SHARES
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pymc as pm
     import xarray as xr
 
@@ -54,18 +56,18 @@ class _PrevalenceModel(BayesianModel):
             require(not strange, f"{name} has priors for {strange}; there are {list(systems)}")
 
     def _require_labels(self, counts: Counts, require: Any) -> None:
-        places = [
-            place
-            for place, name in zip(counts.places, counts.systems or (None,), strict=True)
-            if (name in counts.unlabelled_systems or counts.unlabelled) and not self._states(name)
+        systems = [
+            name
+            for name in (counts.unlabelled_systems or (None,) * counts.unlabelled)
+            if not self._states(name)
         ]
+        of = f" of {systems}" if counts.systems else ""
         first, second = self._rates
         require(
-            not places,
-            f"no item has a human label{''.join(places[:3])}, so the judge's errors are unknown; "
-            f"label some, state what is known of the judge ({first}=BetaPrior.worth(0.9, 50), "
-            f"{second}=BetaPrior.worth(0.8, 50)), or borrow from other systems with "
-            "PooledErrorRates()",
+            not systems,
+            f"no item{of} has a human label, so the judge's errors there are unknown; label some, "
+            f"state what is known of the judge ({first}=BetaPrior.worth(0.9, 50), {second}=...), "
+            "or borrow from other systems with PooledErrorRates()",
         )
 
     def _states(self, system: str | None) -> bool:
@@ -592,7 +594,6 @@ def fit(
         ``strict=True``, the data contradict the declared design.
     """
     from bayesjudge.core.sampling import sample
-    from bayesjudge.prevalence.prior_check import conflicts
 
     require_counts(counts, "fit")
     model = model or default_model(counts)
@@ -622,6 +623,47 @@ def fit(
         progress=progress,
         **settings,
     )
+
+
+def check_prior(
+    counts: Counts, model: PrevalenceModel | None = None, *, random_seed: Any = None
+) -> pd.DataFrame:
+    """Compare verdicts and labels with what the priors expect: prior-data conflict.
+
+    Parameters
+    ----------
+    counts : Counts
+        Verdicts and labels.
+    model : ErrorRates or PooledErrorRates or PredictiveValues, optional
+        As for `fit`.
+    random_seed : int or numpy.random.Generator, optional
+        Same seed, same table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a statistic and system: ``observed`` share, the prior's 95 % range ``low`` to
+        ``high``, ``p_value``: how often the prior predictive distribution is as far out, and
+        ``surprising``: p below 0.01 divided by the number of rows.
+
+    Raises
+    ------
+    InputError
+        If the model does not suit the counts.
+
+    Examples
+    --------
+    >>> vendor = BetaPrior.worth(0.99, 1000)
+    >>> counts = Counts(1000, 620, 100, 70, 100, 60, calibration="by_truth")
+    >>> model = ErrorRates(sensitivity=vendor, specificity=vendor)
+    >>> check_prior(counts, model)["surprising"].tolist()
+    [True, True, False]
+    """
+    require_counts(counts, "check_prior")
+    model = model or default_model(counts)
+    with checking("prevalence.check_prior") as require:
+        model._suits(counts, require)
+    return table_of(counts, model, np.random.default_rng(random_seed), all_rows=True)
 
 
 def granted(counts: Counts) -> tuple[Assumption, ...]:

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import bayesjudge as bj
-from bayesjudge.prevalence.prior_check import conflicts, prior_rates
+from bayesjudge.prevalence._prior_check import conflicts, prior_rates
 
 P, B = bj.prevalence, bj.BetaPrior
 CLAIMED = P.ErrorRates(sensitivity=B.worth(0.99, 1000), specificity=B.worth(0.99, 1000))
@@ -158,7 +158,7 @@ def test_a_system_without_labels_may_have_stated_rates():
     assert found["prevalence", "b"] == pytest.approx(alone["prevalence"])
     assert np.isnan(P.exact(counts)["prevalence", "b"].value)
     P.build_model(counts, STATED)
-    with pytest.raises(bj.InputError, match=r"no item has a human label in system 'b'"):
+    with pytest.raises(bj.InputError, match=r"no item of \['b'\] has a human label"):
         P.build_model(counts)
 
 
