@@ -1,10 +1,15 @@
 """Priors that a user can state in the words of the problem."""
 
-from collections.abc import Iterator
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from bayesjudge.core.errors import checking
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 @dataclass(frozen=True)
@@ -87,6 +92,104 @@ class BetaPrior:
             require(0 <= n < float("inf"), f"n must be 0 or more, and finite, got {n!r}")
         return cls(1 + n * rate, 1 + n * (1 - rate))
 
+    @classmethod
+    def from_interval(cls, low: float, high: float, prob: float = 0.95) -> Self:
+        """Build the prior with a given equal-tailed interval.
+
+        Parameters
+        ----------
+        low, high : float
+            Ends of the interval, inside (0, 1).
+        prob : float, default 0.95
+            Its probability; half of the rest lies below `low`, half above `high`.
+
+        Returns
+        -------
+        BetaPrior
+            The one Beta distribution with these quantiles.
+
+        Raises
+        ------
+        InputError
+            If the ends are not ordered inside (0, 1), or `prob` is not inside (0, 1).
+
+        Examples
+        --------
+        >>> print(BetaPrior.from_interval(0.8, 0.95, prob=0.9))
+        Beta(41.489, 5.42575)
+        """
+        with checking("BetaPrior.from_interval") as require:
+            require(0 < prob < 1, f"prob must lie in (0, 1), got {prob!r}")
+        return cls.from_quantiles({(1 - prob) / 2: low, (1 + prob) / 2: high})
+
+    @classmethod
+    def from_quantiles(cls, quantiles: Mapping[float, float]) -> Self:
+        """Build the prior with two given quantiles.
+
+        Parameters
+        ----------
+        quantiles : mapping of float to float
+            Two probabilities with their quantiles, for example ``{0.5: 0.9, 0.05: 0.8}``: most
+            likely around 0.9, below 0.8 with probability 0.05.
+
+        Returns
+        -------
+        BetaPrior
+            The one Beta distribution with these quantiles.
+
+        Raises
+        ------
+        InputError
+            If there are not two, they are not inside (0, 1) and in order, or no Beta distribution
+            has them to six digits.
+
+        Examples
+        --------
+        >>> print(BetaPrior.from_quantiles({0.05: 0.8, 0.5: 0.9}))
+        Beta(33.1204, 3.97073)
+        """
+        pairs = sorted(quantiles.items())
+        with checking("BetaPrior.from_quantiles") as require:
+            require(len(pairs) == 2, f"expected two quantiles, got {dict(quantiles)!r}")
+            inside = all(0 < x < 1 for pair in pairs for x in pair)
+            require(inside, f"probabilities and quantiles must lie in (0, 1), got {dict(pairs)!r}")
+            ordered = len(pairs) == 2 and pairs[0][0] < pairs[1][0] and pairs[0][1] < pairs[1][1]
+            require(ordered, f"quantiles must rise with their probabilities, got {dict(pairs)!r}")
+        return cls(*_beta_with_quantiles(pairs))
+
+    @classmethod
+    def from_counts(cls, successes: float, trials: float, discount: float = 1.0) -> Self:
+        """Build the prior that an earlier study leaves.
+
+        Parameters
+        ----------
+        successes, trials : float
+            Of the earlier study: for the sensitivity, passes among its good items.
+        discount : float, default 1
+            Weight in [0, 1] of one earlier trial: 1 if the study was just like this one, 0.2 if
+            five of its trials tell as much as one here (a power prior).
+
+        Returns
+        -------
+        BetaPrior
+            ``BetaPrior(1 + discount * successes, 1 + discount * (trials - successes))``.
+
+        Raises
+        ------
+        InputError
+            If successes exceed trials, or `discount` is not in [0, 1].
+
+        Examples
+        --------
+        >>> print(BetaPrior.from_counts(successes=90, trials=100, discount=0.2))
+        Beta(19, 3)
+        """
+        with checking("BetaPrior.from_counts") as require:
+            right = 0 <= successes <= trials < float("inf")
+            require(right, f"expected 0 <= successes <= trials, got {successes!r} and {trials!r}")
+            require(0 <= discount <= 1, f"discount must lie in [0, 1], got {discount!r}")
+        return cls(1 + discount * successes, 1 + discount * (trials - successes))
+
     @property
     def mean(self) -> float:
         """Mean of the distribution."""
@@ -98,6 +201,29 @@ class BetaPrior:
         if self.alpha == self.beta == 0.5:
             return "Jeffreys"
         return f"Beta({self.alpha:g}, {self.beta:g})"
+
+
+def _beta_with_quantiles(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Solve for both parameters, in logarithms, from the normal distribution on the logit scale."""
+    import numpy as np
+    from scipy.optimize import root
+    from scipy.special import betainc, expit, logit, ndtri
+
+    p, x = np.array(pairs).T
+    sd = max((logit(x[1]) - logit(x[0])) / (ndtri(p[1]) - ndtri(p[0])), 1e-6)
+    centre = expit(logit(x[0]) - sd * ndtri(p[0]))
+    worth = 1 / (sd**2 * centre * (1 - centre))
+    start = np.log([max(centre * worth, 1e-3), max((1 - centre) * worth, 1e-3)])
+
+    def gap(logs: np.ndarray) -> np.ndarray:
+        return logit(np.clip(betainc(*np.exp(logs)[:, None], x), 1e-300, 1 - 1e-16)) - logit(p)
+
+    found = root(gap, start, tol=1e-12)
+    alpha, beta = (float(v) for v in np.exp(found.x))
+    with checking("BetaPrior.from_quantiles") as require:
+        close = bool(np.all(np.abs(betainc(alpha, beta, x) - p) < 1e-6))
+        require(close, f"no Beta distribution found with the quantiles {dict(pairs)!r}")
+    return alpha, beta
 
 
 @dataclass(frozen=True)

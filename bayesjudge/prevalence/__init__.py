@@ -29,6 +29,7 @@ from bayesjudge.prevalence.model import (
     PooledErrorRates,
     PredictiveValues,
     build_model,
+    check_prior,
     fit,
 )
 from bayesjudge.prevalence.plots import (
@@ -55,6 +56,7 @@ __all__ = [
     "bootstrap",
     "budget",
     "build_model",
+    "check_prior",
     "classes",
     "clopper_pearson",
     "closed_forms",

@@ -258,6 +258,7 @@ def _spread_out(name: str, typical: Any, scale: Any, dim: str, text: bool) -> An
     spread = pm.HalfNormal(f"{name}_spread", scale)
     centre = pt.log(typical) - pt.log1p(-typical)
     if text:
-        return pm.LogitNormal(name, centre, spread, dims=dim)
+        unbounded = pm.distributions.transforms.logodds  # which PyMC leaves out for this one
+        return pm.LogitNormal(name, centre, spread, dims=dim, default_transform=unbounded)
     steps = pm.Normal(f"{name}_steps", dims=dim)
     return pm.Deterministic(name, pm.math.sigmoid(centre + spread * steps), dims=dim)

@@ -20,7 +20,7 @@ MOST_PROPENSITIES = 20
 def read_counts(
     table: Any,
     *,
-    calibration: str,
+    calibration: Any,
     verdict: str | Sequence[str],
     truth: str,
     groups: dict[str, str | None],

@@ -14,10 +14,12 @@ from bayesjudge.prevalence.data import Counts
 
 #: Of several strata: their prevalences weighed by their shares of the items.
 OVERALL = "overall_prevalence"
-#: A shift between labelled and other items rarer than this under random labelling is reported.
+#: A shift between labelled and other items rarer than this under random labelling is reported;
+#: of several systems the alarms of all of them together are that rare (Bonferroni).
 SHIFT_P = 0.01
-#: A pass rate outside the range that the judge's error rates allow by more than this is reported.
-RANGE_SDS = 2.0
+#: A pass rate outside the range that the judge's error rates allow is reported if it is rarer than
+#: this (2 standard errors), of all systems together too.
+RANGE_P = 0.02275
 #: Labels and verdicts that are rarer than this under the declared model contradict it.
 CONTRADICTION_P = 1e-6
 
@@ -130,14 +132,21 @@ def _weak(counts: Counts) -> Iterator[Caution]:
         if n1 == 0 and n0 == 0:
             yield Caution(
                 "no-labels",
-                f"no item has a human label{where}: only a model that borrows the judge's rates "
-                "from the other systems (PooledErrorRates()) has an answer, and a wide one",
+                f"no item has a human label{where}: only priors of the judge's rates, or a model "
+                "that borrows them from other systems (PooledErrorRates()), give an answer",
             )
         elif n1 == 0 or n0 == 0:
             yield Caution(
                 "empty-class",
                 f"no labelled item is {kinds[0] if n1 == 0 else kinds[1]}{where}, so the labels "
                 "do not tell one of the judge's two error rates; label more items",
+            )
+        elif high < 0:
+            yield Caution(
+                "inverted-judge",
+                f"{what} - 1 is {value:.2f} ({low:.2f} to {high:.2f}){where}, clearly below 0: the "
+                f"verdicts go against the labels; is one of the two columns coded the other way "
+                "round, so that 1 means fail? Then read it with pass_value= and fail_value=",
             )
         elif low <= 0:
             yield Caution(
@@ -189,7 +198,7 @@ def _contradicted(counts: Counts) -> dict[str, tuple[Caution, ...]]:
         # labels by verdict differ in their pass rate by design
         "random-labels-by-verdict": () if by_verdict else shifted,
         "same-judge": (
-            *(c for c in _weak(counts) if c.name == "weak-judge"),
+            *(c for c in _weak(counts) if c.name in ("weak-judge", "inverted-judge")),
             *(() if counts.predictive else _out_of_range(counts)),
         ),
         "errors-cancel": tuple(_lopsided(counts)),
@@ -212,7 +221,7 @@ def _drawn_otherwise(counts: Counts) -> Iterator[Caution]:
     p_values = np.minimum(1.0, 2 * np.minimum(fewer, more))
     rows = _each(counts, p_values, labels, items, stated)
     for where, p_value, labelled, total, expected in rows:
-        if p_value < SHIFT_P:
+        if p_value < SHIFT_P / len(counts.places):
             yield Caution(
                 "propensity-mismatch",
                 f"{labelled} of {total} items have a label{where}, where each was to have one with "
@@ -228,7 +237,7 @@ def _lopsided(counts: Counts) -> Iterator[Caution]:
     rarer, total = np.minimum(wrong_fails, wrong_passes), wrong_fails + wrong_passes
     p_values = np.minimum(1.0, 2 * _at_most(rarer, total))
     for where, p_value, fails, passes in _each(counts, p_values, wrong_fails, wrong_passes):
-        if p_value < SHIFT_P:
+        if p_value < SHIFT_P / len(counts.places):
             yield Caution(
                 "errors-do-not-cancel",
                 f"the judge passed {passes} bad and failed {fails} good ones of the labelled items"
@@ -237,6 +246,8 @@ def _lopsided(counts: Counts) -> Iterator[Caution]:
 
 
 def _out_of_range(counts: Counts) -> Iterator[Caution]:
+    from scipy.special import ndtri
+
     # each rate moved towards one half, as in source 1, eq. (7), so that none is known for sure
     good, hits, bad, caught = counts.rate_labels.values()
     sizes = [np.asarray(n) for n in (counts.test_n, bad, good)]
@@ -251,8 +262,9 @@ def _out_of_range(counts: Counts) -> Iterator[Caution]:
     off = np.maximum(
         (least - seen) / np.sqrt(variances[0] + low), (seen - most) / np.sqrt(variances[0] + high)
     )
+    farthest = -ndtri(RANGE_P / len(counts.places))
     for where, rate, start, end, sds in _each(counts, seen, least, most, off):
-        if sds > RANGE_SDS:
+        if sds > farthest:
             yield Caution(
                 "pass-rate-out-of-range",
                 f"the pass rate {rate:.3f}{where} lies outside [{start:.3f}, {end:.3f}], the range "
@@ -270,7 +282,7 @@ def _shifted(counts: Counts) -> Iterator[Caution]:
         )
     )
     for where, p_value, other, own in _each(counts, shift_p_value(counts), rate, labelled):
-        if p_value < SHIFT_P:
+        if p_value < SHIFT_P / len(counts.places):
             yield Caution(
                 "label-shift",
                 f"the judge passed {own:.1%} of the labelled items and {other:.1%} of the others"

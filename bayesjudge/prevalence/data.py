@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, Literal, Self
 
@@ -69,15 +69,6 @@ def _require_possible(counts: Counts, require: Any) -> None:
         "items, or declare calibration='random' if the labelled ones are",
         test_n=counts.test_n,
     )
-    # among several systems one may be without labels: it can borrow from the others
-    labelled = counts.all_labels
-    labels = np.asarray(labelled["correct_n"]) + np.asarray(labelled["incorrect_n"])
-    everywhere(
-        (labels > 0) | np.any(labels > 0),
-        "no item has a human label, so the judge's errors are unknown; label some",
-        correct_n=labelled["correct_n"],
-        incorrect_n=labelled["incorrect_n"],
-    )
     _require_names(counts, require)
 
 
@@ -104,7 +95,39 @@ def require_counts(counts: Any, function: str) -> None:
         require(right, f"expected Counts, got {type(counts).__name__}{near}")
 
 
+SPREAD = ("unparsed", "external_labels")
 FIELDS = ("test_n", "test_pass", "correct_n", "correct_pass", "incorrect_n", "incorrect_fail")
+
+
+#: What `Counts.with_labels` hands on to the reader.
+WITH_LABELS = {
+    *("verdict", "truth", "item", "by", "stratum"),
+    *("pass_value", "fail_value", "missing_value", "unparsed"),
+}
+
+
+def _united(one: Sequence[str] | None, other: Sequence[str] | None) -> tuple[str, ...] | None:
+    """All names, in order if both are (as a table is read)."""
+    if one is None or other is None:
+        return None
+    names = tuple(dict.fromkeys((*one, *other)))
+    in_order = [*one] == sorted(one) and [*other] == sorted(other)
+    return tuple(sorted(names)) if in_order else names
+
+
+def _spread_over(
+    values: Mapping[str, Any], have: Sequence[str] | None, want: Sequence[str] | None
+) -> dict[str, Any]:
+    """Counts in the order of other systems, 0 for those that have none."""
+    numbers = {k: np.asarray(values[k]) for k in values if k in (*FIELDS, *SPREAD)}
+    if want is None or have is None:
+        return numbers
+    places = [list(want).index(name) for name in have]
+    found = {}
+    for name, array in numbers.items():
+        found[name] = np.zeros((*array.shape[:-1], len(want)), int)
+        found[name][..., places] = array
+    return found
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,7 +146,8 @@ class Counts:
         Items that people labelled bad, and those of them that the judge failed.
     calibration : {"random", "by_truth", "separate", "by_verdict", "known_propensity"}
         How the labelled items were chosen: it decides which estimators are right. The name of one
-        of `DESIGNS`, or a `LabelDesign`.
+        of `DESIGNS`, or a `LabelDesign`. Without any label, an answer takes priors of the judge's
+        rates (stated by its vendor, for example).
     systems : sequence of str, optional
         Names, where counts are one number a system.
     unparsed : int or array_like of int, default 0
@@ -277,6 +301,11 @@ class Counts:
         return self.correct_pass + self.incorrect_n - self.incorrect_fail
 
     @property
+    def unlabelled(self) -> bool:
+        """Whether no item of any system has a human label."""
+        return not np.any(self.all_labels["correct_n"] + self.all_labels["incorrect_n"])
+
+    @property
     def unlabelled_systems(self) -> tuple[str, ...]:
         """Systems of which no item has a human label."""
         labels = np.atleast_1d(self.all_labels["correct_n"] + self.all_labels["incorrect_n"])
@@ -305,6 +334,126 @@ class Counts:
             require(name in systems, f"no system {name!r}; there are {list(systems)}")
         i = list(systems).index(name)
         return self._reduced(lambda values: values[..., i])
+
+    def __add__(self, other: Self) -> Self:
+        """Add counts of further items, of these systems or of new ones."""
+        if not isinstance(other, Counts):
+            return NotImplemented
+        with checking("prevalence.Counts") as require:
+            for name in ("calibration", "dim"):
+                mine, theirs = str(getattr(self, name)), str(getattr(other, name))
+                require(mine == theirs, f"{name} must be the same, got {mine!r} and {theirs!r}")
+            one = (self.systems is None) == (other.systems is None)
+            require(one, "one has systems, the other has not")
+            known = self.propensity is not None
+            same = not known or np.array_equal(self.propensity, other.propensity)
+            require(same, "propensities must be the same")
+            judges = self.dim != "judge" or self.systems == other.systems
+            require(judges, f"judges must be the same, got {self.systems} and {other.systems}")
+        systems = _united(self.systems, other.systems)
+        parts = [part._spread(systems) for part in (self, other)]
+        values = {name: parts[0][name] + parts[1][name] for name in parts[0]}
+        external = values.pop("external_labels")
+        if self.external_labels is None and other.external_labels is None:
+            external = None
+        return type(self)(
+            **values,
+            calibration=self.calibration,
+            systems=systems,
+            dim=self.dim,
+            external_labels=external,
+            propensity=self.propensity,
+        )
+
+    def with_labels(self, labels: Any, *, of_counted_items: bool, **columns: Any) -> Self:
+        """Add a batch of labelled items.
+
+        Parameters
+        ----------
+        labels : dataframe
+            Rows with a verdict and a human label, as in `from_frame`.
+        of_counted_items : bool
+            Whether the items are some that are counted already, as unlabelled ones, or more items.
+        **columns
+            ``verdict``, ``truth``, ``by``, ``stratum``, ``item``, ``pass_value``, ``fail_value``,
+            ``missing_value`` and ``unparsed``, as in `from_frame`.
+
+        Returns
+        -------
+        Counts
+            As if all had been read at once.
+
+        Raises
+        ------
+        InputError
+            If a row has no label, systems are unknown, or fewer such items are counted than were
+            labelled.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> counts = Counts(1000, 620, 100, 90, 100, 70, calibration="random")
+        >>> batch = pd.DataFrame({"verdict": [1, 0], "truth": [1, 1]})
+        >>> more = counts.with_labels(batch, of_counted_items=True)
+        >>> more.test_n, more.test_pass, more.correct_n
+        (998, 619, 102)
+        """
+        with checking("prevalence.Counts.with_labels") as require:
+            same = self.design.same_items or not of_counted_items
+            require(
+                same,
+                f"calibration={self.design.name!r}: the labelled items are not some of the counted "
+                "ones; of_counted_items=False",
+            )
+            known = self.propensity is None and self.dim != "judge"
+            require(known, "of several judges, or with propensities, read everything at once")
+        settings: dict[str, Any] = {"verdict": "verdict", "truth": "truth", "item": None}
+        settings |= {"pass_value": None, "fail_value": None, "missing_value": None}
+        settings |= {"unparsed": None, "by": None, "stratum": None} | columns
+        kind = "stratum" if self.dim == "stratum" else "by"
+        with checking("prevalence.Counts.with_labels") as require:
+            unknown = sorted(set(settings) - WITH_LABELS)
+            require(not unknown, f"unknown arguments {unknown}; there are {sorted(WITH_LABELS)}")
+            wanted = self.systems is not None
+            require(
+                wanted == (settings[kind] is not None),
+                f"{kind}= (a column) belongs to counts of several systems, and to no others",
+            )
+        meanings = tuple(settings.pop(f"{name}_value") for name in ("pass", "fail", "missing"))
+        groups = {name: settings.pop(name) for name in ("by", "stratum")}
+        read = read_counts(
+            labels,
+            calibration=self.calibration,
+            groups=groups | {"propensity": None},
+            external_labels=None,
+            meanings=meanings,
+            **settings,
+        )
+        with checking("prevalence.Counts.with_labels") as require:
+            rows = int(np.sum(read["test_n"]))
+            require(rows == 0, f"{rows} rows have no human label; leave them out")
+            strange = sorted(set(read["systems"] or ()) - set(self.systems or ()))
+            require(not strange, f"{strange} are not among {list(self.systems or ())}")
+        batch = _spread_over(read, read["systems"], self.systems)
+        mine = {name: np.asarray(getattr(self, name)) for name in (*FIELDS, "unparsed")}
+        total = {name: mine[name] + batch[name] for name in mine}
+        if of_counted_items:
+            passed = batch["correct_pass"] + batch["incorrect_n"] - batch["incorrect_fail"]
+            total["test_n"] = mine["test_n"] - batch["correct_n"] - batch["incorrect_n"]
+            total["test_pass"] = mine["test_pass"] - passed
+            total["unparsed"] = mine["unparsed"]
+        return replace(self, **total)
+
+    def _spread(self, systems: Sequence[str] | None) -> dict[str, Any]:
+        """Counts by name, with zeros for systems that these counts have not."""
+        values = {name: np.asarray(getattr(self, name)) for name in (*FIELDS, "unparsed")}
+        external = self.external_labels
+        values["external_labels"] = (
+            np.zeros((len(LABELS), *np.shape(self.test_n)), int)
+            if external is None
+            else np.asarray(external)
+        )
+        return _spread_over(values, self.systems, systems)
 
     def merged(self) -> Self:
         """Add all systems or strata up.

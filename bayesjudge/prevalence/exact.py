@@ -9,6 +9,7 @@ import numpy as np
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Interval, Quantity
 from bayesjudge.prevalence._boundary import depths_of, extended
+from bayesjudge.prevalence._prior_check import conflicts
 from bayesjudge.prevalence._quadrature import NotIntegrated, Posterior, posterior_of
 from bayesjudge.prevalence.cautions import OVERALL, cautions_of, contradictions, judged
 from bayesjudge.prevalence.data import Counts, require_counts
@@ -106,6 +107,7 @@ def exact(
     coords = None if counts.systems is None else {counts.dim: counts.systems}
     quantities: dict[str, Any] = {"prevalence": Quantity.over(tuple(np.transpose(rows)), coords)}
     told = [*refused, *raised, *cautions_of(counts)]
+    told += [*conflicts(counts, model), *model._rests_on_priors(counts)]
     if counts.dim == "stratum":
         refusal = _few_labels(counts)
         whole = (np.nan, np.nan, np.nan)
@@ -161,7 +163,9 @@ def _each_posterior(
     refused = []
     for name, place in zip(counts.systems or ("",), counts.places, strict=True):
         posteriors.append(None)
-        if name in counts.unlabelled_systems:
+        if (name in counts.unlabelled_systems or counts.unlabelled) and not model._states(
+            name or None
+        ):
             continue
         try:
             posteriors[-1] = posterior_of(*_of_system(counts, model, name))

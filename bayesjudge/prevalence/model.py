@@ -14,6 +14,7 @@ from bayesjudge.core.fit import Fit
 from bayesjudge.core.model import BayesianModel
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence._boundary import depths_in_draws, depths_of, near_an_end
+from bayesjudge.prevalence._prior_check import conflicts, table_of
 from bayesjudge.prevalence._quadrature import NotIntegrated, posterior_of
 from bayesjudge.prevalence._reading import LABELS
 from bayesjudge.prevalence.cautions import OVERALL, cautions_of, judged
@@ -21,6 +22,7 @@ from bayesjudge.prevalence.data import Counts, require_counts
 from bayesjudge.prevalence.labelling import SAME_JUDGE, STRATUM_SHARES
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pymc as pm
     import xarray as xr
 
@@ -54,12 +56,35 @@ class _PrevalenceModel(BayesianModel):
             require(not strange, f"{name} has priors for {strange}; there are {list(systems)}")
 
     def _require_labels(self, counts: Counts, require: Any) -> None:
+        systems = [
+            name
+            for name in (counts.unlabelled_systems or (None,) * counts.unlabelled)
+            if not self._states(name)
+        ]
+        of = f" of {systems}" if counts.systems else ""
+        first, second = self._rates
         require(
-            not counts.unlabelled_systems,
-            f"no item of {list(counts.unlabelled_systems)} has a human label, so the judge's "
-            "errors there are unknown; label some, or borrow from the other systems with "
-            "PooledErrorRates()",
+            not systems,
+            f"no item{of} has a human label, so the judge's errors there are unknown; label some, "
+            f"state what is known of the judge ({first}=BetaPrior.worth(0.9, 50), {second}=...), "
+            "or borrow from other systems with PooledErrorRates()",
         )
+
+    def _states(self, system: str | None) -> bool:
+        """Whether the priors of both of the judge's rates say more than a flat one."""
+        one = self if system is None else self.of_system(system)
+        return all(sum(getattr(one, rate)) > 2 for rate in self._rates)
+
+    def _rests_on_priors(self, counts: Counts) -> tuple[Caution, ...]:
+        """Without labels the answer is what the stated priors make of the pass rate."""
+        if not counts.unlabelled or not all(map(self._states, counts.systems or (None,))):
+            return ()
+        stated = " and ".join(f"{rate} {getattr(self, rate)}" for rate in self._rates)
+        text = (
+            f"no item has a human label: the answer rests on the stated priors alone ({stated}); "
+            "label some items to check them"
+        )
+        return (Caution("rests-on-priors", text),)
 
     def of_system(self, name: str) -> Self:
         """Take the priors of one system.
@@ -389,6 +414,8 @@ class PooledErrorRates(_PrevalenceModel):
         super()._suits(counts, require)
         _require_rates(counts, require)
         _require_several(counts, require, "partial pooling")
+        if counts.unlabelled:
+            self._require_labels(counts, require)
         several = isinstance(self.prevalence, Mapping) and counts.dim == "stratum"
         require(not several, "prevalence: strata pool it, so give one prior")
 
@@ -570,8 +597,12 @@ def fit(
 
     require_counts(counts, "fit")
     model = model or default_model(counts)
+    with checking("prevalence.fit") as require:
+        model._suits(counts, require)
     assumptions, raised = judged(counts, (*model._assumes(counts), *granted(counts)))
-    cautions: tuple[Caution, ...] = tuple(dict.fromkeys((*cautions_of(counts), *raised)))
+    cautions: tuple[Caution, ...] = tuple(
+        dict.fromkeys((*cautions_of(counts), *raised, *conflicts(counts, model)))
+    )
     if strict:
         with checking("prevalence.fit") as require:
             for caution in cautions:
@@ -592,6 +623,47 @@ def fit(
         progress=progress,
         **settings,
     )
+
+
+def check_prior(
+    counts: Counts, model: PrevalenceModel | None = None, *, random_seed: Any = None
+) -> pd.DataFrame:
+    """Compare verdicts and labels with what the priors expect: prior-data conflict.
+
+    Parameters
+    ----------
+    counts : Counts
+        Verdicts and labels.
+    model : ErrorRates or PooledErrorRates or PredictiveValues, optional
+        As for `fit`.
+    random_seed : int or numpy.random.Generator, optional
+        Same seed, same table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a statistic and system: ``observed`` share, the prior's 95 % range ``low`` to
+        ``high``, ``p_value``: how often the prior predictive distribution is as far out, and
+        ``surprising``: p below 0.01 divided by the number of rows.
+
+    Raises
+    ------
+    InputError
+        If the model does not suit the counts.
+
+    Examples
+    --------
+    >>> vendor = BetaPrior.worth(0.99, 1000)
+    >>> counts = Counts(1000, 620, 100, 70, 100, 60, calibration="by_truth")
+    >>> model = ErrorRates(sensitivity=vendor, specificity=vendor)
+    >>> check_prior(counts, model)["surprising"].tolist()
+    [True, True, False]
+    """
+    require_counts(counts, "check_prior")
+    model = model or default_model(counts)
+    with checking("prevalence.check_prior") as require:
+        model._suits(counts, require)
+    return table_of(counts, model, np.random.default_rng(random_seed), all_rows=True)
 
 
 def granted(counts: Counts) -> tuple[Assumption, ...]:

@@ -169,10 +169,15 @@ def test_repeated_items_are_an_error():
     assert read(table.assign(system=list("aaaaabb")), item="item", by="system").test_n.sum() == 3
 
 
+def test_a_table_without_labels_is_read():
+    counts = Counts.from_frame(TABLE.assign(truth=np.nan), calibration="random")
+    assert counts.unlabelled
+    assert counts.test_n == len(TABLE)
+
+
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        (TABLE.assign(truth=np.nan), "no item has a human label"),
         (TABLE.iloc[:0], "has no rows"),
         ("labels.csv", "expected a DataFrame"),
     ],

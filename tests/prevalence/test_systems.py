@@ -192,8 +192,9 @@ def test_closed_forms_have_no_answer_without_labels():
         assert np.isnan(one["prevalence", "new"].value) != answered, one.method
         assert np.isfinite(one["prevalence", "a"].value)
     assert_allclose(P.exact(COUNTS)["prevalence", "a"], P.exact(LABELLED)["prevalence", "a"])
-    with pytest.raises(bj.InputError, match="no item has a human label"):
-        P.Counts([5, 5], [2, 2], [0, 0], [0, 0], [0, 0], [0, 0], "random", systems="ab")
+    nothing = P.Counts([5, 5], [2, 2], [0, 0], [0, 0], [0, 0], [0, 0], "random", systems="ab")
+    with pytest.raises(bj.InputError, match=r"no item of \['a', 'b'\] has a human label"):
+        P.build_model(nothing, P.PooledErrorRates())
 
 
 def test_pooling_has_to_suit_the_counts():

@@ -1,0 +1,116 @@
+"""Prior-data conflict: statistics of the counts beside what the priors expect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from bayesjudge.core.estimate import Caution
+from bayesjudge.core.prior_check import Key, compare_with_prior, prior_data_conflict
+from bayesjudge.core.priors import BetaPrior
+from bayesjudge.prevalence.data import Counts
+
+DRAWS = 2000
+#: Pairs drawn for one that is kept, at most, of judges better than chance.
+MOST_PAIRS = 1000
+#: Name, observed, of how many, chances by draw, and the priors that the statistic is about.
+Statistic = tuple[str, Any, Any, np.ndarray, tuple[str, ...]]
+
+
+def conflicts(counts: Counts, model: Any) -> tuple[Caution, ...]:
+    """Make the caution ``prior-data-conflict`` for priors that say something."""
+    table = table_of(counts, model, np.random.default_rng(0), all_rows=False)
+    return () if table is None else prior_data_conflict(table)
+
+
+def table_of(counts: Counts, model: Any, rng: np.random.Generator, *, all_rows: bool) -> Any:
+    from scipy.special import bdtr
+
+    if not all_rows and not any(_informs(model, name) for name in vars(model)):
+        return None
+    observed: dict[Key, float] = {}
+    drawn: dict[Key, np.ndarray] = {}
+    p_values: dict[Key, float] = {}
+    for name, seen, total, chance, priors in _statistics(counts, model, rng):
+        if not all_rows and not any(_informs(model, prior) for prior in priors):
+            continue
+        for i, system in enumerate(counts.systems or ("",)):
+            k, n = (int(np.atleast_1d(x)[i]) for x in (seen, total))
+            if n == 0:
+                continue
+            p = chance[:, i]
+            key = (name, counts.dim if system else "", system)
+            observed[key], drawn[key] = k / n, rng.binomial(n, p) / n
+            at_most, at_least = bdtr(k, n, p).mean(), 1 - (bdtr(k - 1, n, p).mean() if k else 0.0)
+            p_values[key] = float(min(1.0, 2 * min(at_most, at_least)))
+    return compare_with_prior(observed, drawn, p_values) if observed else None
+
+
+def _informs(model: Any, name: str) -> bool:
+    """Whether a prior is worth anything beside the data: not a flat one."""
+    prior = getattr(model, name)
+    each = prior.values() if isinstance(prior, Mapping) else [prior]
+    return any(isinstance(one, BetaPrior) and one.alpha + one.beta > 2 for one in each)
+
+
+def _pools_partially(model: Any) -> bool:
+    return hasattr(model, "spread")
+
+
+def _statistics(counts: Counts, model: Any, rng: np.random.Generator) -> Iterator[Statistic]:
+    drawn = prior_rates(counts, model, rng)
+    if model._rates[0] == "ppv":
+        passed, items = counts.labelled_pass, counts.test_n + counts.labelled_n
+        failed = counts.labelled_n - passed
+        yield "pass_rate", counts.test_pass + passed, items, drawn["pass_rate"], ("pass_rate",)
+        yield "ppv", counts.correct_pass, passed, drawn["ppv"], ("ppv",)
+        yield "npv", counts.incorrect_fail, failed, drawn["npv"], ("npv",)
+        return
+    good, hits, bad, caught = counts.all_labels.values()
+    rates = ("prevalence", "sensitivity", "specificity")
+    theta, hit, right = (drawn[name] for name in rates)
+    yield "sensitivity", hits, good, hit, ("sensitivity",)
+    yield "specificity", caught, bad, right, ("specificity",)
+    if counts.labels_tell_prevalence:
+        yield "prevalence", counts.correct_n, counts.labelled_n, theta, ("prevalence",)
+    yield (
+        "pass_rate",
+        counts.test_pass,
+        counts.test_n,
+        theta * hit + (1 - theta) * (1 - right),
+        rates,
+    )
+
+
+def prior_rates(counts: Counts, model: Any, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Draws from the prior, shape (draws, systems)."""
+    from scipy.special import expit, logit
+
+    systems, places = counts.systems or ("",), len(counts.places)
+
+    def beta(name: str, shape: tuple[int, ...]) -> np.ndarray:
+        prior = getattr(model, name)
+        each = [tuple(prior[s]) for s in systems] if isinstance(prior, Mapping) else tuple(prior)
+        alpha, other = np.transpose(each)
+        return rng.beta(alpha, other, size=shape)
+
+    wide, one = (DRAWS, places), (DRAWS, 1)
+    shared = _pools_partially(model) or getattr(model, "pooling", "") == "full"
+    names = ("ppv", "npv") if model._rates[0] == "ppv" else ("sensitivity", "specificity")
+    pair = np.array([beta(name, one if shared else wide) for name in names])
+    for _ in range(MOST_PAIRS if model.better_than_chance else 0):
+        wrong = pair.sum(axis=0) <= 1
+        if not wrong.any():
+            break
+        pair = np.where(wrong, [beta(name, pair.shape[1:]) for name in names], pair)
+    drawn = dict(zip(names, pair, strict=True))
+    first = "pass_rate" if model._rates[0] == "ppv" else "prevalence"
+    pools_prevalence = _pools_partially(model) and counts.dim == "stratum"
+    drawn[first] = beta(first, one if pools_prevalence else wide)
+    if _pools_partially(model):
+        for name in (*names, *((first,) if pools_prevalence else ())):
+            spread = np.abs(rng.normal(0, model.spread, one))
+            drawn[name] = expit(logit(drawn[name]) + spread * rng.normal(size=wide))
+    return {name: np.broadcast_to(values, wide) for name, values in drawn.items()}
