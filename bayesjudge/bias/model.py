@@ -117,10 +117,16 @@ class NormalShifts(BayesianModel):
         return frozenset(unread | ({"pooling"} if judges * len(data._changed) < ENOUGH else set()))
 
     def _build(self, data: Shifts) -> pm.Model:
+        return self._graph(data, _rows_of(data, self.unit))
+
+    def _sampling_form(self, data: Shifts) -> pm.Model:
+        """Items with the same scores missing have one covariance: their sums are sufficient."""
+        return self._graph(data, _collapsed(_rows_of(data, self.unit)))
+
+    def _graph(self, data: Shifts, rows: dict[str, Any]) -> pm.Model:
         import pymc as pm
         import pytensor.tensor as pt
 
-        rows = _rows_of(data, self.unit)
         several = len(data.judges) > 1
         dims, judge_dims = data._dims, data._judge_dims or None
         coords: dict[str, Any] = {"perturbation": data._changed}
@@ -304,17 +310,24 @@ def _observe(rows: dict[str, Any], mean: Any, spread: Any, noise: Any) -> None:
     before = pm.Data("before_n", rows["before"])
     seen = pm.Data("seen", rows["seen"])
     variance = (noise**2)[judge]
-    pm.CustomDist(
-        "difference",
-        mean[judge],
-        spread[judge] ** 2 + variance[:, None] / after,
-        variance / before,
-        seen,
-        logp=_difference_logp,
-        dist=_drawn_differences,
-        signature="(v),(v),(),(v)->(v)",
-        observed=pm.Data("difference_seen", rows["difference"]),
-    )
+    own, shared = spread[judge] ** 2 + variance[:, None] / after, variance / before
+    differences = pm.Data("difference_seen", rows["difference"])
+    if "size" in rows:
+        size, scatter = pm.Data("size", rows["size"]), pm.Data("scatter", rows["scatter"])
+        log_p = _collapsed_logp(differences, scatter, size, mean[judge], own, shared, seen)
+        pm.Potential("difference", log_p.sum())
+    else:
+        pm.CustomDist(
+            "difference",
+            mean[judge],
+            own,
+            shared,
+            seen,
+            logp=_difference_logp,
+            dist=_drawn_differences,
+            signature="(v),(v),(),(v)->(v)",
+            observed=differences,
+        )
     if rows["free"].size:
         half = pm.Data("half_freedom", rows["freedom"] / 2)
         rate = 1 / (2 * noise[rows["free"]] ** 2)
@@ -336,6 +349,25 @@ def _difference_logp(value: Any, mean: Any, own: Any, shared: Any, seen: Any) ->
     square = (weight * off**2).sum(axis=-1) - shared * pull**2 / total
     logdet = (seen * pt.log(2 * np.pi * own)).sum(axis=-1) + pt.log(total)
     return -0.5 * (square + logdet)
+
+
+def _collapsed_logp(
+    value: Any, scatter: Any, size: Any, mean: Any, own: Any, shared: Any, seen: Any
+) -> Any:
+    """Sum `_difference_logp` over rows that differ in their values only, shape (n_groups,).
+
+    Of `size` rows, `value` (group, perturbation) are the means and `scatter` (group, perturbation,
+    perturbation) the sums of products of their deviations.
+    """
+    import pytensor.tensor as pt
+
+    weight, off = seen / own, value - mean
+    total = 1 + shared * weight.sum(axis=-1)
+    about = scatter + size[:, None, None] * off[:, :, None] * off[:, None, :]
+    squares = (weight * pt.diagonal(about, axis1=1, axis2=2)).sum(axis=-1)
+    pulls = (weight[:, :, None] * weight[:, None, :] * about).sum(axis=(1, 2))
+    logdet = (seen * pt.log(2 * np.pi * own)).sum(axis=-1) + pt.log(total)
+    return -0.5 * (squares - shared * pulls / total + size * logdet)
 
 
 def _drawn_differences(mean: Any, own: Any, shared: Any, seen: Any, size: Any) -> Any:
@@ -389,6 +421,22 @@ def _rows_of(shifts: Shifts, unit: float | None) -> dict[str, Any]:
         "squares": shifts.squares[free],
         "freedom": _freedom_of(shifts)[free],
     }
+
+
+def _collapsed(rows: dict[str, Any]) -> dict[str, Any]:
+    """Rows of `_rows_of`, those of one judge with the same numbers of scores put together."""
+    keys = np.column_stack([rows["judge"], rows["before"], rows["after"], rows["seen"]])
+    _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    size = np.bincount(group.ravel())
+    difference = rows["difference"]
+    sums = np.zeros((len(size), difference.shape[1]))
+    np.add.at(sums, group.ravel(), difference)
+    means = sums / size[:, None]
+    off = difference - means[group.ravel()]
+    scatter = np.zeros((len(size), *2 * difference.shape[1:]))
+    np.add.at(scatter, group.ravel(), off[:, :, None] * off[:, None, :])
+    kept = {name: rows[name][first] for name in ("judge", "before", "after", "seen")}
+    return {**rows, **kept, "difference": means, "size": size.astype(float), "scatter": scatter}
 
 
 def _why_not(shifts: Shifts) -> str:

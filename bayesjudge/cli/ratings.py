@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import sys
+import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from bayesjudge import ratings as module
-from bayesjudge.cli.output import DATA, MODEL, Shared, Story, present
-from bayesjudge.core.errors import checking
+from bayesjudge.cli.output import (
+    DATA,
+    MODEL,
+    PLAIN_WIDTH,
+    Section,
+    Shared,
+    Story,
+    present,
+    tell,
+)
+from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.priors import BetaPrior
@@ -51,6 +62,8 @@ def ratings(
     cutoff: Annotated[float, _MODEL] = 0.5,
     shift_from: Annotated[str | None, _MODEL] = None,
     pseudo_count: Annotated[float, _MODEL] = 0.5,
+    ties: Annotated[Literal["share", "first"], _MODEL] = "share",
+    epsilon: Annotated[float, _MODEL] = 0.1,
     error: Annotated[str | None, _MODEL] = None,
     shared: Shared = Shared(),
 ) -> None:
@@ -97,6 +110,12 @@ def ratings(
         needed where there are two options.
     pseudo_count : float
         Added to each count, so that divergences are finite.
+    ties : {"share", "first"}
+        An item of which no single option was chosen most counts for each of those, or for the
+        first in the order of the options, as the article's code has it.
+    epsilon : float
+        Alternative annotator test: what a judge's lower cost is worth, as a difference of shares
+        of items won. 0.2 for experts, 0.15 for skilled annotators, 0.1 for crowd workers.
     error : str
         Prior of people's error rate, as rate:n. 0.05:20 is a belief worth 20 answers. Without it
         raters make no errors.
@@ -130,8 +149,13 @@ def ratings(
     model = module.ResponseSets(error=None if prior is None else module.RaterErrors(prior))
     of = module.definitions(cutoff)
     how: dict[str, Any] = {"of": of, "pseudo_count": pseudo_count, "random_seed": shared.seed}
-    counted = module.agreement(data, **how)
-    instant = module.closed_forms(data, ci_prob=shared.ci_prob, **how)
+    counted = module.agreement(data, ties=ties, **how)
+    instant = [
+        module.endorsement_rates(data, ci_prob=shared.ci_prob),
+        *_annotator_tests(data, epsilon, shared),
+        counted.estimate(ci_prob=shared.ci_prob),
+    ]
+    told = _first(counted, instant, shared.ci_prob)
     shifted = module.shift_sensitivity(data, chosen=chosen, added=data.positive, of=of)
 
     def sample() -> Fit:
@@ -161,6 +185,7 @@ def ratings(
         title="Ratings: which judge agrees with people",
         answer="endorsement",
         inputs={
+            "answer": " ".join(told),
             "data": str(table),
             "items": len(data.items or ()),
             "options": f"{', '.join(data.options)} (positive: {data.positive})",
@@ -171,11 +196,57 @@ def ratings(
         },
         brief=lambda method: method.split(",")[0],
     )
-    present(instant, sample, shared, story, draw=draw, after=after)
+    # the screen begins and ends with it
+    elsewhere = shared.json or shared.html is not None
+    sections = [Section("Which judge agrees with people", told, "answer", told)]
+    more = (lambda _: sections) if elsewhere else None
+    present(instant, sample, shared, story, draw=draw, after=after, more=more)
+    if not shared.json:
+        sys.stdout.write("\n" + textwrap.fill(" ".join(told), PLAIN_WIDTH - 1) + "\n")
 
 
 # what `bayesjudge.cli.app` says where this option is missing
 ratings.lessons = {"--positive": LESSON}  # type: ignore[attr-defined]
+
+
+def _annotator_tests(data: module.Ratings, epsilon: float, shared: Shared) -> list[Estimate]:
+    """The alternative annotator test and its posterior, if annotators are known by name."""
+    how: dict[str, Any] = {"epsilon": epsilon, "ci_prob": shared.ci_prob}
+    try:
+        return [
+            # by judge: what each annotator's comparison says is for Python
+            module.alt_test(data, **how).only("winning_rate", "advantage_probability"),
+            module.alt_test_posterior(data, **how, random_seed=shared.seed),
+        ]
+    except InputError as error:
+        tell(f"no alternative annotator test: {'; '.join(error.problems)}")
+        return []
+
+
+def _first(counted: module.Performance, instant: Sequence[Estimate], ci_prob: float) -> list[str]:
+    """Say how well each judge agrees with people, and which does best, how surely."""
+    main = [d for d in counted.definitions if d.metric in ("hit_rate", "cohen_kappa")]
+    shown = counted.under(*main).estimate(ci_prob=ci_prob)
+    told = []
+    for judge in counted.judges:
+        parts = []
+        for name, words in (("hit_rate", "hit rate"), ("cohen_kappa", "Cohen's kappa")):
+            quantity = shown.quantities[name]
+            at = [label[-1] for label in quantity.labels].index(judge)
+            row = quantity.row(at)
+            parts.append(f"{words} {row.value:.2f} ({row.low:.2f} to {row.high:.2f})")
+        told.append(f"{judge} against the people's majority: {', '.join(parts)}.")
+    if len(counted.judges) > 1:
+        best = counted.under(main[0]).best().iloc[0]
+        told.append(f"Best by hit rate: {best.idxmax()}, in {best.max():.0%} of the resamples.")
+    for one in instant:
+        if "passes" in one:
+            for judge in counted.judges:
+                told.append(
+                    f"{judge} stands in for half of the annotators with probability "
+                    f"{one['passes', judge].value:.2f}."
+                )
+    return told
 
 
 def follow_up(

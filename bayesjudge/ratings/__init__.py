@@ -1,6 +1,7 @@
 """Which judge agrees with people when several answers are right?"""
 
 from bayesjudge.ratings import experiment, metrics, response_sets
+from bayesjudge.ratings.annotators import alt_test, alt_test_posterior
 from bayesjudge.ratings.closed_form import agreement, endorsement_rates
 from bayesjudge.ratings.compare import closed_forms, compare
 from bayesjudge.ratings.data import Ratings
@@ -32,6 +33,8 @@ __all__ = [
     "TiedChoice",
     "TrackingPrior",
     "agreement",
+    "alt_test",
+    "alt_test_posterior",
     "build_model",
     "closed_forms",
     "compare",

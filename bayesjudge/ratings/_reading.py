@@ -13,7 +13,7 @@ import pandas as pd
 from bayesjudge.core.errors import checking
 from bayesjudge.core.names import name_of
 from bayesjudge.core.tables import count_rows, spell
-from bayesjudge.ratings.response_sets import all_response_sets
+from bayesjudge.ratings.response_sets import default_response_sets
 
 SHOWN = 4
 
@@ -38,7 +38,8 @@ def read_answers(
     rows = _tidy(answers, columns, missing, separator)
     rows = _recoded(rows, recode)
     known = _options(rows, positive, options)
-    admissible = all_response_sets(known) if sets is None else tuple(tuple(s) for s in sets)
+    given = {s for s in rows["chosen_set"] if s is not None}
+    admissible = default_response_sets(known, given) if sets is None else tuple(map(tuple, sets))
     _check(rows, judges, known, admissible, separator)
     people = ~rows["rater"].isin(judges)
     _check_once(rows[people])
@@ -54,12 +55,16 @@ def read_answers(
         "paired": np.zeros((len(sources), len(known), len(admissible)), int),
         "paired_chosen": np.zeros((*shape, len(known)), int),
     }
+    annotators = {name: j for j, name in enumerate(sorted(set(rows["rater"][people])))}
+    annotations = []
     stray = 0
     for one in rows.itertuples():
         s = 0 if one.rater not in judges else 1 + judges.index(one.rater)
         i = place[one.item]
         if one.choice is not None:
             counts["chosen"][s, i, at_option[one.choice]] += one.n_rows
+            if s == 0:
+                annotations.append((i, annotators[one.rater], at_option[one.choice]))
         if one.chosen_set is not None:
             counts["endorsed"][s, i, at_set[one.chosen_set]] += one.n_rows
         if one.choice is not None and one.chosen_set is not None:
@@ -77,6 +82,8 @@ def read_answers(
         "items": tuple(items),
         "sources": sources,
         "stray": int(stray),
+        "annotators": tuple(annotators),
+        "annotations": annotations or None,
     }
 
 

@@ -13,6 +13,9 @@ from bayesjudge.ratings.response_sets import choice_matrix, identification
 #: Standard errors by which a judge must run against people before its polarity is doubted.
 POLARITY_Z = 3.0
 
+#: Share of items without a single majority from which on it is said.
+TIED = 0.1
+
 RANDOM_ITEMS = Assumption("random-items", "items are a random sample of the population of items")
 RANDOM_SET_ITEMS = Assumption(
     "random-set-items", "items with response sets are a random sample of the items"
@@ -59,9 +62,12 @@ def _contradicted(
 
 
 def _cautions_of(ratings: Ratings) -> tuple[Caution, ...]:
-    """Cautions ``polarity``, ``not-identified``, ``stray-choices`` and ``unrated-items``."""
+    """List ``polarity``, ``no-majority``, ``not-identified``, ``stray-choices`` and
+    ``unrated-items``, if these ratings raise them.
+    """
     return (
         *_polarity(ratings),
+        *_tied(ratings),
         *_unidentified(ratings),
         *_stray(ratings),
         *_unrated(ratings),
@@ -85,6 +91,20 @@ def _polarity(ratings: Ratings) -> Iterator[Caution]:
                 f"over {both.sum()} items): was it asked the opposite question? If so, say what "
                 f"its answers mean: recode={{{judge!r}: {{{ratings.positive!r}: {other!r}, …}}}}",
             )
+
+
+def _tied(ratings: Ratings) -> Iterator[Caution]:
+    chosen = ratings.chosen[0]
+    rated = chosen.sum(axis=1) > 0
+    tied = (chosen == chosen.max(axis=1, keepdims=True)).sum(axis=1)[rated] > 1
+    if rated.any() and tied.mean() >= TIED:
+        yield Caution(
+            "no-majority",
+            f"{tied.sum()} of {rated.sum()} items ({tied.mean():.0%}) have no single option that "
+            "most people chose: hard aggregation shares them between the options "
+            "(ties='first' gives them to the first, as the source's code does), so that metrics "
+            "of hard ratings say little about them; soft ones keep all answers",
+        )
 
 
 def _unidentified(ratings: Ratings) -> Iterator[Caution]:

@@ -13,7 +13,7 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.names import name_of, require_names
 from bayesjudge.core.screen import few, fitted
 from bayesjudge.ratings.metrics import Profile, inter_rater_alpha
-from bayesjudge.ratings.response_sets import all_response_sets, membership
+from bayesjudge.ratings.response_sets import default_response_sets, membership
 
 PEOPLE = "people"
 #: Sources that `repr` shows.
@@ -41,12 +41,17 @@ class Ratings:
         Those of `chosen` whose response set is known; given the set, they carry no information on
         the item.
     sets : sequence of sequence of str, length Q, optional
-        Admissible response sets; all non-empty sets of options by default.
+        Admissible response sets; by default all non-empty sets of up to eight options, and the
+        single options if there are more.
     items, sources : sequence of str, optional
         Names; numbers by default. The first source is ``"people"``, the others are judges.
     stray : int, default 0
         Answers whose choice is not in their response set, which the source's model excludes; the
         choice and the set are counted apart.
+    annotators : sequence of str, optional
+        Names of the people who chose, for `alt_test`.
+    annotations : array_like of int, shape (n, 3), optional
+        Their choices: item, annotator and option, one row each. They are among `chosen`.
 
     Raises
     ------
@@ -72,10 +77,12 @@ class Ratings:
     items: Sequence[str] = ()
     sources: Sequence[str] = ()
     stray: int = 0
+    annotators: Sequence[str] = ()
+    annotations: Any = None
 
     def __post_init__(self) -> None:
         options = tuple(map(str, self.options))
-        sets = tuple(self.sets) or all_response_sets(options)
+        sets = tuple(self.sets) or default_response_sets(options)
         sets = tuple(tuple(sorted(map(str, s), key=_position_in(options))) for s in sets)
         chosen = np.asarray(self.chosen)
         with checking("ratings.Ratings") as require:
@@ -102,6 +109,14 @@ class Ratings:
             found["sources"] = _distinct_names(
                 tuple(self.sources) or default, n_sources, "sources", require
             )
+            found["annotators"] = tuple(map(str, self.annotators))
+            given = np.zeros((0, 3), int) if self.annotations is None else self.annotations
+            found["annotations"] = rows = np.array(given, np.int64).reshape(-1, 3)
+            inside = (rows >= 0) & (rows < [n_items, len(found["annotators"]), k])
+            require(
+                inside.all(), "annotations name items, annotators or options that are not there"
+            )
+            rows.flags.writeable = False
         for name, value in found.items():
             object.__setattr__(self, name, value)
         with checking("ratings.Ratings") as require:
@@ -288,7 +303,8 @@ class Ratings:
         options : sequence of str, optional
             All options, in their order; those that occur by default, the positive one first.
         sets : sequence of sequence of str, optional
-            Admissible response sets; all by default.
+            Admissible response sets; by default all of up to eight options, and if there are more
+            the single options and the sets that occur.
         missing_value : scalar or list, optional
             Answers that mean that there is none, such as ``"idk"``.
         recode : mapping of str to mapping, optional

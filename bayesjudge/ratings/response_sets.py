@@ -6,7 +6,7 @@ options arrays whose last axis is K.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -34,6 +34,10 @@ def __dir__() -> list[str]:
     return list(__all__)
 
 
+#: More options than this have too many sets for all of them to be in the model.
+MOST_OPTIONS = 8
+
+
 def all_response_sets(options: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """List every non-empty set of options, small ones first.
 
@@ -55,6 +59,20 @@ def all_response_sets(options: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     return tuple(
         chosen for size in range(1, len(options) + 1) for chosen in combinations(options, size)
     )
+
+
+def default_response_sets(
+    options: Sequence[str], given: Collection[frozenset[str]] = ()
+) -> tuple[tuple[str, ...], ...]:
+    """List all sets of up to eight options; of more, the single ones and those given."""
+    if len(options) <= MOST_OPTIONS:
+        return all_response_sets(options)
+    several = {
+        tuple(o for o in options if o in chosen)
+        for chosen in given
+        if len(chosen) > 1 and chosen <= set(options)
+    }
+    return (*((o,) for o in options), *sorted(several, key=lambda s: (len(s), s)))
 
 
 def membership(options: Sequence[str], sets: Sequence[Sequence[str]]) -> np.ndarray:

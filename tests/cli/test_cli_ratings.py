@@ -28,6 +28,16 @@ def test_ratings_prints_every_definition(answers, capsys):
     assert "choices-stand-in" in out
 
 
+def test_ratings_begins_and_ends_with_who_agrees_with_people(answers, capsys):
+    assert main(arguments(answers, "--ties", "first", "--epsilon", "0.15")) == 0
+    lines = capsys.readouterr().out.strip().splitlines()
+    for part in (" ".join(lines[:8]), " ".join(lines[-6:])):
+        said = " ".join(part.split())
+        assert "gpt against the people's majority: hit rate 0." in said
+        assert "Best by hit rate: " in said
+        assert "gpt stands in for half of the annotators with probability" in said
+
+
 def test_ratings_as_json(answers, capsys):
     assert main(arguments(answers, "--json")) == 0
     text = capsys.readouterr().out

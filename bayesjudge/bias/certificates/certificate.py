@@ -24,6 +24,10 @@ BASES: dict[str, str] = {
 }
 
 
+#: Scores shrunk to less than this of their spread are of little use.
+USEFUL = 0.2
+
+
 @dataclass(frozen=True, eq=False)
 class Certificate:
     """A promise about scores shrunk by `alpha`, or the reason why there is none.
@@ -121,11 +125,32 @@ class Certificate:
             f"scores stay within {self.shift_bound:.4g} points"
         )
         return (
-            f"Released {change}{towards}, with {noise}, these {self.dim} scores move by more than "
-            f"{self.tolerance:.4g} points, when {moved} perturbed in a way that was measured, with "
-            f"probability {self.failure_prob:.3g} at most: {self.shift_prob:.3g} for larger "
-            f"shifts, {self.noise_prob:.3g} for noise, {self.estimation_prob:.3g} for measuring "
-            f"too few neighbours. {basis}."
+            f"{self._in_vain}Released {change}{towards}, with {noise}, these {self.dim} scores "
+            f"move by more than {self.tolerance:.4g} points, when {moved} perturbed in a way that "
+            f"was measured, with probability {self.failure_prob:.3g} at most: "
+            f"{self.shift_prob:.3g} for larger shifts, {self.noise_prob:.3g} for noise, "
+            f"{self.estimation_prob:.3g} for measuring too few neighbours. {basis}."
+        )
+
+    @property
+    def useful(self) -> bool:
+        """Whether something is certified of scores that keep a fifth of their spread or more."""
+        return self.certified and self.alpha >= USEFUL
+
+    @property
+    def _in_vain(self) -> str:
+        """What comes before a promise that is of little use."""
+        if self.useful:
+            return ""
+        n = f"{self.neighbours} neighbour{'s' * (self.neighbours != 1)}"
+        more = (
+            f"from {self.needed} neighbours on they say more than the scale does"
+            if self.range_only
+            else "the judge's own shifts are too large for this tolerance"
+        )
+        return (
+            f"No useful certificate with {n}: only scores shrunk to {self.alpha:.2g} of their "
+            f"spread could be certified; {more}. "
         )
 
     def __repr__(self) -> str:

@@ -1,0 +1,391 @@
+"""The alternative annotator test: does a judge stand in for people as well as one of them does?"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
+from bayesjudge.ratings.cautions import RANDOM_ITEMS, SAME_QUESTION, _cautions_of, _contradicted
+from bayesjudge.ratings.data import Ratings
+
+SOURCE = "Calderon, Reichart & Dror (2025), The Alternative Annotator Test for LLM-as-a-Judge"
+INDEPENDENT_ANNOTATORS = Assumption(
+    "separate-annotators", "annotators did not see each other's answers"
+)
+#: With fewer annotators than this there is no consensus for one to be compared with.
+FEW = 3
+#: Numbers held at once.
+CHUNK = 8_000_000
+
+Scores = Literal["nominal", "numeric"]
+
+
+def alt_test(
+    ratings: Ratings,
+    *,
+    epsilon: float,
+    scores: Scores = "nominal",
+    false_discovery: float = 0.05,
+    min_annotators: int = 2,
+    min_items: int = 30,
+    ci_prob: float = 0.95,
+) -> Estimate:
+    r"""Test, annotator by annotator, whether a judge represents the others as well: as published.
+
+    One annotator is left out at a time. On each of its items, whoever of the annotator and the
+    judge agrees more with the remaining annotators wins, or both do. The judge wins against the
+    annotator if the share of items that the annotator wins exceeds that of the judge by less than
+    `epsilon`, by a one-sided t test, the false discovery rate over annotators held at
+    `false_discovery` (Benjamini & Yekutieli). It passes if it wins against half of them.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        With ``annotations``, which `Ratings.from_frame` fills in, and at least one judge. Of a
+        judge that answered an item several times the mean agreement counts.
+    epsilon : float
+        What the judge's lower cost is worth, as a difference of shares. The article suggests 0.2
+        for experts, 0.15 for skilled annotators and 0.1 for crowd workers.
+    scores : {"nominal", "numeric"}
+        Agreement with the others: the share of them with the same answer, or minus the
+        root-mean-square distance, for which every option must be a number.
+    false_discovery : float, default 0.05
+        The article's q.
+    min_annotators : int, default 2
+        Items with fewer are left out.
+    min_items : int, default 30
+        Annotators with fewer items are left out, with a caution.
+    ci_prob : float, default 0.95
+        Coverage that the intervals of the advantages aim at.
+
+    Returns
+    -------
+    Estimate
+        By judge: ``winning_rate``, the share of annotators that it wins against (a number without
+        an interval: see `alt_test_posterior`), and ``advantage_probability``, the probability that
+        it does as well as an annotator or better, averaged over them, with a t interval over
+        items. By judge and annotator: ``advantage`` and ``p_value``.
+
+    Raises
+    ------
+    InputError
+        If there are no annotators, judges or items to compare, options are no numbers, or an
+        argument is out of its range.
+
+    References
+    ----------
+    Calderon, Reichart & Dror (2025), ACL, 16051-16081. Benjamini & Yekutieli (2001), Ann. Stat. 29.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = [(i, who, "yes" if i % 3 else "no") for i in range(40) for who in ("a", "b", "gpt")]
+    >>> rows += [(i, "c", "yes" if i % 4 else "no") for i in range(40)]
+    >>> table = pd.DataFrame(rows, columns=["item", "rater", "choice"])
+    >>> found = alt_test(Ratings.from_frame(table, positive="yes", judges=["gpt"]), epsilon=0.1)
+    >>> found["winning_rate", "gpt"].value, round(found["advantage_probability", "gpt"].value, 3)
+    (1.0, 1.0)
+    """
+    check_ci_prob(ci_prob)
+    duels = _duels(ratings, epsilon, scores, min_annotators, min_items)
+    with checking("alt_test") as require:
+        rate = 0 < false_discovery < 1
+        require(rate, f"false_discovery must lie in (0, 1), got {false_discovery!r}")
+    found: dict[str, dict[Any, tuple[float, ...]]] = {
+        name: {} for name in ("winning_rate", "advantage_probability", "advantage", "p_value")
+    }
+    for judge, one in duels.items():
+        p = one.p_values(epsilon)
+        won = _rejected(p, false_discovery)
+        found["winning_rate"][(judge,)] = (float(won.mean()), np.nan, np.nan)
+        found["advantage_probability"][(judge,)] = one.advantage(ci_prob)
+        for j, name in enumerate(one.names):
+            found["advantage"][(judge, name)] = (float(one.shares()[j]), np.nan, np.nan)
+            found["p_value"][(judge, name)] = (float(p[j]), np.nan, np.nan)
+    return _estimate(
+        ratings,
+        duels,
+        found,
+        method="Alternative annotator test",
+        ci_prob=ci_prob,
+        interval="t by item",
+        min_items=min_items,
+    )
+
+
+def alt_test_posterior(
+    ratings: Ratings,
+    *,
+    epsilon: float,
+    scores: Scores = "nominal",
+    min_annotators: int = 2,
+    min_items: int = 1,
+    ci_prob: float = 0.95,
+    draws: int = 4000,
+    random_seed: int | np.random.Generator | None = 0,
+) -> Estimate:
+    r"""Posterior of the alternative annotator test: how sure, and which judge is better.
+
+    Items are drawn from a population of unknown shares, with a Dirichlet process prior of total
+    mass 1 that is spread evenly over the three outcomes of each comparison. The posterior of one
+    annotator's shares is then a Dirichlet with a third added to each count, and annotators and
+    judges who share items are as dependent as the items make them (Rubin's Bayesian bootstrap).
+
+    Parameters
+    ----------
+    ratings : Ratings
+        As in `alt_test`.
+    epsilon : float
+        The same.
+    scores : {"nominal", "numeric"}
+        The same.
+    min_annotators : int, default 2
+        Items with fewer are left out.
+    min_items : int, default 1
+        Annotators with fewer items are left out, with a caution; the prior keeps those with few
+        from deciding.
+    ci_prob : float, default 0.95
+        Probability of the equal-tailed intervals.
+    draws : int, default 4000
+        Posterior draws.
+    random_seed : int or numpy.random.Generator, optional
+        Same seed, same draws.
+
+    Returns
+    -------
+    Estimate
+        By judge: ``winning_rate``, the share of annotators whose advantage over the judge is below
+        `epsilon`; ``passes``, the probability that this is half of them or more;
+        ``advantage_probability``; and ``best``, the probability that no judge has a greater one.
+
+    Raises
+    ------
+    InputError
+        If there are no annotators, judges or items to compare, options are no numbers, or an
+        argument is out of its range.
+
+    References
+    ----------
+    Calderon, Reichart & Dror (2025), ACL, 16051-16081. Rubin (1981), Ann. Stat. 9, 130-134.
+    """
+    tail = (1 - check_ci_prob(ci_prob)) / 2
+    duels = _duels(ratings, epsilon, scores, min_annotators, min_items)
+    with checking("alt_test_posterior") as require:
+        require(draws >= 1, f"draws must be 1 or more, got {draws!r}")
+    seed = np.random.default_rng(random_seed).integers(2**63)
+    rate, advantage = {}, {}
+    for judge, one in duels.items():  # the same weights of items for every judge
+        judge_wins, person_wins = one.posterior(draws, np.random.default_rng(seed))
+        rate[judge] = (person_wins - judge_wins < epsilon).mean(axis=1)
+        advantage[judge] = (1 - person_wins).mean(axis=1)
+
+    def summary(values: np.ndarray) -> tuple[float, ...]:
+        low, high = np.quantile(values, [tail, 1 - tail])
+        return float(values.mean()), float(low), float(high)
+
+    every = np.array(list(advantage.values()))
+    first = every >= every.max(axis=0)
+    shares = (first / first.sum(axis=0)).mean(axis=1)
+    unknown = (np.nan, np.nan)
+    found: dict[str, dict[Any, tuple[float, ...]]] = {
+        "winning_rate": {(judge,): summary(x) for judge, x in rate.items()},
+        "passes": {(judge,): (float((x >= 0.5).mean()), *unknown) for judge, x in rate.items()},
+        "advantage_probability": {(judge,): summary(x) for judge, x in advantage.items()},
+        "best": {(j,): (float(x), *unknown) for j, x in zip(duels, shares, strict=True)},
+    }
+    return _estimate(
+        ratings,
+        duels,
+        found,
+        method="Alternative annotator posterior",
+        ci_prob=ci_prob,
+        interval="equal-tailed",
+        min_items=min_items,
+    )
+
+
+def _estimate(
+    ratings: Ratings,
+    duels: dict[str, _Duels],
+    found: dict[str, dict[Any, tuple[float, ...]]],
+    *,
+    min_items: int,
+    **about: Any,
+) -> Estimate:
+    cautions = (*_cautions_of(ratings), *_few(duels, min_items))
+    dims = {name: ("judge", "annotator")[: len(next(iter(rows)))] for name, rows in found.items()}
+    assumed = (RANDOM_ITEMS, SAME_QUESTION, INDEPENDENT_ANNOTATORS)
+    return Estimate(
+        {name: Quantity.of_rows(rows, dims[name]) for name, rows in found.items()},
+        source=SOURCE,
+        assumptions=_contradicted(assumed, cautions),
+        cautions=cautions,
+        **about,
+    )
+
+
+def _few(duels: dict[str, _Duels], min_items: int) -> list[Caution]:
+    one = next(iter(duels.values()))
+    found = []
+    if one.left_out:
+        text = (
+            f"{one.left_out} annotators with fewer than {min_items} items that others and the "
+            "judge rated too are left out"
+        )
+        found.append(Caution("few-items", text))
+    if len(one.names) < FEW:
+        text = (
+            f"{len(one.names)} annotators are compared: the test asks with which of two people the "
+            "judge agrees, and not whether it stands for people; have a third rate the items"
+        )
+        found.append(Caution("few-annotators", text))
+    return found
+
+
+# Comparisons -------------------------------------------------------------------------------------
+
+
+class _Duels(NamedTuple):
+    """A judge against each annotator, one row an annotator and item, sorted by annotator.
+
+    `outcome` is 1 if only the annotator wins, -1 if only the judge does, 0 if both do; `starts` are
+    where an annotator's rows begin and `n` how many there are.
+    """
+
+    names: list[str]
+    item: np.ndarray
+    outcome: np.ndarray
+    starts: np.ndarray
+    n: np.ndarray
+    left_out: int
+
+    def shares(self) -> np.ndarray:
+        """How often the judge does as well as each annotator, or better."""
+        return 1 - np.add.reduceat(self.outcome > 0, self.starts) / self.n
+
+    def p_values(self, epsilon: float) -> np.ndarray:
+        """One-sided t tests of a mean outcome of `epsilon` or more."""
+        mean = np.add.reduceat(self.outcome.astype(float), self.starts) / self.n
+        off = self.outcome - np.repeat(mean, self.n)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            error = np.sqrt(np.add.reduceat(off**2, self.starts) / (self.n - 1) / self.n)
+            return stdtr(self.n - 1.0, (mean - epsilon) / error)
+
+    def advantage(self, ci_prob: float) -> tuple[float, float, float]:
+        """Mean share over annotators, with a t interval: items are what was drawn."""
+        shares = self.shares()
+        mean = float(shares.mean())
+        off = (self.outcome <= 0) - np.repeat(shares, self.n)
+        per = off / np.repeat(self.n * len(self.n), self.n)
+        by_item = np.bincount(self.item, weights=per)[np.unique(self.item)]
+        items = len(by_item)
+        if items < 2:
+            return mean, np.nan, np.nan
+        error = np.sqrt((by_item**2).sum() * items / (items - 1))
+        half = float(stdtrit(items - 1, (1 + ci_prob) / 2) * error)
+        return mean, max(mean - half, 0.0), min(mean + half, 1.0)
+
+    def posterior(self, draws: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Draws (draw, annotator) of the shares of items that only the judge, or only the
+        annotator, wins.
+        """
+        parts = []
+        size = max(1, CHUNK // max(len(self.item), int(self.item.max()) + 1))
+        for begin in range(0, draws, size):
+            count = min(size, draws - begin)
+            # of all items, in the same order whoever rated them
+            weight = rng.exponential(size=(count, int(self.item.max()) + 1))[:, self.item]
+            prior = rng.exponential(size=(count, len(self.n)))
+            split = rng.dirichlet([1 / 3] * 3, size=(count, len(self.n)))
+            total = np.add.reduceat(weight, self.starts, axis=1) + prior
+            won = [
+                np.add.reduceat(weight * (self.outcome == side), self.starts, axis=1)
+                + prior * split[..., place]
+                for place, side in enumerate((-1, 1))
+            ]
+            parts.append(np.stack(won) / total)
+        return tuple(np.concatenate(parts, axis=1))
+
+
+def _duels(
+    ratings: Ratings, epsilon: float, scores: Scores, min_annotators: int, min_items: int
+) -> dict[str, _Duels]:
+    """Compare every judge with every annotator."""
+    with checking("alt_test") as require:
+        require(scores in ("nominal", "numeric"), f"scores={scores!r}: nominal or numeric")
+        require(0 <= epsilon < 1, f"epsilon must lie in [0, 1), got {epsilon!r}")
+        require(min_annotators >= 2, f"min_annotators must be 2 or more, got {min_annotators!r}")
+        require(min_items >= 1, f"min_items must be 1 or more, got {min_items!r}")
+        require(ratings.judges, "there is no judge among the sources")
+        require(
+            len(ratings.annotators) > 1,
+            "there are not two annotators with choices; read the ratings with Ratings.from_frame "
+            "and a column of raters",
+        )
+    distance = _distances(ratings.options, scores)
+    return {
+        judge: _against(ratings, ratings.source(judge), distance, min_annotators, min_items)
+        for judge in ratings.judges
+    }
+
+
+def _distances(options: Any, scores: Scores) -> np.ndarray:
+    """Squared distance of each pair of options: 0 or 1 if they are names."""
+    if scores == "nominal":
+        return 1.0 - np.eye(len(options))
+    try:
+        values = np.array([float(option) for option in options])
+    except ValueError:
+        values = np.array([np.nan])
+    with checking("alt_test") as require:
+        require(np.isfinite(values).all(), f"scores='numeric' needs numbers, options are {options}")
+    return (values[:, None] - values) ** 2
+
+
+def _against(
+    ratings: Ratings, source: int, distance: np.ndarray, min_annotators: int, min_items: int
+) -> _Duels:
+    item, who, said = ratings.annotations.T
+    shape = ratings.chosen.shape[1:]
+    people = np.zeros(shape)
+    np.add.at(people, (item, said), 1)
+    judge = ratings.chosen[source]
+    there = (people.sum(axis=1) >= min_annotators) & (judge.sum(axis=1) > 0)
+    item, who, said = (x[there[item]] for x in (item, who, said))
+    often = np.bincount(who, minlength=len(ratings.annotators))
+    kept = (often >= min_items)[who]
+    order = np.argsort(who[kept], kind="stable")
+    item, who, said = (x[kept][order] for x in (item, who, said))
+    with checking("alt_test") as require:
+        require(
+            len(who) > 0,
+            f"no annotator has {min_items} items that another annotator and "
+            f"{ratings.sources[source]!r} rated too",
+        )
+    others = people[item]
+    others[np.arange(len(item)), said] -= 1
+    # root-mean-square distance of every possible answer from the others'; for names, their squares
+    off = others @ distance / others.sum(axis=1, keepdims=True)
+    off = off if np.isin(distance, (0, 1)).all() else np.sqrt(off)
+    share = judge[item] / judge[item].sum(axis=1, keepdims=True)
+    person, machine = off[np.arange(len(item)), said], (off * share).sum(axis=1)
+    outcome = np.where(np.abs(person - machine) < 1e-9, 0, np.sign(machine - person)).astype(int)
+    names, starts, n = np.unique(who, return_index=True, return_counts=True)
+    labels = [ratings.annotators[j] for j in names]
+    return _Duels(labels, item, outcome, starts, n, int((often < min_items).sum()))
+
+
+def _rejected(p: np.ndarray, false_discovery: float) -> np.ndarray:
+    """Hypotheses that the procedure of Benjamini & Yekutieli rejects."""
+    m = len(p)
+    order = np.argsort(p)
+    ranks = np.arange(1, m + 1)
+    below = p[order] <= ranks / m * false_discovery / (1 / ranks).sum()
+    won = np.zeros(m, bool)
+    if below.any():
+        won[order[: np.flatnonzero(below)[-1] + 1]] = True
+    return won
