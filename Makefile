@@ -15,8 +15,8 @@ demo: $(VENV)/.runtime ## install bayesjudge in .venv and correct a judge on the
 test: $(VENV)/.dev ## install the tools and run every check that CI runs: lint, types, tests
 	@sh tools/checks.sh $(VENV) $(PYTEST)
 
-fast: $(VENV)/.dev ## run the tests that sample and compile nothing (a bare pytest does the same)
-	@$(VENV)/bin/python -m pytest -q $(PYTEST)
+fast: $(VENV)/.dev ## run the tests that sample and compile nothing (a bare pytest does the same in one process)
+	@$(VENV)/bin/python -m pytest -q --numprocesses 2 --dist worksteal $(PYTEST)
 
 studies: $(VENV)/.dev ## run the long tests, which show what a benchmark shows in full
 	@$(VENV)/bin/python -m pytest -m study $(PYTEST)

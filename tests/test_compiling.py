@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 
 import numba
@@ -22,8 +23,9 @@ from numba.core.registry import cpu_target
 
 import bayesjudge as bj
 from bayesjudge.core import compiling as compile_module
-from bayesjudge.core import native
+from bayesjudge.core import native, sampling
 from bayesjudge.core.compiling import _start_of, compile_model, compiling, structure_of
+from bayesjudge.core.progress import Progress
 
 
 def test_chains_may_start_at_once():
@@ -222,6 +224,25 @@ def test_a_folder_that_cannot_be_written_to_costs_time_only(code, capfd):
     (line,) = capfd.readouterr().err.splitlines()
     assert "cannot be kept" in line
     assert "each process compiles anew" in line
+
+
+@pytest.mark.sampling
+def test_only_who_waits_for_a_compiler_is_told(code, monkeypatch):
+    words = []
+
+    class Told(Progress):
+        def update(self, description=None, **_):
+            words.append(description)
+
+    monkeypatch.setattr(sampling, "progress_bar", lambda *_: nullcontext(Told()))
+    counts = bj.prevalence.Counts(100, 60, 10, 9, 10, 7, calibration="random")
+    waited = []
+    for _ in range(2):
+        monkeypatch.setattr(compile_module, "_kept", OrderedDict())
+        bj.prevalence.fit(counts, random_seed=1)
+        waited.append(any("compiling, once on this machine" in text for text in words))
+        words.clear()
+    assert waited == [True, False]
 
 
 def test_a_graph_differs_from_another_in_any_operation_constant_or_name():
