@@ -135,7 +135,7 @@ def _shaping(model: pm.Model) -> list[Any]:
 
 
 def prior_sensitivity(fit: Any, *, random_seed: Any = None) -> pd.DataFrame:
-    """Power-scale prior and likelihood: how far does either move each quantity?
+    """Sensitivity of each quantity to prior and likelihood, by power-scaling.
 
     Parameters
     ----------
