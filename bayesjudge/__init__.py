@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
     from bayesjudge.core.fit import Fit, load
     from bayesjudge.core.plots import plot_intervals
+    from bayesjudge.core.predictive import prior_sensitivity
     from bayesjudge.core.priors import BetaPrior
     from bayesjudge.core.report import report, side_by_side
 
@@ -56,6 +57,7 @@ __all__ = [
     "panel",
     "plot_intervals",
     "prevalence",
+    "prior_sensitivity",
     "ratings",
     "repeats",
     "report",
@@ -76,6 +78,7 @@ _HOMES = {
     "UninformativeJudgeError": "core.errors",
     "load": "core.fit",
     "plot_intervals": "core.plots",
+    "prior_sensitivity": "core.predictive",
     "report": "core.report",
     "side_by_side": "core.report",
 }

@@ -22,6 +22,8 @@ class Module(NamedTuple):
     models: Callable[[], list[tuple[Any, Any]]]
     #: Models with data that do not read all of their fields: one judge, one item.
     sparse: Callable[[], list[tuple[Any, Any]]] = list
+    #: Whether `build_model` is the model of the text, on which PyMC's and ArviZ's verbs are tested.
+    of_the_text: bool = False
     coverage: float = 0.95  #: what the closed form's interval claims
     #: Values that move a field which `moved` cannot move by itself, by (class name, field).
     moves: Mapping[tuple[str, str], Any] = {}

@@ -11,6 +11,7 @@ from bayesjudge.core.compiling import compiling, structure_of
 from bayesjudge.core.errors import checking
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pymc as pm
     import xarray as xr
 
@@ -131,3 +132,39 @@ def prior_draws(model: pm.Model, rng: np.random.Generator, draws: int = 1000) ->
 
 def _shaping(model: pm.Model) -> list[Any]:
     return [v for v in model.potentials if str(v.name).endswith("_prior_density")]
+
+
+def prior_sensitivity(fit: Any, *, random_seed: Any = None) -> pd.DataFrame:
+    """Sensitivity of each quantity to prior and likelihood, by power-scaling.
+
+    Parameters
+    ----------
+    fit : Fit
+        A sampled model; `Fit.extended` is called if its densities are not there yet.
+    random_seed : int or numpy.random.Generator, optional
+        Of `Fit.extended`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row an entry of `Fit.quantities`: sensitivity to the ``prior`` and to the
+        ``likelihood`` (how far the posterior moves when the one is raised to a power near 1; above
+        0.05 it is noticeable), and ArviZ's ``diagnosis``.
+
+    Raises
+    ------
+    InputError
+        If the prior's density is not known draw by draw.
+
+    References
+    ----------
+    Kallioinen et al. (2024), Statistics and Computing 34, 57.
+    """
+    from arviz_stats import psense_summary
+
+    wanted = {"log_prior", "log_likelihood"}
+    whole = fit if wanted <= set(fit.idata.children) else fit.extended(random_seed=random_seed)
+    missing = sorted(wanted - set(whole.idata.children))
+    with checking("prior_sensitivity") as require:
+        require(not missing, f"{missing} of {type(fit.spec).__name__} are not known draw by draw")
+    return psense_summary(whole.idata, var_names=list(fit.quantities))

@@ -32,6 +32,7 @@ CONTRACT = Module(
     closed_form=prevalence.rogan_gladen,
     truth={("prevalence",): 0.8, ("sensitivity",): 0.9, ("specificity",): 0.7},
     models=models,
+    of_the_text=True,
     # sharing rates takes several systems
     moves={("ErrorRates", "pooling"): "full"},
 )

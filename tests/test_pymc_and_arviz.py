@@ -1,0 +1,265 @@
+"""Verbs of PyMC and ArviZ on the model of the text and its fit: right numbers, model by model.
+
+A module joins when its contract says ``of_the_text=True``.
+"""
+
+import arviz as az
+import numpy as np
+import pymc as pm
+import pytest
+from conftest import MODULES
+from pymc.model.transform.conditioning import remove_value_transforms
+from pymc.pytensorf import gradient
+from pymc.stats import compute_log_likelihood, compute_log_prior
+from pytensor import function
+from pytensor.graph.replace import graph_replace
+
+import bayesjudge as bj
+from bayesjudge.core.compiling import compiling
+
+pytestmark = pytest.mark.sampling
+WAIT = "build_model is not the model of the text yet"
+CASES = [
+    pytest.param(
+        *(one, i),
+        id=f"{one.name}-{type(model).__name__}",
+        marks=() if one.of_the_text else pytest.mark.skip(reason=WAIT),
+    )
+    for one in MODULES
+    for i, (model, _) in enumerate(one.models())
+]
+each_model = pytest.mark.parametrize(("one", "i"), CASES)
+FAST = {"mode": "FAST_COMPILE", "on_unused_input": "ignore"}
+
+
+@pytest.fixture(scope="module")
+def extended():
+    """Return the fit of a model with all groups; made once."""
+    made = {}
+
+    def get(one, i):
+        if (one.name, i) not in made:
+            model, data = one.models()[i]
+            made[one.name, i] = one.module.fit(data, model, random_seed=1).extended(random_seed=1)
+        return made[one.name, i]
+
+    return get
+
+
+def some(group, n=20):
+    """A few draws of a group by name, chains joined."""
+    joined = group.to_dataset().stack(sample=("chain", "draw")).transpose("sample", ...)
+    chosen = joined.isel(sample=np.linspace(0, joined.sizes["sample"] - 1, n).astype(int))
+    return {str(name): values.to_numpy() for name, values in chosen.data_vars.items()}
+
+
+def values_at(model, outputs, draws):
+    """Values of what `outputs` takes from a model, at draws of its free variables."""
+    plain = remove_value_transforms(model)
+    run = function(plain.value_vars, plain.replace_rvs_by_values(outputs(plain)), **FAST)
+    columns = [np.asarray(draws[str(v.name)], v.dtype) for v in plain.value_vars]
+    return [list(map(np.asarray, run(*at))) for at in zip(*columns, strict=True)]
+
+
+# Prior ------------------------------------------------------------------------------------------
+
+
+@each_model
+def test_prior_draws_are_of_the_density_that_the_model_states(one, i, extended):
+    """The mean gradient of a log-density over its own draws is 0, where the space has no ends."""
+    fit, model = extended(one, i), extended(one, i).model
+    natural = {v: v.type() for v in model.free_RVs}
+    forward = [
+        graph_replace(v if t is None else t.forward(v, *v.owner.inputs), natural, strict=False)
+        for v, t in ((v, model.rvs_to_transforms[v]) for v in model.free_RVs)
+    ]
+    unbounded = function(list(natural.values()), forward, **FAST)
+    values = [model.rvs_to_values[v] for v in model.free_RVs]
+    prior = model.logp(vars=model.free_RVs)
+    scores = function(values, gradient(prior, values), **FAST)
+    drawn = some(fit.idata["prior"], 600)
+    columns = [drawn[str(v.name)] for v in model.free_RVs]
+    found = np.array([scores(*unbounded(*at)) for at in zip(*columns, strict=True)])
+    assert np.isfinite(found).all()
+    errors = found.std(axis=0) / np.sqrt(len(found))
+    limit = 4.5 * np.maximum(errors, 1e-12)
+    assert (np.abs(found.mean(axis=0)) < limit).all(), found.mean(axis=0) / errors
+
+
+@each_model
+def test_an_intervention_reaches_what_follows_from_it(one, i, extended):
+    fit = extended(one, i)
+    names = [str(v.name) for v in fit.model.free_RVs]
+    fixed = {names[0]: some(fit.idata["posterior"], 1)[names[0]][0]}
+    with compiling():
+        prior = pm.sample_prior_predictive(
+            20,
+            model=pm.do(fit.model, fixed),
+            random_seed=1,
+            compile_kwargs={"mode": "FAST_COMPILE"},
+        )["prior"]
+    drawn = some(prior, 20)
+    assert names[0] not in drawn or np.ptp(drawn[names[0]], axis=0).max() == 0
+    at = drawn | {names[0]: np.repeat(fixed[names[0]][None], 20, axis=0)}
+    follows = [str(v.name) for v in fit.model.deterministics if str(v.name) in drawn]
+    right = values_at(fit.model, lambda plain: [plain[name] for name in follows], at)
+    for s, values in enumerate(right):
+        for name, value in zip(follows, values, strict=True):
+            np.testing.assert_allclose(drawn[name][s], value, rtol=1e-9, err_msg=name)
+
+
+@each_model
+def test_an_observation_is_one_more_factor_of_the_likelihood(one, i, extended):
+    fit = extended(one, i)
+    draws = some(fit.idata["posterior"], 3)
+    name = str(fit.model.free_RVs[0].name)
+    for s in range(3):
+        seen = pm.observe(fit.model, {name: draws[name][s]})
+        at = {k: v[s : s + 1] for k, v in draws.items()}
+        ((mine,),) = values_at(seen, lambda plain: [plain.logp()], at)
+        ((whole,),) = values_at(fit.model, lambda plain: [plain.logp()], at)
+        assert mine == pytest.approx(whole, rel=1e-9)
+
+
+# Posterior --------------------------------------------------------------------------------------
+
+
+def expectation(variable):
+    """Mean of a variable given its parents, of the families that the models observe."""
+    op = type(variable.owner.op).__name__
+    parameters = variable.owner.op.dist_params(variable.owner)
+    if op == "BinomialRV":
+        return parameters[0] * parameters[1]
+    if op == "MultinomialRV":
+        return parameters[0][..., None] * parameters[1]
+    return parameters[0] if op in ("BernoulliRV", "NormalRV", "PoissonRV") else None
+
+
+@each_model
+def test_predictive_draws_have_the_models_mean(one, i, extended):
+    """Replicates by `sample_posterior_predictive` with ``fit.idata`` and ``fit.model``."""
+    fit = extended(one, i)
+    drawn = some(fit.idata["posterior_predictive"], 400)
+    posterior = some(fit.idata["posterior"], 400)
+    known = [v for v in fit.model.observed_RVs if expectation(v) is not None]
+    names = [str(v.name) for v in known]
+    right = values_at(fit.model, lambda plain: [expectation(plain[n]) for n in names], posterior)
+    for k, name in enumerate(names):
+        gap = drawn[name] - np.array([values[k] for values in right])
+        error = gap.std(axis=0) / np.sqrt(len(gap))
+        assert (np.abs(gap.mean(axis=0)) <= 4.5 * error + 1e-12).all(), name
+    observed = fit.idata["observed_data"]
+    for name, replicates in drawn.items():
+        low, high = replicates.min(axis=0), replicates.max(axis=0)
+        inside = (low <= observed[name].to_numpy()) & (observed[name].to_numpy() <= high)
+        assert inside.mean() > 0.9, name
+
+
+@each_model
+def test_log_prior_and_log_likelihood_add_up_to_the_density(one, i, extended):
+    fit = extended(one, i)
+    with compiling():
+        parts = [
+            compute(fit.idata, model=fit.model, extend_inferencedata=False, progressbar=False)
+            for compute in (compute_log_prior, compute_log_likelihood)
+        ]
+    for name, values in parts[0].items():
+        np.testing.assert_allclose(fit.idata["log_prior"][name], values)
+    total = sum(
+        np.sum(v, axis=tuple(range(1, v.ndim)))
+        for part in parts
+        for v in some(as_tree(part), 10).values()
+    )
+    draws = some(fit.idata["posterior"], 10)
+    right = [at[0] for at in values_at(fit.model, lambda plain: [plain.logp()], draws)]
+    np.testing.assert_allclose(total, right, rtol=1e-9)
+
+
+def as_tree(dataset):
+    import xarray as xr
+
+    return xr.DataTree(getattr(dataset, "dataset", dataset))
+
+
+@each_model
+def test_loo_leaves_one_item_out(one, i, extended):
+    """PSIS agrees with plain importance sampling, which has no trouble with single items."""
+    fit = extended(one, i)
+    (name,) = fit.idata["log_likelihood"].data_vars
+    logs = fit.idata["log_likelihood"][name].stack(sample=("chain", "draw")).to_numpy()
+    plain = -np.log(np.mean(np.exp(-logs), axis=-1)).sum()
+    found = az.loo(fit.idata, pointwise=True)
+    assert found.n_data_points == logs[..., 0].size
+    assert (found.pareto_k < 0.7).mean() > 0.99
+    assert found.elpd == pytest.approx(plain, abs=0.05 * found.se)
+    assert 0 < found.p < 2 * sum(np.size(v) for v in fit.model.initial_point().values())
+    table = az.compare({"one": fit.idata, "same": fit.idata})
+    assert table["elpd_diff"].abs().max() < 1e-9
+
+
+@each_model
+def test_power_scaling_in_one_call(one, i, extended):
+    fit = extended(one, i)
+    table = bj.prior_sensitivity(fit)
+    assert table.index.is_unique
+    assert np.isfinite(table[["prior", "likelihood"]].to_numpy()).all()
+    assert (table["likelihood"] > table["prior"]).any()
+    assert {str(name).partition("[")[0] for name in table.index} == set(fit.quantities)
+
+
+# Pictures and files -----------------------------------------------------------------------------
+
+
+@each_model
+def test_plots_show_the_fit(one, i, extended):
+    fit = extended(one, i)
+    name = fit.quantities[0]
+    shown = az.plot_forest(fit.idata, var_names=[name], ci_probs=[0.5, 0.95], combined=True)
+    marks = shown.viz["point_estimate"][name].to_numpy().ravel()
+    drawn = [float(np.ravel(mark.get_offsets())[0]) for mark in marks]
+    mean = np.ravel(fit.idata["posterior"][name].mean(("chain", "draw")))
+    np.testing.assert_allclose(drawn, mean)
+    az.plot_prior_posterior(fit.idata, var_names=[name])
+    observed = fit.model.observed_RVs[0]
+    if observed.ndim:  # ArviZ has no predictive plot of a single count
+        az.plot_ppc_interval(fit.idata, var_names=[str(observed.name)])
+
+
+@each_model
+def test_the_graph_names_every_variable(one, i, extended):
+    model = extended(one, i).model
+    drawn = pm.model_to_mermaid(model)
+    for v in (*model.free_RVs, *model.observed_RVs, *model.deterministics):
+        assert str(v.name) in drawn
+    for dim in {dim for dims in model.named_vars_to_dims.values() for dim in dims}:
+        assert not dim.endswith(tuple(f"_dim_{k}" for k in range(3)))
+
+
+@each_model
+def test_a_file_keeps_every_group(one, i, extended, tmp_path):
+    fit = extended(one, i)
+    loaded = bj.load(fit.save(tmp_path / "fit.nc"))
+    for name, group in fit.idata.children.items():
+        assert loaded.idata[name].equals(group), name
+
+
+def test_a_changed_model_is_not_extended():
+    counts = bj.prevalence.Counts(60, 40, 9, 7, 8, 5, calibration="random")
+    fit, other = (bj.prevalence.fit(counts, random_seed=1) for _ in range(2))
+    with fit.model:
+        pm.Normal("more")
+    with pytest.raises(bj.InputError, match=r"fit\.model was changed"):
+        fit.extended()
+    pm.set_data({"prevalence_prior": np.array([8.0, 2.0])}, model=other.model)
+    with pytest.raises(bj.InputError, match=r"\['prevalence_prior'\] of fit\.model were changed"):
+        other.extended()
+
+
+def test_a_conflict_between_prior_and_labels_is_diagnosed():
+    claimed = bj.BetaPrior.worth(0.99, 40)
+    counts = bj.prevalence.Counts(1000, 620, 100, 70, 100, 60, calibration="by_truth")
+    model = bj.prevalence.ErrorRates(sensitivity=claimed, specificity=claimed)
+    table = bj.prior_sensitivity(bj.prevalence.fit(counts, model, random_seed=1))
+    assert "conflict" in table.loc["sensitivity", "diagnosis"]
+    flat = bj.prior_sensitivity(bj.prevalence.fit(counts, random_seed=1))
+    assert not flat["diagnosis"].str.contains("conflict").any()
