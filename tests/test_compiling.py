@@ -314,6 +314,7 @@ def run_python(code, **environment):
     )
 
 
+@pytest.mark.slow
 def test_without_a_home_models_compile_in_a_temporary_folder_and_one_line_says_so(tmp_path):
     done = run_python(
         "import bayesjudge, pymc as pm, pytensor\n"

@@ -56,6 +56,7 @@ def test_noise_costs_rank():
     assert_allclose(quiet.correlation, 1.0)
 
 
+@pytest.mark.slow
 def test_released_scores_move_as_little_as_promised():
     """Two releases of contexts that differ by a shift as measured."""
     certificate = card(alpha=0.25, noise_prob=0.01)

@@ -91,6 +91,7 @@ def test_ratings_speaks_of_repeated_options_as_the_command_line_does(answers, ca
     assert "name judges in --judge, give people names" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_ratings_recodes_a_judge_that_was_asked_the_opposite(tmp_path, capsys):
     table = bj.ratings.simulate(items=300, random_seed=1)
     answers = tmp_path / "answers.csv"

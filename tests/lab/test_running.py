@@ -45,6 +45,7 @@ def test_same_seed_same_study_and_more_simulations_only_add():
     assert not table_of(sbc(random_seed=2)).equals(one)
 
 
+@pytest.mark.slow
 def test_workers_change_nothing(tmp_path):
     two = sbc(workers=2, path=tmp_path / "two.jsonl")
     pd.testing.assert_frame_equal(table_of(two), table_of(sbc()))
@@ -141,6 +142,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_workers_leave_when_the_study_is_killed(tmp_path):
     fcntl = pytest.importorskip("fcntl")
     script = tmp_path / "study.py"

@@ -32,6 +32,7 @@ def test_a_conjugate_posterior_passes():
     assert ((table["spread"] - 1).abs() < 4 * table["spread_error"]).all()
 
 
+@pytest.mark.slow
 def test_calibrated_studies_raise_alarms_as_seldom_as_promised():
     runs, level = 150, 0.1
     alarms = [
