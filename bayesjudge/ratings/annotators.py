@@ -67,8 +67,9 @@ def alt_test(
     Estimate
         By judge: ``winning_rate``, the share of annotators that it wins against (a number without
         an interval: see `alt_test_posterior`), and ``advantage_probability``, the probability that
-        it does as well as an annotator or better, averaged over them, with a t interval over
-        items. By judge and annotator: ``advantage`` and ``p_value``.
+        it does as well as an annotator or better, averaged over them, with Wilson's interval for
+        as many independent items as give its standard error. By judge and annotator:
+        ``advantage`` and ``p_value``.
 
     Raises
     ------
@@ -112,7 +113,7 @@ def alt_test(
         found,
         method="Alternative annotator test",
         ci_prob=ci_prob,
-        interval="t by item",
+        interval="Wilson by item",
         min_items=min_items,
     )
 
@@ -131,9 +132,10 @@ def alt_test_posterior(
     r"""Posterior of the alternative annotator test: how sure, and which judge is better.
 
     Items are drawn from a population of unknown shares, with a Dirichlet process prior of total
-    mass 1 that is spread evenly over the three outcomes of each comparison. The posterior of one
-    annotator's shares is then a Dirichlet with a third added to each count, and annotators and
-    judges who share items are as dependent as the items make them (Rubin's Bayesian bootstrap).
+    mass 1 that is spread evenly over the three outcomes of a comparison, the same for every
+    annotator. The posterior of one annotator's shares is then a Dirichlet with a third added to
+    each count, and annotators and judges who share items are as dependent as the items make them
+    (Rubin's Bayesian bootstrap).
 
     Parameters
     ----------
@@ -276,7 +278,9 @@ class _Duels(NamedTuple):
             return stdtr(self.n - 1.0, (mean - epsilon) / error)
 
     def advantage(self, ci_prob: float) -> tuple[float, float, float]:
-        """Mean share over annotators, with a t interval: items are what was drawn."""
+        """Mean share over annotators, with Wilson's interval for so many independent items as have
+        its standard error: items are what was drawn, and a judge that errs on few is common.
+        """
         shares = self.shares()
         mean = float(shares.mean())
         off = (self.outcome <= 0) - np.repeat(shares, self.n)
@@ -285,9 +289,12 @@ class _Duels(NamedTuple):
         items = len(by_item)
         if items < 2:
             return mean, np.nan, np.nan
-        error = np.sqrt((by_item**2).sum() * items / (items - 1))
-        half = float(stdtrit(items - 1, (1 + ci_prob) / 2) * error)
-        return mean, max(mean - half, 0.0), min(mean + half, 1.0)
+        variance = float((by_item**2).sum()) * items / (items - 1)
+        n = mean * (1 - mean) / variance if variance > 0 else items
+        t2 = float(stdtrit(items - 1, (1 + ci_prob) / 2)) ** 2
+        centre = (mean + t2 / (2 * n)) / (1 + t2 / n)
+        half = np.sqrt(t2 * (mean * (1 - mean) / n + t2 / (4 * n**2))) / (1 + t2 / n)
+        return mean, max(float(centre - half), 0.0), min(float(centre + half), 1.0)
 
     def posterior(self, draws: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Draws (draw, annotator) of the shares of items that only the judge, or only the
@@ -299,8 +306,9 @@ class _Duels(NamedTuple):
             count = min(size, draws - begin)
             # of all items, in the same order whoever rated them
             weight = rng.exponential(size=(count, int(self.item.max()) + 1))[:, self.item]
-            prior = rng.exponential(size=(count, len(self.n)))
-            split = rng.dirichlet([1 / 3] * 3, size=(count, len(self.n)))
+            # an imaginary item, on which every comparison ends alike
+            prior = rng.exponential(size=(count, 1))
+            split = rng.dirichlet([1 / 3] * 3, size=(count, 1))
             total = np.add.reduceat(weight, self.starts, axis=1) + prior
             won = [
                 np.add.reduceat(weight * (self.outcome == side), self.starts, axis=1)

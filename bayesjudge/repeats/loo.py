@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 #: Nodes of the integral over an item's effect, a unit of the logit scale: the likelihood of repeats
 #: is narrower than the effects are wide. Draws of each chain that are looked at.
 NODES, KEPT = 8, 125
+MOST_NODES = 20_000
 
 
 def log_likelihood(fit: Fit) -> xr.DataTree:
@@ -71,7 +72,10 @@ def _of_items(scores: Scores, draw: xr.Dataset) -> np.ndarray:
     own = draw["judge_effect"].to_numpy() if "judge_effect" in draw else np.zeros(1)
     # the effects of the items at hand add up to 0: each has a little less than their variance
     wide = sds["item"] * np.sqrt(1 - 1 / len(scores.items))
-    z, weight = grid(max(COARSE, int(12 * wide * NODES) | 1))
+    effects = Effects(**sds, **noise)
+    # answers that are less noisy at some level tell more sharply where an item lies
+    sharp = max(1.0, float(1 / np.min(noise_at(np.linspace(-6, 6, COARSE) * wide, effects))))
+    z, weight = grid(max(COARSE, min(int(12 * wide * NODES * sharp), MOST_NODES) | 1))
     few, light = grid(COARSE) if sds["item_judge"] > 0 else (np.zeros(1), np.ones(1))
     cuts = cutpoints(draw["value_share"].to_numpy())
     if "judge_cutpoint" in draw:
@@ -80,7 +84,7 @@ def _of_items(scores: Scores, draw: xr.Dataset) -> np.ndarray:
     for j, counts in enumerate(scores.counts.transpose(1, 0, 2)):
         eta = wide * z[:, None] + own[j] + sds["item_judge"] * few
         at = np.broadcast_to(cuts, (len(own), cuts.shape[-1]))[j]
-        spread = np.broadcast_to(noise_at(eta, Effects(**sds, **noise)), eta.shape)[..., None]
+        spread = np.broadcast_to(noise_at(eta, effects), eta.shape)[..., None]
         above = expit((eta[..., None] - at) / spread)
         edge = np.ones_like(above[..., :1])
         share = -np.diff(np.concatenate([edge, above, 0 * edge], axis=-1))
