@@ -63,7 +63,7 @@ def _core_of_greater_beta(op: Any, node: Any) -> Any:
                 return drawn
         raise ValueError(IMPOSSIBLE)
 
-    return draw
+    return draw, 1  # a version: PyTensor keeps the compiled function on disk by it
 
 
 class GreaterBeta(UnitContinuous):
