@@ -30,7 +30,8 @@ import numpy as np
 import pandas as pd
 
 from bayesjudge import ratings
-from bayesjudge.ratings.experiment import World, make_world, observed_people
+from bayesjudge.ratings.experiment import make_world, observed_people
+from bayesjudge.ratings.experiment.world import World
 from bayesjudge.ratings.metrics import Profile
 from bayesjudge.ratings.response_sets import reverse
 
