@@ -719,10 +719,11 @@ def _resampled(counts: Counts, resamples: int, rng: np.random.Generator) -> np.n
 def _overall(
     shares: Any, raw: Any, estimates: np.ndarray, bias: float, tail: float
 ) -> tuple[float, float, float]:
-    """Of the weighed sum, which has no estimate where a stratum has none."""
-    value, drawn = np.sum(shares * raw) - bias, estimates @ shares - 2 * bias
-    none = np.isnan(drawn) & np.isfinite(value)  # a resample is biased twice: seen, and drawn again
-    low, high = np.where(none, 0, drawn), np.where(none, 1, drawn)
+    """Of the weighed sum: a stratum without an estimate may have any, but no more than its share."""
+    value = np.sum(shares * raw) - bias
+    none = np.isnan(estimates) & np.isfinite(value)
+    # a resample is biased twice: seen, and drawn again
+    low, high = (np.where(none, end, estimates) @ shares - 2 * bias for end in (0, 1))
     return float(value), float(np.quantile(low, tail)), float(np.quantile(high, 1 - tail))
 
 

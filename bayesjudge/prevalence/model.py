@@ -201,6 +201,12 @@ class _PrevalenceModel(BayesianModel):
     def _pools(self) -> bool:
         return False
 
+    def _exact_means(self, data: Counts) -> dict[str, np.ndarray]:
+        """By quadrature, which takes rates that each system has of its own."""
+        from bayesjudge.prevalence.exact import exact_means
+
+        return {} if self._pools or not data.has_quadrature else exact_means(data, self)
+
     def _extended_to(
         self, fit: Fit, ci_prob: float
     ) -> dict[str, tuple[np.ndarray, np.ndarray]] | None:

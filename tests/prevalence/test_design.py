@@ -154,10 +154,13 @@ def test_expected_width_of_an_accurate_judge_and_many_items(calibration):
     )
     # nothing is known better than the pass rate, and labels bound what the judge misses
     assert found.width > 2 * 1.96 * np.sqrt(0.001 / 1_000_000)
-    cells = {"by_verdict": (999_800, 900, 100, 100, 100, 100), "random": (10**6, 1000, 0, 0, 200, 200)}
+    cells = {
+        "by_verdict": (999_800, 900, 100, 100, 100, 100),
+        "random": (10**6, 1000, 0, 0, 200, 200),
+    }
     seen = cells.get(calibration, (10**6, 1000, 100, 100, 100, 100))
     counts = P.Counts(*seen, calibration=calibration)
-    mean, sd = prevalence_moments(counts, flat_model(counts), nodes=(84, 112))
+    _, sd = prevalence_moments(counts, flat_model(counts), nodes=(84, 112))
     assert 2 < found.width / sd < 6
 
 

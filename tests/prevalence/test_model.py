@@ -9,6 +9,7 @@ import bayesjudge as bj
 from bayesjudge.core.compiling import compile_model
 from bayesjudge.core.sampling import sample_draws
 from bayesjudge.prevalence._quadrature import posterior_of
+from bayesjudge.prevalence.exact import exact_means
 from bayesjudge.prevalence.model import default_model
 
 P = bj.prevalence
@@ -55,6 +56,19 @@ def test_nuts_is_the_exact_posterior(design, counts):
     assert_mc_sd(draws, exact.sd, sigmas=4)
     for prob in (0.025, 0.5, 0.975):
         assert_mc_quantile(draws, prob, float(exact.quantile(prob)), sigmas=4)
+
+
+@pytest.mark.sampling
+def test_a_fit_is_held_against_the_exact_posterior(monkeypatch):
+    counts = P.Counts(1000, 620, 40, 40, 60, 45, calibration="by_truth")
+    fit = P.fit(counts, draws=400, random_seed=5)
+    assert "Monte Carlo errors from the exact one" in bj.report(fit)
+    assert "off-exact" not in bj.report(fit)
+    # a planted fault: means of another posterior
+    other = P.Counts(1000, 650, 40, 40, 60, 45, calibration="by_truth")
+    means = exact_means(other, default_model(other))
+    monkeypatch.setattr(P.ErrorRates, "_exact_means", lambda self, data: means)
+    assert P.fit(counts, draws=400, random_seed=5).cautions[0].name == "off-exact"
 
 
 @pytest.mark.sampling

@@ -205,7 +205,8 @@ def _width(
     cells: tuple[int, ...], calibration: str, model: PrevalenceModel, ci_prob: float
 ) -> float:
     """Width of one interval; plans come upon the same data sets again and again."""
-    counts = Counts(*cells, calibration=calibration)
+    given: dict[str, Any] = dict(zip(FIELDS, cells, strict=True))
+    counts = Counts(**given, calibration=calibration)
     try:
         low, high = posterior_of(counts, model).interval(ci_prob)
     except NotIntegrated as error:
