@@ -719,7 +719,7 @@ def _resampled(counts: Counts, resamples: int, rng: np.random.Generator) -> np.n
 def _overall(
     shares: Any, raw: Any, estimates: np.ndarray, bias: float, tail: float
 ) -> tuple[float, float, float]:
-    """Of the weighed sum: a stratum without an estimate may have any, but no more than its share."""
+    """Of the weighed sum: a stratum without an estimate may have any, of its share of the items."""
     value = np.sum(shares * raw) - bias
     none = np.isnan(estimates) & np.isfinite(value)
     # a resample is biased twice: seen, and drawn again

@@ -205,7 +205,8 @@ class _PrevalenceModel(BayesianModel):
         """By quadrature, which takes rates that each system has of its own."""
         from bayesjudge.prevalence.exact import exact_means
 
-        return {} if self._pools or not data.has_quadrature else exact_means(data, self)
+        model: Any = self
+        return {} if self._pools or not data.has_quadrature else exact_means(data, model)
 
     def _extended_to(
         self, fit: Fit, ci_prob: float

@@ -290,9 +290,11 @@ def main() -> None:
     parser.add_argument("--pooled", action="store_true", help="few labels, by `fit`")
     asked = parser.parse_args()
     if asked.rule:
-        return row_by_row("strata_rule.csv", RULE, asked.runs, rule_row)
+        row_by_row("strata_rule.csv", RULE, asked.runs, rule_row)
+        return
     if asked.pooled:
-        return row_by_row("strata_pooled.csv", [(0.03, 20, 40)], asked.runs, pooled_row)
+        row_by_row("strata_pooled.csv", [(0.03, 20, 40)], asked.runs, pooled_row)
+        return
     table = study(asked.runs, asked.exact_runs)
     table.to_csv(RESULTS / "strata.csv", index=False, float_format="%.4f")
     (RESULTS / "strata.md").write_text(written(table))
