@@ -724,7 +724,9 @@ def _overall(
     none = np.isnan(estimates) & np.isfinite(value)
     # a resample is biased twice: seen, and drawn again
     low, high = (np.where(none, end, estimates) @ shares - 2 * bias for end in (0, 1))
-    return float(value), float(np.quantile(low, tail)), float(np.quantile(high, 1 - tail))
+    # where strata are so thin that a value lies far beyond 0 or 1, still an interval about it
+    low, high = np.fmin(np.quantile(low, tail), value), np.fmax(np.quantile(high, 1 - tail), value)
+    return float(value), float(low), float(high)
 
 
 def _share(part: Any, total: Any) -> Any:

@@ -130,12 +130,6 @@ def exact(
     )
 
 
-def exact_means(counts: Counts, model: PrevalenceModel) -> dict[str, np.ndarray]:
-    """Posterior means by quadrature, ``nan`` where there is none."""
-    found, _ = _each_posterior(counts, model)
-    return {"prevalence": np.array([np.nan if one is None else one.mean for one in found])}
-
-
 def _rows(
     counts: Counts,
     model: PrevalenceModel,

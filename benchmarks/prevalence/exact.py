@@ -22,6 +22,11 @@ last one when it is run again; prints the worst errors. Times are CPU seconds of
 
 ``--grid``: 300 to 100,000 items, of which none to one in a hundred passed, or the mirror; a judge
 right on all of 50 to 3,000 labels a class (``exact_grid.csv``). ``--nuts``: ``exact_nuts.csv``.
+
+Found: of 3,214 settings 4 are refused (no number, and said so). Where the reference resolves them
+(128 of 161), means are off by at most 2e-05 and ends by 6e-05 standard deviations; mirrors
+agree to 4e-16. None of the 360 tables of the grid is refused or off by 2e-5 or more (58 have
+no reference). NUTS on 30 hard tables is within 1.7 Monte Carlo errors.
 """
 
 from __future__ import annotations

@@ -15,6 +15,11 @@ strata of 200 items, prevalence .03, 40 good and 40 bad labels each (strata_pool
 table). Both write as they go and go on after the last row.
 
 Writes to benchmarks/prevalence/results: strata.csv and strata.md.
+
+Found: with 100 S labels in each of S strata the overall value of `exact` covers 106 of 112 tables
+(55 of 57 where the prevalence is .03), with 25 S only 51 of 57 at .03, and with 400 S 105 of 111:
+19 tables a setting or fewer, which rule out no less than a few per cent. At 20 strata of 200 items
+and 80 labels, `fit` with pooled priors covers 18 of 19, its mean .028 for .03.
 """
 
 from __future__ import annotations

@@ -9,7 +9,6 @@ import bayesjudge as bj
 from bayesjudge.core.compiling import compile_model
 from bayesjudge.core.sampling import sample_draws
 from bayesjudge.prevalence._quadrature import posterior_of
-from bayesjudge.prevalence.exact import exact_means
 from bayesjudge.prevalence.model import default_model
 
 P = bj.prevalence
@@ -66,7 +65,7 @@ def test_a_fit_is_held_against_the_exact_posterior(monkeypatch):
     assert "off-exact" not in bj.report(fit)
     # a planted fault: means of another posterior
     other = P.Counts(1000, 650, 40, 40, 60, 45, calibration="by_truth")
-    means = exact_means(other, default_model(other))
+    means = default_model(other)._exact_means(other)
     monkeypatch.setattr(P.ErrorRates, "_exact_means", lambda self, data: means)
     assert P.fit(counts, draws=400, random_seed=5).cautions[0].name == "off-exact"
 
