@@ -18,7 +18,7 @@ Writes to benchmarks/prevalence/results: strata.csv and strata.md.
 
 Found: with 100 S labels in each of S strata the overall value of `exact` covers 106 of 112 tables
 (55 of 57 where the prevalence is .03), with 25 S only 51 of 57 at .03, and with 400 S 105 of 111:
-19 tables a setting or fewer, which rule out no less than a few per cent. At 20 strata of 200 items
+no more than 19 tables a setting, so that a few per cent cannot be told. At 20 strata of 200 items
 and 80 labels, `fit` with pooled priors covers 18 of 19, its mean .028 for .03.
 """
 
