@@ -118,8 +118,10 @@ class NotResolved(ArithmeticError):
     """The trapezoidal rule with fewer nodes says something else."""
 
 
-def prevalence_moments(counts, priors, nodes=(72, 96)):
+def prevalence_moments(counts, priors, nodes=(72, 96), also=()):
     """Posterior mean and sd of the prevalence by a trapezoidal rule in three dimensions.
+
+    Then the expectations of the smooth functions `also` of its logit.
 
     The coordinates are not the package's: the pass rate p, how far the false-pass rate lies on the
     way from 0 to p, and the sensitivity on the way from p to 1, all as logits; of predictive
@@ -128,21 +130,42 @@ def prevalence_moments(counts, priors, nodes=(72, 96)):
     """
     every = []
     for n in nodes:
-        sums = [_moments_of(counts, priors, n, False)]
+        sums = [_moments_of(counts, priors, n, False, also)]
         if not priors.better_than_chance:
-            sums.append(_moments_of(counts, priors, n, True))
-        top = max(log for log, _, _ in sums)
-        mass, first, second = sum(np.exp(log - top) * np.array([1.0, *m]) for log, *m in sums)
-        mean = first / mass
-        every.append((mean, np.sqrt(max(second / mass - mean**2, 0.0))))
-    (mean, sd), (mean_2, sd_2) = every
-    if not (abs(mean - mean_2) < 1e-5 * sd_2 and abs(sd / sd_2 - 1) < 1e-5):
+            sums.append(_moments_of(counts, priors, n, True, also))
+        top = max(log for log, *_ in sums)
+        mass, *found = sum(np.exp(log - top) * np.array([1.0, *m]) for log, *m in sums)
+        mean, square, *more = (x / mass for x in found)
+        every.append((mean, np.sqrt(max(square - mean**2, 0.0)), *more))
+    (mean, sd, *more), (mean_2, sd_2, *more_2) = every
+    same = abs(mean - mean_2) < 1e-5 * sd_2 and abs(sd / sd_2 - 1) < 1e-5
+    if not (same and np.allclose(more, more_2, rtol=0, atol=1e-6)):
         raise NotResolved(f"mean {mean} or {mean_2}, sd {sd} or {sd_2}")
-    return mean_2, sd_2
+    return every[1]
 
 
-def _moments_of(counts, priors, nodes, exchanged):
-    """Log normaliser, mean and mean square, the judge above chance or (exchanged) below it."""
+def smoothed_cdf(at, width):
+    """Smooth step of a logit from 1 to 0, whose expectation is a smoothed distribution function."""
+    return lambda logit: 1 / (1 + np.exp(np.clip((logit - at) / width, -700, 700)))
+
+
+def end_off(found, end, expected, width):
+    """By how many posterior sd an end of an interval is off, given the expected `smoothed_cdf`.
+
+    `found` is the posterior in question, whose distribution function is smoothed alike.
+    """
+    at = np.log(end) - np.log1p(-end)
+    steps = np.linspace(-36, 36, 1441)
+    bump = 1 / (4 * np.cosh(steps / 2) ** 2) * (steps[1] - steps[0])
+    share = 1 / (1 + np.exp(-(at + width * steps)))
+    cumulated = found.cdf(share)
+    density = np.sum(np.gradient(cumulated, steps) * bump) / width
+    off = np.sum(cumulated * bump) - expected
+    return off / density * end * (1 - end) / found.sd
+
+
+def _moments_of(counts, priors, nodes, exchanged, also=()):
+    """Log normaliser and moments, the judge above chance or (exchanged) below it."""
 
     def logs(x):
         return -np.logaddexp(0, -x), -np.logaddexp(0, x)
@@ -158,7 +181,7 @@ def _moments_of(counts, priors, nodes, exchanged):
         log = _power(priors.pass_rate, k, n, t, t_)
         log = log + _power(priors.ppv, counts.correct_pass, m1, z, z_)
         log = log + _power(priors.npv, counts.incorrect_fail, m0, y_, y)
-        return log + measure, np.logaddexp(t + z, t_ + y)
+        return log + measure, np.logaddexp(t + z, t_ + y), np.logaddexp(t + z_, t_ + y_)
 
     def of_rates(p, a, b):
         (lp, lq), (la, la_), (lb, lb_) = logs(p), logs(a), logs(b)
@@ -176,13 +199,13 @@ def _moments_of(counts, priors, nodes, exchanged):
         log += _power(priors.sensitivity, a1, m1, z, z_)
         log += _power(priors.specificity, a0, m0, y_, y)
         k, n = counts.test_pass, counts.test_n
-        return log + k * lp + (n - k) * lq + measure - gap, t
+        return log + k * lp + (n - k) * lq + measure - gap, t, t_
 
     log_posterior = of_values if counts.predictive else of_rates
     low, high = np.full(3, -60.0), np.full(3, 60.0)
     for _ in range(40):
         axes = [np.linspace(a, b, 40) for a, b in zip(low, high, strict=True)]
-        log, _ = log_posterior(axes[0][:, None, None], axes[1][:, None], axes[2])
+        log, *_ = log_posterior(axes[0][:, None, None], axes[1][:, None], axes[2])
         for i in range(3):
             profile = log.max(axis=tuple({0, 1, 2} - {i}))
             held = np.flatnonzero(profile > log.max() - 27)
@@ -190,11 +213,12 @@ def _moments_of(counts, priors, nodes, exchanged):
         if all(high[i] - low[i] > 0.8 * (axes[i][-1] - axes[i][0]) for i in range(3)):
             break
     axes = [np.linspace(a, b, nodes) for a, b in zip(low, high, strict=True)]
-    log, share = log_posterior(axes[0][:, None, None], axes[1][:, None], axes[2])
+    log, share, rest = log_posterior(axes[0][:, None, None], axes[1][:, None], axes[2])
     weights = np.exp(log - log.max())
     step = sum(np.log(x[1] - x[0]) for x in axes)
     mass = weights.sum()
-    moments = ((weights * np.exp(i * share)).sum() / mass for i in (1, 2))
+    values = [np.exp(share), np.exp(2 * share), *(f(share - rest) for f in also)]
+    moments = ((weights * value).sum() / mass for value in values)
     return (log.max() + np.log(mass) + step, *moments)
 
 

@@ -3,6 +3,7 @@
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 import matplotlib as mpl
 import numpy as np
@@ -12,6 +13,8 @@ from markdown_it import MarkdownIt
 
 import bayesjudge as bj
 from bayesjudge.cli import output
+from bayesjudge.cli.app import _complain
+from bayesjudge.cli.repeats import _show_run
 from bayesjudge.core.report import records
 
 HOSTILE = [
@@ -147,6 +150,25 @@ def test_terminals_are_not_commanded(text, capsys):
     assert not set(printed) & (set("\x1b\x07\x9b\r\x00\u202e"))
     shown = text.encode("unicode_escape").decode()
     assert printed.count(shown) >= 3  # in the title, the inputs and the table
+
+
+@pytest.mark.parametrize("say", [output.tell, _complain], ids=["tell", "complain"])
+@pytest.mark.parametrize("text", COMMANDS)
+def test_messages_command_no_terminal(text, say, capsys):
+    say(f"judge {text} gave up\nsecond line")
+    printed = capsys.readouterr().err
+    assert not set(printed) & (set("\x1b\x07\x9b\r\x00\u202e"))
+    assert printed.endswith("gave up\nsecond line\n")
+
+
+def test_the_table_of_a_run_commands_no_terminal(capsys):
+    found = SimpleNamespace(
+        items=pd.DataFrame({"item": ["a\x1b[2Jb"], "settled": True, "unparsed": 0, "failed": 0}),
+        calls=1,
+        cost=0.0,
+    )
+    _show_run(found, 0.5)
+    assert "\x1b" not in capsys.readouterr().out
 
 
 FORMULAS = [

@@ -413,3 +413,39 @@ def test_a_fit_without_what_a_report_needs(tmp_path):
     del fit.idata.attrs["random_seed"]
     path = fit.save(tmp_path / "fit.nc")
     refused(path, "random_seed")
+
+
+#: Writes half a file in place of a whole one, and dies.
+KILLED = """
+import os, sys, xarray as xr, bayesjudge as bj
+fit = bj.load(sys.argv[1])
+
+def half(self, path, **kwargs):
+    open(path, "wb").write(open(sys.argv[1], "rb").read()[:500])
+    os._exit(9)
+
+xr.DataTree.to_netcdf = half
+fit.save(sys.argv[1])
+"""
+
+
+@pytest.mark.slow
+def test_a_save_that_is_killed_half_way_leaves_the_saved_fit(saved):
+    before = saved.read_bytes()
+    done = subprocess.run([sys.executable, "-c", KILLED, str(saved)], check=False)
+    assert done.returncode == 9
+    assert saved.read_bytes() == before
+    assert bj.load(saved).method == "Bayesian (NUTS)"
+
+
+def test_a_save_that_fails_leaves_nothing_beside_the_saved_fit(saved, monkeypatch):
+    def full(self, path, **kwargs):
+        Path(path).write_bytes(b"half")
+        raise OSError("no space left on device")
+
+    before = saved.read_bytes()
+    monkeypatch.setattr(xr.DataTree, "to_netcdf", full)
+    with pytest.raises(OSError, match="no space"):
+        made_up().save(saved)
+    assert saved.read_bytes() == before
+    assert list(saved.parent.iterdir()) == [saved]

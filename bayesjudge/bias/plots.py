@@ -8,12 +8,13 @@ import numpy as np
 
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.plots import new_axes
+from bayesjudge.core.plots import new_axes, plain_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@plain_text
 def plot_shifts(result: Estimate | Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> Axes:
     """Draw the RMS and the mean shift of each perturbation, with the repeat noise beside them.
 

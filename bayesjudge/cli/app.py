@@ -13,6 +13,7 @@ from cyclopts import App, CycloptsError, MissingArgumentError, UnusedCliTokensEr
 
 import bayesjudge
 from bayesjudge.core.errors import ConvergenceError, InputError
+from bayesjudge.core.screen import visible
 
 #: Exit codes. 130 is what shells expect of a command that Ctrl-C stopped.
 OK, NOT_CONVERGED, BAD_INPUT, STOPPED = 0, 1, 2, 130
@@ -172,4 +173,4 @@ def _refuse(message: str) -> int:
 
 
 def _complain(message: str) -> None:
-    print(f"bayesjudge: {message}", file=sys.stderr)
+    print(visible(f"bayesjudge: {message}"), file=sys.stderr)

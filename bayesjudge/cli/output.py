@@ -20,6 +20,7 @@ from bayesjudge.core.errors import ConvergenceWarning, check_ci_prob, checking
 from bayesjudge.core.estimate import TARGETS, Estimate, label
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import Record, records, report, side_by_side
+from bayesjudge.core.screen import visible, visible_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -232,13 +233,11 @@ def write_csv(table: pd.DataFrame, path: Path) -> None:
 
 def tell(message: str) -> None:
     """Say something that is no result: on stderr."""
-    print(message, file=sys.stderr)
+    print(visible(message), file=sys.stderr)
 
 
 #: Width of text that goes to a file or a pipe, where no terminal says one.
 PLAIN_WIDTH = 120
-#: Commands to a terminal, and marks that turn the direction of text.
-CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 NUMBERS = ("value", "low", "high", "width", "truth")
 
 
@@ -259,7 +258,7 @@ def open_console() -> Console:
 
 def opening(console: Console, title: str, inputs: Mapping[str, Any]) -> None:
     """Print what was read."""
-    console.print(_visible(title), style="bold")
+    console.print(visible_line(title), style="bold")
     width = max(map(len, inputs), default=0)
     for name, value in inputs.items():
         first, later = f"  {name:<{width}}  ", " " * (width + 4)
@@ -284,9 +283,9 @@ def table(
         return
     truth = story.truth or {}
     columns = [c for c in NUMBERS if c != "truth" or truth]
-    labels = [_visible(label(r.quantity, r.entry[1:]) if named else _where(r)) for r in found]
+    labels = [visible_line(label(r.quantity, r.entry[1:]) if named else _where(r)) for r in found]
     labelled = any(labels)
-    methods = [_visible(story.brief(r.method)) for r in found]
+    methods = [visible_line(story.brief(r.method)) for r in found]
     numbers = [[*r.numbers, *([truth.get(r.entry, math.nan)] if truth else [])] for r in found]
     cells = [[_number(x) for x in row] for row in numbers]
     head = "quantity" if named else story.answer
@@ -310,7 +309,7 @@ def table(
         if first and i and len(found) > len(set(labels)):
             grid.add_row()
         start = [name if first else ""] if labelled else []
-        grid.add_row(*start, method, *row, *([_visible(one.interval)] if roomy else []))
+        grid.add_row(*start, method, *row, *([visible_line(one.interval)] if roomy else []))
     # a blank line above, but where a single row continues the table
     console.print(*([""] if not more or len(set(labels)) > 1 else []), grid, sep="\n")
     if not roomy:
@@ -374,14 +373,9 @@ def _section(console: Console, heading: str, lines: Sequence[str]) -> None:
 def _wrapped(console: Console, text: str, first: str, later: str) -> None:
     width = max(console.width - 1, 40)
     lines = textwrap.wrap(
-        _visible(text), width, initial_indent=_visible(first), subsequent_indent=later
+        visible_line(text), width, initial_indent=visible_line(first), subsequent_indent=later
     )
     console.print("\n".join(lines or [first.rstrip()]), soft_wrap=True)
-
-
-def _visible(text: str) -> str:
-    """Write control characters out: a name may come from a model, and a terminal obeys."""
-    return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def _number(value: float) -> str:

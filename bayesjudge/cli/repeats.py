@@ -33,6 +33,7 @@ from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import side_by_side
+from bayesjudge.core.screen import visible
 from bayesjudge.readers import read_table
 from bayesjudge.repeats.data import ITEM_COLUMNS
 
@@ -219,11 +220,15 @@ def run(
     if out is not None:
         write_csv(found.answers, out)
         tell(f"answers written to {out}")
+    _show_run(found, settings["half_width"])
+
+
+def _show_run(found: Any, half_width: float) -> None:
     settled, every = int(found.items["settled"].sum()), len(found.items)
     unparsed, failed = int(found.items["unparsed"].sum()), int(found.items["failed"].sum())
-    sys.stdout.write(found.items.round(3).to_string(index=False) + "\n\n")
+    sys.stdout.write(visible(found.items.round(3).to_string(index=False)) + "\n\n")
     sys.stdout.write(
-        f"{settled} of {every} items settled to ± {settings['half_width']:.3g}; "
+        f"{settled} of {every} items settled to ± {half_width:.3g}; "
         f"{found.calls} calls, cost {found.cost:.4g}; {unparsed} answers could not be read, "
         f"{failed} calls failed for good\n"
     )
@@ -300,7 +305,7 @@ def answer(
     elif many:
         tell(f"--items FILE writes the means of all {len(scores.items)} items")
     if not shared.json:
-        sys.stdout.write("\n" + textwrap.fill(" ".join(told), PLAIN_WIDTH - 1) + "\n")
+        sys.stdout.write(visible("\n" + textwrap.fill(" ".join(told), PLAIN_WIDTH - 1)) + "\n")
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,9 @@ MIN_ESS = 400
 MAX_DIVERGENT = 0.01
 #: Bayesian fraction of missing information below this: energy is not explored (Betancourt 2016).
 MIN_BFMI = 0.3
+#: Probability that the mean that is furthest from the exact one is too far by chance: beyond 4
+#: Monte Carlo errors, if there is one mean.
+CHANCE = 6.3e-5
 
 
 def diagnose(idata: xr.DataTree, quantities: tuple[str, ...]) -> pd.DataFrame:
@@ -70,3 +74,32 @@ def gate(idata: xr.DataTree, quantities: tuple[str, ...]) -> tuple[Caution, ...]
         return ()
     advice = "sample longer (draws=, tune=), raise target_accept=, or give stronger priors"
     return (Caution("not-converged", "; ".join(problems) + f": {advice}"),)
+
+
+def against_exact(
+    idata: xr.DataTree, means: Mapping[str, np.ndarray]
+) -> tuple[str, tuple[Caution, ...]]:
+    """Hold sampled means against exact ones: a line for the report, and a caution.
+
+    The more means there are, the further the worst of them may be off by chance.
+    """
+    from arviz_stats.base import array_stats
+    from scipy.special import ndtri
+
+    offs = {}
+    for quantity, exact in means.items():
+        drawn = labelled_draws(idata, (quantity,))
+        for (name, values), mean in zip(drawn, np.ravel(exact), strict=True):
+            error = float(array_stats.mcse(values, method="mean"))
+            if np.isfinite(mean) and error > 0:
+                offs[name] = abs(float(values.mean() - mean)) / error
+    if not offs:
+        return "", ()
+    worst, count = max(offs, key=lambda name: offs[name]), len(offs)
+    allowed = -float(ndtri(CHANCE / 2 / count))
+    line = f"the mean of {worst} is {offs[worst]:.1f} Monte Carlo errors from the exact one"
+    line += f", the furthest of {count}" if count > 1 else ""
+    if offs[worst] <= allowed:
+        return line, ()
+    text = f"{line}, above {allowed:.1f}: draws or quadrature are wrong; believe neither"
+    return line, (Caution("off-exact", text),)

@@ -99,6 +99,10 @@ class BayesianModel:
         """For ``"eti_bounded"``: by quantity, which intervals reach 0 and which reach 1."""
         return None
 
+    def _exact_means(self, data: Any) -> dict[str, np.ndarray]:
+        """Posterior means without sampling, by quantity: what draws of this model have to meet."""
+        return {}
+
     def _about_items(self, fit: Any, rng: np.random.Generator) -> dict[str, np.ndarray] | None:
         """For ``target="items"``: draws (chain, draw, …) of quantities that differ from those of
         the population, the truths of unlabelled items drawn too; None if there are none.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from bayesjudge.core.estimate import entries_of, label
@@ -23,6 +24,28 @@ def new_axes(width: float = 6.5, height: float = 3.0) -> Axes:
     return plt.subplots(figsize=(width, height), layout="constrained")[1]
 
 
+def plain_text[**P](plot: Callable[P, Axes]) -> Callable[P, Axes]:
+    """Draw text as it is: to matplotlib a name with two dollar signs is mathematics.
+
+    Text that was on the axes before, and stays, is its owner's.
+    """
+
+    @functools.wraps(plot)
+    def plotted(*args: P.args, **kwargs: P.kwargs) -> Axes:
+        from matplotlib.text import Text
+
+        given: Any = kwargs.get("ax")
+        owned = {} if given is None else {t: t.get_text() for t in given.findobj(Text)}
+        ax = plot(*args, **kwargs)
+        for text in ax.findobj(Text):
+            if text not in owned or owned[text] != text.get_text():
+                text.set_parse_math(False)
+        return ax
+
+    return plotted
+
+
+@plain_text
 def plot_intervals(
     table: pd.DataFrame,
     *,

@@ -254,6 +254,7 @@ def _settings(fit: Fit) -> str:
         f"{sizes['chain']} chains of {sizes['draw']} draws, seed {attrs['random_seed']}; "
         f"model {attrs['model']}: {attrs['priors']}; "
         f"data {str(attrs['data_sha256'])[:12]}; {versions}"
+        + (f"; {attrs['against_exact']}" if attrs.get("against_exact") else "")
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bayesjudge.core.compiling import Compiled, compile_model, compiling
-from bayesjudge.core.diagnostics import gate
+from bayesjudge.core.diagnostics import against_exact, gate
 from bayesjudge.core.errors import ConvergenceError, ConvergenceWarning, checking
 from bayesjudge.core.estimate import Assumption, Caution, Interval, Target
 from bayesjudge.core.fit import Fit
@@ -93,6 +93,9 @@ def sample(
         raise ConvergenceError(f"{method}: {failed[0].text}")
     if failed:
         warnings.warn(f"{method}: {failed[0].text}", ConvergenceWarning, stacklevel=3)
+    line, off = against_exact(idata, spec._exact_means(data))
+    if line:
+        idata.attrs["against_exact"] = line
     return Fit(
         idata=idata,
         data=data,
@@ -101,7 +104,7 @@ def sample(
         method=method,
         source=source,
         assumptions=assumptions,
-        cautions=(*failed, *cautions),
+        cautions=(*failed, *off, *cautions),
         interval=interval,
         target=target,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -9,6 +10,18 @@ from typing import Any
 LINES, WIDTH = 25, 100
 #: Names and rows that are shown, before the number of those that are not.
 NAMES, ROWS = 8, 12
+#: Commands to a terminal, and marks that turn the direction of text.
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def visible_line(text: str) -> str:
+    """Write control characters out: a name may come from a model, and a terminal obeys."""
+    return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def visible(text: str) -> str:
+    """`visible_line` of each line."""
+    return "\n".join(map(visible_line, text.split("\n")))
 
 
 def few(names: Sequence[Any], most: int = NAMES) -> str:

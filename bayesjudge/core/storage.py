@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import os
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -169,7 +170,13 @@ def write_fit(fit: Any, path: str | Path) -> Path:
     tree = fit.idata.copy()
     tree.attrs = {**tree.attrs, HEADER: json.dumps(header)}
     path = Path(path)
-    tree.to_netcdf(path, engine="h5netcdf")
+    # beside it first: whoever stops half-way leaves what was there before
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        tree.to_netcdf(beside, engine="h5netcdf")
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
     return path
 
 

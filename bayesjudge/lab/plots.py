@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.plots import new_axes
+from bayesjudge.core.plots import new_axes, plain_text
 from bayesjudge.lab.coverage import CoverageStudy
 from bayesjudge.lab.sbc import RankStudy
 from bayesjudge.lab.uniformity import band, cumulative
@@ -28,6 +28,7 @@ FEW = 12
 DASHES = ("-", "--", ":", "-.")
 
 
+@plain_text
 def plot_ranks(
     study: RankStudy,
     *,
@@ -114,6 +115,7 @@ def _histograms(study: RankStudy, names: list[str], prob: float, ax: Axes) -> No
     ax.set(ylabel="simulations", xlim=(0, 1), ylim=(0, None))
 
 
+@plain_text
 def plot_coverage(
     study: CoverageStudy,
     x: str,

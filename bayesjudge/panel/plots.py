@@ -11,7 +11,7 @@ import pandas as pd
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.plots import new_axes, plot_intervals
+from bayesjudge.core.plots import new_axes, plain_text, plot_intervals
 from bayesjudge.core.report import side_by_side
 from bayesjudge.panel.checks import correlate_votes
 from bayesjudge.panel.data import Votes
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 FEW_NAMES = 6
 
 
+@plain_text
 def plot_generators(
     *results: Estimate | Fit,
     truth: Mapping[str, float] | None = None,
@@ -55,6 +56,7 @@ def plot_generators(
     return ax
 
 
+@plain_text
 def plot_judges(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> Axes:
     """Draw each judge in the plane of specificity and sensitivity, with its posterior's contour.
 
@@ -110,6 +112,7 @@ def plot_judges(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> A
     return ax
 
 
+@plain_text
 def plot_correlation(votes: Votes, *, truth: int = 0, ax: Axes | None = None) -> Axes:
     """Draw how the votes of every two judges correlate on items of one truth.
 
@@ -143,6 +146,7 @@ def plot_correlation(votes: Votes, *, truth: int = 0, ax: Axes | None = None) ->
     return ax
 
 
+@plain_text
 def plot_labelling(curve: pd.DataFrame, *, value: str = "error", ax: Axes | None = None) -> Axes:
     """Draw how an error or a width falls with the number of labels, by strategy.
 

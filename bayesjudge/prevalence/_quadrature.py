@@ -17,16 +17,11 @@ DROP = 24.0
 #: Nodes of a panel of the density, of one of the log density, and of the second rule on it.
 NODES, LOG_NODES, SECOND = 18, 14, 6
 #: Last Chebyshev coefficients, in units of the density's maximum, to which panels are halved.
-SMOOTH, LOG_SMOOTH = 1e-10, 3e-7
-#: Disagreement of the two rules, relative to the normaliser and in posterior standard deviations of
-#: the mean, from which on there is no answer.
-AGREE = 1e-5
-#: A density that takes more panels is not resolved.
-MOST_PANELS = 200
+SMOOTH, LOG_SMOOTH = 1e-10, 1e-6
 
 
 #: First panels of a log density end where it has fallen by so much.
-STAGES = (3.0, 10.0)
+STAGES = (6.0,)
 
 
 class NotIntegrated(ArithmeticError):
@@ -45,6 +40,22 @@ class Beta(NamedTuple):
         return self.a / (self.a + self.b)
 
 
+class Care(NamedTuple):
+    """What a posterior is given before another is tried, or none is."""
+
+    #: Change by a halving of the step, as in `Rule`.
+    settled: float
+    #: Disagreement of the two rules, relative to the normaliser and in posterior standard
+    #: deviations of the mean, that is too much.
+    agree: float
+    #: A density that takes more panels is not resolved.
+    panels: int
+
+
+#: Ordinary posteriors take the first; a steep edge of an integrand takes the second.
+CARES = Care(settled=5e-4, agree=3e-6, panels=24), Care(settled=1e-5, agree=1e-5, panels=200)
+
+
 class Marginal(NamedTuple):
     """Log density of a logit, up to a constant, in three ways."""
 
@@ -53,6 +64,7 @@ class Marginal(NamedTuple):
     second: Callable[[np.ndarray], np.ndarray]
     power: Beta
     noise: float
+    care: Care
     mirrored: bool = False
 
 
@@ -94,7 +106,7 @@ class Posterior:
             float(off.sum() / total),
             float((off * (share - self.mean)).sum() / (total * self.sd)),
         )
-        if not np.all(np.abs(self.checked) < AGREE + 10 * marginal.noise):
+        if not np.all(np.abs(self.checked) < marginal.care.agree + 10 * marginal.noise):
             raise NotIntegrated(f"two rules differ by {self.checked[0]:.1e} of the normaliser")
 
     def _shares(self, logit: Any) -> tuple[Any, Any]:
@@ -192,8 +204,9 @@ class LogCurve:
             weight = np.exp(np.clip(log.max(axis=1) - self.top, -700, 0))
             rough = np.abs(series[-2:]).max(axis=0) * weight > allowed
             # what stays rough however short the panels are is the error of the integrals
-            allowed = min(1.7 * allowed, AGREE + 10 * marginal.noise)
-            if not np.isfinite(series).all() or sum(len(one[0]) for one in done) > MOST_PANELS:
+            allowed = min(1.7 * allowed, marginal.care.agree + 10 * marginal.noise)
+            panels = len(waiting) + sum(len(one[0]) for one in done)
+            if not np.isfinite(series).all() or panels > marginal.care.panels:
                 raise NotIntegrated("the density could not be resolved")
             done.append((waiting[~rough], series.T[~rough]))
             waiting = _halved(waiting[rough])
@@ -332,8 +345,6 @@ def _fejer() -> np.ndarray:
 TINY = 1e-300
 #: Pieces of a sum that are smaller than it by this much (in logs) are left out.
 NEGLIGIBLE = 30.0
-#: Difference of two trapezoidal rules, one with half the nodes, at which the other is right.
-HALF = 1e-4
 #: How often a step is halved before an integral is given up.
 HALVINGS = 7
 
@@ -347,31 +358,36 @@ class Rule(NamedTuple):
     step: float = 0.25
     #: Whether the inner integral is over w, rather than over u.
     swap: bool = False
+    #: Change of a log integral by a halving of the step from which on it is short enough: the
+    #: next change is about the square of it.
+    settled: float = 1e-5
 
 
 class Shares(NamedTuple):
-    """Shares with their logits, complements and logarithms."""
+    """Shares with their complements and the logarithms of both."""
 
-    logit: Any
     share: Any
     rest: Any
     log_share: Any
     log_rest: Any
 
+    def taken(self, chosen: Any) -> Shares:
+        """Take some of its entries, or add an axis."""
+        return Shares(*(part[chosen] for part in self))
+
 
 def shares_at(logit: Any) -> Shares:
     """Shares at logits, with complements that lose no digits."""
+    share, rest, log = _shares(logit)
+    return Shares(share, rest, np.minimum(logit, 0) - log, np.minimum(-logit, 0) - log)
+
+
+def _shares(logit: Any) -> tuple[Any, Any, Any]:
+    """Share, complement, and minus the log of the larger one."""
     small = np.exp(-np.abs(logit))
-    log = np.log1p(small)
     large = 1 / (1 + small)
-    above = logit > 0
-    return Shares(
-        logit,
-        np.where(above, large, small * large),
-        np.where(above, small * large, large),
-        np.minimum(logit, 0) - log,
-        np.minimum(-logit, 0) - log,
-    )
+    less, above = small * large, logit > 0
+    return np.where(above, large, less), np.where(above, less, large), np.log1p(small)
 
 
 class Piece(NamedTuple):
@@ -393,72 +409,84 @@ class Piece(NamedTuple):
         return Piece(*(part[chosen] for part in self))
 
 
-def factors_of(
-    piece: Piece, theta: Shares, first: Shares, second: Shares, swap: bool
-) -> tuple[tuple[Any, ...], ...]:
-    """Power, value, derivative by the first share, by the second, and by both, of each factor."""
-    w, u = (second, first) if swap else (first, second)
+class Line(NamedTuple):
+    """Log integrand along one of the two logits, the other fixed.
+
+    Besides the share itself and its complement it has three factors that are linear in the share.
+    """
+
+    power: Any
+    fixed: Any
+    powers: np.ndarray
+    at_0: np.ndarray
+    at_1: np.ndarray
+    change: np.ndarray  # at_1 - at_0, no digit lost
+
+    def taken(self, chosen: Any) -> Line:
+        """Take some lines."""
+        return Line(*(part[..., chosen] for part in self))
+
+    def column(self) -> Line:
+        """Add an axis for the nodes."""
+        return Line(*(part[..., None] for part in self))
+
+    def log(self, x: Any) -> Any:
+        """Log integrand at logits."""
+        share, rest, log = _shares(x)
+        found = self.power * np.minimum(x, 0) + np.minimum(-x, 0) - (self.power + 1) * log
+        found += self.fixed
+        for power, at_0, at_1 in zip(self.powers, self.at_0, self.at_1, strict=True):
+            found += power * np.log(np.maximum(at_0 * rest + at_1 * share, TINY))
+        return found
+
+    def slopes(self, x: Any) -> tuple[Any, Any]:
+        """Slope and curvature at logits."""
+        share, rest, _ = _shares(x)
+        each = share * rest
+        size = self.at_0 * rest + self.at_1 * share
+        ratio = self.change * each / np.maximum(size, TINY)
+        terms = self.powers * ratio
+        slope = self.power * rest - share + terms.sum(axis=0)
+        return slope, (terms * (rest - share - ratio)).sum(axis=0) - (self.power + 1) * each
+
+
+def line_of(piece: Piece, theta: Shares, fixed: Shares, along_w: bool) -> Line:
+    """Log integrand along w with u fixed, or along u with w fixed."""
     good, bad = theta.share, theta.rest
-    near = u.rest + good * u.share
-    lost = bad * w.share
-    found = (
-        (piece.near, near, None, -bad, None),
-        (piece.cross, w.rest + lost * u.share, -near, lost, bad),
-        (
-            piece.far,
-            bad + good * (w.rest + w.share * u.rest),
-            -good * u.share,
-            -good * w.share,
-            -good,
-        ),
-        (piece.rest, bad + good * w.rest, -good, None, None),
-    )
-    return tuple((f[0], f[1], f[3], f[2], f[4]) for f in found) if swap else found
+    if along_w:
+        near = fixed.rest + good * fixed.share
+        lost = good * fixed.share
+        own = piece.u * fixed.log_share + fixed.log_rest + piece.near * _log(near)
+        powers = piece.cross, piece.far, piece.rest
+        at_0 = 1.0, 1.0, 1.0
+        at_1 = bad * fixed.share, bad + good * fixed.rest, bad
+        change = -near, -lost, -good
+    else:
+        failed = bad + good * fixed.rest
+        lost = bad * fixed.share
+        own = piece.w * fixed.log_share + fixed.log_rest + piece.rest * _log(failed)
+        powers = piece.near, piece.cross, piece.far
+        at_0 = 1.0, fixed.rest, 1.0
+        at_1 = good, fixed.rest + lost, failed
+        change = -bad, lost, -good * fixed.share
+    stacked = np.empty((4, 3, *own.shape))
+    for row, parts in zip(stacked, (powers, at_0, at_1, change), strict=True):
+        row[0], row[1], row[2] = parts
+    return Line(np.broadcast_to(piece.w if along_w else piece.u, own.shape), own, *stacked)
 
 
-def log_of(piece: Piece, theta: Shares, first: Shares, second: Shares, swap: bool) -> Any:
-    """Log integrand on the logit scale."""
-    w, u = (second, first) if swap else (first, second)
-    log = piece.w * w.log_share + w.log_rest + (piece.u * u.log_share + u.log_rest)
-    for power, size, *_ in factors_of(piece, theta, first, second, swap):
-        log = log + power * np.log(np.maximum(size, TINY))
-    return log
+def _log(share: Any) -> Any:
+    return np.log(np.maximum(share, TINY))
 
 
-def slopes_of(
-    piece: Piece, theta: Shares, first: Shares, second: Shares, swap: bool
-) -> tuple[Any, Any]:
-    """Slope and curvature of the log integrand by the second logit."""
-    power = piece.w if swap else piece.u
-    each = second.share * second.rest
-    slope, bend = power * second.rest - second.share, -(power + 1) * each
-    uneven = second.rest - second.share
-    for power, size, _, by_second, _ in factors_of(piece, theta, first, second, swap):
-        if by_second is not None:
-            ratio = by_second * each / np.maximum(size, TINY)
-            change = power * ratio
-            slope, bend = slope + change, bend + change * (uneven - ratio)
-    return slope, bend
-
-
-def first_slopes_of(
-    piece: Piece, theta: Shares, first: Shares, second: Shares, swap: bool
-) -> tuple[Any, Any, Any]:
-    """Slope and curvature by the first logit, and the mixed curvature."""
-    power = piece.u if swap else piece.w
-    each, other = first.share * first.rest, second.share * second.rest
-    slope, bend, mixed = power * first.rest - first.share, -(power + 1) * each, 0.0
-    uneven = first.rest - first.share
-    for power, size, by_first, by_second, by_both in factors_of(piece, theta, first, second, swap):
-        if by_first is None:
-            continue
-        inverse = 1 / np.maximum(size, TINY)
-        ratio = by_first * each * inverse
-        change = power * ratio
-        slope, bend = slope + change, bend + change * (uneven - ratio)
-        if by_second is not None:
-            mixed = mixed + power * other * inverse * (by_both * each - ratio * by_second)
-    return slope, bend, mixed
+def mixed_curvature(piece: Piece, theta: Shares, w: Shares, u: Shares) -> Any:
+    """Derivative of the log integrand by both logits: of the two factors that have both shares."""
+    lost = theta.rest * w.share
+    cross = np.maximum(w.rest + lost * u.share, TINY)
+    far = np.maximum(theta.rest + theta.share * (w.rest + w.share * u.rest), TINY)
+    by_w, by_u = w.share * w.rest, u.share * u.rest
+    curved = piece.cross * theta.rest * (by_w / cross) * (by_u / cross)
+    return curved - piece.far * theta.share * (by_w / far) * (by_u / far)
 
 
 def log_integral(piece: Piece, theta: Shares, group: np.ndarray, rule: Rule = Rule()) -> np.ndarray:
@@ -470,7 +498,7 @@ def log_integral(piece: Piece, theta: Shares, group: np.ndarray, rule: Rule = Ru
         kept = np.flatnonzero(height > top[group] - NEGLIGIBLE)
         logs = np.full(height.shape, -np.inf)
         logs[kept] = outside[kept] + _outer_integral(
-            piece.taken(kept), _taken(theta, kept), Peak(*(part[kept] for part in peak)), rule
+            piece.taken(kept), theta.taken(kept), Peak(*(part[kept] for part in peak)), rule
         )
         return _summed(logs, group)
 
@@ -488,10 +516,6 @@ def _summed(logs: np.ndarray, group: np.ndarray) -> np.ndarray:
     return found
 
 
-def _taken(shares: Shares, chosen: Any) -> Shares:
-    return Shares(*(part[chosen] for part in shares))
-
-
 class Peak(NamedTuple):
     """Where an integrand is highest, and how wide it is there along the first logit."""
 
@@ -506,13 +530,11 @@ def _peaks(piece: Piece, theta: Shares, rule: Rule) -> tuple[Peak, Any, Any]:
     """Peak of each integrand, log of the factor before it, and Laplace's approximation."""
     outside = np.where(piece.theta_power == 0, 0.0, piece.theta_power * theta.log_share)
     outside = outside + np.where(piece.rest_power == 0, 0.0, piece.rest_power * theta.log_rest)
-    peak = _outer_peak(piece, theta, rule.swap)
-    _, bend = slopes_of(piece, theta, shares_at(peak.x1), shares_at(peak.x2), rule.swap)
-    wide = 1 / np.sqrt(np.maximum(-bend, 1e-4))
+    peak, wide = _outer_peak(piece, theta, rule.swap)
     return peak, outside, outside + peak.log + np.log(2 * np.pi * peak.sd * wide)
 
 
-def _outer_peak(piece: Piece, theta: Shares, swap: bool) -> Peak:
+def _outer_peak(piece: Piece, theta: Shares, swap: bool) -> tuple[Peak, Any]:
     """Climb along the first logit, with the second at its best for each."""
     firsts = np.stack([_logit(piece.rate / theta.share), np.zeros_like(piece.rate)])
     seconds = np.stack([_logit(piece.second), np.full_like(piece.rate, -3.0)])
@@ -520,28 +542,32 @@ def _outer_peak(piece: Piece, theta: Shares, swap: bool) -> Peak:
         firsts, seconds = seconds, firsts
     every = [(x1, x2) for x1 in firsts for x2 in seconds]
     x1, x2 = (np.stack(part) for part in zip(*every, strict=True))
-    log = log_of(piece, theta, shares_at(x1), shares_at(x2), swap)
+    log = line_of(piece, theta, shares_at(x1), swap).log(x2)
     best = np.argmax(log, axis=0)[None]
     x1, x2 = (np.take_along_axis(x, best, axis=0)[0] for x in (x1, x2))
     low, high = np.full(x1.shape, -np.inf), np.full(x1.shape, np.inf)
-    x2 = _inner_peak(piece, theta, shares_at(x1), x2, swap)
     for _ in range(60):
-        bend, lean, slope, off = _profiled(piece, theta, x1, x2, swap)
+        first = shares_at(x1)
+        line = line_of(piece, theta, first, swap)
+        x2, *along = _best_along(line, x2)
+        bend, lean, slope, off = _profiled(piece, theta, first, x1, x2, along, swap)
         move, low, high = _newton(x1, slope, bend, low, high)
         sd = 1 / np.sqrt(np.maximum(np.abs(bend), 1e-4))
         if np.all(np.abs(move) < 0.1 * np.minimum(sd, 1)):
             break
         x1, x2 = x1 + move, x2 + off + np.clip(lean * move, -5, 5)
-        x2 = _inner_peak(piece, theta, shares_at(x1), x2, swap)
     x2 = x2 + off
-    return Peak(x1, x2, log_of(piece, theta, shares_at(x1), shares_at(x2), swap), sd, lean)
+    return Peak(x1, x2, line.log(x2), sd, lean), 1 / np.sqrt(np.maximum(-along[1], 1e-4))
 
 
-def _profiled(piece: Piece, theta: Shares, x1: Any, x2: Any, swap: bool) -> tuple[Any, ...]:
+def _profiled(
+    piece: Piece, theta: Shares, first: Shares, x1: Any, x2: Any, along: Any, swap: bool
+) -> tuple[Any, ...]:
     """Curvature along the first logit with the second at its best; that one's slope; the slope."""
-    at = shares_at(x1), shares_at(x2)
-    g2, h22 = slopes_of(piece, theta, *at, swap)
-    g1, h11, h12 = first_slopes_of(piece, theta, *at, swap)
+    second = shares_at(x2)
+    g2, h22 = along
+    g1, h11 = line_of(piece, theta, second, not swap).slopes(x1)
+    h12 = mixed_curvature(piece, theta, *((second, first) if swap else (first, second)))
     sound = h22 < 0
     curved = np.where(sound, h22, -1.0)
     lean, off = (np.where(sound, -x / curved, 0.0) for x in (h12, g2))
@@ -555,71 +581,72 @@ def _logit(share: Any) -> Any:
 
 def _newton(x: Any, slope: Any, bend: Any, low: Any, high: Any) -> tuple[Any, Any, Any]:
     """One step towards the root of a slope that is positive below it, and the new bracket."""
-    low = np.where(slope > 0, np.maximum(low, x), low)
-    high = np.where(slope < 0, np.minimum(high, x), high)
+    low, high = np.where(slope > 0, x, low), np.where(slope < 0, x, high)
     steep = np.where(bend < 0, slope / np.maximum(-bend, TINY), 3 * np.sign(slope))
-    target = x + np.clip(steep, -3, 3)
+    target = x + np.minimum(np.maximum(steep, -3), 3)
     outside = ((target <= low) | (target >= high)) & np.isfinite(high - low)
     return np.where(outside, (low + high) / 2, target) - x, low, high
 
 
-def _inner_peak(piece: Piece, theta: Shares, first: Shares, x2: Any, swap: bool) -> Any:
-    """Second logit at which the integrand is highest, given the first, to a tenth of its width."""
-    low, high = np.full(x2.shape, -np.inf), np.full(x2.shape, np.inf)
+def _best_along(line: Line, x: Any) -> tuple[Any, Any, Any]:
+    """Where the integrand is highest along a line, to a tenth of its width; its slopes there."""
+    low, high = np.full(x.shape, -np.inf), np.full(x.shape, np.inf)
     for _ in range(80):
-        slope, bend = slopes_of(piece, theta, first, shares_at(x2), swap)
-        move, low, high = _newton(x2, slope, bend, low, high)
+        slope, bend = line.slopes(x)
+        move, low, high = _newton(x, slope, bend, low, high)
         if np.all(np.abs(move) < 0.1 / np.sqrt(np.maximum(-bend, 1.0))):
             break
-        x2 = x2 + move
-    return x2
+        x = x + move
+    return x, slope, bend
+
+
+#: Adds an axis.
+COLUMN = (slice(None), None)
 
 
 def _outer_integral(piece: Piece, theta: Shares, peak: Peak, rule: Rule) -> np.ndarray:
     """Log integral over both logits."""
-    column = (slice(None), None)
-    wide, at = piece.taken(column), _taken(theta, column)
+    wide, at = piece.taken(COLUMN), theta.taken(COLUMN)
     x1, x2, lean = peak.x1[:, None], peak.x2[:, None], peak.lean[:, None]
+    tilt = lean  # by how much the second logit's best value moves on the way to an end
 
     def fallen(d: Any) -> tuple[Any, Any]:
-        first = shares_at(x1 + d)
-        best = x2 + np.clip(lean * d, -30, 30)
-        best = shares_at(_inner_peak(wide, at, first, best, rule.swap))
-        slope, _, _ = first_slopes_of(wide, at, first, best, rule.swap)
-        return peak.log[:, None] - log_of(wide, at, first, best, rule.swap), slope
+        nonlocal tilt
+        line = line_of(wide, at, shares_at(x1 + d), rule.swap)
+        best, _, _ = _best_along(line, x2 + np.clip(tilt * d, -30, 30))
+        tilt = (best - x2) / d
+        slope, _ = line_of(wide, at, shares_at(best), not rule.swap).slopes(x1 + d)
+        return peak.log[:, None] - line.log(best), slope
 
     def inner(nodes: Any, kept: Any) -> Any:
         guess = x2[kept] + np.clip(lean[kept] * (nodes - x1[kept]), -30, 30)
         each = np.repeat(kept, nodes.shape[1])
-        some = piece.taken(each), _taken(theta, each), shares_at(nodes.ravel())
-        return _inner_integral(*some, guess.ravel(), rule).reshape(nodes.shape)
+        line = line_of(piece.taken(each), theta.taken(each), shares_at(nodes.ravel()), rule.swap)
+        return _inner_integral(line, guess.ravel(), rule).reshape(nodes.shape)
 
     return _trapezoid(inner, peak.x1, _ends(fallen, peak.sd, rule, 6), rule)
 
 
-def _inner_integral(
-    piece: Piece, theta: Shares, first: Shares, guess: Any, rule: Rule
-) -> np.ndarray:
-    """Log integral over the second logit for each first one."""
-    x2 = _inner_peak(piece, theta, first, guess, rule.swap)
-    top = log_of(piece, theta, first, shares_at(x2), rule.swap)[:, None]
-    _, bend = slopes_of(piece, theta, first, shares_at(x2), rule.swap)
+def _inner_integral(line: Line, guess: Any, rule: Rule) -> np.ndarray:
+    """Log integral along each line."""
+    x, _, bend = _best_along(line, guess)
+    top = line.log(x)[:, None]
     sd = 1 / np.sqrt(np.maximum(-bend, 1.0))
-    column = (slice(None), None)
-    piece, theta, first = piece.taken(column), _taken(theta, column), _taken(first, column)
+    wide = line.column()
 
     def fallen(d: Any) -> tuple[Any, Any]:
-        second = shares_at(x2[:, None] + d)
-        slope, _ = slopes_of(piece, theta, first, second, rule.swap)
-        return top - log_of(piece, theta, first, second, rule.swap), slope
+        at = x[:, None] + d
+        return top - wide.log(at), wide.slopes(at)[0]
 
     def integrand(nodes: Any, kept: Any) -> Any:
-        if kept.size == x2.size:
-            return log_of(piece, theta, first, shares_at(nodes), rule.swap)
-        some = piece.taken(kept), _taken(theta, kept), _taken(first, kept)
-        return log_of(*some, shares_at(nodes), rule.swap)
+        log = np.empty(nodes.shape)
+        step = max(BLOCK // nodes.shape[1], 1)
+        for start in range(0, kept.size, step):
+            block = slice(start, start + step)
+            log[block] = line.taken(kept[block]).column().log(nodes[block])
+        return log
 
-    return _trapezoid(integrand, x2, _ends(fallen, sd, rule, 3), rule)
+    return _trapezoid(integrand, x, _ends(fallen, sd, rule, 3), rule)
 
 
 def _trapezoid(integrand: Any, peak: Any, ends: Any, rule: Rule) -> np.ndarray:
@@ -630,7 +657,8 @@ def _trapezoid(integrand: Any, peak: Any, ends: Any, rule: Rule) -> np.ndarray:
         nodes, log_steps = _grid(peak[kept], ends[kept], rule.step / 2**halving)
         log = integrand(nodes, kept) + log_steps
         found[kept] = whole = _log_sum(log)
-        kept = kept[~(np.abs(_log_sum(log[:, ::2]) + np.log(2) - whole) < HALF)]
+        change = np.abs(_log_sum(log[:, ::2]) + np.log(2) - whole)
+        kept = kept[~(change < rule.settled)]
         if kept.size == 0:
             return found
     found[kept] = np.nan
@@ -641,13 +669,22 @@ def _ends(fallen: Any, sd: Any, rule: Rule, rounds: int) -> Any:
     """Distances from the peak, on a new last axis: far below, near below, near above, far above."""
     side, wanted = np.array([-1, -1, 1, 1]), np.array([rule.drop, 2, 2, rule.drop])
     log_d = np.log(sd[..., None] * np.sqrt(2 * wanted))
+    low, high = np.full(log_d.shape, -np.inf), np.full(log_d.shape, np.inf)
     for _ in range(rounds):
         d = np.exp(log_d)
         fall, slope = fallen(side * d)
+        low, high = np.where(fall < wanted, log_d, low), np.where(fall < wanted, high, log_d)
         steep = np.maximum(d * np.abs(slope), TINY)
         step = (np.log(np.maximum(fall, 1e-3)) - np.log(wanted)) * fall / steep
-        log_d = log_d - np.clip(np.where(fall > 0, step, -1.0), -1.5, 1.5)
-    return np.exp(log_d)
+        step = np.minimum(np.maximum(np.where(fall > 0, step, -1.0), -1.5), 1.5)
+        target = log_d - step
+        beyond = ((target <= low) | (target >= high)) & np.isfinite(high - low)
+        log_d = np.where(beyond, (low + high) / 2, target)
+        unsure = np.abs(step) > 0.1
+        if not unsure.any():
+            break
+    # behind a cliff that was not found in time, rather than before it
+    return np.exp(np.where(unsure & np.isfinite(high), high, log_d))
 
 
 def _grid(peak: Any, ends: Any, step: float) -> tuple[Any, Any]:
@@ -674,6 +711,8 @@ FIRST_RULE, SECOND_RULE = Rule(step=0.3, swap=True), Rule(drop=26.0, step=0.27)
 Pair = tuple[float, float]
 #: Integrals done at once: bounds the memory.
 AT_ONCE = 256
+#: Nodes at which an integrand is evaluated at once: what a processor's cache holds.
+BLOCK = 8192
 
 
 def posterior_of(counts: Counts, priors: Any) -> Posterior:
@@ -696,16 +735,17 @@ def posterior_of(counts: Counts, priors: Any) -> Posterior:
         order = (1, 0, 3, 2)[: len(pieces)]
         pieces, power = [(pieces[i][0], -pieces[i][1]) for i in order], Beta(*power[::-1])
     density = partial(_log_density, pieces, power)
-    return Posterior(
-        Marginal(
-            rough=partial(density, log_height),
-            first=partial(density, partial(log_integral, rule=FIRST_RULE)),
-            second=partial(density, partial(log_integral, rule=SECOND_RULE)),
-            power=power,
-            noise=size * np.finfo(float).eps,
-            mirrored=mirrored,
-        )
-    )
+    noise = size * np.finfo(float).eps
+    for care in CARES:
+        rules = [rule._replace(settled=care.settled) for rule in (FIRST_RULE, SECOND_RULE)]
+        first, second = (partial(density, partial(log_integral, rule=rule)) for rule in rules)
+        rough = partial(density, log_height)
+        try:
+            return Posterior(Marginal(rough, first, second, power, noise, care, mirrored))
+        except NotIntegrated:
+            if care is CARES[-1]:
+                raise
+    raise AssertionError
 
 
 def _error_rates(counts: Counts, priors: Any) -> list[tuple[Piece, int]]:

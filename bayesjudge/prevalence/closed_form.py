@@ -719,11 +719,14 @@ def _resampled(counts: Counts, resamples: int, rng: np.random.Generator) -> np.n
 def _overall(
     shares: Any, raw: Any, estimates: np.ndarray, bias: float, tail: float
 ) -> tuple[float, float, float]:
-    """Of the weighed sum, which has no estimate where a stratum has none."""
-    value, drawn = np.sum(shares * raw) - bias, estimates @ shares - 2 * bias
-    none = np.isnan(drawn) & np.isfinite(value)  # a resample is biased twice: seen, and drawn again
-    low, high = np.where(none, 0, drawn), np.where(none, 1, drawn)
-    return float(value), float(np.quantile(low, tail)), float(np.quantile(high, 1 - tail))
+    """Of the weighed sum: a stratum without an estimate may have any, of its share of the items."""
+    value = np.sum(shares * raw) - bias
+    none = np.isnan(estimates) & np.isfinite(value)
+    # a resample is biased twice: seen, and drawn again
+    low, high = (np.where(none, end, estimates) @ shares - 2 * bias for end in (0, 1))
+    # where strata are so thin that a value lies far beyond 0 or 1, still an interval about it
+    low, high = np.fmin(np.quantile(low, tail), value), np.fmax(np.quantile(high, 1 - tail), value)
+    return float(value), float(low), float(high)
 
 
 def _share(part: Any, total: Any) -> Any:

@@ -208,9 +208,10 @@ def _few_labels(counts: Counts) -> Caution | None:
 
     A prior moves the posterior mean of a stratum with m labels by up to 1 / m, in all S strata to
     the same side, while the standard deviation of the whole is about 1 / sqrt(S m): what priors add
-    up to is no more than a few tenths of it if m is 100 S. Rates that are inverted move it by more.
-    A rule that looked at what the posteriors say would select among tables, and those that it
-    answers would be covered too rarely.
+    up to is about half of it if m is 100 S and the prevalence .03 (55 of 57 tables covered; with
+    25 S 51 of 57: ``benchmarks/prevalence/strata.py --rule``). Rates that are inverted move it
+    by more. A rule that looked at what the posteriors say would select among tables, and those that
+    it answers would be covered too rarely.
     """
     strata = len(counts.systems or ())
     if strata < 2:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -200,6 +201,18 @@ class _PrevalenceModel(BayesianModel):
     @property
     def _pools(self) -> bool:
         return False
+
+    def _exact_means(self, data: Counts) -> dict[str, np.ndarray]:
+        """By quadrature, which takes rates that each system has of its own."""
+        if self._pools or not data.has_quadrature:
+            return {}
+        means = np.full(len(data.systems or ("",)), np.nan)
+        for i, name in enumerate(data.systems or ("",)):
+            if name not in data.unlabelled_systems:
+                one = (data.system(name), self.of_system(name)) if name else (data, self)
+                with suppress(NotIntegrated):
+                    means[i] = posterior_of(*one).mean
+        return {"prevalence": means}
 
     def _extended_to(
         self, fit: Fit, ci_prob: float

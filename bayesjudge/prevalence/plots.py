@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.plots import new_axes
+from bayesjudge.core.plots import new_axes, plain_text
 from bayesjudge.prevalence.closed_form import pass_rate
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@plain_text
 def plot_correction(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> Axes:
     """Draw how the judge's pass rate becomes a prevalence, one arrow a system.
 
@@ -53,6 +54,7 @@ def plot_correction(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) 
     return ax
 
 
+@plain_text
 def plot_posterior(
     fit: Fit,
     *,
@@ -101,6 +103,7 @@ def plot_posterior(
     return ax
 
 
+@plain_text
 def plot_widths(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Draw the interval's width by number of labels, as in Figure 3 of source 1.
 
@@ -129,6 +132,7 @@ def plot_widths(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
+@plain_text
 def plot_regime(
     accuracy: Any, regime: tuple[Any, Any], *, label: str = "", ax: Axes | None = None
 ) -> Axes:
@@ -165,6 +169,7 @@ def plot_regime(
     return ax
 
 
+@plain_text
 def plot_plan(table: pd.DataFrame, *, width: float | None = None, ax: Axes | None = None) -> Axes:
     """Draw what each way of spending labels is expected to buy.
 
@@ -194,6 +199,7 @@ def plot_plan(table: pd.DataFrame, *, width: float | None = None, ax: Axes | Non
     return ax
 
 
+@plain_text
 def plot_systems(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Draw a ranking as a forest: one interval a system, the best on top.
 
@@ -225,6 +231,7 @@ def plot_systems(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
+@plain_text
 def plot_strata(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> Axes:
     """Draw the strata as a forest, with the prevalence of all of them below.
 

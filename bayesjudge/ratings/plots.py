@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.plots import new_axes
+from bayesjudge.core.plots import new_axes, plain_text
 from bayesjudge.ratings.items import item_profiles
 from bayesjudge.ratings.metrics import Definition
 from bayesjudge.ratings.performance import Performance
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bayesjudge.core.fit import Fit
 
 
+@plain_text
 def plot_ranks(performance: Performance, *, ax: Axes | None = None) -> Axes:
     """Draw the rank of each judge under each definition, as a bump chart.
 
@@ -51,6 +52,7 @@ def plot_ranks(performance: Performance, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
+@plain_text
 def plot_shift(
     table: pd.DataFrame, *, of: Definition | str | None = None, ax: Axes | None = None
 ) -> Axes:
@@ -112,6 +114,7 @@ def _by_selection(judged: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     return list(rows.drop_duplicates(["shift_strength", "named"]).groupby("named", sort=False))
 
 
+@plain_text
 def plot_items(
     fit: Fit,
     *,

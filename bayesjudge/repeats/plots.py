@@ -11,7 +11,7 @@ from bayesjudge.core import dirichlet
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.plots import new_axes
+from bayesjudge.core.plots import new_axes, plain_text
 from bayesjudge.repeats.data import Scores
 from bayesjudge.repeats.stopping_rules import METHODS, Method, _asked_prob, mean_interval
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 COMPONENTS = ("item_sd", "judge_sd", "item_judge_sd", "repeat_sd")
 
 
+@plain_text
 def plot_half_width(
     scores: Sequence[float | None],
     half_width: float,
@@ -79,6 +80,7 @@ def plot_half_width(
     return ax
 
 
+@plain_text
 def plot_scores(
     scores: Scores,
     *,
@@ -137,6 +139,7 @@ def plot_scores(
     return ax
 
 
+@plain_text
 def plot_components(
     *results: Estimate | Fit,
     ci_prob: float = 0.95,
@@ -188,6 +191,7 @@ def plot_components(
     return ax
 
 
+@plain_text
 def plot_cost(table: pd.DataFrame, *, column: str = "calls", ax: Axes | None = None) -> Axes:
     """Draw what precision costs, one line a probability.
 

@@ -1,22 +1,37 @@
 """Does the overall interval of strata cover, and does splitting a table move the answer?
 
     python benchmarks/prevalence/strata.py                # 1,000 tables a setting, 20 of `exact`
+    python benchmarks/prevalence/strata.py --rule         # how many labels `exact` needs
+    python benchmarks/prevalence/strata.py --pooled       # few labels, by `fit` with pooled priors
 
 Nominal 95 %. 4,000 test items and 1,600 labels (half of them of good items, or a random sample) in
 1, 5, 20 or 100 strata of equal size. ``alike``: all strata have the same prevalence and judge, as
 after a split at random; ``unlike``: both differ from stratum to stratum. ``before`` is the overall
 row as it was: each stratum clipped and with a weight of its own, the ends combined by MOVER.
 
+``--rule``: the overall value of `exact`, given whatever the rule says, in 2, 5 and 20 strata with
+labels in proportion to the number of strata (strata_rule.csv, a row a table). ``--pooled``: 20
+strata of 200 items, prevalence .03, 40 good and 40 bad labels each (strata_pooled.csv, a row a
+table). Both write as they go and go on after the last row.
+
 Writes to benchmarks/prevalence/results: strata.csv and strata.md.
+
+Found: with 100 S labels in each of S strata the overall value of `exact` covers 106 of 112 tables
+(55 of 57 where the prevalence is .03), with 25 S only 51 of 57 at .03, and with 400 S 105 of 111:
+no more than 19 tables a setting, so that a few per cent cannot be told. At 20 strata of 200 items
+and 80 labels, `fit` with pooled priors covers 18 of 19, its mean .028 for .03.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
+import importlib
 import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -24,6 +39,8 @@ import pandas as pd
 from bayesjudge import prevalence
 from bayesjudge.core.intervals import z_score
 from bayesjudge.prevalence import _formulas as formulas
+
+exact_module = importlib.import_module("bayesjudge.prevalence.exact")
 
 RESULTS = Path(__file__).parent / "results"
 ITEMS, LABELS, SEED, Z = 4000, 1600, 20_282, z_score(0.95)
@@ -182,6 +199,68 @@ def study(runs: int, exact_runs: int) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+#: Of `--rule`: prevalences, strata, labels a stratum over the number of strata.
+RULE = tuple(itertools.product((0.03, 0.3), (2, 5, 20), (25, 100, 400)))
+
+
+def rule_row(setting: tuple[float, int, int], number: int) -> dict[str, Any]:
+    """Take the overall interval of `exact` for one table, the rule left aside."""
+    theta, strata, times = setting
+    rng = np.random.default_rng([SEED, round(theta * 100), strata, times, number])
+    labels = np.full(strata, times * strata)
+    good = rng.binomial(labels, theta)
+    passes = rng.binomial(5 * labels, theta * 0.9 + (1 - theta) * 0.1)
+    cells = (5 * labels, passes, good, rng.binomial(good, 0.9))
+    cells += (labels - good, rng.binomial(labels - good, 0.9))
+    names = [str(i) for i in range(strata)]
+    counts = prevalence.Counts(*cells, calibration="random", systems=names, dim="stratum")
+    with patch.object(exact_module, "_few_labels", lambda counts: None):
+        value, low, high = prevalence.exact(counts)["overall_prevalence"]
+    return {
+        **{"prevalence": theta, "strata": strata, "labels_over_strata": times, "table": number},
+        **{"value": value, "low": low, "high": high, "covered": low <= theta <= high},
+    }
+
+
+def pooled_row(setting: tuple[float, int, int], number: int) -> dict[str, Any]:
+    """Take the overall interval of `fit` with pooled priors for one table of few labels."""
+    theta, strata, half = setting
+    rng = np.random.default_rng([SEED, 7, number])
+    labels, rate = np.full(strata, half), theta * 0.9 + (1 - theta) * 0.1
+    cells = (np.full(strata, 200), rng.binomial(200, rate, strata), labels)
+    cells += (rng.binomial(labels, 0.9), labels, rng.binomial(labels, 0.9))
+    names = [str(i) for i in range(strata)]
+    counts = prevalence.Counts(*cells, calibration="by_truth", systems=names, dim="stratum")
+    fit = prevalence.fit(
+        counts, prevalence.PooledErrorRates(), random_seed=number, progress=False, cores=1
+    )
+    value, low, high = fit.estimate()["overall_prevalence"]
+    return {
+        **{"prevalence": theta, "strata": strata, "table": number, "converged": fit.converged},
+        **{"value": value, "low": low, "high": high, "covered": low <= theta <= high},
+    }
+
+
+def row_by_row(name: str, settings: Any, runs: int, make: Callable[..., dict[str, Any]]) -> None:
+    """Write one row a table, going on after the last one of the file."""
+    path = RESULTS / name
+    done = sum(1 for _ in path.open()) - 1 if path.exists() else 0
+    every = ((setting, number) for number in range(runs) for setting in settings)
+    with path.open("a", newline="") as file:
+        for setting, number in itertools.islice(every, max(done, 0), None):
+            row = make(setting, number)
+            writer = csv.DictWriter(file, list(row))
+            if file.tell() == 0:
+                writer.writeheader()
+            writer.writerow({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in row.items()})
+            file.flush()
+    table = pd.read_csv(path)
+    by = [column for column in ("prevalence", "strata", "labels_over_strata") if column in table]
+    table["width"] = table["high"] - table["low"]
+    told = {"table": "size", "value": "mean", "width": "mean", "covered": "mean"}
+    print(table.groupby(by).agg(told).rename(columns={"table": "tables"}).to_string())
+
+
 def written(table: pd.DataFrame) -> str:
     """Write the page of results."""
     shown = table.round({"answered": 2, "covered": 3, "bias": 4, "width": 4})
@@ -212,7 +291,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--exact-runs", type=int, default=20)
+    parser.add_argument("--rule", action="store_true", help="how many labels `exact` needs")
+    parser.add_argument("--pooled", action="store_true", help="few labels, by `fit`")
     asked = parser.parse_args()
+    if asked.rule:
+        row_by_row("strata_rule.csv", RULE, asked.runs, rule_row)
+        return
+    if asked.pooled:
+        row_by_row("strata_pooled.csv", [(0.03, 20, 40)], asked.runs, pooled_row)
+        return
     table = study(asked.runs, asked.exact_runs)
     table.to_csv(RESULTS / "strata.csv", index=False, float_format="%.4f")
     (RESULTS / "strata.md").write_text(written(table))

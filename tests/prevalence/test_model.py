@@ -58,6 +58,19 @@ def test_nuts_is_the_exact_posterior(design, counts):
 
 
 @pytest.mark.sampling
+def test_a_fit_is_held_against_the_exact_posterior(monkeypatch):
+    counts = P.Counts(1000, 620, 40, 40, 60, 45, calibration="by_truth")
+    fit = P.fit(counts, draws=400, random_seed=5)
+    assert "Monte Carlo errors from the exact one" in bj.report(fit)
+    assert "off-exact" not in bj.report(fit)
+    # a planted fault: means of another posterior
+    other = P.Counts(1000, 650, 40, 40, 60, 45, calibration="by_truth")
+    means = default_model(other)._exact_means(other)
+    monkeypatch.setattr(P.ErrorRates, "_exact_means", lambda self, data: means)
+    assert P.fit(counts, draws=400, random_seed=5).cautions[0].name == "off-exact"
+
+
+@pytest.mark.sampling
 @pytest.mark.parametrize(
     "models",
     [

@@ -209,6 +209,20 @@ def test_strata_share_the_imaginary_items(tuned):
     assert_allclose(found, [value, low, high], atol=(high - low) / 20)
 
 
+def test_a_stratum_without_an_estimate_moves_the_bootstrap_by_no_more_than_its_share():
+    # a tenth of the items, in which half of the resamples of the judge are worse than chance
+    cells = ([900, 100], [300, 50], [200, 6], [180, 4], [200, 6], [180, 3])
+    counts = P.Counts(*cells, calibration="by_truth", systems="ab", dim="stratum")
+    made = P.bootstrap(counts, random_seed=1)
+    value, low, high = made["overall_prevalence"]
+    assert any("in stratum 'b'" in c.text for c in made.cautions)
+    _, first, last = P.bootstrap(counts.system("a"), random_seed=1)["prevalence"]
+    share = counts.shares[1]
+    assert low > (1 - share) * first - share - 0.05
+    assert high < (1 - share) * last + share + 0.05
+    assert 0.1 < low < value < high < 0.6
+
+
 def test_exact_has_an_overall_value_by_the_number_of_labels():
     """Whatever the labels say: a rule that looked at them would select among tables."""
     rng = np.random.default_rng(6)

@@ -9,13 +9,14 @@ import numpy as np
 
 from bayesjudge.bias.certificates.certificate import Certificate
 from bayesjudge.bias.certificates.release import Release
-from bayesjudge.core.plots import new_axes
+from bayesjudge.core.plots import new_axes, plain_text
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
 
+@plain_text
 def plot_release(release: Release, *, bins: int = 40, ax: Axes | None = None) -> Axes:
     """Draw the distribution of scores before and after a release.
 
@@ -52,6 +53,7 @@ def plot_release(release: Release, *, bins: int = 40, ax: Axes | None = None) ->
     return ax
 
 
+@plain_text
 def plot_trade_off(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Draw the shrinkage that could be certified against the neighbours measured.
 
@@ -82,6 +84,7 @@ def plot_trade_off(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
+@plain_text
 def plot_certificate(certificate: Certificate, *, ax: Axes | None = None) -> Axes:
     """Draw a certificate as a card: what is promised, on what it rests, what to know.
 

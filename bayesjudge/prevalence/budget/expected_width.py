@@ -1,20 +1,14 @@
-"""Expected widths: posteriors of many data sets at once, by weighted draws.
-
-Under every design there are coordinates in which the unknowns are independent Betas, up to a weight
-that is nearly constant. So draws are made at random and weighted. For one posterior quadrature is
-better; for a thousand, this is quicker.
-"""
+"""Expected widths: exact posteriors of data sets that may come."""
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.special import xlog1py, xlogy
 
 from bayesjudge.core.errors import InputError, check_ci_prob, checking
-from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence._quadrature import NotIntegrated, posterior_of
 from bayesjudge.prevalence.budget.allocation import check_rates
 from bayesjudge.prevalence.data import FIELDS, Counts
@@ -26,72 +20,6 @@ if TYPE_CHECKING:
 
 #: Designs that need no more than counts.
 PLAIN = ("random", "by_truth", "separate", "by_verdict")
-
-
-def weighted_draws(
-    counts: Counts, spec: Any, draws: int, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """Draws and weights (n_systems, draws) from the posterior of every system at once.
-
-    If labels tell the prevalence, the likelihood is one of the pass rate and both predictive
-    values, which makes them independent; if not, of the pass rate and the judge's rates. What the
-    change of variables and the priors add is the weight.
-    """
-    with checking("weighted_draws") as require:
-        plain = counts.external_labels is None and counts.propensity is None
-        require(plain, "takes no external labels and no propensities")
-    passes, items = np.asarray(counts.test_pass), np.asarray(counts.test_n)
-    passed, failed = counts.labelled_pass, counts.labelled_n - counts.labelled_pass
-    good, caught = counts.correct_pass, counts.incorrect_fail
-
-    def beta(prior: BetaPrior, right: Any, total: Any) -> np.ndarray:
-        shape = np.array([prior.alpha + right, prior.beta + total - right], float)[..., None]
-        return rng.beta(shape[0], shape[1], (*shape.shape[1:-1], draws))
-
-    flat = BetaPrior()
-    sampled = counts.labels_tell_prevalence
-    if counts.predictive or sampled:
-        # the Jacobian has the factor rate * (1 - rate), which raises both parameters by one
-        start = BetaPrior(2, 2) if sampled else spec.pass_rate
-        rate = beta(start, passes + passed, items + passed + failed)
-        ppv = beta(flat if sampled else spec.ppv, good, passed)
-        npv = beta(flat if sampled else spec.npv, caught, failed)
-        theta, kept = rate * ppv + (1 - rate) * (1 - npv), ppv + npv > 1
-        log = np.zeros_like(theta)
-        if sampled:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                hit, refused = rate * ppv / theta, (1 - rate) * npv / (1 - theta)
-            log = -np.log(theta) - np.log1p(-theta)
-            log += _log_prior(spec.sensitivity, hit) + _log_prior(spec.specificity, refused)
-            log += _log_prior(spec.prevalence, theta)
-    else:
-        rate = beta(flat, passes, items)
-        hit = beta(spec.sensitivity, good, counts.correct_n)
-        refused = beta(spec.specificity, caught, counts.incorrect_n)
-        youden = hit + refused - 1
-        theta, kept = (rate + refused - 1) / youden, youden > 0
-        inside = (theta > 0) & (theta < 1)
-        theta = np.clip(theta, 1e-300, 1 - 1e-16)
-        log = np.where(inside, _log_prior(spec.prevalence, theta), -np.inf)
-        log -= np.log(np.abs(youden))
-    if spec.better_than_chance:
-        log = np.where(kept, log, -np.inf)
-    weights = np.exp(log - log.max(axis=1, keepdims=True))
-    return theta, weights / weights.sum(axis=1, keepdims=True)
-
-
-def _log_prior(prior: BetaPrior, share: np.ndarray) -> np.ndarray:
-    return xlogy(prior.alpha - 1, share) + xlog1py(prior.beta - 1, -share)
-
-
-def weighted_quantiles(
-    values: np.ndarray, weights: np.ndarray, probs: tuple[float, ...]
-) -> np.ndarray:
-    """Quantiles (n_probs, rows) of weighted draws (rows, draws), linear between draws."""
-    order = np.argsort(values, axis=1)
-    values, weights = (np.take_along_axis(a, order, axis=1) for a in (values, weights))
-    below = np.cumsum(weights, axis=1) - weights / 2
-    return np.array([np.interp(probs, b, v) for b, v in zip(below, values, strict=True)]).T
 
 
 class Expected(NamedTuple):
@@ -122,8 +50,7 @@ def expected_width(
     calibration: str,
     model: PrevalenceModel | None = None,
     ci_prob: float = 0.95,
-    repeats: int = 64,
-    draws: int = 2000,
+    repeats: int = 16,
     random_seed: Any = None,
 ) -> Expected:
     """Average the posterior's width over data sets that the design may give.
@@ -143,10 +70,8 @@ def expected_width(
         That will be fitted; by default what suits the label design.
     ci_prob : float, default 0.95
         Probability of the equal-tailed interval.
-    repeats : int, default 64
-        Data sets.
-    draws : int, default 2000
-        Draws of each posterior.
+    repeats : int, default 16
+        Data sets; each takes a posterior by quadrature.
     random_seed : int or numpy.random.Generator, optional
         Same seed, same result.
 
@@ -175,13 +100,10 @@ def expected_width(
     with checking("expected_width") as require:
         require(items >= 1, f"items must be 1 or more, got {items}")
         require(min(pair) >= 0 and sum(pair) >= 1, f"labelled must be 1 or more, got {labelled}")
-        require(repeats >= 2 and draws >= 100, f"repeats={repeats} >= 2, draws={draws} >= 100")
+        require(repeats >= 2, f"repeats must be 2 or more, got {repeats}")
     rng = np.random.default_rng(random_seed)
     counts = _drawn(rates, items, pair, calibration, repeats, rng)
-    theta, weights = weighted_draws(counts, model or default_model(counts), draws, rng)
-    tail = (1 - ci_prob) / 2
-    low, high = weighted_quantiles(theta, weights, (tail, 1 - tail))
-    widths = high - low
+    widths = _widths(counts, model or default_model(counts), ci_prob)
     sd = float(widths.std(ddof=1))
     return Expected(float(widths.mean()), sd, sd / float(np.sqrt(repeats)))
 
@@ -270,6 +192,27 @@ def _pair(labelled: int | tuple[int, int]) -> tuple[int, int]:
     if isinstance(labelled, tuple):
         return labelled
     return (labelled + 1) // 2, labelled // 2
+
+
+def _widths(counts: Counts, model: PrevalenceModel, ci_prob: float) -> np.ndarray:
+    """Width of each system's equal-tailed interval."""
+    cells = np.column_stack([getattr(counts, name) for name in FIELDS]).tolist()
+    return np.array([_width(tuple(row), counts.calibration, model, ci_prob) for row in cells])
+
+
+@functools.lru_cache(maxsize=10_000)
+def _width(
+    cells: tuple[int, ...], calibration: str, model: PrevalenceModel, ci_prob: float
+) -> float:
+    """Width of one interval; plans come upon the same data sets again and again."""
+    given: dict[str, Any] = dict(zip(FIELDS, cells, strict=True))
+    counts = Counts(**given, calibration=calibration)
+    try:
+        low, high = posterior_of(counts, model).interval(ci_prob)
+    except NotIntegrated as error:
+        problem = f"the posterior of {counts} cannot be integrated: {error}"
+        raise InputError("expected_width", [problem]) from error
+    return high - low
 
 
 def _drawn(

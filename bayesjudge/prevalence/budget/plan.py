@@ -48,7 +48,7 @@ def plan(
     by_verdict: PredictiveValues = PredictiveValues(),
     pilot: int = 10,
     ci_prob: float = 0.95,
-    repeats: int = 64,
+    repeats: int = 16,
     random_seed: Any = None,
 ) -> pd.DataFrame:
     """Tabulate the interval's width for each way of spending each number of labels.
@@ -69,7 +69,7 @@ def plan(
         Of the adaptive allocation: each kind gets at least so many.
     ci_prob : float, default 0.95
         Probability of the intervals.
-    repeats : int, default 64
+    repeats : int, default 16
         Data sets that are simulated for each posterior width.
     random_seed : int or numpy.random.Generator, optional
         Same seed, same table.
