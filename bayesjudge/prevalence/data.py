@@ -473,7 +473,7 @@ class Counts:
         # within a stratum of one propensity, labels are a random sample
         design = "random" if self.propensity is not None else self.calibration
         external_labels = None if self.external_labels is None else pick(self.external_labels)
-        told = {"external_labels": external_labels, "distinct": self.distinct}
+        told: dict[str, Any] = {"external_labels": external_labels, "distinct": self.distinct}
         return type(self)(**values, calibration=design, **told)
 
     @classmethod

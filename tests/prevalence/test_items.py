@@ -42,7 +42,9 @@ LOG = pd.DataFrame(
 
 
 def test_what_repeats_must_be_said():
-    with pytest.raises(bj.InputError, match="2 items have several rows.*repeats='system'.*'judge'"):
+    with pytest.raises(
+        bj.InputError, match=r"2 items have several rows.*repeats='system'.*'judge'"
+    ):
         Items.from_frame(LOG, calibration="random")
     with pytest.raises(bj.InputError, match="how were the labelled items chosen"):
         Items.from_frame(LOG, calibration="somehow", repeats="system")
@@ -78,13 +80,13 @@ def test_items_with_the_same_rows_are_one_pattern_and_some_systems_lack_some():
 
 
 def test_all_problems_of_a_log_are_told():
-    with pytest.raises(bj.InputError, match="1 rows have no verdict.*unparsed='fail'"):
+    with pytest.raises(bj.InputError, match=r"1 rows have no verdict.*unparsed='fail'"):
         Items.from_frame(LOG.assign(verdict=[1, None, 1, 1, 0]), calibration="random")
     log = LOG.assign(verdict=["good", 0, 1, 1, 0], truth=["maybe", None, None, None, 0])
-    with pytest.raises(bj.InputError, match="(?s)column 'verdict'.*good.*column 'truth'.*maybe"):
+    with pytest.raises(bj.InputError, match=r"(?s)column 'verdict'.*good.*column 'truth'.*maybe"):
         Items.from_frame(log, calibration="random", repeats="system")
+    both = pd.concat([LOG.assign(s="a"), LOG.assign(s="b", truth=None)])
     with pytest.raises(bj.InputError, match="no row of system 'b' has a human label"):
-        both = pd.concat([LOG.assign(s="a"), LOG.assign(s="b", truth=None)])
         Items.from_frame(both, by="s", calibration="random", repeats="system")
     with pytest.raises(bj.InputError, match="calibration must be one of"):
         read("known_propensity", items=30, repeats=2, labelled=9)
@@ -93,7 +95,7 @@ def test_all_problems_of_a_log_are_told():
 @pytest.mark.parametrize("column", ["item", "ID", "sample_id"])
 def test_counts_refuse_rows_of_one_item_and_name_the_way_out(column):
     log = pd.concat([LOG.rename(columns={"item": column}).assign(system=s) for s in "ab"])
-    with pytest.raises(bj.InputError, match="occur more than once.*items.Items.*repeats='judge'"):
+    with pytest.raises(bj.InputError, match=r"occur more than once.*items.Items.*repeats='judge'"):
         prevalence.Counts.from_frame(log, calibration="random", by="system")
     with pytest.raises(bj.InputError, match="not independent"):
         prevalence.Counts.from_frame(LOG, calibration="random", item="item")
@@ -117,7 +119,7 @@ def test_counts_say_that_rows_are_items_if_no_column_told_them():
     assert counts.system("a").distinct
 
 
-# One row an item is part 1 -------------------------------------------------------------------------
+# One row an item is part 1 -----------------------------------------------------------------------
 
 EACH = ("naive", "human_only", "difference", "rogan_gladen", "post_stratified", "exact")
 
@@ -169,7 +171,7 @@ def test_two_systems_labelled_throughout_are_mcnemars_table():
     assert found.variance == pytest.approx(mcnemar * (n / (n - 1)) ** 2, rel=1e-12)
 
 
-# Variances by item ---------------------------------------------------------------------------------
+# Variances by item -------------------------------------------------------------------------------
 
 
 def rows_of(log, dropped):
@@ -285,6 +287,18 @@ def test_simultaneous_intervals_are_wider_and_of_two_systems_the_same():
     assert all_.high - all_.low == pytest.approx(one.high - one.low, rel=0.05)
 
 
+def test_several_judges_of_several_systems_stand_side_by_side_and_point_to_panel():
+    log = module.simulate(items=100, repeats=2, labelled=40, random_seed=1)
+    other = module.simulate(items=100, repeats=2, labelled=40, random_seed=1, sensitivity=0.8)
+    how = {"by": "system", "calibration": "random", "repeats": "system"}
+    read = {name: Items.from_frame(t, **how) for name, t in {"x": log, "y": other}.items()}
+    found = module.by_judge(read)
+    assert found.dims == ("judge", "system")
+    assert found["prevalence", "y", "b"] == module.difference(read["y"])["prevalence", "b"]
+    caution = next(c for c in found.cautions if c.name == "several-judges")
+    assert "panel" in caution.text
+
+
 @pytest.mark.slow
 def test_pooled_rows_do_not_cover_and_items_do():
     covered = {"pooled": [], "items": [], "difference": []}
@@ -300,7 +314,7 @@ def test_pooled_rows_do_not_cover_and_items_do():
     assert np.mean(covered["difference"]) > 0.95 - noise
 
 
-# The integrated likelihood -------------------------------------------------------------------------
+# The integrated likelihood -----------------------------------------------------------------------
 
 
 def point_of(items, spec, seed=0):

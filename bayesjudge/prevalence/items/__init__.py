@@ -2,6 +2,7 @@
 
 from bayesjudge.prevalence.items.closed_form import (
     agreement,
+    by_judge,
     difference,
     human_only,
     naive,
@@ -10,16 +11,18 @@ from bayesjudge.prevalence.items.closed_form import (
     rogan_gladen,
 )
 from bayesjudge.prevalence.items.compare import closed_forms, compare, contrasts, ranking
-from bayesjudge.prevalence.items.data import Items
+from bayesjudge.prevalence.items.data import REPEATS, Items
 from bayesjudge.prevalence.items.exact import exact
 from bayesjudge.prevalence.items.model import ItemEffects, build_model, fit
 from bayesjudge.prevalence.items.simulate import simulate
 
 __all__ = [
+    "REPEATS",
     "ItemEffects",
     "Items",
     "agreement",
     "build_model",
+    "by_judge",
     "closed_forms",
     "compare",
     "contrasts",

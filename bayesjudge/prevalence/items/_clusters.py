@@ -31,7 +31,7 @@ class Clusters(NamedTuple):
     """Rows of one system by item, and how many items of each pattern there are."""
 
     rows: Rows
-    count: np.ndarray
+    count: np.ndarray  # type: ignore[assignment]
 
     @property
     def labelled(self) -> float:

@@ -76,7 +76,8 @@ def quadrature(nodes: int) -> tuple[np.ndarray, np.ndarray]:
     # a normal effect of variance 1 whatever was left out
     weights = weights / weights.sum()
     points = points - weights @ points
-    return points / max(np.sqrt(weights @ points**2), 1e-12) if nodes > 1 else points * 0, weights
+    spread = float(np.sqrt(weights @ points**2))
+    return points / spread, weights
 
 
 def _evaluate(x, y1, y0, wa, wb, wc, wd, cells, system, answer_of, count, tells, judge):
@@ -353,7 +354,7 @@ class LogLikelihood(Op):
         return Apply(self, variables, [pt.dscalar(), *(pt.dtensor3() for _ in range(3))])
 
     def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
-        found = _evaluate(*inputs, self.tells, self.judge)
+        found = _evaluate(*inputs, self.tells, self.judge)  # type: ignore[call-arg]
         for storage, value in zip(output_storage, found, strict=True):
             storage[0] = np.asarray(value)
 

@@ -17,7 +17,14 @@ from bayesjudge.prevalence.items.data import Items
 #: Newton steps from a share of the population to its logit on an average item.
 STEPS = 4
 #: Rows by truth and verdict.
-CELLS = ("bad, fail", "bad, pass", "good, fail", "good, pass", "unlabelled, fail", "unlabelled, pass")
+CELLS = (
+    "bad, fail",
+    "bad, pass",
+    "good, fail",
+    "good, pass",
+    "unlabelled, fail",
+    "unlabelled, pass",
+)
 RATES = ("prevalence", "sensitivity", "specificity")
 
 
@@ -81,8 +88,8 @@ def integrated(items: Items, spec: Any, text: bool) -> pm.Model:
             for (name, v), dims in zip(data.items(), where, strict=True)
         ]
         count = pm.Data("pattern_count", np.asarray(answers.count, float), dims="pattern")
-        weights = (truth[0][1], verdict[0][1], truth[1][1], verdict[1][1])
-        value = LogLikelihood(tells, judge)(x, y1, y0, *weights, *held, count)[0]
+        each = (truth[0][1], verdict[0][1], truth[1][1], verdict[1][1])
+        value = LogLikelihood(tells, judge)(x, y1, y0, *each, *held, count)[0]
         pm.Potential("rows", value)
         if "icc" in spec._quantities(items):
             p = pt.sigmoid(x)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import stdtrit
 
-from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob
+from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.core.intervals import FEW, wilson, z_score
 from bayesjudge.prevalence import _formulas as formulas
@@ -73,7 +74,7 @@ def _counts(items: Items, clusters: Clusters, factor: float) -> EffectiveCounts:
 
 def rows_per_output(items: Items, system: str) -> float:
     """Rows of a system by item, on average over its rows; 1 if no item repeats."""
-    i = items.systems.index(system)  # type: ignore[attr-defined]
+    i = items.systems.index(system)
     size = items.cells[:, i].sum(axis=(1, 2)).astype(float)
     return float(items.count @ size**2 / (items.count @ size))
 
@@ -446,6 +447,55 @@ def _icc(clusters: Clusters, ci_prob: float) -> tuple[float, float, float]:
     return float(np.clip(value, 0, 1)), float(low), float(high)
 
 
+def by_judge(items: Mapping[str, Items], *, ci_prob: float = 0.95) -> Estimate:
+    """Put the difference estimates of several judges of the same outputs side by side.
+
+    Parameters
+    ----------
+    items : mapping of str to Items
+        By judge: the same rows with another verdict.
+    ci_prob : float, default 0.95
+        Coverage that the intervals aim at.
+
+    Returns
+    -------
+    Estimate
+        ``prevalence`` by ``judge`` and, of several, ``system``. Each system has one prevalence: the
+        rows of its judges are estimates of the same number, and `bayesjudge.panel` joins them.
+
+    Raises
+    ------
+    InputError
+        If `ci_prob` is out of range, or the judges' systems differ.
+    """
+    made = {judge: difference(one, ci_prob=ci_prob) for judge, one in items.items()}
+    first = next(iter(made.values()))
+    systems = {tuple(one.systems) for one in items.values()}
+    with checking("items.by_judge") as require:
+        require(len(systems) == 1, f"judges must have the same systems, got {sorted(systems)}")
+    rows = {
+        (judge, *where): (*one.quantities["prevalence"].row(i),)
+        for judge, one in made.items()
+        for i, where in enumerate(one.quantities["prevalence"].labels)
+    }
+    told = [
+        c._replace(text=f"judge {judge!r}: {c.text}")
+        for judge, one in made.items()
+        for c in one.cautions
+    ]
+    panel = Caution(
+        "several-judges",
+        f"{len(made)} judges, one prevalence of each system: these are estimates of the same "
+        "numbers; bayesjudge.panel joins the judges into one",
+    )
+    dims = ("judge", *first.quantities["prevalence"].dims)
+    return replace(
+        first,
+        quantities={"prevalence": Quantity.of_rows(rows, dims)},
+        cautions=tuple(dict.fromkeys((panel, *told))),
+    )
+
+
 # Differences of systems on the same items -------------------------------------------------------
 
 
@@ -489,9 +539,10 @@ def paired_difference(
     Notes
     -----
     Contributions to both estimates are summed by item, so that what makes an item easy for all
-    systems cancels; leverage and degrees of freedom are those of `difference`. Where fewer than five labelled items
-    tell the truth's difference from the verdict's, four imaginary items join them, one for each
-    sign of either difference (Bonett & Price 2012). With every row labelled and none repeated, the
+    systems cancels; leverage and degrees of freedom are those of `difference`. Where fewer than
+    five labelled items tell the truth's difference from the verdict's, four imaginary items join
+    them, one for each sign of either difference (Bonett & Price 2012). With every row labelled and
+    none repeated, the
     value is that of McNemar's table, and the variance too, times n / (n - 1) squared.
 
     References
@@ -503,14 +554,12 @@ def paired_difference(
     Examples
     --------
     >>> from bayesjudge.prevalence import items
-    >>> log = items.simulate(systems={"a": 0.8, "b": 0.7}, items=600, repeats=1, labelled=200, random_seed=1)
+    >>> log = items.simulate(items=600, repeats=1, labelled=200, random_seed=1)
     >>> read = items.Items.from_frame(log, by="system", calibration="random")
     >>> value, low, high = items.paired_difference(read)["difference", "a", "b"]
     >>> low < 0.1 < high
     True
     """
-    from bayesjudge.core.errors import checking
-
     check_ci_prob(ci_prob)
     with checking("paired_difference") as require:
         several = len(items.systems) >= 2
@@ -708,7 +757,7 @@ def cautions_of(items: Items) -> Iterator[Caution]:
             )
         yield from _shift(items, clusters, where)
         bad = total.labelled - total.good
-        if min(total.good, bad) > 0 and not items.design.identifies == {"predictive_values"}:
+        if min(total.good, bad) > 0 and items.design.identifies != {"predictive_values"}:
             q1 = total.good_pass / total.good
             q0 = 1 - (total.labelled_pass - total.good_pass) / bad
             spreads = by_item.rate_spreads(clusters)[1:]

@@ -244,7 +244,7 @@ class Items:
     def _place(self, name: str) -> int:
         with checking("prevalence.items") as require:
             require(name in self.systems, f"no system {name!r}; there are {list(self.systems)}")
-        return self.systems.index(name)  # type: ignore[attr-defined, no-any-return]
+        return self.systems.index(name)
 
     def pooled(self) -> Counts:
         """Count rows as if each were an item of its own: right if no item repeats.
@@ -256,7 +256,7 @@ class Items:
         """
         cells = np.tensordot(self.count, self.cells, 1)
         bad, good, test = cells[:, BAD], cells[:, GOOD], cells[:, UNLABELLED]
-        values = {
+        values: dict[str, Any] = {
             "test_n": test.sum(axis=1),
             "test_pass": test[:, 1],
             "correct_n": good.sum(axis=1),

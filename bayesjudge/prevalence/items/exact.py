@@ -95,7 +95,7 @@ def exact(
         if interval == "eti_bounded":
             ends = extended(ends, depths_of(one.counts, own, posterior), ci_prob)
         rows.append((posterior.mean, *ends))
-    estimate = _described(
+    return _described(
         items,
         found,
         {"prevalence": rows},
@@ -106,7 +106,6 @@ def exact(
         assumptions=(items.design.assumption, *((EFFECTIVE,) if items.repeated else ())),
         more=told,
     )
-    return estimate
 
 
 def _spread_of(items: Items, predictive: bool) -> Any:
