@@ -2,14 +2,16 @@
 
     python benchmarks/prevalence/items.py                       # closed forms, 2,000 logs a setting
     python benchmarks/prevalence/items.py --settings pairs --simulations 2000
-    python benchmarks/prevalence/items.py --nuts 200            # and the model, on that many logs
 
 Nominal 95 %. Item success rates are Beta distributed with ICC 1/3 around a prevalence of .7, the
 judge has sensitivity .9 and specificity .7 (Gaussian copula between systems). ``pooled`` is the
 exact posterior that counts rows as if they were items. Results are written after each setting and
 kept: a setting that is there is not run again (delete the file to start afresh).
 
-Writes to benchmarks/prevalence/results: items.csv (settings x methods), items.png.
+Found: unfinished. Of the settings, results/items.csv holds those that were run; rows are written as
+they are done, and a further run goes on from there.
+
+Writes to benchmarks/prevalence/results: items.csv (settings x methods).
 """
 
 from __future__ import annotations
