@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from scipy.special import betaincinv
+from scipy.special import betaincinv, stdtrit
 
 from bayesjudge.core import dirichlet
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
+from bayesjudge.core.intervals import z_score
 from bayesjudge.core.names import require_names
-from bayesjudge.core.tables import count_rows, require_distinct, spell
+from bayesjudge.core.tables import count_rows, spell
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 INDEPENDENT_PAIRS = Assumption(
-    "independent-pairs", "pairs are independent (name what repeats them in judge=)"
+    "independent-pairs", "pairs are independent (name them in item= if some repeat)"
 )
 RANDOM_MISSING = Assumption("random-missing", "missing verdicts do not depend on the outcome")
 #: What a judge can do with a pair in both orders.
@@ -39,6 +43,11 @@ class Orders:
         Names.
     missing : array_like of int, shape (n_judges,)
         Pairs with a verdict in one order or none.
+    products : array_like of int, shape (n_judges, 4, 4), optional
+        If pairs were judged several times: over the pairs, the sum of the products of how often
+        each two outcomes occurred. Repeats of a pair are then noise, and the pairs the sample.
+    n_pairs : array_like of int, shape (n_judges,), optional
+        With `products`: pairs.
 
     Raises
     ------
@@ -54,6 +63,8 @@ class Orders:
     counts: Any
     judges: Sequence[str]
     missing: Any = None
+    products: Any = None
+    n_pairs: Any = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "judges", tuple(map(str, self.judges)))
@@ -64,6 +75,14 @@ class Orders:
             shape = (len(self.judges), len(OUTCOMES))
             fits = self.counts.shape == shape and self.missing.shape == shape[:1]
             require(fits, f"counts has shape {self.counts.shape}, expected {shape}")
+            together = (self.products is None) == (self.n_pairs is None)
+            require(together, "products and n_pairs come together")
+            for name, wanted in (("products", (*shape, shape[1])), ("n_pairs", shape[:1])):
+                if (value := getattr(self, name)) is not None:
+                    array = np.asarray(value, dtype=np.int64)
+                    object.__setattr__(self, name, array)
+                    words = f"{name} has shape {array.shape}, expected {wanted}"
+                    require(array.shape == wanted, words)
             require_names(self.judges, "judges", require)
             require(not fits or np.all(self.counts >= 0), "counts must be 0 or more")
             require(self.judges, "there is no pair")
@@ -84,7 +103,7 @@ class Orders:
     @property
     def pairs(self) -> np.ndarray:
         """Pairs with a verdict in both orders, by judge."""
-        return self.counts.sum(axis=1)
+        return self.counts.sum(axis=1) if self.n_pairs is None else self.n_pairs
 
     @classmethod
     def from_frame(
@@ -104,14 +123,14 @@ class Orders:
         Parameters
         ----------
         table : dataframe
-            One row a pair (and judge).
+            One row a pair (and judge), or one a repeat of it.
         first, second : str
             Columns with the winner *by content*: where answer 1 was shown first, and where answer 2
             was.
         judge : str or sequence of str, optional
             Column that names the judge, or several such as judge and prompt.
         item : str, optional
-            Column that names the pair: no pair may then have two rows of one judge. Without it
+            Column that names the pair: rows of one judge that share it are repeats. Without it
             every row is a pair of its own.
         winners : tuple, default (1, 2)
             Values that mean answer 1 and answer 2.
@@ -128,8 +147,8 @@ class Orders:
         Raises
         ------
         InputError
-            If a column is missing, a value is not understood, a pair repeats, or `missing=` is
-            required and was not given.
+            If a column is missing, a value is not understood, or `missing=` is required and was
+            not given.
 
         Examples
         --------
@@ -139,9 +158,7 @@ class Orders:
         array([[1, 1, 1, 0]])
         """
         keys = [judge] if isinstance(judge, str) else list(judge or [])
-        if item is not None:
-            require_distinct(table, *keys, item)
-        rows = count_rows(table, first, second, names=keys)
+        rows = count_rows(table, first, second, names=[*keys, *([item] if item else [])])
         ties = tie_value if isinstance(tie_value, list | tuple) else [tie_value]
         known = {spell(winners[0]): "1", spell(winners[1]): "2"}
         known |= {spell(t): "tie" for t in ties if t is not None}
@@ -164,7 +181,38 @@ class Orders:
         at = [judges.index(judge) for judge in judge_of], [kinds.index(kind) for kind in outcome]
         np.add.at(counts, at, rows["n_rows"])
         names = [", ".join(judge) or "judge" for judge in judges]
-        return cls(counts[:, :-1], names, counts[:, -1])
+        if item is None or not _repeats(rows, [*keys, item], outcome):
+            return cls(counts[:, :-1], names, counts[:, -1])
+        pairs = sorted(set(zip(at[0], rows[item], strict=True)))
+        place = {pair: i for i, pair in enumerate(pairs)}
+        each = np.zeros((len(pairs), len(kinds)), np.int64)
+        pair_of = [place[pair] for pair in zip(at[0], rows[item], strict=True)]
+        np.add.at(each, (pair_of, at[1]), rows["n_rows"])
+        own, each = np.array([judge for judge, _ in pairs]), each[:, :-1]
+        products = np.stack([each[own == j].T @ each[own == j] for j in range(len(judges))])
+        seen = np.bincount(own[each.any(axis=1)], minlength=len(judges))
+        return cls(counts[:, :-1], names, counts[:, -1], products, seen)
+
+    def _effective(self, weights: np.ndarray, ci_prob: float) -> np.ndarray:
+        """Counts of independent pairs that tell a weighted share as well, by judge.
+
+        Contributions are summed by pair; the design effect, times n / (n - 1) and the square of t
+        over the normal quantile for n pairs, divides the counts.
+        """
+        if self.products is None or self.n_pairs is None:
+            return self.counts
+        rows = self.counts.sum(axis=1)
+        share = self.counts @ weights / rows
+        centred = weights - share[:, None]
+        by_pair = np.einsum("jk,jkl,jl->j", centred, self.products, centred) / rows**2
+        alone = ((self.counts * centred**2).sum(axis=1)) / rows**2
+        usual = self.products.sum(axis=(1, 2)) / rows  # rows a pair, on average over rows
+        with np.errstate(divide="ignore", invalid="ignore"):
+            effect = np.where(alone > 0, np.maximum(by_pair / alone, 1), usual)
+            n = self.n_pairs
+            t = stdtrit(n - 1.0, (1 + ci_prob) / 2)
+            factor = effect * n / (n - 1) * (t / z_score(ci_prob)) ** 2
+        return np.where(n > 1, 1 / factor, 0.0)[:, None] * self.counts
 
 
 def position_bias(orders: Orders, *, ci_prob: float = 0.95) -> Estimate:
@@ -183,7 +231,8 @@ def position_bias(orders: Orders, *, ci_prob: float = 0.95) -> Estimate:
         By judge, shares of pairs: ``consistency``; ``primacy`` and ``recency``, the place chosen
         twice; ``position_preference``, primacy less recency, above 0 where the first place is
         preferred. Posterior means under a Dirichlet prior with Jeffreys' mass of 1/2 an outcome;
-        the posterior of each is exact.
+        the posterior of each is exact. Of pairs that were judged several times, counts are divided
+        by the design effect, so that the interval is that of the pairs.
 
     Raises
     ------
@@ -206,7 +255,7 @@ def position_bias(orders: Orders, *, ci_prob: float = 0.95) -> Estimate:
     ends = (1 - ci_prob) / 2, (1 + ci_prob) / 2
     made = {}
     for quantity, weights in asked.items():
-        posterior = orders.counts + 0.5
+        posterior = orders._effective(np.array(weights), ci_prob) + 0.5
         total, own = posterior.sum(axis=1), posterior @ np.array(weights)
         if min(weights) == 0:  # one outcome against the rest: Beta, by aggregation
             low, high = (betaincinv(own, total - own, end) for end in ends)
@@ -224,6 +273,12 @@ def position_bias(orders: Orders, *, ci_prob: float = 0.95) -> Estimate:
         assumptions=(INDEPENDENT_PAIRS, *(RANDOM_MISSING,) * bool(lost)),
         cautions=(Caution("missing-verdicts", text),) if lost else (),
     )
+
+
+def _repeats(rows: pd.DataFrame, keys: list[str], outcome: list[str]) -> bool:
+    """Whether a pair has several rows of one judge with a verdict in both orders."""
+    told = np.array([bool(one) for one in outcome])
+    return bool((rows[told].groupby(keys)["n_rows"].sum() > 1).any())
 
 
 def _outcome(first: str, second: str) -> str:

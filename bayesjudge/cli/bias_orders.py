@@ -64,7 +64,7 @@ def orders(
     judge : list[str]
         Column that names the judge, or its prompt. May be repeated.
     item : str
-        Column that names the pair, so that one that repeats is refused.
+        Column that names the pair: rows that share it are repeats, and pairs the sample.
     winner : list[str]
         Value that means answer 1, then the one that means answer 2; 1 and 2 if not said.
     tie_value : list[str]

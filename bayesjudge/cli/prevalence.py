@@ -61,6 +61,7 @@ def prevalence(
     classes: Annotated[list[str] | None, _LIST] = None,
     swapped: Annotated[str | None, _DATA] = None,
     item: Annotated[str | None, _DATA] = None,
+    repeats: Annotated[Literal["system", "judge"] | None, _DATA] = None,
     pass_value: Annotated[list[str] | None, _LIST] = None,
     fail_value: Annotated[list[str] | None, _LIST] = None,
     missing_value: Annotated[list[str] | None, _LIST] = None,
@@ -111,7 +112,11 @@ def prevalence(
         Column with the verdict on the same pair of answers in the other order; --verdict is then
         the verdict with our answer shown first.
     item : str
-        Column that identifies a row within its system; repeated ones are then an error.
+        Column that identifies the item of a row. With --by, systems are compared on the items that
+        they share, unless --pooling asks for the model of independent rows.
+    repeats : str
+        What repeats if an item has several rows of one system: system (each row is a new output),
+        or judge (one output, judged several times). Needs --item.
     pass_value : list[str]
         Label that means pass, if labels are not 1/0 or true/false. May be repeated.
     fail_value : list[str]
@@ -156,6 +161,32 @@ def prevalence(
         more |= {"item": item, "missing_value": missing_value, "unparsed": unparsed}
         answer_classes(table, shared, classes=classes, swapped=swapped, **names, **more)
         return
+    if repeats or (item and by and pooling is None and not (stratum or propensity)):
+        from bayesjudge.cli.prevalence_items import answer_items
+
+        priors = {
+            "--prior-sensitivity": prior_sensitivity,
+            "--prior-specificity": prior_specificity,
+        }
+        refused = {"--stratum": stratum, "--propensity": propensity, "--pooling": pooling, **priors}
+        columns = [*verdict, truth, *(c for c in (by, item) if c is not None)]
+        answer_items(
+            read_table(table, columns),
+            shared,
+            source=str(table),
+            verdicts=verdict,
+            item=item,
+            repeats=repeats,
+            refused=refused | {"--external-labels": external_labels},
+            calibration=calibration,
+            truth=truth,
+            by=by,
+            pass_value=pass_value,
+            fail_value=fail_value,
+            missing_value=missing_value,
+            unparsed=unparsed,
+        )
+        return
     columns = [*verdict, *(c for c in (truth, by, stratum, propensity, item) if c is not None)]
     external = None if external_labels is None else read_table(external_labels, columns)
     try:
@@ -186,7 +217,13 @@ def prevalence(
 # what `bayesjudge.cli.app` says if one of these options is missing
 prevalence.lessons = {"--calibration": LESSON}  # type: ignore[attr-defined]
 # how it spells what the module says to those who write Python
-prevalence.spelled = {"PooledErrorRates()": "--pooling partial"}  # type: ignore[attr-defined]
+prevalence.spelled = {  # type: ignore[attr-defined]
+    "PooledErrorRates()": "--pooling partial",
+    "read them with prevalence.items.Items.from_frame, which asks what": "say what",
+    "repeats='system'": "--repeats system",
+    "repeats='judge'": "--repeats judge",
+    "(item=)": "(--item)",
+}
 
 
 def answer(

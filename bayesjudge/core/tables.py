@@ -51,6 +51,18 @@ def _is_arrow(table: Any) -> bool:
     return arrow is not None and isinstance(table, arrow.Table)
 
 
+def columns_of(table: Any) -> list[str]:
+    """Names of a table's columns; none of what is no table."""
+    if _is_arrow(table):  # reading narwhals takes longer than counting a file
+        return list(table.column_names)
+    import narwhals as nw
+
+    try:
+        return [str(name) for name in nw.from_native(table).collect_schema().names()]
+    except TypeError:
+        return []
+
+
 def require_among(have: Sequence[str], *columns: str) -> None:
     """Raise unless `columns` are among those that a table has."""
     from difflib import get_close_matches
@@ -164,8 +176,10 @@ def _is_nan(cell: Any) -> bool:
     return isinstance(cell, float | np.floating) and bool(cell != cell)
 
 
-def require_distinct(table: Any, *columns: str) -> None:
-    """Raise if two rows agree in all of `columns`."""
+def require_distinct(
+    table: Any, *columns: str, remedy: str = "keep one row for each", optional: bool = False
+) -> None:
+    """Raise if two rows agree in all of `columns`; empty cells are no names, or `optional`."""
     import narwhals as nw
 
     wanted = list(dict.fromkeys(columns))
@@ -174,7 +188,11 @@ def require_distinct(table: Any, *columns: str) -> None:
     texts = [c for c in wanted if schema[c] in (nw.String, nw.Categorical)]
     blank = [nw.col(c).cast(nw.String).str.strip_chars() == "" for c in texts]
     null = [nw.col(c).is_null() for c in wanted]
-    odd = counted.filter(nw.any_horizontal(nw.col("n_rows") > 1, *blank, *null, ignore_nulls=True))
+    empty, several = [*blank, *null], nw.col("n_rows") > 1
+    if optional:
+        counted = counted.filter(~nw.any_horizontal(*empty, ignore_nulls=True))
+        empty = []
+    odd = counted.filter(nw.any_horizontal(several, *empty, ignore_nulls=True))
     found = odd.collect()
     if not len(found):
         return
@@ -184,7 +202,7 @@ def require_distinct(table: Any, *columns: str) -> None:
         require(
             False,
             f"{len(repeated)} combinations of {list(columns)} occur more than once, for example "
-            f"{shown}; keep one row for each",
+            f"{shown}; {remedy}",
         )
 
 

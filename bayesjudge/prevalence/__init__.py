@@ -44,7 +44,7 @@ from bayesjudge.prevalence.plots import (
 from bayesjudge.prevalence.simulate import simulate
 
 if TYPE_CHECKING:
-    from bayesjudge.prevalence import budget, classes
+    from bayesjudge.prevalence import budget, classes, items
 
 __all__ = [
     "DESIGNS",
@@ -68,6 +68,7 @@ __all__ = [
     "exact",
     "fit",
     "human_only",
+    "items",
     "naive",
     "plot_correction",
     "plot_plan",
@@ -86,7 +87,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("budget", "classes"):  # when they are first named
+    if name in ("budget", "classes", "items"):  # when they are first named
         return import_module(f"bayesjudge.prevalence.{name}")
     raise AttributeError(f"module 'bayesjudge.prevalence' has no attribute {name!r}")
 

@@ -8,11 +8,27 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.tables import count_cells, read_binary, require_distinct, spell
+from bayesjudge.core.tables import (
+    columns_of,
+    count_cells,
+    read_binary,
+    require_distinct,
+    spell,
+)
 from bayesjudge.prevalence.labelling import design_of
 
 #: External labels, in this order.
 LABELS = ("correct_n", "correct_pass", "incorrect_n", "incorrect_fail")
+#: Columns that identify items by custom, looked at where none is named.
+ITEM_COLUMNS = (
+    *("item", "item_id", "id", "sample_id", "question_id", "doc_id"),
+    *("example_id", "prompt_id", "instance_id"),
+)
+REPEATED = (
+    "rows of one item are not independent: read them with prevalence.items.Items.from_frame, which "
+    "asks what repeats (repeats='system': a new output of the system; repeats='judge': the same "
+    "output judged again), keep one row for each, or name the column that identifies rows (item=)"
+)
 #: More probabilities of labelling than this are not strata any more.
 MOST_PROPENSITIES = 20
 
@@ -52,6 +68,7 @@ def read_counts(
     counted, names = count(table)
     made = {**counted, "calibration": calibration, "systems": names}
     kinds = {"by": "system", "": "system"}
+    made["distinct"] = bool(how["item"] or item_columns(table, None, (*judges, truth)))
     made["dim"] = "judge" if len(judges) > 1 else kinds.get(kind, "stratum")
     if external_labels is not None:
         made["external_labels"] = _labels_alone(*count(external_labels), names)
@@ -120,8 +137,11 @@ def count_items(
 ) -> tuple[dict[str, Any], tuple[str, ...] | None]:
     """Count items by verdict and label; the arguments are those of `Counts.from_frame`."""
     verdict, truth = columns
+    keys = [by] if by else []
     if item is not None:
-        require_distinct(table, *([by] if by else []), item)
+        require_distinct(table, *keys, item, remedy=REPEATED)
+    for identifier in item_columns(table, item, (*columns, *keys)):
+        require_distinct(table, *keys, identifier, remedy=REPEATED, optional=True)
     cells, n_rows = count_cells(table, verdict, truth, names=[by] if by else [])
     values = (_listed(meanings[0]), _listed(meanings[1]), _listed(meanings[2]) or ())
     v, t = _read_labels(cells, verdict, truth, values)
@@ -153,6 +173,13 @@ def count_items(
         for name, mask in kinds.items()
     }
     return summed, tuple(systems.tolist())
+
+
+def item_columns(table: Any, item: str | None, read: Iterable[str]) -> list[str]:
+    """Columns that identify items by custom, if none is named and they are not read otherwise."""
+    if item is not None:
+        return []
+    return [c for c in columns_of(table) if c.lower() in ITEM_COLUMNS and c not in read]
 
 
 def _listed(value: Any) -> list[Any] | None:

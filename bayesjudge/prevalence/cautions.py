@@ -11,6 +11,7 @@ import numpy as np
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.intervals import wilson
 from bayesjudge.prevalence.data import Counts
+from bayesjudge.prevalence.labelling import ROWS_ARE_ITEMS
 
 #: Of several strata: their prevalences weighed by their shares of the items.
 OVERALL = "overall_prevalence"
@@ -182,7 +183,7 @@ def judged(
     raised = [caution for one in assumptions for caution in found.get(one.id, ())]
     marked = tuple(
         one._replace(contradicted_by=tuple(dict.fromkeys(c.name for c in found.get(one.id, ()))))
-        for one in assumptions
+        for one in (*assumptions, *(() if counts.distinct else (ROWS_ARE_ITEMS,)))
     )
     return marked, raised
 

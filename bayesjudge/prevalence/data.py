@@ -160,6 +160,8 @@ class Counts:
     propensity : array_like of float, shape (n_strata,), optional
         With ``calibration="known_propensity"``: the probability in (0, 1] with which each item of
         a stratum was labelled.
+    distinct : bool, default False
+        Whether a column showed that each row is an item of its own; if not, results assume it.
 
     Raises
     ------
@@ -186,6 +188,7 @@ class Counts:
     dim: str = "system"
     external_labels: Any = None
     propensity: Any = None
+    distinct: bool = False
 
     def __post_init__(self) -> None:
         systems = None if self.systems is None else tuple(map(str, self.systems))
@@ -470,7 +473,8 @@ class Counts:
         # within a stratum of one propensity, labels are a random sample
         design = "random" if self.propensity is not None else self.calibration
         external_labels = None if self.external_labels is None else pick(self.external_labels)
-        return type(self)(**values, calibration=design, external_labels=external_labels)
+        told: dict[str, Any] = {"external_labels": external_labels, "distinct": self.distinct}
+        return type(self)(**values, calibration=design, **told)
 
     @classmethod
     def from_counts(cls, table: Any, *, calibration: str, system: str | None = None) -> Self:
@@ -542,7 +546,10 @@ class Counts:
             which labels are a random sample. Where all rows have one propensity the counts are
             ``"random"``, and where all passes have one and all fails another, ``"by_verdict"``.
         item : str, optional
-            Column that identifies a row within its system; repeated ones are an error.
+            Column that identifies the item of a row. An item with several rows of one system is an
+            error that names `bayesjudge.prevalence.items`, which reads such tables; so is one in a
+            column called ``item``, ``id``, ``sample_id``, ``question_id``, ``doc_id`` and the like
+            if no column is named. Without any, results assume that each row is an item.
         external_labels : dataframe, optional
             More labelled rows with the same columns, chosen by truth or from another data set or
             run: they tell the judge's rates and nothing else.

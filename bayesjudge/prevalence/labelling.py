@@ -32,6 +32,9 @@ STATED_PROPENSITIES = Assumption(
     "each item was labelled with its stated probability, independently of the others",
 )
 ERRORS_CANCEL = Assumption("errors-cancel", "the judge never errs, or its errors cancel")
+ROWS_ARE_ITEMS = Assumption(
+    "rows-are-items", "each row is an item of its own (no column said which item it is)"
+)
 STRATUM_SHARES = Assumption("stratum-shares", "shares of the strata are those of these items")
 
 

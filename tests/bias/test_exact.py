@@ -67,13 +67,30 @@ def test_orders_are_counted_by_content():
         bias.Orders.from_frame(table, judge="judge", missing="drop")
 
 
-def test_a_pair_that_repeats_is_refused():
+def test_repeats_of_a_pair_are_noise_and_pairs_the_sample():
     rows = pd.DataFrame({"pair": ["p", "p", "q"], "llm": ["a", "b", "a"], "order1": 1, "order2": 2})
     orders = bias.Orders.from_frame(rows, judge="llm", item="pair")
     assert orders.pairs.tolist() == [2, 1]
     assert repr(orders).splitlines()[1:] == ["  a: 2 pairs", "  b: 1 pairs"]
-    with pytest.raises(bj.InputError, match="occur more than once"):
-        bias.Orders.from_frame(rows, item="pair")
+    both = bias.Orders.from_frame(rows, item="pair")
+    assert (both.pairs.tolist(), both.counts.tolist()) == ([2], [[0, 3, 0, 0]])
+    # three identical rounds of 72 pairs tell what one tells; pairs that differ inside tell more
+    rng = np.random.default_rng(3)
+    once = pd.DataFrame({"pair": range(72), "order1": rng.choice([1, 2], 72, p=[0.7, 0.3])})
+    once["order2"] = np.where(rng.random(72) < 0.7, once["order1"], 3 - once["order1"])
+    noisy = pd.concat([once] * 3, ignore_index=True)
+    flip = rng.random(len(noisy)) < 0.15
+    noisy["order2"] = np.where(flip, 3 - noisy["order2"], noisy["order2"])
+
+    def width(table, **how):
+        orders = bias.Orders.from_frame(table, **how)
+        row = bias.position_bias(orders)["position_preference", "judge"]
+        return row.high - row.low
+
+    one, copied = width(once), width(pd.concat([once] * 3), item="pair")
+    assert copied == pytest.approx(one, rel=0.03)  # t for 72 pairs
+    assert width(once, item="pair") == one
+    assert width(noisy) < width(noisy, item="pair") < 1.05 * np.sqrt(3) * width(noisy)
 
 
 def test_shares_are_beta_by_aggregation():

@@ -1,0 +1,195 @@
+"""Every method side by side; systems on the same items compared and ranked."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
+from bayesjudge.core.estimate import Caution, Estimate
+from bayesjudge.core.fit import Fit
+from bayesjudge.core.report import compare_results
+from bayesjudge.prevalence.items import closed_form
+from bayesjudge.prevalence.items.data import Items
+from bayesjudge.prevalence.items.exact import exact
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def closed_forms(items: Items, *, ci_prob: float = 0.95) -> tuple[Estimate, ...]:
+    """Make the closed forms that suit the declared label design, the naive one first.
+
+    Parameters
+    ----------
+    items : Items
+        Verdicts and labels.
+    ci_prob : float, default 0.95
+        Coverage that the intervals aim at.
+
+    Returns
+    -------
+    tuple of Estimate
+        With the paired differences last, if there are several systems and labels that tell them. A
+        closed form that refuses is left out, and its reason is a caution of the first estimate.
+
+    Raises
+    ------
+    InputError
+        If `ci_prob` is out of range.
+    """
+    made, refused = [], []
+    for name in items.design.closed_forms:
+        try:
+            made.append(getattr(closed_form, str(name))(items, ci_prob=ci_prob))
+        except UninformativeJudgeError as error:
+            refused.append(Caution("no-better-than-chance", "; ".join(error.problems)))
+    if len(items.systems) > 1 and "prevalence" in items.design.identifies:
+        made.append(closed_form.paired_difference(items, ci_prob=ci_prob))
+    made[0] = replace(made[0], cautions=(*made[0].cautions, *refused))
+    return tuple(made)
+
+
+def compare(items: Items, fit: Fit | None = None, *, ci_prob: float = 0.95) -> pd.DataFrame:
+    """Put every estimator of the prevalence side by side, with its assumptions.
+
+    Parameters
+    ----------
+    items : Items
+        Verdicts and labels.
+    fit : Fit, optional
+        A sampled posterior to add.
+    ci_prob : float, default 0.95
+        Coverage that the intervals aim at.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `bayesjudge.side_by_side`, with columns ``assumes``, ``suited`` and ``contradicted_by``.
+
+    Raises
+    ------
+    InputError
+        If `ci_prob` is out of range.
+    """
+    made: list[Any] = [one for one in closed_forms(items, ci_prob=ci_prob) if "prevalence" in one]
+    made.append(exact(items, ci_prob=ci_prob))
+    if fit is not None:
+        made.append(fit.estimate(ci_prob=ci_prob))
+    return compare_results(*(one.only("prevalence") for one in made), ci_prob=ci_prob)
+
+
+def contrasts(fit: Fit, *, ci_prob: float = 0.95, simultaneous: bool = False) -> pd.DataFrame:
+    """Compare every two systems on the items that they share: by how much, and how surely.
+
+    Parameters
+    ----------
+    fit : Fit
+        From `bayesjudge.prevalence.items.fit`, of two or more systems.
+    ci_prob : float, default 0.95
+        Probability of each interval; with ``simultaneous=True``, of all together.
+    simultaneous : bool, default False
+        Whether all intervals hold at once with probability `ci_prob`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a pair: ``first``, ``second``, the mean difference of their prevalences ``value``
+        with ``low`` and ``high``, and ``probability`` that the first is better. Items that are hard
+        for both systems cancel in it.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two systems, or `ci_prob` is out of range.
+    """
+    import pandas as pd
+
+    draws, names = _draws(fit, ci_prob)
+    pairs = list(itertools.combinations(range(len(names)), 2))
+    gaps = np.column_stack([draws[:, i] - draws[:, j] for i, j in pairs])
+    low, high = _ends(gaps, ci_prob, simultaneous)
+    return pd.DataFrame(
+        {
+            "first": [names[i] for i, _ in pairs],
+            "second": [names[j] for _, j in pairs],
+            "value": gaps.mean(axis=0),
+            "low": low,
+            "high": high,
+            "probability": (gaps > 0).mean(axis=0),
+        }
+    )
+
+
+def ranking(fit: Fit, *, ci_prob: float = 0.95) -> pd.DataFrame:
+    """Rank the systems; the ranks of all of them hold at once.
+
+    Parameters
+    ----------
+    fit : Fit
+        From `bayesjudge.prevalence.items.fit`, of two or more systems.
+    ci_prob : float, default 0.95
+        Probability of each interval of a prevalence, and of all intervals of ranks together.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index ``system``, the best first; columns ``value``, ``low``, ``high`` (prevalence),
+        ``rank`` (posterior mean; 1 is the best), ``rank_low`` and ``rank_high`` (one more than the
+        systems that are better, and the systems that are not worse, by the simultaneous intervals
+        of all differences) and ``best``, the probability of being the best of them.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two systems, or `ci_prob` is out of range.
+
+    References
+    ----------
+    Mogstad, Romano, Shaikh & Wilhelm (2024), Rev. Econ. Studies 91, 476-518.
+    """
+    import pandas as pd
+
+    draws, names = _draws(fit, ci_prob)
+    size = len(names)
+    first, second = np.triu_indices(size, 1)
+    low, high = _ends(draws[:, first] - draws[:, second], ci_prob, simultaneous=True)
+    better = np.zeros((size, size), bool)
+    better[first, second], better[second, first] = low > 0, high < 0
+    ranks = 1 + np.argsort(np.argsort(-draws, axis=1), axis=1)
+    ends = np.quantile(draws, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0)
+    table = pd.DataFrame(
+        {
+            "value": draws.mean(axis=0),
+            "low": ends[0],
+            "high": ends[1],
+            "rank": ranks.mean(axis=0),
+            "rank_low": 1 + better.sum(axis=0),
+            "rank_high": size - better.sum(axis=1),
+            "best": (ranks == 1).mean(axis=0),
+        },
+        index=pd.Index(names, name="system"),
+    )
+    return table.sort_values("value", ascending=False)
+
+
+def _ends(gaps: np.ndarray, ci_prob: float, simultaneous: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Equal-tailed intervals, or bands that hold all differences at once."""
+    if not simultaneous:
+        low, high = np.quantile(gaps, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0)
+        return low, high
+    mean, sd = gaps.mean(axis=0), gaps.std(axis=0)
+    largest = np.abs((gaps - mean) / sd).max(axis=1)
+    half = np.quantile(largest, ci_prob) * sd
+    return mean - half, mean + half
+
+
+def _draws(fit: Fit, ci_prob: float) -> tuple[np.ndarray, list[str]]:
+    check_ci_prob(ci_prob)
+    names = list(fit.data.systems)
+    with checking("systems") as require:
+        require(len(names) >= 2, f"nothing to compare: the fit has systems {names}")
+    return fit.draws("prevalence"), names

@@ -1,0 +1,409 @@
+"""`Items`: rows that share an item, and several systems on the same items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+
+import numpy as np
+
+from bayesjudge.core.counting import collapse
+from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.estimate import Assumption
+from bayesjudge.core.names import require_names
+from bayesjudge.core.tables import read_rows, to_binary
+from bayesjudge.prevalence.data import Counts
+from bayesjudge.prevalence.labelling import LabelDesign, design_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Repeats = Literal["system", "judge"]
+#: What repeats where rows share an item and a system, for messages and reports.
+REPEATS: dict[str, str] = {
+    "system": "each row is a new output of the system for the item, with a truth of its own",
+    "judge": "the judge looked several times at one output, which has one truth",
+}
+#: Label designs that rows of an item can have.
+CALIBRATIONS = ("random", "by_truth", "separate", "by_verdict")
+INDEPENDENT_ITEMS = Assumption(
+    "independent-items", "items are independent of one another; rows of one item need not be"
+)
+#: Axes of `Items.cells`: a row's truth and its verdict.
+BAD, GOOD, UNLABELLED = range(3)
+
+
+class Rows(NamedTuple):
+    """Counts of rows by pattern of one system, each of shape (n_patterns,)."""
+
+    labelled: np.ndarray
+    good: np.ndarray
+    labelled_pass: np.ndarray
+    good_pass: np.ndarray
+    test: np.ndarray
+    test_pass: np.ndarray
+
+    @classmethod
+    def of(cls, cells: np.ndarray) -> Rows:
+        """From cells of shape (…, 3, 2)."""
+        known = cells[..., :UNLABELLED, :]
+        return cls(
+            known.sum(axis=(-2, -1)),
+            cells[..., GOOD, :].sum(axis=-1),
+            known[..., 1].sum(axis=-1),
+            cells[..., GOOD, 1],
+            cells[..., UNLABELLED, :].sum(axis=-1),
+            cells[..., UNLABELLED, 1],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """Verdicts and labels by item: rows of one item are not independent.
+
+    Items with the same rows are one pattern. A system that has no row of an item did not see it.
+
+    Parameters
+    ----------
+    cells : array_like of int, shape (n_patterns, n_systems, 3, 2)
+        Rows of an item by system, truth (bad, good, no label) and verdict (fail, pass).
+    count : array_like of int, shape (n_patterns,)
+        Items of each pattern.
+    systems : sequence of str
+        Names.
+    calibration : {"random", "by_truth", "separate", "by_verdict"}
+        How the labelled items or rows were chosen; see `bayesjudge.prevalence.LabelDesign`.
+    repeats : {"system", "judge"}, optional
+        What repeats if an item has several rows of one system: the system, so that each row is an
+        output with a truth of its own, or the judge, who saw one output several times. Required
+        then.
+    unparsed : int, default 0
+        Rows whose verdict could not be read.
+
+    Raises
+    ------
+    InputError
+        If shapes differ, a count is negative, `calibration` is unknown, `repeats` is required and
+        was not given, an output that was judged several times has two truths, or a system has no
+        labels.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> log = pd.DataFrame({"item": ["p", "p", "q", "q", "r"], "verdict": [1, 1, 0, 1, 1],
+    ...                     "truth": [1, 0, None, None, None]})
+    >>> items = Items.from_frame(log, calibration="random", repeats="system")
+    >>> items
+    3 items, 5 rows, 1 item labelled (2 rows); the system repeats
+    """
+
+    cells: Any
+    count: Any
+    systems: Sequence[str]
+    calibration: str | LabelDesign
+    repeats: Repeats | None = None
+    unparsed: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "systems", tuple(map(str, self.systems)))
+        for name in ("cells", "count"):
+            frozen = np.array(getattr(self, name))
+            frozen.flags.writeable = False
+            object.__setattr__(self, name, frozen)
+        with checking("prevalence.items") as require:
+            known = design_of(self.calibration).name in CALIBRATIONS
+            require(known, f"calibration must be one of {CALIBRATIONS}, got {self.calibration!r}")
+            shape = (len(self.count), len(self.systems), 3, 2)
+            fits = self.cells.shape == shape
+            require(fits, f"cells has shape {self.cells.shape}, expected {shape}")
+            whole = all(a.dtype.kind in "iu" and (a >= 0).all() for a in (self.cells, self.count))
+            require(whole, "cells and count must be whole numbers, 0 or more")
+            require_names(self.systems, "systems", require)
+        with checking("prevalence.items") as require:
+            self._require_possible(require)
+
+    def _require_possible(self, require: Any) -> None:
+        rows = Rows.of(self.cells)
+        several = int(self.count[((rows.labelled + rows.test) > 1).any(axis=1)].sum())
+        require(
+            not several or self.repeats in REPEATS,
+            f"{several} items have several rows of one system; say what repeats: "
+            + "; ".join(f"repeats={name!r}: {words}" for name, words in REPEATS.items()),
+        )
+        if self.repeats == "judge":
+            kinds = (self.cells.sum(axis=-1) > 0).sum(axis=-1)
+            torn = int(self.count[(kinds > 1).any(axis=1)].sum())
+            require(
+                torn == 0,
+                f"{torn} outputs were judged several times and have more than one truth; "
+                "repeats='judge' means one truth for all verdicts on an output, repeats='system' "
+                "a truth for each row",
+            )
+        for name, labels, seen in zip(
+            self.systems, rows.labelled.T @ self.count, rows.test.T @ self.count, strict=True
+        ):
+            where = f" of system {name!r}" if len(self.systems) > 1 else ""
+            require(labels + seen > 0, f"there is no row{where}")
+            require(labels > 0 or not seen, f"no row{where} has a human label; label some")
+            require(
+                seen > 0 or labels == 0 or self.design.same_items,
+                f"every row{where} has a human label and these are not the items asked about; give "
+                "unlabelled rows, or declare calibration='random' if the labelled ones are",
+            )
+
+    def __repr__(self) -> str:
+        rows = Rows.of(self.cells)
+        labelled = int(self.count[(rows.labelled > 0).any(axis=1)].sum())
+        n_labels = int(self.count @ rows.labelled.sum(axis=1))
+        several = f", {len(self.systems)} systems" if len(self.systems) > 1 else ""
+        told = f"; the {self.repeats} repeats" if self.repeated else ""
+        noun = "item" if labelled == 1 else "items"
+        return (
+            f"{self.n_items} items, {self.n_rows} rows{several}, {labelled} {noun} labelled "
+            f"({n_labels} rows){told}"
+        )
+
+    @property
+    def design(self) -> LabelDesign:
+        """How the labelled items or rows were chosen."""
+        return design_of(self.calibration)
+
+    @property
+    def n_items(self) -> int:
+        """Items."""
+        return int(self.count.sum())
+
+    @property
+    def n_rows(self) -> int:
+        """Verdicts, of all systems."""
+        return int(self.count @ self.cells.sum(axis=(1, 2, 3)))
+
+    @property
+    def repeated(self) -> bool:
+        """Whether an item has several rows of one system."""
+        return bool((self.cells.sum(axis=(2, 3)) > 1).any())
+
+    @property
+    def paired(self) -> bool:
+        """Whether several systems answered the same items."""
+        return bool(((self.cells.sum(axis=(2, 3)) > 0).sum(axis=1) > 1).any())
+
+    @property
+    def units(self) -> np.ndarray:
+        """Cells with one unit a truth: of an output that is judged n times, n verdicts of 1/n."""
+        if self.repeats != "judge":
+            return self.cells.astype(float)
+        size = self.cells.sum(axis=(2, 3), keepdims=True)
+        return self.cells / np.maximum(size, 1)
+
+    def rows(self, system: str) -> Rows:
+        """Count the rows of one system by pattern.
+
+        Parameters
+        ----------
+        system : str
+            One of `systems`.
+
+        Returns
+        -------
+        Rows
+            Counts of shape (n_patterns,), in units of truths.
+
+        Raises
+        ------
+        InputError
+            If there is no such system.
+        """
+        return Rows.of(self.units[:, self._place(system)])
+
+    def system(self, name: str) -> Self:
+        """Take one system out.
+
+        Parameters
+        ----------
+        name : str
+            One of `systems`.
+
+        Returns
+        -------
+        Items
+            The items that it has rows of.
+
+        Raises
+        ------
+        InputError
+            If there is no such system.
+        """
+        cells = self.cells[:, [self._place(name)]]
+        seen = cells.sum(axis=(1, 2, 3)) > 0
+        flat = cells[seen].reshape(int(seen.sum()), 6)
+        first, count = collapse(flat, self.count[seen])
+        return replace(self, cells=flat[first].reshape(-1, 1, 3, 2), count=count, systems=(name,))
+
+    def _place(self, name: str) -> int:
+        with checking("prevalence.items") as require:
+            require(name in self.systems, f"no system {name!r}; there are {list(self.systems)}")
+        return self.systems.index(name)
+
+    def pooled(self) -> Counts:
+        """Count rows as if each were an item of its own: right if no item repeats.
+
+        Returns
+        -------
+        Counts
+            One entry a system; plain numbers of a single one.
+        """
+        cells = np.tensordot(self.count, self.cells, 1)
+        bad, good, test = cells[:, BAD], cells[:, GOOD], cells[:, UNLABELLED]
+        values: dict[str, Any] = {
+            "test_n": test.sum(axis=1),
+            "test_pass": test[:, 1],
+            "correct_n": good.sum(axis=1),
+            "correct_pass": good[:, 1],
+            "incorrect_n": bad.sum(axis=1),
+            "incorrect_fail": bad[:, 0],
+        }
+        if len(self.systems) == 1:
+            values = {name: int(value[0]) for name, value in values.items()}
+            return Counts(**values, calibration=self.calibration)
+        return Counts(**values, calibration=self.calibration, systems=self.systems)
+
+    @classmethod
+    def from_frame(
+        cls,
+        table: Any,
+        *,
+        calibration: str,
+        repeats: Repeats | None = None,
+        item: str = "item",
+        by: str | None = None,
+        verdict: str = "verdict",
+        truth: str = "truth",
+        pass_value: Any = None,
+        fail_value: Any = None,
+        missing_value: Any = None,
+        unparsed: Literal["fail", "drop"] | None = None,
+    ) -> Self:
+        """Read a log: one row a verdict.
+
+        Parameters
+        ----------
+        table : dataframe
+            Columns `item`, `verdict`, `truth` and, of several systems, `by`.
+        calibration : {"random", "by_truth", "separate", "by_verdict"}
+            How the labelled items or rows were chosen.
+        repeats : {"system", "judge"}, optional
+            What repeats if an item has several rows of one system; required then. With ``"judge"``
+            a label on one row of an output holds for its other rows.
+        item : str, default "item"
+            Column that identifies the item; systems share items of one name.
+        by : str, optional
+            Column that names the system of each row.
+        verdict, truth : str
+            Columns with the judge's verdict, and with the human label (empty if there is none).
+        pass_value, fail_value, missing_value : scalar or list, optional
+            Labels that mean pass, fail and none. 1/0 and true/false are understood without.
+        unparsed : {"fail", "drop"}, optional
+            What a row without a verdict is; required if there are any. See `Counts.from_frame`.
+
+        Returns
+        -------
+        Items
+            Collapsed to patterns.
+
+        Raises
+        ------
+        InputError
+            If a column is missing, labels are not understood, or `repeats` or `unparsed` is
+            required and was not given.
+        """
+        design_of(calibration)
+        names = [item, *([by] if by else [])]
+        rows = read_rows(table, verdict, truth, names=names)
+        v, t = _labels(rows, (verdict, truth), (pass_value, fail_value, missing_value))
+        missing = np.isnan(v)
+        n_missing = int(missing.sum())
+        with checking("prevalence.items") as require:
+            require(unparsed in (None, "fail", "drop"), f"unparsed={unparsed!r}: fail or drop")
+            require(repeats in (None, *REPEATS), f"repeats={repeats!r}: expected one of {REPEATS}")
+            require(
+                n_missing == 0 or unparsed,
+                f"{n_missing} rows have no verdict; say what they are: unparsed='fail' (the judge "
+                "did not pass them, and calibration corrects that) or unparsed='drop'",
+            )
+        if unparsed == "fail":
+            v = np.where(missing, 0.0, v)
+        cells, systems = _cells(rows, item, by, v, t, repeats)
+        first, count = collapse(cells.reshape(len(cells), -1))
+        return cls(cells[first], count, systems, calibration, repeats, n_missing)
+
+
+def _labels(
+    rows: pd.DataFrame, columns: tuple[str, str], meanings: tuple[Any, Any, Any]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Verdict and truth as 1, 0 and nan, each distinct label read once."""
+    import pandas as pd
+
+    passes, fails, missing = (
+        None if m is None else list(m) if isinstance(m, list | tuple | set) else [m]
+        for m in meanings
+    )
+    read, problems = [], []
+    for column in columns:
+        codes, found = pd.factorize(rows[column].astype(object))
+        try:
+            values = to_binary(
+                pd.Series(found, dtype=object),
+                column,
+                pass_values=passes,
+                fail_values=fails,
+                missing_values=missing or (),
+            ).to_numpy()
+            read.append(np.append(values, np.nan)[codes])
+        except InputError as error:
+            problems += [f"column {column!r}: {problem}" for problem in error.problems]
+    if problems:
+        raise InputError("table", problems)
+    return read[0], read[1]
+
+
+def _cells(
+    rows: pd.DataFrame,
+    item: str,
+    by: str | None,
+    v: np.ndarray,
+    t: np.ndarray,
+    repeats: Repeats | None,
+) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Rows of each item by system, truth and verdict; items without a verdict are left out."""
+    import pandas as pd
+
+    item_of, items = pd.factorize(rows[item])
+    system_of, systems = (
+        (np.zeros(len(rows), int), ["system"]) if by is None else pd.factorize(rows[by], sort=True)
+    )
+    output = item_of * len(systems) + system_of
+    if repeats == "judge":
+        t = _one_truth(output, t, len(items) * len(systems))
+    truth_of = np.where(np.isnan(t), UNLABELLED, t).astype(np.int64)
+    told = ~np.isnan(v)
+    place = ((output * 3 + truth_of) * 2)[told] + v[told].astype(np.int64)
+    counted = np.bincount(place, minlength=len(items) * len(systems) * 6)
+    cells = counted.reshape(len(items), len(systems), 3, 2)
+    return cells[cells.any(axis=(1, 2, 3))], tuple(map(str, systems))
+
+
+def _one_truth(output: np.ndarray, t: np.ndarray, n: int) -> np.ndarray:
+    """Give each verdict on an output the label that one of them has."""
+    known = ~np.isnan(t)
+    labels, good = (np.bincount(output[known], w, n) for w in (None, t[known]))
+    torn = int(((good > 0) & (good < labels)).sum())
+    with checking("prevalence.items") as require:
+        require(
+            torn == 0,
+            f"{torn} outputs have rows labelled good and rows labelled bad; repeats='judge' means "
+            "one truth for all verdicts on an output, repeats='system' a truth for each row",
+        )
+    share = np.divide(good, labels, out=np.full(n, np.nan), where=labels > 0)
+    return share[output]

@@ -1,0 +1,129 @@
+"""Posterior by quadrature for effective counts, as an `Estimate`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.estimate import INTERVALS, Assumption, Caution, Estimate, Interval
+from bayesjudge.prevalence._boundary import depths_of, extended
+from bayesjudge.prevalence._quadrature import NotIntegrated, posterior_of
+from bayesjudge.prevalence.items import _clusters as by_item
+from bayesjudge.prevalence.items._clusters import Clusters, Spread
+from bayesjudge.prevalence.items.closed_form import CLUSTERED, _described, effective_counts
+from bayesjudge.prevalence.items.data import Items
+from bayesjudge.prevalence.model import SOURCE, ErrorRates, PredictiveValues
+
+EFFECTIVE = Assumption(
+    "effective-counts",
+    "rows that share items tell as much as fewer independent ones: counts divided by the design "
+    "effect (Rao & Scott 1992)",
+)
+
+
+def exact(
+    items: Items,
+    model: ErrorRates | PredictiveValues | None = None,
+    *,
+    ci_prob: float = 0.95,
+    interval: Interval = "eti_bounded",
+) -> Estimate:
+    """Posterior mean and interval for effective counts, in milliseconds and without sampling.
+
+    Parameters
+    ----------
+    items : Items
+        Verdicts and labels.
+    model : bayesjudge.prevalence.ErrorRates or PredictiveValues, optional
+        Priors, flat by default; each system has its own unknowns.
+    ci_prob : float, default 0.95
+        Probability of the intervals.
+    interval : {"eti_bounded", "eti", "hdi"}
+        As in `bayesjudge.prevalence.exact`.
+
+    Returns
+    -------
+    Estimate
+        ``prevalence`` by system. If no item repeats it is that of `bayesjudge.prevalence.exact`;
+        else counts are divided by the design effect of the closed form that suits the labels, and
+        by what few labelled items cost (t for normal quantiles). The caution ``design-effect``
+        has the figure.
+
+    Raises
+    ------
+    InputError
+        If `ci_prob` or `interval` is unknown, or the model does not suit the label design.
+
+    References
+    ----------
+    Rao & Scott (1992), Biometrics 48, 577-585; Korn & Graubard (1998), Survey Methodology 24,
+    193-201.
+
+    Examples
+    --------
+    >>> from bayesjudge.prevalence import items
+    >>> log = items.simulate(systems=0.7, items=200, repeats=5, labelled=40, random_seed=1)
+    >>> read = items.Items.from_frame(log, calibration="random", repeats="system")
+    >>> value, low, high = items.exact(read)["prevalence"]
+    >>> low < 0.7 < high
+    True
+    """
+    check_ci_prob(ci_prob)
+    predictive = "error_rates" not in items.design.identifies
+    model = model or (PredictiveValues() if predictive else ErrorRates())
+    with checking("items.exact") as require:
+        require(interval in INTERVALS, f"expected one of {list(INTERVALS)}, got {interval!r}")
+        suits = isinstance(model, PredictiveValues if predictive else ErrorRates)
+        wanted = "PredictiveValues()" if predictive else "ErrorRates()"
+        require(suits and not model._pools, f"expected {wanted}, got {type(model).__name__}")
+    found = effective_counts(items, _spread_of(items, predictive), ci_prob)
+    rows, told = [], []
+    for one in found:
+        own = model.of_system(one.name)
+        if one.counts.labelled_n <= 0:  # one labelled item, of several rows: no variance
+            rows.append((np.nan,) * 3)
+            continue
+        try:
+            posterior = posterior_of(one.counts, own)
+        except NotIntegrated as error:
+            told.append(Caution("no-quadrature", f"the quadrature cannot be trusted ({error})"))
+            rows.append((np.nan,) * 3)
+            continue
+        ends = posterior.interval(ci_prob, "hdi" if interval == "hdi" else "eti")
+        if interval == "eti_bounded":
+            ends = extended(ends, depths_of(one.counts, own, posterior), ci_prob)
+        rows.append((posterior.mean, *ends))
+    return _described(
+        items,
+        found,
+        {"prevalence": rows},
+        method="Bayesian (exact), effective counts" if items.repeated else "Bayesian (exact)",
+        ci_prob=ci_prob,
+        source=f"{SOURCE}; quadrature; {CLUSTERED}",
+        interval=INTERVALS[interval],
+        assumptions=(items.design.assumption, *((EFFECTIVE,) if items.repeated else ())),
+        more=told,
+    )
+
+
+def _spread_of(items: Items, predictive: bool) -> Any:
+    """Design effect of the closed form that is the posterior's counterpart."""
+    if predictive:
+        return by_item.stratified_spread
+    if "prevalence" not in items.design.identifies:
+        return by_item.inverted_spread
+    return _of_difference
+
+
+def _of_difference(clusters: Clusters) -> Spread:
+    """With the weight that independent rows would have, as in the posterior."""
+    total = clusters.totals
+    if total.test <= 0:
+        return by_item.difference_spread(clusters, 0.0)
+    good, passed, p = by_item._means(total)
+    covariance = total.good_pass / total.labelled - good * passed
+    cost = p * (1 - p) * (1 + total.labelled / total.test)
+    weight = float(np.clip(covariance / cost, 0, 1)) if cost > 0 else 0.0
+    return by_item.difference_spread(clusters, weight)

@@ -1,0 +1,287 @@
+"""The model of rows that share items: effects of item, system and judge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from bayesjudge.core.errors import checking
+from bayesjudge.core.estimate import Assumption, Caution
+from bayesjudge.core.fit import Fit
+from bayesjudge.core.model import BayesianModel
+from bayesjudge.core.priors import BetaPrior
+from bayesjudge.prevalence._boundary import depths_in_draws, near_an_end
+from bayesjudge.prevalence.items.closed_form import cautions_of, rows_per_output
+from bayesjudge.prevalence.items.data import INDEPENDENT_ITEMS, Items
+from bayesjudge.prevalence.labelling import SAME_JUDGE
+
+if TYPE_CHECKING:
+    import pymc as pm
+    import xarray as xr
+
+SOURCE = "Lee et al. (2025), Sections 3-5, with normal item effects (Stroup 2012)"
+NORMAL_EFFECTS = Assumption(
+    "normal-effects", "effects of items on the truth and on the judge are normal (in logits)"
+)
+#: A change of the log-likelihood when nodes are doubled from which on it is reported.
+NODES_DIFFER = 0.1
+
+
+def _one_each() -> Any:
+    return field(default=BetaPrior(), metadata={"by": "system"})
+
+
+@dataclass(frozen=True)
+class ItemEffects(BayesianModel):
+    r"""Truth and verdict of each row depend on the item.
+
+    An output of system s for item i is good, and a verdict on it is a pass, with probabilities
+
+    .. math:: \operatorname{logit} P(y = 1) = \alpha_s + a_i + c_{is}, \qquad
+              \operatorname{logit} P(v = 1 \mid y) = \beta_{sy} + b_i + d_{is}:
+
+    the item's difficulty :math:`a_i`, which systems share; the judge's leniency :math:`b_i` on it;
+    and an effect of item and system together, on the truth (:math:`c_{is}`) if systems repeat, or
+    on the verdict (:math:`d_{is}`) if the judge does. All are normal and integrated out by
+    Gauss-Hermite quadrature. :math:`\alpha_s` and :math:`\beta_{sy}` follow from the prevalence,
+    sensitivity and specificity over the population of items, which have the priors of
+    `bayesjudge.prevalence.ErrorRates`. An effect that the data cannot tell is left out: of one row
+    an item and one system nothing remains but that model.
+
+    Parameters
+    ----------
+    prevalence, sensitivity, specificity : BetaPrior or mapping of str to BetaPrior
+        Priors of the shares in the population; flat by default. One for all systems, or one each.
+    better_than_chance : bool, default True
+        Restrict to sensitivity + specificity > 1.
+    difficulty_spread, leniency_spread, interaction_spread : float
+        Scales of the half-normal priors of the standard deviations of a, b, and c or d, in logits:
+        2, 1 and 1 by default.
+    nodes : int, default 15
+        Of the quadrature over difficulty; half as many for leniency, a third for the interaction.
+        `fit` doubles them once and says if that changes the likelihood.
+
+    Raises
+    ------
+    InputError
+        If a prior is of another type, a scale is not positive, or there are fewer than 5 nodes.
+
+    Examples
+    --------
+    >>> print(ItemEffects(leniency_spread=0.5).leniency_spread)
+    0.5
+    """
+
+    prevalence: BetaPrior | Mapping[str, BetaPrior] = _one_each()
+    sensitivity: BetaPrior | Mapping[str, BetaPrior] = _one_each()
+    specificity: BetaPrior | Mapping[str, BetaPrior] = _one_each()
+    better_than_chance: bool = True
+    difficulty_spread: float = 2.0
+    leniency_spread: float = 1.0
+    interaction_spread: float = 1.0
+    nodes: int = 15
+
+    _method: ClassVar[str] = "Bayesian (NUTS), item effects"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        with checking("ItemEffects") as require:
+            for name in ("difficulty_spread", "leniency_spread", "interaction_spread"):
+                value = getattr(self, name)
+                require(0 < value < float("inf"), f"{name} must be positive, got {value!r}")
+            enough = isinstance(self.nodes, int) and self.nodes >= 5
+            require(enough, f"nodes must be a whole number from 5, got {self.nodes!r}")
+
+    def _build(self, data: Items) -> pm.Model:
+        from bayesjudge.prevalence.items._pymc import integrated
+
+        with checking("prevalence.items.build_model") as require:
+            self._suits(data, require)
+        return integrated(data, self, text=True)
+
+    def _sampling_form(self, data: Items) -> pm.Model | None:
+        from bayesjudge.prevalence.items._pymc import integrated
+
+        return integrated(data, self, text=False) if self.better_than_chance else None
+
+    def _suits(self, items: Items, require: Any) -> None:
+        tells = "error_rates" in items.design.identifies or items.design.same_items
+        require(tells, f"labels {items.design.name!r} do not tell the judge's rates")
+        for name, prior in vars(self).items():
+            if isinstance(prior, Mapping):
+                missing = [s for s in items.systems if s not in prior]
+                require(not missing, f"{name} has no prior for {missing}")
+                strange = [s for s in prior if s not in items.systems]
+                require(not strange, f"{name} has priors for {strange}: {list(items.systems)}")
+
+    def _effects(self, items: Items) -> tuple[str, ...]:
+        """The effects whose standard deviations these rows tell."""
+        alike = items.repeated or items.paired
+        difficulty = items.paired or (items.repeated and items.repeats == "system")
+        both = items.repeated and items.paired
+        told = {"difficulty": difficulty, "leniency": alike, "interaction": both}
+        return tuple(name for name, there in told.items() if there)
+
+    def _quantities(self, items: Items) -> tuple[str, ...]:
+        effects = self._effects(items)
+        alike = ("icc", "design_effect", "effective_items")
+        several = alike if "difficulty" in effects and items.repeats != "judge" else ()
+        return ("prevalence", "sensitivity", "specificity", *several)
+
+    def _with_derived(self, data: Items, draws: xr.Dataset) -> xr.Dataset:
+        if "icc" not in draws:
+            return draws
+        icc = draws["icc"]
+        sizes = [rows_per_output(data, name) for name in data.systems]
+        rows = [
+            float(sum(data.count @ data.rows(name)[i] for i in (0, 4))) for name in data.systems
+        ]
+        size, total = (
+            icc.copy(data=np.broadcast_to(v if "system" in icc.dims else v[0], icc.shape))
+            for v in (sizes, rows)
+        )
+        effect = 1 + (size - 1) * icc
+        return draws.assign(design_effect=effect, effective_items=total / effect)
+
+    def _extended_to(
+        self, fit: Fit, ci_prob: float
+    ) -> dict[str, tuple[np.ndarray, np.ndarray]] | None:
+        """Ends of the prevalence that the draws do not exclude."""
+        from bayesjudge.core.intervals import z_score
+
+        drop = z_score(ci_prob) ** 2 / 2
+        depths = []
+        for name, draws in zip(
+            fit.data.systems, np.atleast_2d(fit.draws("prevalence").T), strict=True
+        ):
+            prior = (
+                self.prevalence[name] if isinstance(self.prevalence, Mapping) else self.prevalence
+            )
+            near = near_an_end(draws)
+            depths.append(depths_in_draws(draws, prior) if near else (-np.inf, -np.inf))
+        at_0, at_1 = -drop < np.array(depths).T
+        return {"prevalence": (at_0, at_1)}
+
+
+def build_model(items: Items, model: ItemEffects | None = None) -> pm.Model:
+    """Build the model without sampling it.
+
+    Parameters
+    ----------
+    items : Items
+        Verdicts and labels.
+    model : ItemEffects, optional
+        Priors; the default ones if not given.
+
+    Returns
+    -------
+    pymc.Model
+        ``prevalence``, ``sensitivity`` and ``specificity`` (dim ``system`` of several), and the
+        standard deviations of the effects, which are integrated out.
+
+    Raises
+    ------
+    InputError
+        If the model does not suit the data.
+    """
+    return (model or ItemEffects())._build(items)
+
+
+def fit(
+    items: Items,
+    model: ItemEffects | None = None,
+    *,
+    draws: int | None = None,
+    tune: int | None = None,
+    chains: int | None = None,
+    cores: int | None = None,
+    target_accept: float | None = None,
+    random_seed: int | np.random.Generator | None = None,
+    strict: bool = False,
+    progress: bool | None = None,
+) -> Fit:
+    """Sample the posterior of prevalence and judge's rates of systems on the same items.
+
+    Parameters
+    ----------
+    items : Items
+        Verdicts and labels.
+    model : ItemEffects, optional
+        Priors; the default ones if not given.
+    draws, tune, chains : int, optional
+        Draws kept and discarded in each chain: 1000, 1000 and 4 by default.
+    cores : int, optional
+        Chains that run at once; all cores by default.
+    target_accept : float, optional
+        0.9 by default; higher is slower and follows a difficult posterior better.
+    random_seed : int or numpy.random.Generator, optional
+        Same seed, same draws.
+    strict : bool, default False
+        Raise if the sampler did not converge, rather than warn.
+    progress : bool, optional
+        Show progress; by default on a terminal.
+
+    Returns
+    -------
+    Fit
+        ``prevalence``, ``sensitivity`` and ``specificity`` by system, shares over the population of
+        items; if outputs repeat, or systems share items, ``icc``, ``design_effect`` and
+        ``effective_items`` (see `agreement`). The posterior also holds ``difficulty_spread``,
+        ``leniency_spread`` and ``interaction_spread``. `contrasts` and `ranking` compare systems.
+
+    Raises
+    ------
+    InputError
+        If the model does not suit the data.
+    """
+    from dataclasses import replace
+
+    from bayesjudge.core.sampling import sample
+
+    model = model or ItemEffects()
+    cautions = tuple(cautions_of(items))
+    shifted = tuple(c.name for c in cautions if c.name == "label-shift")
+    assumed = items.design.assumption._replace(contradicted_by=shifted)
+    granted = (assumed, INDEPENDENT_ITEMS, *((NORMAL_EFFECTS,) if model._effects(items) else ()))
+    if items.design.assumption.id == SAME_JUDGE.id:
+        granted = (SAME_JUDGE, *granted[1:])
+    settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
+    settings |= {"target_accept": target_accept, "random_seed": random_seed}
+    made = sample(
+        build_model(items, model),
+        data=items,
+        spec=model,
+        quantities=model._quantities(items),
+        method=model._method,
+        source=SOURCE,
+        assumptions=granted,
+        cautions=cautions,
+        interval="eti_bounded",
+        strict=strict,
+        progress=progress,
+        **settings,
+    )
+    told = tuple(_unresolved(made))
+    return replace(made, cautions=(*made.cautions, *told)) if told else made
+
+
+def _unresolved(fit: Fit) -> list[Caution]:
+    """Say if twice the nodes would give another likelihood where the effects are largest."""
+    from bayesjudge.prevalence.items._pymc import change_with_nodes
+
+    if not fit.spec._effects(fit.data):  # type: ignore[attr-defined]
+        return []
+    change = change_with_nodes(fit)
+    if change < NODES_DIFFER:
+        return []
+    nodes = fit.spec.nodes  # type: ignore[attr-defined]
+    return [
+        Caution(
+            "quadrature",
+            f"twice the {nodes} nodes change the log-likelihood by {change:.2f}: items decide more "
+            f"sharply than the quadrature follows; fit again with ItemEffects(nodes={2 * nodes})",
+        )
+    ]

@@ -1,0 +1,30 @@
+"""What the contract tests have to know of `bayesjudge.prevalence.items`."""
+
+from dataclasses import replace
+
+from contract import Module
+
+from bayesjudge.prevalence import items
+
+
+def closed_form(data):
+    """Rates and prevalence by Rogan-Gladen, and how alike rows of an item are."""
+    rates, alike = items.rogan_gladen(data), items.agreement(data)
+    kinds = {**rates.interval, **dict.fromkeys(alike.quantities, alike.interval)}
+    return replace(rates, quantities={**rates.quantities, **alike.quantities}, interval=kinds)
+
+
+CONTRACT = Module(
+    module=items,
+    read=lambda table: items.Items.from_frame(
+        table, by="system", calibration="random", repeats="system"
+    ),
+    closed_form=closed_form,
+    truth={
+        ("prevalence", "a"): 0.8,
+        ("prevalence", "b"): 0.7,
+        ("sensitivity", "a"): 0.9,
+        ("specificity", "b"): 0.7,
+    },
+    models=lambda: [(items.ItemEffects(), CONTRACT.simulated(1))],
+)

@@ -1,0 +1,504 @@
+"""Rows that share items: reading, variances by item, the integrated likelihood."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from scipy.integrate import nquad
+from scipy.special import expit, logit
+from scipy.stats import norm
+
+import bayesjudge as bj
+from bayesjudge import prevalence
+from bayesjudge.prevalence import items as module
+from bayesjudge.prevalence.items import ItemEffects, Items
+from bayesjudge.prevalence.items import _clusters as by_item
+
+
+def read(calibration="random", by=None, **how):
+    """A simulated log, read; a single system unless others are named."""
+    how = {"systems": 0.7, "random_seed": 1, **how}
+    repeats = how.get("of", "system") if how["repeats"] > 1 else None
+    log = module.simulate(**how)
+    return Items.from_frame(log, calibration=calibration, repeats=repeats, by=by)
+
+
+def single(**how):
+    """One row an item."""
+    return read(**how, repeats=1)
+
+
+# Reading -----------------------------------------------------------------------------------------
+
+LOG = pd.DataFrame(
+    {
+        "item": ["p", "p", "q", "q", "r"],
+        "verdict": [1, 0, 1, 1, 0],
+        "truth": [1, None, None, None, 0],
+    }
+)
+
+
+def test_what_repeats_must_be_said():
+    with pytest.raises(
+        bj.InputError, match=r"2 items have several rows.*repeats='system'.*'judge'"
+    ):
+        Items.from_frame(LOG, calibration="random")
+    with pytest.raises(bj.InputError, match="how were the labelled items chosen"):
+        Items.from_frame(LOG, calibration="somehow", repeats="system")
+    assert Items.from_frame(LOG.iloc[[0, 2, 4]], calibration="random").repeats is None
+
+
+def test_labels_are_of_rows_where_the_system_repeats_and_of_outputs_where_the_judge_does():
+    rows = Items.from_frame(LOG, calibration="random", repeats="system").pooled()
+    assert (rows.test_n, rows.test_pass, rows.correct_n, rows.incorrect_n) == (3, 2, 1, 1)
+    outputs = Items.from_frame(LOG, calibration="random", repeats="judge")
+    assert outputs.rows("system").labelled @ outputs.count == 2
+    assert outputs.rows("system").labelled_pass @ outputs.count == 0.5  # p: one pass of two
+    torn = LOG.assign(truth=[1, 0, None, None, 0])
+    with pytest.raises(bj.InputError, match="1 outputs have rows labelled good and rows labelled"):
+        Items.from_frame(torn, calibration="random", repeats="judge")
+
+
+def test_items_with_the_same_rows_are_one_pattern_and_some_systems_lack_some():
+    log = pd.DataFrame(
+        {
+            "item": [1, 2, 3, 1, 2],
+            "system": list("aaabb"),
+            "verdict": [1, 1, 0, 0, 0],
+            "truth": [1, 1, None, 0, 0],
+        }
+    )
+    items = Items.from_frame(log, by="system", calibration="random")
+    assert items.count.tolist() in ([2, 1], [1, 2])
+    assert (items.n_items, items.n_rows, items.systems) == (3, 5, ("a", "b"))
+    assert items.system("b").n_items == 2
+    assert items.paired
+    assert not items.repeated
+
+
+def test_all_problems_of_a_log_are_told():
+    with pytest.raises(bj.InputError, match=r"1 rows have no verdict.*unparsed='fail'"):
+        Items.from_frame(LOG.assign(verdict=[1, None, 1, 1, 0]), calibration="random")
+    log = LOG.assign(verdict=["good", 0, 1, 1, 0], truth=["maybe", None, None, None, 0])
+    with pytest.raises(bj.InputError, match=r"(?s)column 'verdict'.*good.*column 'truth'.*maybe"):
+        Items.from_frame(log, calibration="random", repeats="system")
+    both = pd.concat([LOG.assign(s="a"), LOG.assign(s="b", truth=None)])
+    with pytest.raises(bj.InputError, match="no row of system 'b' has a human label"):
+        Items.from_frame(both, by="s", calibration="random", repeats="system")
+    with pytest.raises(bj.InputError, match="calibration must be one of"):
+        read("known_propensity", items=30, repeats=2, labelled=9)
+
+
+@pytest.mark.parametrize("column", ["item", "ID", "sample_id"])
+def test_counts_refuse_rows_of_one_item_and_name_the_way_out(column):
+    log = pd.concat([LOG.rename(columns={"item": column}).assign(system=s) for s in "ab"])
+    with pytest.raises(bj.InputError, match=r"occur more than once.*items.Items.*repeats='judge'"):
+        prevalence.Counts.from_frame(log, calibration="random", by="system")
+    with pytest.raises(bj.InputError, match="not independent"):
+        prevalence.Counts.from_frame(LOG, calibration="random", item="item")
+
+
+def test_counts_say_that_rows_are_items_if_no_column_told_them():
+    def assumed(table, **how):
+        counts = prevalence.Counts.from_frame(table, calibration="random", **how)
+        results = [*prevalence.closed_forms(counts), prevalence.exact(counts)]
+        return [any(a.id == "rows-are-items" for a in one.assumptions) for one in results]
+
+    assert all(assumed(LOG.drop(columns="item")))
+    distinct = LOG.assign(item=range(5))
+    assert not any(assumed(distinct))
+    assert not any(assumed(distinct.rename(columns={"item": "row"}), item="row"))
+    # an empty id identifies nothing, and a system may see each item once
+    assert not any(assumed(LOG.assign(item=["a", "b", None, None, "c"])))
+    both = pd.concat([distinct.assign(system=s) for s in "ab"])
+    counts = prevalence.Counts.from_frame(both, calibration="random", by="system")
+    assert counts.distinct
+    assert counts.system("a").distinct
+
+
+# One row an item is part 1 -----------------------------------------------------------------------
+
+EACH = ("naive", "human_only", "difference", "rogan_gladen", "post_stratified", "exact")
+
+
+@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize("calibration", ["random", "by_truth", "by_verdict"])
+def test_one_row_an_item_is_part_1(name, calibration):
+    items = read(calibration, items=400, repeats=1, labelled=90)
+    if name == "exact" and calibration != "random":
+        pytest.skip("quadrature is checked once")
+    ours, theirs = (getattr(m, name)(x) for m, x in ((module, items), (prevalence, items.pooled())))
+    assert_allclose(ours["prevalence"], theirs["prevalence"], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "spread",
+    [
+        lambda c: by_item.naive_spread(c, True),
+        lambda c: by_item.rate_spreads(c)[0],
+        by_item.inverted_spread,
+        by_item.stratified_spread,
+    ],
+)
+def test_variances_by_item_of_single_rows_are_those_of_independent_ones(spread):
+    """Taylor's variance of single rows is the binomial one: design effects are 1."""
+    items = single(items=400, labelled=90)
+    found = spread(by_item.clusters_of(items, "system"))
+    assert found.variance > 0
+    assert found.design_effect == pytest.approx(1, abs=1e-12)
+
+
+def test_two_systems_labelled_throughout_are_mcnemars_table():
+    rng = np.random.default_rng(3)
+    truth = rng.random((120, 2)) < [0.8, 0.6]
+    log = pd.DataFrame(
+        {
+            "item": np.repeat(np.arange(120), 2),
+            "system": np.tile(["a", "b"], 120),
+            "verdict": 1,
+            "truth": truth.ravel().astype(int),
+        }
+    )
+    items = Items.from_frame(log, by="system", calibration="random")
+    b, c = ((truth[:, i] & ~truth[:, 1 - i]).sum() for i in (0, 1))
+    found = module.closed_form.contrast(items, "a", "b")
+    n = 120
+    assert found.value == pytest.approx((b - c) / n, abs=1e-12)
+    mcnemar = ((b + c) - (b - c) ** 2 / n) / n**2
+    assert found.variance == pytest.approx(mcnemar * (n / (n - 1)) ** 2, rel=1e-12)
+
+
+# Variances by item -------------------------------------------------------------------------------
+
+
+def rows_of(log, dropped):
+    return Items.from_frame(
+        log[log["item"] != dropped], calibration="random", repeats="system", by="system"
+    )
+
+
+def test_variances_are_those_of_the_jackknife_over_items():
+    """Each item left out in turn: what CR3 stands for, by another road."""
+    log = module.simulate(
+        systems={"a": 0.8, "b": 0.7}, items=80, repeats=3, labelled=40, random_seed=2
+    )
+    items = rows_of(log, -1)
+    labelled = log[log["truth"].notna()]["item"].unique()
+    each = [rows_of(log, one) for one in range(80)]
+
+    def jackknife(values):
+        values = np.array(values)
+        known = np.isin(np.arange(80), labelled)
+        parts = [v - v.mean() for v in (values[known], values[~known])]
+        return sum((len(p) - 1) / len(p) * (p**2).sum() for p in parts)
+
+    clusters = by_item.clusters_of(items, "a")
+    weight = by_item.best_weight(clusters)
+    found = by_item.difference_spread(clusters, weight).variance
+    value = [module.difference(one)["prevalence", "a"].value for one in each]
+    assert found == pytest.approx(jackknife(value), rel=0.1)
+    value = [module.rogan_gladen(one)["prevalence", "a"].value for one in each]
+    found = by_item.inverted_spread(clusters).variance
+    assert found == pytest.approx(jackknife(value), rel=0.15)
+    value = [module.closed_form.contrast(one, "a", "b").value for one in each]
+    found = module.closed_form.contrast(items, "a", "b").variance
+    assert found == pytest.approx(jackknife(value), rel=0.1)
+
+
+def test_rows_of_identical_truths_and_verdicts_tell_no_more_than_one():
+    """Ten copies of each row: the design effect is ten."""
+    once = module.simulate(systems=0.7, items=300, repeats=1, labelled=100, random_seed=4)
+    copied = pd.concat([once] * 10)
+    one = Items.from_frame(once, calibration="random")
+    ten = Items.from_frame(copied, calibration="random", repeats="system")
+    spread = by_item.inverted_spread(by_item.clusters_of(ten, "system"))
+    assert spread.design_effect == pytest.approx(10, rel=1e-9)
+    widths = [np.diff(module.human_only(x)["prevalence"][1:])[0] for x in (one, ten)]
+    assert widths[1] == pytest.approx(widths[0], rel=0.03)  # t for 100 items, not z
+    assert module.agreement(ten)["icc"].value == pytest.approx(1, abs=1e-9)
+    assert module.agreement(ten)["effective_items"].value == pytest.approx(300)
+
+
+def test_icc_is_the_correlation_of_pairs_of_labels():
+    items = read(items=60, repeats=4, labelled=30)
+    r = items.rows("system")
+    theta = (items.count @ r.good) / (items.count @ r.labelled)
+    products = []
+    for good, n, count in zip(r.good, r.labelled, items.count, strict=True):
+        rows = np.array([1.0] * int(good) + [0.0] * int(n - good)) - theta
+        own = [
+            x * y
+            for i, j in itertools.permutations(range(len(rows)), 2)
+            for x, y in [(rows[i], rows[j])]
+        ]
+        products += own * int(count)
+    expected = np.mean(products) / (theta * (1 - theta))
+    assert module.agreement(items)["icc"].value == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_judge_asked_again_makes_verdicts_more_precise_and_labels_not_more():
+    once = module.simulate(systems=0.7, items=400, repeats=1, labelled=100, random_seed=5)
+    one = Items.from_frame(once, calibration="random")
+    log = module.simulate(
+        systems=0.7, items=400, repeats=5, of="judge", labelled=100, random_seed=5
+    )
+    five = Items.from_frame(log, calibration="random", repeats="judge")
+    labels = [np.diff(module.human_only(x)["prevalence"][1:])[0] for x in (one, five)]
+    assert labels[1] == pytest.approx(labels[0], rel=0.1)
+    both = [np.diff(module.rogan_gladen(x)["prevalence"][1:])[0] for x in (one, five)]
+    assert both[1] < 0.9 * both[0]
+
+
+def test_labels_that_are_no_random_sample_of_items_are_told():
+    log = module.simulate(systems=0.7, items=200, repeats=5, labelled=200, random_seed=1)
+    passes = log.groupby("item")["verdict"].transform("mean")
+    shifted = log.assign(truth=log["truth"].where((passes > 0.7) & (log["item"] < 120)))
+    found = module.difference(Items.from_frame(shifted, calibration="random", repeats="system"))
+    assert "label-shift" in {c.name for c in found.cautions}
+    assert found.assumptions[0].contradicted_by == ("label-shift",)
+    fair = module.difference(read(items=200, repeats=5, labelled=60))
+    assert {c.name for c in fair.cautions} == {"design-effect"}
+
+
+def test_a_design_that_does_not_suit_is_named():
+    items = read("by_truth", items=100, repeats=3, labelled=40)
+    names = {c.name for c in module.difference(items).cautions}
+    assert "design-mismatch" in names
+    assert [e.method for e in module.closed_forms(items)] == ["Judge's pass rate", "Rogan-Gladen"]
+
+
+def test_simultaneous_intervals_are_wider_and_of_two_systems_the_same():
+    rates = {name: 0.6 + 0.02 * i for i, name in enumerate("abcdefgh")}
+    items = read(by="system", systems=rates, items=200, repeats=2, labelled=80)
+    one, all_ = (
+        module.paired_difference(items, simultaneous=s).quantities["difference"]
+        for s in (False, True)
+    )
+    ratio = (all_.high - all_.low) / (one.high - one.low)
+    assert_allclose(ratio, ratio[0], rtol=0.05)  # one critical value, but for its t
+    assert 1.4 < ratio[0] < 1.9
+    two = read(by="system", systems={"a": 0.8, "b": 0.7}, items=200, repeats=2, labelled=80)
+    one, all_ = (
+        module.paired_difference(two, simultaneous=s)["difference", "a", "b"] for s in (False, True)
+    )
+    assert all_.high - all_.low == pytest.approx(one.high - one.low, rel=0.05)
+
+
+def test_several_judges_of_several_systems_stand_side_by_side_and_point_to_panel():
+    log = module.simulate(items=100, repeats=2, labelled=40, random_seed=1)
+    other = module.simulate(items=100, repeats=2, labelled=40, random_seed=1, sensitivity=0.8)
+    how = {"by": "system", "calibration": "random", "repeats": "system"}
+    read = {name: Items.from_frame(t, **how) for name, t in {"x": log, "y": other}.items()}
+    found = module.by_judge(read)
+    assert found.dims == ("judge", "system")
+    assert found["prevalence", "y", "b"] == module.difference(read["y"])["prevalence", "b"]
+    caution = next(c for c in found.cautions if c.name == "several-judges")
+    assert "panel" in caution.text
+
+
+@pytest.mark.slow
+def test_pooled_rows_do_not_cover_and_items_do():
+    covered = {"pooled": [], "items": [], "difference": []}
+    for seed in range(150):
+        items = read(items=100, repeats=10, labelled=20, random_seed=seed)
+        pooled = prevalence.difference(items.pooled())["prevalence"]
+        found = module.difference(items)["prevalence"], module.rogan_gladen(items)["prevalence"]
+        for name, (_, low, high) in zip(covered, (pooled, *found), strict=True):
+            covered[name].append(low <= 0.7 <= high)
+    noise = 4 * np.sqrt(0.05 * 0.95 / 150)
+    assert np.mean(covered["pooled"]) < 0.8
+    assert np.mean(covered["items"]) > 0.95 - noise
+    assert np.mean(covered["difference"]) > 0.95 - noise
+
+
+# The integrated likelihood -----------------------------------------------------------------------
+
+
+def point_of(items, spec, seed=0):
+    rng = np.random.default_rng(seed)
+    shape = (len(items.systems),) if len(items.systems) > 1 else ()
+    made = {n: rng.uniform(0.4, 0.9, shape) for n in ("prevalence", "sensitivity", "specificity")}
+    return made | {f"{e}_spread": rng.uniform(0.5, 1.5) for e in spec._effects(items)}
+
+
+CASES = {
+    "system repeats": {"repeats": 3},
+    "several systems": {"systems": {"a": 0.8, "b": 0.6}, "repeats": 2},
+    "judge repeats": {"of": "judge", "repeats": 3},
+    "judge repeats, systems": {"systems": {"a": 0.8, "b": 0.6}, "of": "judge", "repeats": 2},
+    "one row each": {"systems": {"a": 0.8, "b": 0.6}, "repeats": 1},
+    "labels by row": {"label": "row", "repeats": 3},
+    "labels by truth": {"label": "row", "repeats": 3, "calibration": "by_truth"},
+}
+
+
+def case(name):
+    how = {"items": 30, "labelled": 12, **CASES[name]}
+    repeats = {"judge": "judge"}.get(how.get("of"), "system") if how["repeats"] > 1 else None
+    calibration = how.pop("calibration", "random")
+    by = "system" if "systems" in how else None
+    log = module.simulate(**{"systems": 0.7, "random_seed": 1, "leniency": 0.5, **how})
+    return Items.from_frame(log, calibration=calibration, repeats=repeats, by=by)
+
+
+def evaluated(items, spec, point, moved=None):
+    """Value and gradient of the compiled function, run as plain Python, at some logits."""
+    from bayesjudge.prevalence.items import _marginal as m
+    from bayesjudge.prevalence.items._pymc import nodes_of
+
+    effects, judge = spec._effects(items), items.repeats == "judge" and items.repeated
+    at, weight = {}, {}
+    for name, n in nodes_of(spec).items():
+        points, weight[name] = m.quadrature(n) if name in effects else (np.zeros(1), np.ones(1))
+        at[name] = points * (point[f"{name}_spread"] if name in effects else 0)
+    none, one = np.zeros(1), np.ones(1)
+    own, w = at["interaction"], weight["interaction"]
+    truth = (at["difficulty"], none if judge else own, weight["difficulty"], one if judge else w)
+    verdict = (at["leniency"], own if judge else none, weight["leniency"], w if judge else one)
+    theta, q1, q0 = (np.atleast_1d(point[n]) for n in ("prevalence", "sensitivity", "specificity"))
+    logits = [m._centred(theta, *truth), m._centred(q1, *verdict), m._centred(1 - q0, *verdict)]
+    if moved is not None:
+        logits[moved[0]][moved[1]] += moved[2]
+    answers = m.Answers.of(items)
+    data = answers.cells, answers.system, answers.answer_of, answers.count.astype(float)
+    weights = truth[2], verdict[2], truth[3], verdict[3]
+    return m._evaluate(*logits, *weights, *data, items.design.same_items, judge)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_likelihood_and_gradient_are_those_of_plain_arrays(name):
+    from bayesjudge.prevalence.items._pymc import log_likelihood
+
+    items, spec = case(name), ItemEffects(nodes=5)
+    point = point_of(items, spec)
+    value, *slopes = evaluated(items, spec, point)
+    assert value == pytest.approx(log_likelihood(items, spec, point), rel=1e-10)
+    rng, step = np.random.default_rng(1), 1e-5
+    for i, slope in enumerate(slopes):
+        where = tuple(rng.integers(0, n) for n in slope.shape)
+        up, down = (evaluated(items, spec, point, (i, where, x))[0] for x in (step, -step))
+        assert slope[where] == pytest.approx((up - down) / (2 * step), rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.slow
+def test_the_graph_has_the_likelihood_and_its_gradient_by_rates_and_spreads():
+    import pytensor
+
+    from bayesjudge.prevalence.items._pymc import log_likelihood
+
+    items, spec = case("several systems"), ItemEffects(nodes=5, better_than_chance=False)
+    model, point = module.build_model(items, spec), point_of(items, spec)
+    inputs = [model[n] for n in point]
+    outputs = [model["rows"], *pytensor.grad(model["rows"], inputs)]
+    run = pytensor.function(inputs, outputs, mode="FAST_COMPILE", on_unused_input="ignore")
+    value, *slopes = run(*point.values())
+    assert value == pytest.approx(log_likelihood(items, spec, point), rel=1e-10)
+    for (n, at), slope in zip(point.items(), slopes, strict=True):
+        where = (0,) * np.ndim(at)
+        ends = []
+        for move in (1e-5, -1e-5):
+            other = np.array(at, float)
+            other[where] += move
+            ends.append(log_likelihood(items, spec, {**point, n: other}))
+        numeric = (ends[0] - ends[1]) / 2e-5
+        assert np.asarray(slope)[where] == pytest.approx(numeric, rel=1e-5, abs=1e-5)
+
+
+def centre_of(share, spread):
+    from scipy.optimize import brentq
+
+    grid = np.linspace(-8, 8, 4001)
+    weight = norm.pdf(grid)
+    weight /= weight.sum()
+    return brentq(lambda a: weight @ expit(a + spread * grid) - share, -30, 30)
+
+
+def test_quadrature_is_the_integral_over_item_effects():
+    """Of one item with labelled and other rows, by adaptive integration over a and b."""
+    log = pd.DataFrame(
+        {"item": 0, "verdict": [1, 1, 0, 1, 0, 1], "truth": [1, 0, 1, None, None, None]}
+    )
+    items = Items.from_frame(log, calibration="random", repeats="system")
+    point = {"prevalence": 0.6, "sensitivity": 0.85, "specificity": 0.7}
+    spreads = {"difficulty_spread": 1.7, "leniency_spread": 0.8}
+    alpha = centre_of(0.6, 1.7)
+    good, bad = centre_of(0.85, 0.8), centre_of(0.3, 0.8)
+
+    def density(a, b):
+        p, hit, wrong = expit(alpha + 1.7 * a), expit(good + 0.8 * b), expit(bad + 0.8 * b)
+        passed = p * hit + (1 - p) * wrong
+        rows = p * hit * (1 - p) * wrong * p * (1 - hit) * passed * (1 - passed) * passed
+        return rows * norm.pdf(a) * norm.pdf(b)
+
+    exact = nquad(density, [[-7, 7], [-7, 7]], opts={"epsabs": 1e-9})[0]
+    from bayesjudge.prevalence.items._pymc import log_likelihood
+
+    found = log_likelihood(items, ItemEffects(nodes=15), point | spreads)
+    # effects beyond 4.5 standard deviations are cut off, and cost 1e-4
+    assert found == pytest.approx(np.log(exact), abs=2e-4)
+
+
+def test_no_item_effects_is_part_1():
+    """As the spreads go to 0 the likelihood is that of independent rows, but for a constant."""
+    from bayesjudge.prevalence.items._pymc import log_likelihood
+
+    items = read(items=50, repeats=3, labelled=20)
+    c = items.pooled()
+    off = []
+    for theta, q1, q0 in [(0.5, 0.8, 0.7), (0.8, 0.9, 0.6), (0.65, 0.95, 0.8)]:
+        p = theta * q1 + (1 - theta) * (1 - q0)
+        binomial = (
+            c.test_pass * np.log(p)
+            + (c.test_n - c.test_pass) * np.log(1 - p)
+            + c.correct_n * np.log(theta)
+            + c.incorrect_n * np.log(1 - theta)
+            + c.correct_pass * np.log(q1)
+            + (c.correct_n - c.correct_pass) * np.log(1 - q1)
+            + c.incorrect_fail * np.log(q0)
+            + (c.incorrect_n - c.incorrect_fail) * np.log(1 - q0)
+        )
+        point = {"prevalence": theta, "sensitivity": q1, "specificity": q0}
+        spreads = {"difficulty_spread": 1e-7, "leniency_spread": 1e-7}
+        off.append(log_likelihood(items, ItemEffects(), point | spreads) - binomial)
+    assert_allclose(off, 0, atol=1e-6)
+
+
+def test_shares_of_the_population_are_the_models_prevalence():
+    """Newton's method and bisection agree, also where effects are large and shares extreme."""
+    import pytensor
+    import pytensor.tensor as pt
+
+    from bayesjudge.prevalence.items._marginal import quadrature
+    from bayesjudge.prevalence.items._pymc import _logits
+
+    points, weights = quadrature(15)
+    for spread in (0.1, 2.0, 5.0):
+        shares = np.array([0.002, 0.1, 0.5, 0.97, 0.9995])
+        effects = (
+            (pt.as_tensor(spread * points), pt.as_tensor(weights)),
+            (pt.zeros(1), pt.ones(1)),
+        )
+        at = pytensor.function([], _logits(pt.as_tensor(shares), effects), mode="FAST_COMPILE")()
+        mean = (expit(at[:, :, 0]) * weights).sum(axis=1)
+        assert_allclose(logit(mean), logit(shares), atol=1e-6)
+
+
+def test_effects_that_rows_do_not_tell_are_left_out():
+    spec = ItemEffects()
+    assert spec._effects(single(items=50, labelled=20)) == ()
+    assert spec._effects(case("system repeats")) == ("difficulty", "leniency")
+    assert spec._effects(case("judge repeats")) == ("leniency",)
+    assert spec._effects(case("several systems")) == ("difficulty", "leniency", "interaction")
+    assert spec._effects(case("one row each")) == ("difficulty", "leniency")
+
+
+def test_a_model_that_does_not_suit_is_refused():
+    with pytest.raises(bj.InputError, match="nodes must be a whole number from 5"):
+        ItemEffects(nodes=2)
+    with pytest.raises(bj.InputError, match="leniency_spread must be positive"):
+        ItemEffects(leniency_spread=0)
+    with pytest.raises(bj.InputError, match="prevalence has no prior for"):
+        module.build_model(case("several systems"), ItemEffects(prevalence={"a": bj.BetaPrior()}))
