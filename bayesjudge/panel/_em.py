@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
+from bayesjudge.panel.checks import subject
 from bayesjudge.panel.data import MISSING, Votes
 
 #: Keeps a logarithm finite if a rate is estimated as 0.
@@ -53,6 +54,7 @@ class Problem:
         self.count = votes.count.astype(float)
         self.known = votes.truth != MISSING
         self.labels = np.eye(k)[votes.truth[self.known]]
+        self.about = subject(votes)  # whose classes the shares are about
 
     def first_guess(self) -> np.ndarray:
         """Share of the votes for each class; a pattern without votes has equal chances."""
@@ -70,7 +72,7 @@ class Problem:
         weighted = posterior * self.count[:, None]
         size = len(self.votes.generators)
         shares = np.column_stack(
-            [np.bincount(self.votes.generator, column, size) for column in weighted.T]
+            [np.bincount(self.votes.generator, column * self.about, size) for column in weighted.T]
         )
         counts = (self.given.T @ weighted).reshape(-1, self.n_responses, self.n_classes)
         return shares, counts.swapaxes(1, 2)
@@ -79,7 +81,8 @@ class Problem:
         """Log probability of each pattern, and the probability of each class given it."""
         table = np.log(np.maximum(rates.confusion, TINY)).swapaxes(1, 2)
         joint = self.given @ table.reshape(-1, self.n_classes)
-        joint += np.log(np.maximum(rates.shares, TINY))[self.votes.generator]
+        shares = np.log(np.maximum(rates.shares, TINY))[self.votes.generator]
+        joint += np.where(self.about[:, None], shares, 0.0)
         total = logsumexp(joint, axis=1)
         posterior = self._with_labels(np.exp(joint - total[:, None]))
         total[self.known] = (joint[self.known] * self.labels).sum(axis=1)

@@ -20,12 +20,15 @@ from bayesjudge.panel.checks import (
     ERRORS_CANCEL,
     EXCHANGEABLE,
     INDEPENDENT,
-    RANDOM_LABELS,
     RULE_ERRORS_CANCEL,
     SAME_ERRORS,
+    about,
     check_assumptions,
+    require_identified,
+    subject,
 )
 from bayesjudge.panel.data import MISSING, Votes
+from bayesjudge.panel.label_design import RANDOM_LABELS
 from bayesjudge.panel.voting import (
     VotingRule,
     prevalence_by,
@@ -59,7 +62,7 @@ def panel_mean(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
     InputError
         If there are more than two classes.
     """
-    summary = Summary.of(votes)
+    summary = Summary.of(about(votes))
     n = summary.labelled_n + summary.other_n
     half = z_score(ci_prob) * summary.spread / np.sqrt(n)
     columns = (summary.rate, *(np.clip(summary.rate + s * half, 0, 1) for s in (-1, 1)))
@@ -105,9 +108,13 @@ def voting(
     >>> voting(votes, VotingRule("veto", 2))["prevalence", "gpt"].value
     0.5
     """
-    passed = np.rint(prevalence_by(votes, verdicts(votes, rule)) * votes.items)
+    asked = about(votes)
+    rate = prevalence_by(asked, verdicts(asked, rule))
+    passed = np.rint(np.nan_to_num(rate) * asked.items)
+    with np.errstate(invalid="ignore", divide="ignore"):  # a generator without items: nan
+        columns = wilson(passed, asked.items, ci_prob)
     return Estimate(
-        {"prevalence": _by_generator(votes, wilson(passed, votes.items, ci_prob))},
+        {"prevalence": _by_generator(votes, columns)},
         method=f"Voting: {rule}",
         ci_prob=ci_prob,
         source=f"{JAIN}, Section 4",
@@ -160,7 +167,9 @@ def dawid_skene_em(
         value, centre = getattr(best.rates, name), logit(getattr(inner.rates, name))
         low, high = expit(centre - z * error), expit(centre + z * error)
         parts.append((value, np.minimum(low, value), np.maximum(high, value)))
-    assumptions, cautions = check_assumptions(votes, INDEPENDENT, SAME_ERRORS, BETTER_THAN_CHANCE)
+    assumptions, cautions = check_assumptions(
+        votes, INDEPENDENT, SAME_ERRORS, BETTER_THAN_CHANCE, RANDOM_LABELS
+    )
     if not best.converged:
         text = f"the likelihood still grew after {best.iterations} iterations"
         cautions = (Caution("not-converged", text), *cautions)
@@ -202,12 +211,14 @@ def model_assisted(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
     Särndal, Swensson & Wretman (1992), Model Assisted Survey Sampling.
     """
     require_binary(votes, "panel.model_assisted")
+    require_identified(votes, "predictive_values", "panel.model_assisted")
     with checking("panel.model_assisted") as require:
         require((votes.truth != MISSING).any(), "no item is labelled; label some")
     value, error = _logistic.shares_at(votes, _logistic.find_mode(votes))
     inside = np.clip(value, 1e-9, 1 - 1e-9)
     half = z_score(ci_prob) * error / (inside * (1 - inside))
     known = error == 0
+    assumptions, cautions = check_assumptions(votes, RANDOM_LABELS)
     ends = (np.where(known, value, expit(logit(inside) + s * half)) for s in (-1, 1))
     return Estimate(
         {"prevalence": _by_generator(votes, (value, *ends))},
@@ -215,7 +226,8 @@ def model_assisted(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
         ci_prob=ci_prob,
         source="Särndal et al. (1992), model-assisted estimation",
         interval="normal on the logit scale",
-        assumptions=(RANDOM_LABELS,),
+        assumptions=assumptions,
+        cautions=cautions,
         target="items",
     )
 
@@ -273,6 +285,7 @@ def rogan_gladen(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
     ----------
     Rogan & Gladen (1978), Am. J. Epidemiol. 107, 71-76.
     """
+    require_identified(votes, "error_rates", "panel.rogan_gladen")
     known = PassRates.of(votes)
     by_truth = votes.tally()[..., :2].sum(axis=0)
     with checking("panel.rogan_gladen") as require:
@@ -295,7 +308,7 @@ def rogan_gladen(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
     }
     made = {"prevalence": _by_generator(votes, (np.clip(raw, 0, 1), empty, empty, raw))}
     made |= {name: _by_judge(votes, columns) for name, columns in rates.items()}
-    assumptions, contradictions = check_assumptions(votes, SAME_ERRORS)
+    assumptions, contradictions = check_assumptions(votes, SAME_ERRORS, RANDOM_LABELS)
     return Estimate(
         made,
         method="Rogan-Gladen by judge, averaged",
@@ -372,6 +385,7 @@ def regression(
     ----------
     Jain et al. (2025), Section 5, eqs. (1)-(3).
     """
+    require_identified(votes, "error_rates", "panel.regression")
     found = minimise(
         PassRates.of(votes),
         solver=solver,
@@ -429,6 +443,7 @@ def logit_shift(
         If fewer than two generators are labelled, or an argument is unknown.
     """
     require_binary(votes, "panel.logit_shift")
+    require_identified(votes, "prevalence", "panel.logit_shift")
     check_ci_prob(ci_prob)
     summary, truth = Summary.of(votes), true_prevalence(votes)
     with checking("panel.logit_shift") as require:
@@ -451,13 +466,15 @@ def logit_shift(
         half = stdtrit(k - 1, (1 + ci_prob) / 2) * bias[others].std(ddof=1) * np.sqrt(1 + 1 / k)
         ends = level - bias[others].mean() + np.array([0, -half, half])
         rows[name] = tuple(float(x) for x in back(ends))
+    assumptions, cautions = check_assumptions(votes, EXCHANGEABLE, RANDOM_LABELS)
     return Estimate(
         {"prevalence": Quantity.of_rows(rows, ("generator",))},
         method="Logit shift" if scale == "logit" else "Difference estimator, other generators",
         ci_prob=ci_prob,
         source="Pooled bias of labelled generators; closed form of BiasPooling",
         interval="Student prediction",
-        assumptions=(EXCHANGEABLE,),
+        assumptions=assumptions,
+        cautions=cautions,
     )
 
 
@@ -501,6 +518,7 @@ def difference(votes: Votes, *, ci_prob: float = 0.95, target: Target = "items")
     require_binary(votes, "panel.difference")
     with checking("panel.difference") as require:
         require(target in TARGETS, f"target must be one of {list(TARGETS)}, got {target!r}")
+    require_identified(votes, "prevalence", "panel.difference")
     vote = _filled(votes)
     z, rows, cautions = z_score(ci_prob), {}, []
     rate = prevalence_by(votes, vote)
@@ -519,14 +537,15 @@ def difference(votes: Votes, *, ci_prob: float = 0.95, target: Target = "items")
         half = z * np.sqrt(error**2 * (1 - m / n) + of_items)
         ends = np.clip([rate[i] + mean, centre - half, centre + half], 0, 1)
         rows[name] = tuple(ends)
+    assumptions, against = check_assumptions(votes, RANDOM_LABELS)
     return Estimate(
         {"prevalence": Quantity.of_rows(rows, ("generator",))},
         method="Difference estimator, own labels",
         ci_prob=ci_prob,
         source="Särndal et al. (1992), Section 6.3; prediction-powered inference",
         interval="normal",
-        assumptions=(RANDOM_LABELS,),
-        cautions=tuple(cautions),
+        assumptions=assumptions,
+        cautions=(*cautions, *against),
         target=target,
     )
 

@@ -13,7 +13,12 @@ from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import compare_results
-from bayesjudge.panel.checks import cautions_of, check_assumptions, require_labelled
+from bayesjudge.panel.checks import (
+    cautions_of,
+    check_assumptions,
+    require_identified,
+    require_labelled,
+)
 from bayesjudge.panel.closed_form import (
     closed_forms,
     dawid_skene_em,
@@ -214,6 +219,7 @@ def held_out(
     """Predict shares whose labels are hidden: a row a method and prediction; what each assumes."""
     require_binary(votes, "panel.cross_validate")
     check_ci_prob(ci_prob)
+    require_identified(votes, "prevalence", "panel.cross_validate")
     _require_methods(methods)
     with checking("panel.cross_validate") as require:
         require(hide in ("generators", "items"), f"hide={hide!r}: generators or items")
@@ -299,6 +305,7 @@ def _without_items(
             names,
             votes.judges,
             judge_of_column=votes.judge_of_column,
+            calibration="random",
         )
         yield hidden, dict(zip(names, shares[enough].tolist(), strict=True))
 

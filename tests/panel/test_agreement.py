@@ -156,7 +156,12 @@ def with_labels(votes, known, seed):
     truth = np.full(len(rows), -1)
     truth[kept] = votes.truth[rows[kept]]
     return panel.Votes(
-        votes.votes[rows], truth, votes.generator[rows], votes.generators, votes.judges
+        votes.votes[rows],
+        truth,
+        votes.generator[rows],
+        votes.generators,
+        votes.judges,
+        calibration="random",
     )
 
 

@@ -18,7 +18,14 @@ Votes, VotingRule = bj.panel.Votes, bj.panel.VotingRule
 
 def votes_of(rows, truth=None):
     truth = [-1] * len(rows) if truth is None else truth
-    return Votes(rows, truth, [0] * len(rows), ["g"], [f"j{i}" for i in range(len(rows[0]))])
+    return Votes(
+        rows,
+        truth,
+        [0] * len(rows),
+        ["g"],
+        [f"j{i}" for i in range(len(rows[0]))],
+        calibration="random",
+    )
 
 
 @pytest.mark.parametrize(
@@ -141,7 +148,9 @@ def test_em_of_labelled_items_is_counting():
 
 def test_em_score_is_the_slope_of_the_likelihood():
     # the curvature rests on a score in closed form; here by differences of the likelihood
-    votes = Votes.from_frame(bj.panel.simulate(items=80, labelled=20, random_seed=1))
+    votes = Votes.from_frame(
+        bj.panel.simulate(items=80, labelled=20, random_seed=1), calibration="random"
+    )
     problem = em.Problem(votes)
     inner = em.solve(problem, pseudo=0.5)
     errors = em.covariance(problem, inner.rates, 0.5)[0][:, 1]
@@ -203,16 +212,27 @@ def test_difference_about_the_population_holds_the_drawing_of_the_items():
 def flipped(votes):
     """Good called bad, and every vote for pass one for fail."""
     turned = (np.where(x == -1, -1, 1 - x) for x in (votes.votes, votes.truth))
-    return Votes(*turned, votes.generator, votes.generators, votes.judges, count=votes.count)
+    return Votes(
+        *turned,
+        votes.generator,
+        votes.generators,
+        votes.judges,
+        count=votes.count,
+        calibration="random",
+    )
 
 
 @pytest.mark.parametrize("labelled", [8, 100])
 def test_difference_with_the_classes_flipped_is_the_mirror_image(labelled):
-    full = Votes.from_frame(bj.panel.simulate(items=150, labelled=labelled, random_seed=2))
+    full = Votes.from_frame(
+        bj.panel.simulate(items=150, labelled=labelled, random_seed=2), calibration="random"
+    )
     silent = np.random.default_rng(1).random(len(full.count)) < 0.3
     rows = np.where(silent[:, None], -1, full.votes)
     votes = Votes(
-        *(rows, full.truth, full.generator, full.generators, full.judges), count=full.count
+        *(rows, full.truth, full.generator, full.generators, full.judges),
+        count=full.count,
+        calibration="random",
     )
     one, other = (bj.panel.difference(v).table for v in (votes, flipped(votes)))
     assert_allclose(one["value"], 1 - other["value"], atol=1e-12)
@@ -246,7 +266,9 @@ def test_difference_covers_with_few_labels_and_few_errors(labelled, errors):
         wrong = rng.random(20 * items) < np.where(truth, *errors)
         known = np.where(np.tile(np.arange(items), 20) < labelled, truth, -1)
         names = [f"g{i}" for i in range(20)]
-        votes = Votes((truth ^ wrong)[:, None], known, generator, names, ["judge"])
+        votes = Votes(
+            (truth ^ wrong)[:, None], known, generator, names, ["judge"], calibration="random"
+        )
         table = bj.panel.difference(votes).table
         share = truth.reshape(20, items).mean(axis=1)
         covered += ((table["low"] <= share + 1e-9) & (share <= table["high"] + 1e-9)).sum()
@@ -262,7 +284,7 @@ def test_logit_shift_leaves_the_generator_itself_out():
 
 
 def test_logistic_mode_has_no_slope():
-    votes = Votes.from_frame(bj.panel.simulate(random_seed=1))
+    votes = Votes.from_frame(bj.panel.simulate(random_seed=1), calibration="random")
     mode = logistic.find_mode(votes)
     known = votes.truth != -1
     size, judges = len(votes.generators), len(votes.judges)
@@ -281,7 +303,7 @@ def test_model_assisted_knows_what_is_labelled():
 
 
 def test_judges_in_another_order_say_the_same():
-    votes = Votes.from_frame(bj.panel.simulate(random_seed=4))
+    votes = Votes.from_frame(bj.panel.simulate(random_seed=4), calibration="random")
     order = [2, 0, 3, 1]
     turned = Votes(
         votes.votes[:, order],
@@ -290,6 +312,7 @@ def test_judges_in_another_order_say_the_same():
         votes.generators,
         [votes.judges[j] for j in order],
         count=votes.count,
+        calibration="random",
     )
     one, other = (bj.panel.dawid_skene_em(v) for v in (votes, turned))
     for quantity, where, row in one.rows():
@@ -310,7 +333,7 @@ def test_judges_in_another_order_say_the_same():
     ],
 )
 def test_refusals(call, words):
-    votes = Votes.from_frame(bj.panel.simulate(random_seed=1))
+    votes = Votes.from_frame(bj.panel.simulate(random_seed=1), calibration="random")
     with pytest.raises(bj.InputError, match=words):
         call(votes)
 
@@ -328,7 +351,14 @@ def test_difference_and_model_cover_what_was_simulated(n_labelled):
         order = rng.permutation(len(rows))
         truth = full.truth[rows].astype(int)
         truth[order[3 * n_labelled :]] = -1
-        votes = Votes(full.votes[rows], truth, full.generator[rows], full.generators, full.judges)
+        votes = Votes(
+            full.votes[rows],
+            truth,
+            full.generator[rows],
+            full.generators,
+            full.judges,
+            calibration="random",
+        )
         for method, covered in found.items():
             table = method(votes, ci_prob=0.9).table
             share = true_prevalence(full)
@@ -339,7 +369,7 @@ def test_difference_and_model_cover_what_was_simulated(n_labelled):
 
 
 def test_a_closed_form_that_refuses_is_a_caution_of_the_first():
-    votes = Votes.from_frame(bj.panel.simulate(random_seed=1))
+    votes = Votes.from_frame(bj.panel.simulate(random_seed=1), calibration="random")
     made = bj.panel.closed_forms(votes)
     assert len(made) == 7
     assert not any(one.cautions for one in made)

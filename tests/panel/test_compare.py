@@ -106,7 +106,7 @@ def test_models_are_compared_by_what_they_say_of_labels(monkeypatch, model_fit):
 
 
 def test_comparison_refuses():
-    votes = Votes.from_frame(bj.panel.simulate(random_seed=1))
+    votes = Votes.from_frame(bj.panel.simulate(random_seed=1), calibration="random")
     with pytest.raises(bj.InputError, match="keep fewer"):
         bj.panel.cross_validate(votes, hide="items", kept=200)
     with pytest.raises(bj.InputError, match="generators or items"):
