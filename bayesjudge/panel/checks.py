@@ -287,7 +287,7 @@ def _shifted(votes: Votes) -> Iterator[Caution]:
     )
 
 
-def shift_p_values(votes: Votes, replicates: int = 20_000) -> tuple[float, dict[str, float]]:
+def shift_p_values(votes: Votes, replicates: int = 5_000) -> tuple[float, dict[str, float]]:
     """How rarely random samples have net votes as unusual as the labelled items'.
 
     Of all generators together, and of each one that has labelled and other items. The net votes
@@ -371,9 +371,12 @@ def about(votes: Votes) -> Votes:
             f"every item is labelled, and with calibration={votes.calibration!r} the question is "
             "about items without a label: there are none",
         )
-    if kept.all():
-        return votes
-    parts = {name: getattr(votes, name)[kept] for name in ("votes", "truth", "generator", "count")}
+    return votes if kept.all() else rows_of(votes, kept)
+
+
+def rows_of(votes: Votes, rows: np.ndarray) -> Votes:
+    """Some of the patterns, of the same generators and judges."""
+    parts = {name: getattr(votes, name)[rows] for name in ("votes", "truth", "generator", "count")}
     return replace(votes, **parts)
 
 

@@ -25,7 +25,6 @@ from bayesjudge.panel.checks import (
     about,
     check_assumptions,
     require_identified,
-    subject,
 )
 from bayesjudge.panel.data import MISSING, Votes
 from bayesjudge.panel.label_design import RANDOM_LABELS

@@ -1,4 +1,4 @@
-"""How labelled items were chosen: asked for, checked against the votes, and read by every method."""
+"""How labelled items were chosen: asked for, checked against the votes, and read by methods."""
 
 import numpy as np
 import pytest

@@ -34,7 +34,7 @@ class VoteRegression(PanelModel):
     ----------
     intercept : NormalPrior, default ``NormalPrior(0, 2)``
         Logit of the truth of an item without votes.
-    generator_spread : float, default 1
+    generator_spread : float, default 0.5
         How much that differs between generators.
     vote_weight : NormalPrior, default ``NormalPrior(0, 1)``
         What a pass rather than a fail adds to the logit, on average over judges.
@@ -58,7 +58,7 @@ class VoteRegression(PanelModel):
     _learns_from: ClassVar[Identified | None] = "predictive_values"
 
     intercept: NormalPrior = NormalPrior(0.0, 2.0)
-    generator_spread: float = 1.0
+    generator_spread: float = 0.5
     vote_weight: NormalPrior = NormalPrior(0.0, 1.0)
     judge_spread: float = 0.5
 
