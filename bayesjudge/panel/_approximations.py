@@ -14,6 +14,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit, logsumexp
 
 from bayesjudge.core.intervals import z_score
+from bayesjudge.core.priors import BetaPrior
 from bayesjudge.panel._logistic import vote_scores
 from bayesjudge.panel._summaries import Summary
 from bayesjudge.panel.checks import about, rows_of, subject
@@ -214,7 +215,7 @@ class _LatentTruth:
         self.size, self.judges = len(votes.generators), len(votes.judges)
         self.spreads = (TYPICAL * model.discrimination_spread, TYPICAL * model.leniency_spread)
         prior = model.prevalence
-        each = [prior[g] for g in votes.generators] if not hasattr(prior, "alpha") else [prior]
+        each = [prior] if isinstance(prior, BetaPrior) else [prior[g] for g in votes.generators]
         self.ends = np.array([(one.alpha, one.beta) for one in each]).T
         g, j = self.size, self.judges
         at = np.zeros(g + 2 + 2 * j + 2 * self.shared)
