@@ -21,9 +21,10 @@ from bayesjudge.panel.models.vote_regression import VoteRegression
 
 #: Folds that labels are hidden in.
 FOLDS = 5
-#: Fewer labels than this, or fewer labelled generators than three, say nothing when hidden.
-FEWEST_LABELS = 20
-FEWEST_GENERATORS = 3
+#: Fewer labels, or labelled generators, than this say nothing when hidden.
+FEWEST = {"labels": 20, "generators": 5}
+#: Labelled generators from which on the panel's bias on others is told.
+TELL_BIAS = 3
 #: A model that assumes more is taken if it is so surely better: on held-out labels the smallest
 #: probability at which a dependent panel's intervals still cover (benchmarks/panel/advice.py); a
 #: few generators tell so little that more is asked.
@@ -111,13 +112,15 @@ def recommend(votes: Votes, *, random_seed: int = 0) -> Advice:
     if "predictive_values" in tells and complete:
         models: tuple[PanelModel, ...] = (VoteRegression(), Correlated(), PooledDawidSkene())
         start = "of the models for labels of every generator it assumes least"
-    elif "prevalence" in tells and has_labels.sum() >= FEWEST_GENERATORS:
+    elif "prevalence" in tells and has_labels.sum() >= TELL_BIAS:
         models = (BiasPooling(), Correlated(), PooledDawidSkene())
         start = (
             f"{has_labels.sum()} generators are labelled and others are not: what carries over is "
             "the panel's bias"
         )
-        return _ranked(models, _by_generator(votes, models, has_labels), start, "generators")
+        enough = has_labels.sum() >= FEWEST["generators"]
+        scores = _by_generator(votes, models, has_labels) if enough else None
+        return _ranked(models, scores, start, "generators")
     else:
         models = (Correlated(), PooledDawidSkene())
         start = "with these labels judges' error rates are known, and of the models of those it "
@@ -132,7 +135,7 @@ def _without_labels(votes: Votes) -> str:
 
 def _enough(votes: Votes) -> bool:
     by_class = votes.labelled.sum(axis=0)
-    return bool(by_class.sum() >= FEWEST_LABELS and by_class.min() >= 2)
+    return bool(by_class.sum() >= FEWEST["labels"] and by_class.min() >= 2)
 
 
 def _ranked(
@@ -140,7 +143,7 @@ def _ranked(
 ) -> Advice:
     """Take the first model, unless a later one is surely better; a column of scores a model."""
     if scores is None:
-        few = f"fewer than {FEWEST_LABELS} labels, or none of a class, to hide and score others by"
+        few = f"fewer than {FEWEST[unit]} {unit}, or hardly any of a class, to hide and score by"
         return Advice(models[0], f"{start}; {few}")
     best = 0
     for other in range(1, len(models)):

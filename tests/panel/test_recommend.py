@@ -115,13 +115,18 @@ def test_too_few_labels_leave_the_model_that_assumes_least():
 
 
 def test_generators_without_labels_are_what_is_predicted():
+    shares = (0.9, 0.75, 0.6, 0.8, 0.7, 0.85)
     full = panel.Votes.from_frame(
-        panel.simulate(prevalence=(0.9, 0.75, 0.6, 0.8), labelled=300, random_seed=1)
+        panel.simulate(prevalence=shares, items=100, labelled=100, random_seed=1)
     )
-    advice = panel.recommend(full.hide("g4"))
-    assert advice.model == panel.BiasPooling()
+    advice = panel.recommend(full.hide("g6"))
     assert set(advice.ranking.index) == {"BiasPooling", "Correlated", "PooledDawidSkene"}
-    assert (advice.ranking["scored"] == 3).all()
+    assert (advice.ranking["scored"] == 5).all()
+    few = panel.recommend(full.only("g1", "g2", "g3", "g4").hide("g4"))
+    assert few.model == panel.BiasPooling()
+    assert "fewer than 5 generators" in few.why
+    alone = panel.recommend(full.only("g1", "g2").hide("g1"))  # no bias of one generator
+    assert type(alone.model) in (panel.Correlated, panel.PooledDawidSkene)
 
 
 def test_labels_by_truth_leave_models_of_error_rates():
