@@ -199,7 +199,9 @@ def test_difference_about_the_population_holds_the_drawing_of_the_items():
         wrong = rng.random(20 * items) < 0.2
         known = np.where(np.tile(np.arange(items), 20) < 40, truth, -1)
         generator, names = np.repeat(np.arange(20), items), [f"g{i}" for i in range(20)]
-        votes = Votes((truth ^ wrong)[:, None], known, generator, names, ["judge"])
+        votes = Votes(
+            (truth ^ wrong)[:, None], known, generator, names, ["judge"], calibration="random"
+        )
         for target in covered:
             table = bj.panel.difference(votes, target=target).table
             covered[target] += ((table["low"] <= share) & (share <= table["high"])).sum()
