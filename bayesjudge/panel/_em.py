@@ -137,7 +137,7 @@ def covariance(problem: Problem, rates: Rates, pseudo: float) -> tuple[np.ndarra
     for part, found in zip((rates.shares, rates.confusion), counts, strict=True):
         for p, n in zip(_rows(part), _rows(found.sum(axis=-1)[..., None]), strict=True):
             blocks.append(float(n[0]) * (np.diag(p) - np.outer(p, p))[:-1, :-1])
-    complete = block_diag(blocks, format="csr")
+    complete = block_diag([coo_array(block) for block in blocks], format="csr")
     missing = _missing_scores(problem, rates)
     shares = rates.shares.size - len(rates.shares)
     size = complete.shape[0]
@@ -151,7 +151,8 @@ def covariance(problem: Problem, rates: Rates, pseudo: float) -> tuple[np.ndarra
         operator = LinearOperator(
             (size, size), matvec=lambda x: complete @ x - missing.T @ (missing @ x)
         )
-        scale = LinearOperator((size, size), matvec=lambda x: x / complete.diagonal())
+        diagonal = complete.diagonal()
+        scale = LinearOperator((size, size), matvec=lambda x: x / diagonal)
         sigma = np.full((shares, shares), np.nan)
         for i in range(shares):
             column, failed = cg(operator, np.eye(1, size, i)[0], rtol=1e-8, M=scale, maxiter=2000)

@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from scipy.special import betainc, chdtrc, ndtr
+from scipy.special import betainc, chdtrc, gammaln, ndtr
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution
@@ -52,6 +52,13 @@ REJECT_P = 0.01
 DUPLICATE = 0.6
 #: Fewer labelled items of a class than this say nothing about correlations.
 FEWEST = 20
+#: Expected counts from which on Pearson's statistic has its limiting distribution, nearly.
+FEW_EXPECTED = 5
+#: Tables drawn where it has not, unless even then nothing is near a rejection.
+REPLICATES = 5_000
+CLEAR = 0.05
+#: Most cells of judge and generator that a caution names.
+MOST_NAMED = 5
 
 
 def homogeneity(votes: Votes) -> pd.DataFrame:
@@ -66,7 +73,7 @@ def homogeneity(votes: Votes) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Index ``judge``; ``sensitivity_p`` and ``specificity_p``, p-values of the chi-square test
-        of equal rates, and the lowest and highest rate; ``nan`` if there is nothing to compare.
+        of equal rates (of tables drawn with the same margins if an expected count is below 5), and the lowest and highest rate; ``nan`` if there is nothing to compare.
     """
     tally = votes.tally()[:, :, :, :2]
     rows = {}
@@ -211,20 +218,65 @@ def check_assumptions(
 
 
 def _differing(votes: Votes) -> Iterator[Caution]:
-    table = homogeneity(votes)
+    """Judges, and judges on single generators, whose error rates differ between generators.
+
+    Half of the error rate goes to judges (`homogeneity`), half to single cells.
+    """
+    table, cells = homogeneity(votes), cell_p_values(votes)
     for name in ("sensitivity", "specificity"):
         p = table[f"{name}_p"].dropna()
-        rejected = p[p < REJECT_P / max(len(p), 1)]
-        if len(rejected):
-            worst = rejected.index[int(rejected.argmin())]
-            low, high = table.loc[worst, [f"{name}_low", f"{name}_high"]]
-            yield Caution(
-                "error-rates-differ",
-                f"equal {name} on all labelled generators is rejected for {len(rejected)} of "
-                f"{len(p)} judges (for example {worst!r}: {low:.2f} to {high:.2f}): rates do not "
-                "carry over to a new generator; use BiasPooling(), or label some of its items and "
-                "use VoteRegression()",
-            )
+        rejected = p[p < REJECT_P / 2 / max(len(p), 1)]
+        mine = cells[cells["rate"] == name].sort_values("p_value")
+        found = mine[mine["p_value"] < REJECT_P / 2 / max(len(mine), 1)]
+        if not len(rejected) and not len(found):
+            continue
+        shown = found if len(found) else mine[mine["judge"] == rejected.idxmin()]
+        named = ", ".join(
+            f"{row.judge!r} on {row.generator!r} ({row.own:.2f}, elsewhere {row.elsewhere:.2f})"
+            for row in shown.head(MOST_NAMED if len(found) else 1).itertuples()
+        )
+        more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+        judges = len({*rejected.index, *found["judge"]})
+        yield Caution(
+            "error-rates-differ",
+            f"equal {name} on all labelled generators is rejected for {judges} of {len(p)} judges: "
+            f"{named}{more}: rates do not carry over to a new generator; use BiasPooling(), or "
+            "label some of its items and use VoteRegression()",
+        )
+
+
+def cell_p_values(votes: Votes) -> pd.DataFrame:
+    """How rarely a judge's votes on one generator's labelled items differ so from all others.
+
+    Fisher's exact test of each judge, generator and truth, both tails by the smaller one doubled.
+    """
+    tally = votes.tally()[:, :2, :, :2].astype(float)
+    rows = []
+    for truth, name in ((1, "sensitivity"), (0, "specificity")):
+        table = tally[:, truth]
+        n, right = table.sum(axis=-1), table[..., truth]
+        all_n, all_right = n.sum(axis=0), right.sum(axis=0)
+        for i, j in np.argwhere((n > 0) & (n < all_n)):
+            tails = _hypergeometric_tails(right[i, j], all_n[j], all_right[j], n[i, j])
+            elsewhere = (all_right[j] - right[i, j]) / (all_n[j] - n[i, j])
+            rates = (right[i, j] / n[i, j], elsewhere, min(1.0, 2 * min(tails)))
+            rows.append((votes.judges[j], votes.generators[i], name, *rates))
+    columns = ["judge", "generator", "rate", "own", "elsewhere", "p_value"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _hypergeometric_tails(
+    k: float, items: float, right: float, drawn: float
+) -> tuple[float, float]:
+    """P(at most k) and P(at least k) right ones among those drawn."""
+    low, high = max(0.0, drawn + right - items), min(drawn, right)
+    x = np.arange(low, high + 1)
+    logs = gammaln(right + 1) - gammaln(x + 1) - gammaln(right - x + 1)
+    rest, missed = items - right, drawn - x
+    logs += gammaln(rest + 1) - gammaln(missed + 1) - gammaln(rest - missed + 1)
+    weights = np.exp(logs - logs.max())
+    weights /= weights.sum()
+    return float(weights[x <= k].sum()), float(weights[x >= k].sum())
 
 
 def _dependent(votes: Votes) -> Iterator[Caution]:
@@ -393,13 +445,22 @@ def require_identified(votes: Votes, what: Identified, caller: str) -> None:
 
 
 def _chi_square(table: np.ndarray) -> float:
-    """Tail probability of Pearson's statistic for equal rates in all rows."""
+    """P-value of Pearson's statistic for equal rates in all rows, exact (drawn) if counts are few."""
     table = table[:, table.sum(axis=0) > 0]
     if min(table.shape, default=0) < 2:
         return float("nan")
-    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
+    size, right = table.sum(axis=1), int(table[:, 1].sum())
+    expected = np.outer(size, table.sum(axis=0)) / table.sum()
     statistic = np.sum((table - expected) ** 2 / expected)
-    return float(chdtrc((table.shape[0] - 1) * (table.shape[1] - 1), statistic))
+    p_value = float(chdtrc((table.shape[0] - 1) * (table.shape[1] - 1), statistic))
+    if expected.min() >= FEW_EXPECTED or p_value > CLEAR:
+        return p_value
+    drawn = np.random.default_rng(0).multivariate_hypergeometric(
+        size.astype(int), right, REPLICATES, method="marginals"
+    )
+    others = (drawn - expected[:, 1]) ** 2 * (1 / expected[:, 0] + 1 / expected[:, 1])
+    as_far = np.sum(others.sum(axis=1) >= statistic * (1 - 1e-9))
+    return float((1 + as_far) / (1 + REPLICATES))
 
 
 def require_labelled(votes: Votes, what: str, generators: int = 1) -> None:
