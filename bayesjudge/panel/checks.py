@@ -73,7 +73,8 @@ def homogeneity(votes: Votes) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Index ``judge``; ``sensitivity_p`` and ``specificity_p``, p-values of the chi-square test
-        of equal rates (of tables drawn with the same margins if an expected count is below 5), and the lowest and highest rate; ``nan`` if there is nothing to compare.
+        of equal rates (of tables drawn with the same margins if an expected count is below 5), and
+        the lowest and highest rate; ``nan`` if there is nothing to compare.
     """
     tally = votes.tally()[:, :, :, :2]
     rows = {}
@@ -445,7 +446,7 @@ def require_identified(votes: Votes, what: Identified, caller: str) -> None:
 
 
 def _chi_square(table: np.ndarray) -> float:
-    """P-value of Pearson's statistic for equal rates in all rows, exact (drawn) if counts are few."""
+    """P-value of Pearson's statistic for equal rates in all rows, by drawing if counts are few."""
     table = table[:, table.sum(axis=0) > 0]
     if min(table.shape, default=0) < 2:
         return float("nan")

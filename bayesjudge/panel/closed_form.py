@@ -142,7 +142,7 @@ def dawid_skene_em(
     prior_count : float, default 0.5
         Items of each class added to every generator, and votes of each kind to every judge and
         truth; 0 is maximum likelihood. A rater of few items is not taken for perfect then: half a
-        vote gives the most right labels on crowds (benchmarks/panel/crowd.py).
+        vote gives .9288 right labels on the RTE crowd, where none gives .9275.
 
     Returns
     -------
