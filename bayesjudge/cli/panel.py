@@ -41,6 +41,9 @@ def panel(
     fail_value: Annotated[list[str] | None, _LIST] = None,
     missing_value: Annotated[list[str] | None, _LIST] = None,
     classes: Annotated[list[str] | None, _LIST] = None,
+    calibration: Annotated[
+        Literal["random", "by_generator", "by_truth", "separate", "by_verdict"] | None, _DATA
+    ] = None,
     model: Annotated[
         Literal["auto", "dawid_skene", "correlated", "bias_pooling", "vote_regression"], _MODEL
     ] = "auto",
@@ -80,6 +83,10 @@ def panel(
         Label that means that there is none. May be repeated.
     classes : list[str]
         What can be voted, one option each, if that is not pass and fail.
+    calibration : str
+        How the labelled items were chosen: at random within each generator, all items of some
+        generators, so many good and so many bad ones, other items than these, or by their votes.
+        Asked for if some of a generator's items are labelled and others are not.
     model : str
         What to sample; auto takes what suits the votes and labels.
     missing : str
@@ -107,6 +114,7 @@ def panel(
         fail_value=fail_value,
         missing_value=missing_value,
         classes=classes,
+        calibration=calibration,
     )
     advice = recommend(votes)
     chosen = advice.model if model == "auto" else _named(model, len(votes.classes))
@@ -162,6 +170,7 @@ def _inputs(votes: Votes, source: str, model: str, truth: str | None) -> dict[st
         "items": votes.n_items,
         "distinct patterns": len(votes.count),
         "labelled": int(votes.labelled.sum()),
+        **({"labels chosen": votes.design.meaning} if votes.labelled.any() else {}),
         **({"truth": "no column; --truth NAME adds people's labels"} if truth is None else {}),
         "generators": ", ".join(votes.generators),
         "judges": ", ".join(votes.judges),

@@ -19,7 +19,7 @@ from bayesjudge.panel.closed_form import (
     rogan_gladen,
     voting,
 )
-from bayesjudge.panel.compare import Advice, compare, cross_validate, recommend
+from bayesjudge.panel.compare import compare, cross_validate
 from bayesjudge.panel.data import Votes
 from bayesjudge.panel.labelling import label_next
 from bayesjudge.panel.loo import Loo, loo
@@ -39,6 +39,7 @@ from bayesjudge.panel.plots import (
     plot_labelling,
 )
 from bayesjudge.panel.predictive import check_prior, dependence_check
+from bayesjudge.panel.recommend import Advice, recommend
 from bayesjudge.panel.repair import Repaired, align_texts, repair_labels
 from bayesjudge.panel.simulate import simulate
 from bayesjudge.panel.voting import VotingRule, choose_threshold, ensemble_rates

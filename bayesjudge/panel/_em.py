@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.sparse import block_diag, coo_array, csr_array, diags_array, vstack
+from scipy.sparse.linalg import LinearOperator, cg
 from scipy.special import logsumexp
 
+from bayesjudge.panel.checks import subject
 from bayesjudge.panel.data import MISSING, Votes
 
 #: Keeps a logarithm finite if a rate is estimated as 0.
@@ -53,6 +58,7 @@ class Problem:
         self.count = votes.count.astype(float)
         self.known = votes.truth != MISSING
         self.labels = np.eye(k)[votes.truth[self.known]]
+        self.about = subject(votes)  # whose classes the shares are about
 
     def first_guess(self) -> np.ndarray:
         """Share of the votes for each class; a pattern without votes has equal chances."""
@@ -70,7 +76,7 @@ class Problem:
         weighted = posterior * self.count[:, None]
         size = len(self.votes.generators)
         shares = np.column_stack(
-            [np.bincount(self.votes.generator, column, size) for column in weighted.T]
+            [np.bincount(self.votes.generator, column * self.about, size) for column in weighted.T]
         )
         counts = (self.given.T @ weighted).reshape(-1, self.n_responses, self.n_classes)
         return shares, counts.swapaxes(1, 2)
@@ -79,7 +85,8 @@ class Problem:
         """Log probability of each pattern, and the probability of each class given it."""
         table = np.log(np.maximum(rates.confusion, TINY)).swapaxes(1, 2)
         joint = self.given @ table.reshape(-1, self.n_classes)
-        joint += np.log(np.maximum(rates.shares, TINY))[self.votes.generator]
+        shares = np.log(np.maximum(rates.shares, TINY))[self.votes.generator]
+        joint += np.where(self.about[:, None], shares, 0.0)
         total = logsumexp(joint, axis=1)
         posterior = self._with_labels(np.exp(joint - total[:, None]))
         total[self.known] = (joint[self.known] * self.labels).sum(axis=1)
@@ -111,47 +118,86 @@ def solve(
     return Solution(rates, float(log @ problem.count), posterior, iteration, converged)
 
 
+#: More free rates than this have no interval, since their covariance is one dense matrix.
+MOST_RATES = 3000
+
+
 def covariance(problem: Problem, rates: Rates, pseudo: float) -> tuple[np.ndarray, np.ndarray]:
     """Standard errors on the logit scale of shares and rates, from the curvature at the mode.
 
-    The curvature is the change of the score, which expectation gives in closed form, along each
-    coordinate of the softmax scale.
+    The curvature along the coordinates of the softmax scale is that of complete data less what is
+    missing: the spread, over an item's classes, of its score (Louis 1982). A score has entries of
+    the judges who voted on the item only, so it is sparse. Rates of more than `MOST_RATES` free
+    coordinates are ``nan``; the shares' are then solved for one by one.
     """
-    blocks = _rows(rates.shares) + _rows(rates.confusion)
-    sizes = [len(row) for row in blocks]
-    logits = np.concatenate([np.log(row[:-1] / row[-1]) for row in blocks])
-
-    def rates_at(eta: np.ndarray) -> Rates:
-        free = np.split(eta, np.cumsum([size - 1 for size in sizes])[:-1])
-        rows = [_normalised(np.exp(np.append(part, 0.0))) for part in free]
-        cut = len(rates.shares)
-        return Rates(np.array(rows[:cut]), np.array(rows[cut:]).reshape(rates.confusion.shape))
-
-    def score(eta: np.ndarray) -> np.ndarray:
-        at = rates_at(eta)
-        _, posterior = problem.expect(at)
-        counts = [part + pseudo for part in problem.expected_counts(posterior)]
-        parts = []
-        for found, now in zip(counts, (at.shares, at.confusion), strict=True):
-            gap = found - found.sum(axis=-1, keepdims=True) * now
-            parts += [row[:-1] for row in _rows(gap)]
-        return np.concatenate(parts)
-
-    step = 1e-4
-    hessian = np.array(
-        [
-            (score(logits + step * unit) - score(logits - step * unit)) / (2 * step)
-            for unit in np.eye(logits.size)
-        ]
+    blocks, counts = (
+        [],
+        [part + pseudo for part in problem.expected_counts(_posterior(problem, rates))],
     )
-    sigma = np.linalg.pinv(-(hessian + hessian.T) / 2)
+    for part, found in zip((rates.shares, rates.confusion), counts, strict=True):
+        for p, n in zip(_rows(part), _rows(found.sum(axis=-1)[..., None]), strict=True):
+            blocks.append(float(n[0]) * (np.diag(p) - np.outer(p, p))[:-1, :-1])
+    complete = block_diag([coo_array(block) for block in blocks], format="csr")
+    missing = _missing_scores(problem, rates)
+    shares = rates.shares.size - len(rates.shares)
+    size = complete.shape[0]
+    if size <= MOST_RATES:
+        information = complete.toarray() - (missing.T @ missing).toarray()
+        try:
+            sigma = cho_solve(cho_factor(information), np.eye(size))
+        except LinAlgError:  # a direction that the data do not tell
+            sigma = np.linalg.pinv(information)
+    else:
+        operator = LinearOperator(
+            (size, size), matvec=lambda x: complete @ x - missing.T @ (missing @ x)
+        )
+        diagonal = complete.diagonal()
+        scale = LinearOperator((size, size), matvec=lambda x: x / diagonal)
+        sigma = np.full((shares, shares), np.nan)
+        for i in range(shares):
+            column, failed = cg(operator, np.eye(1, size, i)[0], rtol=1e-8, M=scale, maxiter=2000)
+            sigma[:, i] = np.nan if failed else column[:shares]
     errors, start = [], 0
-    for row, size in zip(blocks, sizes, strict=True):
-        part = sigma[start : start + size - 1, start : start + size - 1]
-        errors.append(_logit_errors(row, part))
-        start += size - 1
+    for row in (*_rows(rates.shares), *_rows(rates.confusion)):
+        part = sigma[start : start + len(row) - 1, start : start + len(row) - 1]
+        known = part.shape == (len(row) - 1,) * 2
+        errors.append(_logit_errors(row, part) if known else np.full(len(row), np.nan))
+        start += len(row) - 1
     cut = len(rates.shares)
     return np.array(errors[:cut]), np.array(errors[cut:]).reshape(rates.confusion.shape)
+
+
+def _posterior(problem: Problem, rates: Rates) -> np.ndarray:
+    return problem.expect(rates)[1]
+
+
+def _missing_scores(problem: Problem, rates: Rates) -> Any:
+    """One row a pattern and class: its score less the pattern's mean, weighed by its chance."""
+    k, r = problem.n_classes, problem.n_responses
+    posterior = _posterior(problem, rates)
+    # what labels tell has one class, and nothing missing
+    rows = np.flatnonzero(posterior.max(axis=1) < 1 - 1e-12)
+    posterior, given = posterior[rows], csr_array(problem.given[rows])
+    judge, response = np.divmod(given.indices, r)
+    item = np.repeat(np.arange(len(rows)), np.diff(given.indptr))
+    generators, judges = len(rates.shares), len(rates.confusion)
+    size = generators * (k - 1) + judges * k * (r - 1)
+    scores = []
+    for truth in range(k):
+        first = generators * (k - 1) + (judge * k + truth) * (r - 1)
+        parts = [(item, first + response, given.data, response < r - 1)]
+        for other in range(r - 1):
+            fitted = -given.data * rates.confusion[judge, truth, other]
+            parts.append((item, first + other, fitted, np.full(len(item), True)))
+        own, about = problem.votes.generator[rows], problem.about[rows]
+        for other in range(k - 1):
+            gap = (truth == other) - rates.shares[own, other]
+            parts.append((np.arange(len(rows)), own * (k - 1) + other, gap, about))
+        at, column, value, kept = (np.concatenate(one) for one in zip(*parts, strict=True))
+        scores.append(coo_array((value[kept], (at[kept], column[kept])), (len(rows), size)).tocsr())
+    mean = sum(diags_array(posterior[:, t]) @ scores[t] for t in range(k))
+    weight = np.sqrt(posterior * problem.count[rows][:, None])
+    return vstack([diags_array(weight[:, t]) @ (scores[t] - mean) for t in range(k)], format="csr")
 
 
 def _logit_errors(p: np.ndarray, sigma: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from bayesjudge.core.errors import checking
+from bayesjudge.panel.checks import about
 from bayesjudge.panel.data import Votes
 from bayesjudge.panel.voting import require_binary, true_prevalence
 
@@ -33,12 +34,13 @@ class PassRates:
     def of(cls, votes: Votes) -> PassRates:
         """Compute them from votes."""
         require_binary(votes, "panel.PassRates")
-        tally = votes.tally()[..., :2]  # without the missing votes
-        by_truth = tally.sum(axis=0)
+        by_truth = votes.tally()[..., :2].sum(axis=0)  # without the missing votes
+        tally = about(votes).tally()[..., :2]
+        told = "prevalence" in votes.design.identifies
         with np.errstate(invalid="ignore"):
             return cls(
                 rates=tally.sum(axis=1)[..., 1] / tally.sum(axis=(1, 3)),
-                prevalence=true_prevalence(votes),
+                prevalence=np.where(told, true_prevalence(votes), np.nan),
                 sensitivity=by_truth[1, :, 1] / by_truth[1].sum(axis=-1),
                 specificity=by_truth[0, :, 0] / by_truth[0].sum(axis=-1),
             )

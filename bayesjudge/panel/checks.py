@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from scipy.special import betainc, chdtrc
+from scipy.special import betainc, chdtrc, gammaln, ndtr
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.panel.data import MISSING, Votes
+from bayesjudge.panel.label_design import DESIGNS, RANDOM_LABELS, TELLS, Identified
 
 SAME_ERRORS = Assumption(
     "same-error-rates", "each judge has the same error rates on every generator"
@@ -30,9 +33,6 @@ EXCHANGEABLE = Assumption(
     "exchangeable-bias",
     "the panel's bias on a new generator is like its bias on the labelled generators",
 )
-RANDOM_LABELS = Assumption(
-    "random-labels", "within each generator the labelled items are a random sample"
-)
 ERRORS_CANCEL = Assumption("errors-cancel", "the judges never err, or their errors cancel")
 RULE_ERRORS_CANCEL = Assumption("rule-errors-cancel", "the rule's two kinds of error cancel")
 #: Cautions that contradict an assumption, by its id.
@@ -41,6 +41,9 @@ CONTRADICTED_BY: dict[str, frozenset[str]] = {
     "independent-errors": frozenset({"dependent-judges", "near-duplicates"}),
     "better-than-chance": frozenset({"majority-contradicted"}),
     "errors-cancel": frozenset({"majority-contradicted"}),
+    "random-labels": frozenset({"label-shift"}),
+    "whole-generators": frozenset({"label-shift"}),
+    "same-judges": frozenset({"votes-out-of-range"}),
 }
 
 #: A result rarer than this, were the assumption true, counts as a rejection.
@@ -49,6 +52,13 @@ REJECT_P = 0.01
 DUPLICATE = 0.6
 #: Fewer labelled items of a class than this say nothing about correlations.
 FEWEST = 20
+#: Expected counts from which on Pearson's statistic has its limiting distribution, nearly.
+FEW_EXPECTED = 5
+#: Tables drawn where it has not, unless even then nothing is near a rejection.
+REPLICATES = 5_000
+CLEAR = 0.05
+#: Most cells of judge and generator that a caution names.
+MOST_NAMED = 5
 
 
 def homogeneity(votes: Votes) -> pd.DataFrame:
@@ -63,7 +73,8 @@ def homogeneity(votes: Votes) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Index ``judge``; ``sensitivity_p`` and ``specificity_p``, p-values of the chi-square test
-        of equal rates, and the lowest and highest rate; ``nan`` if there is nothing to compare.
+        of equal rates (of tables drawn with the same margins if an expected count is below 5), and
+        the lowest and highest rate; ``nan`` if there is nothing to compare.
     """
     tally = votes.tally()[:, :, :, :2]
     rows = {}
@@ -169,6 +180,7 @@ def _effective(table: pd.DataFrame, size: int) -> dict[int, float]:
     return found
 
 
+@lru_cache(maxsize=4)  # every method asks, and votes never change
 def cautions_of(votes: Votes) -> tuple[Caution, ...]:
     """Name what the labelled items say against the usual models of a panel."""
     if not (votes.truth != MISSING).any():
@@ -179,16 +191,26 @@ def cautions_of(votes: Votes) -> tuple[Caution, ...]:
         return (Caution("no-labels", text),)
     if votes.n_classes != 2:
         return ()
-    return (*_differing(votes), *_dependent(votes), *_contradicted(votes))
+    design = votes.design
+    shifted = _shifted(votes) if "prevalence" in design.identifies else _out_of_range(votes)
+    if "error_rates" not in design.identifies:
+        return ()  # votes on labelled items are like nobody's: they were chosen by their votes
+    return (*shifted, *_differing(votes), *_dependent(votes), *_contradicted(votes))
 
 
 def check_assumptions(
     votes: Votes, *assumed: Assumption
 ) -> tuple[tuple[Assumption, ...], tuple[Caution, ...]]:
-    """Assumptions with the cautions that contradict them, and those cautions."""
+    """Assumptions with the cautions that contradict them, and those cautions.
+
+    `RANDOM_LABELS` stands for what the declared label design assumes, if there are labels.
+    """
     raised = cautions_of(votes)
     confronted, relevant = [], set()
-    for one in assumed:
+    for listed in assumed:
+        if listed is RANDOM_LABELS and not votes.is_labelled.any():
+            continue
+        one = votes.design.assumption if listed is RANDOM_LABELS else listed
         against = CONTRADICTED_BY.get(one.id, frozenset())
         names = tuple(dict.fromkeys(c.name for c in raised if c.name in against))
         confronted.append(one._replace(contradicted_by=names))
@@ -197,20 +219,65 @@ def check_assumptions(
 
 
 def _differing(votes: Votes) -> Iterator[Caution]:
-    table = homogeneity(votes)
+    """Judges, and judges on single generators, whose error rates differ between generators.
+
+    Half of the error rate goes to judges (`homogeneity`), half to single cells.
+    """
+    table, cells = homogeneity(votes), cell_p_values(votes)
     for name in ("sensitivity", "specificity"):
         p = table[f"{name}_p"].dropna()
-        rejected = p[p < REJECT_P / max(len(p), 1)]
-        if len(rejected):
-            worst = rejected.index[int(rejected.argmin())]
-            low, high = table.loc[worst, [f"{name}_low", f"{name}_high"]]
-            yield Caution(
-                "error-rates-differ",
-                f"equal {name} on all labelled generators is rejected for {len(rejected)} of "
-                f"{len(p)} judges (for example {worst!r}: {low:.2f} to {high:.2f}): rates do not "
-                "carry over to a new generator; use BiasPooling(), or label some of its items and "
-                "use VoteRegression()",
-            )
+        rejected = p[p < REJECT_P / 2 / max(len(p), 1)]
+        mine = cells[cells["rate"] == name].sort_values("p_value")
+        found = mine[mine["p_value"] < REJECT_P / 2 / max(len(mine), 1)]
+        if not len(rejected) and not len(found):
+            continue
+        shown = found if len(found) else mine[mine["judge"] == rejected.idxmin()]
+        named = ", ".join(
+            f"{row.judge!r} on {row.generator!r} ({row.own:.2f}, elsewhere {row.elsewhere:.2f})"
+            for row in shown.head(MOST_NAMED if len(found) else 1).itertuples()
+        )
+        more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+        judges = len({*rejected.index, *found["judge"]})
+        yield Caution(
+            "error-rates-differ",
+            f"equal {name} on all labelled generators is rejected for {judges} of {len(p)} judges: "
+            f"{named}{more}: rates do not carry over to a new generator; use BiasPooling(), or "
+            "label some of its items and use VoteRegression()",
+        )
+
+
+def cell_p_values(votes: Votes) -> pd.DataFrame:
+    """How rarely a judge's votes on one generator's labelled items differ so from all others.
+
+    Fisher's exact test of each judge, generator and truth, both tails by the smaller one doubled.
+    """
+    tally = votes.tally()[:, :2, :, :2].astype(float)
+    rows = []
+    for truth, name in ((1, "sensitivity"), (0, "specificity")):
+        table = tally[:, truth]
+        n, right = table.sum(axis=-1), table[..., truth]
+        all_n, all_right = n.sum(axis=0), right.sum(axis=0)
+        for i, j in np.argwhere((n > 0) & (n < all_n)):
+            tails = _hypergeometric_tails(right[i, j], all_n[j], all_right[j], n[i, j])
+            elsewhere = (all_right[j] - right[i, j]) / (all_n[j] - n[i, j])
+            rates = (right[i, j] / n[i, j], elsewhere, min(1.0, 2 * min(tails)))
+            rows.append((votes.judges[j], votes.generators[i], name, *rates))
+    columns = ["judge", "generator", "rate", "own", "elsewhere", "p_value"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _hypergeometric_tails(
+    k: float, items: float, right: float, drawn: float
+) -> tuple[float, float]:
+    """P(at most k) and P(at least k) right ones among those drawn."""
+    low, high = max(0.0, drawn + right - items), min(drawn, right)
+    x = np.arange(low, high + 1)
+    logs = gammaln(right + 1) - gammaln(x + 1) - gammaln(right - x + 1)
+    rest, missed = items - right, drawn - x
+    logs += gammaln(rest + 1) - gammaln(missed + 1) - gammaln(rest - missed + 1)
+    weights = np.exp(logs - logs.max())
+    weights /= weights.sum()
+    return float(weights[x <= k].sum()), float(weights[x >= k].sum())
 
 
 def _dependent(votes: Votes) -> Iterator[Caution]:
@@ -251,14 +318,150 @@ def _contradicted(votes: Votes) -> Iterator[Caution]:
             )
 
 
+def _shifted(votes: Votes) -> Iterator[Caution]:
+    """Labelled items whose votes a random sample would hardly have.
+
+    Half of the error rate goes to all generators together, half to each of them (Bonferroni).
+    """
+    together, each = shift_p_values(votes)
+    rejected = {name: p for name, p in each.items() if p < REJECT_P / 2 / len(each)}
+    if not rejected and not together < REJECT_P / 2:
+        return
+    worst = min(each, key=lambda name: each[name])
+    parts = _net_votes(votes, votes.generators.index(worst))
+    labelled, others = (float(np.average(net, weights=n)) for net, n in parts)
+    named = f" of {', '.join(map(repr, rejected))}" if rejected else ""
+    yield Caution(
+        "label-shift",
+        f"the labelled items{named} were voted on differently from the others (for example "
+        f"{worst!r}: {labelled:+.2f} passes less fails an item, {others:+.2f} on the others; "
+        f"p = {min(together, each[worst]):.1e}): they are no random sample; declare how they were "
+        "drawn (calibration=)",
+    )
+
+
+def shift_p_values(votes: Votes, replicates: int = 5_000) -> tuple[float, dict[str, float]]:
+    """How rarely random samples have net votes as unusual as the labelled items'.
+
+    Of all generators together, and of each one that has labelled and other items. The net votes
+    (passes less fails) of an item are compared with those of random samples as large.
+    """
+    rng = np.random.default_rng(0)
+    each, seen_together, drawn_together = {}, 0.0, np.zeros(replicates)
+    for i, name in enumerate(votes.generators):
+        (own, n_own), (other, n_other) = _net_votes(votes, i)
+        if not own.size or not other.size:
+            continue
+        values = np.union1d(own, other)
+        count, labelled = np.zeros((2, len(values)), np.int64)
+        np.add.at(labelled, np.searchsorted(values, own), n_own)
+        np.add.at(count, np.searchsorted(values, other), n_other)
+        count += labelled
+        centred = values - values @ count / count.sum()
+        size = int(labelled.sum())
+        sample = rng.multivariate_hypergeometric(count, size, replicates, method="marginals")
+        seen, drawn = float(centred @ labelled), sample @ centred
+        each[name] = _as_far(drawn, seen)
+        seen_together, drawn_together = seen_together + seen, drawn_together + drawn
+    return _as_far(drawn_together, seen_together), each
+
+
+def _as_far(drawn: np.ndarray, seen: float) -> float:
+    return float((1 + np.sum(np.abs(drawn) >= abs(seen) - 1e-9)) / (1 + len(drawn)))
+
+
+def _net_votes(votes: Votes, generator: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Passes less fails on a generator's labelled and other items, and how many items each."""
+    net = (votes.votes == 1).sum(axis=1) - (votes.votes == 0).sum(axis=1)
+    mine, known = votes.generator == generator, votes.is_labelled
+    return [(net[rows], votes.count[rows]) for rows in (mine & known, mine & ~known)]
+
+
+def _out_of_range(votes: Votes) -> Iterator[Caution]:
+    """Judges whose pass rate no mixture of their rates on good and bad labelled items gives."""
+    tally = votes.tally()[..., :2]
+    known, other = tally[:, :2].sum(axis=0), tally[:, 2]
+    cells = []
+    shares, errors = _shares_and_errors(known)
+    rates, own = _shares_and_errors(other)
+    for i, j in np.argwhere(other.sum(axis=-1) > 0):
+        if not known[:, j].sum(axis=-1).all():
+            continue
+        low, high = sorted((0, 1), key=lambda t: shares[t, j])
+        below = (shares[low, j] - rates[i, j]) / np.hypot(errors[low, j], own[i, j])
+        above = (rates[i, j] - shares[high, j]) / np.hypot(errors[high, j], own[i, j])
+        cells.append((max(below, above), i, j))
+    far = [cell for cell in cells if ndtr(-cell[0]) < REJECT_P / len(cells)]
+    if far:
+        _, i, j = max(far)
+        yield Caution(
+            "votes-out-of-range",
+            f"{len(far)} of {len(cells)} pass rates by judge and generator lie outside what the "
+            f"labelled items allow (for example judge {votes.judges[j]!r} passes {rates[i, j]:.0%} "
+            f"of {votes.generators[i]!r}, and {shares[0, j]:.0%} of the bad and {shares[1, j]:.0%} "
+            "of the good labelled items): judges treat labelled items differently from the others",
+        )
+
+
+def _shares_and_errors(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Shares of passes and their standard errors, drawn towards one half by one vote of each."""
+    n = counts.sum(axis=-1)
+    share = (counts[..., 1] + 1) / (n + 2)
+    return share, np.sqrt(share * (1 - share) / (n + 2))
+
+
+def subject(votes: Votes) -> np.ndarray:
+    """Patterns that the estimate is about: all, or those without a label."""
+    return np.full(len(votes.count), True) if votes.design.same_items else ~votes.is_labelled
+
+
+def about(votes: Votes) -> Votes:
+    """The votes on the items that the estimate is about."""
+    kept = subject(votes)
+    with checking("panel") as require:
+        require(
+            kept.any(),
+            f"every item is labelled, and with calibration={votes.calibration!r} the question is "
+            "about items without a label: there are none",
+        )
+    return votes if kept.all() else rows_of(votes, kept)
+
+
+def rows_of(votes: Votes, rows: np.ndarray) -> Votes:
+    """Some of the patterns, of the same generators and judges."""
+    parts = {name: getattr(votes, name)[rows] for name in ("votes", "truth", "generator", "count")}
+    return replace(votes, **parts)
+
+
+def require_identified(votes: Votes, what: Identified, caller: str) -> None:
+    """Raise if the label design does not let the labels tell `what`."""
+    design = votes.design
+    suited = [f"calibration={one.name!r}" for one in DESIGNS.values() if what in one.identifies]
+    with checking(caller) as require:
+        require(
+            what in design.identifies or not votes.is_labelled.any(),
+            f"needs labels that tell the {TELLS[what]}; with calibration={design.name!r} "
+            f"({design.meaning}) they do not, only with {', '.join(suited)}",
+        )
+
+
 def _chi_square(table: np.ndarray) -> float:
-    """Tail probability of Pearson's statistic for equal rates in all rows."""
+    """P-value of Pearson's statistic for equal rates in all rows, by drawing if counts are few."""
     table = table[:, table.sum(axis=0) > 0]
     if min(table.shape, default=0) < 2:
         return float("nan")
-    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
+    size, right = table.sum(axis=1), int(table[:, 1].sum())
+    expected = np.outer(size, table.sum(axis=0)) / table.sum()
     statistic = np.sum((table - expected) ** 2 / expected)
-    return float(chdtrc((table.shape[0] - 1) * (table.shape[1] - 1), statistic))
+    p_value = float(chdtrc((table.shape[0] - 1) * (table.shape[1] - 1), statistic))
+    if expected.min() >= FEW_EXPECTED or p_value > CLEAR:
+        return p_value
+    drawn = np.random.default_rng(0).multivariate_hypergeometric(
+        size.astype(int), right, REPLICATES, method="marginals"
+    )
+    others = (drawn - expected[:, 1]) ** 2 * (1 / expected[:, 0] + 1 / expected[:, 1])
+    as_far = np.sum(others.sum(axis=1) >= statistic * (1 - 1e-9))
+    return float((1 + as_far) / (1 + REPLICATES))
 
 
 def require_labelled(votes: Votes, what: str, generators: int = 1) -> None:

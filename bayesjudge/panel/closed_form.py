@@ -20,12 +20,14 @@ from bayesjudge.panel.checks import (
     ERRORS_CANCEL,
     EXCHANGEABLE,
     INDEPENDENT,
-    RANDOM_LABELS,
     RULE_ERRORS_CANCEL,
     SAME_ERRORS,
+    about,
     check_assumptions,
+    require_identified,
 )
 from bayesjudge.panel.data import MISSING, Votes
+from bayesjudge.panel.label_design import RANDOM_LABELS
 from bayesjudge.panel.voting import (
     VotingRule,
     prevalence_by,
@@ -59,7 +61,7 @@ def panel_mean(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
     InputError
         If there are more than two classes.
     """
-    summary = Summary.of(votes)
+    summary = Summary.of(about(votes))
     n = summary.labelled_n + summary.other_n
     half = z_score(ci_prob) * summary.spread / np.sqrt(n)
     columns = (summary.rate, *(np.clip(summary.rate + s * half, 0, 1) for s in (-1, 1)))
@@ -105,9 +107,13 @@ def voting(
     >>> voting(votes, VotingRule("veto", 2))["prevalence", "gpt"].value
     0.5
     """
-    passed = np.rint(prevalence_by(votes, verdicts(votes, rule)) * votes.items)
+    asked = about(votes)
+    rate = prevalence_by(asked, verdicts(asked, rule))
+    passed = np.rint(np.nan_to_num(rate) * asked.items)
+    with np.errstate(invalid="ignore", divide="ignore"):  # a generator without items: nan
+        columns = wilson(passed, asked.items, ci_prob)
     return Estimate(
-        {"prevalence": _by_generator(votes, wilson(passed, votes.items, ci_prob))},
+        {"prevalence": _by_generator(votes, columns)},
         method=f"Voting: {rule}",
         ci_prob=ci_prob,
         source=f"{JAIN}, Section 4",
@@ -117,9 +123,13 @@ def voting(
 
 
 def dawid_skene_em(
-    votes: Votes, *, ci_prob: float = 0.95, missing: Literal["skip", "response"] = "skip"
+    votes: Votes,
+    *,
+    ci_prob: float = 0.95,
+    missing: Literal["skip", "response"] = "skip",
+    prior_count: float = PSEUDO,
 ) -> Estimate:
-    """Maximum likelihood of Dawid and Skene's model, with labelled items observed.
+    """Dawid and Skene's model by expectation-maximisation, with labelled items observed.
 
     Parameters
     ----------
@@ -129,19 +139,24 @@ def dawid_skene_em(
         Coverage that the intervals aim at.
     missing : {"skip", "response"}
         Leave a missing vote out, or let it be one more response that depends on the truth.
+    prior_count : float, default 0.5
+        Items of each class added to every generator, and votes of each kind to every judge and
+        truth; 0 is maximum likelihood. A rater of few items is not taken for perfect then: half a
+        vote gives .9288 right labels on the RTE crowd, where none gives .9275.
 
     Returns
     -------
     Estimate
         ``prevalence`` by generator and ``sensitivity`` and ``specificity`` by judge; with more
         classes, ``share`` by generator and class and ``confusion`` by judge, truth and vote. The
-        interval comes from the curvature after half an item is added to every count, so that an
-        estimate of 0 or 1 has one too.
+        interval comes from the curvature after at least half an item is added to every count, so
+        that an estimate of 0 or 1 has one too. Rates have none (``nan``) if there are more than
+        3,000 of them.
 
     Raises
     ------
     InputError
-        If `ci_prob` or `missing` is unknown.
+        If `ci_prob` or `missing` is unknown, or `prior_count` is negative.
 
     References
     ----------
@@ -150,23 +165,28 @@ def dawid_skene_em(
     check_ci_prob(ci_prob)
     with checking("panel.dawid_skene_em") as require:
         require(missing in ("skip", "response"), f"missing={missing!r}: skip or response")
+        require(prior_count >= 0, f"prior_count={prior_count}, expected 0 or more")
     problem = _em.Problem(votes, missing)
-    best = _em.solve(problem)
-    inner = _em.solve(problem, start=best.posterior.copy(), pseudo=PSEUDO)
-    errors = _em.covariance(problem, inner.rates, PSEUDO)
+    best, within = _em.solve(problem, pseudo=prior_count), max(prior_count, PSEUDO)
+    inner = best
+    if within != prior_count:
+        inner = _em.solve(problem, start=best.posterior.copy(), pseudo=within)
+    errors = _em.covariance(problem, inner.rates, within)
     z = z_score(ci_prob)
     parts: list[tuple[Any, Any, Any]] = []
     for name, error in zip(("shares", "confusion"), errors, strict=True):
         value, centre = getattr(best.rates, name), logit(getattr(inner.rates, name))
         low, high = expit(centre - z * error), expit(centre + z * error)
         parts.append((value, np.minimum(low, value), np.maximum(high, value)))
-    assumptions, cautions = check_assumptions(votes, INDEPENDENT, SAME_ERRORS, BETTER_THAN_CHANCE)
+    assumptions, cautions = check_assumptions(
+        votes, INDEPENDENT, SAME_ERRORS, BETTER_THAN_CHANCE, RANDOM_LABELS
+    )
     if not best.converged:
         text = f"the likelihood still grew after {best.iterations} iterations"
         cautions = (Caution("not-converged", text), *cautions)
     return Estimate(
         _rates(votes, *parts),
-        method="Dawid-Skene, maximum likelihood",
+        method=f"Dawid-Skene, {'posterior mode' if prior_count else 'maximum likelihood'}",
         ci_prob=ci_prob,
         source="Dawid & Skene (1979)",
         interval="penalised Wald",
@@ -202,12 +222,14 @@ def model_assisted(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
     Särndal, Swensson & Wretman (1992), Model Assisted Survey Sampling.
     """
     require_binary(votes, "panel.model_assisted")
+    require_identified(votes, "predictive_values", "panel.model_assisted")
     with checking("panel.model_assisted") as require:
         require((votes.truth != MISSING).any(), "no item is labelled; label some")
     value, error = _logistic.shares_at(votes, _logistic.find_mode(votes))
     inside = np.clip(value, 1e-9, 1 - 1e-9)
     half = z_score(ci_prob) * error / (inside * (1 - inside))
     known = error == 0
+    assumptions, cautions = check_assumptions(votes, RANDOM_LABELS)
     ends = (np.where(known, value, expit(logit(inside) + s * half)) for s in (-1, 1))
     return Estimate(
         {"prevalence": _by_generator(votes, (value, *ends))},
@@ -215,7 +237,8 @@ def model_assisted(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
         ci_prob=ci_prob,
         source="Särndal et al. (1992), model-assisted estimation",
         interval="normal on the logit scale",
-        assumptions=(RANDOM_LABELS,),
+        assumptions=assumptions,
+        cautions=cautions,
         target="items",
     )
 
@@ -273,6 +296,7 @@ def rogan_gladen(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
     ----------
     Rogan & Gladen (1978), Am. J. Epidemiol. 107, 71-76.
     """
+    require_identified(votes, "error_rates", "panel.rogan_gladen")
     known = PassRates.of(votes)
     by_truth = votes.tally()[..., :2].sum(axis=0)
     with checking("panel.rogan_gladen") as require:
@@ -295,7 +319,7 @@ def rogan_gladen(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
     }
     made = {"prevalence": _by_generator(votes, (np.clip(raw, 0, 1), empty, empty, raw))}
     made |= {name: _by_judge(votes, columns) for name, columns in rates.items()}
-    assumptions, contradictions = check_assumptions(votes, SAME_ERRORS)
+    assumptions, contradictions = check_assumptions(votes, SAME_ERRORS, RANDOM_LABELS)
     return Estimate(
         made,
         method="Rogan-Gladen by judge, averaged",
@@ -372,6 +396,7 @@ def regression(
     ----------
     Jain et al. (2025), Section 5, eqs. (1)-(3).
     """
+    require_identified(votes, "error_rates", "panel.regression")
     found = minimise(
         PassRates.of(votes),
         solver=solver,
@@ -429,6 +454,7 @@ def logit_shift(
         If fewer than two generators are labelled, or an argument is unknown.
     """
     require_binary(votes, "panel.logit_shift")
+    require_identified(votes, "prevalence", "panel.logit_shift")
     check_ci_prob(ci_prob)
     summary, truth = Summary.of(votes), true_prevalence(votes)
     with checking("panel.logit_shift") as require:
@@ -451,13 +477,15 @@ def logit_shift(
         half = stdtrit(k - 1, (1 + ci_prob) / 2) * bias[others].std(ddof=1) * np.sqrt(1 + 1 / k)
         ends = level - bias[others].mean() + np.array([0, -half, half])
         rows[name] = tuple(float(x) for x in back(ends))
+    assumptions, cautions = check_assumptions(votes, EXCHANGEABLE, RANDOM_LABELS)
     return Estimate(
         {"prevalence": Quantity.of_rows(rows, ("generator",))},
         method="Logit shift" if scale == "logit" else "Difference estimator, other generators",
         ci_prob=ci_prob,
         source="Pooled bias of labelled generators; closed form of BiasPooling",
         interval="Student prediction",
-        assumptions=(EXCHANGEABLE,),
+        assumptions=assumptions,
+        cautions=cautions,
     )
 
 
@@ -501,6 +529,7 @@ def difference(votes: Votes, *, ci_prob: float = 0.95, target: Target = "items")
     require_binary(votes, "panel.difference")
     with checking("panel.difference") as require:
         require(target in TARGETS, f"target must be one of {list(TARGETS)}, got {target!r}")
+    require_identified(votes, "prevalence", "panel.difference")
     vote = _filled(votes)
     z, rows, cautions = z_score(ci_prob), {}, []
     rate = prevalence_by(votes, vote)
@@ -519,14 +548,15 @@ def difference(votes: Votes, *, ci_prob: float = 0.95, target: Target = "items")
         half = z * np.sqrt(error**2 * (1 - m / n) + of_items)
         ends = np.clip([rate[i] + mean, centre - half, centre + half], 0, 1)
         rows[name] = tuple(ends)
+    assumptions, against = check_assumptions(votes, RANDOM_LABELS)
     return Estimate(
         {"prevalence": Quantity.of_rows(rows, ("generator",))},
         method="Difference estimator, own labels",
         ci_prob=ci_prob,
         source="Särndal et al. (1992), Section 6.3; prediction-powered inference",
         interval="normal",
-        assumptions=(RANDOM_LABELS,),
-        cautions=tuple(cautions),
+        assumptions=assumptions,
+        cautions=(*cautions, *against),
         target=target,
     )
 

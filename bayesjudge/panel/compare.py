@@ -1,19 +1,23 @@
-"""Every method side by side, held-out scores of methods, and advice on the model."""
+"""Every method side by side, and scores of methods on labels that they did not see."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import InputError, check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import compare_results
-from bayesjudge.panel.checks import cautions_of, check_assumptions, require_labelled
+from bayesjudge.panel.checks import (
+    check_assumptions,
+    require_identified,
+    require_labelled,
+)
 from bayesjudge.panel.closed_form import (
     closed_forms,
     dawid_skene_em,
@@ -27,15 +31,12 @@ from bayesjudge.panel.closed_form import (
 )
 from bayesjudge.panel.data import MISSING, Votes
 from bayesjudge.panel.loo import LABEL_MODELS, loo
-from bayesjudge.panel.model import default_model, fit
+from bayesjudge.panel.model import fit
 from bayesjudge.panel.models._base import PanelModel
 from bayesjudge.panel.models.bias_pooling import BiasPooling
-from bayesjudge.panel.models.dawid_skene import Correlated
 from bayesjudge.panel.models.vote_regression import VoteRegression
 from bayesjudge.panel.voting import choose_threshold, require_binary, true_prevalence
 
-#: Labelled items that make a generator's own labels worth more than those of the others.
-ENOUGH = 20
 HideWhat = Literal["generators", "items"]
 Method = str | PanelModel
 
@@ -152,7 +153,8 @@ def cross_validate(
         Index ``method`` (a closed form's name, a model's class), the lowest mean error first:
         ``mean_error`` and ``max_error`` of the point, in shares; ``covered`` of ``predictions``;
         mean ``width`` and ``interval_score`` (Gneiting & Raftery 2007; lower is better) of the
-        intervals, ``nan`` for a method without; ``assumes``, and ``contradicted_by``: the cautions
+        intervals, ``nan`` for a method without; ``refused``: why it made some of the predictions or
+        none, empty if it made them all; ``assumes``, and ``contradicted_by``: the cautions
         that these data raise against it.
 
     Raises
@@ -182,8 +184,9 @@ def cross_validate(
     rows = {}
     for method in methods:
         name = _name(method)
-        part = long[long["method"] == name]
-        confronted, _ = check_assumptions(votes, *assumed[name])
+        every = long[long["method"] == name]
+        part = every[every["refused"] == ""]
+        confronted, _ = check_assumptions(votes, *assumed.get(name, ()))
         rows[name] = {
             "mean_error": part["error"].mean(),
             "max_error": part["error"].max(),
@@ -191,6 +194,7 @@ def cross_validate(
             "predictions": len(part),
             "width": (part["high"] - part["low"]).mean(),
             "interval_score": part["interval_score"].mean(skipna=False),
+            "refused": "; ".join(every.loc[every["refused"] != "", "refused"].unique()),
             **({"elpd": _elpd(votes, method, random_seed)} if elpd else {}),
             "assumes": "; ".join(one.text for one in confronted),
             "contradicted_by": ", ".join(
@@ -214,6 +218,7 @@ def held_out(
     """Predict shares whose labels are hidden: a row a method and prediction; what each assumes."""
     require_binary(votes, "panel.cross_validate")
     check_ci_prob(ci_prob)
+    require_identified(votes, "prevalence", "panel.cross_validate")
     _require_methods(methods)
     with checking("panel.cross_validate") as require:
         require(hide in ("generators", "items"), f"hide={hide!r}: generators or items")
@@ -224,7 +229,11 @@ def held_out(
     for hidden, shares in cut:
         seed = int(seeds.integers(2**31))
         for method in methods:
-            estimate = _run(method, hidden, ci_prob, seed)
+            try:
+                estimate = _run(method, hidden, ci_prob, seed)
+            except InputError as error:
+                rows += [_refused(method, name, share, error) for name, share in shares.items()]
+                continue
             assumed[_name(method)] = estimate.assumptions
             for name, share in shares.items():
                 row = estimate["prevalence", name]
@@ -233,10 +242,17 @@ def held_out(
                 score = score if np.isfinite(row.high - row.low) else np.nan
                 covered = row.low <= share <= row.high
                 off = abs(row.value - share)
-                rows.append((_name(method), name, share, *row, off, covered, score))
+                rows.append((_name(method), name, share, *row, off, covered, score, ""))
     columns = ["method", "generator", "truth", "value", "low", "high"]
-    table = pd.DataFrame(rows, columns=[*columns, "error", "covered", "interval_score"])
+    columns += ["error", "covered", "interval_score", "refused"]
+    table = pd.DataFrame(rows, columns=columns)
     return table, assumed
+
+
+def _refused(method: Method, generator: str, share: float, error: InputError) -> tuple[Any, ...]:
+    """A prediction that a method did not make, with its reason."""
+    nothing = (float("nan"),) * 4
+    return (_name(method), generator, share, *nothing, False, float("nan"), str(error))
 
 
 def _require_methods(methods: Sequence[Method]) -> None:
@@ -257,7 +273,8 @@ def _name(method: Method) -> str:
 def _run(method: Method, votes: Votes, ci_prob: float, random_seed: int) -> Estimate:
     if isinstance(method, str):
         return CLOSED_FORMS[method](votes, ci_prob=ci_prob)
-    return fit(votes, method, random_seed=random_seed).estimate(ci_prob=ci_prob)
+    # what is hidden is a share of these very items, whichever labels are hidden
+    return fit(votes, method, random_seed=random_seed).estimate(ci_prob=ci_prob, target="items")
 
 
 def _without_one(votes: Votes) -> Iterator[tuple[Votes, dict[str, float]]]:
@@ -299,6 +316,7 @@ def _without_items(
             names,
             votes.judges,
             judge_of_column=votes.judge_of_column,
+            calibration="random",
         )
         yield hidden, dict(zip(names, shares[enough].tolist(), strict=True))
 
@@ -308,60 +326,3 @@ def _elpd(votes: Votes, method: Method, random_seed: int | np.random.Generator |
         return float("nan")
     found = loo(fit(votes, method, random_seed=random_seed), of="labels")
     return found.elpd / found.n
-
-
-class Advice(NamedTuple):
-    """A model and the reason for it.
-
-    Parameters
-    ----------
-    model : PooledDawidSkene, MulticlassDawidSkene, Correlated, BiasPooling or VoteRegression
-        For ``fit(votes, model)``.
-    why : str
-        In a sentence.
-    """
-
-    model: PanelModel
-    why: str
-
-
-def recommend(votes: Votes) -> Advice:
-    """Name the model that suits these votes and their labels.
-
-    Parameters
-    ----------
-    votes : Votes
-        Of any classes.
-
-    Returns
-    -------
-    Advice
-        A model and the reason.
-
-    Examples
-    --------
-    >>> from bayesjudge.panel.simulate import simulate
-    >>> type(recommend(Votes.from_frame(simulate(random_seed=1))).model).__name__
-    'VoteRegression'
-    """
-    default = default_model(votes)
-    if votes.n_classes > 2:
-        return Advice(default, "the other models need pass and fail")
-    enough = int((votes.labelled.sum(axis=1) >= ENOUGH).sum())
-    raised = {caution.name for caution in cautions_of(votes)}
-    if enough == len(votes.generators):
-        return Advice(
-            VoteRegression(),
-            f"every generator has {ENOUGH} labelled items or more; right if they are a random "
-            "sample of its outputs",
-        )
-    if enough >= 3:
-        against = f" (labels contradict other models: {', '.join(sorted(raised))})"
-        return Advice(
-            BiasPooling(),
-            f"{enough} generators are labelled and others are not: what carries over is the "
-            f"panel's bias{against if raised else ''}",
-        )
-    if "dependent-judges" in raised:
-        return Advice(Correlated(), "few generators are labelled, and the judges err together")
-    return Advice(default, "too few labels for a model that assumes less; label some items")

@@ -13,6 +13,7 @@ from bayesjudge.core.counting import collapse
 from bayesjudge.core.errors import checking
 from bayesjudge.core.names import require_names
 from bayesjudge.panel._reading import read_votes
+from bayesjudge.panel.label_design import DESIGNS, LabelDesign, choose_design
 
 #: Most generators, judges or classes in a notebook's summary.
 MOST_SHOWN = 20
@@ -45,11 +46,19 @@ class Votes:
     judge_of_column : array_like of int, shape (n_columns,), optional
         Index into `judges`, if a judge voted several times on one item; by default one column
         a judge.
+    calibration : {"random", "by_generator", "by_truth", "separate", "by_verdict"}, optional
+        How the labelled items were chosen. ``"random"``: within each generator that has labels, at
+        random. ``"by_generator"``: all items of some generators. ``"by_truth"``: so many good
+        and so many bad ones. ``"separate"``: other items, judged by the same panel. With these
+        two, estimates are about the items without a label. ``"by_verdict"``: by the votes on
+        them. It decides which methods are right, and must be said if some items of a generator are
+        labelled and others are not; otherwise it is ``"by_generator"``.
 
     Raises
     ------
     InputError
-        If shapes or indices do not fit, names repeat, or there is no item.
+        If shapes or indices do not fit, names repeat, there is no item, or how labelled items were
+        chosen is neither said nor plain.
 
     Examples
     --------
@@ -66,6 +75,7 @@ class Votes:
     count: Any = None
     classes: Sequence[str] = ("0", "1")
     judge_of_column: Any = None
+    calibration: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("generators", "judges", "classes"):
@@ -80,6 +90,7 @@ class Votes:
         columns = np.arange(len(self.judges)) if columns is None else np.asarray(columns)
         with checking("panel.Votes") as require:
             self._check(votes, arrays, columns, require)
+            object.__setattr__(self, "calibration", self._chosen(arrays, require))
         keys = np.column_stack([arrays["generator"], arrays["truth"] + 1, votes + 1])
         first, counts = collapse(keys.astype(np.int64), arrays["count"].astype(np.int64))
         found = {
@@ -120,6 +131,15 @@ class Votes:
         for name in ("generators", "judges", "classes"):
             require_names(getattr(self, name), name, require)
 
+    def _chosen(self, arrays: dict[str, Any], require: Any) -> str | None:
+        """Name of the label design, if the arrays are sound enough to tell it."""
+        truth, generator = arrays["truth"], arrays["generator"]
+        if truth.shape != generator.shape:
+            return self.calibration
+        known = np.unique(generator[truth != MISSING])
+        mixed = np.isin(generator[truth == MISSING], known).any()
+        return choose_design(self.calibration, not mixed, require)
+
     def __repr__(self) -> str:
         counted = {
             "items": self.n_items,
@@ -130,7 +150,8 @@ class Votes:
             "patterns": len(self.count),
         }
         about = ", ".join(f"{n} {name}" for name, n in counted.items())
-        return f"Votes({about}, {self.missing_share:.1%} of votes missing)"
+        design = f", calibration={self.calibration!r}" if self.is_labelled.any() else ""
+        return f"Votes({about}, {self.missing_share:.1%} of votes missing{design})"
 
     def _repr_html_(self) -> str:
         head = "<tr><th>generator<th>items<th>labelled" + "".join(
@@ -145,6 +166,16 @@ class Votes:
         )
         judges = ", ".join(map(escape, self.judges[:MOST_SHOWN]))
         return f"<table>{head}{rows}</table><small>{self!r}; judges {judges}</small>"
+
+    @property
+    def design(self) -> LabelDesign:
+        """How the labelled items were chosen."""
+        return DESIGNS[str(self.calibration)]
+
+    @property
+    def is_labelled(self) -> np.ndarray:
+        """Whether the truth is known, shape (n_patterns,)."""
+        return self.truth != MISSING
 
     @property
     def n_items(self) -> int:
@@ -256,6 +287,7 @@ class Votes:
         missing_value: Any = None,
         classes: Iterable[Any] | None = None,
         repeated: Literal["error", "keep"] = "error",
+        calibration: str | None = None,
     ) -> Self:
         """Read a long table (one row a vote), or a wide one (one column a judge).
 
@@ -281,6 +313,8 @@ class Votes:
         repeated : {"error", "keep"}, default "error"
             What to do with several votes of a judge on one item: refuse, or keep each as a vote
             with the same error rates.
+        calibration : {"random", "by_generator", "by_truth", "separate", "by_verdict"}, optional
+            How the labelled items were chosen; see `Votes`.
 
         Returns
         -------
@@ -291,13 +325,15 @@ class Votes:
         ------
         InputError
             If a column is missing, labels are not understood, an item has two truths, or a
-            judge voted twice on an item.
+            judge voted twice on an item, or how labelled items were chosen is not said.
 
         Examples
         --------
         >>> import pandas as pd
         >>> wide = pd.DataFrame({"a": [1, 0, 1], "b": [1, None, 1], "truth": [1, None, 1]})
-        >>> Votes.from_frame(wide, judges=["a", "b"], item=None, generator=None).votes.tolist()
+        >>> Votes.from_frame(
+        ...     wide, judges=["a", "b"], item=None, generator=None, calibration="random"
+        ... ).votes.tolist()
         [[0, -1], [1, 1]]
         """
         columns = {"item": item, "generator": generator, "truth": truth}
@@ -311,7 +347,7 @@ class Votes:
             classes=None if classes is None else tuple(classes),
             repeated=repeated,
         )
-        return cls(**found)
+        return cls(**found, calibration=calibration)
 
 
 def _indices(names: Sequence[str], wanted: tuple[str, ...]) -> np.ndarray:

@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
 from bayesjudge.panel._likelihood import log_joint
+from bayesjudge.panel.checks import require_identified
 from bayesjudge.panel.data import MISSING
 from bayesjudge.panel.labelling import chances
 from bayesjudge.panel.models._base import PanelModel
@@ -133,6 +134,8 @@ def log_likelihood_of(
     """Log-likelihood of one item by draw and pattern; the patterns; their counts."""
     votes, spec = fit.data, fit.spec
     known = votes.truth != MISSING
+    if of == "labels":
+        require_identified(votes, "predictive_values", "panel.loo")
     with checking("panel.loo") as require:
         require(of in ("labels", "items"), f"of={of!r}: labels or items")
         require(

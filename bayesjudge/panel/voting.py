@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from bayesjudge.core.errors import checking
+from bayesjudge.panel.checks import require_identified
 from bayesjudge.panel.data import MISSING, Votes
 
 Kind = Literal["at_least_valid", "veto", "majority"]
@@ -154,6 +155,7 @@ def choose_threshold(votes: Votes, kind: Literal["at_least_valid", "veto"] = "ve
     Jain et al. (2025), Section 4: the threshold needs a calibration set.
     """
     require_binary(votes, "panel.choose_threshold")
+    require_identified(votes, "prevalence", "panel.choose_threshold")
     with checking("panel.choose_threshold") as require:
         require((votes.truth != MISSING).any(), "no item is labelled; name a threshold yourself")
     known = votes.truth != MISSING

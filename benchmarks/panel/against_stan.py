@@ -127,7 +127,12 @@ def one(size: str) -> list[dict[str, Any]]:
     items, _, _, judges = SIZES[size]
     votes, _, _ = drawn(items, 10, judges)
     data = panel.Votes(
-        votes, np.full(items, -1), np.zeros(items, int), named("g", 1), named("judge ", judges)
+        votes,
+        np.full(items, -1),
+        np.zeros(items, int),
+        named("g", 1),
+        named("judge ", judges),
+        calibration="random",
     )
     found = {"bayesjudge": by_us(data), "Stan": by_stan(data)}
     tables = {

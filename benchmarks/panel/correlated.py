@@ -55,7 +55,7 @@ def one(seed: int) -> list[dict[str, Any]]:
     table = panel.simulate(
         **RATES, items=200, labelled=(60, 60, 0), shared_effect=EFFECT, random_seed=seed
     )
-    votes = panel.Votes.from_frame(table)
+    votes = panel.Votes.from_frame(table, calibration="random")
     rows = []
     for name, model in MODELS.items():
         begin = time.process_time()

@@ -82,7 +82,13 @@ class Target:
         truth[len(self.rest) :][~known] = MISSING
         count = np.concatenate([v.count[self.rest], np.ones(len(self.items), int)])
         return panel.Votes(
-            v.votes[rows], truth, v.generator[rows], v.generators, v.judges, count=count
+            v.votes[rows],
+            truth,
+            v.generator[rows],
+            v.generators,
+            v.judges,
+            count=count,
+            calibration="random",
         )
 
 

@@ -138,7 +138,7 @@ def collected(vote: np.ndarray, truth: np.ndarray, generator: np.ndarray, **name
     """Keep the truth of the first items of each generator."""
     place = np.tile(np.arange(ITEMS), len(GENERATORS))
     seen = np.where(place < LABELLED, truth, -1)
-    return panel.Votes(vote, seen, generator, GENERATORS, JUDGES, **names)
+    return panel.Votes(vote, seen, generator, GENERATORS, JUDGES, **names, calibration="random")
 
 
 def draw_classes(rng: np.random.Generator) -> Truths:
@@ -249,7 +249,9 @@ def draw_biased_votes(truths: Mapping[str, Any], rng: np.random.Generator) -> pa
         seen = np.where(np.arange(size) < labelled, truth, -1)
         rows.append(np.column_stack([vote, seen, np.full(size, i)]))
     table = np.concatenate(rows)
-    return panel.Votes(table[:, :-2], table[:, -2], table[:, -1], tuple("vwxyz"), JUDGES)
+    return panel.Votes(
+        table[:, :-2], table[:, -2], table[:, -1], tuple("vwxyz"), JUDGES, calibration="random"
+    )
 
 
 def likelihood_by_em(values: Mapping[str, np.ndarray], votes: panel.Votes) -> Truths:

@@ -97,7 +97,14 @@ def sample_one(name: str) -> dict[str, Any]:
     seen = np.where(generator < labelled, truth, -1)
     row: dict[str, Any] = {"size": name, "votes": int((votes >= 0).sum())}
     with clocked(row, "collapse"):
-        data = panel.Votes(votes, seen, generator, named("g", generators), named("judge ", judges))
+        data = panel.Votes(
+            votes,
+            seen,
+            generator,
+            named("g", generators),
+            named("judge ", judges),
+            calibration="random",
+        )
     row["patterns"] = len(data.count)
     row["pass_ms"] = 1e3 * fastest(lambda: votes.sum(dtype=np.int64))
     row["gradient_ms"] = 1e3 * gradient_time(panel.build_model(data))
@@ -223,7 +230,13 @@ def growth_one(name: str) -> dict[str, Any]:
     )
     count = base.count * (items // 3000)
     data = panel.Votes(
-        base.votes, base.truth, base.generator, base.generators, base.judges, count=count
+        base.votes,
+        base.truth,
+        base.generator,
+        base.generators,
+        base.judges,
+        count=count,
+        calibration="random",
     )
     problem = em.Problem(data)
     posterior = problem.first_guess()

@@ -92,7 +92,14 @@ def of_panels(runs: int) -> pd.DataFrame:
             own = rng.random((generator.size, judges)) < errors / 2
             votes = truth[:, None] ^ (shared[:, None] | own)
             known = np.where(np.arange(generator.size) % ITEMS < labels, truth, -1)
-            seen = panel.Votes(votes, known, generator, names, [f"j{j}" for j in range(judges)])
+            seen = panel.Votes(
+                votes,
+                known,
+                generator,
+                names,
+                [f"j{j}" for j in range(judges)],
+                calibration="random",
+            )
             share = truth.reshape(GENERATORS, ITEMS).mean(axis=1)
             for rule, few in RULES.items():
                 with patch.object(closed_form, "FEW", few):

@@ -56,7 +56,20 @@ def test_long_table_on_a_screen(long, table, capsys):
         if np.isfinite(row.value):
             name = re.escape(one.method.split(",")[0])
             assert re.search(rf"{name}.* {row.value:.3f}", out), one.method
-    assert "BiasPooling (3 generators are labelled and others are not" in " ".join(out.split())
+    advice = bj.panel.recommend(bj.panel.Votes.from_frame(table))
+    assert f"{type(advice.model).__name__} ({advice.why[:60]}" in " ".join(out.split())
+
+
+def test_how_items_were_labelled_is_asked_and_told(tmp_path, capsys):
+    path = tmp_path / "votes.csv"
+    bj.panel.simulate(items=60, labelled=20, random_seed=1).to_csv(path, index=False)
+    assert main(["panel", str(path), "--truth", "truth", "--no-nuts"]) == 2
+    assert "how were the labelled items chosen" in capsys.readouterr().err
+    call = ["panel", str(path), "--truth", "truth", "--no-nuts", "--calibration", "by_truth"]
+    assert main(call) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "a fixed number of good and of bad items was labelled" in out
+    assert "Difference estimator" not in out.split("Assumptions")[0].split("not-computed")[0]
 
 
 def test_wide_table_as_json(wide, table, capsys):
@@ -79,6 +92,7 @@ def test_wide_table_as_json(wide, table, capsys):
 def test_a_sampled_fit_is_saved_and_shown(long, tmp_path, capsys):
     saved, page = tmp_path / "fit.nc", tmp_path / "page.html"
     call = ["panel", str(long), "--truth", "truth", "--seed", "3", "--json"]
+    call += ["--model", "bias_pooling"]
     assert main([*call, "--save", str(saved), "--html", str(page)]) == 0
     document = json.loads(capsys.readouterr().out)
     fit = bj.load(saved)

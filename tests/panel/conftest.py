@@ -52,7 +52,9 @@ def model_fit():
     def get(model, **simulation):
         key = (type(model), str(model), *sorted(simulation.items()))
         if key not in made:
-            votes = bj.panel.Votes.from_frame(bj.panel.simulate(random_seed=3, **simulation))
+            votes = bj.panel.Votes.from_frame(
+                bj.panel.simulate(random_seed=3, **simulation), calibration="random"
+            )
             made[key] = bj.panel.fit(votes, model, random_seed=3)
         return made[key]
 

@@ -1,5 +1,7 @@
 """What the contract tests have to know of the panel."""
 
+from functools import partial
+
 from contract import Module
 
 import bayesjudge.panel as module
@@ -7,14 +9,22 @@ import bayesjudge.panel as module
 
 def votes_of(**settings):
     """A small simulated panel."""
-    return module.Votes.from_frame(module.simulate(items=40, random_seed=1, **settings))
+    return module.Votes.from_frame(
+        module.simulate(items=40, random_seed=1, **settings), calibration="random"
+    )
 
 
 def models():
     """Every model with votes that it suits."""
     votes = votes_of(labelled=20)
     three = module.Votes(
-        [[0, 1, 2], [1, 1, -1], [2, 2, 2]], [0, -1, 2], [0, 0, 0], ["g"], "abc", classes="lmh"
+        [[0, 1, 2], [1, 1, -1], [2, 2, 2]],
+        [0, -1, 2],
+        [0, 0, 0],
+        ["g"],
+        "abc",
+        classes="lmh",
+        calibration="random",
     )
     return [
         (module.PooledDawidSkene(), votes),
@@ -28,7 +38,7 @@ def models():
 
 CONTRACT = Module(
     module=module,
-    read=module.Votes.from_frame,
+    read=partial(module.Votes.from_frame, calibration="random"),
     closed_form=module.dawid_skene_em,
     truth={
         **{("prevalence", f"g{i}"): share for i, share in ((1, 0.9), (2, 0.75), (3, 0.6))},

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 import bayesjudge as bj
-from bayesjudge.panel.checks import cautions_of, correlate, dependence
+from bayesjudge.panel.checks import cautions_of, cell_p_values, correlate, dependence
 from tests.panel.conftest import code_feedback
 
 Votes = bj.panel.Votes
@@ -59,6 +59,54 @@ def test_error_rates_that_differ_between_generators_are_named():
     ).assign(generator="g2")
     votes = Votes.from_frame(pd.concat([lenient, severe]))
     assert "error-rates-differ" in names(votes)
+
+
+def test_a_corrupted_block_is_named():
+    votes = simulated()
+    block = (votes.generator == 1)[:, None] & (np.arange(4) == 2) & (votes.votes >= 0)
+    other = Votes(
+        np.where(
+            block & (np.random.default_rng(1).random(votes.votes.shape) < 0.5),
+            1 - votes.votes,
+            votes.votes,
+        ),
+        *(votes.truth, votes.generator, votes.generators, votes.judges),
+        count=votes.count,
+    )
+    texts = [c.text for c in cautions_of(other) if c.name == "error-rates-differ"]
+    assert texts
+    assert all("'c' on 'g2' (" in text for text in texts)
+    assert not any("'a' on" in text or "'b' on" in text for text in texts)
+
+
+def test_fishers_test_of_a_cell_is_scipys():
+    votes = Votes.from_frame(bj.panel.simulate(items=60, labelled=60, missing=0.1, random_seed=1))
+    tally = votes.tally()[:, :2, :, :2]
+    cells = cell_p_values(votes).set_index(["judge", "generator", "rate"])
+    for i, j, truth in np.ndindex(3, 4, 2):
+        own, rest = tally[i, truth, j], tally[:, truth, j].sum(axis=0) - tally[i, truth, j]
+        tails = [
+            stats.fisher_exact([own, rest], alternative=side).pvalue for side in ("less", "greater")
+        ]
+        name = ("specificity", "sensitivity")[truth]
+        p = cells.loc[(votes.judges[j], votes.generators[i], name), "p_value"]
+        assert p == pytest.approx(min(1, 2 * min(tails)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("labels", [50, 100])
+def test_rates_that_do_not_differ_are_rarely_called_different(labels):
+    alarms, runs, rng = 0, 80, np.random.default_rng(1)
+    for _ in range(runs):
+        truth = rng.random(labels) < 0.8
+        rate = np.where(truth[:, None], 0.85, 0.4)
+        given = (rng.random((labels, 10)) < rate).astype(int)
+        generator = rng.integers(0, 6, labels)
+        about = (generator, [f"g{i}" for i in range(6)], [f"j{j}" for j in range(10)])
+        votes = Votes(given, truth.astype(int), *about)
+        alarms += "error-rates-differ" in names(votes)
+    # nominal 2 %: more than this would happen once in a thousand such tests
+    assert alarms <= stats.binom.ppf(0.999, runs, 0.02)
 
 
 def test_correlation_is_numpys_where_nothing_is_missing():

@@ -106,7 +106,7 @@ def test_models_are_compared_by_what_they_say_of_labels(monkeypatch, model_fit):
 
 
 def test_comparison_refuses():
-    votes = Votes.from_frame(bj.panel.simulate(random_seed=1))
+    votes = Votes.from_frame(bj.panel.simulate(random_seed=1), calibration="random")
     with pytest.raises(bj.InputError, match="keep fewer"):
         bj.panel.cross_validate(votes, hide="items", kept=200)
     with pytest.raises(bj.InputError, match="generators or items"):
@@ -117,14 +117,30 @@ def test_comparison_refuses():
         bj.panel.cross_validate(votes.hide("g1"))
 
 
-def test_advice_follows_the_labels():
-    votes = code_feedback()
-    assert bj.panel.recommend(votes).model == bj.panel.VoteRegression()
-    assert bj.panel.recommend(votes.hide("gpt-4o")).model == bj.panel.BiasPooling()
-    assert bj.panel.recommend(votes.hide(*votes.generators)).model == bj.panel.PooledDawidSkene()
-    assert bj.panel.recommend(votes.only("gpt-4o", "deepseek-chat").hide("gpt-4o")).model == (
-        bj.panel.Correlated()
+@pytest.mark.sampling
+def test_a_model_is_scored_by_the_share_of_these_items(monkeypatch, model_fit):
+    fit = model_fit(bj.panel.PooledDawidSkene())
+    monkeypatch.setattr(sys.modules[held_out.__module__], "fit", lambda *_, **__: fit)
+    votes = Votes.from_frame(bj.panel.simulate(labelled=300, random_seed=1))
+    methods = (bj.panel.PooledDawidSkene(),)
+    rows, _ = held_out(votes, methods, hide="items", kept=20, repeats=1)
+    asked = fit.estimate(target="items")
+    for row in rows.itertuples():
+        assert (row.low, row.high) == asked["prevalence", row.generator][1:]
+
+
+def test_a_method_that_refuses_ends_nothing():
+    # judges that do no better than chance: rogan_gladen has no answer, the others have
+    votes = Votes.from_frame(
+        bj.panel.simulate(
+            sensitivity=(0.4, 0.4), specificity=(0.4, 0.4), labelled=300, random_seed=1
+        )
     )
+    table = bj.panel.cross_validate(votes, ("panel_mean", "rogan_gladen"))
+    assert table.loc["panel_mean", "predictions"] == 3
+    assert table.loc["rogan_gladen", "predictions"] == 0
+    assert "no judge has sensitivity" in table.loc["rogan_gladen", "refused"]
+    assert table.loc["panel_mean", "refused"] == ""
 
 
 def test_the_expected_gain_of_one_label_by_enumeration():

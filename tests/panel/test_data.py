@@ -31,7 +31,10 @@ def same(one, other):
 def test_long_and_wide_tables_make_the_same_votes():
     wide = LONG.pivot(index=["item", "generator"], columns="judge", values="vote").reset_index()
     wide["truth"] = wide["item"].map(LONG.groupby("item")["truth"].max())
-    same(bj.panel.Votes.from_frame(LONG), bj.panel.Votes.from_frame(wide, judges=["a", "b"]))
+    same(
+        bj.panel.Votes.from_frame(LONG, calibration="random"),
+        bj.panel.Votes.from_frame(wide, judges=["a", "b"], calibration="random"),
+    )
 
 
 @pytest.mark.parametrize("library", ["polars", "pyarrow"])
@@ -44,11 +47,16 @@ def test_other_tables_make_the_same_votes(library):
         import pyarrow
 
         table = pyarrow.Table.from_pandas(LONG)
-    same(bj.panel.Votes.from_frame(table), bj.panel.Votes.from_frame(LONG))
+    same(
+        bj.panel.Votes.from_frame(table, calibration="random"),
+        bj.panel.Votes.from_frame(LONG, calibration="random"),
+    )
 
 
 def test_patterns_are_counted():
-    votes = bj.panel.Votes.from_frame(bj.panel.simulate(items=500, random_seed=1))
+    votes = bj.panel.Votes.from_frame(
+        bj.panel.simulate(items=500, random_seed=1), calibration="random"
+    )
     assert votes.n_items == 1500
     assert votes.items.tolist() == [500, 500, 500]
     assert votes.labelled.sum(axis=1).tolist() == [100, 100, 100]
@@ -57,13 +65,15 @@ def test_patterns_are_counted():
 
 
 def test_an_item_without_votes_is_kept():
-    votes = bj.panel.Votes.from_frame(LONG)
+    votes = bj.panel.Votes.from_frame(LONG, calibration="random")
     assert votes.n_items == 3
     assert [-1, -1] in votes.votes.tolist()
 
 
 def test_a_generator_without_labels_is_kept():
-    votes = bj.panel.Votes.from_frame(bj.panel.simulate(labelled=(50, 50, 0), random_seed=1))
+    votes = bj.panel.Votes.from_frame(
+        bj.panel.simulate(labelled=(50, 50, 0), random_seed=1), calibration="random"
+    )
     assert votes.labelled.sum(axis=1).tolist() == [50, 50, 0]
     same(votes, votes.hide("g3"))
 
@@ -85,23 +95,28 @@ def test_collapse_packs_rows_too_long_for_one_number():
 
 
 def test_collapsed_and_item_by_item_are_the_same_votes():
-    votes = bj.panel.Votes.from_frame(bj.panel.simulate(random_seed=2))
+    votes = bj.panel.Votes.from_frame(bj.panel.simulate(random_seed=2), calibration="random")
     rows = np.repeat(np.arange(len(votes.count)), votes.count)
     again = bj.panel.Votes(
-        votes.votes[rows], votes.truth[rows], votes.generator[rows], votes.generators, votes.judges
+        votes.votes[rows],
+        votes.truth[rows],
+        votes.generator[rows],
+        votes.generators,
+        votes.judges,
+        calibration="random",
     )
     same(votes, again)
 
 
 def test_tally_adds_up():
-    votes = bj.panel.Votes.from_frame(bj.panel.simulate(random_seed=2))
+    votes = bj.panel.Votes.from_frame(bj.panel.simulate(random_seed=2), calibration="random")
     tally = votes.tally()
     assert (tally.sum(axis=(1, 3)) == votes.items[:, None]).all()
     assert (tally[:, :2].sum(axis=3)[:, :, 0] == votes.labelled).all()
 
 
 def test_only_keeps_some_generators():
-    votes = bj.panel.Votes.from_frame(bj.panel.simulate(random_seed=2))
+    votes = bj.panel.Votes.from_frame(bj.panel.simulate(random_seed=2), calibration="random")
     kept = votes.only("g3", "g1")
     assert kept.generators == ("g1", "g3")
     np.testing.assert_array_equal(kept.tally(), votes.tally()[[0, 2]])
@@ -157,7 +172,8 @@ def test_labels_may_be_words():
 def test_a_summary_fits_on_a_line_and_names_are_escaped():
     votes = bj.panel.Votes([[1, 0]], [1], [0], ["<b>"], ["a", "b"], count=[12])
     shown = "1 generators, 2 judges, 2 classes, 1 patterns, 0.0% of votes missing"
-    assert repr(votes) == f"Votes(12 items, 12 labelled, {shown})"
+    design = "calibration='by_generator'"
+    assert repr(votes) == f"Votes(12 items, 12 labelled, {shown}, {design})"
     assert "&lt;b&gt;" in votes._repr_html_()
     many = [f"g{i}" for i in range(300)]
     votes = bj.panel.Votes([[1]] * 300, [1] * 300, range(300), many, ["a"])

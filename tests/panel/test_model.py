@@ -34,6 +34,7 @@ SMALL = Votes(
     generator=[0, 0, 1, 1, 1, 0],
     generators=("x", "y"),
     judges=("a", "b", "c"),
+    calibration="random",
 )
 
 
@@ -432,7 +433,9 @@ def test_share_of_these_items_by_enumeration():
 
 @pytest.mark.parametrize("model", [DawidSkene(), BiasPooling()])
 def test_a_fully_labelled_generator_is_known_exactly(model):
-    votes = Votes.from_frame(bj.panel.simulate(items=50, labelled=(50, 20, 0), random_seed=1))
+    votes = Votes.from_frame(
+        bj.panel.simulate(items=50, labelled=(50, 20, 0), random_seed=1), calibration="random"
+    )
     rates = {"sensitivity": np.full(4, 0.9), "specificity": np.full(4, 0.7)}
     fit = fit_of_draws(votes, model, 500, prevalence=np.full(3, 0.6), **rates)
     estimate = fit.estimate(target="items")

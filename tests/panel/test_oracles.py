@@ -22,6 +22,7 @@ VOTES = Votes(
     generators=("x", "y"),
     judges=("a", "b"),
     count=[2, 1, 2, 1, 2, 1, 1, 1],
+    calibration="random",
 )
 CHEAP = {"on_unused_input": "ignore", "mode": "FAST_COMPILE"}
 WEIGHT, LEVEL = np.array([1.3, -0.4]), np.array([0.2, -0.5])

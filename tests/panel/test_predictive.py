@@ -97,7 +97,14 @@ def fit_at_truth(model, effect, **simulation):
     names = {name: (("chain", "draw", *(f"{name}_{i}" for i in range(v.ndim - 2))), v)
              for name, v in draws.items()}  # fmt: skip
     tree = xr.DataTree.from_dict({"posterior": xr.Dataset(names)})
-    return Fit(tree, Votes.from_frame(table), model, tuple(SETTINGS), method="", source="")
+    return Fit(
+        tree,
+        Votes.from_frame(table, calibration="random"),
+        model,
+        tuple(SETTINGS),
+        method="",
+        source="",
+    )
 
 
 @pytest.mark.parametrize("model", [bj.panel.PooledDawidSkene(), bj.panel.Correlated()])

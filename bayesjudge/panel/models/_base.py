@@ -13,7 +13,9 @@ from bayesjudge.core.estimate import Assumption, Caution, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.model import BayesianModel
 from bayesjudge.core.priors import BetaPrior, NormalPrior
+from bayesjudge.panel.checks import require_identified
 from bayesjudge.panel.data import MISSING, Votes
+from bayesjudge.panel.label_design import Identified
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,7 @@ class PanelModel(BayesianModel):
     _assumptions: ClassVar[tuple[Assumption, ...]]
     _target: ClassVar[Target] = "population"
     _needs_labels: ClassVar[bool] = True
+    _learns_from: ClassVar[Identified | None] = None  # what it needs the labels to tell
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -53,6 +56,8 @@ class PanelModel(BayesianModel):
                 not self._needs_labels or (votes.truth != MISSING).any(),
                 "learns from labelled items, and there are none; label some",
             )
+        if self._learns_from is not None:
+            require_identified(votes, self._learns_from, f"panel.{type(self).__name__}")
 
     def _require_classes(self, votes: Votes, require: Callable[[object, str], None]) -> None:
         require(

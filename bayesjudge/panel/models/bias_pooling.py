@@ -13,6 +13,7 @@ from bayesjudge.core.priors import NormalPrior
 from bayesjudge.panel._summaries import Summary
 from bayesjudge.panel.checks import EXCHANGEABLE
 from bayesjudge.panel.data import Votes
+from bayesjudge.panel.label_design import RANDOM_LABELS, Identified
 from bayesjudge.panel.models._base import PanelModel, prior_data
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ class BiasPooling(PanelModel):
     _source: ClassVar[str] = (
         "Jain et al. (2025), eqs. (1)-(3), as exchangeable biases of the panel mean"
     )
-    _assumptions: ClassVar[tuple[Assumption, ...]] = (EXCHANGEABLE,)
+    _assumptions: ClassVar[tuple[Assumption, ...]] = (EXCHANGEABLE, RANDOM_LABELS)
+    _learns_from: ClassVar[Identified | None] = "prevalence"
     sampling: ClassVar[dict[str, Any]] = {"target_accept": 0.95}
 
     level: NormalPrior = NormalPrior(0.0, 2.0)

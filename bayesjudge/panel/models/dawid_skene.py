@@ -20,8 +20,10 @@ from bayesjudge.panel.checks import (
     INDEPENDENT,
     INDEPENDENT_GIVEN_EFFECT,
     SAME_ERRORS,
+    subject,
 )
 from bayesjudge.panel.data import MISSING, Votes
+from bayesjudge.panel.label_design import RANDOM_LABELS
 from bayesjudge.panel.models._base import PanelModel, beta_data, prior_data
 
 if TYPE_CHECKING:
@@ -39,7 +41,12 @@ NODE_TOLERANCE = 0.1
 class _LatentTruth(PanelModel):
     """Likelihood of votes by pattern with the truth summed out; rates come from subclasses."""
 
-    _assumptions: ClassVar[tuple[Assumption, ...]] = (INDEPENDENT, SAME_ERRORS, BETTER_THAN_CHANCE)
+    _assumptions: ClassVar[tuple[Assumption, ...]] = (
+        INDEPENDENT,
+        SAME_ERRORS,
+        BETTER_THAN_CHANCE,
+        RANDOM_LABELS,
+    )
     _needs_labels: ClassVar[bool] = False
 
     @property
@@ -68,13 +75,18 @@ class _LatentTruth(PanelModel):
         with pm.Model(coords=coords) as model:
             given = pm.Data("given_votes", problem.given[first])
             at_votes = pm.Data("votes_of_pattern", votes_of_pattern.astype("int32"))
-            generator = pm.Data("generator_of_pattern", votes.generator.astype("int32"))
+            last = np.where(subject(votes), votes.generator, len(votes.generators))
+            generator = pm.Data("generator_of_pattern", last.astype("int32"))
             allowed = pm.Data("log_allowed", _log_allowed(votes))
             count = pm.Data("count", votes.count.astype(float))
             # a constant, since the density does not use it and the sampler knows only data it uses
             similar = pt.constant(_similar_items(votes).astype(float))
             log_share = self._log_shares(votes)
             by_class = self._by_class(votes, given)
+            if not votes.design.same_items:
+                # their share says nothing: labelled items have a generator of their own, all alike
+                nothing = pt.zeros((1, votes.n_classes))
+                log_share = pt.concatenate([log_share, nothing])
             at = by_class[at_votes] + log_share[generator] + allowed
             density = pt.logsumexp(at, axis=1)
             pm.CustomDist("items", density, similar, logp=_weigh, random=_draw, observed=count)
@@ -105,9 +117,11 @@ class _LatentTruth(PanelModel):
             chance = np.exp(joint - joint.max(axis=1, keepdims=True))
             chance /= chance.sum(axis=1, keepdims=True)
             drawn = rng.multinomial(votes.count[unknown], chance)
-            found[s] = known
+            found[s] = known if votes.design.same_items else 0
             np.add.at(found[s], votes.generator[unknown], drawn)
-        found = found.reshape(chains, draws, *known.shape) / votes.items[:, None]
+        items = np.bincount(votes.generator, votes.count * subject(votes), len(votes.generators))
+        with np.errstate(invalid="ignore"):  # no items, no share of them
+            found = found.reshape(chains, draws, *known.shape) / items[:, None]
         return {"prevalence": found[..., 1]} if votes.n_classes == 2 else {"share": found}
 
 
@@ -223,6 +237,7 @@ class Correlated(PooledDawidSkene):
         INDEPENDENT_GIVEN_EFFECT,
         SAME_ERRORS,
         BETTER_THAN_CHANCE,
+        RANDOM_LABELS,
     )
 
     shared_effect: float = 1.5

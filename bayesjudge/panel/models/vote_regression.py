@@ -11,8 +11,8 @@ from bayesjudge.core.counting import collapse, distinct
 from bayesjudge.core.estimate import Assumption, Target
 from bayesjudge.core.priors import NormalPrior
 from bayesjudge.panel._logistic import vote_scores
-from bayesjudge.panel.checks import RANDOM_LABELS
 from bayesjudge.panel.data import MISSING, Votes
+from bayesjudge.panel.label_design import RANDOM_LABELS, Identified
 from bayesjudge.panel.models._base import PanelModel, prior_data
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class VoteRegression(PanelModel):
     ----------
     intercept : NormalPrior, default ``NormalPrior(0, 2)``
         Logit of the truth of an item without votes.
-    generator_spread : float, default 1
+    generator_spread : float, default 0.5
         How much that differs between generators.
     vote_weight : NormalPrior, default ``NormalPrior(0, 1)``
         What a pass rather than a fail adds to the logit, on average over judges.
@@ -55,9 +55,10 @@ class VoteRegression(PanelModel):
     _source: ClassVar[str] = "Model-assisted estimation, Särndal et al. (1992), with pooled weights"
     _assumptions: ClassVar[tuple[Assumption, ...]] = (RANDOM_LABELS,)
     _target: ClassVar[Target] = "items"
+    _learns_from: ClassVar[Identified | None] = "predictive_values"
 
     intercept: NormalPrior = NormalPrior(0.0, 2.0)
-    generator_spread: float = 1.0
+    generator_spread: float = 0.5
     vote_weight: NormalPrior = NormalPrior(0.0, 1.0)
     judge_spread: float = 0.5
 

@@ -1,0 +1,248 @@
+"""Advice on the model: the one that predicts held-out labels best, or that assumes least."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtr
+
+from bayesjudge.core.intervals import z_score
+from bayesjudge.panel._approximations import approximate
+from bayesjudge.panel.checks import rows_of
+from bayesjudge.panel.data import MISSING, Votes
+from bayesjudge.panel.model import default_model
+from bayesjudge.panel.models._base import PanelModel
+from bayesjudge.panel.models.bias_pooling import BiasPooling
+from bayesjudge.panel.models.dawid_skene import Correlated, PooledDawidSkene
+from bayesjudge.panel.models.vote_regression import VoteRegression
+
+#: Folds that labels are hidden in.
+FOLDS = 5
+#: Fewer labels, or labelled generators, than this say nothing when hidden.
+FEWEST = {"labels": 20, "generators": 5}
+#: Labelled generators from which on the panel's bias on others is told.
+TELL_BIAS = 3
+#: A model that assumes more is taken if it is so surely better: on held-out labels the smallest
+#: probability at which a dependent panel's intervals still cover (benchmarks/panel/advice.py); a
+#: few generators tell so little that more is asked.
+SURE = {"labels": 0.8, "generators": 0.95}
+#: Probability of the intervals that are scored.
+SCORED = 0.9
+#: Most votes (items times judges) that scoring learns from; of more, a random sample of items.
+MOST_VOTES = 2_000_000
+
+
+class Advice(NamedTuple):
+    """A model, the reason for it, and how sure that is.
+
+    Parameters
+    ----------
+    model : PanelModel
+        For ``fit(votes, model)``.
+    why : str
+        In a sentence.
+    sure : float
+        Probability that it predicts labels better than the next best model, from held-out labels;
+        ``nan`` if there are too few to hide.
+    ranking : pandas.DataFrame
+        The models that were scored, the best first: ``score`` on held-out labels (lower is better),
+        ``sure`` (probability that the recommended one is better) and ``scored`` labels or
+        generators. Empty if none was.
+    """
+
+    model: PanelModel
+    why: str
+    sure: float = float("nan")
+    ranking: pd.DataFrame = pd.DataFrame()
+
+    def __repr__(self) -> str:
+        return f"Advice({type(self.model).__name__}(): {self.why})"
+
+
+def recommend(votes: Votes, *, random_seed: int = 0) -> Advice:
+    """Name the model that suits these votes and their labels.
+
+    Of the models that the label design allows, the one that assumes least is recommended, unless
+    another predicts labels better that neither has seen, with a probability of 0.8 or more. Labels
+    are hidden in five folds, and the score of a hidden label is the log probability that a model
+    gives it; if some generators have no label, all labels of one generator after another are
+    hidden, the 90 % interval of its share is scored (Gneiting & Raftery 2007), and 0.95 is asked.
+    Models are replaced by their Laplace approximations.
+
+    Parameters
+    ----------
+    votes : Votes
+        Of any classes.
+    random_seed : int, default 0
+        Of the folds.
+
+    Returns
+    -------
+    Advice
+        A model, the reason, how sure it is, and the scores.
+
+    Raises
+    ------
+    InputError
+        If the label design and the labels contradict each other.
+
+    References
+    ----------
+    Gneiting & Raftery (2007), J. Am. Stat. Assoc. 102, 359-378.
+
+    Examples
+    --------
+    >>> from bayesjudge.panel.simulate import simulate
+    >>> votes = Votes.from_frame(simulate(random_seed=1), calibration="random")
+    >>> recommend(votes).model
+    VoteRegression()
+    """
+    default = default_model(votes)
+    if votes.n_classes > 2:
+        return Advice(default, "the other models need pass and fail")
+    if not votes.is_labelled.any():
+        return Advice(Correlated(), _without_labels(votes))
+    rng = np.random.default_rng(random_seed)
+    has_labels = votes.labelled.sum(axis=1) > 0
+    complete = bool(has_labels[votes.items > 0].all())
+    tells = votes.design.identifies
+    if "predictive_values" in tells and complete:
+        models: tuple[PanelModel, ...] = (VoteRegression(), Correlated(), PooledDawidSkene())
+        start = "of the models for labels of every generator it assumes least"
+    elif "prevalence" in tells and has_labels.sum() >= TELL_BIAS:
+        models = (BiasPooling(), Correlated(), PooledDawidSkene())
+        start = (
+            f"{has_labels.sum()} generators are labelled and others are not: what carries over is "
+            "the panel's bias"
+        )
+        enough = has_labels.sum() >= FEWEST["generators"]
+        scores = _by_generator(votes, models, has_labels) if enough else None
+        return _ranked(models, scores, start, "generators")
+    else:
+        models = (Correlated(), PooledDawidSkene())
+        start = "with these labels judges' error rates are known, and of the models of those it "
+        start += "assumes least"
+    scores = _by_label(_sample(votes, rng), models, rng) if _enough(votes) else None
+    return _ranked(models, scores, start, "labels")
+
+
+def _without_labels(votes: Votes) -> str:
+    return "no item is labelled"
+
+
+def _enough(votes: Votes) -> bool:
+    by_class = votes.labelled.sum(axis=0)
+    return bool(by_class.sum() >= FEWEST["labels"] and by_class.min() >= 2)
+
+
+def _ranked(
+    models: Sequence[PanelModel], scores: np.ndarray | None, start: str, unit: str
+) -> Advice:
+    """Take the first model, unless a later one is surely better; a column of scores a model."""
+    if scores is None:
+        few = f"fewer than {FEWEST[unit]} {unit}, or hardly any of a class, to hide and score by"
+        return Advice(models[0], f"{start}; {few}")
+    best = 0
+    for other in range(1, len(models)):
+        if _surely(scores[:, other], scores[:, best]) >= SURE[unit]:
+            best = other
+    table = pd.DataFrame(
+        {
+            "score": scores.mean(axis=0),
+            "sure": [_surely(scores[:, best], scores[:, i]) for i in range(len(models))],
+            "scored": len(scores),
+        },
+        index=pd.Index([type(one).__name__ for one in models], name="method"),
+    ).sort_values("score", kind="stable")
+    name = type(models[best]).__name__
+    others = table.drop(index=name)
+    rival = others.index[0]
+    sure = float(others.loc[rival, "sure"])
+    told = (
+        f"{sure:.0%} sure from {len(scores)} held-out {unit} that it predicts better than {rival}"
+    )
+    why = start if best == 0 else "it predicts held-out labels better than models that assume less"
+    return Advice(models[best], f"{why}; {told}", sure, table)
+
+
+def _surely(one: np.ndarray, other: np.ndarray) -> float:
+    """Probability that the mean of one score is below that of another, from paired differences."""
+    gain = other - one
+    if not gain.any():
+        return 0.5
+    spread = gain.std(ddof=1) / np.sqrt(len(gain))
+    return float(stdtr(len(gain) - 1, gain.mean() / max(spread, 1e-300)))
+
+
+def _sample(votes: Votes, rng: np.random.Generator) -> Votes:
+    """Fewer items without a label, if there are very many."""
+    rest = np.flatnonzero(~votes.is_labelled)
+    most = max(MOST_VOTES // len(votes.judges), 1000)
+    if len(rest) <= most:
+        return votes
+    drawn = rng.multivariate_hypergeometric(votes.count[rest], most, method="marginals")
+    count = votes.count.copy()
+    count[rest] = drawn
+    rows = np.flatnonzero(count)
+    columns = (votes.votes[rows], votes.truth[rows], votes.generator[rows])
+    return _made(votes, *columns, count[rows])
+
+
+def _made(
+    votes: Votes, given: np.ndarray, truth: np.ndarray, generator: np.ndarray, count: np.ndarray
+) -> Votes:
+    return Votes(
+        *(given, truth, generator, votes.generators, votes.judges),
+        count=count,
+        judge_of_column=votes.judge_of_column,
+        calibration=votes.calibration,
+    )
+
+
+def _by_label(votes: Votes, models: Sequence[PanelModel], rng: np.random.Generator) -> np.ndarray:
+    """Score of every labelled item, in a fold whose labels were hidden; a column a model."""
+    found = []
+    for seen, hidden in _folds(votes, rng):
+        each = [-approximate(seen, model).log_score(hidden) for model in models]
+        found.append(np.repeat(np.column_stack(each), hidden.count, axis=0))
+    return np.concatenate(found)
+
+
+def _folds(votes: Votes, rng: np.random.Generator) -> Iterator[tuple[Votes, Votes]]:
+    """Votes with a fold's labels hidden, and the votes and labels of the fold."""
+    known = votes.is_labelled
+    rows = np.repeat(np.flatnonzero(known), votes.count[known])
+    fold, rest = rng.permutation(len(rows)) % FOLDS, np.flatnonzero(~known)
+    for i in range(FOLDS):
+        mine, seen = rows[fold == i], rows[fold != i]
+        # items that the estimate is not about tell nothing once their label is hidden
+        back = mine if votes.design.same_items else mine[:0]
+        at = np.concatenate([rest, seen, back])
+        truth = votes.truth[at].copy()
+        truth[len(rest) + len(seen) :] = MISSING
+        count = np.concatenate([votes.count[rest], np.ones(len(seen) + len(back), int)])
+        hidden = _made(
+            *(votes, votes.votes[mine], votes.truth[mine], votes.generator[mine]),
+            np.ones(len(mine), int),
+        )
+        yield _made(votes, votes.votes[at], truth, votes.generator[at], count), hidden
+
+
+def _by_generator(votes: Votes, models: Sequence[PanelModel], has_labels: np.ndarray) -> np.ndarray:
+    """Interval score of the share of each labelled generator, whose labels were hidden."""
+    z, found = z_score(SCORED), []
+    for i in np.flatnonzero(has_labels):
+        seen = votes.hide(votes.generators[int(i)])
+        hidden = rows_of(votes, votes.is_labelled & (votes.generator == i))
+        n, good = hidden.items[i], hidden.labelled[i, 1]
+        row = []
+        for model in models:
+            mean, variance = (part[i] for part in approximate(seen, model).good(hidden))
+            half = z * np.sqrt(variance)
+            outside = max(mean - half - good, good - mean - half, 0.0)
+            row.append((2 * half + 2 / (1 - SCORED) * outside) / n)
+        found.append(row)
+    return np.array(found)
