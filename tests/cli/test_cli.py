@@ -321,7 +321,7 @@ REFUSED = {
     "prevalence gpt4.xlsx @": "expected a file that ends in .csv",
     "prevalence all.csv @ --by sytem": "no column 'sytem'; did you mean 'system'?",
     "prevalence all.csv @ --by system": "11 rows have no verdict; say what they are: --unparsed",
-    "prevalence all.csv @ --unparsed skip": 'Choose from: "fail", "drop"',
+    "prevalence all.csv @ --unparsed skip": 'Choose from: "fail", "verdict", "drop"',
     "prevalence all.csv @ --item item --unparsed drop": "occur more than once",
     "prevalence words.csv @": "['no', 'yes'] are neither pass nor fail",
     "prevalence words.csv @ --pass-value ja": "no row has the pass value ['ja']",
