@@ -3,11 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
+from arviz_stats.base import array_stats
 from numpy.testing import assert_allclose
+from oracles import SIGMAS, assert_mc_mean, assert_mc_quantile
+from scipy.special import ndtr, xlogy
 from scipy.stats import mannwhitneyu
 
 import bayesjudge as bj
 from bayesjudge.core.errors import UninformativeJudgeError
+from bayesjudge.prevalence._quadrature import posterior_of
 
 P = bj.prevalence
 S = P.scores
@@ -293,3 +297,67 @@ def test_pictures_draw_what_the_scores_hold():
     assert len(axes.patches) == len(scores.bins)
     axes = S.plot_residuals(scores)
     assert len(axes.collections[0].get_offsets()) == scores.known.sum()
+
+
+# The models --------------------------------------------------------------------------------------
+
+
+def sampled(scores, model):
+    fit = S.fit(scores, model, random_seed=1, draws=700, tune=700, chains=2)
+    assert fit.converged, fit.cautions
+    return fit, fit.idata["posterior"][scores.answer]
+
+
+@pytest.mark.sampling
+@pytest.mark.parametrize("calibration", ["random", "by_truth"])
+def test_two_bins_given_the_truth_are_the_quadrature(calibration):
+    counts = P.Counts(60, 40, 12, 11, 10, 7, calibration=calibration)
+    exact = posterior_of(counts, P.ErrorRates(better_than_chance=False))
+    fit, draws = sampled(two(counts), S.ScoreGivenTruth(rise=None))
+    assert_mc_mean(draws, exact.mean)
+    assert_mc_quantile(draws, 0.025, float(exact.quantile(0.025)))
+    assert fit.spec._build(fit.data).coords["bin"] == fit.data.bins
+
+
+@pytest.mark.sampling
+def test_two_bins_by_score_are_the_quadrature():
+    counts = P.Counts(60, 40, 12, 11, 10, 7, calibration="by_verdict")
+    exact = posterior_of(counts, P.PredictiveValues())
+    _, draws = sampled(two(counts), S.TruthGivenScore())
+    assert_mc_mean(draws, exact.mean)
+    assert_mc_quantile(draws, 0.975, float(exact.quantile(0.975)))
+
+
+@pytest.mark.sampling
+def test_bins_without_an_order_are_conjugate():
+    scores = read(random_seed=4, labelled=60)
+    cells, bins = scores.tally(), len(scores.bins)
+    items = cells["test"] + cells["labels"] + 2 / bins
+    means = (cells["sums"] + 2 / bins) / (cells["labels"] + 4 / bins)
+    _, draws = sampled(scores, S.TruthGivenScore(monotone=False))
+    assert_mc_mean(draws, (items / items.sum()) @ means)
+
+
+@pytest.mark.sampling
+def test_rising_means_are_those_of_an_independent_sampler():
+    """Importance sampling from the prior, with the likelihood written out, of two bins."""
+    score, truth, n = [0, 0, 0, 1, 1, 0, 1], [1, 2, 3, 2, 3, NAN, NAN], [2, 2, 1, 2, 2, 30, 20]
+    scores = S.Scores(score, truth, n, "random", (0, 1), truth_scale=(1, 3))
+    _, draws = sampled(scores, S.RisingMean())
+    rng, size = np.random.default_rng(1), 400_000
+    shares = rng.dirichlet([1 + 35, 1 + 24], size)
+    steps = rng.dirichlet([1, 1, 1], size)
+    location = 2 * np.cumsum(steps, axis=1)[:, :2] - 0.5
+    typical = np.abs(rng.normal(0, 0.5, size))
+    spread = typical[:, None] * np.exp(0.5 * rng.normal(size=(size, 2)))
+    ends = ndtr((np.array([0.25, 0.75]) - location[..., None]) / spread[..., None])
+    chances = np.diff(
+        np.concatenate([np.zeros((size, 2, 1)), ends, np.ones((size, 2, 1))], axis=-1)
+    )
+    log = xlogy([[2, 2, 1], [0, 2, 2]], np.maximum(chances, 1e-12)).sum(axis=(1, 2))
+    weight = np.exp(log - log.max())
+    mean = (shares * (chances @ [1.0, 2.0, 3.0])).sum(axis=1)
+    expected = (weight * mean).sum() / weight.sum()
+    error = np.sqrt((weight**2 * (mean - expected) ** 2).sum()) / weight.sum()
+    mcse = float(array_stats.mcse(draws.to_numpy(), method="mean"))
+    assert abs(float(draws.mean()) - expected) < SIGMAS * np.hypot(error, mcse)

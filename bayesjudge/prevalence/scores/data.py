@@ -215,7 +215,7 @@ class Scores:
         return (self.truth - least) / (most - least)
 
     def in_units(self, values: Any) -> Any:
-        """Numbers between 0 and 1 on the truths' scale.
+        """Put numbers between 0 and 1 on the truths' scale.
 
         Parameters
         ----------
