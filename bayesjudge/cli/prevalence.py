@@ -172,7 +172,12 @@ def prevalence(
         problem = LESSON.replace("is needed", f"{calibration!r} is not known")
         raise InputError("options", [problem])
     if score is not None:
-        given: dict[str, Any] = {"--verdict": verdict, "--by": by, "--stratum": stratum, "--swapped": swapped}
+        given: dict[str, Any] = {
+            "--verdict": verdict,
+            "--by": by,
+            "--stratum": stratum,
+            "--swapped": swapped,
+        }
         given |= {"--classes": classes, "--external-labels": external_labels}
         with checking("options") as require:
             refused = [name for name, value in given.items() if value]

@@ -142,7 +142,7 @@ class Scores:
             require((~known).any(), "every item has a human label: there are no test items")
             require(
                 not self.numeric,
-                f"calibration={design.name!r} and numeric truths: how many items of each truth were "
+                f"calibration={design.name!r} and numeric truths: how many items of each truth are "
                 "labelled was chosen, so the labels tell scores given the truth and not how common "
                 "a truth is, and of a numeric truth the scores alone do not tell that either; draw "
                 "labels at random, or ask for the share above a human threshold (truth_from=)",
@@ -537,8 +537,8 @@ def cautions_of(scores: Scores) -> Iterator[Caution]:
     if share > 6 / (labels + 1):
         yield Caution(
             "outside-labelled-range",
-            f"{share:.1%} of the unlabelled items have a score below {low:g} or above {high:g}, the "
-            "range of the labelled ones: what such scores mean is extrapolated; label some",
+            f"{share:.1%} of the unlabelled items have a score below {low:g} or above {high:g}, "
+            "the range of the labelled ones: what such scores mean is extrapolated; label some",
         )
     if scores.design.name == "random":
         yield from _shifted(scores)
