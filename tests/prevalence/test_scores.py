@@ -302,8 +302,8 @@ def test_pictures_draw_what_the_scores_hold():
 # The models --------------------------------------------------------------------------------------
 
 
-def sampled(scores, model):
-    fit = S.fit(scores, model, random_seed=1, draws=700, tune=700, chains=2)
+def sampled(scores, model, draws=700):
+    fit = S.fit(scores, model, random_seed=1, draws=draws, tune=700, chains=2)
     assert fit.converged, fit.cautions
     return fit, fit.idata["posterior"][scores.answer]
 
@@ -313,7 +313,7 @@ def sampled(scores, model):
 def test_two_bins_given_the_truth_are_the_quadrature(calibration):
     counts = P.Counts(60, 40, 12, 11, 10, 7, calibration=calibration)
     exact = posterior_of(counts, P.ErrorRates(better_than_chance=False))
-    fit, draws = sampled(two(counts), S.ScoreGivenTruth(rise=None))
+    fit, draws = sampled(two(counts), S.ScoreGivenTruth(rise=None), draws=2500)
     assert_mc_mean(draws, exact.mean)
     assert_mc_quantile(draws, 0.025, float(exact.quantile(0.025)))
     assert fit.spec._build(fit.data).coords["bin"] == fit.data.bins
