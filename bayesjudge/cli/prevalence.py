@@ -11,6 +11,7 @@ from cyclopts import Parameter
 import bayesjudge as bj
 from bayesjudge.cli.classes import answer_classes
 from bayesjudge.cli.output import DATA, MODEL, Section, Shared, Story, present
+from bayesjudge.cli.scores import answer_scores, read_scores
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
@@ -51,9 +52,15 @@ def prevalence(
     table: Annotated[Path, _DATA],
     /,
     *,
-    verdict: Annotated[list[str], _LIST],
     truth: Annotated[str, _DATA],
     calibration: Annotated[str, _DATA],
+    verdict: Annotated[list[str] | None, _LIST] = None,
+    score: Annotated[str | None, _DATA] = None,
+    scale: Annotated[str | None, _DATA] = None,
+    truth_scale: Annotated[str | None, _DATA] = None,
+    truth_from: Annotated[float | None, _DATA] = None,
+    pass_from: Annotated[float | None, _DATA] = None,
+    edges: Annotated[str | None, _DATA] = None,
     by: Annotated[str | None, _DATA] = None,
     stratum: Annotated[str | None, _DATA] = None,
     propensity: Annotated[str | None, _DATA] = None,
@@ -88,14 +95,26 @@ def prevalence(
     ----------
     table : Path
         One row an item: .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson.
-    verdict : list[str]
-        Column with the judge's verdict. May be repeated, for several judges of the same items.
     truth : str
         Column with the human label, empty where there is none.
     calibration : str
         How the labelled items were chosen: random (a random sample of these items), by_truth (a
         fixed number of good and of bad ones), separate (another data set or run), by_verdict (a
         fixed number of the judge's passes and of its fails), known_propensity (see --propensity).
+    verdict : list[str]
+        Column with the judge's verdict. May be repeated, for several judges of the same items.
+    score : str
+        Column with the judge's score, if it gives numbers; then in place of --verdict.
+    scale : str
+        Lowest and highest score that the judge can give, such as 1:5; or log_odds.
+    truth_scale : str
+        Lowest and highest number that people can give, if labels are numbers: asks for their mean.
+    truth_from : float
+        Lowest human number that is a pass, if labels are numbers: asks for the share of passes.
+    pass_from : float
+        Lowest score that is a pass: makes scores verdicts.
+    edges : str
+        Where bins of the score begin, but for the first, such as 2.5:4; needed with by_verdict.
     by : str
         Column that names the system of each row; each gets its own estimate.
     stratum : str
@@ -152,6 +171,39 @@ def prevalence(
     if calibration not in bj.prevalence.DESIGNS:
         problem = LESSON.replace("is needed", f"{calibration!r} is not known")
         raise InputError("options", [problem])
+    if score is not None:
+        given: dict[str, Any] = {
+            "--verdict": verdict,
+            "--by": by,
+            "--stratum": stratum,
+            "--swapped": swapped,
+        }
+        given |= {"--classes": classes, "--external-labels": external_labels}
+        with checking("options") as require:
+            refused = [name for name, value in given.items() if value]
+            require(not refused, f"{refused} are not for scores; take a part of the table first")
+            require(unparsed in (None, "drop"), "--unparsed: rows without a score can be dropped")
+        labels: dict[str, Any] = {"pass_value": pass_value, "fail_value": fail_value}
+        labels |= {"missing_value": missing_value, "propensity": propensity, "item": item}
+        labels |= {"truth_from": truth_from, "unscored": unparsed}
+        names: dict[str, Any] = {"score": score, "truth": truth, "calibration": calibration}
+        ends: dict[str, Any] = {"scale": scale, "truth_scale": truth_scale, "edges": edges}
+        scores = read_scores(table, **names, **ends, **labels)
+        if pass_from is None:
+            answer_scores(scores, shared, str(table))
+            return
+        counts = scores.to_counts(pass_from)
+        beliefs = {"sensitivity": prior_sensitivity, "specificity": prior_specificity}
+        model = _model(counts, prior, beliefs, better_than_chance, pooling)
+        answer(counts, model, shared, source=str(table), all_methods=all_methods)
+        return
+    with checking("options") as require:
+        require(verdict, "--verdict (or --score, if the judge gives numbers) is needed")
+        given = {"--scale": scale, "--truth-scale": truth_scale, "--truth-from": truth_from}
+        given |= {"--pass-from": pass_from, "--edges": edges}
+        refused = [name for name, value in given.items() if value is not None]
+        require(not refused, f"{refused} go with --score")
+    verdict = verdict or []
     if classes or swapped:
         with checking("options") as require:
             require(external_labels is None, "--external-labels is not for classes")

@@ -44,7 +44,7 @@ from bayesjudge.prevalence.plots import (
 from bayesjudge.prevalence.simulate import simulate
 
 if TYPE_CHECKING:
-    from bayesjudge.prevalence import budget, classes, items
+    from bayesjudge.prevalence import budget, classes, items, scores
 
 __all__ = [
     "DESIGNS",
@@ -81,13 +81,14 @@ __all__ = [
     "propensity_weighted",
     "ranking",
     "rogan_gladen",
+    "scores",
     "simulate",
     "wilson",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("budget", "classes", "items"):  # when they are first named
+    if name in ("budget", "classes", "items", "scores"):  # when they are first named
         return import_module(f"bayesjudge.prevalence.{name}")
     raise AttributeError(f"module 'bayesjudge.prevalence' has no attribute {name!r}")
 

@@ -310,22 +310,26 @@ def linear_difference(
     return Interval(value, centre - half, centre + half), w
 
 
-def binned(items: Any, labels: Any, sums: Any, squares: Any, z: float) -> Interval:
+def binned(
+    items: Any, labels: Any, sums: Any, squares: Any, z: float, corners: float = 4.0
+) -> Interval:
     """Mean truth from its means by bin of the prediction; `post_stratified` of two bins.
 
     `items` counts all items by bin (last axis), `labels` those with a truth in [0, 1], `sums` and
     `squares` add their truths up. What joins the interval is spread over the bins: z^2 items, and
-    four labels, half of them 0 and half 1.
+    `corners` labels, half of them 0 and half 1; without any, a bin costs a degree of freedom.
     """
     items, labels, sums, squares = (np.asarray(x, float) for x in (items, labels, sums, squares))
     bins, total = items.shape[-1], items.sum(axis=-1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         means = np.where(items > 0, sums / labels, 0.0)
         value = (items / total * means).sum(axis=-1)
-        n, p = total + z**2, (items + z**2 / bins) / (total + z**2)
-        m = labels + 4 / bins
-        y = (sums + 2 / bins) / m
-        spread = np.maximum((squares + 2 / bins) / m - y**2, 0)
+        more = z**2 if corners else 0.0
+        n, p = total + more, (items + more / bins) / (total + more)
+        m = labels + corners / bins
+        y = np.where(p > 0, (sums + corners / bins / 2) / m, 0.0)
+        spread = np.where(p > 0, np.maximum((squares + corners / bins / 2) / m - y**2, 0), 0.0)
+        m = m if corners else np.where(p > 0, m - 1, 1.0)
         centre = (p * y).sum(axis=-1)
         between = (p * (y - centre[..., None]) ** 2 / n).sum(axis=-1)
         half = z * np.sqrt(between + (p**2 * spread / m).sum(axis=-1))

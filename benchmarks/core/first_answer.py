@@ -10,7 +10,7 @@ another seed. Figures are CPU seconds, teardown included; compare them within a 
 is PyMC's way with nutpie for the same graph and settings: it compiles in each process, and again
 for each fit.
 
-Found (`--rows bias --alone`, a busy machine): 28.5 s cold, 6.2 in a second process, 0.9 for a
+Found: on a busy machine (`--rows bias --alone`), 28.5 s cold, 6.2 in a second process, 0.9 for a
 refit, and the same draws cold and warm. When models
 were compiled in each process: 34.4, 23.6 and 1.1, and draws that differed in their last bits.
 """

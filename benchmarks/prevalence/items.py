@@ -8,7 +8,8 @@ judge has sensitivity .9 and specificity .7 (Gaussian copula between systems). `
 exact posterior that counts rows as if they were items. Results are written after each setting and
 kept: a setting that is there is not run again (delete the file to start afresh).
 
-Found (closed forms, 1,000 logs a setting): at 1000 x 1, 200 x 5 and 100 x 10 rows PPI++ by item
+Found: with closed forms and 1,000 logs a setting, at 1000 x 1, 200 x 5 and 100 x 10 rows PPI++ by
+item
 covers .937, .956 and .948 at widths of .105, .150 and .188, Rogan-Gladen by item .947, .966 and
 .960, the judge's pass rate .715 to .862. With few labelled items intervals are too wide: PPI++
 covers 1.000 with 5 of 300, .996 with 20 labelled rows. What is not in items.csv was not run.

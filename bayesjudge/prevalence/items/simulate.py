@@ -100,7 +100,7 @@ def simulate(
     i, s, r = np.indices(truth.shape)
     known = np.where(np.broadcast_to(chosen[:, None, :], truth.shape), truth, np.nan)
     log = {"item": i, "system": s, "repeat": r, "verdict": verdict.astype(int), "truth": known}
-    table = pd.DataFrame({name: np.ravel(column) for name, column in log.items()})
+    table = pd.DataFrame({name: np.asarray(column).ravel() for name, column in log.items()})
     table["system"] = np.array(list(rates), object)[table["system"]]
     return table if named else table.drop(columns="system")
 

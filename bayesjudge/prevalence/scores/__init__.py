@@ -1,0 +1,43 @@
+"""What would people say on average, when the judge gives a numeric score?"""
+
+from bayesjudge.prevalence.scores.closed_form import (
+    binned,
+    difference,
+    human_mean,
+    judge_mean,
+    rogan_gladen,
+)
+from bayesjudge.prevalence.scores.compare import closed_forms, compare
+from bayesjudge.prevalence.scores.data import Scores
+from bayesjudge.prevalence.scores.model import (
+    RisingMean,
+    ScoreGivenTruth,
+    TruthGivenScore,
+    build_model,
+    fit,
+)
+from bayesjudge.prevalence.scores.plots import plot_reliability, plot_residuals
+from bayesjudge.prevalence.scores.simulate import simulate
+
+__all__ = [
+    "RisingMean",
+    "ScoreGivenTruth",
+    "Scores",
+    "TruthGivenScore",
+    "binned",
+    "build_model",
+    "closed_forms",
+    "compare",
+    "difference",
+    "fit",
+    "human_mean",
+    "judge_mean",
+    "plot_reliability",
+    "plot_residuals",
+    "rogan_gladen",
+    "simulate",
+]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,600 @@
+"""`Scores`: a judge's numeric scores, with human labels that are pass or fail or numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from itertools import pairwise
+from typing import Any, Literal, Self
+
+import numpy as np
+from scipy.special import expit, ndtr
+
+from bayesjudge.core.errors import checking
+from bayesjudge.core.estimate import Assumption, Caution
+from bayesjudge.core.screen import fitted
+from bayesjudge.core.tables import count_rows, read_binary, require_distinct, spell
+from bayesjudge.prevalence.cautions import SHIFT_P
+from bayesjudge.prevalence.data import Counts
+from bayesjudge.prevalence.labelling import (
+    ERRORS_CANCEL,
+    RANDOM_BY_VERDICT,
+    RANDOM_LABELS,
+    LabelDesign,
+    design_of,
+)
+
+SAME_SCORES = Assumption(
+    "same-judge",
+    "the judge scores good and bad items alike among the labelled and among the test items",
+)
+RANDOM_BY_BIN = RANDOM_BY_VERDICT._replace(
+    text="within each bin of the score, labelled items are a random sample of the same items"
+)
+#: Bins that are chosen by themselves: at most so many, of at least so many labelled items.
+MOST_BINS, LEAST_LABELS = 10, 5
+#: How many offending values a message shows.
+SHOWN = 3
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Scores:
+    """A judge's scores of items, some of which people labelled; equal rows are counted.
+
+    Parameters
+    ----------
+    score : array_like of float, shape (n_patterns,)
+        The judge's scores, on `scale`.
+    truth : array_like of float, shape (n_patterns,)
+        Human labels, ``nan`` where there is none: 1 and 0 for pass and fail, or numbers on
+        `truth_scale`.
+    n : array_like of int, shape (n_patterns,)
+        Items with that score and truth.
+    calibration : {"random", "by_truth", "separate", "by_verdict", "known_propensity"}
+        How the labelled items were chosen; see `bayesjudge.prevalence.LabelDesign`. ``by_verdict``
+        means a fixed number in each bin of the score, and takes `edges`.
+    scale : tuple of float or "log_odds"
+        Lowest and highest score that the judge can give, such as (0, 1), (1, 5) or (0, 100); or
+        log-odds, which have no ends.
+    truth_scale : tuple of float, optional
+        Lowest and highest number that people can give; pass and fail if not given.
+    edges : sequence of float, optional
+        Where bins of the score begin, but for the first. By default bins of about as many labelled
+        items each, 10 at most; equal scores are in one bin.
+    propensity : array_like of float, shape (n_patterns,), optional
+        With ``calibration="known_propensity"``: the probability with which each item was to be
+        labelled.
+    unscored : int, default 0
+        Rows without a score that were dropped.
+
+    Raises
+    ------
+    InputError
+        If scores or truths lie outside their scales, no item is labelled, there are no test items,
+        or labels of the design do not tell the mean: numeric truths of labels chosen by truth.
+
+    Examples
+    --------
+    >>> scores = Scores([1, 4, 5, 4], [0, 1, 1, float("nan")], [3, 5, 9, 80],
+    ...                 calibration="random", scale=(1, 5))
+    >>> scores.unit.tolist()
+    [0.0, 0.75, 1.0, 0.75]
+    """
+
+    score: Any
+    truth: Any
+    n: Any
+    calibration: str | LabelDesign
+    scale: tuple[float, float] | str
+    truth_scale: tuple[float, float] | None = None
+    edges: tuple[float, ...] | None = None
+    propensity: Any = None
+    unscored: int = 0
+
+    def __post_init__(self) -> None:
+        design = design_of(self.calibration)
+        for name in ("scale", "truth_scale", "edges"):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, str):
+                object.__setattr__(self, name, tuple(float(x) for x in value))
+        for name in ("score", "truth", "n", "propensity"):
+            value = getattr(self, name)
+            if value is not None:
+                frozen = np.array(value, np.int64 if name == "n" else float)
+                frozen.flags.writeable = False
+                object.__setattr__(self, name, frozen)
+        subject = "prevalence.Scores"
+        with checking(subject) as require:
+            shapes = {x.shape for x in (self.score, self.truth, self.n)}
+            require(len(shapes) == 1, f"score, truth and n must be of one length, got {shapes}")
+            _require_scale("scale", self.scale, require, log_odds=True)
+            if self.truth_scale is not None:
+                _require_scale("truth_scale", self.truth_scale, require)
+        with checking(subject) as require:
+            self._require_values(require)
+            self._require_design(design, require)
+
+    def _require_values(self, require: Callable[[object, str], None]) -> None:
+        low, high = (-np.inf, np.inf) if isinstance(self.scale, str) else self.scale
+        wrong = ~np.isfinite(self.score) | (self.score < low) | (self.score > high)
+        words = f"scale={self.scale}: declare the judge's own scale, or drop these rows"
+        _require_none("scores outside", self.score[wrong], self.n[wrong], words, require)
+        known = ~np.isnan(self.truth)
+        if self.truth_scale is None:
+            wrong = known & ~np.isin(self.truth, (0, 1))
+            words = "pass (1) and fail (0): give truth_scale=, or truth_from= the lowest pass"
+        else:
+            wrong = known & (
+                (self.truth < self.truth_scale[0]) | (self.truth > self.truth_scale[1])
+            )
+            words = f"truth_scale={self.truth_scale}"
+        _require_none("truths outside", self.truth[wrong], self.n[wrong], words, require)
+        require(np.all(self.n > 0), "n must be 1 or more in each pattern")
+        require(known.any(), "no item has a human label, so the judge's errors are unknown")
+        if self.edges is not None:
+            rising = all(np.diff(self.edges) > 0)
+            require(len(self.edges) and rising, f"edges must rise, got {self.edges[:SHOWN]}")
+
+    def _require_design(self, design: LabelDesign, require: Callable[[object, str], None]) -> None:
+        known = ~np.isnan(self.truth)
+        if not design.same_items:
+            require((~known).any(), "every item has a human label: there are no test items")
+            require(
+                not self.numeric,
+                f"calibration={design.name!r} and numeric truths: how many items of each truth are "
+                "labelled was chosen, so the labels tell scores given the truth and not how common "
+                "a truth is, and of a numeric truth the scores alone do not tell that either; draw "
+                "labels at random, or ask for the share above a human threshold (truth_from=)",
+            )
+            both = len(set(self.truth[known])) == 2
+            require(self.numeric or both, "labels must hold passes and fails")
+        if design.identifies == {"predictive_values"}:
+            two = np.unique(self.score).size == 2
+            words = "edges= are needed: the bins of the score in each of which labels were drawn"
+            require(self.edges is not None or two, words)
+        stated = design.name == "known_propensity"
+        words = "calibration='known_propensity' and propensity= come together"
+        require(stated == (self.propensity is not None), words)
+        if self.propensity is not None:
+            inside = (self.propensity > 0) & (self.propensity <= 1)
+            require(
+                inside.all(), f"propensity must lie in (0, 1]: {self.propensity[~inside][:SHOWN]}"
+            )
+
+    def __repr__(self) -> str:
+        low, high = self.score.min(), self.score.max()
+        kind = "pass or fail" if self.truth_scale is None else f"numbers on {self.truth_scale}"
+        head = f"Scores of {int(self.n.sum()):,} items, labels {self.design.name}"
+        return fitted(
+            [
+                f"{head} ({int(self.n[self.known].sum()):,} of them), truths {kind}",
+                f"scores from {low:g} to {high:g} on {self.scale}, {len(self.bins)} bins",
+            ]
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
+
+    @property
+    def design(self) -> LabelDesign:
+        """How the labelled items were chosen."""
+        return design_of(self.calibration)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether truths are numbers, rather than pass and fail."""
+        return self.truth_scale is not None
+
+    @property
+    def answer(self) -> str:
+        """What is estimated: ``prevalence``, or ``mean_score`` on the truths' scale."""
+        return "mean_score" if self.numeric else "prevalence"
+
+    @property
+    def known(self) -> np.ndarray:
+        """Which patterns have a truth."""
+        return ~np.isnan(self.truth)
+
+    @property
+    def about(self) -> np.ndarray:
+        """Which patterns are items that the estimate is about."""
+        return np.ones(self.n.shape, bool) if self.design.same_items else ~self.known
+
+    @property
+    def unit(self) -> np.ndarray:
+        """Scores between 0 and 1."""
+        if isinstance(self.scale, str):
+            return expit(self.score)
+        return (self.score - self.scale[0]) / (self.scale[1] - self.scale[0])
+
+    @property
+    def unit_truth(self) -> np.ndarray:
+        """Truths between 0 and 1."""
+        least, most = self.truth_scale or (0.0, 1.0)
+        return (self.truth - least) / (most - least)
+
+    def in_units(self, values: Any) -> Any:
+        """Put numbers between 0 and 1 on the truths' scale.
+
+        Parameters
+        ----------
+        values : array_like
+            Between 0 and 1.
+
+        Returns
+        -------
+        numpy.ndarray
+            Between the ends of `truth_scale`.
+        """
+        least, most = self.truth_scale or (0.0, 1.0)
+        return least + (most - least) * np.asarray(values)
+
+    @property
+    def cuts(self) -> tuple[float, ...]:
+        """Where bins begin, but for the first: `edges`, or those chosen by the labels' numbers."""
+        return self.edges if self.edges is not None else _cuts(self)
+
+    @property
+    def bin_of(self) -> np.ndarray:
+        """Bin of each pattern."""
+        return np.searchsorted(self.cuts, self.score, side="right")
+
+    @property
+    def bins(self) -> tuple[str, ...]:
+        """Names of the bins."""
+        ends = [f"{x:g}" for x in self.cuts]
+        if not ends:
+            return ("all",)
+        inner = [f"{a} to {b}" for a, b in pairwise(ends)]
+        return (f"below {ends[0]}", *inner, f"{ends[-1]} and above")
+
+    @property
+    def cells(self) -> np.ndarray:
+        """Stratum of each pattern: its bin or, with known propensities, propensity and bin."""
+        if self.propensity is None:
+            return self.bin_of
+        _, which = np.unique(self.propensity, return_inverse=True)
+        return which * len(self.bins) + self.bin_of
+
+    @property
+    def n_cells(self) -> int:
+        """How many strata `cells` has."""
+        classes = 1 if self.propensity is None else np.unique(self.propensity).size
+        return classes * len(self.bins)
+
+    def tally(self) -> dict[str, np.ndarray]:
+        """Count items by cell.
+
+        Returns
+        -------
+        dict of str to numpy.ndarray, shape (n_cells,)
+            ``test`` items without a label, ``labels`` with one, and the ``sums`` and ``squares`` of
+            their truths between 0 and 1.
+        """
+        y, known = np.where(self.known, self.unit_truth, 0.0), self.known
+        weights = {"test": ~known, "labels": known, "sums": known * y, "squares": known * y * y}
+        return {
+            name: np.bincount(self.cells, self.n * w, minlength=self.n_cells)
+            for name, w in weights.items()
+        }
+
+    def at_least(self, truth: float) -> Self:
+        """Make numeric truths passes and fails.
+
+        Parameters
+        ----------
+        truth : float
+            The lowest truth that is a pass.
+
+        Returns
+        -------
+        Scores
+            With ``prevalence`` to be estimated: the share of items that people put so high.
+
+        Raises
+        ------
+        InputError
+            If truths are pass and fail already, or `truth` is outside their scale.
+        """
+        with checking("prevalence.Scores.at_least") as require:
+            low, high = self.truth_scale or (1.0, 0.0)
+            words = f"got {truth} for truths on {self.truth_scale}"
+            require(low < truth <= high, f"expected a number above the lowest truth, {words}")
+        cut = np.where(self.known, (self.truth >= truth).astype(float), np.nan)
+        return replace(self, truth=cut, truth_scale=None)
+
+    def to_counts(self, pass_from: float) -> Counts:
+        """Make the judge's scores verdicts.
+
+        Parameters
+        ----------
+        pass_from : float
+            The lowest score that is a pass.
+
+        Returns
+        -------
+        Counts
+            Of verdicts and labels, for the functions of `bayesjudge.prevalence`.
+
+        Raises
+        ------
+        InputError
+            If truths are numbers, propensities are known, or `pass_from` lies outside the scale.
+        """
+        with checking("prevalence.Scores.to_counts") as require:
+            words = "truths are numbers: say with truth_from= (or at_least) from which one passes"
+            require(not self.numeric, words)
+            stated = self.propensity is None
+            require(stated, "known propensities are not kept by counts; estimate from the scores")
+            low, high = (-np.inf, np.inf) if isinstance(self.scale, str) else self.scale
+            require(low < pass_from <= high, f"pass_from={pass_from} lies outside {self.scale}")
+        passed = self.score >= pass_from
+
+        def count(mask: np.ndarray) -> int:
+            return int(self.n[mask].sum())
+
+        test, good, bad = ~self.known, self.truth == 1, self.truth == 0
+        return Counts(
+            *(count(test), count(test & passed), count(good), count(good & passed)),
+            *(count(bad), count(bad & ~passed)),
+            calibration=self.calibration,
+        )
+
+    @classmethod
+    def from_frame(
+        cls,
+        table: Any,
+        *,
+        calibration: str | LabelDesign,
+        scale: tuple[float, float] | str,
+        score: str = "score",
+        truth: str = "truth",
+        truth_scale: tuple[float, float] | None = None,
+        truth_from: float | None = None,
+        edges: Sequence[float] | None = None,
+        propensity: str | None = None,
+        item: str | None = None,
+        pass_value: Any = None,
+        fail_value: Any = None,
+        missing_value: Any = None,
+        unscored: Literal["drop"] | None = None,
+    ) -> Self:
+        """Count the rows of a table: those with a human label calibrate, the others are the test.
+
+        Parameters
+        ----------
+        table : dataframe
+            One row an item; pandas, polars, Arrow, DuckDB or Spark.
+        calibration : str
+            How the labelled rows were chosen: the name of one of `bayesjudge.prevalence.DESIGNS`.
+        scale : tuple of float or "log_odds"
+            Lowest and highest score that the judge can give.
+        score, truth : str
+            Columns with the judge's score and with the human label, empty where there is none.
+        truth_scale : tuple of float, optional
+            Lowest and highest number that people can give; labels are pass and fail without.
+        truth_from : float, optional
+            The lowest human number that is a pass: asks for the share of such items.
+        edges : sequence of float, optional
+            Where bins of the score begin, but for the first.
+        propensity : str, optional
+            With ``calibration="known_propensity"``: column with each row's probability of a label.
+        item : str, optional
+            Column that identifies a row; repeated ones are an error.
+        pass_value, fail_value, missing_value : scalar or list, optional
+            Labels that mean pass, fail and none. 1/0 and true/false are understood without.
+        unscored : {"drop"}, optional
+            What to do with rows without a score; required if there are any. Leaving them out is
+            right if items that get no score are as good as the others.
+
+        Returns
+        -------
+        Scores
+            Of all rows.
+
+        Raises
+        ------
+        InputError
+            If a column is missing, a cell is not understood, or scores allow no estimate.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"score": [1, 4, 5, 4, 2], "truth": ["no", "yes", "yes", "", ""]})
+        >>> scores = Scores.from_frame(table, calibration="random", scale=(1, 5), pass_value="yes",
+        ...                            fail_value="no", missing_value="")
+        >>> scores.truth[:2].tolist(), int(scores.n.sum())
+        ([0.0, nan], 5)
+        """
+        if item is not None:
+            require_distinct(table, item)
+        columns = [score, truth, *([] if propensity is None else [propensity])]
+        rows = count_rows(table, *columns)
+        none = {spell(x) for x in _listed(missing_value)}
+        s = _numbers(rows[score], none)
+        numeric = truth_scale is not None or truth_from is not None
+        if numeric:
+            t = _numbers(rows[truth], none)
+        else:
+            cells = rows[truth].astype(object)
+            t = read_binary(
+                cells.where(cells.notna(), None).tolist(),
+                truth,
+                pass_values=_listed(pass_value) or None,
+                fail_values=_listed(fail_value) or None,
+                missing_values=_listed(missing_value),
+            )
+        n = rows["n_rows"].to_numpy()
+        p = None if propensity is None else _numbers(rows[propensity], set())
+        lost = int(n[np.isnan(s)].sum())
+        with checking(f"column {score!r}") as require:
+            words = "say unscored='drop' if items without one are as good as the others"
+            require(not lost or unscored == "drop", f"{lost} rows have no score; {words}")
+            require(unscored in (None, "drop"), f"unscored={unscored!r}: expected 'drop'")
+        if truth_from is not None:
+            t = np.where(np.isnan(t), np.nan, (t >= truth_from).astype(float))
+        kept = ~np.isnan(s)
+        return cls(
+            s[kept], t[kept], n[kept], calibration, scale,
+            truth_scale=None if truth_from is not None else truth_scale,
+            edges=None if edges is None else tuple(edges),
+            propensity=None if p is None else p[kept], unscored=lost,
+        )  # fmt: skip
+
+
+def _listed(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _numbers(column: Any, none: set[str]) -> np.ndarray:
+    """Numbers of a column; empty cells and those that mean none are nan."""
+    import pandas as pd
+
+    text = column.astype(object)
+    text = text.where(~text.map(lambda x: spell(x) if x is not None and x == x else "").isin(none))
+    empty = text.isna() | (text.map(str).str.strip() == "")
+    read = pd.to_numeric(text.where(~empty), errors="coerce")
+    wrong = text[read.isna() & ~empty]
+    with checking(f"column {column.name!r}") as require:
+        shown = [str(x)[:40] for x in wrong.head(SHOWN)]
+        words = "missing_value= names what stands for none"
+        require(not len(wrong), f"{len(wrong)} different values are no numbers: {shown}; {words}")
+    return read.to_numpy(float)
+
+
+def _require_scale(name: str, scale: Any, require: Any, log_odds: bool = False) -> None:
+    if log_odds and scale == "log_odds":
+        return
+    pair = isinstance(scale, tuple) and len(scale) == 2 and np.isfinite(scale).all()
+    words = " or 'log_odds'" if log_odds else ""
+    require(
+        pair and scale[0] < scale[1],
+        f"{name}={scale!r}: expected the lowest and the highest value, such as (1, 5){words}",
+    )
+
+
+def _require_none(what: str, wrong: np.ndarray, n: np.ndarray, words: str, require: Any) -> None:
+    """Note offending values: how many items, and the first few."""
+    shown = [f"{x:g}" for x in np.unique(wrong)[:SHOWN]]
+    require(not wrong.size, f"{int(n.sum())} items have {what} {words}; for example {shown}")
+
+
+def _cuts(scores: Scores) -> tuple[float, ...]:
+    """Cuts between distinct scores, so that bins hold about as many labelled items each."""
+    values, which = np.unique(scores.score, return_inverse=True)
+    middle = (values[1:] + values[:-1]) / 2
+    if values.size <= 2:
+        return tuple(middle)
+    labels = np.bincount(which, scores.n * scores.known)
+    wanted = max(LEAST_LABELS, labels.sum() / MOST_BINS - 1e-9)
+    cuts, held, left = [], 0.0, labels.sum()
+    for cut, more in zip(middle, labels[:-1], strict=True):
+        held, left = held + more, left - more
+        if held >= wanted and left >= LEAST_LABELS:
+            cuts.append(float(cut))
+            held = 0.0
+    return tuple(cuts) or (float(middle[len(middle) // 2]),)
+
+
+# Cautions ----------------------------------------------------------------------------------------
+
+
+def judged(
+    scores: Scores, assumptions: Sequence[Assumption] = ()
+) -> tuple[tuple[Assumption, ...], tuple[Caution, ...]]:
+    """Assumptions, each with the cautions that contradict it, and all cautions.
+
+    By default those of the declared label design.
+    """
+    cautions = tuple(cautions_of(scores))
+    names = {c.name for c in cautions}
+    against = {
+        RANDOM_LABELS.id: ("label-shift",),
+        SAME_SCORES.id: ("weak-judge",),
+        ERRORS_CANCEL.id: ("errors-do-not-cancel",),
+    }
+    own = scores.design.assumption if scores.design.same_items else SAME_SCORES
+    if scores.design.identifies == {"predictive_values"}:
+        own = RANDOM_BY_BIN
+    marked = tuple(
+        one._replace(contradicted_by=tuple(x for x in against.get(one.id, ()) if x in names))
+        for one in tuple(assumptions) or (own,)
+    )
+    return marked, cautions
+
+
+def cautions_of(scores: Scores) -> Iterator[Caution]:
+    """What a reader should know before believing an estimate from these scores."""
+    known, n = scores.known, scores.n
+    labels = scores.n[known].sum()
+    low, high = scores.score[known].min(), scores.score[known].max()
+    outside = ~known & ((scores.score < low) | (scores.score > high))
+    share = n[outside].sum() / max(n[~known].sum(), 1)
+    # of a random sample, 2 / (m + 1) of the others lie outside its range on average
+    if share > 6 / (labels + 1):
+        yield Caution(
+            "outside-labelled-range",
+            f"{share:.1%} of the unlabelled items have a score below {low:g} or above {high:g}, "
+            "the range of the labelled ones: what such scores mean is extrapolated; label some",
+        )
+    if scores.design.name == "random":
+        yield from _shifted(scores)
+    yield from _weak(scores)
+    if scores.unscored:
+        yield Caution(
+            "unscored", f"{scores.unscored} items had no score and were dropped: right if they are "
+            "as good as the others",
+        )  # fmt: skip
+
+
+def _shifted(scores: Scores) -> Iterator[Caution]:
+    """Whether labelled and other items differ in their scores: the rank-sum test with ties."""
+    known, n = scores.known, scores.n.astype(float)
+    _, which = np.unique(scores.score, return_inverse=True)
+    each = np.array([np.bincount(which, n * one) for one in (known, ~known)])
+    m, rest = each.sum(axis=1)
+    if not rest:
+        return
+    total = each.sum(axis=0)
+    ranks = np.cumsum(total) - (total - 1) / 2
+    items = m + rest
+    ties = (total**3 - total).sum() / (items * (items - 1))
+    sd = np.sqrt(m * rest / 12 * max(items + 1 - ties, 1e-12))
+    p_value = 2 * ndtr(-abs((each[0] @ ranks - m * (items + 1) / 2) / sd))
+    if p_value < SHIFT_P:
+        means = [np.average(scores.score[k], weights=n[k]) for k in (known, ~known)]
+        yield Caution(
+            "label-shift",
+            f"labelled items have a mean score of {means[0]:.3g}, the others of {means[1]:.3g}; a "
+            f"random sample would differ so with probability {p_value:.1e}: the labelled items "
+            "were not drawn at random; declare how they were drawn",
+        )
+
+
+def _weak(scores: Scores) -> Iterator[Caution]:
+    """Scores that do not clearly rise with the truth, and errors that do not cancel."""
+    known, n = scores.known, scores.n.astype(float)
+    f, y, n = scores.unit[known], scores.unit_truth[known], n[known]
+    m = n.sum()
+    f_, y_ = np.average(f, weights=n), np.average(y, weights=n)
+    spread = np.array([np.average(x, weights=n) for x in ((f - f_) ** 2, (y - y_) ** 2)])
+    covariance = np.average((f - f_) * (y - y_), weights=n)
+    r = covariance / np.sqrt(spread.prod()) if spread.all() else 0.0
+    if m < 4 or np.arctanh(min(r, 1 - 1e-9)) * np.sqrt(max(m - 3, 1)) < 1.96:
+        yield Caution(
+            "weak-judge",
+            f"on the labelled items the correlation of score and truth is {r:.2f}, not clearly "
+            "above 0: the scores say little; use a better judge or more labels",
+        )
+    gap = y - f
+    error = np.sqrt(max(np.average((gap - (y_ - f_)) ** 2, weights=n), 1e-12) / m)
+    if scores.design.name == "random" and 2 * ndtr(-abs(y_ - f_) / error) < SHIFT_P:
+        means = scores.in_units([f_, y_])
+        yield Caution(
+            "errors-do-not-cancel",
+            f"of the labelled items the judge's mean is {means[0]:.3g} and the human one "
+            f"{means[1]:.3g}, so that the judge's mean is no estimate of the human one",
+        )

@@ -1,0 +1,427 @@
+"""Models of numeric scores: the score given the truth, and the truth given the score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from bayesjudge.core.errors import checking
+from bayesjudge.core.fit import Fit
+from bayesjudge.core.model import BayesianModel
+from bayesjudge.core.priors import BetaPrior
+from bayesjudge.prevalence.scores.data import Scores, judged
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+SOURCE = "Lee et al. (2025), Sections 3-5, with bins of the score for verdicts"
+#: Numbers that people give are told apart to this share of their scale, if they are no integers.
+FINEST = 100
+#: Standard deviation of the logarithm of a bin's spread about the typical one.
+UNEVEN = 0.5
+
+
+@dataclass(frozen=True)
+class _ScoreModel(BayesianModel):
+    """What the models have in common."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        with checking(type(self).__name__) as require:
+            for name, value in vars(self).items():
+                if isinstance(value, bool | BetaPrior) or (value is None and name == "rise"):
+                    continue
+                good = isinstance(value, int | float) and 0 < value < float("inf")
+                require(good, f"{name} must be positive and finite, got {value!r}")
+
+    _numeric: ClassVar[bool] = False
+
+    def _suits(self, scores: Scores, require: Any) -> None:
+        """Note why the model cannot be had from these scores."""
+        name = type(self).__name__
+        kind, other = (
+            ("numbers", "pass and fail") if self._numeric else ("pass and fail", "numbers")
+        )
+        right = scores.numeric == self._numeric
+        fitting = "RisingMean()" if scores.numeric else "ScoreGivenTruth() or TruthGivenScore()"
+        require(right, f"{name} is for truths that are {kind}, these are {other}: take {fitting}")
+
+
+@dataclass(frozen=True)
+class ScoreGivenTruth(_ScoreModel):
+    r"""Bins of the score, seen from the truth: the model of most label designs.
+
+    With prevalence :math:`\theta`, good items fall into the bins of the score with shares
+    :math:`C_1`, bad ones with :math:`C_0`. Scores of unlabelled items are multinomial with shares
+    :math:`\theta C_1 + (1 - \theta) C_0`, those of labelled ones with :math:`C_1` or :math:`C_0`,
+    and, if the labelled items are some of the same items, the good ones among them are binomial
+    with :math:`\theta`. The likelihood ratio rises with the score:
+
+    .. math:: C_{1v} \propto C_{0v} \exp(\delta_2 + \dots + \delta_v), \quad \delta_v \ge 0.
+
+    Parameters
+    ----------
+    prevalence : BetaPrior
+        Share of good items; flat by default.
+    concentration : float, default 2
+        Dirichlet weight of all bins together, spread evenly; two bins are flat.
+    rise : float or None, default 4
+        Expected logarithm of the likelihood ratio between the highest and the lowest bin, spread
+        evenly over exponential increments. With None the bins have no order, and good and bad
+        items have a Dirichlet prior each: of two bins, `bayesjudge.prevalence.ErrorRates`.
+
+    Raises
+    ------
+    InputError
+        If a number is not positive.
+
+    Examples
+    --------
+    >>> print(ScoreGivenTruth())
+    prevalence Beta(1, 1); concentration 2; rise 4
+    """
+
+    prevalence: BetaPrior = BetaPrior()
+    concentration: float = 2.0
+    rise: float | None = 4.0
+
+    def _suits(self, scores: Scores, require: Any) -> None:
+        super()._suits(scores, require)
+        words = "classes of propensity differ in their scores: take TruthGivenScore()"
+        require(scores.propensity is None, words)
+
+    def _build(self, data: Scores) -> pm.Model:
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        bins = len(data.bins)
+        seen = np.array(
+            [
+                np.bincount(data.bin_of, data.n * (data.truth == truth), minlength=bins)
+                for truth in (0, 1)
+            ]
+        )
+        with pm.Model(coords={"bin": data.bins, "truth": ("fail", "pass")}) as model:
+            prior = pm.Data("prevalence_prior", np.array(tuple(self.prevalence)))
+            prevalence = pm.Beta("prevalence", prior[0], prior[1])
+            even = np.full(bins, self.concentration / bins)
+            if self.rise is None:
+                weights = pm.Data("bin_share_prior", np.array([even, even]), dims=("truth", "bin"))
+                shares = pm.Dirichlet("bin_share", weights, dims=("truth", "bin"))
+            else:
+                weights = pm.Data("fail_share_prior", even, dims=("bin",))
+                fails = pm.Dirichlet("fail_share", weights, dims=("bin",))
+                mean = pm.Data("increment_mean", np.array(self.rise / max(bins - 1, 1)))
+                steps = pm.Exponential("increment", scale=mean, shape=bins - 1)
+                ratio = pt.concatenate([pt.zeros(1), pt.cumsum(steps)])
+                tilted = fails * pt.exp(ratio - ratio[-1])
+                shares = pm.Deterministic(
+                    "bin_share", pt.stack([fails, tilted / tilted.sum()]), dims=("truth", "bin")
+                )
+            mixed = prevalence * shares[1] + (1 - prevalence) * shares[0]
+            test = np.bincount(data.bin_of, data.n * ~data.known, minlength=bins)
+            _multinomial("test", test, mixed, ("bin",))
+            _multinomial("labelled", seen, shares, ("truth", "bin"))
+            if data.design.same_items:
+                good = pm.Data("good_seen", np.array(seen[1].sum()))
+                total = pm.Data("good_of", np.array(seen.sum()))
+                pm.Binomial("good", total.astype("int64"), prevalence, observed=good)
+        return model
+
+
+@dataclass(frozen=True)
+class TruthGivenScore(_ScoreModel):
+    r"""The truth, seen from bins of the score: the model of labels chosen by the score.
+
+    With shares :math:`q_v` of the bins and :math:`p_v` of good items in each,
+    :math:`\theta = \sum_v q_v p_v`; items fall into bins by :math:`q`, and good items among the
+    labelled ones of a bin are binomial with :math:`p_v`. With known propensities, classes of
+    propensity have shares of their own.
+
+    Parameters
+    ----------
+    share_concentration : float, default 2
+        Dirichlet weight of all bins' shares together, spread evenly.
+    truth_concentration : float, default 1
+        Weight of the prior of the shares of good items; at 1 those of two bins are flat, and those
+        of more bins are worth as much together.
+    monotone : bool, default True
+        Whether the share of good items rises with the score, by Dirichlet increments; or each bin
+        has a Beta prior of its own.
+
+    Raises
+    ------
+    InputError
+        If a weight is not positive.
+
+    Examples
+    --------
+    >>> print(TruthGivenScore())
+    share_concentration 2; truth_concentration 1; monotone True
+    """
+
+    share_concentration: float = 2.0
+    truth_concentration: float = 1.0
+    monotone: bool = True
+
+    def _build(self, data: Scores) -> pm.Model:
+        import pymc as pm
+
+        cells = _by_class(data)
+        dims = tuple(cells["dims"])
+        bins = len(data.bins)
+        with pm.Model(coords=cells["coords"]) as model:
+            shares = _shares(cells, self.share_concentration)
+            if self.monotone:
+                truth = _rising("truth", cells, self.truth_concentration)
+                pm.Deterministic("pass_share", truth, dims=dims)
+            else:
+                weight = pm.Data("pass_share_prior", np.array(2 * self.truth_concentration / bins))
+                truth = pm.Beta("pass_share", weight, weight, dims=dims)
+            sums = pm.Data("good_seen", cells["sums"], dims=dims)
+            labels = pm.Data("good_of", cells["labels"], dims=dims)
+            pm.Binomial("good", labels.astype("int64"), truth, observed=sums, dims=dims)
+            pm.Deterministic("prevalence", (shares * truth).sum())
+        return model
+
+
+@dataclass(frozen=True)
+class RisingMean(_ScoreModel):
+    r"""Numeric truths: their location rises with the score, and they end where their scale ends.
+
+    An item in bin v of the score has a latent value :math:`N(\mu_v, \sigma_v)`, and people give the
+    number of their scale that is nearest to it: beyond the ends of the scale, the end. The
+    locations :math:`\mu_v` rise by Dirichlet increments over a range twice as wide as the scale.
+    The mean of the numbers in each bin, weighed by the bins' shares of all items (a Bayesian
+    bootstrap of the scores), is the mean truth. Numbers that are no integers are rounded to 1/100
+    of their scale.
+
+    Parameters
+    ----------
+    share_concentration : float, default 2
+        Dirichlet weight of all bins' shares together, spread evenly.
+    truth_concentration : float, default 1
+        Weight of the prior of the locations; 1 is flat of two bins.
+    spread : float, default 0.5
+        Scale of the half-normal prior of the typical standard deviation, in widths of the truths'
+        scale; bins' own lie within a factor of about e of it.
+
+    Raises
+    ------
+    InputError
+        If a number is not positive.
+
+    Examples
+    --------
+    >>> print(RisingMean(spread=0.3))
+    share_concentration 2; truth_concentration 1; spread 0.3
+    """
+
+    share_concentration: float = 2.0
+    truth_concentration: float = 1.0
+    spread: float = 0.5
+
+    _numeric: ClassVar[bool] = True
+
+    def _build(self, data: Scores) -> pm.Model:
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        cells = _by_class(data)
+        dims, levels = tuple(cells["dims"]), _levels(data)
+        coords = {**cells["coords"], "level": [f"{data.in_units(x):g}" for x in levels]}
+        counted = np.zeros((data.n_cells, levels.size))
+        nearest = np.abs(data.unit_truth[data.known, None] - levels).argmin(axis=1)
+        np.add.at(counted, (data.cells[data.known], nearest), data.n[data.known])
+        counted = counted.reshape(*cells["labels"].shape, levels.size)
+        with pm.Model(coords=coords) as model:
+            shares = _shares(cells, self.share_concentration)
+            rising = _rising("location", cells, self.truth_concentration)
+            location = pm.Deterministic("location", 2 * rising - 0.5, dims=dims)
+            typical = pm.HalfNormal(
+                "typical_spread", pm.Data("spread_prior", np.array(self.spread))
+            )
+            sigma = pm.LogNormal("bin_spread", pt.log(typical), UNEVEN, dims=dims)
+            middle = pm.Data("level_middle", (levels[1:] + levels[:-1]) / 2)
+            below = _normal_cdf((middle - location[..., None]) / sigma[..., None])
+            none = pt.zeros_like(below[..., :1])
+            chances = pt.diff(pt.concatenate([none, below, none + 1], axis=-1), axis=-1)
+            chances = (chances + 1e-12) / (1 + 1e-12 * levels.size)
+            _multinomial("truths", counted, chances, (*dims, "level"))
+            least, most = data.truth_scale or (0.0, 1.0)
+            value = pm.Data("level_value", least + (most - least) * levels, dims=("level",))
+            mean = pm.Deterministic("bin_mean", (chances * value).sum(axis=-1), dims=dims)
+            pm.Deterministic("mean_score", (shares * mean).sum())
+        return model
+
+
+ScoreModel = ScoreGivenTruth | TruthGivenScore | RisingMean
+
+
+def default_model(scores: Scores) -> ScoreModel:
+    """The model of the label design and of the kind of truth."""
+    if scores.numeric:
+        return RisingMean()
+    by_score = scores.design.identifies == {"predictive_values"}
+    return TruthGivenScore() if by_score or scores.propensity is not None else ScoreGivenTruth()
+
+
+def build_model(scores: Scores, model: ScoreModel | None = None) -> pm.Model:
+    """Build the model without sampling it.
+
+    Parameters
+    ----------
+    scores : Scores
+        Scores and labels, with their bins.
+    model : ScoreGivenTruth, TruthGivenScore or RisingMean, optional
+        Priors and options. By default what suits the truths and the label design:
+        `TruthGivenScore` for labels chosen by the score or with known propensities,
+        `ScoreGivenTruth` for all others, `RisingMean` for numeric truths.
+
+    Returns
+    -------
+    pymc.Model
+        ``prevalence``, or ``mean_score`` on the truths' scale, with what each bin of the score
+        tells: dim ``bin``, and ``propensity`` if there are classes of it.
+
+    Raises
+    ------
+    InputError
+        If the model does not suit the scores.
+    """
+    model = model or default_model(scores)
+    with checking("prevalence.scores.build_model") as require:
+        model._suits(scores, require)
+    return model._build(scores)
+
+
+def fit(
+    scores: Scores,
+    model: ScoreModel | None = None,
+    *,
+    draws: int | None = None,
+    tune: int | None = None,
+    chains: int | None = None,
+    cores: int | None = None,
+    target_accept: float | None = None,
+    random_seed: int | np.random.Generator | None = None,
+    strict: bool = False,
+    progress: bool | None = None,
+) -> Fit:
+    """Sample the posterior of the mean truth.
+
+    Parameters
+    ----------
+    scores : Scores
+        Scores and labels.
+    model : ScoreGivenTruth, TruthGivenScore or RisingMean, optional
+        Priors and options; see `build_model`.
+    draws, tune, chains : int, optional
+        Draws kept and discarded in each chain: 1000, 1000 and 4 by default.
+    cores : int, optional
+        Chains that run at once; all cores by default.
+    target_accept : float, optional
+        0.9 by default; higher is slower and follows a difficult posterior better.
+    random_seed : int or numpy.random.Generator, optional
+        Same seed, same draws.
+    strict : bool, default False
+        Raise if the sampler did not converge, rather than warn.
+    progress : bool, optional
+        Show progress; by default on a terminal.
+
+    Returns
+    -------
+    Fit
+        ``prevalence``, a share of items, or ``mean_score`` on the truths' scale.
+
+    Raises
+    ------
+    InputError
+        If the model does not suit the scores.
+    """
+    from bayesjudge.core.sampling import sample
+
+    model = model or default_model(scores)
+    graph = build_model(scores, model)
+    assumptions, cautions = judged(scores)
+    settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
+    settings |= {"target_accept": target_accept, "random_seed": random_seed}
+    return sample(
+        graph,
+        data=scores,
+        spec=model,
+        quantities=(scores.answer,),
+        method="Bayesian (NUTS), scores",
+        source=SOURCE,
+        assumptions=assumptions,
+        cautions=cautions,
+        strict=strict,
+        progress=progress,
+        **settings,
+    )
+
+
+# Parts of the graphs -----------------------------------------------------------------------------
+
+
+def _by_class(scores: Scores) -> dict[str, Any]:
+    """Counts by bin and, with known propensities, by class of propensity."""
+    coords: dict[str, Any] = {"bin": scores.bins}
+    shape: tuple[int, ...] = (len(scores.bins),)
+    if scores.propensity is not None:
+        classes = [f"{x:g}" for x in np.unique(scores.propensity)]
+        coords, shape = {"propensity": classes, **coords}, (len(classes), *shape)
+    cells = {name: values.reshape(shape) for name, values in scores.tally().items()}
+    return {**cells, "coords": coords, "dims": list(coords)}
+
+
+def _shares(cells: dict[str, Any], concentration: float) -> Any:
+    """Shares of the cells among all items."""
+    import pymc as pm
+
+    items = cells["test"] + cells["labels"]
+    even = np.full(items.size, concentration / items.size)
+    shares = pm.Dirichlet("cell_share", pm.Data("cell_share_prior", even))
+    total, seen = pm.Data("items_of", np.array(items.sum())), pm.Data("items_seen", items.ravel())
+    pm.Multinomial("items", total.astype("int64"), shares, observed=seen)
+    return shares.reshape(items.shape)
+
+
+def _rising(name: str, cells: dict[str, Any], concentration: float) -> Any:
+    """Numbers in (0, 1) that rise with the bins, by Dirichlet increments."""
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    shape = cells["labels"].shape
+    # three increments of two bins are flat at 1; more of them share the same weight
+    weights = np.full((*shape[:-1], shape[-1] + 1), 3 * concentration / (shape[-1] + 1))
+    steps = pm.Dirichlet(f"{name}_steps", pm.Data(f"{name}_steps_prior", weights))
+    return pt.cumsum(steps, axis=-1)[..., :-1]
+
+
+def _multinomial(name: str, counts: np.ndarray, shares: Any, dims: tuple[str, ...]) -> None:
+    """Counts that were seen."""
+    import pymc as pm
+
+    # as floats: PyMC makes whole numbers int32, which wraps around at 2,147,483,647 items
+    seen = pm.Data(f"{name}_seen", np.asarray(counts, float), dims=dims)
+    total = pm.Data(f"{name}_of", np.asarray(counts.sum(axis=-1), float), dims=dims[:-1] or None)
+    pm.Multinomial(name, total.astype("int64"), shares, observed=seen, dims=dims)
+
+
+def _normal_cdf(x: Any) -> Any:
+    import pytensor.tensor as pt
+
+    return 0.5 * pt.erfc(-x / np.sqrt(2))
+
+
+def _levels(scores: Scores) -> np.ndarray:
+    """Numbers that people can give, between 0 and 1: integers, or hundredths of the scale."""
+    least, most = scores.truth_scale or (0.0, 1.0)
+    known = scores.truth[scores.known]
+    ends = np.array([least, most])
+    whole = np.all(known == np.round(known)) and np.all(ends == np.round(ends))
+    steps = int(most - least) if whole and 2 <= most - least <= FINEST else FINEST
+    return np.linspace(0, 1, steps + 1)

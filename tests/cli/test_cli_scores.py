@@ -1,0 +1,74 @@
+"""``bayesjudge prevalence --score``: judges that give numbers."""
+
+import json
+
+import pytest
+
+import bayesjudge as bj
+from bayesjudge.cli import main
+
+S = bj.prevalence.scores
+NOW = ["--no-nuts", "--json"]
+ASKED = ["log.csv", "--score", "judge_score", "--truth", "truth", "--calibration", "random"]
+
+
+@pytest.fixture
+def ask(tmp_path, monkeypatch, capsys):
+    """Run ``bayesjudge prevalence`` on scores from 1 to 5: what it printed."""
+    monkeypatch.chdir(tmp_path)
+    table = S.simulate(numeric=True, shape="even", random_seed=1)
+    table.assign(judge_score=1 + 4 * table["score"]).to_csv("log.csv", index=False)
+    passes = S.simulate(shape="even", random_seed=1)
+    passes.assign(judge_score=1 + 4 * passes["score"]).to_csv("passes.csv", index=False)
+
+    def call(*arguments, code=0):
+        assert main(["prevalence", *arguments]) == code
+        done = capsys.readouterr()
+        return done.err if code else done.out
+
+    return call
+
+
+def read(**how):
+    table = S.simulate(numeric="truth_scale" in how or "truth_from" in how, shape="even",
+                       random_seed=1)  # fmt: skip
+    table["score"] = 1 + 4 * table["score"]
+    return S.Scores.from_frame(table, calibration="random", scale=(1, 5), **how)
+
+
+def test_a_mean_score_and_a_share_of_passes(ask):
+    for options, how in (
+        (["--truth-scale", "1:5"], {"truth_scale": (1, 5)}),
+        (["--truth-from", "4"], {"truth_from": 4}),
+    ):
+        document = json.loads(ask(*ASKED, "--scale", "1:5", *options, *NOW))
+        found = {one["method"]: one["value"] for one in document["estimates"]}
+        expected = {one.method: one for one in S.closed_forms(read(**how))}
+        assert set(found) == set(expected)
+        for name, value in found.items():
+            own = next(iter(expected[name].rows()))[2].value
+            assert value == pytest.approx(own, rel=1e-6), name
+    text = ask("passes.csv", *ASKED[1:], "--scale", "1:5", "--no-nuts")
+    assert "Difference (isotonic)" in text
+    assert "bins of the score" in text
+
+
+def test_pass_from_makes_scores_verdicts(ask):
+    options = ["--scale", "1:5", "--truth-from", "4", "--pass-from", "4"]
+    document = json.loads(ask(*ASKED, *options, *NOW))
+    found = {one["method"]: one for one in document["estimates"] if one["quantity"] == "prevalence"}
+    counts = read(truth_from=4).to_counts(4)
+    expected = bj.prevalence.exact(counts)["prevalence"].value
+    assert found["Bayesian (exact)"]["value"] == pytest.approx(expected)
+
+
+def test_what_is_missing_is_said(ask):
+    assert "--scale is needed with --score: the lowest and the highest" in ask(*ASKED, code=2)
+    assert "write the lowest and the highest" in ask(*ASKED, "--scale", "five", code=2)
+    by = ask(*ASKED, "--scale", "1:5", "--by", "truth", code=2)
+    assert "['--by'] are not for scores" in by
+    plain = ["log.csv", "--truth", "truth", "--calibration", "random"]
+    assert "--verdict (or --score" in ask(*plain, code=2)
+    assert "['--pass-from'] go with --score" in ask(
+        *plain, "--verdict", "truth", "--pass-from", "4", code=2
+    )

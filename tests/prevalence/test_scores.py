@@ -1,0 +1,363 @@
+"""Numeric scores: two of them are pass and fail, linear ones PPI++, all shapes are covered."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from arviz_stats.base import array_stats
+from numpy.testing import assert_allclose
+from oracles import SIGMAS, assert_mc_mean, assert_mc_quantile
+from scipy.special import ndtr, xlogy
+from scipy.stats import mannwhitneyu
+
+import bayesjudge as bj
+from bayesjudge.core.errors import UninformativeJudgeError
+from bayesjudge.prevalence._quadrature import posterior_of
+
+P = bj.prevalence
+S = P.scores
+NAN = float("nan")
+MANY = P.Counts(1000, 760, 140, 126, 60, 42, calibration="random")
+FEW_ERRORS = P.Counts(500, 430, 52, 50, 8, 7, calibration="random")
+
+
+def two(counts, scale=(0, 1), ends=(0, 1)):
+    """The same counts as scores: the ends of a scale for fail and pass."""
+    c = counts
+    n = [c.correct_pass, c.correct_n - c.correct_pass, c.incorrect_n - c.incorrect_fail]
+    n += [c.incorrect_fail, c.test_pass, c.test_n - c.test_pass]
+    score = [ends[1], ends[0]] * 3
+    return S.Scores(score, [1, 1, 0, 0, NAN, NAN], n, c.calibration, scale)
+
+
+def read(**how):
+    numeric = how.get("numeric", False)
+    table = S.simulate(**how)
+    return S.Scores.from_frame(
+        table, calibration=how.get("calibration", "random"), scale=(0, 1),
+        truth_scale=(1, 5) if numeric else None,
+    )  # fmt: skip
+
+
+# Two scores are pass and fail --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("counts", [MANY, FEW_ERRORS], ids=["many errors", "few errors"])
+def test_two_scores_are_the_closed_forms_of_pass_and_fail(counts):
+    scores = two(counts)
+    pairs = {
+        S.judge_mean: P.naive,
+        S.human_mean: P.human_only,
+        S.difference: P.difference,
+        S.binned: P.post_stratified,
+    }
+    for ours, theirs in pairs.items():
+        expected = theirs(counts)["prevalence"]
+        assert_allclose(ours(scores)["prevalence"], expected, rtol=1e-12, err_msg=str(ours))
+    classical = P.difference(counts, tuned=False)["prevalence"]
+    assert_allclose(S.difference(scores, g="identity")["prevalence"], classical, rtol=1e-12)
+
+
+@pytest.mark.parametrize("interval", ["lang_reiczigel", "delta"])
+def test_two_scores_by_truth_are_rogan_gladen(interval):
+    counts = P.Counts(1000, 620, 100, 90, 80, 56, calibration="by_truth")
+    expected = P.rogan_gladen(counts, interval=interval)["prevalence"]
+    for scores in (two(counts), two(counts, (1, 5), (2, 4))):
+        found = S.rogan_gladen(scores, interval=interval)["prevalence"]
+        assert_allclose(found, expected, rtol=1e-12)
+    assert [one.method for one in S.closed_forms(two(counts))] == [
+        *("Judge's mean score", "Rogan-Gladen (mean score)")
+    ]
+
+
+def test_two_scores_by_score_are_post_stratified():
+    counts = P.Counts(900, 650, 62, 46, 38, 34, calibration="by_verdict")
+    found = S.binned(two(counts))["prevalence"]
+    assert_allclose(found, P.post_stratified(counts)["prevalence"], rtol=1e-12)
+
+
+def test_two_scores_with_propensities_are_the_weighted_difference():
+    test, passed = [400, 500], [100, 450]
+    good, hits, bad, caught = [20, 45], [10, 44], [80, 5], [65, 3]
+    for shown in (caught, [80, 4]):  # many errors, and few
+        counts = P.Counts(
+            test, passed, good, hits, bad, shown, calibration="known_propensity",
+            propensity=[0.2, 0.1], systems=["0.2", "0.1"], dim="stratum",
+        )  # fmt: skip
+        rows = []
+        for i, p in enumerate((0.2, 0.1)):
+            cells = (hits[i], good[i] - hits[i], bad[i] - shown[i], shown[i])
+            cells += (passed[i], test[i] - passed[i])
+            truths = (1, 1, 0, 0, NAN, NAN)
+            rows += [(s, t, n, p) for s, t, n in zip((1, 0) * 3, truths, cells, strict=True) if n]
+        score, truth, n, p = np.array(rows).T
+        scores = S.Scores(score, truth, n, "known_propensity", (0, 1), propensity=p)
+        for g, tuned in (("linear", True), ("identity", False)):
+            expected = P.propensity_weighted(counts, tuned=tuned)["overall_prevalence"]
+            assert_allclose(S.difference(scores, g=g)["prevalence"], expected, rtol=1e-12)
+
+
+# Many scores -------------------------------------------------------------------------------------
+
+
+def ppi_plus_plus(f, y, f_test, z=1.959964):
+    """As published (eqs. 1, 5 and 6 of arXiv:2311.01453, for a mean), in plain NumPy."""
+    m, n = len(y), len(f_test)
+    cov = np.cov(f, y)[0, 1]
+    weight = cov / ((1 + m / n) * np.var(np.concatenate([f, f_test]), ddof=1))
+    value = np.mean(y) + weight * (np.mean(f_test) - np.mean(f))
+    error = np.sqrt(weight**2 * np.var(f_test) / n + np.var(y - weight * f) / m)
+    return value, value - z * error, value + z * error
+
+
+@pytest.mark.parametrize("numeric", [False, True])
+def test_linear_scores_are_ppi_plus_plus(numeric):
+    table = S.simulate(random_seed=1, numeric=numeric, shape="even")
+    scores = read(random_seed=1, numeric=numeric, shape="even")
+    known = table["truth"].notna()
+    f, y = table["score"].to_numpy(), table["truth"].to_numpy()
+    expected = ppi_plus_plus(f[known], y[known], f[~known])
+    value, low, high = S.difference(scores)[scores.answer]
+    width = expected[2] - expected[1]
+    assert abs(value - expected[0]) < 0.02 * width
+    assert abs((high - low) / width - 1) < 0.02
+
+
+def test_scales_change_nothing():
+    table = S.simulate(random_seed=2, shape="ceiling")
+    first = S.Scores.from_frame(table, calibration="random", scale=(0, 1))
+    for low, high in ((0, 100), (1, 5), (1, 10)):
+        stretched = table.assign(score=low + (high - low) * table["score"])
+        scores = S.Scores.from_frame(stretched, calibration="random", scale=(low, high))
+        for one, other in zip(S.closed_forms(scores), S.closed_forms(first), strict=True):
+            assert_allclose(one["prevalence"], other["prevalence"], rtol=1e-9, err_msg=one.method)
+    kept = table[(table["score"] > 0) & (table["score"] < 1)]
+    odds = kept.assign(score=np.log(kept["score"] / (1 - kept["score"])))
+    one = S.Scores.from_frame(odds, calibration="random", scale="log_odds")
+    other = S.Scores.from_frame(kept, calibration="random", scale=(0, 1))
+    assert_allclose(S.difference(one)["prevalence"], S.difference(other)["prevalence"], rtol=1e-9)
+
+
+def cross_fitted(f, y, f_test, folds, seed):
+    """Isotonic cross-fitting by hand: pool-adjacent-violators of the other folds' labels."""
+    fold = np.random.default_rng(seed).permutation(np.arange(len(y)) % folds)
+    own, test = np.empty(len(y)), np.zeros(len(f_test))
+    for k in range(folds):
+        x, t = f[fold != k], y[fold != k]
+        knots = np.unique(x)
+        blocks = [[t[x == v].mean(), (x == v).sum(), 1] for v in knots]
+        i = 0
+        while i < len(blocks) - 1:
+            if blocks[i][0] > blocks[i + 1][0]:
+                (a, n, p), (b, m, q) = blocks[i], blocks.pop(i + 1)
+                blocks[i] = [(a * n + b * m) / (n + m), n + m, p + q]
+                i = max(i - 1, 0)
+            else:
+                i += 1
+        fitted = np.concatenate([[a] * p for a, _, p in blocks])
+        own[fold == k] = np.interp(f[fold == k], knots, fitted)
+        test += np.interp(f_test, knots, fitted) / folds
+    share = len(f_test) / (len(f_test) + len(y))
+    return share * test.mean() + np.mean(y - share * own)
+
+
+def test_isotonic_is_cross_fitting_by_hand():
+    scores = read(random_seed=3, labelled=60)
+    known, n = scores.known, scores.n
+    f, y = (np.repeat(x[known], n[known]) for x in (scores.unit, scores.truth))
+    f, y = (x[np.lexsort((y, f))] for x in (f, y))
+    expected = cross_fitted(f, y, np.repeat(scores.unit[~known], n[~known]), 5, 1)
+    assert_allclose(S.difference(scores, g="isotonic")["prevalence"].value, expected, rtol=1e-9)
+
+
+def simple_truth(shape, numeric):
+    """The mean truth of very many items."""
+    table = S.simulate(items=1, labelled=400_000, shape=shape, numeric=numeric, random_seed=0)
+    return table["truth"].mean()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("numeric", [False, True])
+@pytest.mark.parametrize("shape", ["skewed", "bimodal", "ceiling"])
+def test_intervals_cover_and_gain_on_labels_alone(shape, numeric):
+    truth, runs = simple_truth(shape, numeric), 50
+    inside, widths = {}, {}
+    for seed in range(runs):
+        scores = read(
+            shape=shape, numeric=numeric, lenience=1.0, noise=0.7, labelled=100, random_seed=seed
+        )
+        for one in S.closed_forms(scores):
+            _, low, high = one[scores.answer]
+            inside.setdefault(one.method, []).append(low <= truth <= high)
+            widths.setdefault(one.method, []).append(high - low)
+    alone = np.mean(widths["Human labels only"])
+    noise = np.sqrt(0.95 * 0.05 / runs)
+    for method in ("Human labels only", "Difference (PPI++)", "Difference (isotonic)",
+                   "Binned scores"):  # fmt: skip
+        assert np.mean(inside[method]) > 0.95 - 4 * noise, method
+        assert np.mean(widths[method]) < 1.1 * alone, method
+    assert np.mean(widths["Difference (PPI++)"]) < alone
+    if shape != "bimodal":  # a lenient judge's own mean is off where qualities lie to one side
+        assert np.mean(inside["Judge's mean score"]) < 0.5
+
+
+def test_the_share_above_a_human_threshold():
+    table = S.simulate(numeric=True, shape="even", random_seed=5)
+    words = {"calibration": "random", "scale": (0, 1)}
+    scores = S.Scores.from_frame(table, truth_scale=(1, 5), **words)
+    high = S.Scores.from_frame(table, truth_from=4, **words)
+    for g in ("linear", "isotonic"):
+        one, other = S.difference(scores.at_least(4), g=g), S.difference(high, g=g)
+        assert_allclose(one["prevalence"], other["prevalence"], rtol=1e-9)
+    counts = high.to_counts(pass_from=0.6)
+    passed = table["score"] >= 0.6
+    assert counts.test_pass == (passed & table["truth"].isna()).sum()
+    assert counts.correct_pass == (passed & (table["truth"] >= 4)).sum()
+    with pytest.raises(bj.InputError, match="say with truth_from="):
+        scores.to_counts(0.6)
+
+
+# Data --------------------------------------------------------------------------------------------
+
+
+def test_numbers_outside_their_scales_are_told_together_and_briefly():
+    table = pd.DataFrame({"score": np.arange(300.0), "truth": [7.0] * 150 + [NAN] * 150})
+    with pytest.raises(bj.InputError) as error:
+        S.Scores.from_frame(table, calibration="random", scale=(0, 10), truth_scale=(1, 5))
+    assert len(error.value.problems) == 2
+    assert "289 items have scores outside scale=(0.0, 10.0)" in str(error.value)
+    assert "150 items have truths outside truth_scale=(1.0, 5.0)" in str(error.value)
+    assert len(str(error.value)) < 500
+    words = table.assign(score=[f"bad{i}" for i in range(300)], truth=1)
+    with pytest.raises(bj.InputError, match="300 different values are no numbers") as error:
+        S.Scores.from_frame(words, calibration="random", scale=(0, 10))
+    assert len(str(error.value)) < 300
+
+
+def test_numeric_truths_of_labels_by_truth_are_refused_with_the_reason():
+    table = S.simulate(numeric=True, random_seed=1)
+    for calibration in ("by_truth", "separate"):
+        with pytest.raises(bj.InputError, match=r"not how common a truth is.*truth_from="):
+            S.Scores.from_frame(table, calibration=calibration, scale=(0, 1), truth_scale=(1, 5))
+    with pytest.raises(bj.InputError, match="edges= are needed"):
+        S.Scores.from_frame(table, calibration="by_verdict", scale=(0, 1), truth_scale=(1, 5))
+    with pytest.raises(bj.InputError, match="how were the labelled items chosen"):
+        S.Scores.from_frame(table, calibration="by_hand", scale=(0, 1), truth_scale=(1, 5))
+    lost = table.assign(score=table["score"].where(table.index % 7 > 0))
+    with pytest.raises(bj.InputError, match="rows have no score; say unscored='drop'"):
+        S.Scores.from_frame(lost, calibration="random", scale=(0, 1), truth_scale=(1, 5))
+    kept = S.Scores.from_frame(
+        lost, calibration="random", scale=(0, 1), truth_scale=(1, 5), unscored="drop"
+    )
+    assert "unscored" in {c.name for c in S.difference(kept).cautions}
+
+
+def test_bins_hold_labels_and_equal_scores_stay_together():
+    scores = read(random_seed=1, labelled=100)
+    cells = scores.tally()
+    assert len(scores.bins) == len(cells["labels"]) <= 10
+    assert cells["labels"].min() >= 5
+    assert cells["labels"].sum() == 100
+    assert cells["test"].sum() == 1000
+    few = S.Scores([1, 2, 3, 4, 5, 3], [0, 0, 0, 1, 1, NAN], [1, 1, 1, 1, 1, 50], "random", (1, 5))
+    assert len(few.bins) == 2
+
+
+def test_cautions_name_what_speaks_against_the_numbers():
+    def names(scores):
+        return {c.name for c in S.difference(scores).cautions}
+
+    fine = read(random_seed=1)
+    assert not names(fine)
+    table = S.simulate(random_seed=1)
+    high = table["truth"].isna() | (table["score"] > 0.5)
+    biased = S.Scores.from_frame(table[high], calibration="random", scale=(0, 1))
+    assert {"outside-labelled-range", "label-shift"} <= names(biased)
+    declared = S.difference(biased).assumptions[0]
+    assert declared.contradicted_by == ("label-shift",)
+    shuffled = table.assign(score=np.random.default_rng(1).permutation(table["score"]))
+    weak = S.Scores.from_frame(shuffled, calibration="random", scale=(0, 1))
+    assert "weak-judge" in names(weak)
+    lenient = read(random_seed=1, lenience=2)
+    told = S.judge_mean(lenient)
+    assert told.assumptions[0].contradicted_by == ("errors-do-not-cancel",)
+    known = table["truth"].notna()
+    p_value = mannwhitneyu(table["score"][known], table["score"][~known], use_continuity=False,
+                           method="asymptotic").pvalue  # fmt: skip
+    assert (p_value < 0.01) == ("label-shift" in names(fine))
+    worse = two(P.Counts(100, 60, 20, 8, 20, 9, calibration="by_truth"))
+    with pytest.raises(UninformativeJudgeError, match="scores that are not higher"):
+        S.rogan_gladen(worse)
+    assert "no-better-than-chance" in {c.name for c in S.closed_forms(worse)[0].cautions}
+
+
+def test_pictures_draw_what_the_scores_hold():
+    scores = read(random_seed=1, numeric=True)
+    axes = S.plot_reliability(scores)
+    assert axes.get_ylabel() == "mean human score"
+    assert len(axes.patches) == len(scores.bins)
+    axes = S.plot_residuals(scores)
+    assert len(axes.collections[0].get_offsets()) == scores.known.sum()
+
+
+# The models --------------------------------------------------------------------------------------
+
+
+def sampled(scores, model, draws=700):
+    fit = S.fit(scores, model, random_seed=1, draws=draws, tune=700, chains=2)
+    assert fit.converged, fit.cautions
+    return fit, fit.idata["posterior"][scores.answer]
+
+
+@pytest.mark.sampling
+@pytest.mark.parametrize("calibration", ["random", "by_truth"])
+def test_two_bins_given_the_truth_are_the_quadrature(calibration):
+    counts = P.Counts(60, 40, 12, 11, 10, 7, calibration=calibration)
+    exact = posterior_of(counts, P.ErrorRates(better_than_chance=False))
+    fit, draws = sampled(two(counts), S.ScoreGivenTruth(rise=None), draws=2500)
+    assert_mc_mean(draws, exact.mean)
+    assert_mc_quantile(draws, 0.025, float(exact.quantile(0.025)))
+    assert fit.spec._build(fit.data).coords["bin"] == fit.data.bins
+
+
+@pytest.mark.sampling
+def test_two_bins_by_score_are_the_quadrature():
+    counts = P.Counts(60, 40, 12, 11, 10, 7, calibration="by_verdict")
+    exact = posterior_of(counts, P.PredictiveValues())
+    _, draws = sampled(two(counts), S.TruthGivenScore())
+    assert_mc_mean(draws, exact.mean)
+    assert_mc_quantile(draws, 0.975, float(exact.quantile(0.975)))
+
+
+@pytest.mark.sampling
+def test_bins_without_an_order_are_conjugate():
+    scores = read(random_seed=4, labelled=60)
+    cells, bins = scores.tally(), len(scores.bins)
+    items = cells["test"] + cells["labels"] + 2 / bins
+    means = (cells["sums"] + 2 / bins) / (cells["labels"] + 4 / bins)
+    _, draws = sampled(scores, S.TruthGivenScore(monotone=False))
+    assert_mc_mean(draws, (items / items.sum()) @ means)
+
+
+@pytest.mark.sampling
+def test_rising_means_are_those_of_an_independent_sampler():
+    """Importance sampling from the prior, with the likelihood written out, of two bins."""
+    score, truth, n = [0, 0, 0, 1, 1, 0, 1], [1, 2, 3, 2, 3, NAN, NAN], [2, 2, 1, 2, 2, 30, 20]
+    scores = S.Scores(score, truth, n, "random", (0, 1), truth_scale=(1, 3))
+    _, draws = sampled(scores, S.RisingMean())
+    rng, size = np.random.default_rng(1), 400_000
+    shares = rng.dirichlet([1 + 35, 1 + 24], size)
+    steps = rng.dirichlet([1, 1, 1], size)
+    location = 2 * np.cumsum(steps, axis=1)[:, :2] - 0.5
+    typical = np.abs(rng.normal(0, 0.5, size))
+    spread = typical[:, None] * np.exp(0.5 * rng.normal(size=(size, 2)))
+    ends = ndtr((np.array([0.25, 0.75]) - location[..., None]) / spread[..., None])
+    chances = np.diff(
+        np.concatenate([np.zeros((size, 2, 1)), ends, np.ones((size, 2, 1))], axis=-1)
+    )
+    log = xlogy([[2, 2, 1], [0, 2, 2]], np.maximum(chances, 1e-12)).sum(axis=(1, 2))
+    weight = np.exp(log - log.max())
+    mean = (shares * (chances @ [1.0, 2.0, 3.0])).sum(axis=1)
+    expected = (weight * mean).sum() / weight.sum()
+    error = np.sqrt((weight**2 * (mean - expected) ** 2).sum()) / weight.sum()
+    mcse = float(array_stats.mcse(draws.to_numpy(), method="mean"))
+    assert abs(float(draws.mean()) - expected) < SIGMAS * np.hypot(error, mcse)
