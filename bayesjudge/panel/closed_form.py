@@ -181,7 +181,7 @@ def dawid_skene_em(
     assumptions, cautions = check_assumptions(
         votes, INDEPENDENT, SAME_ERRORS, BETTER_THAN_CHANCE, RANDOM_LABELS
     )
-    cautions = (*_without_rates(votes, errors[1]), *cautions)
+    cautions = (*_without_interval_by_em(votes, *errors), *cautions)
     if not best.converged:
         text = f"the likelihood still grew after {best.iterations} iterations"
         cautions = (Caution("not-converged", text), *cautions)
@@ -196,8 +196,13 @@ def dawid_skene_em(
     )
 
 
-def _without_rates(votes: Votes, errors: np.ndarray) -> Iterator[Caution]:
-    if np.isnan(errors).any():
+def _without_interval_by_em(
+    votes: Votes, shares: np.ndarray, rates: np.ndarray
+) -> Iterator[Caution]:
+    if np.isnan(shares).any():
+        text = "shares of generators have no interval (nan): conjugate gradients did not converge"
+        yield Caution("no-interval", text)
+    if np.isnan(rates).any():
         yield Caution(
             "no-interval",
             f"the rates of {len(votes.judges):,} judges have no interval (nan): more than "

@@ -233,6 +233,17 @@ def test_more_judges_than_intervals_can_be_made_for_are_named_in_a_caution():
     assert "the rates of 1,500 judges have no interval" in cautions[0]
 
 
+def test_shares_whose_interval_could_not_be_found_are_named_in_a_caution(monkeypatch):
+    votes = votes_of([[1, 1, 1], [1, 1, 0], [0, 1, 0], [0, 0, 0]], [-1, -1, -1, -1])
+    monkeypatch.setattr(em, "MOST_RATES", 0)
+    solved = bj.panel.dawid_skene_em(votes)
+    monkeypatch.setattr(em, "cg", lambda operator, column, **settings: (column, 1))
+    stopped = bj.panel.dawid_skene_em(votes)
+    for found, missing in ((solved, False), (stopped, True)):
+        told = [one for one in found.cautions if "conjugate gradients" in one.text]
+        assert found.table["low"].isna()[0] == bool(told) == missing
+
+
 def test_half_a_vote_keeps_a_rater_of_few_items_from_being_taken_for_perfect():
     votes = votes_of([[1, 1, 1], [1, 1, 0], [0, 1, 0], [0, 0, 0]], [-1, -1, -1, -1])
     likely, mode = (bj.panel.dawid_skene_em(votes, prior_count=c) for c in (0, 0.5))
