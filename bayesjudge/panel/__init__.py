@@ -22,7 +22,7 @@ from bayesjudge.panel.closed_form import (
 from bayesjudge.panel.compare import compare, cross_validate
 from bayesjudge.panel.data import Votes
 from bayesjudge.panel.labelling import label_next
-from bayesjudge.panel.loo import Loo, loo
+from bayesjudge.panel.loo import loo
 from bayesjudge.panel.model import build_model, fit
 from bayesjudge.panel.models.bias_pooling import BiasPooling
 from bayesjudge.panel.models.dawid_skene import (
@@ -36,24 +36,20 @@ from bayesjudge.panel.plots import (
     plot_correlation,
     plot_generators,
     plot_judges,
-    plot_labelling,
 )
 from bayesjudge.panel.predictive import check_prior, dependence_check
-from bayesjudge.panel.recommend import Advice, recommend
-from bayesjudge.panel.repair import Repaired, align_texts, repair_labels
+from bayesjudge.panel.recommend import recommend
+from bayesjudge.panel.repair import align_texts, repair_labels
 from bayesjudge.panel.simulate import simulate
 from bayesjudge.panel.voting import VotingRule, choose_threshold, ensemble_rates
 
 __all__ = [
-    "Advice",
     "BiasPooling",
     "Correlated",
     "DawidSkene",
-    "Loo",
     "MulticlassDawidSkene",
     "NormalPrior",
     "PooledDawidSkene",
-    "Repaired",
     "VoteRegression",
     "Votes",
     "VotingRule",
@@ -80,7 +76,6 @@ __all__ = [
     "plot_correlation",
     "plot_generators",
     "plot_judges",
-    "plot_labelling",
     "recommend",
     "regression",
     "repair_labels",

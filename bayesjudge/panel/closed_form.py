@@ -150,8 +150,8 @@ def dawid_skene_em(
         ``prevalence`` by generator and ``sensitivity`` and ``specificity`` by judge; with more
         classes, ``share`` by generator and class and ``confusion`` by judge, truth and vote. The
         interval comes from the curvature after at least half an item is added to every count, so
-        that an estimate of 0 or 1 has one too. Rates have none (``nan``) if there are more than
-        3,000 of them.
+        that an estimate of 0 or 1 has one too. Rates have none (``nan``, with the caution
+        ``no-interval``) if there are more than 3,000 of them.
 
     Raises
     ------
@@ -181,6 +181,7 @@ def dawid_skene_em(
     assumptions, cautions = check_assumptions(
         votes, INDEPENDENT, SAME_ERRORS, BETTER_THAN_CHANCE, RANDOM_LABELS
     )
+    cautions = (*_without_interval_by_em(votes, *errors), *cautions)
     if not best.converged:
         text = f"the likelihood still grew after {best.iterations} iterations"
         cautions = (Caution("not-converged", text), *cautions)
@@ -193,6 +194,20 @@ def dawid_skene_em(
         assumptions=assumptions,
         cautions=cautions,
     )
+
+
+def _without_interval_by_em(
+    votes: Votes, shares: np.ndarray, rates: np.ndarray
+) -> Iterator[Caution]:
+    if np.isnan(shares).any():
+        text = "shares of generators have no interval (nan): conjugate gradients did not converge"
+        yield Caution("no-interval", text)
+    if np.isnan(rates).any():
+        yield Caution(
+            "no-interval",
+            f"the rates of {len(votes.judges):,} judges have no interval (nan): more than "
+            f"{_em.MOST_RATES:,} free rates; for theirs, keep the votes of fewer judges",
+        )
 
 
 def model_assisted(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:

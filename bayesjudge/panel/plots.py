@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate
@@ -143,43 +142,4 @@ def plot_correlation(votes: Votes, *, truth: int = 0, ax: Axes | None = None) ->
     ax.set_title(f"votes on {['bad', 'good'][truth]} items: mean correlation {mean:.2f}")
     bar: Any = ax.figure.colorbar(image, ax=ax, shrink=0.8)
     bar.set_label("correlation")
-    return ax
-
-
-@plain_text
-def plot_labelling(curve: pd.DataFrame, *, value: str = "error", ax: Axes | None = None) -> Axes:
-    """Draw how an error or a width falls with the number of labels, by strategy.
-
-    Parameters
-    ----------
-    curve : pandas.DataFrame
-        Columns ``strategy``, ``labels`` and `value`; several rows of one strategy and number are
-        averaged.
-    value : str, default "error"
-        Column to draw.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        One line a strategy, with bars of one standard error of the mean.
-
-    Raises
-    ------
-    InputError
-        If a column is missing.
-    """
-    with checking("panel.plot_labelling") as require:
-        missing = {"strategy", "labels", value} - set(curve.columns)
-        require(not missing, f"no columns {sorted(missing)}; it has {list(curve.columns)}")
-    ax = ax or new_axes(6.0, 3.6)
-    for strategy, rows in curve.groupby("strategy", sort=False):
-        grouped = rows.groupby("labels")[value]
-        mean, error = grouped.mean(), grouped.sem().fillna(0)
-        ax.errorbar(mean.index, mean, error, marker="o", ms=4, capsize=2, label=str(strategy))
-    ax.set(xlabel="labelled items of the generator", ylabel=value, ylim=(0, None))
-    ax.grid(alpha=0.3)
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False)
     return ax

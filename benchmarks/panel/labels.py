@@ -227,7 +227,13 @@ def drawn(table: pd.DataFrame) -> None:
     figure, axes = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
     points = table.assign(error=100 * table["error"].abs(), width=100 * table["width"])
     for ax, value in zip(axes, ("error", "width"), strict=True):
-        panel.plot_labelling(points, value=value, ax=ax)
+        for strategy, rows in points.groupby("strategy", sort=False):
+            by_labels = rows.groupby("labels")[value]
+            mean, error = by_labels.mean(), by_labels.sem().fillna(0)
+            ax.errorbar(mean.index, mean, error, marker="o", ms=4, capsize=2, label=str(strategy))
+        ax.set(xlabel="labelled items of the generator", ylim=(0, None))
+        ax.grid(alpha=0.3)
+        ax.legend(frameon=False)
         ax.set_ylabel(f"mean {'absolute error' if value == 'error' else '90 % width'} (points)")
     figure.savefig(RESULTS / "labels_curve.png", dpi=110)
 

@@ -221,6 +221,29 @@ def test_em_at_the_size_of_a_crowd():
     assert np.isnan(rates).all()
 
 
+def test_more_judges_than_intervals_can_be_made_for_are_named_in_a_caution():
+    rng = np.random.default_rng(1)
+    for judges in (10, em.MOST_RATES // 2):  # two free rates a judge, and the share
+        given = (rng.random((4, judges)) < 0.8).astype(int)
+        votes = Votes(given, [-1] * 4, [0] * 4, ["g"], [f"r{j}" for j in range(judges)])
+        found = bj.panel.dawid_skene_em(votes)
+        cautions = [one.text for one in found.cautions if one.name == "no-interval"]
+        rates = found.table[found.table["quantity"] != "prevalence"]
+        assert rates["low"].isna().all() == bool(cautions) == (judges > 10)
+    assert "the rates of 1,500 judges have no interval" in cautions[0]
+
+
+def test_shares_whose_interval_could_not_be_found_are_named_in_a_caution(monkeypatch):
+    votes = votes_of([[1, 1, 1], [1, 1, 0], [0, 1, 0], [0, 0, 0]], [-1, -1, -1, -1])
+    monkeypatch.setattr(em, "MOST_RATES", 0)
+    solved = bj.panel.dawid_skene_em(votes)
+    monkeypatch.setattr(em, "cg", lambda operator, column, **settings: (column, 1))
+    stopped = bj.panel.dawid_skene_em(votes)
+    for found, missing in ((solved, False), (stopped, True)):
+        told = [one for one in found.cautions if "conjugate gradients" in one.text]
+        assert found.table["low"].isna()[0] == bool(told) == missing
+
+
 def test_half_a_vote_keeps_a_rater_of_few_items_from_being_taken_for_perfect():
     votes = votes_of([[1, 1, 1], [1, 1, 0], [0, 1, 0], [0, 0, 0]], [-1, -1, -1, -1])
     likely, mode = (bj.panel.dawid_skene_em(votes, prior_count=c) for c in (0, 0.5))

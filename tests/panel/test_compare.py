@@ -4,7 +4,6 @@ import itertools
 import sys
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import bayesjudge as bj
@@ -236,8 +235,3 @@ def test_plots_draw_what_they_are_given(model_fit):
     ax = bj.panel.plot_correlation(votes)
     drawn = ax.get_images()[0].get_array()
     assert drawn.shape == (4, 4)
-    curve = pd.DataFrame({"strategy": ["random"] * 2, "labels": [0, 10], "error": [0.2, 0.1]})
-    ax = bj.panel.plot_labelling(curve)
-    assert ax.get_legend().get_texts()[0].get_text() == "random"
-    with pytest.raises(bj.InputError, match="width"):
-        bj.panel.plot_labelling(curve, value="width")
