@@ -356,7 +356,7 @@ def test_predictive_values_have_no_prior_on_sensitivity(run):
     command = [*COLUMNS, "--calibration", "by_verdict", "--prior-sensitivity", "0.9:20"]
     code, _, err = run("prevalence", "gpt4.csv", *command, "--no-nuts")
     assert code == 2
-    assert "with labels by verdict the model has no sensitivity" in err
+    assert "labels by verdict tell predictive values, and have no prior of the sensitivity" in err
 
 
 def test_all_problems_are_told_at_once(run):
