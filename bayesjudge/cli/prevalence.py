@@ -168,6 +168,8 @@ def prevalence(
         If an option, a column or a value is not understood.
     """
     shared.check()
+    beliefs = {"sensitivity": prior_sensitivity, "specificity": prior_specificity}
+    priors = Priors(prior, beliefs, better_than_chance)
     if calibration not in bj.prevalence.DESIGNS:
         problem = LESSON.replace("is needed", f"{calibration!r} is not known")
         raise InputError("options", [problem])
@@ -193,8 +195,7 @@ def prevalence(
             answer_scores(scores, shared, str(table))
             return
         counts = scores.to_counts(pass_from)
-        beliefs = {"sensitivity": prior_sensitivity, "specificity": prior_specificity}
-        model = _model(counts, prior, beliefs, better_than_chance, pooling)
+        model = _model(counts, priors, pooling)
         answer(counts, model, shared, source=str(table), all_methods=all_methods)
         return
     with checking("options") as require:
@@ -213,11 +214,11 @@ def prevalence(
         more |= {"item": item, "missing_value": missing_value, "unparsed": unparsed}
         answer_classes(table, shared, classes=classes, swapped=swapped, **names, **more)
         return
-    beliefs = {"sensitivity": prior_sensitivity, "specificity": prior_specificity}
     if repeats or (item and by and pooling is None and not (stratum or propensity)):
         from bayesjudge.cli.prevalence_items import answer_items
 
-        refused = {"--stratum": stratum, "--propensity": propensity, "--pooling": pooling}
+        unused: dict[str, Any] = {"--stratum": stratum, "--propensity": propensity}
+        unused |= {"--pooling": pooling, "--external-labels": external_labels}
         columns = [*verdict, truth, *(c for c in (by, item) if c is not None)]
         answer_items(
             read_table(table, columns),
@@ -226,8 +227,8 @@ def prevalence(
             verdicts=verdict,
             item=item,
             repeats=repeats,
-            refused=refused | {"--external-labels": external_labels},
-            priors=Priors(prior, beliefs, better_than_chance),
+            refused=unused,
+            priors=priors,
             all_methods=all_methods,
             calibration=calibration,
             truth=truth,
@@ -260,7 +261,7 @@ def prevalence(
         if any("neither pass nor fail" in problem for problem in error.problems):
             error.problems.append("if there are more than two classes, name them: --classes A …")
         raise
-    model = _model(counts, Priors(prior, beliefs, better_than_chance), pooling)
+    model = _model(counts, priors, pooling)
     answer(counts, model, shared, source=str(table), all_methods=all_methods)
 
 
