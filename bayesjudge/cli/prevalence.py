@@ -11,11 +11,11 @@ from cyclopts import Parameter
 import bayesjudge as bj
 from bayesjudge.cli.classes import answer_classes
 from bayesjudge.cli.output import DATA, MODEL, Section, Shared, Story, present
+from bayesjudge.cli.priors import Priors
 from bayesjudge.cli.scores import answer_scores, read_scores
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.priors import BetaPrior
 from bayesjudge.readers import read_table
 
 if TYPE_CHECKING:
@@ -168,6 +168,8 @@ def prevalence(
         If an option, a column or a value is not understood.
     """
     shared.check()
+    beliefs = {"sensitivity": prior_sensitivity, "specificity": prior_specificity}
+    priors = Priors(prior, beliefs, better_than_chance)
     if calibration not in bj.prevalence.DESIGNS:
         problem = LESSON.replace("is needed", f"{calibration!r} is not known")
         raise InputError("options", [problem])
@@ -193,8 +195,7 @@ def prevalence(
             answer_scores(scores, shared, str(table))
             return
         counts = scores.to_counts(pass_from)
-        beliefs = {"sensitivity": prior_sensitivity, "specificity": prior_specificity}
-        model = _model(counts, prior, beliefs, better_than_chance, pooling)
+        model = _model(counts, priors, pooling)
         answer(counts, model, shared, source=str(table), all_methods=all_methods)
         return
     with checking("options") as require:
@@ -216,11 +217,8 @@ def prevalence(
     if repeats or (item and by and pooling is None and not (stratum or propensity)):
         from bayesjudge.cli.prevalence_items import answer_items
 
-        priors = {
-            "--prior-sensitivity": prior_sensitivity,
-            "--prior-specificity": prior_specificity,
-        }
-        refused = {"--stratum": stratum, "--propensity": propensity, "--pooling": pooling, **priors}
+        unused: dict[str, Any] = {"--stratum": stratum, "--propensity": propensity}
+        unused |= {"--pooling": pooling, "--external-labels": external_labels}
         columns = [*verdict, truth, *(c for c in (by, item) if c is not None)]
         answer_items(
             read_table(table, columns),
@@ -229,7 +227,9 @@ def prevalence(
             verdicts=verdict,
             item=item,
             repeats=repeats,
-            refused=refused | {"--external-labels": external_labels},
+            refused=unused,
+            priors=priors,
+            all_methods=all_methods,
             calibration=calibration,
             truth=truth,
             by=by,
@@ -261,8 +261,7 @@ def prevalence(
         if any("neither pass nor fail" in problem for problem in error.problems):
             error.problems.append("if there are more than two classes, name them: --classes A …")
         raise
-    beliefs = {"sensitivity": prior_sensitivity, "specificity": prior_specificity}
-    model = _model(counts, prior, beliefs, better_than_chance, pooling)
+    model = _model(counts, priors, pooling)
     answer(counts, model, shared, source=str(table), all_methods=all_methods)
 
 
@@ -316,19 +315,9 @@ def answer(
     )
 
 
-def _model(
-    counts: Counts,
-    prior: str,
-    beliefs: Mapping[str, str | None],
-    better_than_chance: bool,
-    pooling: str | None,
-) -> PrevalenceModel:
+def _model(counts: Counts, priors: Priors, pooling: str | None) -> PrevalenceModel:
     """The model of the label design, with the priors and the pooling that were asked for."""
-    base = BetaPrior.jeffreys() if prior == "jeffreys" else BetaPrior()
-    given = {name: text for name, text in beliefs.items() if text is not None}
     with checking("options") as require:
-        for name in given if counts.predictive else ():
-            require(False, f"--prior-{name}: with labels by verdict the model has no {name}")
         pooled = counts.predictive and pooling in ("partial", "full")
         require(
             not pooled,
@@ -338,26 +327,12 @@ def _model(
         alone = counts.systems is None or counts.dim == "judge"
         several = not (alone and pooling in ("partial", "full"))
         require(several, f"--pooling {pooling} needs several systems (--by) or strata")
-        read = {name: _belief(name, text, require) for name, text in given.items()}
-    rates: dict[str, Any] = {"better_than_chance": better_than_chance}
+        rates = priors.of(counts.predictive, require)
     if counts.predictive:
-        rates |= dict.fromkeys(("pass_rate", "ppv", "npv"), base)
         return bj.prevalence.PredictiveValues(**rates)
-    rates |= dict.fromkeys(("prevalence", "sensitivity", "specificity"), base) | read
     if (pooling or ("partial" if counts.dim == "stratum" else "separate")) == "partial":
         return bj.prevalence.PooledErrorRates(**rates)
     return bj.prevalence.ErrorRates(**rates, pooling="full" if pooling == "full" else "separate")
-
-
-def _belief(name: str, text: str, require: Any) -> BetaPrior:
-    """Read ``0.9:20``."""
-    rate, _, n = text.partition(":")
-    try:
-        return BetaPrior.worth(rate=float(rate), n=float(n))
-    except ValueError as error:  # an InputError is one too
-        problems = getattr(error, "problems", ["write rate:n, for example 0.9:20"])
-        require(False, f"--prior-{name} {text}: {'; '.join(problems)}")
-        return BetaPrior()
 
 
 def _separate(model: PrevalenceModel) -> ErrorRates | PredictiveValues:

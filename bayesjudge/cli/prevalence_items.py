@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import bayesjudge as bj
 from bayesjudge.cli.output import Section, Shared, Story, present
+from bayesjudge.cli.priors import Priors
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
@@ -30,27 +31,37 @@ def answer_items(
     item: str | None,
     repeats: Literal["system", "judge"] | None,
     refused: Mapping[str, Any],
+    priors: Priors,
+    all_methods: bool,
     **how: Any,
 ) -> None:
     """Estimate each system and the paired differences, and present."""
     with checking("options") as require:
         given = [name for name, value in refused.items() if value]
-        require(not given, f"{given} are not for rows that share items (--repeats)")
+        way_out = "" if repeats else "; --pooling separate takes the rows as independent"
+        require(not given, f"{given} are not for rows that share items{way_out}")
         require(item is not None, "--repeats needs --item, the column that identifies the item")
+        if len(verdicts) > 1:
+            unused = _for_one_judge(shared, priors, all_methods)
+            words = "several judges have difference estimates only, without a model; name one judge"
+            require(not unused, f"{unused}: {words}")
+        predictive = "error_rates" not in bj.prevalence.DESIGNS[how["calibration"]].identifies
+        rates = priors.of(predictive, require)
+    model, separate = _models(rates, predictive)
     module = bj.prevalence.items
     read = {
         verdict: Items.from_frame(table, item=item or "", repeats=repeats, verdict=verdict, **how)
         for verdict in verdicts
     }
     items = next(iter(read.values()))
-    model, several = ItemEffects(), len(read) > 1
+    several = len(read) > 1
     if several:
         instant = [module.by_judge(read, ci_prob=shared.ci_prob)]
     else:
-        made = module.closed_forms(items, ci_prob=shared.ci_prob)
+        made = module.closed_forms(items, ci_prob=shared.ci_prob, mismatched=all_methods)
         instant = [one for one in made if "prevalence" in one]
         kind = shared.interval or "eti_bounded"
-        instant.append(module.exact(items, ci_prob=shared.ci_prob, interval=kind))
+        instant.append(module.exact(items, separate, ci_prob=shared.ci_prob, interval=kind))
     story = Story(
         command="prevalence",
         title="Share of good outputs (prevalence), rows that share items",
@@ -67,6 +78,28 @@ def answer_items(
         story,
         more=lambda made: [] if several else _differences(items, made, shared),
     )
+
+
+def _for_one_judge(shared: Shared, priors: Priors, all_methods: bool) -> list[str]:
+    """The options given that the estimates of several judges have no use for."""
+    others = {
+        "--all-methods": all_methods,
+        "--interval": shared.interval is not None,
+        "--save": shared.save is not None,
+    }
+    return [*priors.asked, *(name for name, given in others.items() if given)]
+
+
+def _models(
+    rates: dict[str, Any], predictive: bool
+) -> tuple[ItemEffects, bj.prevalence.ErrorRates | bj.prevalence.PredictiveValues]:
+    """The same priors for the sampled model and for the quadrature with effective counts."""
+    if not predictive:
+        return ItemEffects(**rates), bj.prevalence.ErrorRates(**rates)
+    # with labels by verdict the sampled model has the joint likelihood of truths and verdicts
+    same = dict.fromkeys(("prevalence", "sensitivity", "specificity"), rates["ppv"])
+    model = ItemEffects(**same, better_than_chance=rates["better_than_chance"])
+    return model, bj.prevalence.PredictiveValues(**rates)
 
 
 def _inputs(

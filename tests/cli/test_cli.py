@@ -301,9 +301,10 @@ NO_NUTS = [*KNOWN, "--no-nuts"]
 REFUSED = {
     "prevalance gpt4.csv": 'Unknown command "prevalance". Did you mean "prevalence"?',
     "prevalence": "TABLE is needed: One row an item: .csv",
-    "prevalence gpt4.csv": "--verdict is needed: Column with the judge's verdict.",
+    "prevalence gpt4.csv": "--truth is needed: Column with the human label",
+    "prevalence gpt4.csv --truth truth --calibration random": "--verdict (or --score, if the judge",
     "prevalence gpt4.csv --verdict": "--verdict requires an argument",
-    "prevalence gpt4.csv --verdit verdict": "Did you mean --verdict instead of --verdit?",
+    "prevalence gpt4.csv @ --verdit verdict": "Unknown option: --verdit. Did you mean --verdict",
     "prevalence gpt4.csv extra @": "did not expect ['extra']",
     "prevalence gpt4.csv @ --sed 3": "Unknown option: --sed. Did you mean --seed?",
     "prevalence gpt4.csv @ --ci-prob 95": "got 95.0; write 95 % as 0.95",
@@ -356,7 +357,7 @@ def test_predictive_values_have_no_prior_on_sensitivity(run):
     command = [*COLUMNS, "--calibration", "by_verdict", "--prior-sensitivity", "0.9:20"]
     code, _, err = run("prevalence", "gpt4.csv", *command, "--no-nuts")
     assert code == 2
-    assert "with labels by verdict the model has no sensitivity" in err
+    assert "labels by verdict tell predictive values, and have no prior of the sensitivity" in err
 
 
 def test_all_problems_are_told_at_once(run):

@@ -2,9 +2,12 @@
 
 import json
 
+import pandas as pd
 import pytest
 
+from bayesjudge import prevalence
 from bayesjudge.cli import main
+from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence import items
 
 ASKED = ("--truth", "truth", "--calibration", "random", "--item", "id", "--no-nuts")
@@ -66,3 +69,95 @@ def test_several_judges_of_several_systems(log, capsys):
     assert code == 0
     assert "other, b" in said.out
     assert "panel" in said.out
+
+
+@pytest.fixture(scope="module")
+def single(tmp_path_factory):
+    """One row of each system and item: `--by` and `--item` alone take it for paired."""
+    path = tmp_path_factory.mktemp("items") / "single.csv"
+    table = items.simulate(items=80, repeats=1, labelled=30, random_seed=1)
+    table["other"] = items.simulate(items=80, repeats=1, labelled=30, random_seed=2)["verdict"]
+    table.rename(columns={"item": "id", "system": "model"}).to_csv(path, index=False)
+    return str(path)
+
+
+def asked(capsys, path, *more, truth="random"):
+    how = ("--truth", "truth", "--calibration", truth, "--item", "id", "--by", "model")
+    code, said = run(
+        capsys, "prevalence", path, "--verdict", "verdict", *how, "--no-nuts", "--json", *more
+    )
+    assert code == 0, said.err
+    return json.loads(said.out)
+
+
+def prevalences(document, method):
+    return {
+        e["where"]["system"]: e["value"]
+        for e in document["estimates"]
+        if e["quantity"] == "prevalence" and e["method"] == method
+    }
+
+
+JEFFREYS = dict.fromkeys(("prevalence", "sensitivity", "specificity"), BetaPrior.jeffreys())
+
+
+@pytest.mark.parametrize(
+    ("options", "changed"),
+    [
+        (("--prior", "jeffreys"), JEFFREYS),
+        (("--no-better-than-chance",), {"better_than_chance": False}),
+        (("--prior-sensitivity", "0.6:50"), {"sensitivity": BetaPrior.worth(rate=0.6, n=50)}),
+        (("--prior-specificity", "0.9:50"), {"specificity": BetaPrior.worth(rate=0.9, n=50)}),
+    ],
+)
+def test_priors_reach_the_sampled_model_and_the_quadrature(single, capsys, options, changed):
+    document = asked(capsys, single, *options)
+    assert document["inputs"]["model"] == f"ItemEffects: {items.ItemEffects(**changed)}"
+    table = pd.read_csv(single)
+    read = items.Items.from_frame(table, by="model", item="id", calibration="random")
+    wanted = items.exact(read, prevalence.ErrorRates(**changed))
+    found = prevalences(document, wanted.method)
+    assert found == {s: pytest.approx(wanted["prevalence", s].value) for s in "ab"}
+
+
+def test_priors_of_labels_by_verdict_are_of_predictive_values(single, capsys):
+    document = asked(capsys, single, "--prior", "jeffreys", truth="by_verdict")
+    assert document["inputs"]["model"] == f"ItemEffects: {items.ItemEffects(**JEFFREYS)}"
+    table = pd.read_csv(single)
+    read = items.Items.from_frame(table, by="model", item="id", calibration="by_verdict")
+    rates = dict.fromkeys(("pass_rate", "ppv", "npv"), BetaPrior.jeffreys())
+    wanted = items.exact(read, prevalence.PredictiveValues(**rates))
+    found = prevalences(document, wanted.method)
+    assert found == {s: pytest.approx(wanted["prevalence", s].value) for s in "ab"}
+
+
+def test_all_methods_are_made_and_those_that_do_not_suit_are_told(single, capsys):
+    some, every = (asked(capsys, single, *more) for more in ((), ("--all-methods",)))
+    methods = [{e["method"] for e in d["estimates"]} for d in (some, every)]
+    assert methods[1] - methods[0] == {"Post-stratified"}
+    mismatched = asked(capsys, single, "--all-methods", truth="by_truth")
+    told = {c["name"] for c in mismatched["cautions"]}
+    assert "design-mismatch" in told
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (("--prior-sensitivity", "0.9"), "0.9: write rate:n"),
+        (("--external-labels", "x.csv"), "--pooling separate takes the rows as independent"),
+        (("--prior-sensitivity", "0.9:20", "--calibration", "by_verdict"), "predictive values"),
+        (("--verdict", "other", "--prior", "jeffreys"), "['--prior']: several judges"),
+        (("--verdict", "other", "--no-better-than-chance"), "['--no-better-than-chance']"),
+        (("--verdict", "other", "--prior-specificity", "0.9:20"), "['--prior-specificity']"),
+        (("--verdict", "other", "--all-methods"), "['--all-methods']"),
+        (("--verdict", "other", "--interval", "hdi"), "['--interval']"),
+        (("--verdict", "other", "--save", "fit.nc"), "['--save']"),
+    ],
+)
+def test_options_without_a_use_are_refused(single, capsys, more, words):
+    design = () if "--calibration" in more else ("--calibration", "random")
+    how = ("--truth", "truth", *design, "--item", "id", "--by", "model")
+    slow = () if "--save" in more else ("--no-nuts",)
+    code, said = run(capsys, "prevalence", single, "--verdict", "verdict", *how, *slow, *more)
+    assert code == 2
+    assert words in said.err

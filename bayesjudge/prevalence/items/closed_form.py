@@ -743,7 +743,7 @@ def cautions_of(items: Items) -> Iterator[Caution]:
     Yields
     ------
     Caution
-        ``few-labelled-items``, ``label-shift`` (by item), ``weak-judge``, ``unparsed``.
+        ``few-labelled-items``, ``label-shift`` (by item), ``weak-judge``, ``unparsed-verdicts``.
     """
     for name in items.systems:
         clusters = by_item.clusters_of(items, name)
@@ -769,7 +769,11 @@ def cautions_of(items: Items) -> Iterator[Caution]:
                     "0: the judge may be no better than chance; use a better judge or more labels",
                 )
     if items.unparsed:
-        yield Caution("unparsed", f"{items.unparsed} rows had no verdict that could be read")
+        yield Caution(
+            "unparsed-verdicts",
+            f"{items.unparsed} verdicts could not be read (estimates rest on {items.n_rows} rows); "
+            "a rate that differs between good and bad items matters",
+        )
 
 
 def _shift(items: Items, clusters: Clusters, where: str) -> Iterator[Caution]:

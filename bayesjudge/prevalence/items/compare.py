@@ -20,7 +20,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def closed_forms(items: Items, *, ci_prob: float = 0.95) -> tuple[Estimate, ...]:
+#: The estimators that part 1 has too.
+EVERY = ("naive", "human_only", "difference", "post_stratified", "rogan_gladen")
+
+
+def closed_forms(
+    items: Items, *, ci_prob: float = 0.95, mismatched: bool = False
+) -> tuple[Estimate, ...]:
     """Make the closed forms that suit the declared label design, the naive one first.
 
     Parameters
@@ -29,6 +35,8 @@ def closed_forms(items: Items, *, ci_prob: float = 0.95) -> tuple[Estimate, ...]
         Verdicts and labels.
     ci_prob : float, default 0.95
         Coverage that the intervals aim at.
+    mismatched : bool, default False
+        Make all of them; those that the design does not support have a caution ``design-mismatch``.
 
     Returns
     -------
@@ -42,7 +50,7 @@ def closed_forms(items: Items, *, ci_prob: float = 0.95) -> tuple[Estimate, ...]
         If `ci_prob` is out of range.
     """
     made, refused = [], []
-    for name in items.design.closed_forms:
+    for name in EVERY if mismatched else items.design.closed_forms:
         try:
             made.append(getattr(closed_form, str(name))(items, ci_prob=ci_prob))
         except UninformativeJudgeError as error:
