@@ -118,6 +118,7 @@ def test_a_model_by_name_draws_the_judges(tmp_path, capsys):
     table = bj.panel.simulate(prevalence=(0.7,), items=60, labelled=40, random_seed=1)
     table.to_csv(path, index=False)
     call = ["panel", str(path), "--truth", "truth", "--seed", "1", "--html", str(page)]
+    call += ["--calibration", "random"]
     assert main([*call, "--model", "dawid_skene"]) == 0
     out = capsys.readouterr().out
     assert re.search(r"Dawid-Skene \(NUTS\)", out)

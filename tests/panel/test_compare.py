@@ -225,7 +225,7 @@ def test_a_text_of_another_line_is_not_taken():
 
 @pytest.mark.sampling
 def test_plots_draw_what_they_are_given(model_fit):
-    votes = Votes.from_frame(bj.panel.simulate(random_seed=1))
+    votes = Votes.from_frame(bj.panel.simulate(random_seed=1), calibration="random")
     ax = bj.panel.plot_generators(
         bj.panel.panel_mean(votes), bj.panel.difference(votes), truth={"g1": 0.9}
     )

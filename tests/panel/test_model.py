@@ -188,6 +188,7 @@ def test_two_classes_by_name_are_the_same_model():
         SMALL.judges,
         count=SMALL.count,
         classes=("bad", "good", "unused"),
+        calibration=SMALL.calibration,
     )
     tiny = 1e-12
     confusion = np.array(

@@ -95,7 +95,7 @@ def test_bias_pooling_is_binomial_and_normal():
     table = bj.panel.simulate(
         prevalence=(0.8, 0.6), items=100, labelled=(40, 0), missing=0.1, random_seed=1
     )
-    votes = Votes.from_frame(table)
+    votes = Votes.from_frame(table, calibration="random")
     level, bias = np.array([1.1, 0.4]), np.array([0.3, -0.2])
     point = {
         **{"level_mean": 0.7, "level_own": (level - 0.7) / 1.5},

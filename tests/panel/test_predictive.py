@@ -13,7 +13,8 @@ from bayesjudge.panel.simulate import _intercepts
 
 
 def votes_of(**settings):
-    return Votes.from_frame(bj.panel.simulate(items=60, labelled=30, random_seed=1, **settings))
+    table = bj.panel.simulate(items=60, labelled=30, random_seed=1, **settings)
+    return Votes.from_frame(table, calibration="random")
 
 
 def row_of(table, **where):
@@ -68,7 +69,9 @@ def test_each_model_has_a_check(model, name, generator):
 @pytest.mark.sampling
 def test_shares_of_votes_with_more_classes():
     votes = Votes(
-        [[0, 1, 2], [1, 1, -1], [2, 2, 2]], [0, -1, 2], [0, 0, 0], ["g"], "abc", classes="lmh"
+        *([[0, 1, 2], [1, 1, -1], [2, 2, 2]], [0, -1, 2], [0, 0, 0], ["g"], "abc"),
+        classes="lmh",
+        calibration="random",
     )
     _, drawn = prior_statistics(votes, None, np.random.default_rng(1))
     # classes are exchangeable in the prior
