@@ -161,8 +161,11 @@ def _ranked(
     others = table.drop(index=name)
     rival = others.index[0]
     sure = float(others.loc[rival, "sure"])
+    seen = f"from {len(scores)} held-out {unit}"
     told = (
-        f"{sure:.0%} sure from {len(scores)} held-out {unit} that it predicts better than {rival}"
+        f"{sure:.0%} sure {seen} that it predicts better than {rival}"
+        if sure >= 0.5
+        else f"{rival} predicts them better, but only {1 - sure:.0%} sure {seen}"
     )
     why = start if best == 0 else "it predicts held-out labels better than models that assume less"
     return Advice(models[best], f"{why}; {told}", sure, table)
