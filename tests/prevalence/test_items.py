@@ -211,6 +211,22 @@ def test_variances_are_those_of_the_jackknife_over_items():
     assert found == pytest.approx(jackknife(value), rel=0.1)
 
 
+def test_rogan_gladens_variance_is_that_of_its_numeric_influence():
+    """Its value differentiated by the weight of each pattern: signs of covariances count."""
+    clusters = by_item.clusters_of(read(items=80, repeats=3, labelled=40, leniency=2), "system")
+
+    def value(count):
+        t = clusters._replace(count=count).totals
+        q1, wrong = t.good_pass / t.good, t.labelled_pass - t.good_pass
+        q0 = 1 - wrong / (t.labelled - t.good)
+        return (t.test_pass / t.test + q0 - 1) / (q1 + q0 - 1)
+
+    steps = 1e-5 * np.eye(clusters.count.size)
+    slopes = [(value(clusters.count + d) - value(clusters.count - d)) / 2e-5 for d in steps]
+    expected = clusters.count @ np.square(slopes)
+    assert by_item.inverted_spread(clusters).variance == pytest.approx(expected, rel=1e-6)
+
+
 def test_rows_of_identical_truths_and_verdicts_tell_no_more_than_one():
     """Ten copies of each row: the design effect is ten."""
     once = module.simulate(systems=0.7, items=300, repeats=1, labelled=100, random_seed=4)
