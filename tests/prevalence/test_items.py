@@ -203,9 +203,28 @@ def test_variances_are_those_of_the_jackknife_over_items():
     value = [module.rogan_gladen(one)["prevalence", "a"].value for one in each]
     found = by_item.inverted_spread(clusters).variance
     assert found == pytest.approx(jackknife(value), rel=0.15)
+    value = [module.post_stratified(one)["prevalence", "a"].value for one in each]
+    found = by_item.stratified_spread(clusters).variance
+    assert found == pytest.approx(jackknife(value), rel=0.15)
     value = [module.closed_form.contrast(one, "a", "b").value for one in each]
     found = module.closed_form.contrast(items, "a", "b").variance
     assert found == pytest.approx(jackknife(value), rel=0.1)
+
+
+def test_rogan_gladens_variance_is_that_of_its_numeric_influence():
+    """Its value differentiated by the weight of each pattern: signs of covariances count."""
+    clusters = by_item.clusters_of(read(items=80, repeats=3, labelled=40, leniency=2), "system")
+
+    def value(count):
+        t = clusters._replace(count=count).totals
+        q1, wrong = t.good_pass / t.good, t.labelled_pass - t.good_pass
+        q0 = 1 - wrong / (t.labelled - t.good)
+        return (t.test_pass / t.test + q0 - 1) / (q1 + q0 - 1)
+
+    steps = 1e-5 * np.eye(clusters.count.size)
+    slopes = [(value(clusters.count + d) - value(clusters.count - d)) / 2e-5 for d in steps]
+    expected = clusters.count @ np.square(slopes)
+    assert by_item.inverted_spread(clusters).variance == pytest.approx(expected, rel=1e-6)
 
 
 def test_rows_of_identical_truths_and_verdicts_tell_no_more_than_one():
@@ -439,6 +458,34 @@ def test_quadrature_is_the_integral_over_item_effects():
     found = log_likelihood(items, ItemEffects(nodes=15), point | spreads)
     # effects beyond 4.5 standard deviations are cut off, and cost 1e-4
     assert found == pytest.approx(np.log(exact), abs=2e-4)
+
+
+def test_systems_share_the_difficulty_of_an_item_and_the_judges_leniency_on_it():
+    """Of one item that two systems answered, by adaptive integration over a and b."""
+    log = pd.DataFrame({"item": 0, "system": ["s", "t"], "verdict": 1, "truth": 1})
+    items = Items.from_frame(log, by="system", calibration="random")
+    point = {
+        "prevalence": np.array([0.6, 0.8]),
+        "sensitivity": np.array([0.85, 0.7]),
+        "specificity": np.array([0.7, 0.9]),
+    }
+    spreads = {"difficulty_spread": 1.7, "leniency_spread": 1.2}
+    centres = [
+        (centre_of(theta, 1.7), centre_of(hit, 1.2))
+        for theta, hit in zip(point["prevalence"], point["sensitivity"], strict=True)
+    ]
+
+    def density(a, b):
+        rows = [expit(x + 1.7 * a) * expit(y + 1.2 * b) for x, y in centres]
+        return rows[0] * rows[1] * norm.pdf(a) * norm.pdf(b)
+
+    exact = nquad(density, [[-7, 7], [-7, 7]], opts={"epsabs": 1e-9})[0]
+    from bayesjudge.prevalence.items._pymc import log_likelihood
+
+    found = log_likelihood(items, ItemEffects(nodes=15), point | spreads)
+    assert found == pytest.approx(np.log(exact), abs=2e-4)
+    apart = np.prod(point["prevalence"]) * np.prod(point["sensitivity"])
+    assert np.log(exact) - np.log(apart) > 0.05  # what would be lost if systems shared nothing
 
 
 def test_no_item_effects_is_part_1():
