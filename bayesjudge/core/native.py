@@ -32,7 +32,7 @@ from numba.core.serialize import dumps
 from numba.extending import intrinsic
 
 #: What a file begins with; the number changes with what is written after it.
-FORMAT = b"bayesjudge machine code 1\n"
+FORMAT = b"bayesjudge machine code 2\n"
 _POINTER = types.CPointer(types.float64)
 _DATA = types.CPointer(types.int64)
 SIGNATURES = {
@@ -113,7 +113,8 @@ class _Keeping:
 
         Functions that several libraries of a process define are one to LLVM, which takes the first
         that comes. That may have been optimised in another way, and its results then differ in
-        their last bits, from one process to the next.
+        their last bits, from one process to the next. Names of their own are needed too: LLVM finds
+        an internal function by its name, and may have changed what arguments that one takes.
         """
         self.result, library = result, result.library
         optimise = library._optimize_final_module
@@ -123,6 +124,7 @@ class _Keeping:
                 name = result.fndesc.llvm_cfunc_wrapper_name
                 if not function.is_declaration and function.name != name:
                     function.linkage = "internal"
+                    function.name = f"{function.name}.of.{name}"
             optimise()
 
         library._optimize_final_module = closed
@@ -165,7 +167,7 @@ def machine() -> str:
     versions = (numba.__version__, llvmlite.__version__, np.__version__, platform.python_version())
     settings = (numba.config.OPT, numba.config.BOUNDSCHECK, sys.flags.optimize)
     sources = hashlib.sha256(repr((SOURCES, SIGNATURES)).encode()).hexdigest()
-    return repr((versions, settings, codegen.magic_tuple(), sources))
+    return repr((FORMAT, versions, settings, codegen.magic_tuple(), sources))
 
 
 def file_of(folder: Path, key: str) -> Path:

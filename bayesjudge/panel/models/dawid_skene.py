@@ -62,6 +62,10 @@ class _LatentTruth(PanelModel):
         return ("prevalence", "sensitivity", "specificity")
 
     def _build(self, votes: Votes) -> pm.Model:
+        return self._graph(votes, text=True)
+
+    def _graph(self, votes: Votes, text: bool) -> pm.Model:
+        """The model of the text, or what NUTS runs instead."""
         import pymc as pm
         import pytensor.tensor as pt
 
@@ -82,7 +86,7 @@ class _LatentTruth(PanelModel):
             # a constant, since the density does not use it and the sampler knows only data it uses
             similar = pt.constant(_similar_items(votes).astype(float))
             log_share = self._log_shares(votes)
-            by_class = self._by_class(votes, given)
+            by_class = self._by_class(votes, given, text)
             if not votes.design.same_items:
                 # their share says nothing: labelled items have a generator of their own, all alike
                 nothing = pt.zeros((1, votes.n_classes))
@@ -102,7 +106,7 @@ class _LatentTruth(PanelModel):
         g = pm.Beta("prevalence", *ends, dims="generator")
         return pt.stack([pt.log1p(-g), pt.log(g)], axis=1)
 
-    def _by_class(self, votes: Votes, given: Any) -> Any:
+    def _by_class(self, votes: Votes, given: Any, text: bool) -> Any:
         """Log probability of each distinct row of votes by class."""
         raise NotImplementedError
 
@@ -183,7 +187,7 @@ class PooledDawidSkene(_LatentTruth):
     leniency_spread: float = 1.0
     answering: BetaPrior | None = None
 
-    def _by_class(self, votes: Votes, given: Any) -> Any:
+    def _by_class(self, votes: Votes, given: Any, text: bool) -> Any:
         import pymc as pm
         import pytensor.tensor as pt
 
@@ -253,7 +257,7 @@ class Correlated(PooledDawidSkene):
     def _nodes(self) -> int:
         return self.nodes
 
-    def _by_class(self, votes: Votes, given: Any) -> Any:
+    def _by_class(self, votes: Votes, given: Any, text: bool) -> Any:
         import pytensor.tensor as pt
 
         logits = pt.stack(_population(votes, self), axis=1)
@@ -327,8 +331,12 @@ class DawidSkene(_LatentTruth):
             value = self.better_than_chance
             require(isinstance(value, bool), f"better_than_chance={value!r}: True or False")
 
-    def _by_class(self, votes: Votes, given: Any) -> Any:
-        return _given_class(given, _with_answering(_separate_rates(votes, self), self.answering))
+    def _by_class(self, votes: Votes, given: Any, text: bool) -> Any:
+        log_vote = _separate_rates(votes, self, text)
+        return _given_class(given, _with_answering(log_vote, self.answering))
+
+    def _sampling_form(self, votes: Votes) -> pm.Model | None:
+        return self._graph(votes, text=False) if self.better_than_chance else None
 
 
 @dataclass(frozen=True)
@@ -387,7 +395,7 @@ class MulticlassDawidSkene(_LatentTruth):
         weight = pm.Data("share_prior", np.full(votes.n_classes, self.share_concentration))
         return pt.log(pm.Dirichlet("share", weight, dims=("generator", "truth")))
 
-    def _by_class(self, votes: Votes, given: Any) -> Any:
+    def _by_class(self, votes: Votes, given: Any, text: bool) -> Any:
         import pymc as pm
         import pytensor.tensor as pt
 
@@ -502,24 +510,36 @@ def _with_answering(log_vote: Any, prior: BetaPrior | None) -> Any:
     return pt.concatenate([log_vote + there, pt.zeros_like(first) + absent], axis=2)
 
 
-def _separate_rates(votes: Votes, model: DawidSkene) -> Any:
-    """Log probability of fail and pass by judge and truth.
+def _separate_rates(votes: Votes, model: DawidSkene, text: bool) -> Any:
+    """Log probability of fail and pass by judge and truth."""
+    import pytensor.tensor as pt
 
-    The restriction to judges better than chance is a change of variables: the specificity is
-    ``1 - sensitivity * (1 - share)`` with ``share`` in (0, 1), whose Jacobian is the sensitivity.
+    s, c = _pair(votes, model, text)
+    bad, good = [pt.log(c), pt.log1p(-c)], [pt.log1p(-s), pt.log(s)]
+    return pt.stack([pt.stack(bad, axis=1), pt.stack(good, axis=1)], axis=1)
+
+
+def _pair(votes: Votes, model: DawidSkene, text: bool) -> tuple[Any, Any]:
+    """Sensitivity and specificity by judge.
+
+    In the sampling form the restriction to judges better than chance is a change of variables: the
+    specificity is ``1 - sensitivity * (1 - share)`` with ``share`` in (0, 1), whose Jacobian is the
+    sensitivity.
     """
     import pymc as pm
     import pytensor.tensor as pt
 
+    from bayesjudge.core.distributions import pair_above_one
+
     ends = beta_data("sensitivity", model.sensitivity, votes.judges, "judge")
-    s = pm.Beta("sensitivity", *ends, dims="judge")
     alpha, beta = beta_data("specificity", model.specificity, votes.judges, "judge")
-    if model.better_than_chance:
-        share = pm.Uniform("specificity_share", dims="judge")
-        c = pm.Deterministic("specificity", 1 - s * (1 - share), dims="judge")
-        log_prior = pm.logp(pm.Beta.dist(alpha, beta), c) + pt.log(s)
-        pm.Potential("specificity_prior_density", log_prior.sum())
-    else:
-        c = pm.Beta("specificity", alpha, beta, dims="judge")
-    bad, good = [pt.log(c), pt.log1p(-c)], [pt.log1p(-s), pt.log(s)]
-    return pt.stack([pt.stack(bad, axis=1), pt.stack(good, axis=1)], axis=1)
+    if model.better_than_chance and text:
+        return pair_above_one(("sensitivity", "specificity"), (ends, (alpha, beta)), "judge")
+    s = pm.Beta("sensitivity", *ends, dims="judge")
+    if not model.better_than_chance:
+        return s, pm.Beta("specificity", alpha, beta, dims="judge")
+    share = pm.Uniform("specificity_share", dims="judge")
+    c = pm.Deterministic("specificity", 1 - s * (1 - share), dims="judge")
+    log_prior = pm.logp(pm.Beta.dist(alpha, beta), c) + pt.log(s)
+    pm.Potential("specificity_prior_density", log_prior.sum())
+    return s, c
