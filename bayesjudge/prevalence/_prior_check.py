@@ -26,10 +26,10 @@ def conflicts(counts: Counts, model: Any) -> tuple[Caution, ...]:
 
 
 def table_of(counts: Counts, model: Any, rng: np.random.Generator, *, all_rows: bool) -> Any:
-    from scipy.special import bdtr
-
     if not all_rows and not any(_informs(model, name) for name in vars(model)):
         return None
+    from scipy.special import bdtr
+
     observed: dict[Key, float] = {}
     drawn: dict[Key, np.ndarray] = {}
     p_values: dict[Key, float] = {}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.core.estimate import Assumption, Caution
-from bayesjudge.core.intervals import wilson
+from bayesjudge.core.intervals import wilson, z_score
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.labelling import ROWS_ARE_ITEMS
 
@@ -247,8 +247,6 @@ def _lopsided(counts: Counts) -> Iterator[Caution]:
 
 
 def _out_of_range(counts: Counts) -> Iterator[Caution]:
-    from scipy.special import ndtri
-
     # each rate moved towards one half, as in source 1, eq. (7), so that none is known for sure
     good, hits, bad, caught = counts.rate_labels.values()
     sizes = [np.asarray(n) for n in (counts.test_n, bad, good)]
@@ -263,7 +261,7 @@ def _out_of_range(counts: Counts) -> Iterator[Caution]:
     off = np.maximum(
         (least - seen) / np.sqrt(variances[0] + low), (seen - most) / np.sqrt(variances[0] + high)
     )
-    farthest = -ndtri(RANGE_P / len(counts.places))
+    farthest = z_score(1 - 2 * RANGE_P / len(counts.places))
     for where, rate, start, end, sds in _each(counts, seen, least, most, off):
         if sds > farthest:
             yield Caution(

@@ -244,7 +244,7 @@ def test_one_judge_is_the_prevalence_module():
 def test_anesthesia_by_bayes():
     # shares .3756, .4073, .1432, .0738 under Dirichlet(3), rows 4.8 on the diagonal and 1.067 off
     model = MulticlassDawidSkene(share_concentration=3.0, diagonal=4.8, off_diagonal=1.067)
-    fit = bj.panel.fit(anesthesia(), model, random_seed=1, draws=500, tune=500)
+    fit = bj.panel.fit(anesthesia(), model, random_seed=1, draws=1000, tune=1000)
     assert fit.converged
     share = fit.idata["posterior"]["share"]
     for name, expected in zip("1234", (0.3756, 0.4073, 0.1432, 0.0738), strict=True):
