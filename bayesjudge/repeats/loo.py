@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 #: Nodes of the integral over an item's effect, a unit of the logit scale: the likelihood of repeats
 #: is narrower than the effects are wide. Draws of each chain that are looked at.
-NODES, KEPT = 8, 125
+NODES, KEPT = 8, 250
 MOST_NODES = 20_000
 
 
@@ -37,7 +37,7 @@ def log_likelihood(fit: Fit) -> xr.DataTree:
     -------
     xarray.DataTree
         Groups ``posterior`` and ``log_likelihood`` (variable ``score``, dimension ``item``), which
-        `arviz.loo` and `arviz.compare` take; 125 draws of each chain, evenly spaced.
+        `arviz.loo` and `arviz.compare` take; 250 draws of each chain, evenly spaced.
 
     Raises
     ------

@@ -392,7 +392,7 @@ def agreement(items: Items, *, ci_prob: float = 0.95) -> Estimate:
     >>> log = items.simulate(systems=0.7, items=400, repeats=5, labelled=200, random_seed=1)
     >>> read = items.Items.from_frame(log, calibration="random", repeats="system")
     >>> round(items.agreement(read)["icc"].value, 1)
-    0.3
+    0.4
     """
     check_ci_prob(ci_prob)
     made: dict[str, list[tuple[Any, ...]]] = {"icc": [], "design_effect": [], "effective_items": []}

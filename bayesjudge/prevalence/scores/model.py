@@ -80,7 +80,7 @@ class ScoreGivenTruth(_ScoreModel):
     Examples
     --------
     >>> print(ScoreGivenTruth())
-    prevalence Beta(1, 1); concentration 2; rise 4
+    prevalence flat; concentration 2; rise 4
     """
 
     prevalence: BetaPrior = BetaPrior()
