@@ -14,8 +14,9 @@ from bayesjudge.core import dirichlet
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.intervals import z_score
+from bayesjudge.core.labels import spell
 from bayesjudge.core.names import require_names
-from bayesjudge.core.tables import count_rows, spell
+from bayesjudge.core.tables import count_rows
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import inspect
 import os
 import re
+import shlex
 import sys
 from collections.abc import Sequence
+from functools import partial
 
 from cyclopts import App, CycloptsError, MissingArgumentError, UnusedCliTokensError
 
@@ -138,9 +141,19 @@ def _as_options(text: str, app: App, tokens: Sequence[str]) -> str:
         text = text.replace(words, option)
     for name in inspect.signature(command).parameters if command else ():
         option = "--" + name.replace("_", "-")
+        text = re.sub(rf"\b{name}=(\[[^][]*\])(, (?=\w+=\[))?", partial(_as_words, option), text)
         text = re.sub(rf"\b{name}s?='(\w+)'", rf"{option} \1", text)
         text = re.sub(rf"\b{name}s?=(?=[,)]|$)", option, text)
     return text
+
+
+def _as_words(option: str, found: re.Match[str]) -> str:
+    """Write ``['I', 'not sure']``, the values of an argument, as a shell takes them."""
+    try:
+        values = [str(value) for value in ast.literal_eval(found[1])]
+    except (SyntaxError, ValueError):
+        return found[0]
+    return " ".join([option, *map(shlex.quote, values)]) + (" " if found[2] else "")
 
 
 def _usage(error: CycloptsError, app: App) -> str:

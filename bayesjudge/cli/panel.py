@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bayesjudge.panel.models._base import PanelModel
 
 _DATA = Parameter(group=DATA)
-_LIST = Parameter(group=DATA, negative="")
+_LIST = Parameter(group=DATA, negative="", consume_multiple=True)
 _MODEL = Parameter(group=MODEL, negative="")
 
 
@@ -64,7 +64,7 @@ def panel(
     table : Path
         .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson.
     judges : list[str]
-        Columns with the votes of a wide table, one option each; leave out for a long table.
+        Columns with the votes of a wide table; leave out for a long table.
     item : str
         Column that identifies an item within its generator.
     generator : str
@@ -76,13 +76,13 @@ def panel(
     truth : str
         Column with the human label, empty if there is none.
     pass_value : list[str]
-        Label that means pass, if labels are not 1/0 or true/false. May be repeated.
+        Labels that mean pass, if they are not 1, true, yes, pass, good, correct or C.
     fail_value : list[str]
-        Label that means fail. May be repeated.
+        Labels that mean fail, such as I P.
     missing_value : list[str]
-        Label that means that there is none. May be repeated.
+        Labels that mean that there is none, such as INVALID.
     classes : list[str]
-        What can be voted, one option each, if that is not pass and fail.
+        What can be voted, if that is not pass and fail.
     calibration : str
         How the labelled items were chosen: at random within each generator, all items of some
         generators, so many good and so many bad ones, other items than these, or by their votes.
@@ -175,6 +175,7 @@ def _inputs(votes: Votes, source: str, model: str, truth: str | None) -> dict[st
         "generators": ", ".join(votes.generators),
         "judges": ", ".join(votes.judges),
         "missing votes": f"{votes.missing_share:.1%}",
+        **({"labels": votes.spelling} if votes.spelling else {}),
         "model": model,
     }
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     PrevalenceModel = ErrorRates | PooledErrorRates | PredictiveValues
 
 _DATA = Parameter(group=DATA)
-_LIST = Parameter(group=DATA, negative="")
+_LIST = Parameter(group=DATA, negative="", consume_multiple=True)
 _MODEL = Parameter(group=MODEL, negative="")
 
 #: The choice that decides everything else, in as many lines as there are choices.
@@ -38,6 +38,9 @@ LESSON = (
     "  by_verdict  a fixed number of the judge's passes and of its fails\n"
     "  known_propensity  each with a known probability, which --propensity names"
 )
+#: What to do if labels are more than pass and fail.
+SCORES = "if the judge gives scores: --score COLUMN --scale LOWEST:HIGHEST"
+CLASSES = "if there are more than two classes, name them: --classes A B …"
 PLURALS = {"system": "systems", "stratum": "strata", "judge": "judges"}
 #: What the quantities mean, for a screen that shows them.
 WORDS = {
@@ -102,7 +105,7 @@ def prevalence(
         fixed number of good and of bad ones), separate (another data set or run), by_verdict (a
         fixed number of the judge's passes and of its fails), known_propensity (see --propensity).
     verdict : list[str]
-        Column with the judge's verdict. May be repeated, for several judges of the same items.
+        Column with the judge's verdict; several, if several judges saw the same items.
     score : str
         Column with the judge's score, if it gives numbers; then in place of --verdict.
     scale : str
@@ -125,8 +128,8 @@ def prevalence(
         Table with more labelled rows, chosen by truth or from another run: they tell how the judge
         errs and nothing else.
     classes : list[str]
-        A class that verdict and truth can be, if they are more than pass and fail; repeated for
-        each class, in the order wanted. With --swapped: win, tie and loss, in the table's words.
+        Classes that verdict and truth can be, if they are more than pass and fail, in the order
+        wanted. With --swapped: win, tie and loss, in the table's words.
     swapped : str
         Column with the verdict on the same pair of answers in the other order; --verdict is then
         the verdict with our answer shown first.
@@ -137,11 +140,11 @@ def prevalence(
         What repeats if an item has several rows of one system: system (each row is a new output),
         or judge (one output, judged several times). Needs --item.
     pass_value : list[str]
-        Label that means pass, if labels are not 1/0 or true/false. May be repeated.
+        Labels that mean pass, if they are not 1, true, yes, pass, good, correct or C.
     fail_value : list[str]
-        Label that means fail. May be repeated.
+        Labels that mean fail, such as I P.
     missing_value : list[str]
-        Label that means that there is none, such as INVALID. May be repeated.
+        Labels that mean that there is none, such as INVALID.
     unparsed : str
         What a row without a verdict is: the judge's fail, a verdict of its own (with --classes), or
         dropped.
@@ -259,7 +262,8 @@ def prevalence(
         )
     except InputError as error:
         if any("neither pass nor fail" in problem for problem in error.problems):
-            error.problems.append("if there are more than two classes, name them: --classes A …")
+            numbers = any("different numbers" in problem for problem in error.problems)
+            error.problems.append(SCORES if numbers else CLASSES)
         raise
     model = _model(counts, priors, pooling)
     answer(counts, model, shared, source=str(table), all_methods=all_methods)
@@ -356,6 +360,8 @@ def _inputs(counts: Counts, model: PrevalenceModel, source: str) -> dict[str, An
     }
     if counts.systems:
         about[PLURALS[counts.dim]] = ", ".join(counts.systems)
+    if counts.spelling:
+        about["labels"] = counts.spelling
     if counts.external_labels is not None:
         good, _, bad, _ = counts.external_labels.reshape(4, -1).sum(axis=1)
         about["external labels"] = f"{good} good and {bad} bad items, for the judge's rates only"

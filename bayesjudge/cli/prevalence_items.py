@@ -112,6 +112,8 @@ def _inputs(
     }
     if items.repeats is not None:
         about["repeats"] = f"{items.repeats}: {bj.prevalence.items.REPEATS[items.repeats]}"
+    if items.spelling:
+        about["labels"] = items.spelling
     if len(items.systems) > 1:
         about["systems"] = ", ".join(items.systems)
     if len(read) > 1:

@@ -101,4 +101,5 @@ def _inputs(scores: Scores, source: str) -> dict[str, Any]:
         "unscored": scores.unscored,
         "calibration": f"{scores.design.name}: {scores.design.meaning}",
         "bins of the score": ", ".join(scores.bins),
+        **({"labels": scores.spelling} if scores.spelling else {}),
     }

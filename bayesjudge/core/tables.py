@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -243,59 +243,3 @@ def _named(
     if problems:
         raise InputError("table", problems)
     return rows
-
-
-def to_binary(values: pd.Series, name: str, **meanings: Any) -> pd.Series:
-    """Map labels to 1, 0 and missing; see `read_binary` for the meanings."""
-    import pandas as pd
-
-    cells = [None if none else cell for cell, none in zip(values, values.isna(), strict=True)]
-    return pd.Series(read_binary(cells, name, **meanings), index=values.index, name=values.name)
-
-
-def read_binary(
-    cells: Sequence[Any],
-    name: str,
-    *,
-    pass_values: Iterable[Any] | None = None,
-    fail_values: Iterable[Any] | None = None,
-    missing_values: Iterable[Any] = (),
-) -> np.ndarray:
-    """Read labels as 1, 0 and nan."""
-    passes = {spell(v) for v in pass_values} if pass_values is not None else {"1"}
-    fails = {spell(v) for v in fail_values} if fail_values is not None else {"0"}
-    missing = {spell(v) for v in missing_values}
-    text = [None if cell is None else spell(cell) for cell in cells]
-    found = sorted({label for label in text if label is not None} - missing)
-    others = [label for label in found if label not in passes | fails]
-    if pass_values is not None and fail_values is None:
-        others = [label for label in found if label not in passes]
-        if len(others) == 1:
-            fails, others = set(others), []
-    with checking(f"column {name!r}") as require:
-        both = sorted(passes & fails)
-        require(not both, f"{both} cannot mean both pass and fail")
-        require(
-            not others,
-            f"values found: {found}; {others} are neither pass nor fail; "
-            "say which values mean pass, fail and missing "
-            "(pass_value=, fail_value=, missing_value=)",
-        )
-    return np.array(
-        [np.nan if t is None or t in missing else float(t in passes) for t in text], float
-    )
-
-
-def spell(value: Any) -> str:
-    """Write a label so that 1, 1.0, True and "1" are one label, and 0.5 stays what it is."""
-    if isinstance(value, bool) or type(value).__name__ in {"bool_", "bool"}:
-        return str(int(value))
-    text = str(value).strip()
-    if text.lower() in {"true", "false"}:
-        return str(int(text.lower() == "true"))
-    try:
-        number = float(text)
-    except ValueError:
-        return text
-    # larger floats are several whole numbers at once
-    return str(int(number)) if number.is_integer() and abs(number) < 2**53 else text

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.tables import read_rows, spell, to_binary
+from bayesjudge.core.labels import listed, read_labels, spell
+from bayesjudge.core.tables import read_rows
 
 MISSING = -1
 ONE_GENERATOR = "all"
@@ -45,13 +45,13 @@ def read_votes(
     # a row without a judge is an item that nobody voted on
     frame = read_rows(table, *labels, names=ids, optional=long[:1] if wide is None else ())
     names, generator = _names(frame, columns["generator"])
-    read = _Labels(meanings, classes)
+    read = _Labels(frame, list(dict.fromkeys(labels)), meanings, classes)
     if wide is None:
         votes, truth, generator, judges, of_column = _read_long(
             frame, columns, long, generator, read, repeated
         )
     else:
-        votes = np.column_stack(read.columns(frame, list(wide)))
+        votes = np.column_stack([read[name] for name in wide])
         truth = _truth(frame, columns["truth"], read)
         if columns["item"] is not None:
             _refuse_repeats(frame, generator, columns["item"], [])
@@ -64,45 +64,55 @@ def read_votes(
         "judges": judges,
         "classes": read.classes,
         "judge_of_column": of_column,
+        "spelling": read.spelling,
     }
 
 
 class _Labels:
-    """Turn labels into indices; the votes and the truth share one dictionary."""
+    """Columns of labels as indices into `classes`, all of them read at once."""
 
-    def __init__(self, meanings: tuple[Any, Any, Any], classes: tuple[Any, ...] | None):
-        self.meanings = [_listed(meaning) for meaning in meanings]
-        self.binary = classes is None
-        self.classes = ("0", "1") if classes is None else tuple(spell(c) for c in classes)
-
-    def columns(self, frame: pd.DataFrame, names: list[str]) -> list[np.ndarray]:
-        """Read columns that hold the same labels, distinct labels only."""
-        found = [pd.factorize(frame[name], use_na_sentinel=True) for name in names]
-        distinct = pd.Series(
-            list({spell(v): v for _, values in found for v in values}.values()), dtype=object
-        )
-        code = self._code(distinct, names[0] if len(names) == 1 else "/".join(names[:3]))
-        by_label = {spell(v): c for v, c in zip(distinct, code, strict=True)}
-        read = []
-        for codes, values in found:
-            table = np.array([*(by_label[spell(v)] for v in values), MISSING], np.int8)
-            read.append(table[codes])  # factorize marks the missing with -1, the last entry
-        return read
-
-    def _code(self, labels: pd.Series, name: str) -> list[int]:
-        missing = self.meanings[2] or []
-        if self.binary:
-            passes, fails, _ = self.meanings
-            coded = to_binary(
-                labels, name, pass_values=passes, fail_values=fails, missing_values=missing
+    def __init__(
+        self,
+        frame: pd.DataFrame,
+        columns: list[str],
+        meanings: tuple[Any, Any, Any],
+        classes: tuple[Any, ...] | None,
+    ):
+        self.classes = ("0", "1") if classes is None else tuple(map(spell, classes))
+        self.spelling = ""
+        found = {name: pd.factorize(frame[name]) for name in columns}
+        distinct = {name: list(labels) for name, (_, labels) in found.items()}
+        if classes is None:
+            passes, fails, missing = meanings
+            read, self.spelling = read_labels(
+                distinct, pass_value=passes, fail_value=fails, missing_value=missing
             )
-            return coded.fillna(MISSING).astype(int).tolist()
-        absent = {spell(m) for m in missing}
-        text = [spell(v) for v in labels]
-        odd = [t for t in text if t not in self.classes and t not in absent]
-        with checking(f"column {name!r}") as require:
-            require(not odd, f"{odd[:5]} are not among classes={list(self.classes)}")
-        return [MISSING if t in absent else self.classes.index(t) for t in text]
+            coded = {
+                name: np.where(np.isnan(values), MISSING, values) for name, values in read.items()
+            }
+        else:
+            coded = self._places(distinct, listed(meanings[2]) or [])
+        # factorize marks the missing with -1, the last entry
+        self._read = {
+            name: np.append(coded[name], MISSING).astype(np.int8)[codes]
+            for name, (codes, _) in found.items()
+        }
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self._read[name]
+
+    def _places(self, distinct: dict[str, list[Any]], missing: list[Any]) -> dict[str, np.ndarray]:
+        place = dict.fromkeys(map(spell, missing), MISSING)
+        place |= {name: i for i, name in enumerate(self.classes) if name not in place}
+        with checking("panel.Votes.from_frame") as require:
+            for name, labels in distinct.items():
+                odd = [spell(label) for label in labels if spell(label) not in place]
+                where = f"column {name!r}: {odd[:5]} are not among classes={list(self.classes)}"
+                require(not odd, where)
+        return {
+            name: np.array([place[spell(label)] for label in labels], int)
+            for name, labels in distinct.items()
+        }
 
 
 def _read_long(
@@ -117,7 +127,7 @@ def _read_long(
     judge, vote = long
     codes, values = pd.factorize(frame[columns["item"]])
     judge_code, judges = pd.factorize(frame[judge])  # -1 where nobody voted
-    given = read.columns(frame, [vote])[0]
+    given = read[vote]
     truth = _truth(frame, columns["truth"], read)
     with checking("panel.Votes.from_frame") as require:
         require(len(judges) > 0, f"column {judge!r} names no judge")
@@ -154,7 +164,7 @@ def _read_long(
 
 
 def _truth(frame: pd.DataFrame, name: str | None, read: _Labels) -> np.ndarray:
-    return np.full(len(frame), MISSING, np.int8) if name is None else read.columns(frame, [name])[0]
+    return np.full(len(frame), MISSING, np.int8) if name is None else read[name]
 
 
 def _names(frame: pd.DataFrame, column: str | None) -> tuple[tuple[str, ...], np.ndarray]:
@@ -178,9 +188,3 @@ def _refuse_repeats(
             f"{what} ({len(repeated)} times), for example {shown}; keep one"
             + (", or pass repeated='keep'" if others else ""),
         )
-
-
-def _listed(value: Any) -> list[Any] | None:
-    if value is None:
-        return None
-    return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]

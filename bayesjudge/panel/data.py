@@ -53,6 +53,8 @@ class Votes:
         two, estimates are about the items without a label. ``"by_verdict"``: by the votes on
         them. It decides which methods are right, and must be said if some items of a generator are
         labelled and others are not; otherwise it is ``"by_generator"``.
+    spelling : str, default ""
+        How labels were read, in words, if not all of them were 1 and 0.
 
     Raises
     ------
@@ -76,6 +78,7 @@ class Votes:
     classes: Sequence[str] = ("0", "1")
     judge_of_column: Any = None
     calibration: str | None = None
+    spelling: str = ""
 
     def __post_init__(self) -> None:
         for name in ("generators", "judges", "classes"):
@@ -151,7 +154,8 @@ class Votes:
         }
         about = ", ".join(f"{n} {name}" for name, n in counted.items())
         design = f", calibration={self.calibration!r}" if self.is_labelled.any() else ""
-        return f"Votes({about}, {self.missing_share:.1%} of votes missing{design})"
+        spelled = f"; {self.spelling}" if self.spelling else ""
+        return f"Votes({about}, {self.missing_share:.1%} of votes missing{design}{spelled})"
 
     def _repr_html_(self) -> str:
         head = "<tr><th>generator<th>items<th>labelled" + "".join(
@@ -307,7 +311,8 @@ class Votes:
         truth : str or None, default "truth"
             Column with what people said, empty if nobody did; None if there is none.
         pass_value, fail_value, missing_value : scalar or list, optional
-            Labels that mean pass, fail and none. 1/0 and true/false are understood without.
+            Labels that mean pass, fail and none. 1/0, true/false, yes/no, pass/fail, good/bad,
+            correct/incorrect and C/I are understood without, in any case; others are refused.
         classes : iterable, optional
             The labels that can be voted, if they are not pass and fail.
         repeated : {"error", "keep"}, default "error"

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.labels import read_labels
 from bayesjudge.core.tables import (
     columns_of,
     count_cells,
-    read_binary,
     require_distinct,
-    spell,
 )
 from bayesjudge.prevalence.labelling import design_of
 
@@ -59,19 +58,29 @@ def read_counts(
         require(not known or external_labels is None, "known propensities take no external labels")
     kind, column = next(iter(given.items()), ("", None))
 
-    def count(rows: Any) -> tuple[dict[str, Any], tuple[str, ...] | None]:
-        each = [count_items(rows, columns=(one, truth), by=column, **how) for one in judges]
+    def count(rows: Any) -> tuple[dict[str, Any], tuple[str, ...] | None, str]:
+        each, problems = [], []
+        for one in judges:
+            try:
+                each.append(count_items(rows, columns=(one, truth), by=column, **how))
+            except InputError as error:
+                problems += error.problems
+        if problems:
+            raise InputError("table", list(dict.fromkeys(problems)))
         if len(judges) == 1:
             return each[0]
-        return {f: np.array([cells[f] for cells, _ in each]) for f in each[0][0]}, tuple(judges)
+        told = dict.fromkeys(spelling for *_, spelling in each if spelling)
+        fields = {f: np.array([cells[f] for cells, *_ in each]) for f in each[0][0]}
+        return fields, tuple(judges), "; ".join(told)
 
-    counted, names = count(table)
-    made = {**counted, "calibration": calibration, "systems": names}
+    counted, names, spelling = count(table)
+    made = {**counted, "calibration": calibration, "systems": names, "spelling": spelling}
     kinds = {"by": "system", "": "system"}
     made["distinct"] = bool(how["item"] or item_columns(table, None, (*judges, truth)))
     made["dim"] = "judge" if len(judges) > 1 else kinds.get(kind, "stratum")
     if external_labels is not None:
-        made["external_labels"] = _labels_alone(*count(external_labels), names)
+        more, of, _ = count(external_labels)
+        made["external_labels"] = _labels_alone(more, of, names)
     return _by_propensity(made) if kind == "propensity" else made
 
 
@@ -134,8 +143,8 @@ def count_items(
     item: str | None,
     meanings: tuple[Any, Any, Any],
     unparsed: str | None,
-) -> tuple[dict[str, Any], tuple[str, ...] | None]:
-    """Count items by verdict and label; the arguments are those of `Counts.from_frame`."""
+) -> tuple[dict[str, Any], tuple[str, ...] | None, str]:
+    """Count items by verdict and label, and tell how labels were read; see `Counts.from_frame`."""
     verdict, truth = columns
     keys = [by] if by else []
     if item is not None:
@@ -143,8 +152,14 @@ def count_items(
     for identifier in item_columns(table, item, (*columns, *keys)):
         require_distinct(table, *keys, identifier, remedy=REPEATED, optional=True)
     cells, n_rows = count_cells(table, verdict, truth, names=[by] if by else [])
-    values = (_listed(meanings[0]), _listed(meanings[1]), _listed(meanings[2]) or ())
-    v, t = _read_labels(cells, verdict, truth, values)
+    passes, fails, none = meanings
+    read, spelling = read_labels(
+        {column: cells[column] for column in columns},
+        pass_value=passes,
+        fail_value=fails,
+        missing_value=none,
+    )
+    v, t = read[verdict], read[truth]
     missing = np.isnan(v)
     with checking(f"column {verdict!r}") as require:
         n_missing = int(n_rows[missing].sum())
@@ -166,13 +181,13 @@ def count_items(
         "unparsed": missing,
     }
     if by is None:
-        return {name: int(n_rows[mask].sum()) for name, mask in kinds.items()}, None
+        return {name: int(n_rows[mask].sum()) for name, mask in kinds.items()}, None, spelling
     systems, which = np.unique(np.array(cells[by], object), return_inverse=True)
     summed = {
         name: np.bincount(which, n_rows * mask, systems.size).astype(int)
         for name, mask in kinds.items()
     }
-    return summed, tuple(systems.tolist())
+    return summed, tuple(systems.tolist()), spelling
 
 
 def item_columns(table: Any, item: str | None, read: Iterable[str]) -> list[str]:
@@ -180,36 +195,3 @@ def item_columns(table: Any, item: str | None, read: Iterable[str]) -> list[str]
     if item is not None:
         return []
     return [c for c in columns_of(table) if c.lower() in ITEM_COLUMNS and c not in read]
-
-
-def _listed(value: Any) -> list[Any] | None:
-    if value is None:
-        return None
-    return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
-
-
-def _read_labels(
-    cells: dict[str, list[Any]], verdict: str, truth: str, values: tuple[Any, Any, Any]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Both columns as 1, 0 and nan; the problems of both are raised together."""
-    passes, fails, missing = values
-    found = {spell(x) for column in (verdict, truth) for x in cells[column] if x is not None}
-    absent = [value for value in passes or () if spell(value) not in found]
-    problems = [f"no row has the pass value {absent}; values found: {sorted(found)}"] * bool(absent)
-    read = []
-    for column in (verdict, truth):
-        try:
-            read.append(
-                read_binary(
-                    cells[column],
-                    column,
-                    pass_values=passes,
-                    fail_values=fails,
-                    missing_values=missing,
-                )
-            )
-        except InputError as error:
-            problems += [f"column {column!r}: {problem}" for problem in error.problems]
-    if problems:
-        raise InputError("table", problems)
-    return read[0], read[1]

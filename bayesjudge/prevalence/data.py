@@ -162,6 +162,8 @@ class Counts:
         a stratum was labelled.
     distinct : bool, default False
         Whether a column showed that each row is an item of its own; if not, results assume it.
+    spelling : str, default ""
+        How labels were read, in words, if not all of them were 1 and 0.
 
     Raises
     ------
@@ -189,6 +191,7 @@ class Counts:
     external_labels: Any = None
     propensity: Any = None
     distinct: bool = False
+    spelling: str = ""
 
     def __post_init__(self) -> None:
         systems = None if self.systems is None else tuple(map(str, self.systems))
@@ -219,7 +222,8 @@ class Counts:
         external = 0 if self.external_labels is None else int(self.external_labels[::2].sum())
         more = [f"{external:,} external labels"] if external else []
         more += [f"{n:,} unparsed" for n in [int(np.sum(self.unparsed))] if n]
-        return fitted([", ".join([head, *more]), *rows(cells, len(names))])
+        spelled = [self.spelling] if self.spelling else []
+        return fitted([", ".join([head, *more]), *spelled, *rows(cells, len(names))])
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(repr(self))}</pre>"
@@ -474,6 +478,7 @@ class Counts:
         design = "random" if self.propensity is not None else self.calibration
         external_labels = None if self.external_labels is None else pick(self.external_labels)
         told: dict[str, Any] = {"external_labels": external_labels, "distinct": self.distinct}
+        told["spelling"] = self.spelling
         return type(self)(**values, calibration=design, **told)
 
     @classmethod
@@ -554,7 +559,8 @@ class Counts:
             More labelled rows with the same columns, chosen by truth or from another data set or
             run: they tell the judge's rates and nothing else.
         pass_value, fail_value, missing_value : scalar or list, optional
-            Labels that mean pass, fail and none. 1/0 and true/false are understood without.
+            Labels that mean pass, fail and none. 1/0, true/false, yes/no, pass/fail, good/bad,
+            correct/incorrect and C/I are understood without, in any case; others are refused.
         unparsed : {"fail", "drop"}, optional
             What to do with rows that have no verdict; required where there are any. ``"fail"``
             takes them for the judge's fails, which the calibration then corrects like any error;

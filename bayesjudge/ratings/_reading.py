@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.labels import spell
 from bayesjudge.core.names import name_of
-from bayesjudge.core.tables import count_rows, spell
+from bayesjudge.core.tables import count_rows
 from bayesjudge.ratings.response_sets import default_response_sets
 
 SHOWN = 4

@@ -102,7 +102,8 @@ def _counted(
     table: Any, verdict: str, names: list[str], verdicts: tuple[str, ...]
 ) -> tuple[np.ndarray, list[tuple[str, ...]], int]:
     """Counts (cell, verdict), the cells' names, and how many answers held no verdict."""
-    from bayesjudge.core.tables import count_rows, spell
+    from bayesjudge.core.labels import spell
+    from bayesjudge.core.tables import count_rows
 
     rows = count_rows(table, verdict, names=names)
     said = [None if one is None or one != one else spell(one) for one in rows[verdict]]

@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import struct
 import subprocess
 import sys
@@ -303,7 +304,8 @@ REFUSED = {
     "prevalence": "TABLE is needed: One row an item: .csv",
     "prevalence gpt4.csv": "--truth is needed: Column with the human label",
     "prevalence gpt4.csv --truth truth --calibration random": "--verdict (or --score, if the judge",
-    "prevalence gpt4.csv --verdict": "--verdict requires an argument",
+    "prevalence gpt4.csv --verdict": "--truth is needed",
+    "prevalence gpt4.csv --fail-value": "--truth is needed",
     "prevalence gpt4.csv @ --verdit verdict": "Unknown option: --verdit. Did you mean --verdict",
     "prevalence gpt4.csv extra @": "did not expect ['extra']",
     "prevalence gpt4.csv @ --sed 3": "Unknown option: --sed. Did you mean --seed?",
@@ -324,9 +326,9 @@ REFUSED = {
     "prevalence all.csv @ --by system": "11 rows have no verdict; say what they are: --unparsed",
     "prevalence all.csv @ --unparsed skip": 'Choose from: "fail", "verdict", "drop"',
     "prevalence all.csv @ --item item --unparsed drop": "occur more than once",
-    "prevalence words.csv @": "['no', 'yes'] are neither pass nor fail",
+    "prevalence words.csv @": "'maybe' is neither pass nor fail; values found: 'maybe', 'no'",
     "prevalence words.csv @ --pass-value ja": "no row has the pass value ['ja']",
-    "prevalence words.csv @ --pass-value yes": "(--pass-value, --fail-value, --missing-value)",
+    "prevalence words.csv @ --pass-value yes": "for example --fail-value maybe;",
     "demo --no-nutz": "Unknown option: --no-nutz. Did you mean --no-nuts?",
     "--verson": "Available commands: ",
 }
@@ -340,6 +342,25 @@ def test_bad_input_is_one_message_and_exit_code_2(run, line):
     assert err.startswith("bayesjudge: ")
     assert REFUSED[line] in err
     assert "Traceback" not in err
+
+
+def test_the_options_of_a_refusal_mend_it(run, folder):
+    (folder / "letters.csv").write_text("verdict,truth\nC,C\nI,C\nP,I\nC,not sure\nC,\nI,\n")
+    code, _, err = run("prevalence", "letters.csv", *NO_NUTS)
+    (pasted,) = re.findall(r"for example (--.*);", err)
+    assert (code, pasted) == (2, "--pass-value P --fail-value 'not sure'")
+    named = shlex.split(pasted.replace("--pass-value P", "") + " P")
+    code, out, _ = run("prevalence", "letters.csv", *NO_NUTS, *named)
+    assert code == 0
+    assert "labels       C read as pass; I, P, not sure read as fail" in out
+
+
+def test_numbers_that_are_no_verdicts_are_scores(run, folder):
+    rows = "\n".join(f"{i / 37},{i % 2}" for i in range(40))
+    (folder / "numbers.csv").write_text(f"verdict,truth\n{rows}\n")
+    _, _, err = run("prevalence", "numbers.csv", *NO_NUTS)
+    assert "40 different numbers from 0 to 1.05405 are neither pass nor fail" in err
+    assert "if the judge gives scores: --score COLUMN --scale LOWEST:HIGHEST" in err
 
 
 def test_calibration_is_taught_where_it_is_missing(run):

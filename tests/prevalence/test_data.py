@@ -125,8 +125,11 @@ def test_arguments_that_make_no_sense(change, message):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([0.9, 0, 1, 1, 0, 1, 0], r"values found: \['0', '0.9', '1'\]"),
-        (["good", "bad", "good", "ok", "bad", "bad", "bad"], r"\['bad', 'good', 'ok'\]"),
+        ([0.9, 0, 1, 1, 0, 1, 0], r"values found: '0', '0.9', '1'"),
+        (
+            ["good", "bad", "good", "ok", "bad", "bad", "bad"],
+            "'ok' is neither pass nor fail; values found: 'bad', 'good', 'ok'",
+        ),
         ([2, 0, 1, 1, 0, 1, 0], "'2'"),
     ],
 )
@@ -145,7 +148,9 @@ def test_problems_of_both_columns_come_together():
     table = TABLE.assign(verdict="a", truth="b")
     with pytest.raises(bj.InputError) as error:
         read(table)
-    assert len(error.value.problems) == 2
+    *problems, remedy = error.value.problems
+    assert len(problems) == 2
+    assert "pass_value=['a'], fail_value=['b']" in remedy
 
 
 def test_verdicts_that_failed_to_parse_need_a_decision():

@@ -13,10 +13,11 @@ from scipy.special import bdtr, chdtrc
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution
+from bayesjudge.core.labels import spell
 from bayesjudge.core.names import require_names
 from bayesjudge.core.screen import NAMES, few, fitted
 from bayesjudge.core.screen import rows as aligned
-from bayesjudge.core.tables import count_rows, require_distinct, spell
+from bayesjudge.core.tables import count_rows, require_distinct
 from bayesjudge.prevalence._reading import MOST_PROPENSITIES
 from bayesjudge.prevalence.cautions import SHIFT_P
 from bayesjudge.prevalence.labelling import STRATUM_SHARES, LabelDesign, design_of

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 import numpy as np
 
 from bayesjudge.core.counting import collapse
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption
+from bayesjudge.core.labels import read_labels
 from bayesjudge.core.names import require_names
-from bayesjudge.core.tables import read_rows, to_binary
+from bayesjudge.core.tables import read_rows
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.labelling import LabelDesign, design_of
 
@@ -80,6 +81,8 @@ class Items:
         then.
     unparsed : int, default 0
         Rows whose verdict could not be read.
+    spelling : str, default ""
+        How labels were read, in words, if not all of them were 1 and 0.
 
     Raises
     ------
@@ -104,6 +107,7 @@ class Items:
     calibration: str | LabelDesign
     repeats: Repeats | None = None
     unparsed: int = 0
+    spelling: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "systems", tuple(map(str, self.systems)))
@@ -303,7 +307,7 @@ class Items:
         verdict, truth : str
             Columns with the judge's verdict, and with the human label (empty if there is none).
         pass_value, fail_value, missing_value : scalar or list, optional
-            Labels that mean pass, fail and none. 1/0 and true/false are understood without.
+            Labels that mean pass, fail and none; see `Counts.from_frame`.
         unparsed : {"fail", "drop"}, optional
             What a row without a verdict is; required if there are any. See `Counts.from_frame`.
 
@@ -321,7 +325,7 @@ class Items:
         design_of(calibration)
         names = [item, *([by] if by else [])]
         rows = read_rows(table, verdict, truth, names=names)
-        v, t = _labels(rows, (verdict, truth), (pass_value, fail_value, missing_value))
+        v, t, spelling = _labels(rows, (verdict, truth), (pass_value, fail_value, missing_value))
         missing = np.isnan(v)
         n_missing = int(missing.sum())
         with checking("prevalence.items") as require:
@@ -336,36 +340,21 @@ class Items:
             v = np.where(missing, 0.0, v)
         cells, systems = _cells(rows, item, by, v, t, repeats)
         first, count = collapse(cells.reshape(len(cells), -1))
-        return cls(cells[first], count, systems, calibration, repeats, n_missing)
+        return cls(cells[first], count, systems, calibration, repeats, n_missing, spelling)
 
 
 def _labels(
     rows: pd.DataFrame, columns: tuple[str, str], meanings: tuple[Any, Any, Any]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Verdict and truth as 1, 0 and nan, each distinct label read once."""
+) -> tuple[np.ndarray, np.ndarray, str]:
+    """Verdict and truth as 1, 0 and nan, each distinct label read once, and how."""
     import pandas as pd
 
-    passes, fails, missing = (
-        None if m is None else list(m) if isinstance(m, list | tuple | set) else [m]
-        for m in meanings
-    )
-    read, problems = [], []
-    for column in columns:
-        codes, found = pd.factorize(rows[column].astype(object))
-        try:
-            values = to_binary(
-                pd.Series(found, dtype=object),
-                column,
-                pass_values=passes,
-                fail_values=fails,
-                missing_values=missing or (),
-            ).to_numpy()
-            read.append(np.append(values, np.nan)[codes])
-        except InputError as error:
-            problems += [f"column {column!r}: {problem}" for problem in error.problems]
-    if problems:
-        raise InputError("table", problems)
-    return read[0], read[1]
+    passes, fails, missing = meanings
+    coded = {column: pd.factorize(rows[column].astype(object)) for column in columns}
+    cells = {column: list(found) for column, (_, found) in coded.items()}
+    read, spelling = read_labels(cells, pass_value=passes, fail_value=fails, missing_value=missing)
+    v, t = (np.append(read[column], np.nan)[coded[column][0]] for column in columns)
+    return v, t, spelling
 
 
 def _cells(

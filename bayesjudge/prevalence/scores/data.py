@@ -13,8 +13,9 @@ from scipy.special import expit, ndtr
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution
+from bayesjudge.core.labels import read_labels, spell
 from bayesjudge.core.screen import fitted
-from bayesjudge.core.tables import count_rows, read_binary, require_distinct, spell
+from bayesjudge.core.tables import count_rows, require_distinct
 from bayesjudge.prevalence.cautions import SHIFT_P
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.labelling import (
@@ -67,6 +68,8 @@ class Scores:
         labelled.
     unscored : int, default 0
         Rows without a score that were dropped.
+    spelling : str, default ""
+        How human labels were read, in words, if not all of them were 1 and 0.
 
     Raises
     ------
@@ -91,6 +94,7 @@ class Scores:
     edges: tuple[float, ...] | None = None
     propensity: Any = None
     unscored: int = 0
+    spelling: str = ""
 
     def __post_init__(self) -> None:
         design = design_of(self.calibration)
@@ -414,17 +418,18 @@ class Scores:
         none = {spell(x) for x in _listed(missing_value)}
         s = _numbers(rows[score], none)
         numeric = truth_scale is not None or truth_from is not None
+        spelling = ""
         if numeric:
             t = _numbers(rows[truth], none)
         else:
             cells = rows[truth].astype(object)
-            t = read_binary(
-                cells.where(cells.notna(), None).tolist(),
-                truth,
-                pass_values=_listed(pass_value) or None,
-                fail_values=_listed(fail_value) or None,
-                missing_values=_listed(missing_value),
+            read, spelling = read_labels(
+                {truth: cells.where(cells.notna(), None).tolist()},
+                pass_value=pass_value,
+                fail_value=fail_value,
+                missing_value=missing_value,
             )
+            t = read[truth]
         n = rows["n_rows"].to_numpy()
         p = None if propensity is None else _numbers(rows[propensity], set())
         lost = int(n[np.isnan(s)].sum())
@@ -439,7 +444,7 @@ class Scores:
             s[kept], t[kept], n[kept], calibration, scale,
             truth_scale=None if truth_from is not None else truth_scale,
             edges=None if edges is None else tuple(edges),
-            propensity=None if p is None else p[kept], unscored=lost,
+            propensity=None if p is None else p[kept], unscored=lost, spelling=spelling,
         )  # fmt: skip
 
 

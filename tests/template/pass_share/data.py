@@ -9,7 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.tables import count_rows, require_distinct, to_binary
+from bayesjudge.core.labels import to_binary
+from bayesjudge.core.tables import count_rows, require_distinct
 
 
 @dataclass(frozen=True, eq=False)

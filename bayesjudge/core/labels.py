@@ -1,0 +1,229 @@
+"""Labels of pass and fail, as people spell them.
+
+Words that say what they mean are read (`WORDS`, in any case); what could mean either is refused,
+of all columns at once, with the arguments that say what it means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesjudge.core.errors import InputError
+from bayesjudge.core.screen import few
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Words of pass, each with the fail that it goes with. C and I are Inspect's grades.
+WORDS = (
+    *(("1", "0"), ("pass", "fail"), ("passed", "failed"), ("yes", "no")),
+    *(("correct", "incorrect"), ("good", "bad"), ("c", "i")),
+)
+#: Words that say that there is no verdict: proposed as such, never read as such.
+NO_VERDICT = {
+    *("invalid", "__invalid__", "error", "unknown", "garbage", "none", "n/a", "-1", "?", "skip"),
+    *("skipped", "refusal", "refused", "unparsed", "unsure", "n"),
+}
+#: Values that a message names before it counts the others.
+SHOWN = 10
+
+
+def spell(value: Any) -> str:
+    """Write a label so that 1, 1.0, True and "1" are one label, and 0.5 stays what it is."""
+    if isinstance(value, bool) or type(value).__name__ in {"bool_", "bool"}:
+        return str(int(value))
+    text = str(value).strip()
+    if text.lower() in {"true", "false"}:
+        return str(int(text.lower() == "true"))
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    # larger floats are several whole numbers at once
+    return str(int(number)) if number.is_integer() and abs(number) < 2**53 else text
+
+
+def listed(value: Any) -> list[Any] | None:
+    """Values of an argument that takes one or several; None stays None."""
+    if value is None:
+        return None
+    several = isinstance(value, Iterable) and not isinstance(value, str | bytes)
+    return list(value) if several else [value]
+
+
+def read_labels(
+    columns: Mapping[str, Sequence[Any]], *, pass_value: Any, fail_value: Any, missing_value: Any
+) -> tuple[dict[str, np.ndarray], str]:
+    """Read the cells of some columns as 1, 0 and nan, and tell how they were read.
+
+    What the arguments name means that, in all columns. If they name passes only, the only other
+    label of a column is its fail. Other labels mean what `WORDS` says, but for the words of a pair
+    that the arguments turn round. An empty cell, None or blank, is nan.
+
+    Returns
+    -------
+    dict of str to numpy.ndarray, str
+        Values by column; and a sentence such as ``"PASS and pass read as pass, Fail as fail"``,
+        empty if all labels are 1 and 0.
+    """
+    named = _Named(pass_value, fail_value, missing_value)
+    text = {name: [_text(cell) for cell in cells] for name, cells in columns.items()}
+    means: dict[str, dict[str, float]] = {}
+    unread: dict[str, list[str]] = {}
+    for name, found in text.items():
+        distinct = list(dict.fromkeys(t for t in found if t))
+        means[name], unread[name] = named.read(distinct)
+    problems = named.problems(text)
+    if any(unread.values()):
+        problems += _ambiguous(unread, text)
+    if problems:
+        raise InputError("table", problems)
+    values = {
+        name: np.array([means[name][t] if t else np.nan for t in found], float)
+        for name, found in text.items()
+    }
+    return values, _told({t: value for one in means.values() for t, value in one.items()})
+
+
+class _Named:
+    """What the arguments say that labels mean."""
+
+    def __init__(self, pass_value: Any, fail_value: Any, missing_value: Any):
+        given = (pass_value, fail_value, missing_value)
+        passes, fails, missing = ({spell(v) for v in listed(one) or ()} for one in given)
+        self.passes, self.fails, self.missing = passes, fails, missing
+        self.one_left = pass_value is not None and fail_value is None
+        self.words: dict[str, float] = {}
+        for good, bad in WORDS:
+            turned = {p.casefold() for p in passes} & {bad} or {f.casefold() for f in fails} & {
+                good
+            }
+            if not turned:
+                self.words |= {good: 1.0, bad: 0.0}
+
+    def read(self, distinct: Sequence[str]) -> tuple[dict[str, float], list[str]]:
+        """What each label of a column means, and those of which nobody knows."""
+        means: dict[str, float] = {}
+        others = []
+        for label in distinct:
+            spelled = spell(label)
+            if spelled in self.missing:
+                means[label] = np.nan
+            elif spelled in self.passes or spelled in self.fails:
+                means[label] = float(spelled in self.passes)
+            else:
+                others.append(label)
+        known = {o: self.words[spell(o).casefold()] for o in others if self._is_word(o)}
+        left = {spell(o) for o in others}
+        words = left - {"-1"}
+        lost = any(word.casefold() in NO_VERDICT for word in words)
+        if self.one_left and len(left) == 1 and not lost and 1.0 not in known.values():
+            return means | dict.fromkeys(others, 0.0), []
+        return means | known, [o for o in others if o not in known]
+
+    def _is_word(self, label: str) -> bool:
+        return spell(label).casefold() in self.words
+
+    def problems(self, text: Mapping[str, Sequence[str]]) -> list[str]:
+        """What the arguments say that cannot be, or of labels that are not there."""
+        both = sorted(self.passes & self.fails)
+        told = [f"{both} cannot mean both pass and fail"] if both else []
+        found = dict.fromkeys(spell(t) for cells in text.values() for t in cells if t)
+        absent = sorted(self.passes - set(found))
+        if absent and found:
+            told.append(f"no row has the pass value {absent}; values found: {_shown(list(found))}")
+        return told
+
+
+def _text(cell: Any) -> str:
+    """A label as it stands in the table, without blanks around it; empty if there is none."""
+    if isinstance(cell, float | np.floating):
+        return "" if cell != cell else f"{cell:.15g}"
+    return "" if cell is None else str(cell).strip()
+
+
+def _shown(labels: Iterable[str]) -> str:
+    return few([repr(label) for label in labels], SHOWN)
+
+
+def _ambiguous(unread: Mapping[str, list[str]], text: Mapping[str, list[str]]) -> list[str]:
+    """What could not be read in which columns, and one line of arguments that would say."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for name, found in unread.items():
+        if found:
+            alike.setdefault(tuple(sorted(found)), []).append(name)
+    problems, scores = [], False
+    for labels, names in alike.items():
+        where = f"column{'s' * (len(names) > 1)} {_shown(names)}"
+        numbers = _numbers(text[names[0]])
+        if len(labels) > 1 and numbers is not None:
+            scores = True
+            span = f"{min(numbers):g} to {max(numbers):g}"
+            problems.append(
+                f"{where}: {len(set(numbers))} different numbers from {span} are neither pass nor "
+                f"fail; numbers found: {few([f'{x:g}' for x in sorted(set(numbers))], SHOWN)}"
+            )
+        else:
+            there = {t for name in names for t in text[name] if t}
+            are = "is" if len(labels) == 1 else "are"
+            problems.append(
+                f"{where}: {_shown(labels)} {are} neither pass nor fail; values found: "
+                f"{_shown(sorted(there))}"
+            )
+    every = sorted({label for labels in alike for label in labels})
+    if not scores:
+        problems.append(_proposal(every))
+    return problems
+
+
+def _numbers(cells: Iterable[str]) -> list[float] | None:
+    try:
+        found = [float(t) for t in cells if t]
+    except ValueError:
+        return None
+    return [x for x in found if np.isfinite(x)] or None
+
+
+def _proposal(labels: list[str]) -> str:
+    """Arguments that would say what labels mean, by a guess that the reader can turn round."""
+    if len(labels) > SHOWN:
+        return (
+            f"{len(labels)} different labels are more than pass and fail: name the classes "
+            "(classes=), or say which mean pass, fail and missing (pass_value=, fail_value=, "
+            "missing_value=)"
+        )
+    missing = [one for one in labels if one.casefold() in NO_VERDICT]
+    rest = [one for one in labels if one not in missing]
+    # of safe and unsafe, the longer one denies the other
+    negated = {b for a in rest for b in rest if a != b and b.casefold().endswith(a.casefold())}
+    passes = [one for one in rest if one not in negated]
+    if len(rest) > 1:
+        passes = passes[:1] if not negated else passes
+    elif rest:
+        passes = []  # one that is left over is more often no full pass
+    fails = [one for one in rest if one not in passes]
+    given = {"pass_value": passes, "fail_value": fails, "missing_value": missing}
+    line = ", ".join(f"{name}={values!r}" for name, values in given.items() if values)
+    return f"say what they mean, for example {line}; move each value to where it belongs"
+
+
+def _told(means: Mapping[str, float]) -> str:
+    """How labels were read, if not all of them are 1 and 0."""
+    if all(label in ("1", "0", "1.0", "0.0") for label in means):
+        return ""
+    kinds = {"pass": 1.0, "fail": 0.0}
+    told = {kind: [t for t, v in means.items() if v == value] for kind, value in kinds.items()}
+    told["missing"] = [t for t, v in means.items() if np.isnan(v)]
+    return "; ".join(f"{few(sorted(t), SHOWN)} read as {kind}" for kind, t in told.items() if t)
+
+
+def to_binary(values: pd.Series, name: str) -> pd.Series:
+    """Map the labels of one column to 1, 0 and missing."""
+    import pandas as pd
+
+    cells = [None if none else cell for cell, none in zip(values, values.isna(), strict=True)]
+    read, _ = read_labels({name: cells}, pass_value=None, fail_value=None, missing_value=None)
+    return pd.Series(read[name], index=values.index, name=values.name)

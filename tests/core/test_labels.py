@@ -1,0 +1,118 @@
+"""Labels as people spell them: read if they say what they mean, refused at once if not."""
+
+import ast
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesjudge as bj
+from bayesjudge.core.labels import WORDS, read_labels
+
+NOTHING = {"pass_value": None, "fail_value": None, "missing_value": None}
+
+
+def read(labels, **named):
+    values, told = read_labels({"verdict": labels}, **NOTHING | named)
+    return values["verdict"].tolist(), told
+
+
+@pytest.mark.parametrize(("good", "bad"), WORDS)
+@pytest.mark.parametrize("case", [str.upper, str.lower, str.title, lambda word: f"  {word} "])
+def test_words_say_what_they_mean_in_any_case_and_with_blanks(good, bad, case):
+    values, told = read([case(good), case(bad), None, "  "])
+    np.testing.assert_array_equal(values, [1, 0, np.nan, np.nan])
+    plain = good == "1"
+    assert told == ("" if plain else f"{case(good).strip()} read as pass; "
+                    f"{case(bad).strip()} read as fail")  # fmt: skip
+
+
+def test_the_mapping_is_told():
+    table = pd.DataFrame(
+        {"verdict": ["PASS", "Fail", "pass", "Yes"], "truth": [True, None, None, False]}
+    )
+    counts = bj.prevalence.Counts.from_frame(table, calibration="random")
+    assert (counts.test_n, counts.test_pass, counts.correct_pass) == (2, 1, 1)
+    told = "PASS, True, Yes, pass read as pass; Fail, False read as fail"
+    assert counts.spelling == told
+    assert told in repr(counts)
+    assert (
+        bj.prevalence.Counts.from_frame(
+            table.replace({"PASS": 1, "pass": 1, "Yes": 1, "Fail": 0, True: 1, False: 0}),
+            calibration="random",
+        ).spelling
+        == ""
+    )
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [["A", "B"], ["safe", "unsafe"], ["C", "I", "P"], ["correct", "partially"], ["left", "right"],
+     ["A", "B", "C", "D"], ["1", "2"], [0, 1, 2], ["yes", "maybe"], ["pass", "INVALID"]],
+)  # fmt: skip
+def test_what_could_mean_either_is_refused_with_a_line_that_mends_it(labels):
+    with pytest.raises(bj.InputError) as error:
+        read(labels)
+    told = "; ".join(error.value.problems)
+    assert "neither pass nor fail" in told
+    if not all(isinstance(label, int) or label.isdigit() for label in labels):
+        given = dict(re.findall(r"(\w+_value)=(\[.*?\])", told))
+        values, _ = read(labels, **{name: ast.literal_eval(found) for name, found in given.items()})
+        assert len(values) == len(labels)
+
+
+def test_safe_is_proposed_as_the_pass():
+    with pytest.raises(bj.InputError, match=r"pass_value=\['safe'\], fail_value=\['unsafe'\]"):
+        read(["unsafe", "safe"])
+
+
+def test_all_columns_and_problems_are_told_at_once():
+    table = pd.DataFrame({"a": ["A", "B"], "b": ["A", "B"], "c": ["pass", "P"], "t": ["safe", ""]})
+    with pytest.raises(bj.InputError) as error:
+        bj.prevalence.Counts.from_frame(
+            table, verdict=["a", "b", "c"], truth="t", calibration="random"
+        )
+    told = "; ".join(error.value.problems)
+    assert all(label in told for label in ("'A'", "'B'", "'P'", "'safe'"))
+    with pytest.raises(bj.InputError) as error:
+        bj.panel.Votes.from_frame(
+            table, judges=["a", "b", "c"], truth="t", item=None, generator=None,
+            calibration="random",
+        )  # fmt: skip
+    told = error.value.problems
+    assert any("columns 'a', 'b'" in problem for problem in told)
+    assert sum("say what they mean" in problem for problem in told) == 1
+    assert "fail_value=['B', 'P', 'safe']" in told[-1]
+
+
+def test_values_may_be_lists_beside_words():
+    values, told = read(["C", "I", "P", "N"], fail_value=["P"], missing_value=["N"])
+    np.testing.assert_array_equal(values, [1, 0, 0, np.nan])
+    assert told == "C read as pass; I, P read as fail; N read as missing"
+
+
+def test_a_word_that_is_turned_round_is_no_word_any_more():
+    """Is there an error? No."""
+    values, _ = read(["no", "yes", "no"], pass_value="no")
+    assert values == [1, 0, 1]
+    with pytest.raises(bj.InputError, match="neither pass nor fail"):
+        read(["no", "yes", "maybe"], pass_value="no")
+
+
+def test_one_label_that_is_left_is_the_fail_unless_it_says_that_there_is_none():
+    assert read(["refusal", "compliance"], pass_value="refusal")[0] == [1, 0]
+    assert read([1, -1], pass_value=1)[0] == [1, 0]
+    with pytest.raises(bj.InputError, match=r"missing_value=\['INVALID'\]"):
+        read(["ok", "INVALID"], pass_value="ok")
+
+
+@pytest.mark.parametrize("values", [np.linspace(0, 1, 500), [f"answer {i}" for i in range(500)]])
+def test_no_more_than_ten_values_are_printed(values):
+    with pytest.raises(bj.InputError) as error:
+        read(list(values))
+    assert len(str(error.value)) < 700
+    assert "490 more" in str(error.value)
+    with pytest.raises(bj.InputError) as error:
+        read([*values, "yes"], pass_value="ja")
+    assert len(str(error.value)) < 1200
