@@ -227,6 +227,37 @@ def test_a_folder_that_cannot_be_written_to_costs_time_only(code, capfd):
 
 
 @pytest.mark.sampling
+def test_code_of_a_home_that_became_read_only_is_used(code, tmp_path, monkeypatch):
+    warmed = tmp_path / "home"
+    code.folder = warmed / compile_module.NAME
+    first = density_of(code(small_model()), POINT)
+    code.folder = tmp_path / "temporary"
+    monkeypatch.setattr(compile_module, "left", [warmed])
+    assert density_of(code(small_model()), POINT) == first
+    assert code.found
+
+
+@pytest.mark.sampling
+def test_a_folder_forgets_what_was_used_longest_ago(code, monkeypatch):
+    code(small_model())
+    (used,) = code.folder.iterdir()
+    old, older = (code.folder / f"{name}.code" for name in ("old", "older"))
+    for age, path in enumerate((old, older), 1):
+        path.write_bytes(used.read_bytes())
+        os.utime(path, (age * -1000.0 + 1e9,) * 2)
+    os.utime(used, (0, 0))
+    code(small_model())  # used again, so the youngest
+    assert code.found
+    with pm.Model() as other:
+        pm.Normal("another")
+    monkeypatch.setattr(native, "LARGEST", 3 * used.stat().st_size + 1)
+    code(other)
+    assert used.exists()
+    assert old.exists()
+    assert not older.exists()
+
+
+@pytest.mark.sampling
 def test_only_who_waits_for_a_compiler_is_told(code, monkeypatch):
     words = []
 

@@ -20,6 +20,8 @@ from pathlib import Path
 _SETTING = re.compile(r"(^|,)\s*(base_)?compiledir\s*=")
 #: The temporary folder, once there is one and nobody has been told of it.
 _untold: list[str] = []
+#: Folders that cannot be written to, and may hold what was compiled when they could.
+left: list[Path] = []
 
 
 def choose_compile_folder() -> None:
@@ -34,6 +36,7 @@ def choose_compile_folder() -> None:
     flags = os.environ.get("PYTENSOR_FLAGS", "")
     os.environ["PYTENSOR_FLAGS"] = ",".join(filter(None, [flags, f"base_compiledir={folder}"]))
     _untold.append(folder)
+    left.append(_folder_of_pytensor())
 
 
 def tell_of_compile_folder() -> None:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesjudge.core.compile_folder import tell_of_compile_folder
+from bayesjudge.core.compile_folder import left, tell_of_compile_folder
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 #: Compiled models kept in memory.
 KEPT = 32
+#: Folder of code, within that of PyTensor.
+NAME = "bayesjudge"
 
 _kept: OrderedDict[str, dict[str, Callback]] = OrderedDict()
 #: What has been told: once a process is enough.
@@ -109,21 +111,23 @@ def _without_collector() -> Iterator[None]:
 def _folder() -> Path:
     import pytensor
 
-    return Path(pytensor.config.base_compiledir) / "bayesjudge"
+    return Path(pytensor.config.base_compiledir) / NAME
 
 
 def _read(key: str) -> dict[str, Callback] | None:
     """What another process compiled; what cannot be used is compiled anew, and one line says so."""
     from bayesjudge.core import native
 
-    try:
-        found = native.read(_folder(), key)
-    except Exception as error:  # whatever a file made elsewhere may do when it is read
-        found = f"{native.file_of(_folder(), key)} cannot be used ({error!r})"
-    if isinstance(found, str):
-        _tell(f"{found}: compiling again")
-        return None
-    return found
+    for folder in (_folder(), *(one / NAME for one in left)):
+        try:
+            found = native.read(folder, key)
+        except Exception as error:  # whatever a file made elsewhere may do when it is read
+            found = f"{native.file_of(folder, key)} cannot be used ({error!r})"
+        if isinstance(found, dict):
+            return found
+        if found:
+            _tell(f"{found}: compiling again")
+    return None
 
 
 def _write(key: str, callbacks: dict[str, Callback]) -> None:

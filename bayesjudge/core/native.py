@@ -33,6 +33,8 @@ from numba.extending import intrinsic
 
 #: What a file begins with; the number changes with what is written after it.
 FORMAT = b"bayesjudge machine code 2\n"
+#: Bytes of code that a folder may hold: what was used longest ago goes first.
+LARGEST = 400_000_000
 _POINTER = types.CPointer(types.float64)
 _DATA = types.CPointer(types.int64)
 SIGNATURES = {
@@ -189,11 +191,24 @@ def write(folder: Path, key: str, callbacks: dict[str, Callback]) -> str | None:
         with open(handle, "wb") as file:
             file.write(FORMAT + hashlib.sha256(body).digest() + body)
         os.replace(temporary, path)  # whole or not at all, also for who reads at this moment
+        _prune(folder, kept=path)
     except OSError as error:
         with suppress(OSError):
             os.unlink(temporary)
         return f"{error.strerror}: {folder}"
     return None
+
+
+def _prune(folder: Path, kept: Path) -> None:
+    """Remove what was used longest ago: versions and models come and go."""
+    found = {path: path.stat() for path in folder.glob("*.code")}
+    spare = sum(one.st_size for one in found.values()) - LARGEST
+    for path in sorted(found, key=lambda path: found[path].st_mtime):
+        if spare <= 0:
+            return
+        if path != kept:
+            path.unlink(missing_ok=True)
+            spare -= found[path].st_size
 
 
 def read(folder: Path, key: str) -> dict[str, Callback] | str | None:
@@ -211,6 +226,8 @@ def read(folder: Path, key: str) -> dict[str, Callback] | str | None:
     found, reduced = pickle.loads(body)
     if found != key:
         return f"{path} holds the code of something else"
+    with suppress(OSError):
+        os.utime(path)  # used just now
     context = cpu_target.target_context
     context.refresh()
     return {
