@@ -18,6 +18,8 @@ DROP = 24.0
 NODES, LOG_NODES, SECOND = 18, 14, 6
 #: Last Chebyshev coefficients, in units of the density's maximum, to which panels are halved.
 SMOOTH, LOG_SMOOTH = 1e-10, 1e-6
+#: Panels of a density at once, of which ordinary ones take twenty.
+MOST = 2000
 
 
 #: First panels of a log density end where it has fallen by so much.
@@ -201,7 +203,9 @@ class LogCurve:
             log = marginal.first(nodes.ravel()).reshape(nodes.shape)
             self.top = max(self.top, float(log.max()))
             series = _series(log)
-            weight = np.exp(np.clip(log.max(axis=1) - self.top, -700, 0))
+            # between its nodes too: they may lie on both sides of a peak
+            highest = chebyshev.chebval(_between_nodes(), series).max(axis=1)
+            weight = np.exp(np.clip(highest - self.top, -700, 0))
             rough = np.abs(series[-2:]).max(axis=0) * weight > allowed
             # what stays rough however short the panels are is the error of the integrals
             allowed = min(1.7 * allowed, marginal.care.agree + 10 * marginal.noise)
@@ -227,14 +231,14 @@ def _panels(curve: LogCurve) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Panels on which the density is a polynomial: their ends, log densities and series."""
     done: list[tuple[np.ndarray, ...]] = []
     waiting = _halved(_halved(curve.edges))
-    for _ in range(60):
+    while len(waiting):
+        if len(waiting) > MOST:
+            raise NotIntegrated("the density could not be resolved")
         log = curve(_nodes_of(waiting, _cosines()).ravel()).reshape(len(waiting), NODES)
         series = _series(np.exp(log))
         rough = np.abs(series[-3:]).max(axis=0) > SMOOTH
         done.append((waiting[~rough], log[~rough], series.T[~rough]))
         waiting = _halved(waiting[rough])
-        if not len(waiting):
-            break
     edges, log, series = _ordered(done)
     return edges, log, series.T
 
@@ -332,6 +336,11 @@ def _series(values: np.ndarray) -> np.ndarray:
 @functools.cache
 def _cosines() -> np.ndarray:
     return chebyshev.chebpts1(NODES)
+
+
+@functools.cache
+def _between_nodes() -> np.ndarray:
+    return np.cos(np.linspace(0, np.pi, 4 * LOG_NODES + 1))
 
 
 @functools.cache

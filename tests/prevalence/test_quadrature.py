@@ -296,6 +296,16 @@ def test_steep_edges_take_the_second_care(monkeypatch, cells, prior, design):
     assert np.abs(ends).max() < 1e-4 * fine.sd
 
 
+def test_a_peak_between_the_nodes_is_found():
+    """Verdicts that contradict the labels: a polynomial between nodes rose until memory ended."""
+    counts = P.Counts(255_438_977, 25_622_804, 26_057, 26_057, 39, 5, calibration="random")
+    model = P.ErrorRates(bj.BetaPrior(19, 3))
+    found = posterior_of(counts, model)
+    mean, sd = prevalence_moments(counts, model, nodes=(72, 96))
+    assert abs(found.mean - mean) < 1e-4 * sd
+    assert abs(found.sd / sd - 1) < 1e-4
+
+
 def test_systems_are_answered_one_by_one():
     table = P.simulate(systems=["a", "b"], prevalence=[0.3, 0.8], random_seed=4)
     counts = P.Counts.from_frame(table, calibration="random", by="system")
