@@ -10,10 +10,10 @@ Modules, one question each:
 - `ratings`: which judge agrees with people when several answers are right?
 - `repeats`: how often must the judge be asked?
 
-Each but `decide` has a data class, closed forms that return an `Estimate`, model classes whose fields are their
-priors, `build_model`, `fit` that returns a `Fit`, `simulate`, and functions that start with
-``plot_``. A module is imported when it is first named; PyMC, ArviZ and matplotlib when a function
-needs them.
+Each but `decide` has a data class, closed forms that return an `Estimate`, model classes whose
+fields are their priors, `build_model`, `fit` that returns a `Fit`, `simulate`, and functions that
+start with ``plot_``. A module is imported when it is first named; PyMC, ArviZ and matplotlib when a
+function needs them.
 """
 
 from __future__ import annotations

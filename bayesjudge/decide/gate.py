@@ -390,7 +390,7 @@ def _of_two_systems(
 def _independent(
     result: Any, against: Any, probability: float, entry: Entry | None
 ) -> Iterator[Limits]:
-    """Of two results that share no items: squares of the limits' distances add up (Zou & Donner)."""
+    """Of two results that share no items: squared distances add up (Zou & Donner)."""
     first = list(_limits(result, probability, entry, 0.0))
     second = list(_limits(against, probability, entry, 0.0))
     with checking("gate") as require:
@@ -525,7 +525,9 @@ def _items_wanted(
     times = share / left if left > 0 else np.inf
     wanted = clusters.labelled * times
     most = clusters.items
-    needs = [Need("labelled items", clusters.labelled, np.ceil(wanted) if wanted < most else np.inf)]
+    needs = [
+        Need("labelled items", clusters.labelled, np.ceil(wanted) if wanted < most else np.inf)
+    ]
     if np.isinf(needs[0].wanted):
         total = (half * _spare(probability) / distance) ** 2
         needs.append(Need("items, labelled in the same share", most, float(np.ceil(most * total))))

@@ -22,6 +22,7 @@ from bayesjudge.decide._betting import (
     log_wealth,
     predicted,
 )
+from bayesjudge.decide._reading import read_log
 from bayesjudge.decide.decision import Check, Gate, Need, Outcome
 
 if TYPE_CHECKING:
@@ -143,9 +144,7 @@ class Monitor:
     ):
         self.names = tuple(map(str, names))
         judge = judge and verdicts is not None
-        self.verdicts = (
-            np.zeros(len(self.names)) if verdicts is None else np.array(verdicts, float)
-        )
+        self.verdicts = np.zeros(len(self.names)) if verdicts is None else np.array(verdicts, float)
         size = len(self.names)
         with checking("decide.Monitor") as require:
             require(size > 0, "there are no items")
@@ -216,9 +215,7 @@ class Monitor:
         InputError
             If a column is missing, labels are not understood, or a setting is wrong.
         """
-        names, verdicts = read_items(
-            table, verdict, item, (pass_value, fail_value, missing_value)
-        )
+        names, verdicts = read_items(table, verdict, item, (pass_value, fail_value, missing_value))
         return cls(names, verdicts, **settings)
 
     @property
@@ -427,12 +424,10 @@ class Monitor:
         n = found.value.size
         grid = np.linspace(0, 1, GRID)[:, None]
         low = np.where(log_wealth(found, grid, True) >= threshold, grid, 0).max(axis=0, initial=0)
-        high = np.where(log_wealth(found, grid, False) >= threshold, grid, 1).min(
-            axis=0, initial=1
-        )
-        low, high = np.maximum.accumulate(low), np.minimum.accumulate(high)
+        high = np.where(log_wealth(found, grid, False) >= threshold, grid, 1).min(axis=0, initial=1)
         least, most = self._certain()
-        low, high = np.maximum(low, least), np.minimum(high, most)
+        low = np.maximum.accumulate(np.maximum(low, least))
+        high = np.minimum.accumulate(np.minimum(high, most))
         passed, failed = (
             np.maximum.accumulate(log_wealth(found, self.at_least, above)) >= threshold
             for above in (True, False)
@@ -501,7 +496,9 @@ class Monitor:
             wanted = n * (-np.log1p(-self.probability) + 1) / max(now + 1, 1e-9)
         if wanted >= most and self.settings.target == "population":
             wanted = np.inf
-        return (Need("labels", n, float(min(np.ceil(wanted), most) if wanted < np.inf else wanted)),)
+        return (
+            Need("labels", n, float(min(np.ceil(wanted), most) if wanted < np.inf else wanted)),
+        )
 
     def estimate(self) -> Estimate:
         """Give the sequence at this look as an `Estimate`.
@@ -551,7 +548,10 @@ class Monitor:
             "settings": asdict(self.settings),
             "data_sha256": self._digest(),
             "drawn": [
-                {"item": self.names[d.place], **{k: v for k, v in asdict(d).items() if k != "place"}}
+                {
+                    "item": self.names[d.place],
+                    **{k: v for k, v in asdict(d).items() if k != "place"},
+                }
                 for d in self._drawn
             ],
             "labels": {self.names[i]: y for i, y in self._truth.items()},
@@ -636,24 +636,9 @@ def read_items(
     """Names of items in order of appearance, and the mean verdict of each."""
     import pandas as pd
 
-    from bayesjudge.core.tables import read_rows, to_binary
-
-    columns = [] if verdict is None else [verdict]
-    rows = read_rows(table, *columns, names=[item])
+    rows = read_log(table, [] if verdict is None else [verdict], [item], meanings)
     codes, names = pd.factorize(rows[item])
     if verdict is None:
-        return list(map(str, names)), None
-    passes, fails, missing = (
-        None if m is None else list(m) if isinstance(m, list | tuple | set) else [m]
-        for m in meanings
-    )
-    place, found = pd.factorize(rows[verdict].astype(object))
-    values = to_binary(
-        pd.Series(found, dtype=object),
-        verdict,
-        pass_values=passes,
-        fail_values=fails,
-        missing_values=missing or (),
-    ).to_numpy()
-    f = np.nan_to_num(np.append(values, np.nan)[place])
-    return list(map(str, names)), np.bincount(codes, f) / np.bincount(codes)
+        return list(names), None
+    f = np.nan_to_num(rows[verdict].to_numpy())
+    return list(names), np.bincount(codes, f) / np.bincount(codes)

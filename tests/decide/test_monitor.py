@@ -57,16 +57,27 @@ def test_false_decisions_under_peeking_are_as_rare_as_promised(theta, rate):
     assert max(found) <= MOST
 
 
+def by_verdict(rng, theta, rate, *, runs, labels=200, weighed=True):
+    """Rounds of which a pass or a fail of the judge is labelled with probability 1/2 each."""
+    draws = rounds(rng, theta, rate, rate, runs=runs, labels=labels, size=50)
+    passes = theta * rate + (1 - theta) * (1 - rate)
+    f = (rng.random(draws.truth.shape) < 0.5).astype(float)
+    ppv, missed = theta * rate / passes, theta * (1 - rate) / (1 - passes)
+    y = (rng.random(f.shape) < np.where(f > 0, ppv, missed)).astype(float)
+    weight = np.where(f > 0, 2 * draws.pool, 2 * (1 - draws.pool)) if weighed else np.ones_like(f)
+    weights = np.full((*f.shape, 2), 2.0)
+    return draws._replace(verdict=f, truth=y, weight=weight, weights=weights)
+
+
 @pytest.mark.slow
 def test_planted_faults_make_false_decisions():
-    """A bet that knows the round's verdicts; a prediction that knows the label itself."""
+    """A bet that knows the round's verdicts; labels drawn by verdict and taken for random ones."""
     rng = np.random.default_rng(2)
     told = rounds(rng, 0.5, 0.95, 0.95, runs=RUNS, fresh=False)
     assert max(false_decisions(told, 0.5)) > MOST
-    draws = finite(rng, 0.5, 0.9, 0.9, runs=RUNS)
-    seen = draws._replace(truth=np.roll(draws.truth, -1, axis=1))
-    known = (np.cumsum(seen.truth, 1) - draws.truth) / 400
-    assert max(false_decisions(draws._replace(known=known), 0.5)) > MOST
+    assert max(false_decisions(by_verdict(rng, 0.9, 0.8, runs=RUNS), 0.9, trust=0)) <= MOST
+    biased = by_verdict(rng, 0.9, 0.8, runs=RUNS, weighed=False)
+    assert max(false_decisions(biased, 0.9, trust=0)) > MOST
 
 
 def test_increments_stay_in_their_range_and_are_unbiased():
@@ -118,7 +129,7 @@ def test_all_items_labelled_is_known_exactly(strategy):
 @pytest.mark.parametrize("target", ["items", "population"])
 def test_the_class_is_valid_under_every_strategy(strategy, target):
     """Estimates of single labels, weighted as drawn, have the right mean."""
-    values, runs = [], 150
+    values, runs = [], 80
     for seed in range(runs):
         rng = np.random.default_rng(seed)
         truth = rng.permutation((np.arange(120) < 84).astype(int))
@@ -145,7 +156,6 @@ def test_the_class_is_valid_under_every_strategy(strategy, target):
     assert np.abs((values.mean(axis=0) - 0.7) / errors).max() < 4.2
 
 
-
 def test_labels_count_in_the_order_drawn():
     monitor, truth = monitored()
     items = list(monitor.draw(10)["item"])
@@ -157,7 +167,7 @@ def test_labels_count_in_the_order_drawn():
 
 
 def test_what_was_not_drawn_is_refused():
-    monitor, truth = monitored()
+    monitor, _ = monitored()
     monitor.draw(3)
     other = [name for name in monitor.names if name not in monitor.pending][:2]
     with pytest.raises(bj.InputError, match="2 items were not drawn"):
