@@ -230,7 +230,8 @@ def drift(
         words = name.removesuffix("_change").replace("_", " ")
         text = (
             f"the {words} changed by {change.value:+.3f} ({change.low:+.3f} to "
-            f"{change.high:+.3f}): numbers that the old judge's calibration corrects are not comparable; label again"
+            f"{change.high:+.3f}): numbers that the old judge's calibration corrects are not "
+            "comparable; label again"
         )
         told.append(Caution("judge-drift", text))
     made = Estimate(
