@@ -166,6 +166,13 @@ def gate(
 
 
 gate.lessons = {"--calibration": LESSON}  # type: ignore[attr-defined]
+# how `bayesjudge.cli.app` spells what the module says to those who write Python
+gate.spelled = {  # type: ignore[attr-defined]
+    "read them with prevalence.items.Items.from_frame, which asks what": "say what",
+    "repeats='system'": "--repeats system",
+    "repeats='judge'": "--repeats judge",
+    "(item=)": "(--item)",
+}
 
 
 def _data(table: Any, *, item: str | None, by: str | None, repeats: str | None, **how: Any) -> Any:

@@ -120,9 +120,9 @@ def label(
         written = [*paths.items(), *([("picture", picture)] if picture else [])]
         for name, path in written:
             require(path.parent.is_dir(), f"--{name}: there is no folder {str(path.parent)!r}")
-        over = [str(one) for one in read or () if one.resolve() == paths["sheet"].resolve()]
         fresh = verdict is not None or not show_verdict
         require(fresh, "--show-verdict needs --verdict")
+    _require_read(paths["sheet"], read or [])
     columns = list(dict.fromkeys([item, *([verdict] if verdict else []), *(show or ())]))
     rows = read_table(table, columns)
     settings: dict[str, Any] = {"at_least": gate, "probability": probability}
@@ -148,9 +148,8 @@ def label(
             monitor.draw(n)
         shown = [*(show or ()), *([verdict] if show_verdict and verdict else [])]
         texts = _texts(rows, item, shown, monitor.pending)
-        keep = over and any(one for one in monitor.pending)
-        if not keep or monitor.n_labels:
-            write_sheet(monitor.pending, paths["sheet"], texts=texts)
+        monitor.save(paths["state"])  # before the sheet that it was read from is replaced
+        write_sheet(monitor.pending, paths["sheet"], texts=texts)
         write_form(
             monitor.pending, paths["form"], texts=texts, title=f"{table.name}", question=question
         )
@@ -165,6 +164,19 @@ def label(
         figure.savefig(picture, dpi=150)
         tell(f"picture written to {picture}")
     return decided.exit_code()
+
+
+def _require_read(sheet: Path, read: list[Path]) -> None:
+    """Refuse to replace a sheet that a person has filled in."""
+    if not sheet.exists() or sheet.resolve() in {one.resolve() for one in read}:
+        return
+    filled = read_sheets(sheet).items
+    with checking("--sheet") as require:
+        require(
+            not filled,
+            f"{sheet} has {len(filled)} labels that would be lost: read them with --read {sheet}, "
+            "or write to another file",
+        )
 
 
 def _taken(monitor: bj.decide.Monitor, sheets: list[Path]) -> list[str]:

@@ -264,7 +264,9 @@ def _of_counts(counts: Counts, probability: float, entry: Entry | None) -> Itera
     for quantity, i, where in _chosen(known, entry):
         one = counts if counts.systems is None else counts.system(counts.systems[i])
         value = made.quantities[quantity].row(i).value
-        low, high, chance = _with_one_item_more(one, probability)
+        low, high, chance = np.nan, np.nan, None
+        if np.isfinite(value):  # there is an answer
+            low, high, chance = _with_one_item_more(one, probability)
         yield Limits(
             quantity,
             where,

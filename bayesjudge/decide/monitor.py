@@ -428,11 +428,6 @@ class Monitor:
         least, most = self._certain()
         low = np.maximum.accumulate(np.maximum(low, least))
         high = np.minimum.accumulate(np.minimum(high, most))
-        passed, failed = (
-            np.maximum.accumulate(log_wealth(found, self.at_least, above)) >= threshold
-            for above in (True, False)
-        )
-        outcome = np.where(passed, "pass", np.where(failed, "fail", "unknown"))
         size = 1 / np.maximum(found.high - found.low, 1e-12) ** 2
         value = np.cumsum(size * found.value) / np.cumsum(size)
         return pd.DataFrame(
@@ -441,9 +436,20 @@ class Monitor:
                 "value": np.clip(value, low, np.maximum(low, high)),
                 "low": low,
                 "high": high,
-                "outcome": outcome.astype(object),
+                "outcome": self._outcomes(found),
             }
         )
+
+    def _outcomes(self, found: Increments) -> np.ndarray:
+        """The decision after each label; the first one stands."""
+        threshold, never = -np.log1p(-self.probability), found.value.size
+        first = []
+        for above in (True, False):
+            over = log_wealth(found, self.at_least, above) >= threshold
+            first.append(int(over.argmax()) if over.any() else never)
+        outcomes = np.full(never, "unknown", dtype=object)
+        outcomes[min(first) :] = "pass" if first[0] < first[1] else "fail"
+        return outcomes
 
     def _certain(self) -> tuple[np.ndarray, np.ndarray]:
         """What the share of these items can be at all, after each label."""
@@ -456,19 +462,16 @@ class Monitor:
 
     @property
     def outcome(self) -> Outcome:
-        """Pass, fail or unknown, at this look."""
-        return self.gate.outcome
+        """Pass, fail or unknown, at this look: what was decided once stands."""
+        if not self.n_labels:
+            return "unknown"
+        return self._outcomes(self._increments())[-1]
 
     @property
     def gate(self) -> Gate:
         """The decision, as `bayesjudge.decide.gate` gives it, valid at every look."""
         made = self.estimate()
-        row = made["prevalence"]
-        outcome: Outcome = "unknown"
-        if self.n_labels:
-            path = self.path["outcome"]
-            decided = path[path != "unknown"]
-            outcome = decided.iloc[0] if len(decided) else "unknown"
+        row, outcome = made["prevalence"], self.outcome
         check = Check(
             "prevalence",
             {},

@@ -139,6 +139,18 @@ def test_the_command_labels_until_it_is_decided(tmp_path, capsys, share, code, w
     assert main(line) == code
 
 
+def test_a_filled_sheet_is_not_replaced_unread(tmp_path, capsys):
+    log, sheet = tmp_path / "log.csv", tmp_path / "log.labels.csv"
+    truth = write_log(log)
+    line = ["label", str(log), "--verdict", "verdict", "--gate", "0.8", "--n", "10", "--seed", "1"]
+    main(line)
+    fill(sheet, truth)
+    assert main(line) == 2
+    assert "10 labels that would be lost" in capsys.readouterr().err
+    assert main([*line, "--read", str(sheet)]) == 3
+    assert "10 labels read" in capsys.readouterr().err
+
+
 def test_the_command_resumes_what_was_not_finished(tmp_path, capsys):
     log, sheet = tmp_path / "log.csv", tmp_path / "log.labels.csv"
     truth = write_log(log)
