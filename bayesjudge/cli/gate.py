@@ -17,6 +17,7 @@ from bayesjudge.core.screen import visible
 from bayesjudge.decide.reports import to_json, to_junit, to_markdown
 from bayesjudge.readers import read_table
 
+Repeats = Literal["system", "judge"] | None
 _DATA = Parameter(group=DATA)
 _LIST = Parameter(group=DATA, negative="")
 _GATE = Parameter(group=Group("The gate", sort_key=2))
@@ -34,7 +35,7 @@ def gate(
     verdict: Annotated[str, _DATA] = "verdict",
     item: Annotated[str | None, _DATA] = None,
     by: Annotated[str | None, _DATA] = None,
-    repeats: Annotated[Literal["system", "judge"] | None, _DATA] = None,
+    repeats: Annotated[Repeats, _DATA] = None,
     pass_value: Annotated[list[str] | None, _LIST] = None,
     fail_value: Annotated[list[str] | None, _LIST] = None,
     missing_value: Annotated[list[str] | None, _LIST] = None,
@@ -175,7 +176,7 @@ gate.spelled = {  # type: ignore[attr-defined]
 }
 
 
-def _data(table: Any, *, item: str | None, by: str | None, repeats: str | None, **how: Any) -> Any:
+def _data(table: Any, *, item: str | None, by: str | None, repeats: Repeats, **how: Any) -> Any:
     """Counts, or items if rows share some."""
     if repeats is not None and item is None:
         raise InputError("options", ["--repeats needs --item, the column that identifies the item"])
@@ -191,7 +192,7 @@ def _against(
     against: str,
     item: str | None,
     by: str | None,
-    repeats: str | None,
+    repeats: Repeats,
     how: dict[str, Any],
     about: dict[str, Any],
 ) -> bj.decide.Gate:

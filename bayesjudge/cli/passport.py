@@ -179,8 +179,7 @@ def check(
     known = bj.decide.Passport.load(path)
     meanings = (pass_value, fail_value, missing_value)
     counts = _counts(table, truth, calibration, verdict, by, item, meanings)
-    now = {"judge": judge, "prompt": _text(prompt), "rubric": _text(rubric)}
-    cautions = known.check(counts, **now)
+    cautions = known.check(counts, judge=judge, prompt=_text(prompt), rubric=_text(rubric))
     applied = known.applied(counts)
     made = bj.prevalence.exact(applied)
     lines = [str(known), "", "Prevalence with the passport's labels, discounted"]

@@ -274,7 +274,8 @@ def _paired(
         else:
             made["truth"], made["torn"] = np.nan, False
         parts.append(made)
-    both = parts[0].join(parts[1], how="inner", lsuffix="_old", rsuffix="_new").reset_index()
+    named = [part.add_suffix(end) for part, end in zip(parts, ("_old", "_new"), strict=True)]
+    both = named[0].join(named[1], how="inner").reset_index()
     with checking("drift") as require:
         require(truth is None or found_truth, f"neither log has a column {truth!r}")
         torn = both["torn_old"] | both["torn_new"]

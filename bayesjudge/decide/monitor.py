@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.estimate import Assumption, Estimate
+from bayesjudge.core.estimate import Assumption, Estimate, Quantity
 from bayesjudge.decide._betting import (
     Draws,
     Increments,
@@ -167,7 +167,7 @@ class Monitor:
                 f"target='population' needs most_labels= from 1 to {size}, and "
                 f"target='items' takes none; got {most_labels}",
             )
-        seed = int(np.random.SeedSequence().entropy) % 2**32 if random_seed is None else random_seed
+        seed = np.random.default_rng().integers(2**32) if random_seed is None else (random_seed)
         self.settings = Settings(
             float(at_least), float(probability), target, strategy, judge, most_labels, int(seed)
         )
@@ -405,7 +405,7 @@ class Monitor:
         ]
         if ahead:
             columns = [np.concatenate([c, np.zeros((1, *c.shape[1:]))]) for c in columns]
-        return Draws(*columns, fresh)
+        return Draws(*columns, fresh=fresh)
 
     def _increments(self) -> Increments:
         most = self.settings.most_labels
@@ -517,11 +517,11 @@ class Monitor:
             last = self.path.iloc[-1]
             row = (float(last["value"]), float(last["low"]), float(last["high"]))
         words = "with the judge" if self.settings.judge else "labels only"
-        about = (DRAWN_AS_STATED,)
+        about: tuple[Assumption, ...] = (DRAWN_AS_STATED,)
         if self.settings.target == "population":
             about += (INDEPENDENT_ITEMS,)
         return Estimate(
-            {"prevalence": row},
+            {"prevalence": Quantity.of_rows({(): row}, ())},
             method=f"Confidence sequence, {words}",
             ci_prob=round(2 * self.probability - 1, 12),
             source=SOURCE,

@@ -99,7 +99,7 @@ class Passport:
             rate = len(self.pass_rate) == 2 and 0 <= self.pass_rate[1] <= self.pass_rate[0]
             require(rate, f"pass_rate must be items and passes, got {self.pass_rate}")
         with checking("Passport") as require:
-            require(sum(self.totals[::2]) > 0, "there are no labels")
+            require(labels and sum(self.totals[::2]) > 0, "there are no labels")
 
     @classmethod
     def make(

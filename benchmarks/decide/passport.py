@@ -10,7 +10,6 @@ judges on six generators).
 from __future__ import annotations
 
 import argparse
-import csv
 from pathlib import Path
 
 import numpy as np
@@ -59,12 +58,24 @@ def one_left_out(table, system, rng, own):
     return passport, counts, (row[0] + row[1]) / row.sum()
 
 
+def summarised(made):
+    """Coverage, width, error and alarms by data set, own labels and discount."""
+    keys = ["data", "own", "discount"]
+    grouped = made.groupby(keys, dropna=False)
+    summary = grouped[["covered", "width", "error", "transport"]].mean()
+    # of runs without an alarm: what a user who minds alarms gets
+    quiet = made[~made["transport"]].groupby(keys, dropna=False)
+    summary["covered_without_alarm"] = quiet["covered"].mean()
+    return summary.round(3).assign(runs=grouped.size()).reset_index()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--code-feedback", type=Path)
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--discounts", type=float, nargs="+", default=DISCOUNTS)
     asked = parser.parse_args()
+    RESULTS.mkdir(exist_ok=True)
     rows = []
     for data, judge, table in tables(asked.code_feedback):
         for i, system in enumerate(table.index):
@@ -93,17 +104,8 @@ def main():
                             | {"width": high - low, "error": abs(value - truth)}
                             | {"transport": any(c.name == "transport" for c in alarms)}
                         )
-    made = pd.DataFrame(rows)
-    grouped = made.groupby(["data", "own", "discount"], dropna=False)
-    summary = grouped[["covered", "width", "error", "transport"]].mean().round(3)
-    # of runs without an alarm: what a user who minds alarms gets
-    quiet = made[~made["transport"]].groupby(["data", "own", "discount"], dropna=False)
-    summary["covered_without_alarm"] = quiet["covered"].mean().round(3)
-    summary["runs"] = grouped.size()
-    RESULTS.mkdir(exist_ok=True)
-    summary.reset_index().to_csv(
-        RESULTS / "passport.csv", index=False, lineterminator="\n", quoting=csv.QUOTE_MINIMAL
-    )
+        summary = summarised(pd.DataFrame(rows))
+        summary.to_csv(RESULTS / "passport.csv", index=False, lineterminator="\n")
     print(summary.to_string())
 
 

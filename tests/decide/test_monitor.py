@@ -219,7 +219,7 @@ def test_the_path_narrows_and_the_gate_agrees_with_it():
     # limits are on a grid, the decision is not
     assert decided["low"].iloc[0] >= 0.8 - 1 / 400
     assert monitor.gate.checks[0].always_valid
-    assert bj.decide.gate(monitor, at_least=0.8) == monitor.gate
+    assert str(bj.decide.gate(monitor, at_least=0.8)) == str(monitor.gate)
     with pytest.raises(bj.InputError, match="fixed before its first label"):
         bj.decide.gate(monitor, at_least=0.7)
 
