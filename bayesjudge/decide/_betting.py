@@ -92,17 +92,23 @@ def increments(draws: Draws, *, judge: bool = True, trust: Any = 1.0) -> Increme
 
 
 def log_wealth(found: Increments, mean: Any, above: bool) -> np.ndarray:
-    """Log of the wealth after each label of bets that the share is above (or below) `mean`."""
-    gain, room = (
+    """Log of the wealth after each label of bets that the share is above (or below) `mean`.
+
+    Products are not kept as logs, which would take most of the time: what overflows has won
+    long ago, what underflows is lost for good, which errs to the safe side.
+    """
+    gain, span = (
         (found.value - found.low, mean - found.low)
         if above
         else (found.high - found.value, found.high - mean)
     )
-    safe = np.where(np.abs(room) < ROUNDING, 1.0, room)
     # no bet if the share can be nothing but `mean`; and it cannot be what lies outside the range
-    ratio = np.where(np.abs(room) < ROUNDING, 1.0, np.where(room < 0, np.inf, gain / safe))
-    total: Any = None
-    for fraction in FRACTIONS:
-        path = np.cumsum(np.log1p(fraction * (ratio - 1)), axis=-1)
-        total = path if total is None else np.logaddexp(total, path)
-    return total - np.log(len(FRACTIONS))
+    even = np.abs(span) < ROUNDING
+    outside = np.logical_or.accumulate((span < 0) & ~even, axis=-1)
+    gain, span = np.broadcast_arrays(gain, span)
+    ratio = np.divide(gain, span, out=np.ones(gain.shape), where=~(even | outside)) - 1
+    wealth = np.zeros(ratio.shape)
+    with np.errstate(over="ignore", under="ignore", divide="ignore"):
+        for fraction in FRACTIONS:
+            wealth += np.cumprod(1 + fraction * ratio, axis=-1)
+        return np.where(outside, np.inf, np.log(wealth / len(FRACTIONS)))

@@ -413,6 +413,18 @@ class Monitor:
         return increments(self._draws(), judge=self.settings.judge, trust=trust)
 
     @property
+    def worth(self) -> float:
+        """What the labels are worth with the judge: so many without it would vary as little.
+
+        ``nan`` with fewer than two labels.
+        """
+        if self.n_labels < 2:
+            return float("nan")
+        own = increments(self._draws(), judge=False).value
+        with_judge = self._increments().value
+        return float(self.n_labels * own.var() / max(with_judge.var(), 1e-12))
+
+    @property
     def path(self) -> pd.DataFrame:
         """The sequence after each label: ``labels``, ``value``, ``low``, ``high``, ``outcome``.
 

@@ -187,6 +187,7 @@ def main():
     parser.add_argument("--youdens", type=float, nargs="+", default=YOUDENS)
     parser.add_argument("--designs", nargs="+", default=DESIGNS)
     parser.add_argument("--tables", nargs="+", default=("aa", "power"))
+    parser.add_argument("--part", default="", help="ending of the results' names, for a part")
     asked = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
     settings = [(t, j) for t in asked.prevalences for j in asked.youdens]
@@ -197,14 +198,16 @@ def main():
                 if 0 < theta + gap < 0.995:
                     rng = np.random.default_rng([1, i, int(gap > 0)])
                     rows.append(power_row(rng, theta, youden, asked.power_runs, gap))
-                    write("always_valid_power.csv", rows)
+                    write(f"always_valid_power{asked.part}.csv", rows)
     if "aa" in asked.tables:
         rows = []
-        for d, design in enumerate(asked.designs):
-            for i, (theta, youden) in enumerate(settings):
-                rng = np.random.default_rng([2, d, i])
+        for design in asked.designs:
+            for theta, youden in settings:
+                rng = np.random.default_rng(
+                    [2, DESIGNS.index(design), round(1000 * theta), round(1000 * youden)]
+                )
                 rows.append(aa_row(rng, design, theta, youden, asked.runs))
-                write("always_valid.csv", rows)
+                write(f"always_valid{asked.part}.csv", rows)
         worst = max(max(row["false_pass"], row["false_fail"]) for row in rows)
         print(f"{len(rows)} settings: false pass or false fail at most {worst:.4f}")
 

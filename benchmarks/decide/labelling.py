@@ -68,11 +68,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--code-feedback", type=Path)
     parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--ways", nargs="+", default=list(WAYS))
+    parser.add_argument("--part", default="", help="ending of the results' name, for a part")
     asked = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
     rows = []
     for data, system, verdict, truth in tables(asked.code_feedback):
-        for name, (strategy, judge) in WAYS.items():
+        for name in asked.ways:
+            strategy, judge = WAYS[name]
             made = []
             for seed in range(asked.runs):
                 gap = GAP if seed % 2 else -GAP
@@ -81,7 +84,9 @@ def main():
             means = pd.DataFrame(made).mean().round(3).to_dict()
             about = {"data": data, "system": system, "items": truth.size, "way": name}
             rows.append(about | {"runs": asked.runs} | means)
-            pd.DataFrame(rows).to_csv(RESULTS / "labelling.csv", index=False, lineterminator="\n")
+            pd.DataFrame(rows).to_csv(
+                RESULTS / f"labelling{asked.part}.csv", index=False, lineterminator="\n"
+            )
     made = pd.DataFrame(rows)
     print(
         made.groupby(["data", "way"], sort=False)[["labels", "decided", "false", "covered"]].mean()

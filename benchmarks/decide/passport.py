@@ -20,7 +20,7 @@ from bayesjudge.decide import Passport
 from bayesjudge.prevalence import Counts, exact
 
 RESULTS = Path(__file__).parent / "results"
-DISCOUNTS = (0.0, 0.005, 0.02, 0.05, 0.1, 0.2)
+DISCOUNTS = (0.0, 0.01, 0.03, 0.1, 0.2)
 OWN = 50
 NOT_JUDGES = ("item", "generator", "program", "line", "human")
 
@@ -72,15 +72,20 @@ def summarised(made):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--code-feedback", type=Path)
-    parser.add_argument("--draws", type=int, default=5)
+    parser.add_argument("--draws", type=int, default=1, help="of a system's own labels")
+    parser.add_argument("--own", type=int, nargs="+", default=(0, OWN))
+    parser.add_argument("--judges", nargs="+", help="some judges only")
+    parser.add_argument("--part", default="", help="ending of the results' name, for a part")
     parser.add_argument("--discounts", type=float, nargs="+", default=DISCOUNTS)
     asked = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
     rows = []
     for data, judge, table in tables(asked.code_feedback):
+        if asked.judges and judge not in asked.judges:
+            continue
         for i, system in enumerate(table.index):
-            for own, draws in ((0, 1), (OWN, asked.draws)):
-                for draw in range(draws):
+            for own in asked.own:
+                for draw in range(asked.draws if own else 1):
                     rng = np.random.default_rng([i, own, draw])
                     passport, counts, truth = one_left_out(table, system, rng, own)
                     about = {"data": data, "judge": judge, "system": system, "own": own}
@@ -105,7 +110,7 @@ def main():
                             | {"transport": any(c.name == "transport" for c in alarms)}
                         )
         summary = summarised(pd.DataFrame(rows))
-        summary.to_csv(RESULTS / "passport.csv", index=False, lineterminator="\n")
+        summary.to_csv(RESULTS / f"passport{asked.part}.csv", index=False, lineterminator="\n")
     print(summary.to_string())
 
 

@@ -224,6 +224,18 @@ def test_the_path_narrows_and_the_gate_agrees_with_it():
         bj.decide.gate(monitor, at_least=0.7)
 
 
+def test_a_good_judge_makes_labels_worth_more():
+    worth = {}
+    for judge in (True, False):
+        monitor, truth = monitored(judge=judge)
+        batch = monitor.draw(150)
+        assert np.isnan(monitor.worth)
+        monitor.add(batch["item"], batch["item"].map(truth))
+        worth[judge] = monitor.worth
+    assert worth[False] == pytest.approx(150)
+    assert worth[True] > 180
+
+
 def test_several_rows_of_an_item_are_averaged():
     log = pd.DataFrame({"item": ["a", "a", "b"], "verdict": ["yes", "no", "yes"]})
     monitor = Monitor.from_frame(log, pass_value="yes", at_least=0.5)
