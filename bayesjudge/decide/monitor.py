@@ -405,7 +405,7 @@ class Monitor:
         ]
         if ahead:
             columns = [np.concatenate([c, np.zeros((1, *c.shape[1:]))]) for c in columns]
-        return Draws(*columns, fresh=fresh)
+        return Draws(*columns)._replace(fresh=fresh)
 
     def _increments(self) -> Increments:
         most = self.settings.most_labels

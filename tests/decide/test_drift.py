@@ -27,7 +27,7 @@ def logs(rng, n=400, flip=0.1, shift=0.0, systems=1, truth=False):
 @pytest.mark.slow
 def test_none_is_invented():
     rng = np.random.default_rng(1)
-    runs = 400
+    runs = 150
     seen = sum(bool(drift(*logs(rng, truth=True), truth="truth").seen) for _ in range(runs))
     assert seen / runs <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / runs)
 
@@ -36,7 +36,7 @@ def test_none_is_invented():
 @pytest.mark.parametrize("shift", [0.03, 0.06])
 def test_planted_drifts_are_found_at_the_stated_power(shift):
     rng = np.random.default_rng(2)
-    runs, found, stated = 200, 0, []
+    runs, found, stated = 80, 0, []
     for _ in range(runs):
         made = drift(*logs(rng, shift=shift))
         found += bool(made.seen)
