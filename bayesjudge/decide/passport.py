@@ -57,6 +57,8 @@ class Passport:
         When the passport was made, ISO 8601.
     prompt_sha256, rubric_sha256 : str
         Of the judge's prompt and rubric; empty if they were not given.
+    schema : str
+        Version of the file's fields.
 
     Raises
     ------

@@ -40,6 +40,11 @@ def gate(request: pytest.FixtureRequest) -> Callable[..., Any]:
 
     Takes what `bayesjudge.decide.gate` takes, by the marker ``gate`` or by arguments, which win;
     ``unknown=`` is what an unknown does (by default the option ``--gate-unknown``).
+
+    Raises
+    ------
+    UsageError
+        If ``unknown=`` is none of skip, fail and pass.
     """
     marker = request.node.get_closest_marker("gate")
     defaults = dict(marker.kwargs) if marker else {}
