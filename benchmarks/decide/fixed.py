@@ -17,22 +17,29 @@ from pathlib import Path
 import numpy as np
 
 from bayesjudge.decide import gate
-from bayesjudge.prevalence import Counts, items
+from bayesjudge.prevalence import Counts, difference, items, post_stratified
 
 RESULTS = Path(__file__).parent / "results"
 SETTINGS = [
-    (design, theta, youden, labels)
-    for design in ("random", "by_verdict", "repeats")
-    for theta in (0.5, 0.9, 0.95)
-    for youden, labels in ((0.5, 50), (0.8, 100))
+    *[("random", t, j, m) for t in (0.5, 0.9, 0.95) for j, m in ((0.5, 50), (0.8, 100))],
+    *[("by_verdict", t, 0.8, 100) for t in (0.5, 0.9, 0.95)],
+    *[("repeats", t, 0.8, 100) for t in (0.5, 0.9, 0.95)],
 ]
 ITEMS = 1000
 
 
 @cache
 def outcome(cells, design, theta):
-    """Of counts; few labels give the same ones again and again."""
-    return gate(Counts(*cells, calibration=design), at_least=theta).outcome
+    """Of counts; what lies within .8 standard errors is unknown, beyond 3 counts as decided."""
+    counts = Counts(*cells, calibration=design)
+    made = (difference if design == "random" else post_stratified)(counts, ci_prob=0.68)
+    value, low, high = made["prevalence"]
+    off = (value - theta) / max((high - low) / 2, 1e-9)
+    if abs(off) < 0.8:
+        return "unknown"
+    if abs(off) > 3:
+        return "pass" if off > 0 else "fail"
+    return gate(counts, at_least=theta).outcome
 
 
 def counted(rng, theta, youden, labels, design):
@@ -70,12 +77,14 @@ def repeated(seed, theta, youden, labels):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=1_000)
-    parser.add_argument("--settings", type=int, default=len(SETTINGS))
+    parser.add_argument("--runs", type=int, default=500)
+    parser.add_argument("--settings", type=int, nargs="+", default=range(len(SETTINGS)))
+    parser.add_argument("--part", default="", help="ending of the results' name, for a part")
     asked = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
     rows = []
-    for i, (design, theta, youden, labels) in enumerate(SETTINGS[: asked.settings]):
+    for i in asked.settings:
+        design, theta, youden, labels = SETTINGS[i]
         rng, found = np.random.default_rng([3, i]), []
         for run in range(asked.runs):
             if design == "repeats":
@@ -86,7 +95,7 @@ def main():
         shares = {f"false_{o}": round(found.count(o) / asked.runs, 4) for o in ("pass", "fail")}
         about = {"design": design, "prevalence": theta, "youden": youden, "labels": labels}
         rows.append(about | {"runs": asked.runs} | shares)
-        with (RESULTS / "fixed.csv").open("w", newline="") as file:
+        with (RESULTS / f"fixed{asked.part}.csv").open("w", newline="") as file:
             writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)

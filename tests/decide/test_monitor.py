@@ -233,7 +233,7 @@ def test_a_good_judge_makes_labels_worth_more():
         monitor.add(batch["item"], batch["item"].map(truth))
         worth[judge] = monitor.worth
     assert worth[False] == pytest.approx(150)
-    assert worth[True] > 180
+    assert worth[True] > 160  # 150 / (1 - .39) in the long run, less what is learnt on the way
 
 
 def test_several_rows_of_an_item_are_averaged():
