@@ -291,7 +291,12 @@ class ErrorRates(_PrevalenceModel):
               a_1 \sim Bin(m_1, q_1), \quad a_0 \sim Bin(m_0, q_0),
 
     and, if the labelled items are a sample of the same items,
-    :math:`m_1 \sim Bin(m_1 + m_0, \theta)`.
+    :math:`m_1 \sim Bin(m_1 + m_0, \theta)`. Each of the three has a Beta prior, and the judge is
+    better than chance:
+
+    .. math:: \theta \sim Beta(\alpha_\theta, \beta_\theta), \quad
+              p(q_1, q_0) \propto Beta(q_1; \alpha_1, \beta_1)\, Beta(q_0; \alpha_0, \beta_0)\,
+              [q_1 + q_0 > 1].
 
     Parameters
     ----------
@@ -378,8 +383,9 @@ class PooledErrorRates(_PrevalenceModel):
     .. math:: \operatorname{logit} q_s = \operatorname{logit} q + \sigma z_s,
               \quad z_s \sim N(0, 1), \quad \sigma \sim N^+(0, \tau),
 
-    so that a system without labels borrows from the others. Strata of one system's items pool
-    their prevalences in the same way.
+    so that a system without labels borrows from the others. The typical system's rates :math:`q`
+    have Beta priors, and sum to more than 1. Strata of one system's items pool their prevalences in
+    the same way. The likelihood is that of `ErrorRates`.
 
     Parameters
     ----------
@@ -453,7 +459,11 @@ class PredictiveValues(_PrevalenceModel):
     .. math:: \theta = p \, PPV + (1 - p)(1 - NPV),
 
     the passes among all items, the good items among labelled passes and the bad items among
-    labelled fails are binomial.
+    labelled fails are binomial:
+
+    .. math:: k \sim Bin(n, p), \quad a_1 \sim Bin(m_1, PPV), \quad a_0 \sim Bin(m_0, NPV).
+
+    Each of the three has a Beta prior, restricted to :math:`PPV + NPV > 1`.
 
     Parameters
     ----------

@@ -38,5 +38,6 @@ CONTRACT = Module(
     truth={(name,): value for name, value in COMPONENTS.items()},
     models=models,
     sparse=sparse,
+    of_the_text=True,
     moves={(name, "noise"): "by_level" for name in ("CumulativeLogit", "JudgeCutpoints")},
 )
