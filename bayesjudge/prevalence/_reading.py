@@ -74,8 +74,11 @@ def read_counts(
         return fields, tuple(judges), "; ".join(told)
 
     counted, names, spelling = count(table)
+    covariates = counted.pop("covariates", None)
     made = {**counted, "calibration": calibration, "systems": names, "spelling": spelling}
     kinds = {"by": "system", "": "system"}
+    if covariates is not None:
+        made["covariates"] = covariates
     made["distinct"] = bool(how["item"] or item_columns(table, None, (*judges, truth)))
     made["dim"] = "judge" if len(judges) > 1 else kinds.get(kind, "stratum")
     if external_labels is not None:
@@ -139,19 +142,19 @@ def count_items(
     table: Any,
     *,
     columns: tuple[str, str],
-    by: str | None,
+    by: str | Sequence[str] | None,
     item: str | None,
     meanings: tuple[Any, Any, Any],
     unparsed: str | None,
 ) -> tuple[dict[str, Any], tuple[str, ...] | None, str]:
     """Count items by verdict and label, and tell how labels were read; see `Counts.from_frame`."""
     verdict, truth = columns
-    keys = [by] if by else []
+    keys = [by] if isinstance(by, str) else list(by or ())
     if item is not None:
         require_distinct(table, *keys, item, remedy=REPEATED)
     for identifier in item_columns(table, item, (*columns, *keys)):
         require_distinct(table, *keys, identifier, remedy=REPEATED, optional=True)
-    cells, n_rows = count_cells(table, verdict, truth, names=[by] if by else [])
+    cells, n_rows = count_cells(table, verdict, truth, names=keys)
     passes, fails, none = meanings
     read, spelling = read_labels(
         {column: cells[column] for column in columns},
@@ -180,14 +183,25 @@ def count_items(
         "incorrect_fail": (t == 0) & (v == 0),
         "unparsed": missing,
     }
-    if by is None:
+    if not keys:
         return {name: int(n_rows[mask].sum()) for name, mask in kinds.items()}, None, spelling
-    systems, which = np.unique(np.array(cells[by], object), return_inverse=True)
-    summed = {
+    rows = list(zip(*(cells[key] for key in keys), strict=True))
+    labels = cells[by] if isinstance(by, str) else [_label(keys, row) for row in rows]
+    systems, first, which = np.unique(
+        np.array(labels, object), return_index=True, return_inverse=True
+    )
+    summed: dict[str, Any] = {
         name: np.bincount(which, n_rows * mask, systems.size).astype(int)
         for name, mask in kinds.items()
     }
+    if not isinstance(by, str):  # what each stratum's covariates are
+        summed["covariates"] = {k: tuple(rows[i][at] for i in first) for at, k in enumerate(keys)}
     return summed, tuple(systems.tolist()), spelling
+
+
+def _label(keys: Sequence[str], row: Sequence[str]) -> str:
+    """For example ``topic=law, length=120``."""
+    return ", ".join(f"{key}={value}" for key, value in zip(keys, row, strict=True))
 
 
 def item_columns(table: Any, item: str | None, read: Iterable[str]) -> list[str]:

@@ -451,6 +451,87 @@ class PooledErrorRates(_PrevalenceModel):
 
 
 @dataclass(frozen=True)
+class LinearErrorRates(_PrevalenceModel):
+    r"""`ErrorRates` that depend on covariates of the items: topic, length, language.
+
+    With covariates :math:`x_i` of item i, about the average item and in standard deviations
+    (columns of 0 and 1 as they are),
+
+    .. math:: \operatorname{logit} \theta_i = \operatorname{logit} \bar\theta
+              + x_i^\top \beta_\theta, \quad
+              \operatorname{logit} q_i = \operatorname{logit} \bar q + x_i^\top \beta_q, \quad
+              \beta \sim N(0, \tau),
+
+    for sensitivity and specificity alike, with Beta priors of the average item's
+    :math:`\bar\theta` and :math:`\bar q`. The likelihood is that of `ErrorRates` for items that
+    agree in all covariates. The overall prevalence is post-stratified: the mean of
+    :math:`\theta_i` over the items. Labels that were chosen by a covariate are as good as random
+    ones if it is in the formula.
+
+    Parameters
+    ----------
+    formula : str, default "1"
+        Of columns that `Counts.from_frame` read as ``covariates``, in the language of formulaic:
+        ``"1 + C(topic) + length"``; ``stratum`` names the strata themselves.
+    prevalence, sensitivity, specificity : BetaPrior
+        Of the average item; flat by default.
+    slope : float, default 1
+        :math:`\tau`, the standard deviation of the coefficients' normal prior, in logits.
+
+    Raises
+    ------
+    InputError
+        If a prior is of another type, or `slope` is not positive.
+
+    Examples
+    --------
+    >>> print(LinearErrorRates("1 + C(topic) + length").formula)
+    1 + C(topic) + length
+    """
+
+    formula: str = "1"
+    prevalence: BetaPrior = BetaPrior()
+    sensitivity: BetaPrior = BetaPrior()
+    specificity: BetaPrior = BetaPrior()
+    slope: float = 1.0
+
+    _method: ClassVar[str] = "Bayesian (NUTS), rates linear in covariates"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        with checking("LinearErrorRates") as require:
+            text = isinstance(self.formula, str) and self.formula.strip()
+            require(text, f"formula expected text such as '1 + C(topic)', got {self.formula!r}")
+            require(0 < self.slope < float("inf"), f"slope must be positive, got {self.slope}")
+
+    @property
+    def _pools(self) -> bool:
+        return True
+
+    def _suits(self, counts: Counts, require: Any) -> None:
+        super()._suits(counts, require)
+        _require_rates(counts, require)
+        strata = counts.dim == "stratum" and counts.propensity is None
+        require(strata, "LinearErrorRates takes strata: Counts.from_frame(..., covariates=[...])")
+        if counts.unlabelled:
+            self._require_labels(counts, require)
+
+    def _quantities(self, counts: Counts) -> tuple[str, ...]:
+        from bayesjudge.prevalence._covariates import design_of_strata
+
+        rates = ("prevalence", *self._rates)
+        several = design_of_strata(self.formula, counts)[0]
+        return (OVERALL, *(f"{name}_slope" for name in rates if several))
+
+    def _assumes(self, counts: Counts) -> tuple[Assumption, ...]:
+        text = f"prevalence and the judge's rates are linear in {self.formula}, as logits"
+        return (Assumption("linear-logits", text),)
+
+    def _unknowns(self) -> str:
+        return "linear_rates"
+
+
+@dataclass(frozen=True)
 class PredictiveValues(_PrevalenceModel):
     r"""The truth, seen from the judge's verdicts: the model of labels chosen by verdict.
 
@@ -515,7 +596,7 @@ class PredictiveValues(_PrevalenceModel):
         return "predictive_values"
 
 
-PrevalenceModel = ErrorRates | PooledErrorRates | PredictiveValues
+PrevalenceModel = ErrorRates | PooledErrorRates | LinearErrorRates | PredictiveValues
 
 
 def default_model(counts: Counts) -> PrevalenceModel:
@@ -537,7 +618,7 @@ def build_model(
     ----------
     counts : Counts
         Verdicts and labels. With several systems, each has its own unknowns.
-    model : ErrorRates or PooledErrorRates or PredictiveValues, optional
+    model : ErrorRates, PooledErrorRates, LinearErrorRates or PredictiveValues, optional
         Priors and options. By default what suits the label design: `PredictiveValues` for labels
         by verdict, `ErrorRates` for all others; strata are partially pooled.
     collapsed : bool, default True
@@ -587,7 +668,7 @@ def fit(
     ----------
     counts : Counts
         Verdicts and labels.
-    model : ErrorRates or PooledErrorRates or PredictiveValues, optional
+    model : ErrorRates, PooledErrorRates, LinearErrorRates or PredictiveValues, optional
         Priors and options; see `build_model`.
     draws, tune, chains : int, optional
         Draws kept and discarded in each chain: 1000 (partial pooling: 2000), 1000 and 4 by default.
@@ -623,8 +704,9 @@ def fit(
     with checking("prevalence.fit") as require:
         model._suits(counts, require)
     assumptions, raised = judged(counts, (*model._assumes(counts), *granted(counts)))
+    whole = counts if counts.covariates is None else counts.merged()  # strata may be single items
     cautions: tuple[Caution, ...] = tuple(
-        dict.fromkeys((*cautions_of(counts), *raised, *conflicts(counts, model)))
+        dict.fromkeys((*cautions_of(whole), *raised, *conflicts(counts, model)))
     )
     if strict:
         with checking("prevalence.fit") as require:
@@ -657,7 +739,7 @@ def check_prior(
     ----------
     counts : Counts
         Verdicts and labels.
-    model : ErrorRates or PooledErrorRates or PredictiveValues, optional
+    model : ErrorRates, PooledErrorRates, LinearErrorRates or PredictiveValues, optional
         As for `fit`.
     random_seed : int or numpy.random.Generator, optional
         Same seed, same table.
