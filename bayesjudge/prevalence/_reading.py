@@ -23,6 +23,8 @@ ITEM_COLUMNS = (
     *("item", "item_id", "id", "sample_id", "question_id", "doc_id"),
     *("example_id", "prompt_id", "instance_id"),
 )
+#: Columns that name systems by custom, looked at where none is named.
+SYSTEM_COLUMNS = ("system", "model", "generator", "model_name", "model_id", "system_id")
 REPEATED = (
     "rows of one item are not independent: read them with prevalence.items.Items.from_frame, which "
     "asks what repeats (repeats='system': a new output of the system; repeats='judge': the same "
@@ -81,10 +83,37 @@ def read_counts(
         made["covariates"] = covariates
     made["distinct"] = bool(how["item"] or item_columns(table, None, (*judges, truth)))
     made["dim"] = "judge" if len(judges) > 1 else kinds.get(kind, "stratum")
+    if not given and len(judges) == 1:
+        others = [] if external_labels is None else [external_labels]
+        missing = _listed(how["meanings"][2]) or ()
+        asked = not design.same_items
+        made["label_systems"] = _other_systems(table, others, truth, judges[0], missing, asked)
     if external_labels is not None:
         more, of, _ = count(external_labels)
         made["external_labels"] = _labels_alone(more, of, names)
     return _by_propensity(made) if kind == "propensity" else made
+
+
+def _other_systems(
+    table: Any, more: list[Any], truth: str, verdict: str, missing: Any, own: bool
+) -> tuple[str, ...]:
+    """Systems that labels come from and the items asked about do not, if a column names systems.
+
+    Labels of the table itself count if they are not of the items asked about (`own`).
+    """
+    column = next((c for c in columns_of(table) if c.lower() in SYSTEM_COLUMNS), None)
+    if column is None or column in (truth, verdict):
+        return ()
+    asked, labels = set(), set()
+    for part in (table, *more):
+        if column not in columns_of(part):
+            continue
+        cells, _ = count_cells(part, truth, column)
+        for name, label in zip(cells[column], cells[truth], strict=True):
+            known = label is not None and label == label and label not in missing
+            elsewhere = part is not table or (known and own)
+            (labels if elsewhere else asked).add(spell(name))
+    return tuple(sorted(labels - asked))
 
 
 def _labels_alone(

@@ -69,8 +69,20 @@ def shift_p_value(counts: Counts) -> np.ndarray:
 
 def cautions_of(counts: Counts) -> tuple[Caution, ...]:
     """List what a reader should know before believing an estimate from these counts."""
-    groups = (_weak, _complete, _surprising, _drawn_otherwise, _unparsed)
+    groups = (_weak, _complete, _surprising, _drawn_otherwise, _unparsed, _transported)
     return tuple(caution for group in groups for caution in group(counts))
+
+
+def _transported(counts: Counts) -> Iterator[Caution]:
+    if counts.label_systems:
+        shown = ", ".join(counts.label_systems[:3]) + (", …" if counts.label_systems[3:] else "")
+        yield Caution(
+            "other-systems",
+            f"labels come from other systems ({shown}) than the items asked about, and a judge's "
+            "error rates differ between systems: intervals are too narrow; label some items of "
+            "this system, or read all systems (by=, calibration='random') and borrow with "
+            "PooledErrorRates()",
+        )
 
 
 def contradictions(counts: Counts, better_than_chance: bool) -> Iterator[Caution]:

@@ -180,6 +180,8 @@ class Counts:
     covariates : mapping of str to sequence, optional
         Of strata, for `LinearErrorRates`: each covariate's value in each stratum. Numbers, or
         classes.
+    label_systems : sequence of str, optional
+        Systems that labels come from, if they are others than that of the items asked about.
 
     Raises
     ------
@@ -209,10 +211,12 @@ class Counts:
     distinct: bool = False
     spelling: str = ""
     covariates: Mapping[str, Sequence[Any]] | None = None
+    label_systems: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         systems = None if self.systems is None else tuple(map(str, self.systems))
         object.__setattr__(self, "systems", systems)
+        object.__setattr__(self, "label_systems", tuple(map(str, self.label_systems)))
         shape = () if systems is None else (len(systems),)
         if self.propensity is not None:
             object.__setattr__(self, "propensity", np.array(self.propensity, float))
@@ -393,6 +397,7 @@ class Counts:
             external_labels=external,
             propensity=self.propensity,
             covariates=self._covariates_with(other, systems),
+            label_systems=tuple(dict.fromkeys((*self.label_systems, *other.label_systems))),
         )
 
     def _covariates_with(self, other: Self, systems: Sequence[str] | None) -> Any:
@@ -512,6 +517,7 @@ class Counts:
         external_labels = None if self.external_labels is None else pick(self.external_labels)
         told: dict[str, Any] = {"external_labels": external_labels, "distinct": self.distinct}
         told["spelling"] = self.spelling
+        told["label_systems"] = self.label_systems
         return type(self)(**values, calibration=design, **told)
 
     @classmethod
