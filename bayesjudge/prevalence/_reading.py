@@ -84,10 +84,10 @@ def read_counts(
     made["distinct"] = bool(how["item"] or item_columns(table, None, (*judges, truth)))
     made["dim"] = "judge" if len(judges) > 1 else kinds.get(kind, "stratum")
     if not given and len(judges) == 1:
-        others = [] if external_labels is None else [external_labels]
+        more = [] if external_labels is None else [external_labels]
         missing = _listed(how["meanings"][2]) or ()
-        asked = not design.same_items
-        made["label_systems"] = _other_systems(table, others, truth, judges[0], missing, asked)
+        apart = not design.same_items
+        made["label_systems"] = _other_systems(table, more, truth, judges[0], missing, apart)
     if external_labels is not None:
         more, of, _ = count(external_labels)
         made["external_labels"] = _labels_alone(more, of, names)
@@ -95,11 +95,11 @@ def read_counts(
 
 
 def _other_systems(
-    table: Any, more: list[Any], truth: str, verdict: str, missing: Any, own: bool
+    table: Any, more: list[Any], truth: str, verdict: str, missing: Any, apart: bool
 ) -> tuple[str, ...]:
     """Systems that labels come from and the items asked about do not, if a column names systems.
 
-    Labels of the table itself count if they are not of the items asked about (`own`).
+    Those of the table itself count if they are not of the items asked about (`apart`).
     """
     column = next((c for c in columns_of(table) if c.lower() in SYSTEM_COLUMNS), None)
     if column is None or column in (truth, verdict):
@@ -111,7 +111,7 @@ def _other_systems(
         cells, _ = count_cells(part, truth, column)
         for name, label in zip(cells[column], cells[truth], strict=True):
             known = label is not None and label == label and label not in missing
-            elsewhere = part is not table or (known and own)
+            elsewhere = part is not table or (known and apart)
             (labels if elsewhere else asked).add(spell(name))
     return tuple(sorted(labels - asked))
 

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import xarray as xr
+from contract import gaps_between
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import assert_mc_mean, assert_mc_quantile
 from scipy.special import expit, logit, logsumexp
@@ -114,10 +115,18 @@ def test_judges_that_are_alike_have_the_same_likelihood():
     assert found == pytest.approx(summed_over_every_truth(SMALL, g, independent), rel=1e-7)
 
 
+@pytest.mark.slow
 def test_judges_with_many_votes_are_sampled_as_they_are(monkeypatch):
-    assert PooledDawidSkene()._sampling_form(SMALL) is not None
+    def free():
+        return {v.name for v in PooledDawidSkene()._sampling_form(SMALL).free_RVs}
+
+    assert {"discrimination_own", "leniency_own"} < free()
     monkeypatch.setattr(dawid_skene, "CENTRED_FROM", 0)
-    assert PooledDawidSkene()._sampling_form(SMALL) is None
+    assert {"discrimination", "leniency"} < free()
+    form, text = PooledDawidSkene()._sampling_form(SMALL), bj.panel.build_model(SMALL)
+    gaps, off = gaps_between(text, form, points=3)
+    assert np.ptp(gaps) < 1e-6
+    assert off < 1e-12
 
 
 @pytest.mark.sampling

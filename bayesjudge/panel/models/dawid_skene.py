@@ -74,9 +74,7 @@ class _LatentTruth(PanelModel):
 
         # the same votes on several generators' items, labelled or not, are looked at once
         first, ballot = distinct(votes.votes.astype(np.int64) + 1)
-        patterns = Patterns.of(votes, self._missing)
-        coords = self._coords(votes) | {"pattern": patterns.names, "ballot": np.arange(len(first))}
-        coords["row"] = patterns.names[: len(ballot)]
+        coords = self._coords(votes) | {"row": np.arange(len(ballot)), "ballot": first}
         coords["judge_vote"] = [f"{j}: {v}" for j in votes.judges for v in coords["vote"]]
         with pm.Model(coords=coords) as model:
             rows = Problem(votes, self._missing).given[first]
@@ -84,28 +82,43 @@ class _LatentTruth(PanelModel):
             at_votes = pm.Data("ballot_of_row", ballot.astype("int32"), dims="row")
             generator = pm.Data("generator_of_row", _generator_of(votes), dims="row")
             allowed = pm.Data("log_allowed", _log_allowed(votes), dims=("row", "truth"))
-            count = pm.Data("count", patterns.count, dims="pattern")
             log_share = self._log_shares(votes)
             if not votes.design.same_items:
                 # their share says nothing: labelled items have a generator of their own, all alike
                 nothing = pt.zeros((1, votes.n_classes))
                 log_share = pt.concatenate([log_share, nothing])
             by_class = self._by_class(votes, given, text)
-            at = by_class[at_votes] + log_share[generator] + allowed
-            unseen = pt.zeros(patterns.groups)  # nobody has these votes: they only fill replicates
-            # constants, since the density does not use them and the sampler knows data it uses
-            parts = map(pt.constant, (patterns.chosen, patterns.group))
-            density = pt.concatenate([pt.logsumexp(at, axis=1), unseen])
-            pm.CustomDist(
-                "items",
-                *(density, *parts, count),
-                logp=_weigh,
-                random=draw_patterns,
-                signature="(p),(p),(p),(p)->(p)",
-                observed=count,
-                dims="pattern",
-            )
+            log_p = pt.logsumexp(by_class[at_votes] + log_share[generator] + allowed, axis=1)
+            if text:
+                self._observe_patterns(votes, log_p)
+            else:
+                count = pm.Data("count", votes.count.astype(float), dims="row")
+                pm.Potential("items", (count * log_p).sum())
         return model
+
+    def _observe_patterns(self, votes: Votes, log_p: Any) -> None:
+        """How many items have the votes and label of each row, and how many have any others."""
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        patterns = Patterns.of(votes, self._missing)
+        pm.modelcontext(None).add_coord("pattern", patterns.names)
+        group = pm.Data("group_of_pattern", patterns.group.astype("int32"), dims="pattern")
+        chosen = pm.Data("chosen_share", patterns.chosen, dims="pattern")
+        count = pm.Data("count", patterns.count, dims="pattern")
+        pm.CustomDist(
+            "items",
+            pt.concatenate([log_p, pt.zeros(patterns.groups)]),  # others only fill replicates
+            *(chosen, group, count),
+            logp=_weigh,
+            random=draw_patterns,
+            signature="(p),(p),(p),(p)->(p)",
+            observed=count,
+            dims="pattern",
+        )
+
+    def _sampling_form(self, votes: Votes) -> pm.Model:
+        return self._graph(votes, text=False)
 
     def _coords(self, votes: Votes) -> dict[str, Any]:
         self._check(votes)
@@ -272,9 +285,6 @@ class PooledDawidSkene(_LatentTruth):
         logits = pt.stack([low, high], axis=1)
         return _log_votes(logits[:, :, None], self.answering)[..., 0]
 
-    def _sampling_form(self, votes: Votes) -> pm.Model | None:
-        return None if _many_votes(votes) else self._graph(votes, text=False)
-
 
 @dataclass(frozen=True)
 class Correlated(PooledDawidSkene):
@@ -439,9 +449,6 @@ class DawidSkene(_LatentTruth):
 
     def _log_table(self, votes: Votes, text: bool) -> Any:
         return _with_answering(_separate_rates(votes, self, text), self.answering)
-
-    def _sampling_form(self, votes: Votes) -> pm.Model | None:
-        return self._graph(votes, text=False) if self.better_than_chance else None
 
 
 @dataclass(frozen=True)
