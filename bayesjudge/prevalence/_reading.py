@@ -85,9 +85,8 @@ def read_counts(
     made["dim"] = "judge" if len(judges) > 1 else kinds.get(kind, "stratum")
     if not given and len(judges) == 1:
         more = [] if external_labels is None else [external_labels]
-        missing = _listed(how["meanings"][2]) or ()
-        apart = not design.same_items
-        made["label_systems"] = _other_systems(table, more, truth, judges[0], missing, apart)
+        columns, apart = (judges[0], truth), not design.same_items
+        made["label_systems"] = _other_systems(table, more, columns, how["meanings"], apart)
     if external_labels is not None:
         more, of, _ = count(external_labels)
         made["external_labels"] = _labels_alone(more, of, names)
@@ -95,24 +94,25 @@ def read_counts(
 
 
 def _other_systems(
-    table: Any, more: list[Any], truth: str, verdict: str, missing: Any, apart: bool
+    table: Any, more: list[Any], columns: tuple[str, str], meanings: Any, apart: bool
 ) -> tuple[str, ...]:
     """Systems that labels come from and the items asked about do not, if a column names systems.
 
     Those of the table itself count if they are not of the items asked about (`apart`).
     """
     column = next((c for c in columns_of(table) if c.lower() in SYSTEM_COLUMNS), None)
-    if column is None or column in (truth, verdict):
+    if column is None or column in columns:
         return ()
     asked, labels = set(), set()
     for part in (table, *more):
         if column not in columns_of(part):
             continue
-        cells, _ = count_cells(part, truth, column)
-        for name, label in zip(cells[column], cells[truth], strict=True):
-            known = label is not None and label == label and label not in missing
-            elsewhere = part is not table or (known and apart)
-            (labels if elsewhere else asked).add(spell(name))
+        cells, _ = count_cells(part, *columns, column)
+        how = dict(zip(("pass_value", "fail_value", "missing_value"), meanings, strict=True))
+        read, _ = read_labels({name: cells[name] for name in columns}, **how)
+        for name, label in zip(cells[column], read[columns[1]], strict=True):
+            elsewhere = part is not table or (apart and not np.isnan(label))
+            (labels if elsewhere else asked).add(str(name))
     return tuple(sorted(labels - asked))
 
 
