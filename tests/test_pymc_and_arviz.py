@@ -53,11 +53,18 @@ def some(group, n=20):
     return {str(name): values.to_numpy() for name, values in chosen.data_vars.items()}
 
 
-def values_at(model, outputs, draws):
-    """Values of what `outputs` takes from a model, at draws of its free variables."""
+def values_at(model, outputs, draws, replicates=None):
+    """Values of what `outputs` takes from a model, at draws of its free variables.
+
+    With replicates of the observed ones, these take the place of what was observed.
+    """
     plain = remove_value_transforms(model)
-    run = function(plain.value_vars, plain.replace_rvs_by_values(outputs(plain)), **FAST)
+    seen = {v: v.type(name=f"{v.name} drawn") for v in plain.observed_RVs if replicates}
+    taken = graph_replace(outputs(plain), seen, strict=False) if seen else outputs(plain)
+    inputs = [*plain.value_vars, *seen.values()]
+    run = function(inputs, plain.replace_rvs_by_values(taken), **FAST)
     columns = [np.asarray(draws[str(v.name)], v.dtype) for v in plain.value_vars]
+    columns += [np.asarray(replicates[str(v.name)], v.dtype) for v in seen]
     return [list(map(np.asarray, run(*at))) for at in zip(*columns, strict=True)]
 
 
@@ -143,7 +150,9 @@ def test_predictive_draws_have_the_models_mean(one, i, extended):
     posterior = some(fit.idata["posterior"], 400)
     known = [v for v in fit.model.observed_RVs if expectation(v) is not None]
     names = [str(v.name) for v in known]
-    right = values_at(fit.model, lambda plain: [expectation(plain[n]) for n in names], posterior)
+    right = values_at(
+        fit.model, lambda plain: [expectation(plain[n]) for n in names], posterior, drawn
+    )
     for k, name in enumerate(names):
         gap = drawn[name] - np.array([values[k] for values in right])
         error = gap.std(axis=0) / np.sqrt(len(gap))
@@ -225,8 +234,11 @@ def test_plots_show_the_fit(one, i, extended):
     np.testing.assert_allclose(drawn, mean)
     az.plot_prior_posterior(fit.idata, var_names=[name])
     observed = fit.model.observed_RVs[0]
-    if observed.ndim:  # ArviZ has no predictive plot of a single count
-        az.plot_ppc_interval(fit.idata, var_names=[str(observed.name)])
+    names = {"var_names": [str(observed.name)]}
+    if observed.ndim == 1:  # ArviZ has no predictive plot of a single count
+        az.plot_ppc_interval(fit.idata, **names)
+    elif observed.ndim:
+        az.plot_ppc_dist(fit.idata, **names, num_samples=20)
 
 
 @each_model

@@ -182,7 +182,8 @@ def prior_sensitivity(fit: Any, *, random_seed: Any = None) -> pd.DataFrame:
     pandas.DataFrame
         One row an entry of `Fit.quantities`: sensitivity to the ``prior`` and to the
         ``likelihood`` (how far the posterior moves when the one is raised to a power near 1; above
-        0.05 it is noticeable), and ArviZ's ``diagnosis``.
+        0.05 it is noticeable), and ArviZ's ``diagnosis``. The prior is that of parameters and of
+        populations; how judges, items or systems scatter within a population is the model.
 
     Raises
     ------
@@ -204,4 +205,21 @@ def prior_sensitivity(fit: Any, *, random_seed: Any = None) -> pd.DataFrame:
     if fit.spec._by_item is not None and len(fit.model.observed_RVs) > 1:
         idata = idata.copy()  # what is observed beside single items belongs to the likelihood
         idata["log_likelihood"] = type(idata)(_log_likelihoods(fit))
-    return psense_summary(idata, var_names=list(fit.quantities))
+    names = _own_priors(fit.model)
+    return psense_summary(idata, var_names=list(fit.quantities), prior_var_names=names)
+
+
+def _own_priors(model: pm.Model) -> list[str]:
+    """Variables whose prior is not a population that the model learns.
+
+    Effects of items, judges or systems are drawn from one, with unknowns of fewer dimensions: to
+    raise their density to a power would change the model, and not what is believed beforehand.
+    """
+    from pytensor.graph.traversal import ancestors
+
+    free = {v: v.ndim for v in model.free_RVs}
+    return [
+        str(v.name)
+        for v, ndim in free.items()
+        if not any(free.get(a, ndim) < ndim for a in ancestors([v]))
+    ]
