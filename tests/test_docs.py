@@ -10,6 +10,7 @@ TOP = Path(__file__).parents[1]
 PAGES = sorted((TOP / "docs").glob("*.md"))
 sys.path.insert(0, str(TOP / "tools"))
 
+import draw_models  # noqa: E402
 from structure import unused_names  # noqa: E402
 
 
@@ -23,6 +24,11 @@ def test_page_runs_as_printed(page):
     failed: list[str] = []
     runner.run(examples, out=failed.append)
     assert not failed, "".join(failed)
+
+
+@pytest.mark.slow
+def test_graphs_are_those_of_the_models():
+    assert draw_models.PAGE.read_text() == draw_models.page()
 
 
 def test_every_exported_name_is_used():

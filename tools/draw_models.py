@@ -20,7 +20,7 @@ TOP = Path(__file__).parents[1]
 PAGE = TOP / "docs" / "graphs" / "README.md"
 HEAD = """# Graphs of the models
 
-Written by `python tools/draw_models.py`. Round nodes are random variables, shaded ones are observed,
+Written by `python tools/draw_models.py`. Round nodes are random variables, shaded ones observed,
 boxes are computed or data; a box around several is repeated over the dimension that it names.
 """
 
@@ -35,7 +35,6 @@ def contracts() -> Iterator[Any]:
         assert spec is not None
         assert spec.loader is not None
         found = importlib.util.module_from_spec(spec)
-        sys.modules[path.stem] = found
         spec.loader.exec_module(found)
         yield found.CONTRACT
 
