@@ -15,8 +15,7 @@ def design_of_strata(formula: str, counts: Counts) -> tuple[list[str], np.ndarra
     are in standard deviations.
     """
     names, columns = _columns(formula, counts)
-    labelled = counts.labelled_n + np.asarray(counts.test_n)
-    share = counts.shares if counts.shares.any() else labelled / labelled.sum()
+    share = counts.shares
     spread = np.sqrt(share @ (columns - share @ columns) ** 2)
     two = np.isin(columns, (0, 1)).all(axis=0)
     with checking("LinearErrorRates") as require:

@@ -73,7 +73,10 @@ def _require_possible(counts: Counts, require: Any) -> None:
         within(origin, "incorrect_n", bad, "incorrect_fail", caught)
     everywhere(
         (np.asarray(counts.test_n) > 0)
-        | (counts.design.same_items or (counts.covariates is not None and counts.shares.any())),
+        | (
+            counts.design.same_items
+            or (counts.covariates is not None and np.sum(counts.test_n) > 0)
+        ),
         "every item has a human label and these are not the items asked about; give unlabelled "
         "items, or declare calibration='random' if the labelled ones are",
         test_n=counts.test_n,

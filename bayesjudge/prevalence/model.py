@@ -704,9 +704,11 @@ def fit(
     with checking("prevalence.fit") as require:
         model._suits(counts, require)
     assumptions, raised = judged(counts, (*model._assumes(counts), *granted(counts)))
-    whole = counts if counts.covariates is None else counts.merged()  # strata may be single items
+    told = cautions_of(counts)
+    if counts.covariates is not None:  # strata may be single items; labels may depend on them
+        told = tuple(c for c in cautions_of(counts.merged()) if c.name != "label-shift")
     cautions: tuple[Caution, ...] = tuple(
-        dict.fromkeys((*cautions_of(whole), *raised, *conflicts(counts, model)))
+        dict.fromkeys((*told, *raised, *conflicts(counts, model)))
     )
     if strict:
         with checking("prevalence.fit") as require:
