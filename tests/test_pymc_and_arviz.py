@@ -15,6 +15,7 @@ from pytensor import function
 from pytensor.graph.replace import graph_replace
 
 import bayesjudge as bj
+from bayesjudge.core import predictive
 from bayesjudge.core.compiling import compiling
 
 pytestmark = pytest.mark.sampling
@@ -279,3 +280,46 @@ def test_a_conflict_between_prior_and_labels_is_diagnosed():
     assert "conflict" in table.loc["sensitivity", "diagnosis"]
     flat = bj.prior_sensitivity(bj.prevalence.fit(counts, random_seed=1))
     assert not flat["diagnosis"].str.contains("conflict").any()
+
+
+def test_large_data_have_fewer_replicates_and_no_log_likelihood(monkeypatch):
+    counts = bj.prevalence.Counts(60, 40, 9, 7, 8, 5, calibration="random")
+    fit = bj.prevalence.fit(counts, random_seed=1)
+    monkeypatch.setattr(predictive, "MOST_NUMBERS", 5000)  # four counts of 4,000 draws are 16,000
+    with pytest.warns(UserWarning, match="no log_likelihood: 77 items times 4,000 draws"):
+        groups = fit.extended(random_seed=1).idata
+    assert "log_likelihood" not in groups.children
+    kept = groups["posterior_predictive"]
+    np.testing.assert_array_equal(kept["draw"], np.arange(0, 1000, 4))
+    rate = groups["posterior"]["pass_rate"].sel(draw=kept["draw"])
+    gap = kept["test_pass"].to_numpy() - 60 * rate.to_numpy()
+    assert np.corrcoef(kept["test_pass"].to_numpy().ravel(), rate.to_numpy().ravel())[0, 1] > 0.3
+    assert abs(gap.mean()) < 5 * gap.std() / np.sqrt(gap.size)
+
+
+def test_effects_within_a_population_are_no_beliefs():
+    """Power-scaling raises the priors of parameters and of populations, not of their members."""
+    scores = bj.repeats.Scores.from_frame(
+        bj.repeats.simulate(items=4, judges=3, repeats=3, random_seed=1),
+        scale=range(1, 6),
+        judge="judge",
+        order="repeat",
+    )
+    cases = [
+        (
+            bj.repeats.build_model(scores),
+            *("item_effect", "judge_effect", "item_judge_effect"),
+        ),
+        (
+            bj.prevalence.build_model(
+                bj.prevalence.Counts(
+                    *([n, n] for n in (60, 40, 9, 7, 8, 5)), calibration="random", systems="ab"
+                ),
+                bj.prevalence.PooledErrorRates(),
+            ),
+            *("sensitivity", "specificity"),
+        ),
+    ]
+    for model, *members in cases:
+        names = {str(v.name) for v in model.free_RVs}
+        assert set(predictive._own_priors(model)) == names - set(members)
