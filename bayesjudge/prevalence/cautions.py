@@ -67,6 +67,10 @@ def shift_p_value(counts: Counts) -> np.ndarray:
     return np.array(found)
 
 
+#: For labels of other systems.
+BORROW = "read all systems (by=, calibration='random') and borrow with PooledErrorRates()"
+
+
 def cautions_of(counts: Counts) -> tuple[Caution, ...]:
     """List what a reader should know before believing an estimate from these counts."""
     groups = (_weak, _complete, _surprising, _drawn_otherwise, _unparsed, _transported)
@@ -80,8 +84,7 @@ def _transported(counts: Counts) -> Iterator[Caution]:
             "other-systems",
             f"labels come from other systems ({shown}) than the items asked about, and a judge's "
             "error rates differ between systems: intervals are too narrow; label some items of "
-            "this system, or read all systems (by=, calibration='random') and borrow with "
-            "PooledErrorRates()",
+            f"this system, or {BORROW}",
         )
 
 
@@ -274,13 +277,15 @@ def _out_of_range(counts: Counts) -> Iterator[Caution]:
         (least - seen) / np.sqrt(variances[0] + low), (seen - most) / np.sqrt(variances[0] + high)
     )
     farthest = z_score(1 - 2 * RANGE_P / len(counts.places))
+    apart = not counts.design.same_items or counts.external_labels is not None
+    remedy = "; if they are of other systems, " + BORROW if apart else ""
     for where, rate, start, end, sds in _each(counts, seen, least, most, off):
         if sds > farthest:
             yield Caution(
                 "pass-rate-out-of-range",
                 f"the pass rate {rate:.3f}{where} lies outside [{start:.3f}, {end:.3f}], the range "
                 f"that the labelled items allow, by {sds:.1f} standard errors: the judge treats "
-                "labelled items differently from the others",
+                f"labelled items differently from the others{remedy}",
             )
 
 

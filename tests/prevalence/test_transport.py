@@ -64,3 +64,10 @@ def test_it_is_counted_where_the_table_lives():
     how = {"pass_value": ["good", 1], "fail_value": ["bad", 0], "calibration": "separate"}
     counts = P.Counts.from_frame(polars.from_pandas(rows), **how)
     assert counts.label_systems == ("old",)
+
+
+def test_a_pass_rate_that_the_labels_do_not_allow_points_to_borrowing():
+    words = "if they are of other systems, read all systems"
+    for calibration, there in (("separate", True), ("random", False)):
+        counts = P.Counts(1000, 900, 50, 40, 50, 40, calibration=calibration)
+        assert (words in said(counts, "pass-rate-out-of-range").text) == there
