@@ -69,5 +69,5 @@ def test_it_is_counted_where_the_table_lives():
 def test_a_pass_rate_that_the_labels_do_not_allow_points_to_borrowing():
     words = "if they are of other systems, read all systems"
     for calibration, there in (("separate", True), ("random", False)):
-        counts = P.Counts(1000, 900, 50, 40, 50, 40, calibration=calibration)
+        counts = P.Counts(1000, 990, 200, 160, 200, 160, calibration=calibration)
         assert (words in said(counts, "pass-rate-out-of-range").text) == there
