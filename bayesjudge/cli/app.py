@@ -162,9 +162,13 @@ def _as_options(text: str, app: App, tokens: Sequence[str]) -> str:
     for name in inspect.signature(command).parameters if command else ():
         option = "--" + name.replace("_", "-")
         text = re.sub(rf"\b{name}=(\[[^][]*\])(, (?=\w+=\[))?", partial(_as_words, option), text)
-        text = re.sub(rf"\b{name}s?='(\w+)'", rf"{option} \1", text)
+        text = re.sub(rf"\b{name}s?=('[^']*'|\"[^\"]*\")", partial(_as_word, option), text)
         text = re.sub(rf"\b{name}s?=(?=[,)]|$)", option, text)
     return text
+
+
+def _as_word(option: str, found: re.Match[str]) -> str:
+    return f"{option} {shlex.quote(found[1][1:-1])}"
 
 
 def _as_words(option: str, found: re.Match[str]) -> str:
