@@ -32,6 +32,10 @@ COMMANDS = {
         "bayesjudge.cli.demo:demo",
         "Correct a judge on real data, with the truth beside the answer.",
     ),
+    "doctor": (
+        "bayesjudge.cli.doctor:doctor",
+        "Tell what a file holds, and which questions it can answer by which command.",
+    ),
     "drift": (
         "bayesjudge.cli.drift:drift",
         "Compare two versions of a judge on the same outputs: flips, changes, and what they move.",
@@ -78,7 +82,7 @@ def build_app(tokens: Sequence[str]) -> App:
     app = App(
         name="bayesjudge",
         help="From the verdicts of an LLM judge and a few human labels to numbers with honest "
-        "intervals.\n\nStart with `bayesjudge demo`; then `bayesjudge prevalence --help`.",
+        "intervals.\n\nStart with `bayesjudge demo`, or on your own with `bayesjudge doctor FILE`.",
         help_format="markdown",
         version=bayesjudge.__version__,
         result_action="return_value",

@@ -70,6 +70,7 @@ def prevalence(
     stratum: Annotated[str | None, _DATA] = None,
     propensity: Annotated[str | None, _DATA] = None,
     external_labels: Annotated[Path | None, _DATA] = None,
+    labels: Annotated[Path | None, _DATA] = None,
     classes: Annotated[list[str] | None, _LIST] = None,
     swapped: Annotated[str | None, _DATA] = None,
     item: Annotated[str | None, _DATA] = None,
@@ -132,6 +133,9 @@ def prevalence(
     external_labels : Path
         Table with more labelled rows, chosen by truth or from another run: they tell how the judge
         errs and nothing else.
+    labels : Path
+        Table with the human labels, if they are in another file: of these items (with --item), or
+        labelled rows with a verdict each, such as those of another run (separate).
     classes : list[str]
         Classes that verdict and truth can be, if they are more than pass and fail, in the order
         wanted. With --swapped: win, tie and loss, in the table's words.
@@ -183,7 +187,7 @@ def prevalence(
     source = open_source(table, metric, judge=judge)
     if calibration is None:
         raise InputError("options", [LESSON, *([] if truth or source.log else [TRUTH])])
-    truth = source.truth(truth)
+    truth = "truth" if labels and truth is None else source.truth(truth)
     if source.log is not None:
         paired = source.paired and not score
         verdict = verdict or (None if score else ["verdict"])
@@ -195,6 +199,8 @@ def prevalence(
         with checking(str(table)) as require:
             numeric = source.chosen.numeric and not score
             require(not numeric, f"{source.chosen} gives numbers: --score score --scale LOW:HIGH")
+    if labels is not None:
+        source.add_labels(labels, truth=truth, item=item, verdicts=verdict or [score or ""])
     beliefs = {"sensitivity": prior_sensitivity, "specificity": prior_specificity}
     priors = Priors(prior, beliefs, better_than_chance)
     if calibration not in bj.prevalence.DESIGNS:

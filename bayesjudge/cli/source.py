@@ -2,23 +2,86 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.names import name_of
 from bayesjudge.core.screen import few
 from bayesjudge.readers import read_table
 from bayesjudge.readers.files import File
 from bayesjudge.readers.log import Log, Metric, read_as, recognise
+from bayesjudge.readers.tables import WITHIN
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 #: Fields of a log that say what people think, by the words in their names.
 HUMAN = ("human", "label", "gold", "truth", "annotat", "expert", "review", "correct_answer")
+DATABASES = ("xlsx", "sqlite", "duckdb")
 PAIRS = ["win", "tie", "loss"]
+
+
+@dataclass
+class Labels:
+    """People's labels in a file of their own: more rows, or labels of the same items."""
+
+    source: Source
+    truth: str
+    item: str | None
+    verdicts: tuple[str, ...]
+    told: str = ""
+
+    def added(self, to: Source, columns: list[str], numbers: Sequence[str]) -> pa.Table:
+        """The rows of a table with these labels."""
+        import pyarrow as pa
+
+        have = to.columns()
+        without = [c for c in columns if c != self.truth or c in have]
+        rows = to._read(without, [n for n in numbers if n in without])
+        if set(self.verdicts) <= set(self.source.columns()):
+            more = self.source.table(columns, numbers=numbers)
+            if self.truth not in without:
+                none = pa.nulls(len(rows), more[self.truth].type)
+                rows = rows.append_column(self.truth, none)
+            rows = rows.select(columns).unify_dictionaries()
+            self.told = f"{len(more)} rows of {self.source.path} are added"
+            return pa.concat_tables([_plain(rows), _plain(more)])
+        return self._joined(rows, columns)
+
+    def _joined(self, rows: pa.Table, columns: list[str]) -> pa.Table:
+        import pyarrow as pa
+
+        with checking(str(self.source.path)) as require:
+            both = self.truth in rows.column_names
+            require(self.item, "labels of the same items are joined by item: say --item")
+            require(not both, f"both files have a column {self.truth!r}; leave one out")
+        item = str(self.item)
+        found = self.source.table([item, self.truth])
+        label_of: dict[str, str] = {}
+        torn = set()
+        names = [name_of(c) if c is not None else None for c in found[item].to_pylist()]
+        for name, label in zip(names, found[self.truth].to_pylist(), strict=True):
+            if name is None or label is None:
+                continue
+            if label_of.setdefault(name, label) != label:
+                torn.add(name)
+        own = [None if c is None else name_of(c) for c in rows[item].to_pylist()]
+        with checking(str(self.source.path)) as require:
+            shown = few(sorted(torn), 3)
+            require(not torn, f"{len(torn)} items have two labels, such as {shown}; keep one each")
+            none = not set(own) & set(label_of)
+            words = f"none of its {len(label_of)} labelled items is in the table"
+            require(not none, f"{words}: it names {few(list(label_of), 3)}")
+        known = len(set(own) & set(label_of))
+        self.told = f"labels of {known} items from {self.source.path}"
+        if known < len(label_of):
+            self.told += f"; {len(label_of) - known} labelled items are not in the table"
+        labels = pa.array([label_of.get(name or "") for name in own], pa.string())
+        return rows.append_column(self.truth, labels.dictionary_encode()).select(columns)
 
 
 @dataclass
@@ -26,14 +89,34 @@ class Source:
     """A file, and the log that it is, if it is one."""
 
     path: Path
+    file: File | None = None
     log: Log | None = None
     metric: str = ""
     judge: str | None = None
+    labels: Labels | None = None
 
     def table(self, columns: Sequence[str], *, numbers: Sequence[str] = ()) -> pa.Table:
-        """Read some columns."""
+        """Read some columns, with the labels of another file."""
+        if self.labels is None:
+            return self._read(columns, numbers)
+        return self.labels.added(self, list(dict.fromkeys([*columns, *numbers])), numbers)
+
+    def columns(self) -> list[str]:
+        """Columns that there are, of a text table or a log; none of other files."""
+        if self.log is not None:
+            return list(self.log.table(self.metric, judge=self.judge).column_names)
+        known = self.file is not None and self.file.kind not in DATABASES
+        return self.file.columns if known and self.file is not None else []
+
+    def add_labels(
+        self, path: Path, *, truth: str, item: str | None, verdicts: Sequence[str]
+    ) -> None:
+        """Take people's labels from another file."""
+        self.labels = Labels(open_source(path), truth, item, tuple(verdicts))
+
+    def _read(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> pa.Table:
         if self.log is None:
-            return read_table(self.path, columns, numbers=numbers)
+            return read_table(self.file or self.path, columns, numbers=numbers)
         return self.log.table(self.metric, columns, judge=self.judge, numbers=numbers)
 
     @property
@@ -89,7 +172,8 @@ class Source:
     @property
     def inputs(self) -> dict[str, str]:
         """File, and what was read of a log."""
-        return {"data": str(self.path), **self.told}
+        more = {"labels from": self.labels.told} if self.labels is not None else {}
+        return {"data": str(self.path), **self.told, **more}
 
     @property
     def told(self) -> dict[str, str]:
@@ -108,12 +192,14 @@ def open_source(
     path: Path, metric: str | None = None, *, judge: str | None = None, judges: bool = False
 ) -> Source:
     """Look at a file; a log is read. With `judges`, a metric of several judges is wanted."""
-    log = _log(path)
+    file = None if WITHIN in str(path) or glob.has_magic(str(path)) or path.is_dir() else File(path)
+    found = None if file is None or file.kind in DATABASES else recognise(file)
+    log = None if found is None or file is None else read_as(found, file)
     if log is None:
         with checking("options") as require:
             given = [f"--{n}" for n, v in (("metric", metric), ("judge", judge)) if v is not None]
             require(not given, f"{given} are of evaluation logs, and {str(path)!r} is a table")
-        return Source(path)
+        return Source(path, file)
     name = log.choose(metric, judges=judges)
     names = log.metrics[name].judges
     with checking(str(path)) as require:
@@ -125,16 +211,22 @@ def open_source(
             not several,
             f"{name!r} has several judges: {ways}; or all of them with bayesjudge panel",
         )
-    return Source(path, log, name, judge)
+    return Source(path, file, log, name, judge)
 
 
-def _log(path: Path) -> Log | None:
-    """The log that a file is; None of a table, and of what only `read_table` knows to refuse."""
-    if not path.is_file() or path.suffix.lower() in (".xlsx", ".db", ".duckdb", ".sqlite"):
-        return None
-    file = File(path)
-    found = recognise(file)
-    return None if found is None else read_as(found, file)
+def _plain(table: pa.Table) -> pa.Table:
+    """Columns as text or numbers, so that tables of several files are one."""
+    import pyarrow as pa
+
+    columns = {}
+    for name in table.column_names:
+        cells = table[name]
+        if hasattr(cells.type, "value_type"):
+            cells = cells.cast(cells.type.value_type)
+        numeric = pa.types.is_floating(cells.type)
+        texts = [None if c is None else name_of(c) for c in cells.to_pylist()]
+        columns[name] = cells if numeric else pa.array(texts, pa.string())
+    return pa.table(columns)
 
 
 def inputs_of(source: Source | str) -> dict[str, str]:

@@ -1,9 +1,10 @@
 """From files, whatever they are packed in, and evaluation logs to the tables that modules read."""
 
+from bayesjudge.readers.formats.mlflow import from_mlflow
 from bayesjudge.readers.log import Grade, Log, Notes, read_log
 from bayesjudge.readers.tables import read_table
 
-__all__ = ["Grade", "Log", "Notes", "read_log", "read_table"]
+__all__ = ["Grade", "Log", "Notes", "from_mlflow", "read_log", "read_table"]
 
 
 def __dir__() -> list[str]:

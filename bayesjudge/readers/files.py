@@ -12,7 +12,7 @@ import struct
 import sys
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -22,12 +22,21 @@ from bayesjudge.core.errors import InputError, checking
 #: Bytes read to tell what a file is, and in which encoding.
 HEAD = 2**16
 #: Most bytes of a document that is read at once, unpacked.
-MOST = 2**31
+MOST = 2**30
 #: Most bytes that a byte of an archive may unpack to, once there are many.
-RATIO, MANY = 2000, 2**26
+RATIO, MANY = 1000, 2**26
 #: Columns of a table; more are no log.
 MOST_COLUMNS = 20_000
 BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+#: Kinds of files whose names promise what only a library can open.
+SAID = {
+    ".parquet": ("parquet",),
+    ".xlsx": ("xlsx",),
+    ".eval": ("zip",),
+    ".duckdb": ("duckdb",),
+    ".db": ("duckdb", "sqlite"),
+    ".sqlite": ("sqlite",),
+}
 DELIMITERS = ",;\t|"
 STDIN = "-"
 ZSTD, STORED, DEFLATED = 93, 0, 8
@@ -56,27 +65,40 @@ class File:
             require(there, f"there is no such file{nearest(self.path)}")
             require(not there or not self.path.is_dir(), "is a folder; name a file")
 
+    @property
+    def plain(self) -> bool:
+        """Whether the bytes lie in a file as they are, for libraries that open it themselves."""
+        return self._bytes is None and not self.packing
+
     # Bytes ---------------------------------------------------------------------------------------
 
     def raw(self) -> BinaryIO:
         """The bytes as they are stored."""
         return io.BytesIO(self._bytes) if self._bytes is not None else self.path.open("rb")
 
-    def stream(self) -> BinaryIO:
+    def stream(self) -> Any:
         """The bytes unpacked, if the file is packed."""
         packed = {"gz": "gzip", "zst": "zstd"}.get(self.packing)
         if packed is None:
             return self.raw()
         import pyarrow as pa
 
-        return _Bounded(pa.CompressedInputStream(pa.PythonFile(self.raw()), packed), self.name)
+        size = len(self._bytes) if self._bytes is not None else self.path.stat().st_size
+        source = pa.PythonFile(self.raw(), mode="r") if self._bytes is not None else str(self.path)
+        opened = pa.CompressedInputStream(source, packed)
+        return _Bounded(opened, self.name, max(MOST, RATIO * size))
 
     @cached_property
     def packing(self) -> str:
         """``"gz"``, ``"zst"`` or ``""``."""
         with self.raw() as opened:
             start = opened.read(4)
-        return {b"\x1f\x8b": "gz", b"\x28\xb5": "zst"}.get(start[:2], "")
+        found = {b"\x1f\x8b": "gz", b"\x28\xb5": "zst"}.get(start[:2], "")
+        says = self.path.suffix.lower()[1:]
+        with checking(self.name) as require:
+            packed = says not in ("gz", "zst") or found == says
+            require(packed, f"cannot be read: ends in .{says}, and its bytes are not packed so")
+        return found
 
     @cached_property
     def head(self) -> bytes:
@@ -89,19 +111,27 @@ class File:
         """What the bytes are: zip, xlsx, parquet, sqlite, duckdb, json, jsonl or csv."""
         head = self.head
         with checking(self.name) as require:
-            require(head.strip(), "cannot be read: Empty file")
+            require(head.strip(), "cannot be read: the file is empty")
         if head[:4] == b"PK\x03\x04":
-            return "xlsx" if any(n.startswith("xl/") for n in self.members) else "zip"
+            return self._meant("xlsx" if any(n[:3] == "xl/" for n in self.members) else "zip")
         magic = {b"PAR1": "parquet", b"SQLite format 3\x00": "sqlite"}
         for start, kind in magic.items():
             if head.startswith(start):
-                return kind
+                return self._meant(kind)
         if head[8:12] == b"DUCK":
-            return "duckdb"
-        start = self.decoded_head.lstrip()
-        if start[:1] not in ("{", "["):
-            return "csv"
-        return "jsonl" if start[0] == "{" and self._is_lines(start) else "json"
+            return self._meant("duckdb")
+        text = self.decoded_head.lstrip("\ufeff \r\n\t")
+        if text[:1] not in ("{", "["):
+            return self._meant("csv")
+        return self._meant("jsonl" if text[0] == "{" and self._is_lines(text) else "json")
+
+    def _meant(self, kind: str) -> str:
+        """The kind, unless the name promises one that libraries could not open."""
+        says = SAID.get(self.path.suffix.lower())
+        with checking(self.name) as require:
+            kept = says is None or kind in says
+            require(kept, f"cannot be read: ends in {self.path.suffix}, and holds {kind}")
+        return kind
 
     def _is_lines(self, start: str) -> bool:
         """Whether the first line is a document of its own, and another one follows."""
@@ -199,8 +229,7 @@ class File:
         with self.broken(), self.text() as opened:
             lines = (line.replace("\x00", "") for line in opened)
             for row in csv.DictReader(lines, delimiter=self.delimiter, strict=True):
-                row.pop(None, None)  # type: ignore[call-overload]
-                yield row
+                yield {name: cell for name, cell in row.items() if name is not None}
 
     @cached_property
     def columns(self) -> list[str]:
@@ -227,13 +256,18 @@ class File:
     @cached_property
     def delimiter(self) -> str:
         """Separator of a text table: the one that splits all first lines alike, into most parts."""
-        best = (0, 0)
-        chosen = ","
+        return self.delimiter_for(())
+
+    def delimiter_for(self, columns: Sequence[str]) -> str:
+        """The separator, of those by which there are the most of `columns`."""
+        best: tuple[float, ...] = (0, 0, 0)
+        chosen = "\t" if ".tsv" in self.path.suffixes else ","
         for mark in DELIMITERS:
             rows = list(self._split(mark))[:200]
             wide = len(rows[0]) if rows else 0
             alike = sum(len(row) == wide for row in rows) / max(len(rows), 1)
-            score = (round(alike, 1), wide) if wide > 1 else (0, 0)
+            there = sum(c in rows[0] for c in columns) if rows else 0
+            score = (there, round(alike, 1), wide) if wide > 1 else (0, 0, 0)
             if score > best:
                 best, chosen = score, mark
         return chosen
@@ -250,7 +284,7 @@ class File:
 
     def _seekable(self) -> Any:
         with self.stream() as opened:
-            return io.BytesIO(opened.read()) if self.packing or self._bytes else self.path
+            return self.path if self.plain else io.BytesIO(opened.read())
 
     def parsed(self, text: str | bytes, what: str) -> Any:
         """Parse JSON; what is not JSON is an error that says where."""
@@ -320,23 +354,23 @@ class _Broken:
 class _Bounded(io.RawIOBase):
     """A stream that ends in an error where it unpacks to absurdly many bytes."""
 
-    def __init__(self, stream: Any, name: str):
-        self._stream, self._name, self._read = stream, name, 0
+    def __init__(self, stream: Any, name: str, most: int):
+        self._stream, self._name, self._most, self._read = stream, name, most, 0
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        data = self._stream.read(len(buffer))
+        data = self.read(len(buffer))
         buffer[: len(data)] = data
-        self._read += len(data)
-        if self._read > 64 * MOST:
-            raise InputError(self._name, ["unpacks to more than 128 GiB; not read"])
         return len(data)
 
     def read(self, size: int = -1) -> bytes:
-        data: bytes = self._stream.read(size if size >= 0 else MOST)
+        data: bytes = self._stream.read(size if size >= 0 else self._most + 1)
         self._read += len(data)
+        if self._read > self._most:
+            told = f"unpacks to more than {self._most:,} bytes, {RATIO} for each of its own"
+            raise InputError(self._name, [f"{told}; not read"])
         return data
 
     def close(self) -> None:

@@ -215,7 +215,8 @@ def test_grades_that_come_twice_are_counted(tmp_path):
 
 def test_one_of_several_metrics_is_asked_for(tmp_path):
     log = read_log(logs.write_promptfoo(tmp_path / "out.json"))
-    with pytest.raises(bj.InputError, match=r"2 metrics.*metric='contains', or metric='politeness'"):
+    asked = r"2 metrics.*metric='contains', or metric='politeness'"
+    with pytest.raises(bj.InputError, match=asked):
         log.table()
     with pytest.raises(bj.InputError, match="no metric 'politness'; did you mean 'politeness'"):
         log.table("politness")

@@ -72,8 +72,7 @@ def _expected(run: Mapping[str, Any]) -> int:
     n, epochs, limit = dataset.get("samples"), config.get("epochs") or 1, config.get("limit")
     if isinstance(limit, int) and isinstance(n, int):
         n = min(n, limit)
-    whole = isinstance(n, int) and isinstance(epochs, int)
-    return n * epochs if whole else 0
+    return n * epochs if isinstance(n, int) and isinstance(epochs, int) else 0
 
 
 def _grades(

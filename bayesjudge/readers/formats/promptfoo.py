@@ -66,7 +66,7 @@ def _grades(row: Mapping[str, Any], several: bool, judge: str, notes: Notes) -> 
         item=_item(case.get("vars") or row.get("vars")),
         metric="",
         value=None,
-        system=f"{provider}, prompt {row.get('promptIdx')}" if several else provider,
+        system=f"{provider} [prompt {row.get('promptIdx')}]" if several else provider,
         output=hash(output if isinstance(output, str) else repr(output)),
         about=about,
     )
