@@ -218,12 +218,12 @@ def prevalence(
             refused = [name for name, value in given.items() if value]
             require(not refused, f"{refused} are not for scores; take a part of the table first")
             require(unparsed in (None, "drop"), "--unparsed: rows without a score can be dropped")
-        labels: dict[str, Any] = {"pass_value": pass_value, "fail_value": fail_value}
-        labels |= {"missing_value": missing_value, "propensity": propensity, "item": item}
-        labels |= {"truth_from": truth_from, "unscored": unparsed}
+        meant: dict[str, Any] = {"pass_value": pass_value, "fail_value": fail_value}
+        meant |= {"missing_value": missing_value, "propensity": propensity, "item": item}
+        meant |= {"truth_from": truth_from, "unscored": unparsed}
         names: dict[str, Any] = {"score": score, "truth": truth, "calibration": calibration}
         ends: dict[str, Any] = {"scale": scale, "truth_scale": truth_scale, "edges": edges}
-        scores = read_scores(source, **names, **ends, **labels)
+        scores = read_scores(source, **names, **ends, **meant)
         if pass_from is None:
             answer_scores(scores, shared, source)
             return
