@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from bayesjudge.cli.output import DATA, MODEL, Shared, Story, present
+from bayesjudge.cli.source import Source, open_source, repeating
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.priors import BetaPrior
-from bayesjudge.readers import read_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,6 +37,7 @@ def panel(
     judge: Annotated[str, _DATA] = "judge",
     vote: Annotated[str, _DATA] = "vote",
     truth: Annotated[str | None, _DATA] = None,
+    metric: Annotated[str | None, _DATA] = None,
     pass_value: Annotated[list[str] | None, _LIST] = None,
     fail_value: Annotated[list[str] | None, _LIST] = None,
     missing_value: Annotated[list[str] | None, _LIST] = None,
@@ -62,7 +63,7 @@ def panel(
     Parameters
     ----------
     table : Path
-        .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson.
+        .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson; or a log with the votes of a panel.
     judges : list[str]
         Columns with the votes of a wide table; leave out for a long table.
     item : str
@@ -75,6 +76,8 @@ def panel(
         Column with the vote, in a long table.
     truth : str
         Column with the human label, empty if there is none.
+    metric : str
+        Of a log, the scorer or assertion whose votes are meant, if it has several.
     pass_value : list[str]
         Labels that mean pass, if they are not 1, true, yes, pass, good, correct or C.
     fail_value : list[str]
@@ -100,10 +103,18 @@ def panel(
     from bayesjudge.panel import Votes, closed_forms, fit, recommend
 
     shared.check()
+    source = open_source(table, metric, judges=True)
+    repeated: Literal["error", "keep"] = "error"
+    if source.log is not None:
+        vote = "verdict" if vote == "vote" else vote
+        own = "system" if source.log.systems else None
+        generator = own if generator == "generator" else generator
+        truth = truth or source.own_truth
+        repeated = "keep" if repeating(source) == "judge" else "error"
     named = [item, generator, truth, *(judges or [judge, vote])]
     columns = [column for column in named if column is not None]
     votes = Votes.from_frame(
-        read_table(table, columns),
+        source.table(columns),
         judges=judges,
         item=item,
         generator=generator,
@@ -114,6 +125,7 @@ def panel(
         fail_value=fail_value,
         missing_value=missing_value,
         classes=classes,
+        repeated=repeated,
         calibration=calibration,
     )
     advice = recommend(votes)
@@ -130,7 +142,7 @@ def panel(
         title="Panel: the share of each generator's outputs "
         + ("in each class" if classes else "that people would pass (prevalence)"),
         answer="share" if classes else "prevalence",
-        inputs=_inputs(votes, str(table), f"{type(chosen).__name__}{why}", truth),
+        inputs=_inputs(votes, source, f"{type(chosen).__name__}{why}", truth),
         brief=lambda method: method.split(",")[0],
     )
     instant = closed_forms(votes, ci_prob=shared.ci_prob)
@@ -164,9 +176,9 @@ def _with_responses(model: PanelModel) -> PanelModel:
     return replace(model, **change)
 
 
-def _inputs(votes: Votes, source: str, model: str, truth: str | None) -> dict[str, Any]:
+def _inputs(votes: Votes, source: Source, model: str, truth: str | None) -> dict[str, Any]:
     return {
-        "data": source,
+        **source.inputs,
         "items": votes.n_items,
         "distinct patterns": len(votes.count),
         "labelled": int(votes.labelled.sum()),
