@@ -68,12 +68,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--code-feedback", type=Path)
     parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--only", help="one data set")
     parser.add_argument("--ways", nargs="+", default=list(WAYS))
     parser.add_argument("--part", default="", help="ending of the results' name, for a part")
     asked = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
     rows = []
     for data, system, verdict, truth in tables(asked.code_feedback):
+        if asked.only not in (None, data):
+            continue
         for name in asked.ways:
             strategy, judge = WAYS[name]
             made = []

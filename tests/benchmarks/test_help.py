@@ -32,7 +32,9 @@ def test_first_line_is_one_sentence(path):
 
 
 #: Without stored results yet.
-UNFINISHED: set[str] = set()
+UNFINISHED: set[str] = {
+    *("decide/drift.py", "decide/fixed.py", "decide/labelling.py", "decide/passport.py"),
+}
 
 
 @each_study
