@@ -7,8 +7,8 @@
 VOTES is the table of `code_feedback.py`. Of every draw 50, 100 and 200 random labels over all
 generators are kept. Models are replaced by the Laplace approximations that `recommend` scores.
 ``error`` is the mean absolute error of a generator's share among its items, ``covered`` that of
-90 % intervals, ``chosen`` how often `recommend` named the model. Writes ``advice_NAME.csv`` and, draw by
-draw, ``advice_NAME_draws.csv``, from which it goes on.
+90 % intervals, ``chosen`` how often `recommend` named the model. Writes ``advice_NAME.csv``
+and, draw by draw, ``advice_NAME_draws.csv``, from which it goes on.
 
 Found: over 20 draws of 50, 100 and 200 labels the recommended model errs by .024, .024 and .019 on
 the real panel and its intervals cover .98, .97 and .98; the best model that covers, `BiasPooling`,
