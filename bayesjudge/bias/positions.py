@@ -82,7 +82,7 @@ def position_shift(
     >>> rows = [(i, p, 5 + i + (p == 1) + 0.1 * (i * p % 3)) for i in range(6) for p in (1, 2, 3)]
     >>> found = position_shift(pd.DataFrame(rows, columns=["answer", "position", "score"]))
     >>> [round(found["position_shift", "judge", p].value, 2) for p in ("1", "2", "3")]
-    [0.69, -0.31, -0.38]
+    [0.7, -0.3, -0.4]
     """
     check_ci_prob(ci_prob)
     names = [position, answer, *([judge] if judge else [])]

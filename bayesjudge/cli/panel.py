@@ -30,7 +30,8 @@ from bayesjudge.core.priors import BetaPrior
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayesjudge.panel import Consensus, Votes
+    from bayesjudge.panel import Votes
+    from bayesjudge.panel.consensus import Consensus
     from bayesjudge.panel.models._base import PanelModel
 
 #: Most generators that a line names.
@@ -193,7 +194,10 @@ def _accuracy(found: Consensus, path: str) -> Section:
     interval = "" if math.isnan(low) else f" ({low:.3f} to {high:.3f})"
     line = f"{found.accuracy.method}; written to {path}"
     if not math.isnan(value):
-        line = f"expected to be right on {value:.3f}{interval} of the items without a label; {line}"
+        line = (
+            f"expected to be right on {value:.3f}{interval} of the items without a label, if the "
+            f"assumptions hold; {line}"
+        )
     told = {"accuracy": value, "low": low, "high": high, "method": found.accuracy.method}
     fields = {k: None if v != v else v for k, v in told.items()}
     return Section("Consensus labels", [line], "consensus", fields)

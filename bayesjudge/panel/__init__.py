@@ -21,7 +21,7 @@ from bayesjudge.panel.closed_form import (
     voting,
 )
 from bayesjudge.panel.compare import compare, cross_validate
-from bayesjudge.panel.consensus import Consensus, consensus
+from bayesjudge.panel.consensus import consensus
 from bayesjudge.panel.data import Votes
 from bayesjudge.panel.labelling import label_next
 from bayesjudge.panel.loo import loo
@@ -47,7 +47,6 @@ from bayesjudge.panel.voting import VotingRule, choose_threshold, ensemble_rates
 
 __all__ = [
     "BiasPooling",
-    "Consensus",
     "Correlated",
     "DawidSkene",
     "MulticlassDawidSkene",

@@ -95,14 +95,16 @@ class Consensus:
                 require(
                     not odd, f"items {odd} are not among the votes; pass the table of the votes"
                 )
-            made = {
+            made: dict[str, Any] = {
                 "item": names[part],
                 "generator": np.array(self.votes.generators, dtype=object)[generator],
                 "truth": np.where(truth == MISSING, None, classes[truth]),
                 "label": classes[self.label[rows]],
             }
             made |= {f"p_{c}": self.probability[rows, i] for i, c in enumerate(classes)}
-            yield pd.DataFrame(made).astype({"truth": object})  # whether or not a part has labels
+            # objects, whether or not a part has labels
+            made["truth"] = pd.Series(made["truth"], dtype=object)
+            yield pd.DataFrame(made)
 
 
 def consensus(

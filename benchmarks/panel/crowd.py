@@ -11,7 +11,12 @@ share of right consensus labels, right ones among the majority's (ties count in 
 that `panel.consensus` expects, and whether the caution ``too-few-votes`` is raised. Writes
 ``crowd.csv``.
 
-Found: (to be written)
+Found: over ten sets the share of right consensus labels is .845 with half a vote in the proportions
+of all judges, the default, .823 by maximum likelihood and .809 with half a vote of every kind. The
+default is nowhere worse than the majority; half a vote of every kind is worse by .086,
+.071 and .071 on RTE and bluebird with two votes an item and with 461 raters. The expected accuracy
+is too high where judges err together: 1.00 on LLMBar (.870 right) and bluebird (.898), .99 on RTE
+(.926).
 """
 
 from __future__ import annotations

@@ -84,8 +84,8 @@ def test_all_labelled_tables_are_told_where_to_look():
 
 
 def test_an_interval_of_no_width_is_flagged():
-    # all 50 pass, though the judge failed the one good item: Rogan-Gladen lies beyond 1
-    counts = Counts(50, 50, 1, 0, 20, 20, calibration="by_truth")
+    # one good label and no error: Rogan-Gladen's interval lies beyond 1, and is shown as 1
+    counts = Counts(50, 50, 1, 1, 20, 20, calibration="by_truth")
     found = bj.prevalence.rogan_gladen(counts)
     assert found["prevalence"].low == found["prevalence"].high == 1
     assert "zero-width" in {c.name for c in found.cautions}
@@ -111,9 +111,7 @@ def test_the_pass_rate_of_a_picture_is_that_of_the_table():
 @pytest.mark.parametrize("target", ["population", "items"])
 def test_no_labelled_pass_leaves_post_stratified_without_an_answer(calibration, target):
     # counts by hand are Python's integers: these items were a ZeroDivisionError
-    for counts in (
-        Counts(50, 20, 0, 0, 8, 8, calibration=calibration),
-        table(0, 3, 0, 4, calibration=calibration),
-    ):
+    some = {"test_n": 50, "test_pass": 20, "calibration": calibration}
+    for counts in (table(0, 0, 0, 8, **some), table(0, 3, 0, 4, **some)):
         found = bj.prevalence.post_stratified(counts, target=target)["prevalence"]
         assert np.isnan(found.value) == np.isnan(found.low)
