@@ -21,7 +21,7 @@ MOST_EXPLAINED = 0.9
 
 
 def labels_needed(votes: Votes, *, width: float = 0.1, ci_prob: float = 0.95) -> pd.DataFrame:
-    r"""Labels of each generator's items for an interval of its prevalence of a stated width.
+    r"""Tell how many labels each generator needs for an interval of a stated width.
 
     Items are to be labelled at random within each generator, and their votes used
     (`model_assisted`, `VoteRegression`). With :math:`s^2` the variance of an item's truth that the

@@ -115,7 +115,7 @@ def consensus(
     ci_prob: float = 0.95,
     random_seed: int | np.random.Generator = 0,
 ) -> Consensus:
-    """Class probabilities of every item, consensus labels, and the accuracy to expect of them.
+    """Give every item's class probabilities and consensus label, and the accuracy to expect.
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ def _estimate(
     where = {"generator": votes.generators}
     return Estimate(
         {
-            "accuracy": (float(value), float(low[0]), float(high[0])),
+            "accuracy": Quantity.over((float(value), float(low[0]), float(high[0]))),
             "accuracy_by_generator": Quantity.over((by_generator, low[1:], high[1:]), where),
         },
         method=f"Consensus labels: {method}",
