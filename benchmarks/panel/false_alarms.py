@@ -65,7 +65,7 @@ def main() -> None:
                 ]
                 kinds = [any(f"equal {k} on" in t for t in told) for k in RATES]
                 found.append({**dict(zip(RATES, kinds, strict=True)), "either": bool(told)})
-                if i % 10 == 0:
+                if i % 5 == 0:
                     votes = draw(rng, labels, *about, turned=True)
                     texts = [c.text for c in cautions_of(votes) if c.name == "error-rates-differ"]
                     found[-1]["power"] = bool(texts)
