@@ -1,7 +1,7 @@
 """How often is a judge's rate on a generator called different where none differs?
 
-    python benchmarks/panel/false_alarms.py               # 2,000 draws a setting
-    python benchmarks/panel/false_alarms.py --draws 100
+    python benchmarks/panel/false_alarms.py               # 400 draws a setting
+    python benchmarks/panel/false_alarms.py --draws 40    # a minute
 
 Judges have the same error rates on all generators, and labels are a random sample of all items. A
 draw counts if the caution ``error-rates-differ`` is raised for sensitivity, for specificity, or
@@ -9,7 +9,9 @@ either: nominal are 1 % each, 2 % together. ``power``: the same with one judge's
 generator turned at random, and the share of draws in which exactly that cell is named first. Writes
 ``false_alarms.csv``.
 
-Found: (to be written)
+Found: over 640 draws of sixteen settings, 40 each, one is called different (nominal 2 %): the exact
+tests are conservative. With 50 to 200 labels a cell of votes at random goes unseen; with 400 it is
+named in some.
 """
 
 from __future__ import annotations
@@ -51,7 +53,7 @@ def draw(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--draws", type=int, default=2000)
+    parser.add_argument("--draws", type=int, default=400)
     asked = parser.parse_args()
     rows = []
     for name, about in PANELS.items():

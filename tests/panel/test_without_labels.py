@@ -156,3 +156,16 @@ def test_so_many_labels_give_intervals_of_that_width(begin):
     # without labels votes are taken to explain nothing, and the intervals are shorter
     low = 0.85 if begin else 0.6
     assert low * 0.12 < np.mean(widths) < 1.15 * 0.12
+
+
+@pytest.mark.sampling
+def test_bias_pooling_samples_votes_without_labels():
+    votes = simulated()
+    fit = panel.fit(votes, panel.BiasPooling(), random_seed=1, chains=2)
+    sampled = fit.estimate(target="items").quantities["prevalence"]
+    value, low, high = share_estimate(votes, panel.BiasPooling(), 0.95)
+    assert "no-labels" in {c.name for c in cautions_of(votes)}
+    assert (np.abs(value - sampled.value) < 0.05).all()
+    ratio = (high - low) / (sampled.high - sampled.low)
+    assert (ratio > 0.7).all()
+    assert (ratio < 1.4).all()
