@@ -4,15 +4,16 @@ Modules, one question each:
 
 - `bias`: how far can formatting, order or other irrelevant changes move a score, and what can be
   promised?
+- `decide`: does a number meet a threshold, and if that is unknown, what would decide?
 - `panel`: how good is each generator, and how reliable is each judge?
 - `prevalence`: what share of outputs is truly good, when the judge errs?
 - `ratings`: which judge agrees with people when several answers are right?
 - `repeats`: how often must the judge be asked?
 
-Each has a data class, closed forms that return an `Estimate`, model classes whose fields are their
-priors, `build_model`, `fit` that returns a `Fit`, `simulate`, and functions that start with
-``plot_``. A module is imported when it is first named; PyMC, ArviZ and matplotlib when a function
-needs them.
+Each but `decide` has a data class, closed forms that return an `Estimate`, model classes whose
+fields are their priors, `build_model`, `fit` that returns a `Fit`, `simulate`, and functions that
+start with ``plot_``. A module is imported when it is first named; PyMC, ArviZ and matplotlib when a
+function needs them.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from bayesjudge.core.compile_folder import choose_compile_folder
 
 if TYPE_CHECKING:
-    from bayesjudge import bias, panel, prevalence, ratings, repeats
+    from bayesjudge import bias, decide, panel, prevalence, ratings, repeats
     from bayesjudge.core.errors import (
         ConvergenceError,
         ConvergenceWarning,
@@ -53,6 +54,7 @@ __all__ = [
     "Quantity",
     "UninformativeJudgeError",
     "bias",
+    "decide",
     "load",
     "panel",
     "plot_intervals",

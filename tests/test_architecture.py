@@ -15,14 +15,14 @@ from conftest import MODULES as CONTRACTS
 from numpydoc.validate import validate
 
 import bayesjudge as bj
-from bayesjudge import lab
+from bayesjudge import decide, lab
 
 PACKAGE = Path(bj.__file__).parent
 TOP = PACKAGE.parent
 PYPROJECT = tomllib.loads((TOP / "pyproject.toml").read_text())
 FILES = {path.relative_to(TOP).as_posix(): path.read_text() for path in PACKAGE.rglob("*.py")}
 OWN = [one for one in CONTRACTS if not one.name.startswith("pass_share")]
-PUBLIC = [bj, lab, *(one.module for one in CONTRACTS)]
+PUBLIC = [bj, decide, lab, *(one.module for one in CONTRACTS)]
 each_module = pytest.mark.parametrize("one", CONTRACTS, ids=lambda one: one.name)
 
 

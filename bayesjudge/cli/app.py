@@ -32,9 +32,30 @@ COMMANDS = {
         "bayesjudge.cli.demo:demo",
         "Correct a judge on real data, with the truth beside the answer.",
     ),
+    "doctor": (
+        "bayesjudge.cli.doctor:doctor",
+        "Tell what a file holds, and which questions it can answer by which command.",
+    ),
+    "drift": (
+        "bayesjudge.cli.drift:drift",
+        "Compare two versions of a judge on the same outputs: flips, changes, and what they move.",
+    ),
+    "gate": (
+        "bayesjudge.cli.gate:gate",
+        "Decide whether the share of good outputs meets a threshold: pass, fail or unknown.",
+    ),
+    "label": (
+        "bayesjudge.cli.label:label",
+        "Draw what to label next, read it back, and stop as soon as the gate decides.",
+    ),
     "panel": (
         "bayesjudge.cli.panel:panel",
         "Estimate how good each generator is, and how reliable each judge.",
+    ),
+    "passport": (
+        "bayesjudge.cli.passport:passport",
+        "A judge's calibration as a small file for later runs: `make` it from a labelled run, "
+        "`show` it, `check` a later run against it and use it.",
     ),
     "plan": (
         "bayesjudge.cli.plan:plan",
@@ -61,7 +82,7 @@ def build_app(tokens: Sequence[str]) -> App:
     app = App(
         name="bayesjudge",
         help="From the verdicts of an LLM judge and a few human labels to numbers with honest "
-        "intervals.\n\nStart with `bayesjudge demo`; then `bayesjudge prevalence --help`.",
+        "intervals.\n\nStart with `bayesjudge demo`, or on your own with `bayesjudge doctor FILE`.",
         help_format="markdown",
         version=bayesjudge.__version__,
         result_action="return_value",
@@ -87,7 +108,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     -------
     int
         Exit code: 0; 2 for bad input (one message on stderr); 1 if the sampler did not converge
-        and ``--strict`` asked for a failure; 130 after Ctrl-C.
+        and ``--strict`` asked for a failure; 130 after Ctrl-C. A command that decides gives 0 for
+        pass, 1 for fail and 3 for unknown.
     """
     # pictures go to files, whether or not there is a screen
     os.environ.setdefault("MPLBACKEND", "Agg")
@@ -96,8 +118,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")  # a terminal that cannot show "–" gets "?"
     tokens = list(sys.argv[1:] if arguments is None else arguments)
     app = build_app(tokens)
+    code = None
     try:
-        app(tokens, exit_on_error=False, print_error=False, verbose=False)
+        code = app(tokens, exit_on_error=False, print_error=False, verbose=False)
         sys.stdout.flush()
     except CycloptsError as error:
         return _refuse(_usage(error, app))
@@ -117,7 +140,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # every run that loaded PyMC, and finds nothing that the system does not free anyway
             gc.freeze()
             gc.disable()
-    return OK
+    # a command that decides gives its own code: 0 pass, 1 fail, 3 unknown
+    return code if isinstance(code, int) else OK
 
 
 def _problems(error: InputError, app: App, tokens: Sequence[str]) -> str:
@@ -142,9 +166,13 @@ def _as_options(text: str, app: App, tokens: Sequence[str]) -> str:
     for name in inspect.signature(command).parameters if command else ():
         option = "--" + name.replace("_", "-")
         text = re.sub(rf"\b{name}=(\[[^][]*\])(, (?=\w+=\[))?", partial(_as_words, option), text)
-        text = re.sub(rf"\b{name}s?='(\w+)'", rf"{option} \1", text)
+        text = re.sub(rf"\b{name}s?=('[^']*'|\"[^\"]*\")", partial(_as_word, option), text)
         text = re.sub(rf"\b{name}s?=(?=[,)]|$)", option, text)
     return text
+
+
+def _as_word(option: str, found: re.Match[str]) -> str:
+    return f"{option} {shlex.quote(found[1][1:-1])}"
 
 
 def _as_words(option: str, found: re.Match[str]) -> str:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bayesjudge as bj
 from bayesjudge.cli.output import Shared, Story, present
+from bayesjudge.cli.source import Source
 from bayesjudge.core.errors import checking
-from bayesjudge.readers import read_table
 
 if TYPE_CHECKING:
     from bayesjudge.prevalence.classes import ClassCounts
 
 
 def answer_classes(
-    table: Path,
+    source: Source,
     shared: Shared,
     *,
     verdict: str,
@@ -34,13 +33,13 @@ def answer_classes(
         with checking("options") as require:
             words = "--unparsed fail: classes have no fail; take verdict or drop"
             require(given.get("unparsed") != "fail", words)
-        rows = read_table(table, [verdict, truth, *columns])
+        rows = source.table([verdict, truth, *columns])
         counts = module.ClassCounts.from_frame(rows, classes=classes, **names, **given)
     else:
         with checking("options") as require:
             options = [f"--{name.replace('_', '-')}" for name in given]
             require(not options, f"{options} are not for pairs in both orders")
-        rows = read_table(table, [verdict, swapped, truth])
+        rows = source.table([verdict, swapped, truth])
         spelled = classes or ["win", "tie", "loss"]
         counts = module.ClassCounts.from_pairs(rows, swapped=swapped, classes=spelled, **names)
     paired = counts.credit is not None
@@ -56,7 +55,7 @@ def answer_classes(
             command="prevalence",
             title="Win rate: wins, and half the ties" if paired else "Share of each class",
             answer="win_rate" if paired else answer,
-            inputs=_inputs(counts, str(table)),
+            inputs=_inputs(counts, source),
             brief=lambda method: method.removeprefix("Classes, ").removesuffix(", classes"),
         ),
     )
@@ -70,10 +69,10 @@ def _kind(shared: Shared) -> Any:
     return shared.interval or "eti"
 
 
-def _inputs(counts: ClassCounts, source: str) -> dict[str, Any]:
+def _inputs(counts: ClassCounts, source: Source) -> dict[str, Any]:
     labelled = int(counts.labelled.sum())
     about: dict[str, Any] = {
-        "data": source,
+        **source.inputs,
         "items": int(counts.test.sum()) + labelled,
         "labelled": labelled,
         "calibration": f"{counts.design.name}: {counts.design.meaning}",

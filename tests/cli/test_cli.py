@@ -321,7 +321,7 @@ REFUSED = {
     "prevalence gpt4.csv @ --html .": "--html: '.' is a folder; name a file",
     "prevalence gpt4.csv @ --save fit.nc": "--save keeps the sampled fit: leave --no-nuts out",
     "prevalence gtp4.csv @": "there is no such file; did you mean 'gpt4.csv'?",
-    "prevalence gpt4.xlsx @": "expected a file that ends in .csv",
+    "prevalence gpt4.xlsx @": "there is no such file; did you mean 'gpt4.csv'?",
     "prevalence all.csv @ --by sytem": "no column 'sytem'; did you mean 'system'?",
     "prevalence all.csv @ --by system": "11 rows have no verdict; say what they are: --unparsed",
     "prevalence all.csv @ --unparsed skip": 'Choose from: "fail", "verdict", "drop"',

@@ -1,0 +1,129 @@
+"""``bayesjudge drift``: the judge changed; do numbers still mean the same?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+import bayesjudge as bj
+from bayesjudge.cli.output import DATA, OUTPUT, SCHEMA
+from bayesjudge.core.errors import checking
+from bayesjudge.core.screen import visible
+from bayesjudge.readers import read_table
+
+_DATA = Parameter(group=DATA)
+_LIST = Parameter(group=DATA, negative="")
+_OUTPUT = Parameter(group=OUTPUT, negative="")
+
+
+def drift(
+    old: Annotated[Path, _DATA],
+    new: Annotated[Path, _DATA],
+    /,
+    *,
+    item: Annotated[str, _DATA] = "item",
+    verdict: Annotated[str, _DATA] = "verdict",
+    truth: Annotated[str | None, _DATA] = None,
+    by: Annotated[str | None, _DATA] = None,
+    pass_value: Annotated[list[str] | None, _LIST] = None,
+    fail_value: Annotated[list[str] | None, _LIST] = None,
+    missing_value: Annotated[list[str] | None, _LIST] = None,
+    change: Annotated[float, _OUTPUT] = 0.03,
+    ci_prob: Annotated[float, _OUTPUT] = 0.95,
+    fail: Annotated[bool, _OUTPUT] = False,
+    json: Annotated[bool, _OUTPUT] = False,
+) -> int:
+    r"""Compare two versions of a judge on the same outputs: flips, changes, and what they move.
+
+    ```
+    bayesjudge drift old.csv new.csv --item id --verdict judge --truth human --by system
+    ```
+
+    Parameters
+    ----------
+    old : Path
+        Verdicts of the old judge, one row a verdict.
+    new : Path
+        Verdicts of the new one on the same outputs, with the same columns.
+    item : str
+        Column that identifies the item.
+    verdict : str
+        Column with the verdict.
+    truth : str
+        Column with the human label, empty where there is none; it may be in one log only.
+    by : str
+        Column that names the system of each row.
+    pass_value : list[str]
+        Label that means pass. May be repeated.
+    fail_value : list[str]
+        Label that means fail. May be repeated.
+    missing_value : list[str]
+        Label that means that there is none. May be repeated.
+    change : float
+        A change of the pass rate for which the power is told.
+    ci_prob : float
+        Probability of every interval, and of calling nothing a drift if there is none.
+    fail : bool
+        Exit with 1 if a drift was seen.
+    json : bool
+        Print one JSON document instead of text (schema bayesjudge/2): `seen`, `flips`, `estimates`,
+        `power`.
+
+    Raises
+    ------
+    InputError
+        If an option, a column or a value is not understood, or the logs share no items.
+    """
+    with checking("options") as require:
+        require(0 < change < 1, f"--change must lie in (0, 1), got {change}")
+    tables = [_read(path, [item, verdict, *([by] if by else [])], truth) for path in (old, new)]
+    found = bj.decide.drift(
+        *tables,
+        item=item,
+        verdict=verdict,
+        truth=truth,
+        by=by,
+        pass_value=pass_value,
+        fail_value=fail_value,
+        missing_value=missing_value,
+        ci_prob=ci_prob,
+    )
+    if json:
+        from bayesjudge.decide.reports import to_document
+
+        document: dict[str, Any] = {
+            "schema": SCHEMA,
+            "bayesjudge": bj.__version__,
+            "command": "drift",
+            "inputs": {"old": str(old), "new": str(new)},
+            "seen": found.seen,
+            "flips": found.flips.to_dict(),
+            "estimates": found.estimate.table.to_dict("records"),
+            "power": {"change": change, "power": found.power(change)},
+            "cautions": [c._asdict() for c in found.estimate.cautions],
+        }
+        sys.stdout.write(to_document(document))
+    else:
+        lines = [str(found)]
+        if change != 0.03:
+            lines.append(f"a change of {change:g}: seen with probability {found.power(change):.2f}")
+        lines += [f"{c.name}: {c.text}" for c in found.estimate.cautions]
+        sys.stdout.write(visible("\n".join(lines)) + "\n")
+    return int(fail and bool(found.seen))
+
+
+def _read(path: Path, columns: list[str], truth: str | None) -> Any:
+    """The columns, and the truth if this log has it."""
+    from bayesjudge.core.errors import InputError
+
+    if truth is None:
+        return read_table(path, columns)
+    try:
+        return read_table(path, [*columns, truth])
+    except InputError as error:
+        if not any(repr(truth) in problem for problem in error.problems):
+            raise
+        return read_table(path, columns)

@@ -1,0 +1,222 @@
+"""``bayesjudge gate``: pass, fail or unknown, as an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Group, Parameter
+
+import bayesjudge as bj
+from bayesjudge.cli.output import DATA, OUTPUT, tell
+from bayesjudge.cli.prevalence import LESSON
+from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.screen import visible
+from bayesjudge.decide.reports import to_json, to_junit, to_markdown
+from bayesjudge.readers import read_table
+
+Repeats = Literal["system", "judge"] | None
+_DATA = Parameter(group=DATA)
+_LIST = Parameter(group=DATA, negative="")
+_GATE = Parameter(group=Group("The gate", sort_key=2))
+_OUTPUT = Parameter(group=OUTPUT, negative="")
+#: Names of the two logs, if a baseline comes as a file.
+NEW, BASELINE = "candidate", "baseline"
+
+
+def gate(
+    table: Annotated[Path, _DATA],
+    /,
+    *,
+    truth: Annotated[str, _DATA],
+    calibration: Annotated[str, _DATA],
+    verdict: Annotated[str, _DATA] = "verdict",
+    item: Annotated[str | None, _DATA] = None,
+    by: Annotated[str | None, _DATA] = None,
+    repeats: Annotated[Repeats, _DATA] = None,
+    pass_value: Annotated[list[str] | None, _LIST] = None,
+    fail_value: Annotated[list[str] | None, _LIST] = None,
+    missing_value: Annotated[list[str] | None, _LIST] = None,
+    unparsed: Annotated[Literal["fail", "drop"] | None, _DATA] = None,
+    at_least: Annotated[float | None, _GATE] = None,
+    probability: Annotated[float, _GATE] = 0.95,
+    against: Annotated[str | None, _GATE] = None,
+    margin: Annotated[float, _GATE] = 0.0,
+    unknown: Annotated[Literal["pass", "fail"] | None, _GATE] = None,
+    summary: Annotated[Path | None, _OUTPUT] = None,
+    junit: Annotated[Path | None, _OUTPUT] = None,
+    json: Annotated[bool, _OUTPUT] = False,
+) -> int:
+    r"""Decide whether the share of good outputs meets a threshold: pass, fail or unknown.
+
+    Exit code 0 is a pass, 1 a fail, 3 unknown, with what would decide; 2 stays bad input. The same
+    log gives the same answer each time. Looking again after every batch is `bayesjudge label`.
+
+    ```
+    bayesjudge gate log.csv --truth human --calibration random --at-least 0.9
+    bayesjudge gate new.csv --truth human --calibration random --item id \
+        --against old.csv --margin 0.02
+    ```
+
+    Parameters
+    ----------
+    table : Path
+        One row a verdict: .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson.
+    truth : str
+        Column with the human label, empty where there is none.
+    calibration : str
+        How the labelled items were chosen: random, by_truth, separate or by_verdict.
+    verdict : str
+        Column with the judge's verdict.
+    item : str
+        Column that identifies the item of a row.
+    by : str
+        Column that names the system of each row; each has to pass.
+    repeats : str
+        What repeats if an item has several rows of one system: system or judge.
+    pass_value : list[str]
+        Label that means pass. May be repeated.
+    fail_value : list[str]
+        Label that means fail. May be repeated.
+    missing_value : list[str]
+        Label that means that there is none. May be repeated.
+    unparsed : str
+        What a row without a verdict is: the judge's fail, or dropped.
+    at_least : float
+        The share that is wanted.
+    probability : float
+        How sure a pass, or a fail, must be.
+    against : str
+        A baseline to be no worse than: another log with the same columns, compared item by item
+        with --item; or the name of a system of this log (--by, --item).
+    margin : float
+        By how much the share may be below the baseline's.
+    unknown : str
+        Take an unknown for a pass or a fail; by default it is neither (exit code 3).
+    summary : Path
+        Append Markdown to this file, such as "$GITHUB_STEP_SUMMARY".
+    junit : Path
+        Write JUnit XML.
+    json : bool
+        Print one JSON document instead of text (schema bayesjudge/2): `outcome`, `checks`,
+        `cautions`.
+
+    Raises
+    ------
+    InputError
+        If an option, a column or a value is not understood.
+    """
+    if calibration not in bj.prevalence.DESIGNS:
+        raise InputError("options", [LESSON.replace("is needed", f"{calibration!r} is not known")])
+    with checking("options") as require:
+        some = at_least is not None or against is not None
+        require(some, "--at-least (a share) or --against (a baseline) is needed")
+        require(calibration != "known_propensity", "known_propensity: use bayesjudge.decide.gate")
+        require(margin == 0 or against is not None, "--margin goes with --against")
+        for name, path in (("summary", summary), ("junit", junit)):
+            there = path is None or path.parent.is_dir()
+            require(there, f"--{name}: there is no folder {str(path and path.parent)!r}")
+        is_file = against is not None and Path(against).is_file()
+        named = against is None or is_file or by is not None
+        require(named, f"--against {against}: there is no such file (and no --by to name a system)")
+        require(not (is_file and by), "--against FILE compares two logs of one system: leave --by")
+        needs_item = against is not None and not is_file and item is None
+        require(not needs_item, "--against NAME compares item by item: name the column, --item")
+    meanings = {
+        "pass_value": pass_value,
+        "fail_value": fail_value,
+        "missing_value": missing_value,
+        "unparsed": unparsed,
+    }
+    how: dict[str, Any] = {"truth": truth, "verdict": verdict, "calibration": calibration}
+    how |= meanings
+    columns = [verdict, truth, *(c for c in (item, by) if c is not None)]
+    read = read_table(table, columns)
+    other = read_table(str(against), columns) if is_file else None
+    found = []
+    if at_least is not None:
+        data = _data(read, item=item, by=by, repeats=repeats, **how)
+        found.append(bj.decide.gate(data, at_least=at_least, probability=probability))
+    if against is not None:
+        about = {"probability": probability, "margin": margin}
+        found.append(_against(read, other, str(against), item, by, repeats, how, about))
+    made = found[0] if len(found) == 1 else found[0] & found[1]
+    inputs = {
+        "data": str(table),
+        "calibration": calibration,
+        "at_least": at_least,
+        "probability": probability,
+        "against": against,
+        "margin": margin,
+    }
+    if json:
+        sys.stdout.write(to_json(made, inputs=inputs))
+    else:
+        cautions = [f"{c.name}: {c.text}" for c in made.cautions]
+        sys.stdout.write(visible("\n".join([str(made), *cautions])) + "\n")
+    if summary is not None:
+        with summary.open("a", encoding="utf-8") as page:
+            page.write(to_markdown(made, title=f"bayesjudge gate, {os.path.basename(table)}"))
+        tell(f"summary added to {summary}")
+    if junit is not None:
+        junit.write_text(to_junit(made, unknown=unknown or "unknown"), encoding="utf-8")
+        tell(f"JUnit XML written to {junit}")
+    return made.exit_code(unknown or "unknown")
+
+
+gate.lessons = {"--calibration": LESSON}  # type: ignore[attr-defined]
+# how `bayesjudge.cli.app` spells what the module says to those who write Python
+gate.spelled = {  # type: ignore[attr-defined]
+    "read them with prevalence.items.Items.from_frame, which asks what": "say what",
+    "repeats='system'": "--repeats system",
+    "repeats='judge'": "--repeats judge",
+    "(item=)": "(--item)",
+}
+
+
+def _data(table: Any, *, item: str | None, by: str | None, repeats: Repeats, **how: Any) -> Any:
+    """Counts, or items if rows share some."""
+    if repeats is not None and item is None:
+        raise InputError("options", ["--repeats needs --item, the column that identifies the item"])
+    if item is not None and repeats is not None:
+        kind = bj.prevalence.items.Items
+        return kind.from_frame(table, item=item, by=by, repeats=repeats, **how)
+    return bj.prevalence.Counts.from_frame(table, item=item, by=by, **how)
+
+
+def _against(
+    table: Any,
+    other: Any,
+    against: str,
+    item: str | None,
+    by: str | None,
+    repeats: Repeats,
+    how: dict[str, Any],
+    about: dict[str, Any],
+) -> bj.decide.Gate:
+    """Item by item if items are named, else as independent samples."""
+    from bayesjudge.core.tables import read_rows
+
+    items = bj.prevalence.items.Items
+    if other is None:
+        data = items.from_frame(table, item=item or "", by=by, repeats=repeats, **how)
+        return bj.decide.gate(data, against=against, **about)
+    if item is None:
+        mine, theirs = (_data(t, item=None, by=None, repeats=None, **how) for t in (table, other))
+        return bj.decide.gate(mine, against=theirs, **about)
+    import pandas as pd
+
+    columns = [how["verdict"], how["truth"]]
+    parts = [
+        read_rows(t, *columns, names=[item]).astype(object).assign(system=name)
+        for t, name in ((table, NEW), (other, BASELINE))
+    ]
+    shared = set(parts[0][item]) & set(parts[1][item])
+    with checking("--against") as require:
+        require(shared, f"no value of {item!r} occurs in both logs: items cannot be paired")
+    both = items.from_frame(
+        pd.concat(parts, ignore_index=True), item=item, by="system", repeats=repeats, **how
+    )
+    return bj.decide.gate(both, against=BASELINE, **about)

@@ -1,0 +1,209 @@
+"""``bayesjudge label``: draw items, write sheets, read them, stop when the gate decides."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Group, Parameter
+
+import bayesjudge as bj
+from bayesjudge.cli.output import DATA, OUTPUT, tell
+from bayesjudge.core.errors import checking
+from bayesjudge.core.screen import visible
+from bayesjudge.decide.labelling import QUESTION, read_sheets, write_form, write_sheet
+from bayesjudge.readers import read_table
+
+_DATA = Parameter(group=DATA)
+_LIST = Parameter(group=DATA, negative="")
+_GATE = Parameter(group=Group("The gate", sort_key=2))
+_OUTPUT = Parameter(group=OUTPUT, negative="")
+
+
+def label(
+    table: Annotated[Path, _DATA],
+    /,
+    *,
+    gate: Annotated[float, _GATE],
+    item: Annotated[str, _DATA] = "item",
+    verdict: Annotated[str | None, _DATA] = None,
+    show: Annotated[list[str] | None, _LIST] = None,
+    show_verdict: Annotated[bool, Parameter(group=DATA, negative="")] = False,
+    pass_value: Annotated[list[str] | None, _LIST] = None,
+    fail_value: Annotated[list[str] | None, _LIST] = None,
+    missing_value: Annotated[list[str] | None, _LIST] = None,
+    read: Annotated[list[Path] | None, _LIST] = None,
+    n: Annotated[int, _GATE] = 20,
+    probability: Annotated[float, _GATE] = 0.95,
+    strategy: Annotated[Literal["random", "by_verdict", "uncertain"], _GATE] = "random",
+    most_labels: Annotated[int | None, _GATE] = None,
+    question: Annotated[str, _OUTPUT] = QUESTION,
+    state: Annotated[Path | None, _OUTPUT] = None,
+    sheet: Annotated[Path | None, _OUTPUT] = None,
+    form: Annotated[Path | None, _OUTPUT] = None,
+    picture: Annotated[Path | None, _OUTPUT] = None,
+    seed: Annotated[int | None, _OUTPUT] = None,
+) -> int:
+    r"""Draw what to label next, read it back, and stop as soon as the gate decides.
+
+    Each call reads the sheets that were filled in, tells where the gate stands (valid at every
+    look), and draws the next batch while it is unknown. Exit code 0 pass, 1 fail, 3 unknown.
+
+    ```
+    bayesjudge label log.csv --verdict judge --show prompt --show answer --gate 0.9 --n 20
+    bayesjudge label log.csv --verdict judge --show prompt --show answer --gate 0.9 --n 20 \
+        --read log.labels.csv
+    ```
+
+    Parameters
+    ----------
+    table : Path
+        One row a verdict: .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson.
+    gate : float
+        The share of good outputs that is wanted.
+    item : str
+        Column that identifies the item: what is drawn and labelled.
+    verdict : str
+        Column with the judge's verdict, which saves labels; leave it out if there is no judge.
+    show : list[str]
+        Column that a person needs to see. May be repeated.
+    show_verdict : bool
+        Show the verdict too; who sees it tends to agree.
+    pass_value : list[str]
+        Label that means pass. May be repeated.
+    fail_value : list[str]
+        Label that means fail. May be repeated.
+    missing_value : list[str]
+        Label that means that there is none. May be repeated.
+    read : list[Path]
+        A sheet that was filled in. May be repeated: of several people, the share that call an item
+        good counts, and their agreement is told.
+    n : int
+        Items of the next batch.
+    probability : float
+        How sure a pass, or a fail, must be.
+    strategy : str
+        How items are drawn: random, by_verdict (half passes, half fails) or uncertain (what is hard
+        to predict more often).
+    most_labels : int
+        Ask about the process that the items come from, with so many labels at most; by default
+        about these very items.
+    question : str
+        What the form asks.
+    state : Path
+        File with draws and labels; by default beside the table.
+    sheet : Path
+        CSV sheet to write; by default beside the table.
+    form : Path
+        HTML form to write; by default beside the table.
+    picture : Path
+        Draw the sequence, in the format that the file's name ends in.
+    seed : int
+        Same seed, same draws; of the first call.
+
+    Raises
+    ------
+    InputError
+        If an option, a column or a value is not understood, or the file of draws is of other data.
+    """
+    paths = {
+        name: given or table.with_name(f"{table.name.split('.')[0]}.labels.{kind}")
+        for name, given, kind in (
+            ("state", state, "json"),
+            ("sheet", sheet, "csv"),
+            ("form", form, "html"),
+        )
+    }
+    with checking("options") as require:
+        require(n >= 1, f"--n must be 1 or more, got {n}")
+        written = [*paths.items(), *([("picture", picture)] if picture else [])]
+        for name, path in written:
+            require(path.parent.is_dir(), f"--{name}: there is no folder {str(path.parent)!r}")
+        there = verdict is not None or not show_verdict
+        require(there, "--show-verdict needs --verdict")
+    _require_read(paths["sheet"], read or [])
+    columns = list(dict.fromkeys([item, *([verdict] if verdict else []), *(show or ())]))
+    rows = read_table(table, columns)
+    settings: dict[str, Any] = {"at_least": gate, "probability": probability}
+    settings |= {"strategy": strategy, "most_labels": most_labels, "random_seed": seed}
+    monitor = bj.decide.Monitor.from_frame(
+        rows,
+        item=item,
+        verdict=verdict,
+        pass_value=pass_value,
+        fail_value=fail_value,
+        missing_value=missing_value,
+        target="population" if most_labels else "items",
+        **settings,
+    )
+    if paths["state"].exists():
+        monitor.resume(paths["state"])
+    for line in _taken(monitor, read or []):
+        tell(line)
+    decided = monitor.gate
+    sys.stdout.write(visible(str(decided)) + "\n")
+    if decided.outcome == "unknown":
+        if not monitor.pending:
+            monitor.draw(n)
+        shown = [*(show or ()), *([verdict] if show_verdict and verdict else [])]
+        texts = _texts(rows, item, shown, monitor.pending)
+        monitor.save(paths["state"])  # before the sheet that it was read from is replaced
+        write_sheet(monitor.pending, paths["sheet"], texts=texts)
+        write_form(
+            monitor.pending, paths["form"], texts=texts, title=f"{table.name}", question=question
+        )
+        waiting = len(monitor.pending)
+        sys.stdout.write(
+            f"{waiting} items to label: {paths['sheet']} (or {paths['form']}, which saves such a "
+            "file)\nThen: the same command with --read FILE\n"
+        )
+    monitor.save(paths["state"])
+    if picture is not None and monitor.n_labels:
+        figure: Any = bj.decide.plot_monitor(monitor).get_figure()
+        figure.savefig(picture, dpi=150)
+        tell(f"picture written to {picture}")
+    return decided.exit_code()
+
+
+def _require_read(sheet: Path, read: list[Path]) -> None:
+    """Refuse to replace a sheet that a person has filled in."""
+    if not sheet.exists() or sheet.resolve() in {one.resolve() for one in read}:
+        return
+    filled = read_sheets(sheet).items
+    with checking("--sheet") as require:
+        require(
+            not filled,
+            f"{sheet} has {len(filled)} labels that would be lost: read them with --read {sheet}, "
+            "or write to another file",
+        )
+
+
+def _taken(monitor: bj.decide.Monitor, sheets: list[Path]) -> list[str]:
+    """Take in the sheets; what was taken in before may be there again."""
+    if not sheets:
+        return []
+    found = read_sheets(*sheets, known=monitor.names)
+    monitor.add(found.items, found.truth)
+    told = [f"{len(found.items)} labels read, {len(monitor.pending)} still to come"]
+    return [*told, *([str(found.agreement)] if found.agreement else [])]
+
+
+def _texts(
+    rows: Any, item: str, columns: list[str], wanted: tuple[str, ...]
+) -> dict[str, dict[str, str]]:
+    """By column and item, what people see: of several rows of an item, all of them."""
+    from bayesjudge.core.tables import read_rows
+
+    if not columns:
+        return {}
+    frame = read_rows(rows, *columns, names=[item])
+    frame = frame[frame[item].astype(str).isin(set(wanted))].astype(object)
+    grouped = frame.fillna("").groupby(item, sort=False)
+    return {
+        column: {
+            str(name): "\n\n".join(dict.fromkeys(map(str, cells)))
+            for name, cells in grouped[column]
+        }
+        for column in columns
+    }

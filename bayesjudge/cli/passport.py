@@ -1,0 +1,230 @@
+"""``bayesjudge passport``: a judge's calibration as a file: make, show, check."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+import bayesjudge as bj
+from bayesjudge.cli.output import DATA, OUTPUT, tell
+from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.screen import visible
+from bayesjudge.readers import read_table
+
+passport = App(
+    name="passport",
+    help="A judge's calibration as a small file for later runs: `make` it from a labelled run, "
+    "`show` it, `check` a later run against it and use it.",
+)
+
+_DATA = Parameter(group=DATA)
+_LIST = Parameter(group=DATA, negative="")
+_OUTPUT = Parameter(group=OUTPUT, negative="")
+
+
+@passport.command
+def make(
+    table: Annotated[Path, _DATA],
+    /,
+    *,
+    truth: Annotated[str, _DATA],
+    calibration: Annotated[str, _DATA],
+    judge: Annotated[str, _DATA],
+    out: Annotated[Path, _OUTPUT],
+    verdict: Annotated[str, _DATA] = "verdict",
+    by: Annotated[str | None, _DATA] = None,
+    item: Annotated[str | None, _DATA] = None,
+    prompt: Annotated[Path | None, _DATA] = None,
+    rubric: Annotated[Path | None, _DATA] = None,
+    source: Annotated[str, _DATA] = "",
+    pass_value: Annotated[list[str] | None, _LIST] = None,
+    fail_value: Annotated[list[str] | None, _LIST] = None,
+    missing_value: Annotated[list[str] | None, _LIST] = None,
+) -> None:
+    r"""Write down what the labels of a run say of its judge.
+
+    ```
+    bayesjudge passport make log.csv --truth human --calibration random --judge gpt-4o \
+        --prompt judge.txt --out gpt-4o.passport.json
+    ```
+
+    Parameters
+    ----------
+    table : Path
+        One row an item.
+    truth : str
+        Column with the human label, empty where there is none.
+    calibration : str
+        How the labelled items were chosen: random, by_truth or separate.
+    judge : str
+        The judge's name and version.
+    out : Path
+        Where to write it.
+    verdict : str
+        Column with the judge's verdict.
+    by : str
+        Column that names the system of each row.
+    item : str
+        Column that identifies the item of a row.
+    prompt : Path
+        The judge's prompt; its SHA-256 is kept, not its text.
+    rubric : Path
+        The judge's rubric, likewise.
+    source : str
+        Where the items come from.
+    pass_value : list[str]
+        Label that means pass. May be repeated.
+    fail_value : list[str]
+        Label that means fail. May be repeated.
+    missing_value : list[str]
+        Label that means that there is none. May be repeated.
+
+    Raises
+    ------
+    InputError
+        If an option, a column or a value is not understood.
+    """
+    with checking("options") as require:
+        require(out.parent.is_dir(), f"--out: there is no folder {str(out.parent)!r}")
+    meanings = (pass_value, fail_value, missing_value)
+    counts = _counts(table, truth, calibration, verdict, by, item, meanings)
+    texts = {"prompt": _text(prompt), "rubric": _text(rubric)}
+    made = bj.decide.Passport.make(counts, judge=judge, source=source or table.name, **texts)
+    made.save(out)
+    sys.stdout.write(visible(str(made)) + "\n")
+    tell(f"passport written to {out}")
+
+
+@passport.command
+def show(path: Annotated[Path, _DATA], /) -> None:
+    """Tell what a passport says.
+
+    Parameters
+    ----------
+    path : Path
+        The passport.
+
+    Raises
+    ------
+    InputError
+        If it is not a passport.
+    """
+    sys.stdout.write(visible(str(bj.decide.Passport.load(path))) + "\n")
+
+
+@passport.command
+def check(
+    path: Annotated[Path, _DATA],
+    table: Annotated[Path, _DATA],
+    /,
+    *,
+    verdict: Annotated[str, _DATA] = "verdict",
+    truth: Annotated[str | None, _DATA] = None,
+    calibration: Annotated[str, _DATA] = "separate",
+    by: Annotated[str | None, _DATA] = None,
+    item: Annotated[str | None, _DATA] = None,
+    judge: Annotated[str | None, _DATA] = None,
+    prompt: Annotated[Path | None, _DATA] = None,
+    rubric: Annotated[Path | None, _DATA] = None,
+    pass_value: Annotated[list[str] | None, _LIST] = None,
+    fail_value: Annotated[list[str] | None, _LIST] = None,
+    missing_value: Annotated[list[str] | None, _LIST] = None,
+    fail: Annotated[bool, _OUTPUT] = False,
+) -> int:
+    r"""Hold a later run against a passport, and correct its pass rate with it.
+
+    ```
+    bayesjudge passport check gpt-4o.passport.json new.csv --verdict judge --prompt judge.txt
+    ```
+
+    Parameters
+    ----------
+    path : Path
+        The passport.
+    table : Path
+        The later run, one row an item.
+    verdict : str
+        Column with the judge's verdict.
+    truth : str
+        Column with human labels of this run, if it has some.
+    calibration : str
+        How those were chosen; not needed without.
+    by : str
+        Column that names the system of each row.
+    item : str
+        Column that identifies the item of a row.
+    judge : str
+        The judge's name and version now.
+    prompt : Path
+        Its prompt now.
+    rubric : Path
+        Its rubric now.
+    pass_value : list[str]
+        Label that means pass. May be repeated.
+    fail_value : list[str]
+        Label that means fail. May be repeated.
+    missing_value : list[str]
+        Label that means that there is none. May be repeated.
+    fail : bool
+        Exit with 1 if the passport is stale or does not carry over.
+
+    Raises
+    ------
+    InputError
+        If an option, a column or a value is not understood.
+    """
+    known = bj.decide.Passport.load(path)
+    meanings = (pass_value, fail_value, missing_value)
+    counts = _counts(table, truth, calibration, verdict, by, item, meanings)
+    cautions = known.check(counts, judge=judge, prompt=_text(prompt), rubric=_text(rubric))
+    applied = known.applied(counts)
+    made = bj.prevalence.exact(applied)
+    lines = [str(known), "", "Prevalence with the passport's labels, discounted"]
+    for _, where, row in made.rows():
+        place = "".join(f"{name}: " for name in where.values())
+        lines.append(f"  {place}{row.value:.3f} ({row.low:.3f} to {row.high:.3f})")
+    told = dict.fromkeys((*cautions, *made.cautions))
+    lines += ["", *[f"{c.name}: {c.text}" for c in told]] if told else []
+    sys.stdout.write(visible("\n".join(lines)) + "\n")
+    return int(fail and bool(cautions))
+
+
+def _counts(
+    table: Path,
+    truth: str | None,
+    calibration: str,
+    verdict: str,
+    by: str | None,
+    item: str | None,
+    meanings: tuple[Any, Any, Any],
+) -> bj.prevalence.Counts:
+    columns = [c for c in (verdict, truth, by, item) if c is not None]
+    rows = read_table(table, columns)
+    if truth is None:
+        import pyarrow as pa
+
+        rows = rows.append_column("truth", pa.nulls(len(rows), pa.string()).dictionary_encode())
+    return bj.prevalence.Counts.from_frame(
+        rows,
+        verdict=verdict,
+        truth=truth or "truth",
+        calibration=calibration,
+        by=by,
+        item=item,
+        pass_value=meanings[0],
+        fail_value=meanings[1],
+        missing_value=meanings[2],
+        unparsed="fail",
+    )
+
+
+def _text(path: Path | None) -> str | None:
+    if path is None:
+        return None
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(str(path), [f"cannot be read: {error}"]) from error

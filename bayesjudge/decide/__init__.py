@@ -1,0 +1,34 @@
+"""Does a number meet a threshold, and if that is unknown, what would decide?"""
+
+from bayesjudge.decide.decision import Check, Gate, Need
+from bayesjudge.decide.drift import Drift, drift
+from bayesjudge.decide.gate import gate
+from bayesjudge.decide.labelling import Agreement, Labels, read_sheets, write_form, write_sheet
+from bayesjudge.decide.monitor import Monitor
+from bayesjudge.decide.passport import Passport
+from bayesjudge.decide.plots import plot_monitor
+from bayesjudge.decide.reports import to_json, to_junit, to_markdown
+
+__all__ = [
+    "Agreement",
+    "Check",
+    "Drift",
+    "Gate",
+    "Labels",
+    "Monitor",
+    "Need",
+    "Passport",
+    "drift",
+    "gate",
+    "plot_monitor",
+    "read_sheets",
+    "to_json",
+    "to_junit",
+    "to_markdown",
+    "write_form",
+    "write_sheet",
+]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

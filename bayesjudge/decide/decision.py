@@ -1,0 +1,199 @@
+"""Result classes of decisions: `Gate` with its `Check`s and what would decide them, `Need`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any, Literal, NamedTuple
+
+from bayesjudge.core.errors import checking
+from bayesjudge.core.estimate import Caution, label
+from bayesjudge.core.screen import fitted
+
+Outcome = Literal["pass", "fail", "unknown"]
+#: What a shell sees; 2 stays bad input.
+EXIT_CODES: dict[str, int] = {"pass": 0, "fail": 1, "unknown": 3}
+
+
+class Need(NamedTuple):
+    """What would decide a check with a chance of 80 %, if the estimate is right.
+
+    Parameters
+    ----------
+    what : str
+        ``"labels"``, ``"items"``, ``"labelled items"``, ``"repeats"`` or ``"data"``.
+    now : float
+        How many there are; of ``"data"``, 1.
+    wanted : float
+        How many it takes, all else being the same; infinite if no number is enough.
+    """
+
+    what: str
+    now: float
+    wanted: float
+
+    def __str__(self) -> str:
+        if self.what == "data":
+            return f"{self.wanted:,.1f} times the data"
+        if math.isinf(self.wanted):
+            return f"no number of {self.what} alone (there are {self.now:,.0f})"
+        return f"{self.wanted:,.0f} {self.what} (there are {self.now:,.0f})"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One number held against one threshold.
+
+    Parameters
+    ----------
+    quantity : str
+        Name.
+    where : dict
+        Coordinates by dimension.
+    outcome : {"pass", "fail", "unknown"}
+        Unknown unless either is sure enough.
+    value, low, high : float
+        The estimate, and limits each of which holds with `probability`.
+    threshold : float
+        What the number is held against.
+    at_least : bool
+        Whether it is to be `threshold` or more (else: or less).
+    probability : float
+        How sure a pass, or a fail, must be.
+    chance : float
+        Posterior probability that the threshold is met; ``nan`` of a result that has none.
+    method : str
+        What made the number.
+    needs : tuple of Need
+        Of an unknown: what would decide.
+    always_valid : bool, default False
+        Whether the limits hold at every look, however often one looks.
+    """
+
+    quantity: str
+    where: dict[str, Hashable]
+    outcome: Outcome
+    value: float
+    low: float
+    high: float
+    threshold: float
+    at_least: bool
+    probability: float
+    chance: float
+    method: str
+    needs: tuple[Need, ...] = ()
+    always_valid: bool = False
+
+    @property
+    def name(self) -> str:
+        """The entry, for people to read."""
+        return label(self.quantity, tuple(self.where.values()))
+
+    def __str__(self) -> str:
+        sign = "≥" if self.at_least else "≤"
+        numbers = "no estimate"
+        if not math.isnan(self.value):
+            numbers = f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
+        looks = " at every look" if self.always_valid else ""
+        text = (
+            f"{self.outcome.upper()}: {self.name} {sign} {self.threshold:g}? {numbers}, each limit "
+            f"with probability {self.probability:g}{looks}"
+        )
+        if not math.isnan(self.chance):
+            text += f"; P({sign} {self.threshold:g}) = {self.chance:.3f}"
+        if self.needs:
+            text += "; would decide: " + ", or ".join(map(str, self.needs))
+        return text
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Decisions on one or more numbers, and the one on all of them.
+
+    Parameters
+    ----------
+    checks : tuple of Check
+        At least one.
+    cautions : tuple of Caution
+        Those of the results that were gated.
+    """
+
+    checks: tuple[Check, ...]
+    cautions: tuple[Caution, ...] = ()
+
+    @property
+    def outcome(self) -> Outcome:
+        """Fail if any check fails, pass if all pass, else unknown."""
+        found = {check.outcome for check in self.checks}
+        if "fail" in found:
+            return "fail"
+        return "pass" if found == {"pass"} else "unknown"
+
+    def exit_code(self, unknown: Outcome = "unknown") -> int:
+        """Give the exit code of a command.
+
+        Parameters
+        ----------
+        unknown : {"unknown", "pass", "fail"}
+            What an unknown counts as.
+
+        Returns
+        -------
+        int
+            0 pass, 1 fail, 3 unknown.
+
+        Raises
+        ------
+        InputError
+            If `unknown` is something else.
+        """
+        with checking("exit_code") as require:
+            require(unknown in EXIT_CODES, f"expected one of {list(EXIT_CODES)}, got {unknown!r}")
+        return EXIT_CODES[unknown if self.outcome == "unknown" else self.outcome]
+
+    def __and__(self, other: Gate) -> Gate:
+        """Both gates: all of their checks have to pass."""
+        cautions = tuple(dict.fromkeys((*self.cautions, *other.cautions)))
+        return Gate((*self.checks, *other.checks), cautions)
+
+    def __str__(self) -> str:
+        lines = [str(check) for check in self.checks]
+        if len(lines) > 1:
+            lines = [f"{self.outcome.upper()} ({_counted(self.checks)})", *lines]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return fitted(str(self).splitlines())
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
+
+
+def _counted(checks: Sequence[Check]) -> str:
+    outcomes = [check.outcome for check in checks]
+    return ", ".join(f"{outcomes.count(o)} {o}" for o in EXIT_CODES if o in outcomes)
+
+
+def decided(low: float, high: float, threshold: float, at_least: bool) -> Outcome:
+    """Pass and fail by limits; ``nan`` decides nothing."""
+    if low >= threshold if at_least else high <= threshold:
+        return "pass"
+    if high < threshold if at_least else low > threshold:
+        return "fail"
+    return "unknown"
+
+
+def as_fields(check: Check) -> dict[str, Any]:
+    """A check as JSON holds it."""
+    named = {k: getattr(check, k) for k in ("quantity", "where", "outcome", "value", "low", "high")}
+    more = {k: getattr(check, k) for k in ("threshold", "at_least", "probability", "chance")}
+    needs = [need._asdict() for need in check.needs]
+    return {
+        **named,
+        **more,
+        "method": check.method,
+        "always_valid": check.always_valid,
+        "needs": needs,
+    }

@@ -1,0 +1,365 @@
+"""`drift`: two versions of a judge on the same outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.special import ndtr, stdtrit
+
+from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
+from bayesjudge.core.intervals import z_score
+from bayesjudge.core.screen import fitted
+from bayesjudge.decide._reading import read_log
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SAME_OUTPUTS = Assumption(
+    "same-outputs", "both logs are about the same outputs, so that only the judge differs"
+)
+SOURCE = "Bonett & Price (2012), J. Educ. Behav. Stat. 37, 479-488; Binder (1983)"
+
+
+class Change(NamedTuple):
+    """A paired change of a share, with its standard error and degrees of freedom."""
+
+    value: float
+    low: float
+    high: float
+    error: float
+    df: float
+
+
+@dataclass(frozen=True)
+class Drift:
+    """What changed from one version of a judge to the next.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        ``pass_rate_change``; with labels ``sensitivity_change`` and ``specificity_change``; of
+        several systems ``system_pass_rate_change``; and ``prevalence_shift``, how far each
+        prevalence moves that the old calibration corrects, if the new verdicts take the old ones'
+        place.
+    flips : pandas.DataFrame
+        Outputs by old verdict (rows) and new verdict (columns).
+    error : float
+        Standard error of the change of the pass rate.
+    ci_prob : float
+        Probability of the intervals.
+    seen : tuple of str
+        Changes that are surely not 0, all of them together with probability `ci_prob`.
+    """
+
+    estimate: Estimate
+    flips: pd.DataFrame
+    error: float
+    ci_prob: float
+    seen: tuple[str, ...]
+
+    def power(self, change: float = 0.03) -> float:
+        """Give the probability that a change of the pass rate would have been seen.
+
+        Parameters
+        ----------
+        change : float, default 0.03
+            Of the pass rate.
+
+        Returns
+        -------
+        float
+            By the normal approximation, with as many flips as there were.
+        """
+        z, shift = self._z(), abs(change) / self.error
+        return float(ndtr(shift - z) + ndtr(-shift - z))
+
+    def detectable(self, power: float = 0.8) -> float:
+        """Give the change of the pass rate that is seen with a probability.
+
+        Parameters
+        ----------
+        power : float, default 0.8
+            That probability.
+
+        Returns
+        -------
+        float
+            The smallest such change.
+
+        Raises
+        ------
+        InputError
+            If `power` is not in (0, 1).
+        """
+        from scipy.special import ndtri
+
+        with checking("detectable") as require:
+            require(0 < power < 1, f"power must lie in (0, 1), got {power!r}")
+        return float((self._z() + ndtri(power)) * self.error)
+
+    def _z(self) -> float:
+        quantities = self.estimate.quantities
+        tests = sum(n in quantities for n in TESTED)
+        return z_score(1 - (1 - self.ci_prob) / tests)
+
+    @property
+    def flipped(self) -> int:
+        """Outputs whose verdict changed."""
+        table = self.flips.to_numpy()
+        return int(table.sum() - np.trace(table))
+
+    def __str__(self) -> str:
+        table = self.flips.to_numpy()
+        total, change = int(table.sum()), self.estimate["pass_rate_change"]
+        verdict = f"DRIFT in {', '.join(self.seen)}" if self.seen else "no drift seen"
+        lines = [
+            f"{verdict}: {self.flipped:,} of {total:,} verdicts flipped ({table[0, 1]:,} to pass, "
+            f"{table[1, 0]:,} to fail)",
+            f"pass rate {change.value:+.3f} ({change.low:+.3f} to {change.high:+.3f})",
+            f"a change of 3 points would be seen with probability {self.power(0.03):.2f}; one of "
+            f"{100 * self.detectable():.1f} points with probability .8",
+        ]
+        for quantity, where, row in self.estimate.rows():
+            if quantity != "pass_rate_change":
+                place = "".join(f" of {name}" for name in where.values())
+                name = quantity.replace("_", " ")
+                lines.append(f"{name}{place} {row.value:+.3f} ({row.low:+.3f} to {row.high:+.3f})")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return fitted(str(self).splitlines())
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
+
+
+#: Changes that are tested together.
+TESTED = ("pass_rate_change", "sensitivity_change", "specificity_change")
+
+
+def drift(
+    old: Any,
+    new: Any,
+    *,
+    item: str = "item",
+    verdict: str = "verdict",
+    truth: str | None = None,
+    by: str | None = None,
+    pass_value: Any = None,
+    fail_value: Any = None,
+    missing_value: Any = None,
+    ci_prob: float = 0.95,
+) -> Drift:
+    """Compare two versions of a judge on the same outputs.
+
+    Parameters
+    ----------
+    old, new : dataframe
+        One row a verdict; an output is an item (of a system, with `by`). Several verdicts on an
+        output are averaged. Outputs that only one log has are left out, with a caution.
+    item : str, default "item"
+        Column that identifies the item.
+    verdict : str, default "verdict"
+        Column with the judge's verdict; one that could not be read counts as a fail.
+    truth : str, optional
+        Column with the human label, in either log or both; empty where there is none.
+    by : str, optional
+        Column that names the system of each row.
+    pass_value, fail_value, missing_value : scalar or list, optional
+        Labels that mean pass, fail and none. 1/0 and true/false are understood without.
+    ci_prob : float, default 0.95
+        Probability of each interval, and that none of the changes is called a drift if there is
+        none.
+
+    Returns
+    -------
+    Drift
+        Flips, changes with intervals, what they do to published numbers, and the power.
+
+    Raises
+    ------
+    InputError
+        If the logs share fewer than two items, labels contradict each other, or a column is
+        missing.
+
+    Notes
+    -----
+    Intervals take differences by item, so that rows of an item and systems that answered it are not
+    independent; two imaginary items, one of each sign, join them, so that a table without any
+    flip does not claim certainty. Changes are tested by Bonferroni's rule.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> old = pd.DataFrame({"item": range(400), "verdict": [1] * 300 + [0] * 100})
+    >>> new = old.assign(verdict=[1] * 260 + [0] * 140)
+    >>> drift(old, new).seen
+    ('pass_rate_change',)
+    """
+    check_ci_prob(ci_prob)
+    meanings = (pass_value, fail_value, missing_value)
+    rows, told = _paired(old, new, item, verdict, truth, by, meanings)
+    z: dict[str, Any] = {"pass_rate_change": _change(rows, ci_prob)}
+    labelled = rows[rows["truth"].notna()]
+    for name, value, sign in (("sensitivity", 1.0, 1), ("specificity", 0.0, -1)):
+        part = labelled[labelled["truth"] == value]
+        if part["item"].nunique() >= 2:
+            z[f"{name}_change"] = _change(part, ci_prob, sign)
+    tests = [name for name in TESTED if name in z]
+    strict = 1 - (1 - ci_prob) / len(tests)
+    seen = tuple(name for name in tests if _surely(z[name], strict))
+    quantities = {name: Quantity.of_rows({(): z[name][:3]}, ()) for name in tests}
+    systems = sorted(rows["system"].unique()) if by else []
+    each = {s: _change(rows[rows["system"] == s], ci_prob) for s in systems}
+    if each:
+        kept = {s: c[:3] for s, c in each.items()}
+        quantities["system_pass_rate_change"] = Quantity.of_rows(kept, ("system",))
+    youden = _youden(labelled)
+    if youden is not None:
+        shifts = each or {"": z["pass_rate_change"]}
+        kept = {s if s else (): _shift(c, youden, ci_prob) for s, c in shifts.items()}
+        quantities["prevalence_shift"] = Quantity.of_rows(kept, ("system",) if by else ())
+    flips = _flips(rows)
+    for name in seen:
+        change = z[name]
+        words = name.removesuffix("_change").replace("_", " ")
+        text = (
+            f"the {words} changed by {change.value:+.3f} ({change.low:+.3f} to "
+            f"{change.high:+.3f}): numbers that the old judge's calibration corrects are not "
+            "comparable; label again"
+        )
+        told.append(Caution("judge-drift", text))
+    made = Estimate(
+        quantities,
+        method="Paired change",
+        ci_prob=ci_prob,
+        source=SOURCE,
+        interval="t, by item, two imaginary items",
+        assumptions=(SAME_OUTPUTS,),
+        cautions=tuple(told),
+    )
+    return Drift(made, flips, z["pass_rate_change"].error, ci_prob, seen)
+
+
+def _paired(
+    old: Any,
+    new: Any,
+    item: str,
+    verdict: str,
+    truth: str | None,
+    by: str | None,
+    meanings: tuple[Any, Any, Any],
+) -> tuple[pd.DataFrame, list[Caution]]:
+    """One row an output: item, system, mean old and new verdict, truth."""
+    import pandas as pd
+
+    from bayesjudge.core.tables import columns_of
+
+    names = [item, *([by] if by else [])]
+    parts, found_truth = [], False
+    for table in (old, new):
+        has = truth is not None and truth in columns_of(table)
+        found_truth |= has
+        read = read_log(table, [verdict, *([truth] if truth and has else [])], names, meanings)
+        read[verdict] = read[verdict].fillna(0.0)
+        made = read.groupby(names, sort=False)[verdict].mean().to_frame("verdict")
+        if truth and has:
+            by_output = read.groupby(names, sort=False)[truth]
+            made["truth"], made["torn"] = by_output.mean(), by_output.nunique() > 1
+        else:
+            made["truth"], made["torn"] = np.nan, False
+        parts.append(made)
+    named = [part.add_suffix(end) for part, end in zip(parts, ("_old", "_new"), strict=True)]
+    both = named[0].join(named[1], how="inner").reset_index()
+    with checking("drift") as require:
+        require(truth is None or found_truth, f"neither log has a column {truth!r}")
+        torn = both["torn_old"] | both["torn_new"]
+        other = both["truth_old"].notna() & both["truth_new"].notna()
+        torn |= other & (both["truth_old"] != both["truth_new"])
+        require(not torn.any(), f"{int(torn.sum())} outputs have two labels that differ")
+        shared = both[item].nunique()
+        require(shared >= 2, f"the logs share {shared} items; a comparison needs two or more")
+    rows = pd.DataFrame(
+        {
+            "item": both[item],
+            "system": both[by] if by else "",
+            "old": both["verdict_old"],
+            "new": both["verdict_new"],
+            "truth": both["truth_old"].fillna(both["truth_new"]),
+        }
+    )
+    left = len(parts[0]) + len(parts[1]) - 2 * len(rows)
+    told = []
+    if left:
+        text = f"{left:,} outputs are in one log only and are left out; {len(rows):,} are in both"
+        told.append(Caution("unpaired-outputs", text))
+    return rows, told
+
+
+def _change(rows: pd.DataFrame, ci_prob: float, sign: int = 1) -> Change:
+    """Mean change by output, with a variance by item and two imaginary items."""
+    gap = sign * (rows["new"] - rows["old"])
+    sums = gap.groupby(rows["item"]).agg(["sum", "size"]).to_numpy(float)
+    value = float(gap.mean())
+    outputs, items = len(rows), len(sums)
+    each = outputs / items  # of an imaginary item
+    total = outputs + 2 * each
+    centre = sums[:, 0].sum() / total
+    off = sums[:, 0] - centre * sums[:, 1]
+    imaginary = (np.array([each, -each]) - centre * each) ** 2
+    error = float(np.sqrt((off @ off + imaginary.sum()) * (items + 2) / (items + 1)) / total)
+    t = float(stdtrit(items + 1, (1 + ci_prob) / 2))
+    low, high = np.clip([centre - t * error, centre + t * error], -1, 1)
+    return Change(value, float(low), float(high), error, items + 1)
+
+
+def _surely(change: Change, ci_prob: float) -> bool:
+    """Whether 0 is outside the interval at another probability."""
+    centre = (change.low + change.high) / 2
+    return bool(abs(centre) > stdtrit(change.df, (1 + ci_prob) / 2) * change.error)
+
+
+def _youden(labelled: pd.DataFrame) -> tuple[float, float] | None:
+    """Sensitivity + specificity - 1 of the old judge, and its standard error."""
+    good, bad = (labelled.loc[labelled["truth"] == v, "old"] for v in (1.0, 0.0))
+    if min(len(good), len(bad)) < 2:
+        return None
+    value = float(good.mean() - bad.mean())
+    error = float(np.sqrt(good.var(ddof=1) / len(good) + bad.var(ddof=1) / len(bad)))
+    return (value, error) if value > 2 * error else None
+
+
+def _shift(
+    change: Change, youden: tuple[float, float], ci_prob: float
+) -> tuple[float, float, float]:
+    """How far a corrected prevalence moves: the change divided by J (Fieller's interval)."""
+    j, j_error = youden
+    t = float(stdtrit(change.df, (1 + ci_prob) / 2))
+    g = (t * j_error / j) ** 2
+    centre = (change.low + change.high) / 2
+    ratio = centre / j
+    if g >= 1:
+        return change.value / j, -1.0, 1.0
+    half = t / j / (1 - g) * np.sqrt(change.error**2 * (1 - g) + ratio**2 * j_error**2)
+    middle = ratio / (1 - g)
+    low, high = np.clip([middle - half, middle + half], -1, 1)
+    return float(np.clip(change.value / j, -1, 1)), float(low), float(high)
+
+
+def _flips(rows: pd.DataFrame) -> pd.DataFrame:
+    """Outputs by majority verdict, old and new."""
+    import pandas as pd
+
+    was, now = (rows[c] >= 0.5 for c in ("old", "new"))
+    cells: Sequence[Sequence[int]] = [
+        [int((was.eq(a) & now.eq(b)).sum()) for b in (False, True)] for a in (False, True)
+    ]
+    names = ["fail", "pass"]
+    return pd.DataFrame(
+        cells, index=pd.Index(names, name="old"), columns=pd.Index(names, name="new")
+    )

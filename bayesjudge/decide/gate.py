@@ -1,0 +1,547 @@
+"""`gate`: pass, fail or unknown, from any module's result."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Quantity
+from bayesjudge.core.fit import Fit
+from bayesjudge.decide.decision import Check, Gate, Need, decided
+
+if TYPE_CHECKING:
+    from bayesjudge.prevalence import Counts
+    from bayesjudge.prevalence.items import Items
+
+Entry = str | tuple[Hashable, ...]
+#: Chance of a decision that `Need` plans for, as a normal quantile.
+PLANNED, Z_PLANNED = 0.8, 0.8416
+#: A pass must hold with one good item less, a fail with one more: prior of the prevalence.
+LESS, MORE = (0.05, 1.0), (1.0, 0.05)
+
+
+def gate(
+    result: Any,
+    *,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    probability: float = 0.95,
+    entry: Entry | None = None,
+    against: Any = None,
+    margin: float = 0.0,
+) -> Gate:
+    """Decide whether a number meets a threshold: pass, fail, or unknown with what would decide.
+
+    Parameters
+    ----------
+    result : prevalence.Counts, prevalence.items.Items, Estimate, Fit or Monitor
+        What was counted or estimated. Counts and items are estimated at the level that is needed;
+        an `Estimate` must have been made with ``ci_prob = 2 * probability - 1`` or more (more
+        decides less often); of a `Fit`, posterior draws decide.
+    at_least, at_most : float, optional
+        The threshold; one of them, or `against`.
+    probability : float, default 0.95
+        How sure a pass, or a fail, must be, in [0.5, 1). Both are wrong with probability
+        ``1 - probability`` at most.
+    entry : str or tuple, optional
+        What to hold against the threshold, as in ``estimate[entry]``: a quantity (all of its
+        entries) or one entry. By default the first quantity.
+    against : str, Estimate, Fit, Counts or Items, optional
+        A baseline: the name of a system of `result`, compared on the items that both answered
+        (`Items`, or a `Fit`, whose draws of both belong together), or another result, taken as
+        independent. Then the difference from it is held against ``-margin``.
+    margin : float, default 0
+        By how much the result may be worse than the baseline.
+
+    Returns
+    -------
+    Gate
+        One check an entry; `Gate.outcome` is that of all.
+
+    Raises
+    ------
+    InputError
+        If no threshold or more than one is given, a number is out of range, there is no such
+        entry, or an estimate's interval is too narrow for `probability`.
+
+    Examples
+    --------
+    >>> from bayesjudge.prevalence import Counts
+    >>> counts = Counts(1000, 880, 180, 174, 20, 15, calibration="random")
+    >>> gate(counts, at_least=0.8).outcome
+    'pass'
+    >>> gate(counts, at_least=0.9).outcome
+    'unknown'
+    """
+    from bayesjudge.decide.monitor import Monitor
+
+    with checking("gate") as require:
+        given = [x for x in (at_least, at_most) if x is not None]
+        if against is None:
+            require(len(given) == 1, "give one threshold: at_least= or at_most=")
+            require(margin == 0, "margin= goes with against=")
+        else:
+            require(not given, "against= compares with a baseline: leave at_least=, at_most= out")
+            require(margin >= 0, f"margin must be 0 or more, got {margin}")
+        inside = isinstance(probability, int | float) and 0.5 <= probability < 1
+        require(inside, f"probability must lie in [0.5, 1), got {probability!r}")
+        require(all(np.isfinite(given)), f"the threshold must be a number, got {given}")
+    if isinstance(result, Monitor):
+        with checking("gate") as require:
+            same = against is None and given == [result.at_least]
+            require(
+                same and probability == result.probability,
+                "a Monitor's threshold and probability were fixed before its first label: "
+                f"at_least={result.at_least}, probability={result.probability}",
+            )
+        return result.gate
+    if against is not None:
+        found = list(_contrasts(result, against, probability, entry))
+        threshold, upward = -margin, True
+    else:
+        found = list(_limits(result, probability, entry, given[0]))
+        threshold, upward = given[0], at_least is not None
+    checks = [_check(one, threshold, upward, probability) for one in found]
+    cautions = dict.fromkeys(caution for one in found for caution in one.cautions)
+    return Gate(tuple(checks), tuple(cautions))
+
+
+class Limits(NamedTuple):
+    """One number with limits, each of which holds with the probability asked for."""
+
+    quantity: str
+    where: dict[str, Hashable]
+    value: float
+    low: float
+    high: float
+    method: str
+    #: Probability that the number is at least the threshold; ``nan`` if there is none.
+    chance: Any = None
+    #: What would decide, given how far the limit has to move and for which threshold.
+    planner: Any = None
+    cautions: tuple[Caution, ...] = ()
+
+
+def _check(one: Limits, threshold: float, upward: bool, probability: float) -> Check:
+    outcome = decided(one.low, one.high, threshold, upward)
+    chance = np.nan if one.chance is None else float(one.chance(threshold))
+    needs: tuple[Need, ...] = ()
+    if outcome == "unknown" and one.planner is not None and np.isfinite(one.value):
+        needs = tuple(one.planner(threshold, probability))
+    return Check(
+        one.quantity,
+        one.where,
+        outcome,
+        one.value,
+        one.low,
+        one.high,
+        threshold,
+        upward,
+        probability,
+        chance if upward else 1 - chance,
+        one.method,
+        needs,
+    )
+
+
+# Limits of each kind of result ------------------------------------------------------------------
+
+
+def _limits(
+    result: Any, probability: float, entry: Entry | None, threshold: float
+) -> Iterator[Limits]:
+    from bayesjudge.prevalence import Counts
+    from bayesjudge.prevalence.items import Items
+
+    if isinstance(result, Fit):
+        yield from _of_fit(result, probability, entry)
+    elif isinstance(result, Estimate):
+        yield from _of_estimate(result, probability, entry)
+    elif isinstance(result, Counts):
+        yield from _of_counts(result, probability, entry)
+    elif isinstance(result, Items):
+        yield from _of_items(result, probability, entry)
+    else:
+        raise InputError(
+            "gate",
+            [
+                f"expected Counts, Items, an Estimate, a Fit or a Monitor, got "
+                f"{type(result).__name__}; make an estimate of it first (closed_forms, fit)"
+            ],
+        )
+
+
+def _chosen(
+    quantities: dict[str, tuple[tuple[str, ...], Sequence[tuple[Hashable, ...]]]],
+    entry: Entry | None,
+) -> list[tuple[str, int, dict[str, Hashable]]]:
+    """The entries that are asked for: quantity, position and coordinates."""
+    name = next(iter(quantities)) if entry is None else entry
+    key = name if isinstance(name, tuple) else (name,)
+    found = [
+        (q, i, dict(zip(dims, at, strict=True)))
+        for q, (dims, labels) in quantities.items()
+        for i, at in enumerate(labels)
+        if key in ((q,), (q, *at))
+    ]
+    with checking("gate") as require:
+        known = {q: [*map(list, labels)][:8] for q, (_, labels) in quantities.items()}
+        require(found, f"no entry {entry!r}; there are {known}")
+    return found
+
+
+def _of_estimate(made: Estimate, probability: float, entry: Entry | None) -> Iterator[Limits]:
+    wanted = 2 * probability - 1
+    with checking("gate") as require:
+        enough = made.ci_prob >= wanted - 1e-9
+        require(
+            enough,
+            f"each limit of a {made.ci_prob:.0%} interval holds with probability "
+            f"{(1 + made.ci_prob) / 2:g}; make it with ci_prob={wanted:g} for "
+            f"probability={probability:g}",
+        )
+    known = {q: (one.dims, one.labels) for q, one in made.quantities.items()}
+    for quantity, i, where in _chosen(known, entry):
+        with checking("gate") as require:
+            tails = made.interval_of(quantity) != INTERVALS["hdi"]
+            require(tails, "a highest density interval has no limits of known probability: use eti")
+        row = made.quantities[quantity].row(i)
+        planner = partial(_times_the_data, *row)
+        yield Limits(
+            quantity, where, *row, made.method, planner=planner, cautions=tuple(made.cautions)
+        )
+
+
+def _of_fit(fit: Fit, probability: float, entry: Entry | None) -> Iterator[Limits]:
+    made = fit.estimate(ci_prob=max(2 * probability - 1, 0.01), interval="eti")
+    known = {q: (one.dims, one.labels) for q, one in made.quantities.items()}
+    for quantity, i, where in _chosen(known, entry):
+        draws = fit.draws(quantity)
+        yield _of_draws(
+            draws.reshape(len(draws), -1)[:, i],
+            probability,
+            (quantity, where, fit.method),
+            tuple(fit.cautions),
+        )
+
+
+def _of_draws(
+    draws: np.ndarray, probability: float, about: tuple[Any, ...], cautions: tuple[Caution, ...]
+) -> Limits:
+    low, high = np.quantile(draws, [1 - probability, probability])
+    row = float(draws.mean()), float(low), float(high)
+    quantity, where, method = about
+    return Limits(
+        quantity,
+        where,
+        *row,
+        method,
+        chance=lambda t: (draws >= t).mean(),
+        planner=partial(_times_the_data, *row),
+        cautions=cautions,
+    )
+
+
+def _of_counts(counts: Counts, probability: float, entry: Entry | None) -> Iterator[Limits]:
+    """The exact posterior; where there is none, the closed form of the design."""
+    from bayesjudge.prevalence import closed_forms, exact
+
+    level = 2 * probability - 1
+    if counts.propensity is not None or counts.design.likelihood is not None:
+        made = closed_forms(counts, ci_prob=max(level, 0.01))[-1]
+        yield from _of_estimate(made, probability, entry)
+        return
+    made = exact(counts, ci_prob=max(level, 0.01), interval="eti")
+    if counts.dim == "stratum":
+        yield from _of_estimate(made, probability, entry or next(iter(made.quantities)))
+        return
+    known = {q: (one.dims, one.labels) for q, one in made.quantities.items()}
+    for quantity, i, where in _chosen(known, entry):
+        one = counts if counts.systems is None else counts.system(counts.systems[i])
+        value = made.quantities[quantity].row(i).value
+        low, high, chance = np.nan, np.nan, None
+        if np.isfinite(value):  # there is an answer
+            low, high, chance = _with_one_item_more(one, probability)
+        yield Limits(
+            quantity,
+            where,
+            value,
+            low,
+            high,
+            made.method,
+            chance=chance,
+            planner=partial(_labels_wanted, one, value),
+            cautions=tuple(made.cautions),
+        )
+
+
+def _with_one_item_more(counts: Counts, probability: float) -> tuple[float, float, Any]:
+    """Limits under the priors least and most favourable to a pass.
+
+    Without a judge they are those of Clopper and Pearson, which keep their word for any number of
+    labels; under a flat prior false fails near 1 are more frequent than promised.
+    """
+    from bayesjudge.core.priors import BetaPrior
+    from bayesjudge.prevalence import ErrorRates, PredictiveValues
+    from bayesjudge.prevalence._quadrature import NotIntegrated, posterior_of
+
+    def posterior(shape: tuple[float, float]) -> Any:
+        prior = BetaPrior(*shape)
+        if counts.predictive:
+            worst = BetaPrior(*shape[::-1])
+            model: Any = PredictiveValues(ppv=prior, npv=worst)
+        else:
+            model = ErrorRates(prevalence=prior)
+        return posterior_of(counts, model)
+
+    try:
+        less, more = posterior(LESS), posterior(MORE)
+        flat = posterior((1.0, 1.0))
+    except NotIntegrated:
+        return np.nan, np.nan, None
+    low, high = float(less.quantile(1 - probability)), float(more.quantile(probability))
+    return low, high, lambda t: 1 - float(flat.cdf(np.clip(t, 0, 1)))
+
+
+def _of_items(items: Items, probability: float, entry: Entry | None) -> Iterator[Limits]:
+    """Variance by item: the difference estimator, or effective counts if labels are not random."""
+    from bayesjudge.prevalence import items as module
+
+    level = max(2 * probability - 1, 0.01)
+    if "prevalence" in items.design.identifies:
+        made = module.difference(items, ci_prob=level)
+    elif items.design.same_items:
+        made = module.post_stratified(items, ci_prob=level)
+    else:
+        made = module.exact(items, ci_prob=level, interval="eti")
+    for one in _of_estimate(made, probability, entry or "prevalence"):
+        system = str(one.where.get("system", items.systems[0]))
+        yield one._replace(planner=partial(_items_wanted, items, system, one))
+
+
+# Against a baseline -----------------------------------------------------------------------------
+
+
+def _contrasts(
+    result: Any, against: Any, probability: float, entry: Entry | None
+) -> Iterator[Limits]:
+    from bayesjudge.prevalence.items import Items
+
+    if isinstance(against, str) and isinstance(result, Items):
+        yield from _paired(result, against, probability)
+    elif isinstance(against, str) and isinstance(result, Fit):
+        yield from _of_two_systems(result, against, probability, entry)
+    elif isinstance(against, str):
+        raise InputError(
+            "gate",
+            [
+                f"against={against!r}: a {type(result).__name__} does not hold which items two "
+                "systems share; give Items (prevalence.items) or a Fit, or the baseline's result"
+            ],
+        )
+    else:
+        yield from _independent(result, against, probability, entry)
+
+
+def _paired(items: Items, against: str, probability: float) -> Iterator[Limits]:
+    from bayesjudge.prevalence.items import paired_difference
+
+    with checking("gate") as require:
+        known = against in items.systems
+        require(known, f"no system {against!r}; there are {list(items.systems)}")
+    made = paired_difference(items, ci_prob=max(2 * probability - 1, 0.01))
+    for _, where, row in made.rows():
+        if against not in where.values():
+            continue
+        sign = 1 if where["second"] == against else -1
+        other = where["first"] if sign > 0 else where["second"]
+        low, high = sorted((sign * row.low, sign * row.high))
+        one = (sign * row.value, low, high)
+        yield Limits(
+            "difference",
+            {"first": other, "second": against},
+            *one,
+            made.method,
+            planner=partial(_times_the_data, *one),
+            cautions=tuple(made.cautions),
+        )
+
+
+def _of_two_systems(
+    fit: Fit, against: str, probability: float, entry: Entry | None
+) -> Iterator[Limits]:
+    quantity = str(fit.quantities[0] if entry is None else entry)
+    draws = fit.draws(quantity)
+    one = fit.estimate(interval="eti").quantities[quantity]
+    with checking("gate") as require:
+        names = [at[0] if len(at) == 1 else at for at in one.labels]
+        require(against in names, f"{quantity}: no entry {against!r}; there are {names}")
+    base = draws.reshape(len(draws), -1)[:, names.index(against)]
+    for i, name in enumerate(names):
+        if name != against:
+            about = ("difference", {"first": name, "second": against}, fit.method)
+            gap = draws.reshape(len(draws), -1)[:, i] - base
+            yield _of_draws(gap, probability, about, tuple(fit.cautions))
+
+
+def _independent(
+    result: Any, against: Any, probability: float, entry: Entry | None
+) -> Iterator[Limits]:
+    """Of two results that share no items: squared distances add up (Zou & Donner)."""
+    first = list(_limits(result, probability, entry, 0.0))
+    second = list(_limits(against, probability, entry, 0.0))
+    with checking("gate") as require:
+        same = len(first) == len(second) and all(
+            a.where == b.where for a, b in zip(first, second, strict=True)
+        )
+        require(same, "both results must have the same entries; choose one with entry=")
+    for a, b in zip(first, second, strict=True):
+        gap = a.value - b.value
+        low = gap - float(np.hypot(a.value - a.low, b.high - b.value))
+        high = gap + float(np.hypot(a.high - a.value, b.value - b.low))
+        text = (
+            "both results are taken as independent; if they are about the same items, read both "
+            "with prevalence.items.Items and name the baseline's system: the items' difficulty "
+            "then cancels"
+        )
+        cautions = (*a.cautions, *b.cautions, Caution("unpaired", text))
+        yield Limits(
+            "difference",
+            a.where,
+            gap,
+            low,
+            high,
+            f"{a.method}, difference of independent results",
+            planner=partial(_times_the_data, gap, low, high),
+            cautions=cautions,
+        )
+
+
+# What would decide ------------------------------------------------------------------------------
+
+
+def _reach(value: float, low: float, high: float, threshold: float) -> tuple[float, float]:
+    """How far the limit is off the estimate, and how far it may be."""
+    half = value - low if value >= threshold else high - value
+    return half, abs(value - threshold)
+
+
+def _spare(probability: float) -> float:
+    """By how much further a limit must be, for the chance of a decision that is planned for."""
+    from bayesjudge.core.intervals import z_score
+
+    return 1 + Z_PLANNED / max(z_score(max(2 * probability - 1, 1e-6)), 0.1)
+
+
+def _times_the_data(
+    value: float, low: float, high: float, threshold: float, probability: float
+) -> list[Need]:
+    half, distance = _reach(value, low, high, threshold)
+    if distance <= 0 or not np.isfinite(half):
+        return [Need("data", 1, np.inf)]
+    return [Need("data", 1, float((half * _spare(probability) / distance) ** 2))]
+
+
+def _labels_wanted(
+    counts: Counts, value: float, threshold: float, probability: float
+) -> list[Need]:
+    """Labels, or items, for which the expected width is small enough."""
+    from bayesjudge.core.intervals import z_score
+    from bayesjudge.prevalence.budget import expected_width
+
+    labelled, distance = int(counts.labelled_n), abs(value - threshold)
+    z = z_score(max(2 * probability - 1, 0.01))
+    spread = value * (1 - value)
+    needs = []
+    external = counts.external_labels is not None
+    if labelled and distance > 0 and not external:
+        rates = [
+            (hit + 0.5) / (n + 1)
+            for hit, n in (
+                (counts.correct_pass, counts.correct_n),
+                (counts.incorrect_fail, counts.incorrect_n),
+            )
+        ]
+        total = int(counts.test_n) + labelled
+
+        def decides(m: int) -> bool:
+            items = max(total - m, 1) if counts.design.same_items else int(counts.test_n)
+            found = expected_width(
+                prevalence=value,
+                sensitivity=rates[0],
+                specificity=rates[1],
+                items=items,
+                labelled=m,
+                calibration=counts.design.name,
+                ci_prob=max(2 * probability - 1, 0.01),
+                repeats=6,
+                random_seed=1,
+            )
+            return found.width / 2 * _spare(probability) <= distance
+
+        most = total - 1 if counts.design.same_items else 100 * labelled
+        needs.append(Need("labels", labelled, _least(decides, labelled, most)))
+    # were every item labelled
+    whole = int(counts.test_n) + labelled
+    items = spread * (z * _spare(probability) / distance) ** 2 if distance > 0 else np.inf
+    if counts.design.same_items and (not needs or np.isinf(needs[0].wanted)):
+        needs.append(Need("items, all of them labelled", whole, float(np.ceil(items))))
+    return needs
+
+
+def _least(decides: Any, low: int, most: int) -> float:
+    """The smallest number that decides, to within a tenth; infinite if not even the most does."""
+    if most <= low or not decides(most):
+        return np.inf
+    high = low
+    while high < most and not decides(high):
+        low, high = high, min(2 * high, most)
+    while high - low > max(1, 0.05 * high):
+        middle = (low + high) // 2
+        low, high = (low, middle) if decides(middle) else (middle, high)
+    return float(high)
+
+
+def _items_wanted(
+    items: Items, system: str, one: Limits, threshold: float, probability: float
+) -> list[Need]:
+    """Labelled items, or repeats of them, from the parts of the variance by item."""
+    from bayesjudge.prevalence.items import _clusters as by_item
+    from bayesjudge.prevalence.items.closed_form import agreement, rows_per_output
+
+    half, distance = _reach(one.value, one.low, one.high, threshold)
+    clusters = by_item.clusters_of(items, system)
+    if distance <= 0 or not np.isfinite(half):
+        return [Need("labelled items", clusters.labelled, np.inf)]
+    weight, parts = by_item.best_weight(clusters), by_item.parts_of(clusters)
+    own = float(clusters.count @ (parts.truth - weight * parts.labelled_pass) ** 2)
+    rest = float(clusters.count @ (weight * parts.test_pass) ** 2)
+    # the share of the squared half-width that labels make up, and what may be left of it
+    share = own / (own + rest) if own + rest > 0 else 1.0
+    left = (distance / (half * _spare(probability))) ** 2 - (1 - share)
+    times = share / left if left > 0 else np.inf
+    wanted = clusters.labelled * times
+    most = clusters.items
+    needs = [
+        Need("labelled items", clusters.labelled, np.ceil(wanted) if wanted < most else np.inf)
+    ]
+    if np.isinf(needs[0].wanted):
+        total = (half * _spare(probability) / distance) ** 2
+        needs.append(Need("items, labelled in the same share", most, float(np.ceil(most * total))))
+    repeats = rows_per_output(items, system)
+    if items.repeats == "system" and repeats > 1:
+        icc = agreement(replace(items), ci_prob=0.95)
+        found: Quantity = icc.quantities["icc"]
+        place = items.systems.index(system) if len(items.systems) > 1 else 0
+        rho = float(found.value[place])
+        if np.isfinite(rho):
+            spread = rho + (1 - rho) / repeats
+            goal = spread / times if np.isfinite(times) else 0.0
+            more = (1 - rho) / (goal - rho) if goal > rho else np.inf
+            needs.append(Need("repeats of each labelled item", repeats, float(np.ceil(more))))
+    return needs

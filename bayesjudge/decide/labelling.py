@@ -1,0 +1,250 @@
+"""Sheets for people: written blind to the verdict, read back by item, by one person or several."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.labels import read_labels
+
+#: What a spreadsheet takes for the beginning of a formula.
+FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+QUESTION = "Is the output good?"
+
+
+class Agreement(NamedTuple):
+    """How two or more people agree on the items that they all labelled.
+
+    Parameters
+    ----------
+    items : int
+        Items with labels of two people or more.
+    share : float
+        Of pairs of labels of one item, how many agree.
+    kappa : float
+        Cohen's (of several people, mean over pairs of them): agreement beyond chance; ``nan`` if
+        chance alone explains all.
+    """
+
+    items: int
+    share: float
+    kappa: float
+
+    def __str__(self) -> str:
+        return f"{self.share:.0%} agreement on {self.items} items (kappa {self.kappa:.2f})"
+
+
+class Labels(NamedTuple):
+    """Labels read from sheets.
+
+    Parameters
+    ----------
+    items : list of str
+        Items with a label, in the order of the sheets.
+    truth : numpy.ndarray
+        Share of people that call each item good.
+    agreement : Agreement or None
+        If several people labelled the same items.
+    """
+
+    items: list[str]
+    truth: np.ndarray
+    agreement: Agreement | None
+
+
+def write_sheet(
+    items: Sequence[str], path: str | Path, *, texts: Mapping[str, Mapping[str, str]] | None = None
+) -> Path:
+    """Write a CSV sheet to fill in a spreadsheet.
+
+    Parameters
+    ----------
+    items : sequence of str
+        What is to be labelled, as `Monitor.draw` gave them.
+    path : str or pathlib.Path
+        A file that is there is replaced.
+    texts : mapping, optional
+        By column and item, what a person needs to see. The verdict does not belong there: who sees
+        it tends to agree.
+
+    Returns
+    -------
+    pathlib.Path
+        Where it was written: columns ``item``, those of `texts`, ``truth`` (to fill in with 1 or 0,
+        good or bad) and ``annotator``. Text that a spreadsheet would run has an apostrophe in
+        front.
+    """
+    path = Path(path)
+    columns = dict(texts or {})
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["item", *columns, "truth", "annotator"])
+        for item in items:
+            row = [item, *(str(texts.get(item, "")) for texts in columns.values()), "", ""]
+            writer.writerow([_inert(cell) for cell in row])
+    return path
+
+
+def _inert(cell: str) -> str:
+    return f"'{cell}" if cell.startswith(FORMULA) else cell
+
+
+def write_form(
+    items: Sequence[str],
+    path: str | Path,
+    *,
+    texts: Mapping[str, Mapping[str, str]] | None = None,
+    title: str = "Labels",
+    question: str = QUESTION,
+) -> Path:
+    """Write one HTML page on which a person labels the items and saves a CSV file.
+
+    Parameters
+    ----------
+    items : sequence of str
+        What is to be labelled.
+    path : str or pathlib.Path
+        A file that is there is replaced. It needs no other file and no network.
+    texts : mapping, optional
+        By column and item, as in `write_sheet`.
+    title, question : str
+        At the top of the page.
+
+    Returns
+    -------
+    pathlib.Path
+        Where it was written. The CSV file that it saves has columns ``item``, ``truth``,
+        ``annotator``; answers are kept in the browser meanwhile.
+    """
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+    path = Path(path)
+    rows = [
+        {
+            "item": item,
+            "texts": {name: str(found.get(item, "")) for name, found in (texts or {}).items()},
+        }
+        for item in items
+    ]
+    told = json.dumps([title, rows], ensure_ascii=False)
+    about = {
+        "id": hashlib.sha256(told.encode()).hexdigest()[:16],
+        "name": f"{path.stem}.csv",
+        "rows": rows,
+    }
+    # inside a script element no text may end it
+    data = json.dumps(about, ensure_ascii=False)
+    for mark in "<>&\u2028\u2029":
+        data = data.replace(mark, f"\\u{ord(mark):04x}")
+    page = files("bayesjudge.decide").joinpath("templates/form.html").read_text(encoding="utf-8")
+    made = Environment(autoescape=True).from_string(page)
+    path.write_text(
+        made.render(title=title, question=question, data=Markup(data)),
+        encoding="utf-8",
+    )
+    return path
+
+
+def read_sheets(
+    *paths: str | Path,
+    known: Sequence[str] | None = None,
+    pass_value: Any = None,
+    fail_value: Any = None,
+    missing_value: Any = None,
+) -> Labels:
+    """Read what people filled in.
+
+    Parameters
+    ----------
+    *paths : str or pathlib.Path
+        CSV files with columns ``item`` and ``truth``, and perhaps ``annotator``; files without are
+        taken for one person each.
+    known : sequence of str, optional
+        Names of items; others are an error.
+    pass_value, fail_value, missing_value : scalar or list, optional
+        Labels that mean good, bad and none. 1/0 and true/false are understood without.
+
+    Returns
+    -------
+    Labels
+        One label an item: the share of people that call it good. Items that nobody has labelled
+        yet are left out.
+
+    Raises
+    ------
+    InputError
+        If a file or column is missing, a label is not understood, an item is unknown, or one
+        person gave an item two labels.
+    """
+    rows: list[tuple[str, str, str]] = []
+    for path in map(Path, paths):
+        rows += _rows_of(path)
+    names = set(known) if known is not None else None
+    cells = [truth for _, truth, _ in rows]
+    read, _ = read_labels(
+        {"truth": cells}, pass_value=pass_value, fail_value=fail_value, missing_value=missing_value
+    )
+    found: dict[str, dict[str, float]] = {}
+    problems = []
+    for (item, _, person), value in zip(rows, read["truth"].tolist(), strict=True):
+        # an apostrophe that keeps a spreadsheet from running it
+        name = item[1:] if names and item not in names and item.startswith("'") else item
+        if names is not None and name not in names:
+            problems.append(name)
+        elif value == value:
+            before = found.setdefault(name, {}).setdefault(person, value)
+            with checking("sheets") as require:
+                require(before == value, f"{person or 'one person'} labels {name!r} 1 and 0")
+    with checking("sheets") as require:
+        shown = ", ".join(map(repr, problems[:3]))
+        require(not problems, f"{len(problems)} items are not of this list, such as {shown}")
+    truth = np.array([np.mean(list(labels.values())) for labels in found.values()])
+    return Labels(list(found), truth, _agreement(found))
+
+
+def _rows_of(path: Path) -> list[tuple[str, str, str]]:
+    """Item, label and person of each row; a file that names nobody is a person."""
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(str(path), [f"cannot be read: {error}"]) from error
+    with checking(str(path)) as require:
+        have = set(rows[0]) if rows else set()
+        for column in ("item", "truth"):
+            require(column in have, f"no column {column!r}; it has {sorted(map(str, have))}")
+    persons = {(row.get("annotator") or "").strip() for row in rows}
+    own = str(path) if persons == {""} else ""
+    return [
+        (row["item"], row["truth"] or "", (row.get("annotator") or "").strip() or own)
+        for row in rows
+    ]
+
+
+def _agreement(found: Mapping[str, Mapping[str, float]]) -> Agreement | None:
+    """Agreement of every pair of people on the items that both labelled."""
+    people = sorted({person for labels in found.values() for person in labels})
+    pairs, agree, kappas = 0, 0, []
+    several = sum(len(labels) > 1 for labels in found.values())
+    if not several:
+        return None
+    for i, a in enumerate(people):
+        for b in people[i + 1 :]:
+            both = [(x[a], x[b]) for x in found.values() if a in x and b in x]
+            if not both:
+                continue
+            one, two = np.array(both).T
+            same = float((one == two).mean())
+            chance = float(one.mean() * two.mean() + (1 - one.mean()) * (1 - two.mean()))
+            kappas.append((same - chance) / (1 - chance) if chance < 1 else np.nan)
+            pairs, agree = pairs + len(both), agree + int((one == two).sum())
+    return Agreement(several, agree / pairs, float(np.mean(kappas)))

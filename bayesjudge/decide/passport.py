@@ -1,0 +1,391 @@
+"""`Passport`: a judge's calibration as a small file, for later runs."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.estimate import Caution
+from bayesjudge.core.screen import fitted
+
+if TYPE_CHECKING:
+    from bayesjudge.prevalence import Counts
+
+SCHEMA = "bayesjudge/passport-1"
+LABELS = ("correct_n", "correct_pass", "incorrect_n", "incorrect_fail")
+#: Correlation of a judge's errors within a data set: what keeps another data set's labels from
+#: counting fully. ``python benchmarks/decide/passport.py`` chose it.
+OVERDISPERSION = 0.01
+#: With fewer chances than this in the tails, the new run contradicts the passport.
+TRANSPORT_P = 0.01
+
+
+def digest(text: str | bytes | None) -> str:
+    """SHA-256 of a prompt or rubric; empty for none."""
+    if text is None:
+        return ""
+    return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
+
+
+@dataclass(frozen=True)
+class Passport:
+    """What is known of a judge, and under which prompt and rubric.
+
+    Parameters
+    ----------
+    judge : str
+        Its name and version.
+    labels : mapping of str to sequence of int
+        By system (or data set): good items, those of them that the judge passed, bad items, those
+        that it failed.
+    calibration : str
+        How the labelled items were chosen.
+    pass_rate : tuple of int
+        Items that the judge saw, and those that it passed.
+    source : str
+        Where the items come from.
+    date : str
+        When the passport was made, ISO 8601.
+    prompt_sha256, rubric_sha256 : str
+        Of the judge's prompt and rubric; empty if they were not given.
+    schema : str
+        Version of the file's fields.
+
+    Raises
+    ------
+    InputError
+        If counts are impossible, or there are no labels.
+
+    Examples
+    --------
+    >>> made = Passport("gpt-4", {"a": (100, 95, 100, 80), "b": (100, 90, 100, 70)}, "random",
+    ...                 pass_rate=(1000, 600), source="xstest", date="2026-01-01")
+    >>> made.totals
+    (200, 185, 200, 150)
+    >>> made.external_labels()
+    (66, 61, 66, 50)
+    """
+
+    judge: str
+    labels: Mapping[str, tuple[int, int, int, int]]
+    calibration: str
+    pass_rate: tuple[int, int] = (0, 0)
+    source: str = ""
+    date: str = ""
+    prompt_sha256: str = ""
+    rubric_sha256: str = ""
+    schema: str = field(default=SCHEMA)
+
+    def __post_init__(self) -> None:
+        try:
+            labels = {str(k): tuple(int(x) for x in v) for k, v in dict(self.labels).items()}
+            object.__setattr__(self, "labels", labels)
+            object.__setattr__(self, "pass_rate", tuple(int(x) for x in self.pass_rate))
+        except (TypeError, ValueError) as error:
+            raise InputError("Passport", [f"counts are not whole numbers: {error}"]) from error
+        with checking("Passport") as require:
+            require(self.schema == SCHEMA, f"expected schema {SCHEMA!r}, got {self.schema!r}")
+            require(self.judge, "judge must have a name")
+            for name, row in labels.items():
+                good = len(row) == 4 and 0 <= row[1] <= row[0] and 0 <= row[3] <= row[2]
+                require(good, f"labels of {name!r} must be {LABELS}, got {row}")
+            rate = len(self.pass_rate) == 2 and 0 <= self.pass_rate[1] <= self.pass_rate[0]
+            require(rate, f"pass_rate must be items and passes, got {self.pass_rate}")
+        with checking("Passport") as require:
+            require(labels and sum(self.totals[::2]) > 0, "there are no labels")
+
+    @classmethod
+    def make(
+        cls,
+        counts: Counts,
+        *,
+        judge: str,
+        prompt: str | None = None,
+        rubric: str | None = None,
+        source: str = "",
+        date: str | None = None,
+    ) -> Self:
+        """Write down what the labels of a run say of its judge.
+
+        Parameters
+        ----------
+        counts : prevalence.Counts
+            Of one or several systems.
+        judge : str
+            Its name and version.
+        prompt, rubric : str, optional
+            Texts that the judge was given; only their SHA-256 is kept.
+        source : str
+            Where the items come from.
+        date : str, optional
+            ISO 8601; today by default.
+
+        Returns
+        -------
+        Passport
+            To save.
+
+        Raises
+        ------
+        InputError
+            If labels were chosen by verdict, which tells predictive values only, not the judge's
+            rates.
+        """
+        with checking("Passport.make") as require:
+            known = "error_rates" in counts.design.identifies
+            require(
+                known,
+                f"calibration={counts.design.name!r}: labels by verdict tell how often a pass is "
+                "right on these items, not how the judge errs on others",
+            )
+            require(counts.dim != "judge", "one judge a passport: use counts.system(name)")
+        columns = [np.atleast_1d(getattr(counts, name)) for name in LABELS]
+        names = counts.systems or ("all",)
+        rows = {
+            n: tuple(map(int, row))
+            for n, row in zip(names, zip(*columns, strict=True), strict=True)
+        }
+        seen = int(np.sum(counts.test_n) + np.sum(counts.labelled_n))
+        passed = int(np.sum(counts.test_pass) + np.sum(counts.labelled_pass))
+        return cls(
+            judge,
+            rows,  # type: ignore[arg-type]
+            counts.design.name,
+            (seen, passed),
+            source,
+            date or datetime.datetime.now(datetime.UTC).date().isoformat(),
+            digest(prompt),
+            digest(rubric),
+        )
+
+    @property
+    def totals(self) -> tuple[int, int, int, int]:
+        """Labels of all systems."""
+        return tuple(int(x) for x in np.sum(list(self.labels.values()), axis=0))  # type: ignore[return-value]
+
+    def external_labels(self, overdispersion: float = OVERDISPERSION) -> tuple[int, int, int, int]:
+        """Discount the labels for what another run's items may change (a power prior).
+
+        Parameters
+        ----------
+        overdispersion : float
+            Correlation of the judge's errors within a data set, in [0, 1): ``n`` labels of a class
+            count as ``n / (1 + n * overdispersion)``, ``1 / overdispersion`` at most. 0 is no
+            discount.
+
+        Returns
+        -------
+        tuple of int
+            ``correct_n``, ``correct_pass``, ``incorrect_n``, ``incorrect_fail``, for
+            ``prevalence.Counts(external_labels=)``.
+
+        Raises
+        ------
+        InputError
+            If `overdispersion` is out of range.
+        """
+        with checking("external_labels") as require:
+            inside = 0 <= overdispersion < 1
+            require(inside, f"overdispersion must lie in [0, 1), got {overdispersion!r}")
+        good, hit, bad, caught = self.totals
+        found: list[int] = []
+        for n, k in ((good, hit), (bad, caught)):
+            worth = int(np.floor(n / (1 + n * overdispersion)))
+            found += [worth, round(worth * k / n) if n else 0]
+        return tuple(found)  # type: ignore[return-value]
+
+    def applied(self, counts: Counts, overdispersion: float = OVERDISPERSION) -> Counts:
+        """Add the discounted labels to a later run.
+
+        Parameters
+        ----------
+        counts : prevalence.Counts
+            The later run, with few labels of its own or none.
+        overdispersion : float
+            As in `external_labels`.
+
+        Returns
+        -------
+        prevalence.Counts
+            With `external_labels`, for every estimator that takes them.
+        """
+        one = np.array(self.external_labels(overdispersion))
+        systems = counts.systems
+        more = one if systems is None else np.repeat(one[:, None], len(systems), axis=1)
+        if counts.external_labels is not None:
+            more = more + np.asarray(counts.external_labels)
+        return replace(counts, external_labels=more)
+
+    def check(
+        self,
+        counts: Counts | None = None,
+        *,
+        judge: str | None = None,
+        prompt: str | None = None,
+        rubric: str | None = None,
+        overdispersion: float = OVERDISPERSION,
+    ) -> tuple[Caution, ...]:
+        """Hold a later run against the passport.
+
+        Parameters
+        ----------
+        counts : prevalence.Counts, optional
+            The later run.
+        judge, prompt, rubric : str, optional
+            Its judge, and the texts that it was given.
+        overdispersion : float
+            As in `external_labels`.
+
+        Returns
+        -------
+        tuple of Caution
+            ``stale-calibration`` if the judge, prompt or rubric is another one (or is known on one
+            side only); ``transport`` if the run's pass rate is possible for no prevalence, or
+            its own labels contradict the passport's, with a probability below 1 %.
+        """
+        told = [*self._stale(judge, prompt, rubric)]
+        if counts is not None:
+            told += self._transport(counts, overdispersion)
+        return tuple(told)
+
+    def _stale(self, judge: str | None, prompt: str | None, rubric: str | None) -> list[Caution]:
+        told = []
+        if judge is not None and judge != self.judge:
+            text = f"the judge is {judge!r}, the passport's is {self.judge!r}: calibrate it anew"
+            told.append(Caution("stale-calibration", text))
+        for name, given, known in (
+            ("prompt", prompt, self.prompt_sha256),
+            ("rubric", rubric, self.rubric_sha256),
+        ):
+            if given is not None and digest(given) != known:
+                was = "another" if known else "not written down"
+                text = f"the {name} that the judge was calibrated with is {was}: calibrate it anew"
+                told.append(Caution("stale-calibration", text))
+        return told
+
+    def _transport(self, counts: Counts, overdispersion: float) -> list[Caution]:
+        from scipy.stats import betabinom
+
+        good, hit, bad, caught = self.external_labels(overdispersion)
+        told = []
+        names = counts.systems or ("",)
+        columns = {n: np.atleast_1d(getattr(counts, n)) for n in (*LABELS, "test_n", "test_pass")}
+        for i, name in enumerate(names):
+            where = f" of {name}" if name else ""
+            row = {n: int(column[i]) for n, column in columns.items()}
+            # were all items good, or all bad, the judge would pass this many
+            most = betabinom(row["test_n"], 1 + hit, 1 + good - hit)
+            least = betabinom(row["test_n"], 1 + bad - caught, 1 + caught)
+            k = row["test_pass"]
+            for chance, words in (
+                (most.sf(k - 1), "more than it would if all were good"),
+                (least.cdf(k), "fewer than it would if all were bad"),
+            ):
+                if row["test_n"] and chance < TRANSPORT_P:
+                    told.append(
+                        Caution(
+                            "transport",
+                            f"the judge passes {k} of {row['test_n']}{where}, {words} (probability "
+                            f"{chance:.2g} by the passport): label some of these items",
+                        )
+                    )
+            pairs = (
+                ("good", "correct_n", "correct_pass", hit, good - hit, "passed"),
+                ("bad", "incorrect_n", "incorrect_fail", caught, bad - caught, "failed"),
+            )
+            for kind, total, part, a, b, verb in pairs:
+                n, x = row[total], row[part]
+                if not n:
+                    continue
+                known = betabinom(n, 1 + a, 1 + b)
+                chance = min(1.0, 2 * min(known.cdf(x), known.sf(x - 1)))
+                if chance < TRANSPORT_P:
+                    told.append(
+                        Caution(
+                            "transport",
+                            f"the judge {verb} {x} of {n} {kind} items{where} (probability "
+                            f"{chance:.2g} by the passport): its errors differ on these items; use "
+                            "their own labels only",
+                        )
+                    )
+        return told
+
+    def save(self, path: str | Path) -> Path:
+        """Write the passport as JSON.
+
+        Parameters
+        ----------
+        path : str or pathlib.Path
+            A file that is there is replaced.
+
+        Returns
+        -------
+        pathlib.Path
+            Where it was written.
+        """
+        path = Path(path)
+        text = json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a passport.
+
+        Parameters
+        ----------
+        path : str or pathlib.Path
+            The file.
+
+        Returns
+        -------
+        Passport
+            As it was saved.
+
+        Raises
+        ------
+        InputError
+            If there is no such file, or it is not a passport.
+        """
+        path = Path(path)
+        with checking(str(path)) as require:
+            require(path.is_file(), "there is no such file")
+        try:
+            return cls(**json.loads(path.read_text(encoding="utf-8")))
+        except InputError as error:
+            raise InputError(str(path), error.problems) from error
+        except (ValueError, TypeError) as error:
+            raise InputError(str(path), [f"is not a passport: {error}"]) from error
+
+    def __str__(self) -> str:
+        good, hit, bad, caught = self.totals
+        worth = self.external_labels()
+        seen, passed = self.pass_rate
+        lines = [
+            f"Passport of {self.judge}, {self.date}",
+            f"  items: {self.source or 'source not stated'}; {len(self.labels)} systems; the judge "
+            f"passed {passed:,} of {seen:,}",
+            f"  labels {self.calibration}: passed {hit:,} of {good:,} good, failed {caught:,} of "
+            f"{bad:,} bad",
+            f"  to a later run worth {worth[0]} good and {worth[2]} bad items (overdispersion "
+            f"{OVERDISPERSION:g})",
+        ]
+        for name in ("prompt", "rubric"):
+            known = getattr(self, f"{name}_sha256")
+            lines.append(f"  {name}: {known[:12] or 'not stated'}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return fitted(str(self).splitlines())
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"

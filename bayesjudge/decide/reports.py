@@ -1,0 +1,153 @@
+"""Decisions for a job summary (Markdown), a test report (JUnit XML) and machines (JSON)."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Hashable
+from typing import Any
+from xml.etree import ElementTree
+
+import bayesjudge
+from bayesjudge.core.report import _literal
+from bayesjudge.decide.decision import Check, Gate, as_fields
+
+SCHEMA = "bayesjudge/2"
+HEADS = ("", "number", "threshold", "estimate", "limits", "chance", "what would decide")
+
+
+def to_markdown(gate: Gate, *, title: str = "bayesjudge gate") -> str:
+    """Write decisions as Markdown, for a job summary.
+
+    Parameters
+    ----------
+    gate : Gate
+        From `bayesjudge.decide.gate`.
+    title : str
+        Heading.
+
+    Returns
+    -------
+    str
+        A heading with the outcome, a table with one row a check, and the cautions.
+    """
+    lines = [f"## {_literal(title)}: {gate.outcome}", ""]
+    rows = [HEADS, ("---",) * len(HEADS), *map(_cells, gate.checks)]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    lines += ["", _promise(gate.checks[0])]
+    if gate.cautions:
+        lines += ["", *[f"- **{_literal(c.name)}**: {_literal(c.text)}" for c in gate.cautions]]
+    return "\n".join(lines) + "\n"
+
+
+def _cells(check: Check) -> tuple[str, ...]:
+    sign = "≥" if check.at_least else "≤"
+    return (
+        f"**{check.outcome}**",
+        _literal(check.name),
+        f"{sign} {check.threshold:g}",
+        _number(check.value),
+        f"{_number(check.low)} to {_number(check.high)}",
+        _number(check.chance),
+        _literal(", or ".join(map(str, check.needs))) or "–",
+    )
+
+
+def _number(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.3f}"
+
+
+def _promise(check: Check) -> str:
+    looks = ", however often one looks" if check.always_valid else ", at this one look"
+    return (
+        f"A false pass, and a false fail, has probability {1 - check.probability:.3g} at most"
+        f"{looks}; what is not sure enough is unknown."
+    )
+
+
+def to_json(gate: Gate, *, inputs: dict[str, Any] | None = None) -> str:
+    """Write decisions as JSON, schema ``bayesjudge/2``.
+
+    Parameters
+    ----------
+    gate : Gate
+        From `bayesjudge.decide.gate`.
+    inputs : dict, optional
+        What was read.
+
+    Returns
+    -------
+    str
+        Fields ``outcome``, ``checks`` (a list, each with its limits and what would decide) and
+        ``cautions``; a number that is unknown or infinite is null.
+    """
+    document = {
+        "schema": SCHEMA,
+        "bayesjudge": bayesjudge.__version__,
+        "command": "gate",
+        "inputs": inputs or {},
+        "outcome": gate.outcome,
+        "checks": [as_fields(check) for check in gate.checks],
+        "cautions": [caution._asdict() for caution in gate.cautions],
+    }
+    return to_document(document)
+
+
+def to_document(fields: dict[str, Any]) -> str:
+    """Write what JSON has: no NaN, no arrays."""
+    return json.dumps(_plain(fields), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def to_junit(gate: Gate, *, unknown: Hashable = "unknown", suite: str = "bayesjudge") -> str:
+    """Write decisions as JUnit XML, which CI servers show as tests.
+
+    Parameters
+    ----------
+    gate : Gate
+        From `bayesjudge.decide.gate`.
+    unknown : {"unknown", "pass", "fail"}
+        What an unknown check counts as; by default a skipped test, with what would decide.
+    suite : str
+        Name of the suite.
+
+    Returns
+    -------
+    str
+        One test case a check.
+    """
+    counted = [unknown if check.outcome == "unknown" else check.outcome for check in gate.checks]
+    root = ElementTree.Element(
+        "testsuite",
+        name=suite,
+        tests=str(len(counted)),
+        failures=str(counted.count("fail")),
+        skipped=str(counted.count("unknown")),
+        errors="0",
+    )
+    for check, outcome in zip(gate.checks, counted, strict=True):
+        sign = "≥" if check.at_least else "≤"
+        name = f"{check.name} {sign} {check.threshold:g}"
+        case = ElementTree.SubElement(root, "testcase", classname=f"{suite}.gate", name=name)
+        if outcome == "fail":
+            ElementTree.SubElement(case, "failure", message=_xml(check))
+        elif outcome == "unknown":
+            ElementTree.SubElement(case, "skipped", message=_xml(check))
+        ElementTree.SubElement(case, "system-out").text = _xml(check)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _xml(check: Check) -> str:
+    """Text without the control characters that XML has no way to write."""
+    return "".join(c for c in str(check) if c >= " " or c in "\n\t")

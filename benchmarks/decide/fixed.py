@@ -1,0 +1,106 @@
+"""Does the gate keep its promise at one look, with a judge, few labels and rows that share items?
+
+A/A runs: the true share is the threshold itself. Without repeats the gate rests on the exact
+posterior under the priors least favourable to its decision; with five rows an item on the
+difference estimator with a variance by item.
+
+    python benchmarks/decide/fixed.py
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from bayesjudge.decide import gate
+from bayesjudge.prevalence import Counts, difference, items, post_stratified
+
+RESULTS = Path(__file__).parent / "results"
+SETTINGS = [
+    *[("random", t, j, m) for t in (0.5, 0.9, 0.95) for j, m in ((0.5, 50), (0.8, 100))],
+    *[("by_verdict", t, 0.8, 100) for t in (0.5, 0.9, 0.95)],
+    *[("repeats", t, 0.8, 100) for t in (0.5, 0.9, 0.95)],
+]
+ITEMS = 1000
+
+
+@cache
+def outcome(cells, design, theta):
+    """Of counts; what lies within .8 standard errors is unknown, beyond 3 counts as decided."""
+    counts = Counts(*cells, calibration=design)
+    made = (difference if design == "random" else post_stratified)(counts, ci_prob=0.68)
+    value, low, high = made["prevalence"]
+    off = (value - theta) / max((high - low) / 2, 1e-9)
+    if abs(off) < 0.8:
+        return "unknown"
+    if abs(off) > 3:
+        return "pass" if off > 0 else "fail"
+    return gate(counts, at_least=theta).outcome
+
+
+def counted(rng, theta, youden, labels, design):
+    """Six counts of a log with random labels, or half passes and half fails."""
+    rate = (1 + youden) / 2
+    passes = theta * rate + (1 - theta) * (1 - rate)
+    if design == "random":
+        good = rng.binomial(labels, theta)
+        hit, caught = rng.binomial(good, rate), rng.binomial(labels - good, rate)
+        return ITEMS, rng.binomial(ITEMS, passes), good, hit, labels - good, caught
+    seen = rng.binomial(ITEMS, passes)
+    passed = min(labels // 2, seen)
+    failed = min(labels // 2, ITEMS - seen)
+    right = rng.binomial(passed, theta * rate / passes)
+    refused = rng.binomial(failed, (1 - theta) * rate / (1 - passes))
+    good, bad = right + failed - refused, passed - right + refused
+    return ITEMS - passed - failed, seen - passed, good, right, bad, refused
+
+
+def repeated(seed, theta, youden, labels):
+    """200 items of five rows, half as many of them labelled as there are labels elsewhere."""
+    rate = (1 + youden) / 2
+    log = items.simulate(
+        systems=theta,
+        items=200,
+        repeats=5,
+        labelled=labels // 2,
+        sensitivity=rate,
+        specificity=rate,
+        random_seed=seed,
+    )
+    read = items.Items.from_frame(log, calibration="random", repeats="system")
+    return gate(read, at_least=theta).outcome
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=500)
+    parser.add_argument("--settings", type=int, nargs="+", default=range(len(SETTINGS)))
+    parser.add_argument("--part", default="", help="ending of the results' name, for a part")
+    asked = parser.parse_args()
+    RESULTS.mkdir(exist_ok=True)
+    rows = []
+    for i in asked.settings:
+        design, theta, youden, labels = SETTINGS[i]
+        rng, found = np.random.default_rng([3, i]), []
+        for run in range(asked.runs):
+            if design == "repeats":
+                found.append(repeated([i, run], theta, youden, labels))
+            else:
+                cells = tuple(map(int, counted(rng, theta, youden, labels, design)))
+                found.append(outcome(cells, design, theta))
+        shares = {f"false_{o}": round(found.count(o) / asked.runs, 4) for o in ("pass", "fail")}
+        about = {"design": design, "prevalence": theta, "youden": youden, "labels": labels}
+        rows.append(about | {"runs": asked.runs} | shares)
+        with (RESULTS / f"fixed{asked.part}.csv").open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+        print(rows[-1], flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""Drift of a judge: planted ones are found at the stated power, none is invented."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesjudge as bj
+from bayesjudge.cli import main
+from bayesjudge.decide import drift
+
+
+def logs(rng, n=400, flip=0.1, shift=0.0, systems=1, truth=False):
+    """Two judges that both flip a share of what they agree on; the new one passes fewer."""
+    good = rng.random((n, systems)) < 0.8
+    base = rng.random(good.shape) < np.where(good, 0.9, 0.25)
+    old, new = (np.where(rng.random(good.shape) < flip / 2, ~base, base) for _ in range(2))
+    new &= rng.random(good.shape) >= shift / max(new.mean(), 1e-9)
+    item, system = (a.ravel() for a in np.indices(good.shape))
+    about = {"item": item, "system": system.astype(str)}
+    if truth:
+        about["truth"] = np.where(rng.random(good.size) < 0.5, good.ravel(), np.nan)
+    return [pd.DataFrame({**about, "verdict": v.ravel().astype(int)}) for v in (old, new)]
+
+
+@pytest.mark.slow
+def test_none_is_invented():
+    rng = np.random.default_rng(1)
+    runs = 150
+    seen = sum(bool(drift(*logs(rng, truth=True), truth="truth").seen) for _ in range(runs))
+    assert seen / runs <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / runs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shift", [0.03, 0.06])
+def test_planted_drifts_are_found_at_the_stated_power(shift):
+    rng = np.random.default_rng(2)
+    runs, found, stated = 80, 0, []
+    for _ in range(runs):
+        made = drift(*logs(rng, shift=shift))
+        found += bool(made.seen)
+        stated.append(made.power(shift))
+    error = np.sqrt(0.25 / runs)
+    assert abs(found / runs - np.mean(stated)) < 4 * error
+    assert drift(*logs(rng, n=2000, shift=0.1)).seen
+
+
+def test_pairing_and_clusters_count():
+    """Copies of an output in one item are not more data."""
+    rng = np.random.default_rng(3)
+    one = logs(rng)
+    copies = [pd.concat([log.assign(system=str(i)) for i in range(5)]) for log in one]
+    alone, many = drift(*one), drift(*copies, by="system")
+    assert many.error == pytest.approx(alone.error, rel=0.02)
+    assert many.estimate["pass_rate_change"].value == alone.estimate["pass_rate_change"].value
+
+
+def test_flips_are_counted_by_hand():
+    old = pd.DataFrame({"item": list("abcd"), "verdict": [1, 1, 0, 0]})
+    new = pd.DataFrame({"item": list("badc"), "verdict": [1, 0, 1, 0]})
+    made = drift(old, new)  # a: 1 to 0, d: 0 to 1
+    assert made.flips.to_numpy().tolist() == [[1, 1], [1, 1]]
+    assert made.flipped == 2
+    assert made.estimate["pass_rate_change"].value == 0
+
+
+def test_errors_and_published_numbers_move():
+    rng = np.random.default_rng(4)
+    old, new = logs(rng, n=3000, shift=0.1, systems=2, truth=True)
+    made = drift(old, new, truth="truth", by="system")
+    values = made.estimate
+    assert set(made.seen) == {"pass_rate_change", "sensitivity_change", "specificity_change"}
+    assert values["sensitivity_change"].value < 0 < values["specificity_change"].value
+    known = old["truth"].notna()
+    good, bad = (old.loc[known & (old["truth"] == v), "verdict"].mean() for v in (1, 0))
+    change = values["system_pass_rate_change", "0"].value
+    row = values["prevalence_shift", "0"]
+    assert row.value == pytest.approx(change / (good - bad))
+    assert row.low < row.value < row.high
+    assert {c.name for c in values.cautions} == {"judge-drift"}
+
+
+def test_what_cannot_be_compared_is_refused():
+    old = pd.DataFrame({"item": list("abc"), "verdict": [1, 1, 0], "truth": [1, 0, 0]})
+    with pytest.raises(bj.InputError, match="share 0 items"):
+        drift(old, old.assign(item=list("xyz")))
+    with pytest.raises(bj.InputError, match="1 outputs have two labels"):
+        drift(old, old.assign(truth=[0, 0, 0]), truth="truth")
+    with pytest.raises(bj.InputError, match="neither log has"):
+        drift(old.drop(columns="truth"), old.drop(columns="truth"), truth="truth")
+    partly = drift(old, old.assign(item=list("abx")))
+    assert [c.name for c in partly.estimate.cautions] == ["unpaired-outputs"]
+
+
+def test_the_command(tmp_path, capsys):
+    old, new = logs(np.random.default_rng(5), n=1500, shift=0.1, truth=True)
+    paths = []
+    for name, log in (("old", old), ("new", new.drop(columns="truth"))):
+        paths.append(str(tmp_path / f"{name}.csv"))
+        log.to_csv(paths[-1], index=False)
+    assert main(["drift", *paths, "--truth", "truth"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("DRIFT in pass_rate_change")
+    assert "a change of 3 points would be seen with probability" in out
+    assert main(["drift", *paths, "--fail", "--json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert document["seen"] == ["pass_rate_change"]
+    assert 0 < document["power"]["power"] <= 1
+    assert main(["drift", paths[0], paths[0], "--fail"]) == 0

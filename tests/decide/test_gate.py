@@ -1,0 +1,379 @@
+"""Gates of every kind of result, on the command line, in CI and in pytest."""
+
+import json
+import subprocess
+import sys
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from scipy.stats import beta, binom
+
+import bayesjudge as bj
+from bayesjudge.cli import main
+from bayesjudge.decide import Need, gate, to_json, to_junit, to_markdown
+from bayesjudge.prevalence import Counts, items
+
+pytest_plugins = ["pytester"]
+
+
+def labels_only(good, n):
+    """So bad a judge, seen on one item, that labels are all there is."""
+    return Counts(1, 1, good, good, n - good, 0, calibration="random")
+
+
+def estimated(value, low, high, ci_prob=0.9, interval="equal-tailed"):
+    return bj.Estimate(
+        {"prevalence": (value, low, high)},
+        method="m",
+        ci_prob=ci_prob,
+        source="s",
+        interval=interval,
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "outcome"),
+    [
+        ((0.95, 0.91, 0.98), "pass"),
+        ((0.95, 0.9, 0.98), "pass"),
+        ((0.85, 0.8, 0.89), "fail"),
+        ((0.85, 0.8, 0.9), "unknown"),
+        ((0.91, 0.85, 0.95), "unknown"),
+        ((np.nan, np.nan, np.nan), "unknown"),
+    ],
+)
+def test_limits_decide(row, outcome):
+    found = gate(estimated(*row), at_least=0.9)
+    assert found.outcome == outcome
+    assert found.exit_code() == {"pass": 0, "fail": 1, "unknown": 3}[outcome]
+
+
+def test_at_most_is_the_mirror_of_at_least():
+    for row in ((0.05, 0.02, 0.09), (0.15, 0.11, 0.2), (0.1, 0.05, 0.15)):
+        mirror = [1 - row[0], 1 - row[2], 1 - row[1]]
+        below = gate(estimated(*row), at_most=0.1).outcome
+        assert below == gate(estimated(*mirror), at_least=0.9).outcome
+
+
+def test_unknown_can_be_forced():
+    found = gate(estimated(0.9, 0.8, 0.95), at_least=0.9)
+    assert [found.exit_code(u) for u in ("unknown", "pass", "fail")] == [3, 0, 1]
+    with pytest.raises(bj.InputError, match="expected one of"):
+        found.exit_code("maybe")
+
+
+def test_a_narrower_interval_than_needed_is_refused():
+    with pytest.raises(bj.InputError, match=r"make it with ci_prob=0.98 for probability=0.99"):
+        gate(estimated(0.95, 0.91, 0.98), at_least=0.9, probability=0.99)
+    with pytest.raises(bj.InputError, match="highest density"):
+        gate(estimated(0.95, 0.91, 0.98, interval="highest density"), at_least=0.9)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({}, "one threshold"),
+        ({"at_least": 0.9, "at_most": 0.1}, "one threshold"),
+        ({"at_least": 0.9, "margin": 0.1}, "goes with against"),
+        ({"at_least": 0.9, "probability": 1.0}, "probability must lie"),
+        ({"at_least": 0.9, "entry": "sensitivity"}, "no entry"),
+        ({"against": "old"}, "does not hold which items"),
+        ({"at_least": np.nan}, "must be a number"),
+    ],
+)
+def test_bad_arguments_are_refused(wrong, words):
+    with pytest.raises(bj.InputError, match=words):
+        gate(estimated(0.95, 0.91, 0.98), **wrong)
+    with pytest.raises(bj.InputError, match="make an estimate of it first"):
+        gate({"prevalence": 1}, at_least=0.9)
+
+
+def test_all_checks_have_to_pass():
+    made = bj.Estimate(
+        {"share": bj.Quantity.over(([0.95, 0.9], [0.91, 0.85], [0.98, 0.95]), {"judge": "ab"})},
+        method="m",
+        ci_prob=0.9,
+        source="s",
+    )
+    both = gate(made, at_least=0.9)
+    assert [check.outcome for check in both.checks] == ["pass", "unknown"]
+    assert both.outcome == "unknown"
+    assert gate(made, at_least=0.9, entry=("share", "a")).outcome == "pass"
+    assert (both & gate(made, at_least=0.96, entry=("share", "b"))).outcome == "fail"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("theta", [0.5, 0.9])
+def test_without_a_judge_limits_are_those_of_clopper_and_pearson(theta):
+    """So that false passes and fails are as rare as promised for any number of labels."""
+    n = 60
+    passes = next(k for k in range(n) if binom.sf(k - 1, n, theta) <= 0.05)
+    fails = next(k for k in range(n, 0, -1) if binom.cdf(k, n, theta) <= 0.05)
+    for good, outcome in ((passes, "pass"), (passes - 2, "unknown"), (fails, "fail")):
+        check = gate(labels_only(good, n), at_least=theta).checks[0]
+        # the least favourable prior is worth a twentieth of a label; the judge saw one item more
+        assert check.low == pytest.approx(beta.ppf(0.05, good, n - good + 1), abs=0.006)
+        assert check.high == pytest.approx(beta.ppf(0.95, good + 1, n - good), abs=0.006)
+        assert check.outcome in (outcome, "unknown")
+
+
+@pytest.mark.slow
+def test_a_flat_prior_fails_falsely_more_often_than_promised():
+    """What the gate would do without the least favourable priors: 41 of 50 at .9 is a fail."""
+    n, good, theta = 50, 41, 0.9
+    assert beta.cdf(theta, good + 1, n - good + 1) >= 0.95
+    assert binom.cdf(good, n, theta) > 0.05
+    assert gate(labels_only(good, n), at_least=theta).outcome == "unknown"
+
+
+@pytest.mark.slow
+def test_what_would_decide_decides():
+    """With the labels it names the gate passes about four times in five."""
+    counts = Counts(800, 690, 88, 86, 12, 9, calibration="random")
+    found = gate(counts, at_least=0.82)
+    assert found.outcome == "unknown"
+    need = found.checks[0].needs[0]
+    assert need.what == "labels"
+    assert need.now == 100
+    theta, hit, caught = found.checks[0].value, 86.5 / 89, 9.5 / 13
+    rng, passes, m, runs = np.random.default_rng(1), 0, int(need.wanted), 16
+    for _ in range(runs):
+        good = rng.binomial(m, theta)
+        k = rng.binomial(900 - m, theta * hit + (1 - theta) * (1 - caught))
+        drawn = (rng.binomial(good, hit), m - good, rng.binomial(m - good, caught))
+        again = Counts(900 - m, k, good, *drawn, calibration="random")
+        passes += gate(again, at_least=0.82).outcome == "pass"
+    assert 0.8 * runs - 6.4 <= passes <= runs  # four standard errors
+
+
+def test_needs_in_words():
+    assert str(Need("labels", 50, 120)) == "120 labels (there are 50)"
+    assert str(Need("labels", 50, np.inf)) == "no number of labels alone (there are 50)"
+    assert str(Need("data", 1, 2.5)) == "2.5 times the data"
+
+
+def log_of(systems, seed=1, **more):
+    return items.simulate(systems=systems, random_seed=seed, **more)
+
+
+def test_repeats_are_clusters_and_comparisons_are_paired():
+    log = log_of(0.85, items=200, repeats=5, labelled=60)
+    clustered = items.Items.from_frame(log, calibration="random", repeats="system")
+    pooled = clustered.pooled()
+    wide, narrow = (gate(d, at_least=0.8).checks[0] for d in (clustered, pooled))
+    assert wide.high - wide.low > 1.3 * (narrow.high - narrow.low)
+    assert {need.what for need in wide.needs} >= {"labelled items"} or wide.outcome != "unknown"
+    both = log_of({"new": 0.82, "old": 0.8}, items=600, repeats=1, labelled=200)
+    read = items.Items.from_frame(both, by="system", calibration="random")
+    found = gate(read, against="old", margin=0.1)
+    (check,) = found.checks
+    assert check.where == {"first": "new", "second": "old"}
+    made = items.paired_difference(read, ci_prob=0.9)["difference", "new", "old"]
+    assert (check.value, check.low, check.high) == pytest.approx(tuple(made))
+    # the other way round
+    (turned,) = gate(read, against="new", margin=0.1).checks
+    assert (turned.low, turned.high) == pytest.approx((-check.high, -check.low))
+    with pytest.raises(bj.InputError, match="no system"):
+        gate(read, against="other")
+
+
+def test_independent_results_widen_each_other():
+    one, two = estimated(0.9, 0.87, 0.93), estimated(0.88, 0.84, 0.92)
+    (check,) = gate(one, against=two, margin=0.05).checks
+    assert check.low == pytest.approx(0.02 - np.hypot(0.03, 0.04))
+    assert check.high == pytest.approx(0.02 + np.hypot(0.03, 0.04))
+    assert gate(one, against=two, margin=0.05).cautions[0].name == "unpaired"
+
+
+@pytest.mark.sampling
+def test_draws_of_a_fit_decide():
+    counts = Counts(1000, 880, 180, 174, 20, 15, calibration="random")
+    fit = bj.prevalence.fit(counts, draws=500, chains=2, random_seed=1)
+    (check,) = gate(fit, at_least=0.87).checks
+    assert check.chance == (fit.draws("prevalence") >= 0.87).mean()
+    assert (check.chance >= 0.95) == (check.outcome == "pass")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("module", ["bias", "panel", "ratings", "repeats"])
+def test_any_modules_closed_form_can_be_gated(module):
+    """Whatever the quantity and its dimensions: one check an entry."""
+    from conftest import MODULES
+
+    (one,) = [m for m in MODULES if m.name == module]
+    for made in one.module.closed_forms(one.simulated(1), ci_prob=0.9):
+        quantity = next(iter(made.quantities))
+        found = gate(made, at_least=0.5, entry=quantity)
+        assert len(found.checks) == len(made.quantities[quantity].labels)
+
+
+# Reports ----------------------------------------------------------------------------------------
+
+
+def mixed():
+    made = bj.Estimate(
+        {
+            "share": bj.Quantity.over(
+                ([0.95, 0.9], [0.91, 0.85], [0.98, 0.95]), {"judge": ["a", "<b|"]}
+            )
+        },
+        method="m",
+        ci_prob=0.9,
+        source="s",
+        cautions=(bj.Caution("odd", "a | b"),),
+    )
+    return gate(made, at_least=0.9) & gate(made, at_least=0.99, entry=("share", "a"))
+
+
+def test_reports_hold_every_check():
+    found = mixed()
+    page = to_markdown(found)
+    assert page.startswith("## bayesjudge gate: fail")
+    assert "&lt;b\\|" in page
+    assert "probability 0.05 at most" in page
+    suite = ElementTree.fromstring(to_junit(found))
+    assert suite.attrib["tests"] == "3"
+    assert (suite.attrib["failures"], suite.attrib["skipped"]) == ("1", "1")
+    assert len(suite.findall("testcase/failure")) == 1
+    assert ElementTree.fromstring(to_junit(found, unknown="fail")).attrib["failures"] == "2"
+    document = json.loads(to_json(found))
+    assert document["outcome"] == "fail"
+    assert [c["outcome"] for c in document["checks"]] == ["pass", "unknown", "fail"]
+    assert document["checks"][0]["chance"] is None
+
+
+# The command ------------------------------------------------------------------------------------
+
+
+def write_log(path, *, system="a", theta=0.9, seed=1, labelled=200, items=600):
+    log = log_of({system: theta}, seed=seed, items=items, repeats=1, labelled=labelled, icc=0)
+    log.drop(columns="system").to_csv(path, index=False)
+    return str(path)
+
+
+NAMED = ["--truth", "truth", "--calibration", "random"]
+
+
+@pytest.mark.parametrize(("wanted", "code"), [(0.7, 0), (0.97, 1), (0.9, 3)])
+def test_the_command_answers_with_its_exit_code(tmp_path, capsys, wanted, code):
+    log = write_log(tmp_path / "log.csv")
+    assert main(["gate", log, *NAMED, "--at-least", str(wanted)]) == code
+    out = capsys.readouterr().out
+    assert out.startswith({0: "PASS", 1: "FAIL", 3: "UNKNOWN"}[code])
+    assert ("would decide" in out) == (code == 3)
+    assert main(["gate", log, *NAMED, "--at-least", str(wanted), "--unknown", "fail"]) == min(
+        code, 1
+    )
+
+
+def test_the_command_writes_reports(tmp_path, capsys):
+    log = write_log(tmp_path / "log.csv")
+    summary, junit = tmp_path / "s.md", tmp_path / "j.xml"
+    summary.write_text("before\n")
+    more = ["--summary", str(summary), "--junit", str(junit), "--json"]
+    assert main(["gate", log, *NAMED, "--at-least", "0.7", *more]) == 0
+    assert json.loads(capsys.readouterr().out)["outcome"] == "pass"
+    assert summary.read_text().startswith("before\n## bayesjudge gate, log.csv: pass")
+    assert ElementTree.parse(junit).getroot().attrib["tests"] == "1"
+
+
+def test_the_command_compares_with_a_baseline(tmp_path, capsys):
+    both = log_of({"new": 0.85, "old": 0.85}, items=600, repeats=1, labelled=250, correlation=1)
+    paths = []
+    for name, part in both.groupby("system"):
+        paths.append(str(tmp_path / f"{name}.csv"))
+        part.drop(columns="system").to_csv(paths[-1], index=False)
+    new, old = paths
+    about = [*NAMED, "--margin", "0.06", "--json", "--against", old]
+    codes = {}
+    for words in (["--item", "item"], []):
+        codes[len(words)] = main(["gate", new, *about, *words])
+        (check,) = json.loads(capsys.readouterr().out)["checks"]
+        codes[len(words)] = check["high"] - check["low"]
+    assert codes[2] < 0.9 * codes[0]  # pairing tells more
+    whole = tmp_path / "both.csv"
+    both.to_csv(whole, index=False)
+    about = ["--by", "system", "--item", "item", "--against", "old", "--margin", "0.06", "--json"]
+    main(["gate", str(whole), *NAMED, *about])
+    (check,) = json.loads(capsys.readouterr().out)["checks"]
+    assert check["high"] - check["low"] == pytest.approx(codes[2])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ([], "--at-least"),
+        (["--at-least", "0.9", "--margin", "0.1"], "--margin goes with --against"),
+        (["--against", "nowhere.csv"], "there is no such file"),
+        (["--at-least", "0.9", "--junit", "no/where/x.xml"], "there is no folder"),
+        (["--at-least", "0.9", "--repeats", "judge"], "--repeats needs --item"),
+    ],
+)
+def test_the_command_refuses_with_2(tmp_path, capsys, options, words):
+    log = write_log(tmp_path / "log.csv")
+    assert main(["gate", log, *NAMED, *options]) == 2
+    assert words in capsys.readouterr().err
+
+
+# pytest -----------------------------------------------------------------------------------------
+
+SUITE = """
+import pytest
+from bayesjudge.prevalence import Counts
+COUNTS = Counts(1000, 880, 180, 174, 20, 15, calibration="random")
+
+def test_good_enough(gate):
+    assert gate(COUNTS, at_least=0.8).outcome == "pass"
+
+@pytest.mark.gate(at_least=0.97)
+def test_too_bad(gate):
+    gate(COUNTS)
+
+@pytest.mark.gate(at_least=0.5)
+def test_unknown(gate):
+    gate(COUNTS, at_least=0.9)
+"""
+PLUGIN = ("-p", "bayesjudge.pytest_plugin", "-p", "no:cacheprovider")
+
+
+@pytest.mark.slow
+def test_the_plugin_passes_fails_and_skips_with_the_reason(pytester):
+    pytester.makepyfile(SUITE)
+    result = pytester.runpytest_subprocess(*PLUGIN, "-rs")
+    result.assert_outcomes(passed=1, failed=1, skipped=1)
+    result.stdout.fnmatch_lines(
+        ["*gates (bayesjudge)*", "*test_good_enough", "  PASS: prevalence*", "*would decide*"]
+    )
+    result = pytester.runpytest_subprocess(*PLUGIN, "--gate-unknown", "fail")
+    result.assert_outcomes(passed=1, failed=2)
+    result = pytester.runpytest_subprocess(*PLUGIN, "--gate-unknown", "pass")
+    result.assert_outcomes(passed=2, failed=1)
+
+
+def test_the_plugin_is_an_entry_point():
+    import tomllib
+    from pathlib import Path
+
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert project["entry-points"]["pytest11"] == {"bayesjudge": "bayesjudge.pytest_plugin"}
+
+
+def test_the_example_workflow_runs_the_gate():
+    from pathlib import Path
+
+    import yaml
+
+    path = Path(__file__).parents[2] / "docs" / "examples" / "gate.yml"
+    steps = yaml.safe_load(path.read_text())["jobs"]["gate"]["steps"]
+    lines = " ".join(step.get("run", "") for step in steps)
+    assert "bayesjudge gate" in lines
+    assert '--summary "$GITHUB_STEP_SUMMARY"' in lines
+
+
+@pytest.mark.slow
+def test_the_plugin_costs_a_suite_without_gates_nothing():
+    """pytest imports it in every run, wherever the package is installed."""
+    code = "import bayesjudge.pytest_plugin, sys; print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
