@@ -73,15 +73,9 @@ def estimate_success_rate(
         require(bootstrap_iterations > 0, "bootstrap_iterations must be positive")
     u = arrays["unlabeled_preds"] == 1
     good, passed = t == 1, v == 1
-    cells = (
-        u.size,
-        u.sum(),
-        good.sum(),
-        (good & passed).sum(),
-        (~good).sum(),
-        (~good & ~passed).sum(),
-    )
-    counts = Counts(*map(int, cells), calibration="separate")
+    hits, caught = int((good & passed).sum()), int((~good & ~passed).sum())
+    labels = (int(good.sum()), hits, int((~good).sum()), caught)
+    counts = Counts(u.size, int(u.sum()), *labels, calibration="separate")
     value, low, high = rogan_gladen(counts, ci_prob=confidence_level)["prevalence"]
     return value, low, high
 

@@ -131,5 +131,7 @@ def _truths(scores: Sequence[Any], truth: str) -> np.ndarray:
 def _counts(verdicts: np.ndarray, truths: np.ndarray, calibration: str) -> Counts:
     test, good, bad = np.isnan(truths), truths == 1, truths == 0
     passed = verdicts == 1
-    cells = (test, test & passed, good, good & passed, bad, bad & ~passed)
-    return Counts(*(int(one.sum()) for one in cells), calibration=calibration)
+    test_n, test_pass, good_n, hits, bad_n, caught = (
+        int(one.sum()) for one in (test, test & passed, good, good & passed, bad, bad & ~passed)
+    )
+    return Counts(test_n, test_pass, good_n, hits, bad_n, caught, calibration=calibration)

@@ -92,7 +92,12 @@ def as_feedback(*results: Estimate | Fit, ci_prob: float = 0.95) -> list[dict[st
         told = "no answer" if value is None else f"{value:.3f}"
         if low is not None and high is not None:
             told += f" ({ci_prob:.0%} interval {low:.3f} to {high:.3f})".replace("%", " %")
-        metadata = {"low": low, "high": high, "method": one.method, "interval": one.interval}
+        metadata: dict[str, Any] = {
+            "low": low,
+            "high": high,
+            "method": one.method,
+            "interval": one.interval,
+        }
         metadata |= {"ci_prob": ci_prob, "where": dict(one.where)}
         metadata |= {"cautions": cautions.get(one.method, [])}
         comment = f"{told}, {one.method}"

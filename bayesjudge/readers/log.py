@@ -460,7 +460,8 @@ def _clean(g: Grade) -> Grade:
     """Half characters, which JSON can hold and text cannot, as question marks."""
     texts = {name: getattr(g, name) for name in ("item", "metric", "value", "system", "judge")}
     texts["failure"] = g.failure
-    odd = {k: _whole(v) for k, v in texts.items() if isinstance(v, str) and not v.isascii()}
+    found = texts.items()
+    odd: dict[str, Any] = {k: _whole(v) for k, v in found if isinstance(v, str) and not v.isascii()}
     return g._replace(**odd) if odd else g
 
 
