@@ -25,8 +25,6 @@ HEAD = 2**16
 MOST = 2**30
 #: Most bytes that a byte of an archive may unpack to, once there are many.
 RATIO, MANY = 1000, 2**26
-#: Columns of a table; more are no log.
-MOST_COLUMNS = 20_000
 BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 #: Kinds of files whose names promise what only a library can open.
 SAID = {
@@ -241,8 +239,10 @@ class File:
                 return list(parquet.read_schema(self._seekable()).names)
         if self.kind == "csv":
             first = next(iter(self._split(self.delimiter)), [])
+            line = self.decoded_head.partition("\n")[0]
             with checking(self.name) as require:
-                require(len(first) <= MOST_COLUMNS, f"has {len(first):,} columns; is it a table?")
+                whole = len(line) < len(self.decoded_head) or len(self.head) < HEAD
+                require(whole, f"has a first line of more than {HEAD:,} bytes; is it a table?")
             return first
         return list(self.first)
 
@@ -348,6 +348,8 @@ class _Broken:
         known = (OSError, ValueError, EOFError, MemoryError, csv.Error, zlib.error, struct.error)
         if isinstance(error, (*known, zipfile.BadZipFile, NotImplementedError, OverflowError)):
             lines = str(error).strip().splitlines() or [type(error).__name__]
+            if isinstance(error, zipfile.BadZipFile):
+                lines = [f"the archive is cut short or damaged ({lines[0]})"]
             raise InputError(self.name, [f"cannot be read: {lines[0][:300]}"]) from error
 
 

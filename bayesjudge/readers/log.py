@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -278,7 +278,7 @@ class Log:
             del told["swapped"]
         for name in dict.fromkeys(name for g in grades for name in g.about):
             column = name if name not in told else f"about.{name}"
-            told[column] = [_plain(g.about.get(name)) for g in grades]
+            told[_whole(column)] = [_plain(g.about.get(name)) for g in grades]
         for name, other in {**self.metrics, **self.human}.items():
             labels = self.human.get(metric) if name == metric else other
             if labels is None or (name == metric and not self.human):
@@ -425,10 +425,15 @@ def formats() -> dict[str, Format]:
     from bayesjudge.readers import formats as own
 
     found: dict[str, Format] = {one.NAME: one for one in own.FORMATS}
-    for point in entry_points(group=GROUP):
-        one = point.load()
+    for one in _added():
         found.setdefault(one.NAME, one)
     return found
+
+
+@cache
+def _added() -> tuple[Format, ...]:
+    """Readers of other packages: looking for entry points takes longer than reading a log."""
+    return tuple(point.load()() for point in entry_points(group=GROUP))
 
 
 def numbered(grades: Iterable[Grade], notes: Notes) -> list[Grade]:
@@ -436,7 +441,8 @@ def numbered(grades: Iterable[Grade], notes: Notes) -> list[Grade]:
     kept: dict[tuple[Any, ...], Grade] = {}
     times: Counter[tuple[Any, ...]] = Counter()
     duplicates = 0
-    for grade in grades:
+    for given in grades:
+        grade = _clean(given)
         key = (grade.item, grade.system, grade.judge, grade.metric, grade.order, grade.human)
         if grade.repeat is None:
             times[key] += 1
@@ -448,6 +454,19 @@ def numbered(grades: Iterable[Grade], notes: Notes) -> list[Grade]:
     if duplicates:
         notes.left_out["grades that a later one of the same sample replaces"] += duplicates
     return list(kept.values())
+
+
+def _clean(g: Grade) -> Grade:
+    """Half characters, which JSON can hold and text cannot, as question marks."""
+    texts = {name: getattr(g, name) for name in ("item", "metric", "value", "system", "judge")}
+    texts["failure"] = g.failure
+    found = texts.items()
+    odd: dict[str, Any] = {k: _whole(v) for k, v in found if isinstance(v, str) and not v.isascii()}
+    return g._replace(**odd) if odd else g
+
+
+def _whole(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
 
 
 def _key(g: Grade) -> tuple[Any, ...]:
@@ -538,8 +557,10 @@ def _plain(value: Any) -> Any:
     """A cell: text, number or None; what has parts is written as JSON."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
-    if value is None or isinstance(value, str | bool | int | float):
-        return value if value != "" else None
+    if isinstance(value, str):
+        return _whole(value) or None
+    if value is None or isinstance(value, bool | int | float):
+        return value
     import json
 
     return json.dumps(value, default=str, sort_keys=True)

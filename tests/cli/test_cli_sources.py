@@ -1,21 +1,15 @@
 """Commands read logs, several files and files that are packed."""
 
 import gzip
-import importlib.util
 import json
-from pathlib import Path
 
 import pytest
+from readers import logs
 
 import bayesjudge as bj
 from bayesjudge.cli import main
 from bayesjudge.datasets import keep_labels, xstest
 
-spec = importlib.util.spec_from_file_location(
-    "logs", Path(__file__).parents[1] / "readers" / "logs.py"
-)
-logs = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(logs)
 ASKED = ["--calibration", "random", "--no-nuts", "--json"]
 
 

@@ -1,19 +1,16 @@
 """What doctor proposes can be pasted, and what is wrong with a file is told."""
 
-import importlib.util
 import json
 import re
 import shlex
 from pathlib import Path
 
 import pytest
+from readers import logs
 
 from bayesjudge.cli import main
 
 TESTS = Path(__file__).parents[1]
-spec = importlib.util.spec_from_file_location("logs", TESTS / "readers" / "logs.py")
-logs = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(logs)
 PLACES = [folder / "shared" / "data" / "log_formats" for folder in TESTS.parents]
 SHARED = next((place for place in PLACES if place.is_dir()), None)
 

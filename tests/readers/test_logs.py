@@ -1,28 +1,17 @@
 """Every tool's log becomes one tidy table, and says what was left out."""
 
-import importlib.util
 import json
 import types
 from pathlib import Path
 
 import pytest
+from readers import logs
 
 import bayesjudge as bj
 from bayesjudge.readers import Grade, read_log
 
 PLACES = [folder / "shared" / "data" / "log_formats" for folder in Path(__file__).parents]
 SHARED = next((place for place in PLACES if place.is_dir()), None)
-
-
-def _written():
-    """The builders beside this file: tests are no package."""
-    spec = importlib.util.spec_from_file_location("logs", Path(__file__).with_name("logs.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-logs = _written()
 
 
 @pytest.fixture(params=logs.LOGS)
@@ -245,10 +234,12 @@ def test_another_package_adds_a_reader_by_an_entry_point(tmp_path, monkeypatch):
                 item, verdict = line.split()
                 yield Grade(item, "said", verdict)
 
-    point = types.SimpleNamespace(load=Lines)
+    point = types.SimpleNamespace(load=lambda: Lines)
     monkeypatch.setattr(module, "entry_points", lambda group: [point] * (group == module.GROUP))
     (tmp_path / "some.txt").write_text("#lines\na yes\nb no\n")
+    module._added.cache_clear()
     assert cells(read_log(tmp_path / "some.txt"), "said", "verdict") == [("yes",), ("no",)]
+    module._added.cache_clear()
 
 
 @pytest.mark.skipif(SHARED is None, reason="the tools' own logs are not beside the repository")

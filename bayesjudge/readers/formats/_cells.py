@@ -59,7 +59,7 @@ def number(value: Any) -> float | None:
         return None
     try:
         found = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return found if math.isfinite(found) else None
 
@@ -76,7 +76,7 @@ def verdict(value: Any) -> Any:
     if isinstance(value, bool):
         return value
     if isinstance(value, int | float):
-        return value if math.isfinite(value) else None
+        return value if number(value) is not None else None
     return text(value).strip() or None
 
 
