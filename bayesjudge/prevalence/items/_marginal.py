@@ -390,24 +390,20 @@ def _numba_likelihood(op: Any, node: Any, **_: Any) -> Any:
     tells = op.tells
     evaluate = numba_njit(_of_verdicts if op.judge else _of_outputs)
 
-    if op.judge:
-
-        @numba_njit
-        def likelihood(x, y1, y0, wa, wb, wc, wd, cells, system, answer_of, count):
-            given = cells, system, answer_of, count, tells
-            found = evaluate(x[:, :, 0].copy(), y1, y0, wa, wb, wd, *given)
-            return np.asarray(found[0]), found[1].reshape(x.shape), found[2], found[3]
-
-        return likelihood
+    @numba_njit
+    def of_verdicts(x, y1, y0, wa, wb, wc, wd, cells, system, answer_of, count):
+        given = cells, system, answer_of, count, tells
+        found = evaluate(x[:, :, 0].copy(), y1, y0, wa, wb, wd, *given)
+        return np.asarray(found[0]), found[1].reshape(x.shape), found[2], found[3]
 
     @numba_njit
-    def likelihood(x, y1, y0, wa, wb, wc, wd, cells, system, answer_of, count):
+    def of_outputs(x, y1, y0, wa, wb, wc, wd, cells, system, answer_of, count):
         given = cells, system, answer_of, count, tells
         found = evaluate(x, y1[:, :, 0].copy(), y0[:, :, 0].copy(), wa, wb, wc, *given)
         y1_bar, y0_bar = found[2].reshape(y1.shape), found[3].reshape(y0.shape)
         return np.asarray(found[0]), found[1], y1_bar, y0_bar
 
-    return likelihood
+    return of_verdicts if op.judge else of_outputs
 
 
 def evaluate_numpy(items: Items, spec: Any, point: dict[str, Any], nodes: dict[str, int]) -> float:
