@@ -10,9 +10,9 @@ generator turned at random, and the share of draws in which exactly that cell is
 ``false_alarms.csv``.
 
 Found: of 3,200 draws, 200 of each of sixteen settings, 29 are called different, .9 % (nominal 2 %):
-.8 % at 50 labels, .6 % at 100, 1.3 % at 200, 1.0 % at 400, and 2.5 % in the worst setting. A cell of
-votes at random is seldom found by so few labels: in 0 to .08 of the draws up to 200, in .03 to .58
-with 400.
+.8 % at 50 labels, .6 % at 100, 1.3 % at 200, 1.0 % at 400, and 2.5 % in the worst setting. A cell
+of votes at random is seldom found by so few labels: in 0 to .08 of the draws up to 200, in .03 to
+.58 with 400.
 """
 
 from __future__ import annotations
