@@ -216,7 +216,7 @@ def _prevalence(
         _try("prevalence", [*line, *score, *values, *chosen], found, [[], ["--unparsed", "drop"]])
         return
     extra = [["--unparsed", "fail"], ["--unparsed", "drop"]]
-    repeats = [["--repeats", "judge"], ["--repeats", "system"]]
+    repeats = [["--repeats", "judge"], ["--repeats", "system"]] if metric.repeats > 1 else []
     _try(
         "prevalence",
         [*line, *values, *chosen],
@@ -309,6 +309,7 @@ def _try_table(
         line = ["prevalence", path, "--verdict", *verdicts[:1], *own, *values, *chosen]
         lost = [["--unparsed", "fail"], ["--unparsed", "drop"]]
         again = [["--repeats", "judge"], ["--repeats", "system"]]
+        again = again if item and _repeats(columns[item]) else []
         ways = [[], *lost, *again, *([*a, *b] for a in again for b in lost)]
         _try("prevalence", [*line, *by, *known], found, ways)
     elif truths and scores and not judge:

@@ -344,6 +344,14 @@ def test_bad_input_is_one_message_and_exit_code_2(run, line):
     assert "Traceback" not in err
 
 
+def test_a_table_with_all_its_labels_has_an_answer(run):
+    """Was refused: it cannot be `separate`, which is one of the designs that are compared."""
+    code, out, _ = run("prevalence", "labelled.csv", *NO_NUTS)
+    assert code == 0
+    assert "random (declared)" in out
+    assert "separate:" not in out
+
+
 def test_the_options_of_a_refusal_mend_it(run, folder):
     (folder / "letters.csv").write_text("verdict,truth\nC,C\nI,C\nP,I\nC,not sure\nC,\nI,\n")
     code, _, err = run("prevalence", "letters.csv", *NO_NUTS)
