@@ -22,6 +22,7 @@ def answer_classes(
     calibration: str,
     classes: list[str] | None,
     swapped: str | None,
+    pooling: str | None,
     **more: Any,
 ) -> None:
     """Estimate the share of each class, or of pairs in both orders the win rate, and present."""
@@ -38,18 +39,20 @@ def answer_classes(
     else:
         with checking("options") as require:
             options = [f"--{name.replace('_', '-')}" for name in given]
+            options += ["--pooling"] if pooling else []
             require(not options, f"{options} are not for pairs in both orders")
         rows = source.table([verdict, swapped, truth])
         spelled = classes or ["win", "tie", "loss"]
         counts = module.ClassCounts.from_pairs(rows, swapped=swapped, classes=spelled, **names)
+    model = _model(counts, pooling)
     paired = counts.credit is not None
     answer = "overall_prevalence" if counts.dim == "stratum" else "prevalence"
     present(
         [
             *module.closed_forms(counts, ci_prob=shared.ci_prob),
-            module.exact(counts, ci_prob=shared.ci_prob, interval=_kind(shared)),
+            module.exact(counts, model, ci_prob=shared.ci_prob, interval=_kind(shared)),
         ],
-        lambda: module.fit(counts, random_seed=shared.seed, strict=shared.strict),
+        lambda: module.fit(counts, model, random_seed=shared.seed, strict=shared.strict),
         shared,
         Story(
             command="prevalence",
@@ -59,6 +62,20 @@ def answer_classes(
             brief=lambda method: method.removeprefix("Classes, ").removesuffix(", classes"),
         ),
     )
+
+
+def _model(counts: ClassCounts, pooling: str | None) -> Any:
+    """The model of the label design; with full pooling one judge treats all systems alike."""
+    module = bj.prevalence.classes
+    predictive = counts.design.identifies == {"predictive_values"} or counts.propensity is not None
+    with checking("options") as require:
+        require(pooling != "partial", "--pooling partial is not for classes: separate or full")
+        several = pooling != "full" or (counts.systems is not None and not predictive)
+        words = (
+            "confusions of several systems (--by) or strata, which labels by verdict do not tell"
+        )
+        require(several, f"--pooling full needs {words}")
+    return module.Confusions(pooling="full") if pooling == "full" else None
 
 
 def _kind(shared: Shared) -> Any:

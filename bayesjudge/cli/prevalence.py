@@ -188,6 +188,7 @@ def prevalence(
     if calibration is None:
         raise InputError("options", [LESSON, *([] if truth or source.log else [TRUTH])])
     truth = "truth" if labels and truth is None else source.truth(truth)
+    repeated = repeats
     if source.log is not None:
         paired = source.paired and not score
         verdict = verdict or (None if score else ["verdict"])
@@ -195,7 +196,7 @@ def prevalence(
         swapped = swapped or ("swapped" if paired and source.swapped else None)
         item = item or (None if swapped else "item")
         by = by or ("system" if len(source.log.systems) > 1 and not (score or swapped) else None)
-        repeats = repeats or repeating(source)
+        repeated = repeats or repeating(source)
         with checking(str(table)) as require:
             numeric = source.chosen.numeric and not score
             require(not numeric, f"{source.chosen} gives numbers: --score score --scale LOW:HIGH")
@@ -206,16 +207,17 @@ def prevalence(
     if calibration not in bj.prevalence.DESIGNS:
         problem = LESSON.replace("is needed", f"{calibration!r} is not known")
         raise InputError("options", [problem])
+    # what the models of scores and of classes have no use for
+    rates = dict.fromkeys(priors.asked, True) | {"--all-methods": all_methods}
     if score is not None:
-        given: dict[str, Any] = {
-            "--verdict": verdict,
-            "--by": by,
-            "--stratum": stratum,
-            "--swapped": swapped,
-        }
-        given |= {"--classes": classes, "--external-labels": external_labels}
+        given: dict[str, Any] = {"--verdict": verdict, "--by": by, "--stratum": stratum}
+        given |= {"--swapped": swapped, "--classes": classes, "--external-labels": external_labels}
+        given |= {"--repeats": repeats}
+        given |= {"--pooling": pooling, **rates} if pass_from is None else {}
+        numeric = truth_scale is not None or truth_from is not None
+        given |= {"--pass-value": pass_value, "--fail-value": fail_value} if numeric else {}
         with checking("options") as require:
-            refused = [name for name, value in given.items() if value]
+            refused = _given(given)
             require(not refused, f"{refused} are not for scores; take a part of the table first")
             require(unparsed in (None, "drop"), "--unparsed: rows without a score can be dropped")
         meant: dict[str, Any] = {"pass_value": pass_value, "fail_value": fail_value}
@@ -235,19 +237,21 @@ def prevalence(
         require(verdict, "--verdict (or --score, if the judge gives numbers) is needed")
         given = {"--scale": scale, "--truth-scale": truth_scale, "--truth-from": truth_from}
         given |= {"--pass-from": pass_from, "--edges": edges}
-        refused = [name for name, value in given.items() if value is not None]
-        require(not refused, f"{refused} go with --score")
+        require(not _given(given), f"{_given(given)} go with --score")
     verdict = verdict or []
     if classes or swapped:
+        given = {"--external-labels": external_labels, "--repeats": repeats, **rates}
+        given |= {"--pass-value": pass_value, "--fail-value": fail_value}
         with checking("options") as require:
-            require(external_labels is None, "--external-labels is not for classes")
+            require(not _given(given), f"{_given(given)} are not for classes; leave them out")
             require(len(verdict) == 1, "classes take one --verdict")
         names = {"verdict": verdict[0], "truth": truth, "calibration": calibration}
         more: dict[str, Any] = {"by": by, "stratum": stratum, "propensity": propensity}
         more |= {"item": item, "missing_value": missing_value, "unparsed": unparsed}
+        more |= {"pooling": pooling}
         answer_classes(source, shared, classes=classes, swapped=swapped, **names, **more)
         return
-    if repeats or (item and by and pooling is None and not (stratum or propensity)):
+    if repeated or (item and by and pooling is None and not (stratum or propensity)):
         from bayesjudge.cli.prevalence_items import answer_items
 
         unused: dict[str, Any] = {"--stratum": stratum, "--propensity": propensity}
@@ -259,7 +263,7 @@ def prevalence(
             source=source,
             verdicts=verdict,
             item=item,
-            repeats=repeats,
+            repeats=repeated,
             refused=unused,
             priors=priors,
             all_methods=all_methods,
@@ -297,6 +301,11 @@ def prevalence(
         raise
     model = _model(counts, priors, pooling)
     answer(counts, model, shared, source=source, all_methods=all_methods)
+
+
+def _given(options: Mapping[str, Any]) -> list[str]:
+    """The options that were given."""
+    return [name for name, value in options.items() if value not in (None, False, [])]
 
 
 # how it spells what the module says to those who write Python
