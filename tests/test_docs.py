@@ -1,13 +1,26 @@
 """The pages under docs run as printed, and every exported name has a use."""
 
 import doctest
+import os
+import re
+import shlex
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 TOP = Path(__file__).parents[1]
-PAGES = sorted((TOP / "docs").glob("*.md"))
+PAGES = [
+    path
+    for path in sorted((TOP / "docs").rglob("*.md"))
+    if ">>> " in path.read_text() and not {"_copied", "notebooks"} & set(path.parts)
+]
+TOC = re.compile(r"```{toctree}\n(.*?)```", re.DOTALL)
+SHELL = re.compile(r"```sh\n(.*?)```", re.DOTALL)
+COMMANDS = [
+    path for path in PAGES if path.parent.name == "start" and SHELL.search(path.read_text())
+]
 sys.path.insert(0, str(TOP / "tools"))
 
 import draw_models  # noqa: E402
@@ -16,11 +29,12 @@ from structure import unused_names  # noqa: E402
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_page_runs_as_printed(page):
+def test_page_runs_as_printed(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # some write the file that a command reads
     text = page.read_text().replace("\n```", "\n\n```")  # the fence is no output
     parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(verbose=False)
     examples = parser.get_doctest(text, {"__name__": "docs"}, page.name, str(page), 0)
-    assert len(examples.examples) >= 5
+    assert len(examples.examples) >= 2
     failed: list[str] = []
     runner.run(examples, out=failed.append)
     assert not failed, "".join(failed)
@@ -29,6 +43,43 @@ def test_page_runs_as_printed(page):
 @pytest.mark.slow
 def test_graphs_are_those_of_the_models():
     assert draw_models.PAGE.read_text() == draw_models.page()
+
+
+def test_every_page_is_in_the_contents():
+    """Below the front page, and what is listed exists."""
+    docs = TOP / "docs"
+    made = {"api/index", "notebooks/index"}  # by docs/conf.py
+    listed, waiting = set(), ["index"]
+    while waiting:
+        page = docs / f"{waiting.pop()}.md"
+        for block in TOC.findall(page.read_text()):
+            names = [n for n in block.split() if not n.startswith(":")]
+            found = {os.path.relpath(page.parent / name, docs) for name in names}
+            waiting += found - listed - made
+            listed |= found
+    pages = {str(path.relative_to(docs).with_suffix("")) for path in docs.rglob("*.md")}
+    own = {page for page in pages if not page.startswith(("_", "notebooks/", "api/"))}
+    assert listed - made == own - {"index"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", COMMANDS, ids=lambda page: page.name)
+def test_commands_of_a_page_run(page, tmp_path, monkeypatch):
+    """With the files that the page's examples write."""
+    monkeypatch.chdir(tmp_path)
+    text = page.read_text()
+    parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(verbose=False)
+    examples = parser.get_doctest(text.replace("\n```", "\n\n```"), {}, page.name, None, 0)
+    runner.run(examples, out=lambda _: None)
+    commands = [c for block in SHELL.findall(text) for c in block.splitlines()]
+    for command in commands:
+        program, *options = shlex.split(command)
+        assert program == "bayesjudge"
+        call = "import sys; from bayesjudge.cli import main; sys.exit(main())"
+        done = subprocess.run(
+            [sys.executable, "-c", call, *options, "--no-nuts"], capture_output=True
+        )
+        assert done.returncode == 0, done.stderr.decode()
 
 
 def test_every_exported_name_is_used():

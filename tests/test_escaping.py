@@ -216,4 +216,5 @@ def test_every_csv_of_the_package_is_written_so():
         ("cli/output.py", ".to_csv("),
         ("cli/repeats.py", "write_csv("),
         ("cli/bias.py", "write_csv("),
+        ("cli/panel.py", "write_csv("),
     }

@@ -13,6 +13,7 @@ from bayesjudge.bias.exact import exact
 from bayesjudge.bias.model import NormalShifts, build_model, fit
 from bayesjudge.bias.plots import plot_shifts
 from bayesjudge.bias.position import Orders, position_bias
+from bayesjudge.bias.positions import position_shift
 from bayesjudge.bias.simulate import simulate
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "fit",
     "plot_shifts",
     "position_bias",
+    "position_shift",
     "rms_shift",
     "schematic_adherence",
     "simulate",

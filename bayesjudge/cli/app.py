@@ -32,6 +32,10 @@ COMMANDS = {
         "bayesjudge.cli.demo:demo",
         "Correct a judge on real data, with the truth beside the answer.",
     ),
+    "doctor": (
+        "bayesjudge.cli.doctor:doctor",
+        "Tell what a file holds, and which questions it can answer by which command.",
+    ),
     "drift": (
         "bayesjudge.cli.drift:drift",
         "Compare two versions of a judge on the same outputs: flips, changes, and what they move.",
@@ -78,7 +82,7 @@ def build_app(tokens: Sequence[str]) -> App:
     app = App(
         name="bayesjudge",
         help="From the verdicts of an LLM judge and a few human labels to numbers with honest "
-        "intervals.\n\nStart with `bayesjudge demo`; then `bayesjudge prevalence --help`.",
+        "intervals.\n\nStart with `bayesjudge demo`, or on your own with `bayesjudge doctor FILE`.",
         help_format="markdown",
         version=bayesjudge.__version__,
         result_action="return_value",
@@ -162,9 +166,13 @@ def _as_options(text: str, app: App, tokens: Sequence[str]) -> str:
     for name in inspect.signature(command).parameters if command else ():
         option = "--" + name.replace("_", "-")
         text = re.sub(rf"\b{name}=(\[[^][]*\])(, (?=\w+=\[))?", partial(_as_words, option), text)
-        text = re.sub(rf"\b{name}s?='(\w+)'", rf"{option} \1", text)
+        text = re.sub(rf"\b{name}s?=('[^']*'|\"[^\"]*\")", partial(_as_word, option), text)
         text = re.sub(rf"\b{name}s?=(?=[,)]|$)", option, text)
     return text
+
+
+def _as_word(option: str, found: re.Match[str]) -> str:
+    return f"{option} {shlex.quote(found[1][1:-1])}"
 
 
 def _as_words(option: str, found: re.Match[str]) -> str:

@@ -11,11 +11,11 @@ from cyclopts import Parameter
 from bayesjudge import bias as module
 from bayesjudge.cli.bias import bias
 from bayesjudge.cli.output import DATA, Shared, Story, present
+from bayesjudge.cli.source import open_source
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import side_by_side
-from bayesjudge.readers import read_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,6 +40,7 @@ def orders(
     winner: Annotated[list[str] | None, _DATA] = None,
     tie_value: Annotated[list[str] | None, _DATA] = None,
     missing: Annotated[Literal["drop"] | None, _DATA] = None,
+    metric: Annotated[str | None, _DATA] = None,
     shared: Shared = Shared(),
 ) -> None:
     r"""Tell position bias: does the winner change when two answers swap places?
@@ -71,6 +72,8 @@ def orders(
         Value that means a tie. May be repeated.
     missing : str
         Leave out pairs without a verdict in both orders.
+    metric : str
+        Of a log of pairs, whose answer 1 is the system's: the verdicts that are meant.
 
     Raises
     ------
@@ -78,6 +81,12 @@ def orders(
         If an option, a column or a value is not understood.
     """
     shared.check()
+    source = open_source(table, metric, judges=True)
+    if source.log is not None:
+        first = "verdict" if first == "order1" else first
+        second = "swapped" if second == "order2" else second
+        winner, tie_value = winner or ["win", "loss"], tie_value or ["tie"]
+        judge, item = judge or ["judge"], item or "item"
     names = tuple(winner or ("1", "2"))
     with checking("options") as require:
         require(
@@ -86,7 +95,7 @@ def orders(
         )
         require(shared.save is None, "--save keeps a sampled fit; this posterior is exact")
     read = module.Orders.from_frame(
-        read_table(table, [first, second, *(judge or ()), *([item] if item else ())]),
+        source.table([first, second, *(judge or ()), *([item] if item else ())]),
         first=first,
         second=second,
         judge=judge,
@@ -100,7 +109,7 @@ def orders(
         title="Position bias: the same pairs in both orders",
         answer="consistency",
         inputs={
-            "data": str(table),
+            **source.inputs,
             "judges": len(read.judges),
             "pairs": int(read.pairs.sum()),
             "left out": int(read.missing.sum()),

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bayesjudge as bj
 from bayesjudge.cli.output import Shared, Story, present
+from bayesjudge.cli.source import Source
 from bayesjudge.core.errors import checking
-from bayesjudge.readers import read_table
 
 if TYPE_CHECKING:
     from bayesjudge.prevalence.classes import ClassCounts
 
 
 def answer_classes(
-    table: Path,
+    source: Source,
     shared: Shared,
     *,
     verdict: str,
@@ -23,6 +22,7 @@ def answer_classes(
     calibration: str,
     classes: list[str] | None,
     swapped: str | None,
+    pooling: str | None,
     **more: Any,
 ) -> None:
     """Estimate the share of each class, or of pairs in both orders the win rate, and present."""
@@ -34,32 +34,48 @@ def answer_classes(
         with checking("options") as require:
             words = "--unparsed fail: classes have no fail; take verdict or drop"
             require(given.get("unparsed") != "fail", words)
-        rows = read_table(table, [verdict, truth, *columns])
+        rows = source.table([verdict, truth, *columns])
         counts = module.ClassCounts.from_frame(rows, classes=classes, **names, **given)
     else:
         with checking("options") as require:
             options = [f"--{name.replace('_', '-')}" for name in given]
+            options += ["--pooling"] if pooling else []
             require(not options, f"{options} are not for pairs in both orders")
-        rows = read_table(table, [verdict, swapped, truth])
+        rows = source.table([verdict, swapped, truth])
         spelled = classes or ["win", "tie", "loss"]
         counts = module.ClassCounts.from_pairs(rows, swapped=swapped, classes=spelled, **names)
+    model = _model(counts, pooling)
     paired = counts.credit is not None
     answer = "overall_prevalence" if counts.dim == "stratum" else "prevalence"
     present(
         [
             *module.closed_forms(counts, ci_prob=shared.ci_prob),
-            module.exact(counts, ci_prob=shared.ci_prob, interval=_kind(shared)),
+            module.exact(counts, model, ci_prob=shared.ci_prob, interval=_kind(shared)),
         ],
-        lambda: module.fit(counts, random_seed=shared.seed, strict=shared.strict),
+        lambda: module.fit(counts, model, random_seed=shared.seed, strict=shared.strict),
         shared,
         Story(
             command="prevalence",
             title="Win rate: wins, and half the ties" if paired else "Share of each class",
             answer="win_rate" if paired else answer,
-            inputs=_inputs(counts, str(table)),
+            inputs=_inputs(counts, source),
             brief=lambda method: method.removeprefix("Classes, ").removesuffix(", classes"),
         ),
     )
+
+
+def _model(counts: ClassCounts, pooling: str | None) -> Any:
+    """The model of the label design; with full pooling one judge treats all systems alike."""
+    module = bj.prevalence.classes
+    predictive = counts.design.identifies == {"predictive_values"} or counts.propensity is not None
+    with checking("options") as require:
+        require(pooling != "partial", "--pooling partial is not for classes: separate or full")
+        several = pooling != "full" or (counts.systems is not None and not predictive)
+        words = (
+            "confusions of several systems (--by) or strata, which labels by verdict do not tell"
+        )
+        require(several, f"--pooling full needs {words}")
+    return module.Confusions(pooling="full") if pooling == "full" else None
 
 
 def _kind(shared: Shared) -> Any:
@@ -70,10 +86,10 @@ def _kind(shared: Shared) -> Any:
     return shared.interval or "eti"
 
 
-def _inputs(counts: ClassCounts, source: str) -> dict[str, Any]:
+def _inputs(counts: ClassCounts, source: Source) -> dict[str, Any]:
     labelled = int(counts.labelled.sum())
     about: dict[str, Any] = {
-        "data": source,
+        **source.inputs,
         "items": int(counts.test.sum()) + labelled,
         "labelled": labelled,
         "calibration": f"{counts.design.name}: {counts.design.meaning}",

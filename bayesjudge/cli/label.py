@@ -120,8 +120,8 @@ def label(
         written = [*paths.items(), *([("picture", picture)] if picture else [])]
         for name, path in written:
             require(path.parent.is_dir(), f"--{name}: there is no folder {str(path.parent)!r}")
-        fresh = verdict is not None or not show_verdict
-        require(fresh, "--show-verdict needs --verdict")
+        there = verdict is not None or not show_verdict
+        require(there, "--show-verdict needs --verdict")
     _require_read(paths["sheet"], read or [])
     columns = list(dict.fromkeys([item, *([verdict] if verdict else []), *(show or ())]))
     rows = read_table(table, columns)

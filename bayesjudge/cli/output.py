@@ -215,8 +215,8 @@ FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
-def write_csv(table: pd.DataFrame, path: Path) -> None:
-    """Write a table that a person may open in a spreadsheet.
+def write_csv(table: pd.DataFrame, path: Path, *, append: bool = False) -> None:
+    """Write a table that a person may open in a spreadsheet, or more rows of it.
 
     Text that would be run as a formula gets an apostrophe in front: it may come from a model.
     """
@@ -228,7 +228,8 @@ def write_csv(table: pd.DataFrame, path: Path) -> None:
     safe = table.copy()
     for name in table.select_dtypes(exclude=["number", "bool"]):
         safe[name] = table[name].map(inert)
-    safe.rename(columns=inert).to_csv(path, index=False)
+    mode: Literal["a", "w"] = "a" if append else "w"
+    safe.rename(columns=inert).to_csv(path, index=False, header=not append, mode=mode)
 
 
 def tell(message: str) -> None:

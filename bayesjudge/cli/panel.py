@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -9,19 +10,32 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from bayesjudge.cli.output import DATA, MODEL, Shared, Story, present
+from bayesjudge.cli.output import (
+    DATA,
+    MODEL,
+    OUTPUT,
+    Section,
+    Shared,
+    Story,
+    present,
+    tell,
+    write_csv,
+)
+from bayesjudge.cli.source import Source, open_source, repeating
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.priors import BetaPrior
-from bayesjudge.readers import read_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bayesjudge.panel import Votes
+    from bayesjudge.panel.consensus import Consensus
     from bayesjudge.panel.models._base import PanelModel
 
+#: Most generators that a line names.
+MOST_NAMED = 10
 _DATA = Parameter(group=DATA)
 _LIST = Parameter(group=DATA, negative="", consume_multiple=True)
 _MODEL = Parameter(group=MODEL, negative="")
@@ -37,6 +51,7 @@ def panel(
     judge: Annotated[str, _DATA] = "judge",
     vote: Annotated[str, _DATA] = "vote",
     truth: Annotated[str | None, _DATA] = None,
+    metric: Annotated[str | None, _DATA] = None,
     pass_value: Annotated[list[str] | None, _LIST] = None,
     fail_value: Annotated[list[str] | None, _LIST] = None,
     missing_value: Annotated[list[str] | None, _LIST] = None,
@@ -48,6 +63,8 @@ def panel(
         Literal["auto", "dawid_skene", "correlated", "bias_pooling", "vote_regression"], _MODEL
     ] = "auto",
     missing: Annotated[Literal["skip", "response"], _MODEL] = "skip",
+    width: Annotated[float, _MODEL] = 0.1,
+    items: Annotated[Path | None, Parameter(group=OUTPUT, negative="")] = None,
     shared: Shared = Shared(),
 ) -> None:
     r"""Estimate how good each generator is, and how reliable each judge.
@@ -62,7 +79,7 @@ def panel(
     Parameters
     ----------
     table : Path
-        .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson.
+        .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson; or a log with the votes of a panel.
     judges : list[str]
         Columns with the votes of a wide table; leave out for a long table.
     item : str
@@ -75,6 +92,8 @@ def panel(
         Column with the vote, in a long table.
     truth : str
         Column with the human label, empty if there is none.
+    metric : str
+        Of a log, the scorer or assertion whose votes are meant, if it has several.
     pass_value : list[str]
         Labels that mean pass, if they are not 1, true, yes, pass, good, correct or C.
     fail_value : list[str]
@@ -91,6 +110,10 @@ def panel(
         What to sample; auto takes what suits the votes and labels.
     missing : str
         Leave a missing vote out, or let it be one more response (dawid_skene and correlated).
+    width : float
+        Say how many labels are needed for intervals of this width.
+    items : Path
+        Write every item's consensus label and class probabilities to this .csv file.
 
     Raises
     ------
@@ -100,22 +123,27 @@ def panel(
     from bayesjudge.panel import Votes, closed_forms, fit, recommend
 
     shared.check()
+    with checking("options") as require:
+        require(items is None or items.parent.is_dir(), f"--items: no folder for {str(items)!r}")
+        require(0 < width < 1, f"--width={width}, expected a number inside (0, 1)")
+    source = open_source(table, metric, judges=True)
+    repeated: Literal["error", "keep"] = "error"
+    if source.log is not None:
+        vote = "verdict" if vote == "vote" else vote
+        own = "system" if source.log.systems else None
+        generator = own if generator == "generator" else generator
+        truth = truth or source.own_truth
+        repeated = "keep" if repeating(source) == "judge" else "error"
     named = [item, generator, truth, *(judges or [judge, vote])]
     columns = [column for column in named if column is not None]
-    votes = Votes.from_frame(
-        read_table(table, columns),
-        judges=judges,
-        item=item,
-        generator=generator,
-        judge=judge,
-        vote=vote,
-        truth=truth,
-        pass_value=pass_value,
-        fail_value=fail_value,
-        missing_value=missing_value,
-        classes=classes,
-        calibration=calibration,
-    )
+    read = source.table(columns)
+    reading: dict[str, Any] = {
+        **{"judges": judges, "item": item, "generator": generator, "judge": judge, "vote": vote},
+        **{"truth": truth, "pass_value": pass_value, "fail_value": fail_value},
+        **{"missing_value": missing_value, "classes": classes, "calibration": calibration},
+        "repeated": repeated,
+    }
+    votes = Votes.from_frame(read, **reading)
     advice = recommend(votes)
     chosen = advice.model if model == "auto" else _named(model, len(votes.classes))
     if missing == "response":
@@ -130,11 +158,67 @@ def panel(
         title="Panel: the share of each generator's outputs "
         + ("in each class" if classes else "that people would pass (prevalence)"),
         answer="share" if classes else "prevalence",
-        inputs=_inputs(votes, str(table), f"{type(chosen).__name__}{why}", truth),
+        inputs=_inputs(votes, source, f"{type(chosen).__name__}{why}", truth),
         brief=lambda method: method.split(",")[0],
     )
     instant = closed_forms(votes, ci_prob=shared.ci_prob)
-    present(instant, sample, shared, story, draw=lambda made: _draw(made, votes))
+    found: list[Consensus] = []
+
+    def more(made: Sequence[Estimate | Fit]) -> list[Section]:
+        if items is not None:
+            found.append(_consensus(votes, made))
+        told = [
+            _budget(votes, width, shared.ci_prob),
+            *(_accuracy(one, str(items)) for one in found),
+        ]
+        return [one for one in told if one is not None]
+
+    present(instant, sample, shared, story, draw=lambda made: _draw(made, votes), more=more)
+    for one in found:
+        assert items is not None
+        for i, part in enumerate(one.items(read, **reading)):
+            write_csv(part, items, append=i > 0)
+        tell(f"{votes.n_items:,} items written to {items}")
+
+
+def _consensus(votes: Votes, made: Sequence[Estimate | Fit]) -> Consensus:
+    """Of the fit, if its model knows single items."""
+    from bayesjudge.panel import BiasPooling, consensus
+
+    fits = [one for one in made if isinstance(one, Fit) and not isinstance(one.spec, BiasPooling)]
+    return consensus(fits[0] if fits else votes)
+
+
+def _accuracy(found: Consensus, path: str) -> Section:
+    value, low, high = found.accuracy["accuracy"]
+    interval = "" if math.isnan(low) else f" ({low:.3f} to {high:.3f})"
+    line = f"{found.accuracy.method}; written to {path}"
+    if not math.isnan(value):
+        line = (
+            f"expected to be right on {value:.3f}{interval} of the items without a label, if the "
+            f"assumptions hold; {line}"
+        )
+    told = {"accuracy": value, "low": low, "high": high, "method": found.accuracy.method}
+    fields = {k: None if v != v else v for k, v in told.items()}
+    return Section("Consensus labels", [line], "consensus", fields)
+
+
+def _budget(votes: Votes, width: float, ci_prob: float) -> Section | None:
+    """How many labels are needed, if the design of today's labels goes with more of them."""
+    from bayesjudge.panel import labels_needed
+
+    tells = "prevalence" in votes.design.identifies or not votes.is_labelled.any()
+    if len(votes.classes) > 2 or not tells:
+        return None
+    table = labels_needed(votes, width=width, ci_prob=ci_prob)
+    more = {name: int(n) for name, n in table["more"].items() if n}
+    each = ", ".join(f"{name} {n:,}" for name, n in list(more.items())[:MOST_NAMED])
+    each += f" and {len(more) - MOST_NAMED} others" if len(more) > MOST_NAMED else ""
+    wide = f"{ci_prob:.0%} intervals {width:g} wide"
+    line = f"there are enough for {wide}"
+    if more:
+        line = f"{wide} need {sum(more.values()):,} more, at random: {each}"
+    return Section("Labels needed", [line], "labels_needed", {"width": width, "more": more})
 
 
 def _named(model: str, classes: int) -> PanelModel:
@@ -164,9 +248,9 @@ def _with_responses(model: PanelModel) -> PanelModel:
     return replace(model, **change)
 
 
-def _inputs(votes: Votes, source: str, model: str, truth: str | None) -> dict[str, Any]:
+def _inputs(votes: Votes, source: Source, model: str, truth: str | None) -> dict[str, Any]:
     return {
-        "data": source,
+        **source.inputs,
         "items": votes.n_items,
         "distinct patterns": len(votes.count),
         "labelled": int(votes.labelled.sum()),

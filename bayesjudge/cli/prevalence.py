@@ -13,6 +13,7 @@ from bayesjudge.cli.classes import answer_classes
 from bayesjudge.cli.output import DATA, MODEL, Section, Shared, Story, present
 from bayesjudge.cli.priors import Priors
 from bayesjudge.cli.scores import answer_scores, read_scores
+from bayesjudge.cli.source import PAIRS, Source, inputs_of, open_source, repeating
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
@@ -41,6 +42,7 @@ LESSON = (
 #: What to do if labels are more than pass and fail.
 SCORES = "if the judge gives scores: --score COLUMN --scale LOWEST:HIGHEST"
 CLASSES = "if there are more than two classes, name them: --classes A B …"
+TRUTH = "--truth is needed: Column with the human label, empty where there is none"
 PLURALS = {"system": "systems", "stratum": "strata", "judge": "judges"}
 #: What the quantities mean, for a screen that shows them.
 WORDS = {
@@ -55,8 +57,8 @@ def prevalence(
     table: Annotated[Path, _DATA],
     /,
     *,
-    truth: Annotated[str, _DATA],
-    calibration: Annotated[str, _DATA],
+    truth: Annotated[str | None, _DATA] = None,
+    calibration: Annotated[str | None, _DATA] = None,
     verdict: Annotated[list[str] | None, _LIST] = None,
     score: Annotated[str | None, _DATA] = None,
     scale: Annotated[str | None, _DATA] = None,
@@ -68,6 +70,7 @@ def prevalence(
     stratum: Annotated[str | None, _DATA] = None,
     propensity: Annotated[str | None, _DATA] = None,
     external_labels: Annotated[Path | None, _DATA] = None,
+    labels: Annotated[Path | None, _DATA] = None,
     classes: Annotated[list[str] | None, _LIST] = None,
     swapped: Annotated[str | None, _DATA] = None,
     item: Annotated[str | None, _DATA] = None,
@@ -76,6 +79,8 @@ def prevalence(
     fail_value: Annotated[list[str] | None, _LIST] = None,
     missing_value: Annotated[list[str] | None, _LIST] = None,
     unparsed: Annotated[Literal["fail", "verdict", "drop"] | None, _DATA] = None,
+    metric: Annotated[str | None, _DATA] = None,
+    judge: Annotated[str | None, _DATA] = None,
     prior: Annotated[Literal["flat", "jeffreys"], _MODEL] = "flat",
     prior_sensitivity: Annotated[str | None, _MODEL] = None,
     prior_specificity: Annotated[str | None, _MODEL] = None,
@@ -97,7 +102,8 @@ def prevalence(
     Parameters
     ----------
     table : Path
-        One row an item: .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson.
+        One row an item: .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson; or a log of Inspect,
+        promptfoo, DeepEval, MLflow and others (`bayesjudge doctor FILE`).
     truth : str
         Column with the human label, empty where there is none.
     calibration : str
@@ -127,6 +133,9 @@ def prevalence(
     external_labels : Path
         Table with more labelled rows, chosen by truth or from another run: they tell how the judge
         errs and nothing else.
+    labels : Path
+        Table with the human labels, if they are in another file: of these items (with --item), or
+        labelled rows with a verdict each, such as those of another run (separate).
     classes : list[str]
         Classes that verdict and truth can be, if they are more than pass and fail, in the order
         wanted. With --swapped: win, tie and loss, in the table's words.
@@ -148,6 +157,10 @@ def prevalence(
     unparsed : str
         What a row without a verdict is: the judge's fail, a verdict of its own (with --classes), or
         dropped.
+    metric : str
+        Of a log, the scorer or assertion whose verdicts are meant, if it has several.
+    judge : str
+        Of a log, the judge who is meant, if several gave verdicts.
     prior : str
         Prior of every rate.
     prior_sensitivity : str
@@ -171,65 +184,86 @@ def prevalence(
         If an option, a column or a value is not understood.
     """
     shared.check()
+    source = open_source(table, metric, judge=judge)
+    if calibration is None:
+        raise InputError("options", [LESSON, *([] if truth or source.log else [TRUTH])])
+    truth = "truth" if labels and truth is None else source.truth(truth)
+    repeated = repeats
+    if source.log is not None:
+        paired = source.paired and not score
+        verdict = verdict or (None if score else ["verdict"])
+        classes = classes or (PAIRS if paired and verdict == ["verdict"] else None)
+        swapped = swapped or ("swapped" if paired and source.swapped else None)
+        item = item or (None if swapped else "item")
+        by = by or ("system" if len(source.log.systems) > 1 and not (score or swapped) else None)
+        repeated = repeats or repeating(source)
+        with checking(str(table)) as require:
+            numeric = source.chosen.numeric and not score
+            require(not numeric, f"{source.chosen} gives numbers: --score score --scale LOW:HIGH")
+    if labels is not None:
+        source.add_labels(labels, truth=truth, item=item, verdicts=verdict or [score or ""])
     beliefs = {"sensitivity": prior_sensitivity, "specificity": prior_specificity}
     priors = Priors(prior, beliefs, better_than_chance)
     if calibration not in bj.prevalence.DESIGNS:
         problem = LESSON.replace("is needed", f"{calibration!r} is not known")
         raise InputError("options", [problem])
+    # what the models of scores and of classes have no use for
+    rates = dict.fromkeys(priors.asked, True) | {"--all-methods": all_methods}
     if score is not None:
-        given: dict[str, Any] = {
-            "--verdict": verdict,
-            "--by": by,
-            "--stratum": stratum,
-            "--swapped": swapped,
-        }
-        given |= {"--classes": classes, "--external-labels": external_labels}
+        given: dict[str, Any] = {"--verdict": verdict, "--by": by, "--stratum": stratum}
+        given |= {"--swapped": swapped, "--classes": classes, "--external-labels": external_labels}
+        given |= {"--repeats": repeats}
+        given |= {"--pooling": pooling, **rates} if pass_from is None else {}
+        numeric = truth_scale is not None or truth_from is not None
+        given |= {"--pass-value": pass_value, "--fail-value": fail_value} if numeric else {}
         with checking("options") as require:
-            refused = [name for name, value in given.items() if value]
+            refused = _given(given)
             require(not refused, f"{refused} are not for scores; take a part of the table first")
             require(unparsed in (None, "drop"), "--unparsed: rows without a score can be dropped")
-        labels: dict[str, Any] = {"pass_value": pass_value, "fail_value": fail_value}
-        labels |= {"missing_value": missing_value, "propensity": propensity, "item": item}
-        labels |= {"truth_from": truth_from, "unscored": unparsed}
+        meant: dict[str, Any] = {"pass_value": pass_value, "fail_value": fail_value}
+        meant |= {"missing_value": missing_value, "propensity": propensity, "item": item}
+        meant |= {"truth_from": truth_from, "unscored": unparsed}
         names: dict[str, Any] = {"score": score, "truth": truth, "calibration": calibration}
         ends: dict[str, Any] = {"scale": scale, "truth_scale": truth_scale, "edges": edges}
-        scores = read_scores(table, **names, **ends, **labels)
+        scores = read_scores(source, **names, **ends, **meant)
         if pass_from is None:
-            answer_scores(scores, shared, str(table))
+            answer_scores(scores, shared, source)
             return
         counts = scores.to_counts(pass_from)
         model = _model(counts, priors, pooling)
-        answer(counts, model, shared, source=str(table), all_methods=all_methods)
+        answer(counts, model, shared, source=source, all_methods=all_methods)
         return
     with checking("options") as require:
         require(verdict, "--verdict (or --score, if the judge gives numbers) is needed")
         given = {"--scale": scale, "--truth-scale": truth_scale, "--truth-from": truth_from}
         given |= {"--pass-from": pass_from, "--edges": edges}
-        refused = [name for name, value in given.items() if value is not None]
-        require(not refused, f"{refused} go with --score")
+        require(not _given(given), f"{_given(given)} go with --score")
     verdict = verdict or []
     if classes or swapped:
+        given = {"--external-labels": external_labels, "--repeats": repeats, **rates}
+        given |= {"--pass-value": pass_value, "--fail-value": fail_value}
         with checking("options") as require:
-            require(external_labels is None, "--external-labels is not for classes")
+            require(not _given(given), f"{_given(given)} are not for classes; leave them out")
             require(len(verdict) == 1, "classes take one --verdict")
         names = {"verdict": verdict[0], "truth": truth, "calibration": calibration}
         more: dict[str, Any] = {"by": by, "stratum": stratum, "propensity": propensity}
         more |= {"item": item, "missing_value": missing_value, "unparsed": unparsed}
-        answer_classes(table, shared, classes=classes, swapped=swapped, **names, **more)
+        more |= {"pooling": pooling}
+        answer_classes(source, shared, classes=classes, swapped=swapped, **names, **more)
         return
-    if repeats or (item and by and pooling is None and not (stratum or propensity)):
+    if repeated or (item and by and pooling is None and not (stratum or propensity)):
         from bayesjudge.cli.prevalence_items import answer_items
 
         unused: dict[str, Any] = {"--stratum": stratum, "--propensity": propensity}
         unused |= {"--pooling": pooling, "--external-labels": external_labels}
         columns = [*verdict, truth, *(c for c in (by, item) if c is not None)]
         answer_items(
-            read_table(table, columns),
+            source.table(columns),
             shared,
-            source=str(table),
+            source=source,
             verdicts=verdict,
             item=item,
-            repeats=repeats,
+            repeats=repeated,
             refused=unused,
             priors=priors,
             all_methods=all_methods,
@@ -246,7 +280,7 @@ def prevalence(
     external = None if external_labels is None else read_table(external_labels, columns)
     try:
         counts = bj.prevalence.Counts.from_frame(
-            read_table(table, columns),
+            source.table(columns),
             calibration=calibration,
             verdict=verdict,
             truth=truth,
@@ -266,11 +300,14 @@ def prevalence(
             error.problems.append(SCORES if numbers else CLASSES)
         raise
     model = _model(counts, priors, pooling)
-    answer(counts, model, shared, source=str(table), all_methods=all_methods)
+    answer(counts, model, shared, source=source, all_methods=all_methods)
 
 
-# what `bayesjudge.cli.app` says if one of these options is missing
-prevalence.lessons = {"--calibration": LESSON}  # type: ignore[attr-defined]
+def _given(options: Mapping[str, Any]) -> list[str]:
+    """The options that were given."""
+    return [name for name, value in options.items() if value not in (None, False, [])]
+
+
 # how it spells what the module says to those who write Python
 prevalence.spelled = {  # type: ignore[attr-defined]
     "PooledErrorRates()": "--pooling partial",
@@ -286,7 +323,7 @@ def answer(
     model: PrevalenceModel,
     shared: Shared,
     *,
-    source: str,
+    source: Source | str,
     all_methods: bool = False,
     command: str = "prevalence",
     truth: Mapping[tuple[Any, ...], float] | None = None,
@@ -347,12 +384,12 @@ def _separate(model: PrevalenceModel) -> ErrorRates | PredictiveValues:
     return bj.prevalence.ErrorRates(**{name: getattr(model, name) for name in names})
 
 
-def _inputs(counts: Counts, model: PrevalenceModel, source: str) -> dict[str, Any]:
+def _inputs(counts: Counts, model: PrevalenceModel, source: Source | str) -> dict[str, Any]:
     def total(values: Any) -> int:
         return int(values if isinstance(values, int) else values.sum())
 
     about = {
-        "data": source,
+        **inputs_of(source),
         "items": total(counts.test_n) + total(counts.labelled_n),
         "labelled": total(counts.labelled_n),
         "unparsed": total(counts.unparsed),

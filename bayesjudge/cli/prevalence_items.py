@@ -8,6 +8,7 @@ from typing import Any, Literal
 import bayesjudge as bj
 from bayesjudge.cli.output import Section, Shared, Story, present
 from bayesjudge.cli.priors import Priors
+from bayesjudge.cli.source import Source
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
@@ -26,7 +27,7 @@ def answer_items(
     table: Any,
     shared: Shared,
     *,
-    source: str,
+    source: Source,
     verdicts: Sequence[str],
     item: str | None,
     repeats: Literal["system", "judge"] | None,
@@ -103,10 +104,10 @@ def _models(
 
 
 def _inputs(
-    items: Items, source: str, read: Mapping[str, Items], model: ItemEffects
+    items: Items, source: Source, read: Mapping[str, Items], model: ItemEffects
 ) -> dict[str, Any]:
     about = {
-        "data": source,
+        **source.inputs,
         "rows": repr(items),
         "calibration": f"{items.design.name}: {items.design.meaning}",
     }

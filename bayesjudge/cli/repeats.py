@@ -29,12 +29,12 @@ from bayesjudge.cli.output import (
     tell,
     write_csv,
 )
+from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import side_by_side
 from bayesjudge.core.screen import visible
-from bayesjudge.readers import read_table
 from bayesjudge.repeats.data import ITEM_COLUMNS
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def report(
     table: Annotated[Path, _DATA],
     /,
     *,
-    scale: Annotated[str, _DATA],
+    scale: Annotated[str | None, _DATA] = None,
     score: Annotated[str, _DATA] = "score",
     item: Annotated[str, _DATA] = "item",
     one_item: Annotated[bool, Parameter(group=DATA, negative="")] = False,
@@ -69,6 +69,7 @@ def report(
     items: Annotated[Path | None, Parameter(group=OUTPUT, negative="")] = None,
     cutpoints: Annotated[Cutpoints, Parameter(group=MODEL)] = "shared",
     noise: Annotated[Noise, Parameter(group=MODEL)] = "constant",
+    metric: Annotated[str | None, _DATA] = None,
     shared: Shared = Shared(),
 ) -> None:
     """Tell how many calls an item needs, from repeated scores, and what they vary with.
@@ -84,7 +85,7 @@ def report(
     Parameters
     ----------
     table : Path
-        One row an answer: .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson.
+        One row an answer: .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson; or a log with epochs.
     scale : str
         Every value that a judge can give: 1-5, or 0,0.5,1.
     score : str
@@ -110,6 +111,8 @@ def report(
         Whether judges use the scale alike but for a shift, or each has its own cutpoints.
     noise : {"constant", "by_level"}
         Whether answers are as noisy at every level, or the noise depends on it.
+    metric : str
+        Of a log, the scorer or assertion whose scores are meant, if it has several.
 
     Raises
     ------
@@ -117,11 +120,17 @@ def report(
         If an option, a column or a value is not understood.
     """
     shared.check()
+    source = open_source(table, metric, judges=True)
+    if source.log is not None:
+        judge = judge or ("judge" if len(source.chosen.judges) > 1 else None)
+    scale = scale or source.scale
+    with checking("options") as require:
+        require(scale, "--scale is needed: every value that a judge can give: 1-5, or 0,0.5,1")
     column = None if one_item else item
     columns = [c for c in (column, judge, order) if c is not None]
     scores = module.Scores.from_frame(
-        _read(table, columns, score, column),
-        scale=read_scale(scale),
+        _read(source, columns, score, column),
+        scale=read_scale(str(scale)),
         score=score,
         item=column,
         judge=judge,
@@ -136,7 +145,7 @@ def report(
     answer(
         scores,
         shared,
-        source=str(table),
+        source=source,
         model=kind(noise=noise),
         half_width=half_width,
         cost_per_call=cost_per_call,
@@ -262,7 +271,7 @@ def answer(
     scores: module.Scores,
     shared: Shared,
     *,
-    source: str,
+    source: Source,
     model: module.CumulativeLogit = module.CumulativeLogit(),
     half_width: float | None = None,
     cost_per_call: float | None = None,
@@ -355,12 +364,12 @@ def _calls(
     return told
 
 
-def _read(table: Path, columns: list[str], score: str, item: str | None) -> Any:
+def _read(source: Source, columns: list[str], score: str, item: str | None) -> Any:
     for name in ITEM_COLUMNS if item is None else ():  # read it, to see whether it names several
         with suppress(InputError):
-            return read_table(table, list(dict.fromkeys([*columns, name])), numbers=[score])
+            return source.table(list(dict.fromkeys([*columns, name])), numbers=[score])
     try:
-        return read_table(table, columns, numbers=[score])
+        return source.table(columns, numbers=[score])
     except InputError as error:
         if not any(problem.startswith(f"no column {item!r}") for problem in error.problems):
             raise
@@ -368,9 +377,9 @@ def _read(table: Path, columns: list[str], score: str, item: str | None) -> Any:
         raise InputError(error.subject, [*error.problems, remedy]) from None
 
 
-def _inputs(scores: module.Scores, source: str) -> Mapping[str, Any]:
+def _inputs(scores: module.Scores, source: Source) -> Mapping[str, Any]:
     return {
-        "data": source,
+        **source.inputs,
         "items": len(scores.items),
         "judges": len(scores.judges),
         "answers": int(scores.repeats.sum()),

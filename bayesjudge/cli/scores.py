@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bayesjudge as bj
 from bayesjudge.cli.output import Shared, Story, present
+from bayesjudge.cli.source import Source
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
-from bayesjudge.readers import read_table
 
 if TYPE_CHECKING:
     from bayesjudge.prevalence.scores import Scores
@@ -18,7 +17,7 @@ SCALES = "the lowest and the highest, such as 0:1, 1:5 or 0:100"
 
 
 def read_scores(
-    table: Path,
+    source: Source,
     *,
     score: str,
     truth: str,
@@ -42,7 +41,7 @@ def read_scores(
             require(False, f"--edges {edges}: write numbers with colons between, such as 2.5:3.5")
     columns = [score, truth, *(given[c] for c in ("propensity", "item") if c in given)]
     return bj.prevalence.scores.Scores.from_frame(
-        read_table(table, columns),
+        source.table(columns),
         calibration=calibration,
         score=score,
         truth=truth,
@@ -53,7 +52,7 @@ def read_scores(
     )
 
 
-def answer_scores(scores: Scores, shared: Shared, source: str) -> None:
+def answer_scores(scores: Scores, shared: Shared, source: Source) -> None:
     """Estimate the mean truth, and present."""
     module = bj.prevalence.scores
     with checking("options") as require:
@@ -93,9 +92,9 @@ def _pair(option: str, text: str | None, require: Any) -> Any:
         return None
 
 
-def _inputs(scores: Scores, source: str) -> dict[str, Any]:
+def _inputs(scores: Scores, source: Source) -> dict[str, Any]:
     return {
-        "data": source,
+        **source.inputs,
         "items": int(scores.n.sum()),
         "labelled": int(scores.n[scores.known].sum()),
         "unscored": scores.unscored,

@@ -195,6 +195,12 @@ def _proposal(labels: list[str]) -> str:
             "(classes=), or say which mean pass, fail and missing (pass_value=, fail_value=, "
             "missing_value=)"
         )
+    line = ", ".join(f"{name}={values!r}" for name, values in proposed(labels).items())
+    return f"say what they mean, for example {line}; move each value to where it belongs"
+
+
+def proposed(labels: Sequence[str]) -> dict[str, list[str]]:
+    """A guess of what labels mean that nobody knows, as arguments: for a person to correct."""
     missing = [one for one in labels if one.casefold() in NO_VERDICT]
     rest = [one for one in labels if one not in missing]
     # of safe and unsafe, the longer one denies the other
@@ -206,8 +212,14 @@ def _proposal(labels: list[str]) -> str:
         passes = []  # one that is left over is more often no full pass
     fails = [one for one in rest if one not in passes]
     given = {"pass_value": passes, "fail_value": fails, "missing_value": missing}
-    line = ", ".join(f"{name}={values!r}" for name, values in given.items() if values)
-    return f"say what they mean, for example {line}; move each value to where it belongs"
+    return {name: values for name, values in given.items() if values}
+
+
+def unread(columns: Mapping[str, Iterable[Any]]) -> list[str]:
+    """Labels that say neither pass nor fail by their words."""
+    named = _Named(None, None, None)
+    texts = dict.fromkeys(_text(cell) for cells in columns.values() for cell in cells)
+    return sorted(named.read([t for t in texts if t])[1])
 
 
 def _told(means: Mapping[str, float]) -> str:

@@ -167,9 +167,10 @@ class Monitor:
                 f"target='population' needs most_labels= from 1 to {size}, and "
                 f"target='items' takes none; got {most_labels}",
             )
-        seed = np.random.default_rng().integers(2**32) if random_seed is None else (random_seed)
+        if random_seed is None:
+            random_seed = int(np.random.default_rng().integers(2**32))
         self.settings = Settings(
-            float(at_least), float(probability), target, strategy, judge, most_labels, int(seed)
+            float(at_least), float(probability), target, strategy, judge, most_labels, random_seed
         )
         self._places = {name: i for i, name in enumerate(self.names)}
         self._drawn: list[Drawn] = []

@@ -7,6 +7,7 @@ scores every method by them.
 """
 
 from bayesjudge.core.priors import NormalPrior
+from bayesjudge.panel.budget import labels_needed
 from bayesjudge.panel.checks import dependence, effective_judges, homogeneity
 from bayesjudge.panel.closed_form import (
     closed_forms,
@@ -20,6 +21,7 @@ from bayesjudge.panel.closed_form import (
     voting,
 )
 from bayesjudge.panel.compare import compare, cross_validate
+from bayesjudge.panel.consensus import consensus
 from bayesjudge.panel.data import Votes
 from bayesjudge.panel.labelling import label_next
 from bayesjudge.panel.loo import loo
@@ -59,6 +61,7 @@ __all__ = [
     "choose_threshold",
     "closed_forms",
     "compare",
+    "consensus",
     "cross_validate",
     "dawid_skene_em",
     "dependence",
@@ -69,6 +72,7 @@ __all__ = [
     "fit",
     "homogeneity",
     "label_next",
+    "labels_needed",
     "logit_shift",
     "loo",
     "model_assisted",

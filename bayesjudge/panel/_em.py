@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -11,8 +11,8 @@ from scipy.sparse import block_diag, coo_array, csr_array, diags_array, vstack
 from scipy.sparse.linalg import LinearOperator, cg
 from scipy.special import logsumexp
 
-from bayesjudge.panel.checks import subject
-from bayesjudge.panel.data import MISSING, Votes
+from bayesjudge.panel.checks import subject, vote_weights
+from bayesjudge.panel.data import MISSING, Votes, patterns_of
 
 #: Keeps a logarithm finite if a rate is estimated as 0.
 TINY = 1e-300
@@ -37,10 +37,24 @@ class Solution:
     converged: bool
 
 
+class Pseudo(NamedTuple):
+    """Counts added before rates are estimated: items of each class, votes of each kind."""
+
+    shares: float
+    confusion: float | np.ndarray  # one number, or by class and response
+
+    def log_prior(self, rates: Rates) -> float:
+        """Logarithm of the Dirichlet density that they stand for, without its constant."""
+        logs = (np.log(np.maximum(part, TINY)) for part in (rates.shares, rates.confusion))
+        return float(sum(np.sum(count * log) for count, log in zip(self, logs, strict=True)))
+
+
 class Problem:
     """The votes as one matrix, so that each step of the algorithm is one matrix product."""
 
-    def __init__(self, votes: Votes, missing: str = "skip"):
+    def __init__(
+        self, votes: Votes, missing: str = "skip", judge_weights: np.ndarray | None = None
+    ):
         k = votes.n_classes
         self.votes, self.n_classes = votes, k
         self.n_responses = k + (missing == "response")
@@ -55,6 +69,8 @@ class Problem:
             seen = codes[:, column] != MISSING
             at = votes.judge_of_column[column] * self.n_responses + codes[:, column]
             np.add.at(self.given, (rows[seen], at[seen]), 1.0)
+        if judge_weights is not None:
+            self.given *= np.repeat(judge_weights, self.n_responses)
         self.count = votes.count.astype(float)
         self.known = votes.truth != MISSING
         self.labels = np.eye(k)[votes.truth[self.known]]
@@ -66,10 +82,10 @@ class Problem:
         tally = by_class.sum(axis=1) + 1e-3
         return self._with_labels(tally / tally.sum(axis=1, keepdims=True))
 
-    def maximise(self, posterior: np.ndarray, pseudo: float = 0.0) -> Rates:
-        """Rates that fit the weighted classes best, after adding `pseudo` to every count."""
-        shares, confusion = self.expected_counts(posterior)
-        return Rates(_normalised(shares + pseudo), _normalised(confusion + pseudo))
+    def maximise(self, posterior: np.ndarray, pseudo: Pseudo) -> Rates:
+        """Rates that fit the weighted classes best, after adding `pseudo` to the counts."""
+        counts = zip(self.expected_counts(posterior), pseudo, strict=True)
+        return Rates(*(_normalised(count + more) for count, more in counts))
 
     def expected_counts(self, posterior: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Items by generator and class, votes by judge, class and response."""
@@ -101,28 +117,54 @@ def solve(
     problem: Problem,
     *,
     start: np.ndarray | None = None,
-    pseudo: float = 0.0,
+    pseudo: Pseudo | float = 0.0,
     tolerance: float = 1e-10,
     max_iterations: int = 5000,
 ) -> Solution:
     """Alternate expectation and maximisation until the log-likelihood stops growing."""
     posterior = problem.first_guess() if start is None else start
+    pseudo = _both(pseudo)
     last, converged, iteration = -np.inf, False, 0
     while iteration < max_iterations and not converged:
         iteration += 1
         rates = problem.maximise(posterior, pseudo)
         log, posterior = problem.expect(rates)
-        now = float(log @ problem.count) + pseudo * _log_prior(rates)
+        now = float(log @ problem.count) + pseudo.log_prior(rates)
         converged = now - last < tolerance * (abs(now) + 1)
         last = now
     return Solution(rates, float(log @ problem.count), posterior, iteration, converged)
 
 
+def predict_hidden_votes(votes: Votes, prior_count: float) -> tuple[float, float]:
+    """Mean log score of hidden votes under each judge's own rates, and under rates of all."""
+    rng, rows = np.random.default_rng(0), np.repeat(np.arange(len(votes.count)), votes.count)
+    given, truth, generator = votes.votes[rows], votes.truth[rows], votes.generator[rows]
+    hidden = (given != MISSING) & (rng.random(given.shape) < HIDDEN)
+    seen = np.where(hidden, MISSING, given)
+    item, column = np.nonzero(hidden)
+    kept: dict[str, Any] = {"classes": votes.classes, "calibration": votes.calibration}
+    kept |= {"judge_of_column": votes.judge_of_column}
+    own = Votes(seen, truth, generator, votes.generators, votes.judges, **kept)
+    scores = []
+    for part in (own, _as_one_judge(own)):
+        pseudo = pooled(part, "skip", prior_count)
+        found = solve(Problem(part), pseudo=pseudo, tolerance=1e-8)
+        posterior = found.posterior[patterns_of(part, seen, truth, generator)[item]]
+        rates = found.rates.confusion[part.judge_of_column[column], :, given[hidden]]
+        chance = np.sum(posterior * rates, axis=1)
+        scores.append(float(np.log(np.maximum(chance, TINY)).mean()))
+    return scores[0], scores[1]
+
+
+#: Share of the votes that are hidden to see whether judges can be told apart.
+HIDDEN = 0.2
 #: More free rates than this have no interval, since their covariance is one dense matrix.
 MOST_RATES = 3000
 
 
-def covariance(problem: Problem, rates: Rates, pseudo: float) -> tuple[np.ndarray, np.ndarray]:
+def covariance(
+    problem: Problem, rates: Rates, pseudo: Pseudo | float
+) -> tuple[np.ndarray, np.ndarray]:
     """Standard errors on the logit scale of shares and rates, from the curvature at the mode.
 
     The curvature along the coordinates of the softmax scale is that of complete data less what is
@@ -132,7 +174,12 @@ def covariance(problem: Problem, rates: Rates, pseudo: float) -> tuple[np.ndarra
     """
     blocks, counts = (
         [],
-        [part + pseudo for part in problem.expected_counts(_posterior(problem, rates))],
+        [
+            part + more
+            for part, more in zip(
+                problem.expected_counts(_posterior(problem, rates)), _both(pseudo), strict=True
+            )
+        ],
     )
     for part, found in zip((rates.shares, rates.confusion), counts, strict=True):
         for p, n in zip(_rows(part), _rows(found.sum(axis=-1)[..., None]), strict=True):
@@ -217,7 +264,27 @@ def _normalised(array: np.ndarray) -> np.ndarray:
     return np.divide(array, total, out=level, where=total > 0)
 
 
-def _log_prior(rates: Rates) -> float:
-    return float(
-        sum(np.log(np.maximum(part, TINY)).sum() for part in (rates.shares, rates.confusion))
-    )
+def _both(pseudo: Pseudo | float) -> Pseudo:
+    return pseudo if isinstance(pseudo, Pseudo) else Pseudo(pseudo, pseudo)
+
+
+def pooled(votes: Votes, missing: str, prior_count: float) -> Pseudo:
+    """Votes added to every judge's, in the proportions that rates common to all judges have."""
+    if prior_count == 0:
+        return Pseudo(0.0, 0.0)
+    found = solve(Problem(_as_one_judge(votes), missing), pseudo=prior_count, tolerance=1e-8)
+    common = found.rates.confusion[0]
+    return Pseudo(prior_count, prior_count * common.shape[-1] * common)
+
+
+def posterior_mode(
+    votes: Votes, missing: str, prior_count: float
+) -> tuple[Problem, Pseudo, Solution]:
+    """The solution under `pooled`; near copies of a judge count as one."""
+    problem = Problem(votes, missing, vote_weights(votes))
+    pseudo = pooled(votes, missing, prior_count)
+    return problem, pseudo, solve(problem, pseudo=pseudo)
+
+
+def _as_one_judge(votes: Votes) -> Votes:
+    return replace(votes, judges=("any",), judge_of_column=np.zeros_like(votes.judge_of_column))

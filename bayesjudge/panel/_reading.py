@@ -24,8 +24,8 @@ def read_votes(
     meanings: tuple[Any, Any, Any],
     classes: tuple[Any, ...] | None,
     repeated: str,
-) -> dict[str, Any]:
-    """Read a table; the arguments are those of `Votes.from_frame`."""
+) -> tuple[dict[str, Any], np.ndarray]:
+    """Read a table; the arguments are those of `Votes.from_frame`. Fields, and items' names."""
     with checking("panel.Votes.from_frame") as require:
         require(repeated in ("error", "keep"), f"repeated={repeated!r}: error or keep")
         require(
@@ -47,7 +47,7 @@ def read_votes(
     names, generator = _names(frame, columns["generator"])
     read = _Labels(frame, list(dict.fromkeys(labels)), meanings, classes)
     if wide is None:
-        votes, truth, generator, judges, of_column = _read_long(
+        votes, truth, generator, judges, of_column, items = _read_long(
             frame, columns, long, generator, read, repeated
         )
     else:
@@ -56,7 +56,9 @@ def read_votes(
         if columns["item"] is not None:
             _refuse_repeats(frame, generator, columns["item"], [])
         judges, of_column = tuple(wide), np.arange(len(wide))
-    return {
+        named = columns["item"] is not None
+        items = frame[columns["item"]].to_numpy() if named else np.arange(len(frame))
+    fields = {
         "votes": votes,
         "truth": truth,
         "generator": generator,
@@ -66,6 +68,7 @@ def read_votes(
         "judge_of_column": of_column,
         "spelling": read.spelling,
     }
+    return fields, items
 
 
 class _Labels:
@@ -122,7 +125,7 @@ def _read_long(
     generator: np.ndarray,
     read: _Labels,
     repeated: str,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[str, ...], np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[str, ...], np.ndarray, np.ndarray]:
     """Spread one row a vote into one row an item."""
     judge, vote = long
     codes, values = pd.factorize(frame[columns["item"]])
@@ -160,6 +163,7 @@ def _read_long(
         generator_of,
         tuple(judges),
         np.repeat(np.arange(len(judges)), times),
+        np.asarray(values)[key % max(len(values), 1)],
     )
 
 

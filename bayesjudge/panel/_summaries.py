@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bayesjudge.panel.checks import vote_weights
 from bayesjudge.panel.data import MISSING, Votes
 from bayesjudge.panel.voting import require_binary
 
@@ -78,6 +79,7 @@ class Summary:
 
 
 def mean_vote(votes: Votes) -> np.ndarray:
-    """Share of the votes given on an item that pass it."""
+    """Share of the votes given on an item that pass it; unlabelled near copies count as one."""
+    weight = vote_weights(votes)[votes.judge_of_column]
     with np.errstate(invalid="ignore"):
-        return (votes.votes == 1).sum(axis=1) / (votes.votes != MISSING).sum(axis=1)
+        return (votes.votes == 1) @ weight / ((votes.votes != MISSING) @ weight)

@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from scipy.special import betainc, chdtrc, gammaln, ndtr
+from scipy.special import bdtr, betainc, chdtrc, gammaln, ndtr
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution
@@ -57,6 +57,9 @@ FEW_EXPECTED = 5
 #: Tables drawn where it has not, unless even then nothing is near a rejection.
 REPLICATES = 5_000
 CLEAR = 0.05
+#: Two judges are near copies if they disagree on no more items than this, and surely on fewer than
+#: this part of those on which the nearest other judge disagrees with one of them.
+COPIES = {"disagree": 0.02, "of_nearest": 0.25}
 #: Most cells of judge and generator that a caution names.
 MOST_NAMED = 5
 
@@ -180,6 +183,64 @@ def _effective(table: pd.DataFrame, size: int) -> dict[int, float]:
     return found
 
 
+def near_copies(votes: Votes) -> list[tuple[str, str, float, int]]:
+    """Pairs of judges that vote alike, whoever is right: names, agreement, items of both.
+
+    Two judges that are nearly always right agree as often; so they would with other good ones.
+    The judges that a pair is compared with are those that are no near copies of either.
+    """
+    apart, both = _disagreement(votes)
+    rates = np.divide(apart, both, out=np.full_like(both, np.nan), where=both > 0)
+    size, found = len(votes.judges), []
+    for i, j in combinations(range(size), 2):
+        if both[i, j] < FEWEST or apart[i, j] > COPIES["disagree"] * both[i, j]:
+            continue
+        one, other = rates[i], rates[j]
+        others = np.concatenate([one, other])[np.tile(np.fmin(one, other), 2) > COPIES["disagree"]]
+        if not others.size:
+            continue  # everyone votes alike: nothing tells copies from good judges
+        nearest = float(np.nanmin(others))
+        p = bdtr(apart[i, j], int(both[i, j]), COPIES["of_nearest"] * nearest)
+        if p < REJECT_P / (size * (size - 1) / 2):
+            agree = 1 - float(apart[i, j] / both[i, j])
+            found.append((votes.judges[i], votes.judges[j], agree, int(both[i, j])))
+    return sorted(found, key=lambda pair: -pair[2])
+
+
+def _disagreement(votes: Votes) -> tuple[np.ndarray, np.ndarray]:
+    """Items on which two judges' first votes differ, and items that both voted on."""
+    first = [int(np.argmax(votes.judge_of_column == j)) for j in range(len(votes.judges))]
+    given, count = votes.votes[:, first], votes.count[:, None]
+    there = (given != MISSING).astype(float)
+    both = there.T @ (there * count)
+    same = np.zeros_like(both)
+    for code in range(votes.n_classes):
+        mine = (given == code).astype(float)
+        same += mine.T @ (mine * count)
+    return both - same, both
+
+
+def vote_weights(votes: Votes) -> np.ndarray:
+    """Weight of each judge's vote: near copies of each other count as one if none is labelled."""
+    group = np.arange(len(votes.judges))
+    if not votes.is_labelled.any():
+        for one, other, *_ in near_copies(votes):
+            i, j = votes.judges.index(one), votes.judges.index(other)
+            group[group == group[j]] = group[i]
+    return 1 / np.bincount(group, minlength=len(group))[group]
+
+
+def _copied(votes: Votes) -> Iterator[Caution]:
+    found = near_copies(votes)
+    if found:
+        shown = ", ".join(f"{a} and {b} ({agree:.1%})" for a, b, agree, _ in found[:MOST_NAMED])
+        more = f" and {len(found) - MOST_NAMED} more pairs" if len(found) > MOST_NAMED else ""
+        yield Caution(
+            "near-duplicates",
+            f"these judges give nearly all items the same vote: {shown}{more}; they count as one",
+        )
+
+
 @lru_cache(maxsize=4)  # every method asks, and votes never change
 def cautions_of(votes: Votes) -> tuple[Caution, ...]:
     """Name what the labelled items say against the usual models of a panel."""
@@ -188,7 +249,7 @@ def cautions_of(votes: Votes) -> tuple[Caution, ...]:
             "no item is labelled: which class is the good one rests on the judges being better "
             "than chance, and their errors on a model; label some items"
         )
-        return (Caution("no-labels", text),)
+        return (Caution("no-labels", text), *_copied(votes))
     if votes.n_classes != 2:
         return ()
     design = votes.design

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from bayesjudge.core.counting import collapse
+from bayesjudge.core.counting import collapse, distinct
 from bayesjudge.core.errors import checking
 from bayesjudge.core.names import require_names
 from bayesjudge.panel._reading import read_votes
@@ -94,8 +94,8 @@ class Votes:
         with checking("panel.Votes") as require:
             self._check(votes, arrays, columns, require)
             object.__setattr__(self, "calibration", self._chosen(arrays, require))
-        keys = np.column_stack([arrays["generator"], arrays["truth"] + 1, votes + 1])
-        first, counts = collapse(keys.astype(np.int64), arrays["count"].astype(np.int64))
+        keys = _keys(votes, arrays["truth"], arrays["generator"])
+        first, counts = collapse(keys, arrays["count"].astype(np.int64))
         found = {
             "votes": votes[first].astype(np.int8),
             "truth": arrays["truth"][first].astype(np.int8),
@@ -396,18 +396,54 @@ class Votes:
         ... ).votes.tolist()
         [[0, -1], [1, 1]]
         """
-        columns = {"item": item, "generator": generator, "truth": truth}
-        meanings = (pass_value, fail_value, missing_value)
-        found = read_votes(
-            table,
-            columns=columns,
-            wide=None if judges is None else tuple(judges),
-            long=(judge, vote),
-            meanings=meanings,
-            classes=None if classes is None else tuple(classes),
-            repeated=repeated,
+        found, _ = read_items(
+            *(table, judges, item, generator, judge, vote, truth),
+            *(pass_value, fail_value, missing_value, classes, repeated),
         )
         return cls(**found, calibration=calibration)
+
+
+def read_items(
+    table: Any,
+    judges: Sequence[str] | None = None,
+    item: str | None = "item",
+    generator: str | None = "generator",
+    judge: str = "judge",
+    vote: str = "vote",
+    truth: str | None = "truth",
+    pass_value: Any = None,
+    fail_value: Any = None,
+    missing_value: Any = None,
+    classes: Iterable[Any] | None = None,
+    repeated: Literal["error", "keep"] = "error",
+    calibration: str | None = None,
+) -> tuple[dict[str, Any], np.ndarray]:
+    """Fields of `Votes` with one row an item, and the items' names; as `Votes.from_frame` reads."""
+    return read_votes(
+        table,
+        columns={"item": item, "generator": generator, "truth": truth},
+        wide=None if judges is None else tuple(judges),
+        long=(judge, vote),
+        meanings=(pass_value, fail_value, missing_value),
+        classes=None if classes is None else tuple(classes),
+        repeated=repeated,
+    )
+
+
+def _keys(votes: np.ndarray, truth: np.ndarray, generator: np.ndarray) -> np.ndarray:
+    """One row a pattern of whole numbers from 0 on."""
+    return np.column_stack([generator, truth + 1, votes + 1]).astype(np.int64)
+
+
+def patterns_of(
+    votes: Votes, given: np.ndarray, truth: np.ndarray, generator: np.ndarray
+) -> np.ndarray:
+    """Index of each item's pattern; -1 if the votes have no such item."""
+    known = _keys(votes.votes, votes.truth, votes.generator)
+    _, place = distinct(np.concatenate([known, _keys(given, truth, generator)]))
+    found = np.full(place.max() + 1, MISSING)
+    found[place[: len(known)]] = np.arange(len(known))
+    return found[place[len(known) :]]
 
 
 def _indices(names: Sequence[str], wanted: tuple[str, ...]) -> np.ndarray:

@@ -147,10 +147,10 @@ def log_likelihood_of(
     rows = np.flatnonzero(known) if of == "labels" else np.arange(len(votes.count))
     if isinstance(spec, VoteRegression):
         chance = np.clip(chances(fit, rows), 1e-12, 1 - 1e-12)
-        chance = chance[_spaced(fit, len(chance))]
+        chance = chance[spaced(fit, len(chance))]
         log = np.where(votes.truth[rows] == 1, np.log(chance), np.log1p(-chance))
         return log, rows, votes.count[rows]
-    draws = _spaced(fit, len(fit.draws(fit.quantities[0])))
+    draws = spaced(fit, len(fit.draws(fit.quantities[0])))
     joint = np.stack(list(log_joint(fit, rows, draws)))
     truth = votes.truth[rows].astype(int)
     everything = logsumexp(joint, axis=2)
@@ -160,7 +160,7 @@ def log_likelihood_of(
     return np.where(truth == MISSING, everything, own), rows, votes.count[rows]
 
 
-def _spaced(fit: Fit, draws: int) -> np.ndarray:
+def spaced(fit: Fit, draws: int) -> np.ndarray:
     """Evenly spaced draws, as many of each chain."""
     chains = fit.idata["posterior"].sizes["chain"]
     each = draws // chains

@@ -11,6 +11,7 @@ from scipy.special import stdtr
 
 from bayesjudge.core.intervals import z_score
 from bayesjudge.panel._approximations import approximate
+from bayesjudge.panel.budget import labels_needed
 from bayesjudge.panel.checks import rows_of
 from bayesjudge.panel.data import MISSING, Votes
 from bayesjudge.panel.model import default_model
@@ -31,6 +32,8 @@ TELL_BIAS = 3
 SURE = {"labels": 0.8, "generators": 0.95}
 #: Probability of the intervals that are scored.
 SCORED = 0.9
+#: Width of the intervals that labels are asked for, where none is labelled.
+WIDTH = 0.1
 #: Most votes (items times judges) that scoring learns from; of more, a random sample of items.
 MOST_VOTES = 2_000_000
 
@@ -70,7 +73,8 @@ def recommend(votes: Votes, *, random_seed: int = 0) -> Advice:
     are hidden in five folds, and the score of a hidden label is the log probability that a model
     gives it; if some generators have no label, all labels of one generator after another are
     hidden, the 90 % interval of its share is scored (Gneiting & Raftery 2007), and 0.95 is asked.
-    Models are replaced by their Laplace approximations.
+    Models are replaced by their Laplace approximations. Without any label it is `BiasPooling`,
+    whose interval holds a prior on the panel's bias, and ``why`` says how many labels are needed.
 
     Parameters
     ----------
@@ -104,7 +108,7 @@ def recommend(votes: Votes, *, random_seed: int = 0) -> Advice:
     if votes.n_classes > 2:
         return Advice(default, "the other models need pass and fail")
     if not votes.is_labelled.any():
-        return Advice(Correlated(), _without_labels(votes))
+        return Advice(BiasPooling(), _without_labels(votes))
     rng = np.random.default_rng(random_seed)
     has_labels = votes.labelled.sum(axis=1) > 0
     complete = bool(has_labels[votes.items > 0].all())
@@ -130,7 +134,17 @@ def recommend(votes: Votes, *, random_seed: int = 0) -> Advice:
 
 
 def _without_labels(votes: Votes) -> str:
-    return "no item is labelled"
+    more = labels_needed(votes, width=WIDTH)["more"]
+    return (
+        "no item is labelled: how wrong the panel is rests on its prior, and the interval is "
+        f"wide; label some: {more.sum():,} more, at random ({_range(more)} of each generator), "
+        f"for 95 % intervals at most {WIDTH} wide"
+    )
+
+
+def _range(numbers: pd.Series) -> str:
+    low, high = int(numbers.min()), int(numbers.max())
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _enough(votes: Votes) -> bool:

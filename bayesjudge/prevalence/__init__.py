@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from bayesjudge.core.intervals import clopper_pearson, wilson
+from bayesjudge.prevalence.agreement import agreement
 from bayesjudge.prevalence.closed_form import (
     bootstrap,
     conditional_calibration,
@@ -55,6 +56,7 @@ __all__ = [
     "LinearErrorRates",
     "PooledErrorRates",
     "PredictiveValues",
+    "agreement",
     "bootstrap",
     "budget",
     "build_model",

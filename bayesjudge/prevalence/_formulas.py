@@ -194,6 +194,7 @@ def post_stratified(
     towards one half as in source 1, eq. (7), so that a stratum without an error has a variance.
     About these `items` the pass rate is known, and so are the labelled ones.
     """
+    n, n1, n0 = (np.asarray(size, float) for size in (n, n1, n0))  # 0 / 0 is nan, no error
     if items:
         return _post_stratified_items(p, ppv, npv, n, n1, n0, z, share)
     with np.errstate(divide="ignore", invalid="ignore"):

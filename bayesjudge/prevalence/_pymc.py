@@ -205,6 +205,14 @@ def binomial(name: str, successes: Any, trials: Any, rate: Any, dims: str | None
     pm.Binomial(name, total.astype("int64"), rate, observed=seen, dims=dims)
 
 
+def multinomial(name: str, counts: np.ndarray, shares: Any, dims: tuple[str, ...]) -> None:
+    """Counts that were seen."""
+    # as floats: PyMC makes whole numbers int32, which wraps around at 2,147,483,647 items
+    seen = pm.Data(f"{name}_seen", np.asarray(counts, float), dims=dims)
+    total = pm.Data(f"{name}_of", np.asarray(counts.sum(axis=-1), float), dims=dims[:-1] or None)
+    pm.Multinomial(name, total.astype("int64"), shares, observed=seen, dims=dims)
+
+
 def _with_pass_rate(prevalence: Any, pair: Sequence[Any], dims: str | None) -> dict[str, Any]:
     sensitivity, specificity = pair
     rate = prevalence * sensitivity + (1 - prevalence) * (1 - specificity)

@@ -179,7 +179,8 @@ def _complete(counts: Counts) -> Iterator[Caution]:
             yield Caution(
                 "all-labelled",
                 f"every item has a human label{where}: the judge adds nothing, and the share of "
-                "good ones among these very items is known (target='items')",
+                "good ones among these very items is known (target='items'); how good the judge is "
+                "says prevalence.agreement",
             )
 
 

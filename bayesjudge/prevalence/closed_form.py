@@ -23,6 +23,7 @@ from bayesjudge.prevalence.labelling import (
     Identified,
 )
 
+NAIVE = "Judge's pass rate"
 LEE = "Lee et al. (2025), How to Correctly Report LLM-as-a-Judge Evaluations"
 
 
@@ -62,7 +63,7 @@ def naive(counts: Counts, *, ci_prob: float = 0.95, target: Target = "population
         counts,
         {"prevalence": find(passes, items, ci_prob)},
         overall=_share_of_all(counts, passes, items, find, ci_prob),
-        method="Judge's pass rate",
+        method=NAIVE,
         ci_prob=ci_prob,
         source=f"{LEE}, eq. (2); Wilson (1927)",
         interval="none needed" if target == "items" else "Wilson",
@@ -407,9 +408,11 @@ def post_stratified(
     passes, items = passes_of_all(counts)
     n1, n0 = counts.labelled_pass, counts.labelled_n - counts.labelled_pass
     ppv, npv = wilson(counts.correct_pass, n1, ci_prob), wilson(counts.incorrect_fail, n0, ci_prob)
+    with np.errstate(invalid="ignore"):  # no items that labels are not about: nan
+        rate = np.divide(passes, items)
     found, overall = _post_stratified(
         counts,
-        passes / items,
+        rate,
         ppv[0],
         npv[0],
         (items, n1, n0),
@@ -798,6 +801,7 @@ def described(
     about["assumptions"], raised = judged(counts, about["assumptions"])
     told = _cautions(counts, about.get("target", "population"))
     cautions = [*_clipped(arrays, counts, method), *told, *raised, *more]
+    cautions += _without_width(arrays, counts, method, about.get("target", "population"))
     if needs is not None and not counts.identifies(needs):
         text = f"{method} is not valid if {counts.design.meaning}"
         cautions.insert(0, Caution("design-mismatch", text))
@@ -835,6 +839,26 @@ def _overall_cautions(
     elif not 0 <= overall[0] <= 1:
         text = f"{method} puts the {OVERALL} at {overall[0]:.3f}, shown at the end of [0, 1]"
         yield Caution("clipped", text)
+
+
+def _without_width(
+    arrays: dict[str, tuple[Any, ...]], counts: Counts, method: str, target: str
+) -> Iterator[Caution]:
+    """Tell of an interval that is one number though items are unknown."""
+    known = (counts.test_n == 0) | (method == NAIVE) if target == "items" else False
+    for quantity, (_, low, high, *_) in arrays.items():
+        for place, without in zip(
+            counts.places,
+            np.broadcast_to((low == high) & ~np.asarray(known, bool), (len(counts.places),)),
+            strict=True,
+        ):
+            if without:
+                text = (
+                    f"{method} gives the {quantity}{place} an interval of width 0: the labels show "
+                    "no variation, or all of it lies beyond an end of [0, 1]; that does not mean "
+                    "that it is known: label more items, or use exact or fit"
+                )
+                yield Caution("zero-width", text)
 
 
 def _clipped(arrays: dict[str, tuple[Any, ...]], counts: Counts, method: str) -> Iterator[Caution]:

@@ -252,7 +252,10 @@ def designs_of(
     """
     made = {} if declared is None else {_told(counts.design): declared}
     for name in PLAIN:
-        design, assumed = DESIGNS[name], replace(counts, calibration=name)
+        design = DESIGNS[name]
+        if not design.same_items and not np.all(counts.test_n):
+            continue  # every item is labelled: these are the items asked about
+        assumed = replace(counts, calibration=name)
         if _told(design) not in made:
             suits = model is not None and isinstance(model, PredictiveValues) == assumed.predictive
             found = exact(assumed, model if suits else None, ci_prob=ci_prob)

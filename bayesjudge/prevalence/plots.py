@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.plots import new_axes, plain_text
-from bayesjudge.prevalence.closed_form import pass_rate
+from bayesjudge.prevalence.closed_form import passes_of_all
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,7 @@ def plot_correction(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) 
     counts = fit.data
     names = list(counts.systems or [""])
     ax = ax or new_axes(6.5, 0.45 * len(names) + 1.4)
-    raw = np.atleast_1d(pass_rate(counts))
+    raw = np.atleast_1d(np.divide(*passes_of_all(counts)))
     table = vars(fit.estimate(ci_prob=ci_prob).quantities["prevalence"])
     rows = np.arange(len(names))
     ax.hlines(rows, table["low"], table["high"], color="C0", lw=3, alpha=0.6)
@@ -83,7 +83,7 @@ def plot_posterior(
     ax = ax or new_axes(6.5, 3.0)
     draws = fit.draws(quantity)
     draws = draws[:, None] if draws.ndim == 1 else draws
-    raw = np.atleast_1d(pass_rate(fit.data))
+    raw = np.atleast_1d(np.divide(*passes_of_all(fit.data)))
     for i, name in enumerate(fit.data.systems or [None]):
         colour = f"C{i % 10}"
         bins = np.linspace(0, 1, 151).tolist()

@@ -263,8 +263,8 @@ def selection_effect(choice: np.ndarray, members: np.ndarray) -> np.ndarray:
 
     Notes
     -----
-    The source prints 1/|S_v|; its own reading ("1 is chance, 2 twice as likely") needs |S_v|, since
-    chance is 1/|S_v|.
+    The source prints ``1/|S_v|``; its own reading ("1 is chance, 2 twice as likely") needs
+    ``|S_v|``, since chance is ``1/|S_v|``.
     """
     held = members[0] > 0
     return (choice[..., 0, :] * members.sum(axis=0))[..., held].mean(axis=-1)

@@ -1,5 +1,11 @@
-"""From files to the tables that the modules read."""
+"""From files, whatever they are packed in, and evaluation logs to the tables that modules read."""
 
+from bayesjudge.readers.formats.mlflow import from_mlflow
+from bayesjudge.readers.log import Grade, Log, Notes, read_log
 from bayesjudge.readers.tables import read_table
 
-__all__ = ["read_table"]
+__all__ = ["Grade", "Log", "Notes", "from_mlflow", "read_log", "read_table"]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

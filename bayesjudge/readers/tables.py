@@ -3,22 +3,27 @@
 Names and labels are read as text with a dictionary, so that ten million rows of a few distinct
 labels are ten million small integers, and so that no type is guessed from a file's first rows (a
 column of labels is often empty there). What a file stores as a whole number keeps all its digits.
-`bayesjudge.core.tables` then reads labels ``1``, ``1.0`` and ``true`` alike, names never.
+`bayesjudge.core.labels` then reads labels ``1``, ``1.0`` and ``true`` alike, names never.
 """
 
 from __future__ import annotations
 
+import contextlib
+import glob
+import io
 import itertools
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.names import name_of
+from bayesjudge.core.screen import few
 from bayesjudge.core.tables import require_among
+from bayesjudge.readers.files import BOMS, File, nearest
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,18 +32,22 @@ if TYPE_CHECKING:
 EMPTY = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "<NA>"]
 #: A cell of a CSV file, often a whole answer of a model, must fit in one block.
 BLOCK = 4 * 2**20
+#: Between a file and the table or sheet in it.
+WITHIN = "::"
 
 
 def read_table(
-    path: str | Path, columns: Sequence[str], *, numbers: Sequence[str] = ()
+    path: str | Path | File, columns: Sequence[str], *, numbers: Sequence[str] = ()
 ) -> pa.Table:
     r"""Read some columns of a file.
 
     Parameters
     ----------
-    path : str or pathlib.Path
-        A ``.csv``, ``.tsv``, ``.csv.gz``, ``.tsv.gz``, ``.parquet``, ``.jsonl`` or ``.ndjson``
-        file, UTF-8 where it is text.
+    path : str, pathlib.Path or File
+        A text table (columns separated by comma, semicolon, tab or pipe; UTF-8, UTF-16 or Latin-1),
+        JSON (a list, or one object a line), either also as ``.gz`` or ``.zst``; Parquet (a file, a
+        folder of them, or a pattern such as ``"logs/*.parquet"``); ``.xlsx``; an SQLite or DuckDB
+        file. ``"file::name"`` names a table or sheet within; ``-`` is stdin.
     columns : sequence of str
         Columns of labels and names; other columns are not kept.
     numbers : sequence of str
@@ -52,57 +61,110 @@ def read_table(
     Raises
     ------
     InputError
-        If there is no such file, its kind is unknown, it is broken, or a column is missing.
+        If there is no such file, it is broken, or a column is missing.
 
     Examples
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "labels.csv"
-    ...     _ = path.write_text("verdict,truth\n1,\n0,1\n")
+    ...     _ = path.write_text("verdict;truth\n1;\n0;1\n")
     ...     read_table(path, ["truth"])["truth"].to_pylist()
     [None, '1']
     """
-    path = Path(path)
-    suffix = "".join(s.lower() for s in path.suffixes[-2:])
-    kinds = {kind: read for kind, read in READERS.items() if suffix.endswith(kind)}
-    with checking(str(path)) as require:
-        if not path.exists():
-            require(False, f"there is no such file{_nearest(path)}")
-        require(not path.is_dir(), "is a folder; name a file")
-        require(kinds, f"expected a file that ends in {', '.join(READERS)}")
+    import pyarrow as pa
+
     wanted = list(dict.fromkeys([*columns, *numbers]))
-    try:
-        read = kinds[max(kinds, key=len)]
+    tables = []
+    for file, inner in _files(path):
+        try:
+            read = READERS.get(file.kind, _refuse)
+            made = read(file, wanted, set(numbers), inner)
+        except InputError as error:
+            raise InputError(file.name, error.problems) from None
+        except (OSError, ValueError) as error:  # Arrow's errors are ValueErrors
+            text = str(error).strip().splitlines()[0] if str(error).strip() else ""
+            problem = f"cannot be read: {text or type(error).__name__}"
+            raise InputError(file.name, [problem]) from error
+        tables.append(made.select(wanted))
+    if len(tables) == 1:
         # blocks of a file have dictionaries of their own, which Arrow cannot group by
-        return read(path, wanted, set(numbers)).unify_dictionaries()
-    except InputError as error:
-        raise InputError(str(path), error.problems) from None
-    except (OSError, ValueError) as error:  # Arrow's errors are ValueErrors
-        text = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise InputError(str(path), [f"cannot be read: {text}"]) from error
+        return tables[0].unify_dictionaries()
+    return pa.concat_tables([_alike(t, set(numbers)) for t in tables]).unify_dictionaries()
 
 
-def _nearest(path: Path) -> str:
-    from difflib import get_close_matches
+def _files(path: str | Path | File) -> Iterator[tuple[File, str]]:
+    """The files that a path names: itself, those of a folder or pattern; with the table within."""
+    if isinstance(path, File):
+        yield path, ""
+        return
+    text, _, inner = str(path).partition(WITHIN)
+    outer = Path(text)
+    if outer.is_dir():
+        names = sorted(map(str, outer.glob("**/*.parquet")))
+        with checking(text) as require:
+            require(names, "is a folder without Parquet files; name a file")
+    elif not outer.exists() and glob.has_magic(text):
+        names = sorted(glob.glob(text, recursive=True))
+        with checking(text) as require:
+            require(names, f"no file matches{nearest(outer)}")
+    else:
+        names = [text]
+    for name in names:
+        yield File(name), inner
 
-    there = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-    near = get_close_matches(path.name, there, n=1)
-    return f"; did you mean {str(path.parent / near[0])!r}?" if near else ""
+
+def _alike(table: pa.Table, numbers: set[str]) -> pa.Table:
+    """Columns of one type, whatever types several files store them as."""
+    import pyarrow as pa
+
+    text = pa.dictionary(pa.int32(), pa.string())
+
+    def cast(name: str) -> Any:
+        cells = table[name]
+        if name in numbers or cells.type == text:
+            return cells
+        names = [None if c is None else name_of(c) for c in cells.to_pylist()]
+        return pa.array(names, pa.string()).dictionary_encode()
+
+    return pa.table({name: cast(name) for name in table.column_names})
 
 
-def _read_csv(path: Path, columns: list[str], numbers: set[str], delimiter: str = ",") -> pa.Table:
+def _refuse(file: File, columns: list[str], numbers: set[str], inner: str) -> pa.Table:
+    raise InputError(file.name, [f"is a {file.kind} archive and no table; name a file in it"])
+
+
+def _read_csv(file: File, columns: list[str], numbers: set[str], inner: str) -> pa.Table:
+    start = file.head[:3]
+    encoding = next((e for mark, e in BOMS.items() if start.startswith(mark)), "utf-8")
+    try:
+        return _parse_csv(file, columns, numbers, encoding)
+    except ValueError as error:
+        if "UTF8" not in str(error) or encoding != "utf-8":
+            raise
+    return _parse_csv(file, columns, numbers, "latin-1")
+
+
+def _parse_csv(file: File, columns: list[str], numbers: set[str], encoding: str) -> pa.Table:
     import pyarrow as pa
     from pyarrow import csv
 
-    options: dict[str, Any] = {
-        # a quoted answer of a model often has more than one line
-        "parse_options": csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-        "read_options": csv.ReadOptions(block_size=BLOCK),
-    }
-    with csv.open_csv(path, **options) as opened:
-        _require_delimiter(opened.schema.names, delimiter)
-        _require(opened.schema, columns)
+    def opened(**more: Any) -> Any:
+        source = str(file.path) if file.plain else pa.PythonFile(file.stream(), mode="r")
+        return csv.open_csv(
+            source,
+            # a quoted answer of a model often has more than one line
+            parse_options=csv.ParseOptions(
+                delimiter=file.delimiter_for(columns), newlines_in_values=True
+            ),
+            read_options=csv.ReadOptions(
+                block_size=BLOCK, encoding="utf8" if encoding == "utf-8" else encoding
+            ),
+            **more,
+        )
+
+    with opened() as head:
+        _require(head.schema, columns)
     label = pa.dictionary(pa.int32(), pa.string())
     convert = csv.ConvertOptions(
         include_columns=columns,
@@ -111,31 +173,32 @@ def _read_csv(path: Path, columns: list[str], numbers: set[str], delimiter: str 
         strings_can_be_null=True,
     )
     # block by block: read at once, Arrow holds the text of all columns
-    with csv.open_csv(path, **options, convert_options=convert) as opened:
-        return pa.Table.from_batches(list(opened), opened.schema)
+    with opened(convert_options=convert) as blocks:
+        return pa.Table.from_batches(list(blocks), blocks.schema)
 
 
-def _read_tsv(path: Path, columns: list[str], numbers: set[str]) -> pa.Table:
-    return _read_csv(path, columns, numbers, delimiter="\t")
-
-
-def _read_parquet(path: Path, columns: list[str], numbers: set[str]) -> pa.Table:
+def _read_parquet(file: File, columns: list[str], numbers: set[str], inner: str) -> pa.Table:
     import pyarrow as pa
     from pyarrow import parquet
 
-    _require(parquet.read_schema(path), columns)
+    with file.stream() as stream:
+        source = file.path if file.plain else pa.BufferReader(stream.read())
+    _require(parquet.read_schema(source), columns)
     labels = [c for c in columns if c not in numbers]
-    table = parquet.read_table(path, columns=columns, read_dictionary=labels)
+    table = parquet.read_table(source, columns=columns, read_dictionary=labels, partitioning=None)
     cells = {c: table[c].cast(pa.float64()) if c in numbers else table[c] for c in columns}
     return pa.table(cells)
 
 
-def _read_jsonl(path: Path, columns: list[str], numbers: set[str]) -> pa.Table:
+def _read_jsonl(file: File, columns: list[str], numbers: set[str], inner: str) -> pa.Table:
     import pyarrow as pa
     from pyarrow import json as arrow_json
 
-    kinds = {c: pa.float64() if c in numbers else _kind(path, c) for c in columns}
+    if not file.plain or any(file.head.startswith(mark) for mark in BOMS):
+        return _from_records(file.records(), columns, numbers)
+    path = file.path
     try:
+        kinds = {c: pa.float64() if c in numbers else _kind(path, c) for c in columns}
         table = arrow_json.read_json(
             path,
             read_options=arrow_json.ReadOptions(block_size=BLOCK),
@@ -143,10 +206,10 @@ def _read_jsonl(path: Path, columns: list[str], numbers: set[str]) -> pa.Table:
                 explicit_schema=pa.schema(kinds.items()), unexpected_field_behavior="ignore"
             ),
         )
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return _read_json_lines(path, columns, numbers)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, UnicodeDecodeError):
+        return _from_records(_decimals(file), columns, numbers)
     if any(table[c].null_count == len(table) for c in columns):  # perhaps there is none such
-        return _read_json_lines(path, columns, numbers)
+        return _from_records(_decimals(file), columns, numbers)
     encoded = {c: table[c] if c in numbers else table[c].dictionary_encode() for c in columns}
     return pa.table(encoded)
 
@@ -165,48 +228,134 @@ def _kind(path: Path, column: str, rows: int = 100) -> pa.DataType:
     return pa.string()
 
 
-def _read_json_lines(path: Path, columns: list[str], numbers: set[str]) -> pa.Table:
-    """Read line by line: any mixture of types, and errors that name the line."""
-    import pyarrow as pa
+def _read_json(file: File, columns: list[str], numbers: set[str], inner: str) -> pa.Table:
+    return _from_records(file.records(), columns, numbers)
 
-    cells: dict[str, list[Any]] = {c: [] for c in columns}
-    seen: dict[str, None] = {}
-    with path.open(encoding="utf-8") as lines:
+
+def _decimals(file: File) -> Iterator[Mapping[str, Any]]:
+    """Lines read one by one: any mixture of types, all digits, and errors that name the line."""
+    with file.text() as lines:
         for i, line in enumerate(lines, 1):
             if not line.strip():
                 continue
             try:
-                row = json.loads(line, parse_float=Decimal)  # all its digits
-            except json.JSONDecodeError as error:
+                row = json.loads(line, parse_float=Decimal)
+            except (ValueError, RecursionError) as error:
                 raise InputError("table", [f"line {i} is not JSON: {error}"]) from None
             if not isinstance(row, dict):
                 raise InputError("table", [f"line {i} is not a JSON object"])
-            seen |= dict.fromkeys(row)
-            for column, values in cells.items():
-                values.append(row.get(column))
-    _require(pa.schema([(name, pa.null()) for name in seen]), columns)
+            yield row
+
+
+def _from_records(
+    records: Iterable[Mapping[str, Any]], columns: list[str], numbers: set[str]
+) -> pa.Table:
+    import pyarrow as pa
+
+    cells: dict[str, list[Any]] = {c: [] for c in columns}
+    seen: dict[str, None] = {}
+    for row in records:
+        seen |= dict.fromkeys(row)
+        for column, values in cells.items():
+            values.append(row.get(column))
+    _require(pa.schema([(str(name), pa.null()) for name in seen]), columns)
     return pa.table({c: _array(values, c in numbers) for c, values in cells.items()})
+
+
+def _read_xlsx(file: File, columns: list[str], numbers: set[str], inner: str) -> pa.Table:
+    with checking(file.name) as require:
+        try:
+            import openpyxl
+        except ImportError:
+            openpyxl = None
+        words = "needs openpyxl, which is not installed: pip install 'bayesjudge[data]'"
+        require(openpyxl is not None, words)
+    try:
+        with file.raw() as raw:
+            content = io.BytesIO(raw.read())
+        book = openpyxl.load_workbook(content, read_only=True, data_only=True)
+    except (KeyError, ValueError, OSError, TypeError, SyntaxError) as error:
+        raise InputError(file.name, [f"cannot be read: {error}"]) from error
+    try:
+        name = _inner(file, book.sheetnames, inner, "sheet", first=True)
+        rows = book[name].iter_rows(values_only=True)
+        head = [str(cell).strip() if cell is not None else "" for cell in next(rows, ())]
+        full = (row for row in rows if any(cell is not None for cell in row))
+        records = (dict(zip(head, row, strict=False)) for row in full)
+        return _from_records(records, columns, numbers)
+    finally:
+        book.close()
+
+
+def _inner(file: File, names: Sequence[str], wanted: str, what: str, *, first: bool = False) -> str:
+    """The table or sheet that is meant."""
+    known = few(list(names), 10)
+    with checking(file.name) as require:
+        require(names, f"has no {what}")
+        require(not wanted or wanted in names, f"has no {what} {wanted!r}; there are {known}")
+        words = f"has {len(names)} {what}s, {known}: name one, as in {file.name}{WITHIN}"
+        require(wanted or first or len(names) < 2, words + (names[0] if names else ""))
+    return wanted or names[0]
+
+
+def _read_sqlite(file: File, columns: list[str], numbers: set[str], inner: str) -> pa.Table:
+    import sqlite3
+
+    try:
+        with contextlib.closing(
+            sqlite3.connect(f"{file.path.resolve().as_uri()}?mode=ro", uri=True)
+        ) as base:
+            found = base.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
+            name = _inner(file, [row[0] for row in found], inner, "table")
+            cursor = base.execute(f"SELECT * FROM {_quoted(name)}")
+            head = [column[0] for column in cursor.description]
+            records = (dict(zip(head, row, strict=True)) for row in cursor)
+            return _from_records(records, columns, numbers)
+    except sqlite3.Error as error:
+        raise InputError(file.name, [f"cannot be read: {error}"]) from error
+
+
+def _read_duckdb(file: File, columns: list[str], numbers: set[str], inner: str) -> pa.Table:
+    with checking(file.name) as require:
+        try:
+            import duckdb
+        except ImportError:
+            duckdb = None
+        words = "needs duckdb, which is not installed: pip install 'bayesjudge[scale]'"
+        require(duckdb is not None, words)
+    import pyarrow as pa
+
+    try:
+        with contextlib.closing(duckdb.connect(str(file.path), read_only=True)) as base:
+            found = base.execute("SELECT table_name FROM information_schema.tables").fetchall()
+            name = _inner(file, [row[0] for row in found], inner, "table")
+            have = base.execute(f"SELECT * FROM {_quoted(name)} LIMIT 0").description
+            _require(pa.schema([(column[0], pa.null()) for column in have]), columns)
+            kinds = {c: "DOUBLE" if c in numbers else "VARCHAR" for c in columns}
+            asked = ", ".join(
+                f"CAST({_quoted(c)} AS {k}) AS {_quoted(c)}" for c, k in kinds.items()
+            )
+            cells = base.sql(f"SELECT {asked} FROM {_quoted(name)}").to_arrow_table()
+    except duckdb.Error as error:
+        raise InputError(file.name, [f"cannot be read: {str(error).splitlines()[0]}"]) from error
+    made = {c: cells[c] if c in numbers else cells[c].dictionary_encode() for c in columns}
+    return pa.table(made)
+
+
+def _quoted(name: str) -> str:
+    """A name as SQL takes it."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _array(values: list[Any], number: bool) -> pa.Array:
     import pyarrow as pa
 
     if number:
-        floats = [float(v) if isinstance(v, Decimal) else v for v in values]
-        return pa.array(floats, pa.float64())
+        numbers = [float(v) if isinstance(v, Decimal | str) and v != "" else v for v in values]
+        return pa.array([None if v == "" else v for v in numbers], pa.float64())
     texts = [json.dumps(v, default=float) if isinstance(v, dict | list) else v for v in values]
-    names = [None if v is None else name_of(v) for v in texts]
+    names = [None if v is None or v == "" else name_of(v) for v in texts]
     return pa.array(names, pa.string()).dictionary_encode()
-
-
-def _require_delimiter(names: list[str], delimiter: str) -> None:
-    other = [mark for mark in ",;\t|" if mark != delimiter and mark in names[0]]
-    with checking("table") as require:
-        require(
-            len(names) > 1 or not other,
-            f"columns seem to be separated by {other}, expected {delimiter!r}; "
-            "a .csv has commas, a .tsv has tabs",
-        )
 
 
 def _require(schema: pa.Schema, columns: list[str]) -> None:
@@ -216,12 +365,12 @@ def _require(schema: pa.Schema, columns: list[str]) -> None:
     require_among(list(dict.fromkeys(schema.names)), *columns)
 
 
-READERS: dict[str, Callable[[Path, list[str], set[str]], pa.Table]] = {
-    ".csv": _read_csv,
-    ".csv.gz": _read_csv,
-    ".tsv": _read_tsv,
-    ".tsv.gz": _read_tsv,
-    ".parquet": _read_parquet,
-    ".jsonl": _read_jsonl,
-    ".ndjson": _read_jsonl,
+READERS: dict[str, Callable[[File, list[str], set[str], str], pa.Table]] = {
+    "csv": _read_csv,
+    "parquet": _read_parquet,
+    "jsonl": _read_jsonl,
+    "json": _read_json,
+    "xlsx": _read_xlsx,
+    "sqlite": _read_sqlite,
+    "duckdb": _read_duckdb,
 }

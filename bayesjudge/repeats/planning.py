@@ -226,7 +226,8 @@ def required_calls(scores: Scores, half_width: float, *, ci_prob: float = 0.95) 
     # a cell's scores that are copies have been taken out by `anova`, which says so
     copied = any(one.name == "copied-repeats" for one in parts.cautions)
     n = np.minimum(scores.repeats, 2) if copied else scores.repeats
-    calls = n.size / (1 / n).sum()
+    asked = n[n > 0]  # no score of an item could be read
+    calls = asked.size / (1 / asked).sum()
     judges = len(scores.judges)
     if "repeat_sd" in parts:
         repeat = np.array(parts["repeat_sd"]) ** 2

@@ -3,6 +3,12 @@
 A/A runs: the true share is the threshold itself, and the gate is looked at after each of 300
 labels. Power: the true share is 5 points off. Fixed: the difference estimator (PPI++) at one look.
 
+Found: looked at after each of 300 labels, the gate passes falsely in 2.8 % of 10,000 runs at most
+and fails falsely in 3.2 % at most (5 % each is promised), over 52 settings: prevalences .5 to
+.95, judges with J .1 to .95, three ways of drawing, a population, items of five rows. At a
+threshold of .9 and J .8 a system 5 points better passes after 127 labels on average, nine in ten
+after 209 (200 runs); labels only take 161 and 295; one look with that power takes 120.
+
     python benchmarks/decide/always_valid.py
     python benchmarks/decide/always_valid.py --runs 1000 --prevalences 0.9
 """

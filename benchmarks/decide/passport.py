@@ -4,6 +4,12 @@ Each system's prevalence is estimated with a passport made of the other systems'
 with 50 random labels of its own: XSTest (GPT-4 on five systems) and the code feedback panel (14
 judges on six generators).
 
+Found: without labels of their own and without a discount the intervals hold .63 of 84 held-out
+shares of the panel and 4 of 5 of XSTest; with an overdispersion of .01 (a class of labels counts
+as 100 at most, the default) .988 and 5 of 5, at twice the width (.33 and .23, from .17 and .15),
+and no alarm is raised (.048 falsely without a discount). More discount costs width only. With 50
+labels of their own it was not run.
+
     python benchmarks/decide/passport.py --code-feedback votes_repaired.csv.gz
 """
 
@@ -73,7 +79,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--code-feedback", type=Path)
     parser.add_argument("--draws", type=int, default=1, help="of a system's own labels")
-    parser.add_argument("--own", type=int, nargs="+", default=(0, OWN))
+    parser.add_argument("--own", type=int, nargs="+", default=(0,))
     parser.add_argument("--judges", nargs="+", help="some judges only")
     parser.add_argument("--part", default="", help="ending of the results' name, for a part")
     parser.add_argument("--discounts", type=float, nargs="+", default=DISCOUNTS)

@@ -1,12 +1,14 @@
 """Does the recommended model err little more than the best one, and do its intervals cover?
 
-    python benchmarks/panel/advice.py simulated 40            # panels whose judges err together
-    python benchmarks/panel/advice.py VOTES.csv.gz 40         # draws of labels of the real panel
+    python benchmarks/panel/advice.py simulated               # panels whose judges err together
+    python benchmarks/panel/advice.py VOTES.csv.gz            # draws of labels of the real panel
+    python benchmarks/panel/advice.py CROWD/rte               # label.csv and truth.csv of a crowd
 
 VOTES is the table of `code_feedback.py`. Of every draw 50, 100 and 200 random labels over all
 generators are kept. Models are replaced by the Laplace approximations that `recommend` scores.
 ``error`` is the mean absolute error of a generator's share among its items, ``covered`` that of
-90 % intervals, ``chosen`` how often `recommend` named the model. Writes ``advice_NAME.csv``.
+90 % intervals, ``chosen`` how often `recommend` named the model. Writes ``advice_NAME.csv``
+and, draw by draw, ``advice_NAME_draws.csv``, from which it goes on.
 
 Found: over 20 draws of 50, 100 and 200 labels the recommended model errs by .024, .024 and .019 on
 the real panel and its intervals cover .98, .97 and .98; the best model that covers, `BiasPooling`,
@@ -60,25 +62,45 @@ def draw(full: panel.Votes, n: int, seed: int) -> list[dict[str, object]]:
     return rows
 
 
+def table_of(name: str, seed: int) -> panel.Votes:
+    """The fully labelled panel that labels are drawn from."""
+    if name == "simulated":
+        settings = {"items": 300, "labelled": 300, "shared_effect": 1.5}
+        return panel.Votes.from_frame(panel.simulate(**RATES, **settings, random_seed=seed))
+    path = Path(name)
+    if not path.is_dir():
+        return read(path)
+    parts = (pd.read_csv(path / f"{part}.csv") for part in ("label", "truth"))
+    about = {"judge": "worker", "vote": "label", "generator": None}
+    return panel.Votes.from_frame(pd.merge(*parts, on="item"), **about)
+
+
+def summarise(rows: pd.DataFrame) -> pd.DataFrame:
+    """Means over draws, and the standard error of the mean error."""
+    groups = rows.groupby(["labels", "model"], sort=False)
+    means = groups[["error", "covered", "chosen"]].mean()
+    return means.assign(error_se=groups["error"].sem(), draws=groups.size())
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("votes")
-    parser.add_argument("draws", type=int, nargs="?", default=40)
+    parser.add_argument("draws", type=int, nargs="?", default=200)
     asked = parser.parse_args()
-    simulated, rows = asked.votes == "simulated", []
-    target = RESULTS / f"advice_{'simulated' if simulated else 'real'}.csv"
-    for n in (50, 100, 200):
-        for seed in range(asked.draws):
-            if simulated:
-                settings = {"items": 300, "labelled": 300, "shared_effect": 1.5}
-                table = panel.simulate(**RATES, **settings, random_seed=seed)
-                full = panel.Votes.from_frame(table)
-            else:
-                full = read(Path(asked.votes))
-            rows += draw(full, n, seed)
-            means = pd.DataFrame(rows).groupby(["labels", "model"], sort=False).mean()
-            means.to_csv(target, float_format="%.4g")  # a study that is cut short has its rows
-    print(means.round(3).to_string())
+    real = "real" if asked.votes.endswith(".gz") else Path(asked.votes).name
+    single = RESULTS / f"advice_{real}_draws.csv"
+    rows = pd.read_csv(single) if single.exists() else pd.DataFrame()
+    begin = 0 if rows.empty else int(rows["draw"].max()) + 1
+    full = None if asked.votes == "simulated" else table_of(asked.votes, 0)
+    for seed in range(begin, asked.draws):
+        votes = table_of(asked.votes, seed) if full is None else full
+        for n in (50, 100, 200):
+            if n < votes.n_items:
+                found = [{"draw": seed, **row} for row in draw(votes, n, seed)]
+                rows = pd.concat([rows, pd.DataFrame(found)], ignore_index=True)
+        rows.to_csv(single, index=False, float_format="%.4g")  # a later run goes on from here
+        summarise(rows).to_csv(RESULTS / f"advice_{real}.csv", float_format="%.4g")
+    print(summarise(rows).round(3).to_string())
 
 
 if __name__ == "__main__":

@@ -321,7 +321,7 @@ REFUSED = {
     "prevalence gpt4.csv @ --html .": "--html: '.' is a folder; name a file",
     "prevalence gpt4.csv @ --save fit.nc": "--save keeps the sampled fit: leave --no-nuts out",
     "prevalence gtp4.csv @": "there is no such file; did you mean 'gpt4.csv'?",
-    "prevalence gpt4.xlsx @": "expected a file that ends in .csv",
+    "prevalence gpt4.xlsx @": "there is no such file; did you mean 'gpt4.csv'?",
     "prevalence all.csv @ --by sytem": "no column 'sytem'; did you mean 'system'?",
     "prevalence all.csv @ --by system": "11 rows have no verdict; say what they are: --unparsed",
     "prevalence all.csv @ --unparsed skip": 'Choose from: "fail", "verdict", "drop"',
@@ -342,6 +342,14 @@ def test_bad_input_is_one_message_and_exit_code_2(run, line):
     assert err.startswith("bayesjudge: ")
     assert REFUSED[line] in err
     assert "Traceback" not in err
+
+
+def test_a_table_with_all_its_labels_has_an_answer(run):
+    """Was refused: it cannot be `separate`, which is one of the designs that are compared."""
+    code, out, _ = run("prevalence", "labelled.csv", *NO_NUTS)
+    assert code == 0
+    assert "random (declared)" in out
+    assert "separate:" not in out
 
 
 def test_the_options_of_a_refusal_mend_it(run, folder):

@@ -156,6 +156,40 @@ def test_classes_are_named_or_asked_for(ask):
     assert "['--by'] are not for pairs" in ask(*asked, *pairs, code=2)
 
 
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["--repeats", "system", "--item", "human"], "--repeats"),
+        (["--pass-value", "win"], "--pass-value"),
+        (["--fail-value", "loss"], "--fail-value"),
+        (["--prior", "jeffreys"], "--prior"),
+        (["--prior-sensitivity", "0.9:20"], "--prior-sensitivity"),
+        (["--no-better-than-chance"], "--no-better-than-chance"),
+        (["--all-methods"], "--all-methods"),
+    ],
+)
+def test_options_that_classes_have_no_use_for_are_refused(ask, options, named):
+    asked = ["pairs.csv", "--verdict", "first", "--truth", "human", "--calibration", "random"]
+    classes = [part for name in ("win", "tie", "loss") for part in ("--classes", name)]
+    assert f"['{named}'] are not for classes" in ask(*asked, *classes, *options, code=2)
+
+
+def test_classes_are_pooled_as_asked(ask, tables):
+    asked = ["pairs.csv", "--verdict", "first", "--truth", "human", "--calibration", "random"]
+    asked += [part for name in ("win", "tie", "loss") for part in ("--classes", name)]
+    assert "--pooling full needs confusions of several" in ask(*asked, "--pooling", "full", code=2)
+    several = [*asked, "--by", "second"]
+    assert "--pooling partial is not for" in ask(*several, "--pooling", "partial", code=2)
+    found = estimates(ask(*several, "--pooling", "full", *NOW))
+    rows = pd.read_csv(tables[0] / "pairs.csv")
+    classes = P.classes
+    how = {"verdict": "first", "truth": "human", "by": "second", "calibration": "random"}
+    counts = classes.ClassCounts.from_frame(rows, classes=["win", "tie", "loss"], **how)
+    expected = classes.exact(counts, classes.Confusions(pooling="full"))
+    key = ("prevalence", "tie", "win")
+    assert found[*key, expected.method] == pytest.approx(expected[key].value)
+
+
 def test_plan_says_what_its_document_holds(capsys):
     from bayesjudge.cli import main
     from bayesjudge.cli.plan import plan

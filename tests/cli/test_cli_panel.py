@@ -160,3 +160,29 @@ def test_three_classes(tmp_path, capsys):
     assert row["value"] == bj.panel.dawid_skene_em(votes)["share", "g", "green"].value
     assert main(["panel", str(path), "--truth", "human", "--no-nuts"]) == 2
     assert "neither pass nor fail" in capsys.readouterr().err
+
+
+def test_every_items_consensus_goes_to_a_file(long, table, tmp_path, capsys):
+    out = tmp_path / "items.csv"
+    call = ["panel", str(long), "--truth", "truth", "--no-nuts", "--items", str(out), "--json"]
+    assert main(call) == 0
+    document = json.loads(capsys.readouterr().out)
+    votes = bj.panel.Votes.from_frame(table)
+    found = bj.panel.consensus(votes)
+    (section,) = [v for k, v in document.items() if k == "consensus"]
+    assert section["accuracy"] == pytest.approx(found.accuracy["accuracy"].value)
+    assert section["low"] is None
+    read = pd.read_csv(out)
+    expected = pd.concat(found.items(table))
+    assert len(read) == votes.n_items
+    assert read["p_1"].to_numpy() == pytest.approx(expected["p_1"].to_numpy())
+    assert read["label"].astype(str).tolist() == expected["label"].tolist()
+    assert main([*call[:-2], str(tmp_path / "missing" / "items.csv")]) == 2
+    assert "--items: no folder" in capsys.readouterr().err
+
+
+def test_labels_needed_are_said(long, table, capsys):
+    assert main(["panel", str(long), "--truth", "truth", "--no-nuts", "--width", "0.05"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    more = bj.panel.labels_needed(bj.panel.Votes.from_frame(table), width=0.05)["more"]
+    assert f"95% intervals 0.05 wide need {more.sum()} more, at random: g4 {more['g4']}" in out

@@ -67,6 +67,15 @@ def test_what_is_missing_is_said(ask):
     assert "write the lowest and the highest" in ask(*ASKED, "--scale", "five", code=2)
     by = ask(*ASKED, "--scale", "1:5", "--by", "truth", code=2)
     assert "['--by'] are not for scores" in by
+    for option in (
+        ["--repeats", "judge"],
+        ["--pooling", "full"],
+        ["--prior", "jeffreys"],
+        ["--all-methods"],
+    ):
+        assert f"['{option[0]}'] are not for scores" in ask(
+            *ASKED, "--scale", "1:5", *option, code=2
+        )
     plain = ["log.csv", "--truth", "truth", "--calibration", "random"]
     assert "--verdict (or --score" in ask(*plain, code=2)
     assert "['--pass-from'] go with --score" in ask(

@@ -1,6 +1,8 @@
 """Gates of every kind of result, on the command line, in CI and in pytest."""
 
 import json
+import subprocess
+import sys
 from xml.etree import ElementTree
 
 import numpy as np
@@ -332,7 +334,7 @@ def test_too_bad(gate):
 def test_unknown(gate):
     gate(COUNTS, at_least=0.9)
 """
-PLUGIN = ("-p", "bayesjudge.decide.pytest_plugin", "-p", "no:cacheprovider")
+PLUGIN = ("-p", "bayesjudge.pytest_plugin", "-p", "no:cacheprovider")
 
 
 @pytest.mark.slow
@@ -354,7 +356,7 @@ def test_the_plugin_is_an_entry_point():
     from pathlib import Path
 
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
-    assert project["entry-points"]["pytest11"] == {"bayesjudge": "bayesjudge.decide.pytest_plugin"}
+    assert project["entry-points"]["pytest11"] == {"bayesjudge": "bayesjudge.pytest_plugin"}
 
 
 def test_the_example_workflow_runs_the_gate():
@@ -367,3 +369,11 @@ def test_the_example_workflow_runs_the_gate():
     lines = " ".join(step.get("run", "") for step in steps)
     assert "bayesjudge gate" in lines
     assert '--summary "$GITHUB_STEP_SUMMARY"' in lines
+
+
+@pytest.mark.slow
+def test_the_plugin_costs_a_suite_without_gates_nothing():
+    """pytest imports it in every run, wherever the package is installed."""
+    code = "import bayesjudge.pytest_plugin, sys; print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

@@ -139,6 +139,24 @@ def test_the_command_labels_until_it_is_decided(tmp_path, capsys, share, code, w
     assert main(line) == code
 
 
+def test_two_people_label_the_same_sheet(tmp_path, capsys):
+    log, sheet = tmp_path / "log.csv", tmp_path / "log.labels.csv"
+    truth = write_log(log)
+    line = ["label", str(log), "--verdict", "verdict", "--gate", "0.9", "--n", "10", "--seed", "1"]
+    main(line)
+    fill(sheet, truth, "Ann")
+    other = tmp_path / "bo.csv"
+    shutil.copy(sheet, other)
+    first = pd.read_csv(sheet)["item"][0]
+    fill(other, truth | {first: 1 - truth[first]}, "Bo")
+    assert main([*line, "--read", str(sheet), "--read", str(other)]) == 3
+    assert "90% agreement on 10 items" in capsys.readouterr().err
+    monitor = bj.decide.Monitor.from_frame(pd.read_csv(log), at_least=0.9, random_seed=1)
+    monitor.resume(tmp_path / "log.labels.json")
+    assert monitor.n_labels == 10
+    assert monitor._increments().value.size == 10
+
+
 def test_a_filled_sheet_is_not_replaced_unread(tmp_path, capsys):
     log, sheet = tmp_path / "log.csv", tmp_path / "log.labels.csv"
     truth = write_log(log)

@@ -129,7 +129,7 @@ def test_all_items_labelled_is_known_exactly(strategy):
 @pytest.mark.parametrize("target", ["items", "population"])
 def test_the_class_is_valid_under_every_strategy(strategy, target):
     """Estimates of single labels, weighted as drawn, have the right mean."""
-    values, runs = [], 80
+    values, runs = [], 50
     for seed in range(runs):
         rng = np.random.default_rng(seed)
         truth = rng.permutation((np.arange(120) < 84).astype(int))

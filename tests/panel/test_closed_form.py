@@ -225,7 +225,8 @@ def test_more_judges_than_intervals_can_be_made_for_are_named_in_a_caution():
     rng = np.random.default_rng(1)
     for judges in (10, em.MOST_RATES // 2):  # two free rates a judge, and the share
         given = (rng.random((4, judges)) < 0.8).astype(int)
-        votes = Votes(given, [-1] * 4, [0] * 4, ["g"], [f"r{j}" for j in range(judges)])
+        about = ([1, -1, -1, -1], [0] * 4, ["g"], [f"r{j}" for j in range(judges)])
+        votes = Votes(given, *about, calibration="random")
         found = bj.panel.dawid_skene_em(votes)
         cautions = [one.text for one in found.cautions if one.name == "no-interval"]
         rates = found.table[found.table["quantity"] != "prevalence"]
@@ -234,7 +235,7 @@ def test_more_judges_than_intervals_can_be_made_for_are_named_in_a_caution():
 
 
 def test_shares_whose_interval_could_not_be_found_are_named_in_a_caution(monkeypatch):
-    votes = votes_of([[1, 1, 1], [1, 1, 0], [0, 1, 0], [0, 0, 0]], [-1, -1, -1, -1])
+    votes = votes_of([[1, 1, 1], [1, 1, 0], [0, 1, 0], [0, 0, 0]], [1, -1, -1, -1])
     monkeypatch.setattr(em, "MOST_RATES", 0)
     solved = bj.panel.dawid_skene_em(votes)
     monkeypatch.setattr(em, "cg", lambda operator, column, **settings: (column, 1))

@@ -340,7 +340,6 @@ def test_too_few_nodes_are_noticed(model_fit):
     [
         ("correlated", "expected a model of bayesjudge.panel"),
         (VoteRegression(), "there are none"),
-        (BiasPooling(), "there are none"),
         (MulticlassDawidSkene(), "two classes are pass and fail"),
         (DawidSkene(sensitivity={"a": bj.BetaPrior()}), "no prior for judge .'b', 'c'."),
         (

@@ -181,7 +181,9 @@ def test_slope_of_the_approximate_posterior_by_differences(model):
         return float(told.count @ learnt._expect(x, told)[0] + learnt._prior(x)[0])
 
     _, resp, at_node = learnt._expect(at, told)
-    slope = told.count @ learnt._scores(at, told, resp, at_node) + learnt._prior(at)[1]
+    summed = learnt._slope(at, told, resp, at_node)
+    np.testing.assert_allclose(summed, told.count @ learnt._scores(at, told, resp, at_node))
+    slope = summed + learnt._prior(at)[1]
     np.testing.assert_allclose(slope, approx_fprime(at, density, 1e-6), rtol=1e-4, atol=1e-2)
 
 

@@ -241,6 +241,21 @@ def test_rows_of_identical_truths_and_verdicts_tell_no_more_than_one():
     assert module.agreement(ten)["effective_items"].value == pytest.approx(300)
 
 
+@pytest.mark.parametrize("calibration", ["random", "by_truth", "by_verdict"])
+def test_the_posterior_for_effective_counts_is_that_of_the_rows_that_were_copied(calibration):
+    """Ten copies of each row: the posterior of one of them, and the caution has the figure."""
+    once = module.simulate(systems=0.7, items=400, repeats=1, labelled=150, random_seed=4)
+    one = Items.from_frame(once, calibration=calibration)
+    ten = Items.from_frame(pd.concat([once] * 10), calibration=calibration, repeats="system")
+    alone, copied = module.exact(one), module.exact(ten)
+    assert copied["prevalence"].value == pytest.approx(alone["prevalence"].value, abs=0.01)
+    widths = [np.diff(made["prevalence"][1:])[0] for made in (alone, copied)]
+    assert widths[1] == pytest.approx(widths[0], rel=0.05)  # t for 150 items, not z
+    (told,) = (c.text for c in copied.cautions if c.name == "design-effect")
+    assert float(told.partition("design effect ")[2].split(",")[0]) == pytest.approx(10, rel=0.05)
+    assert "effective-counts" in {a.id for a in copied.assumptions}
+
+
 def test_icc_is_the_correlation_of_pairs_of_labels():
     items = read(items=60, repeats=4, labelled=30)
     r = items.rows("system")
@@ -316,6 +331,20 @@ def test_several_judges_of_several_systems_stand_side_by_side_and_point_to_panel
     assert found["prevalence", "y", "b"] == module.difference(read["y"])["prevalence", "b"]
     caution = next(c for c in found.cautions if c.name == "several-judges")
     assert "panel" in caution.text
+
+
+@pytest.mark.slow
+def test_few_labelled_items_tell_more_with_the_judge_than_alone():
+    """Imaginary items join them once, and stand for Student's t and CR3."""
+    held, widths = [], []
+    for seed in range(40):
+        items = read(items=300, repeats=5, labelled=5, random_seed=seed)
+        found = [made(items)["prevalence"] for made in (module.difference, module.human_only)]
+        held.append(found[0].low <= 0.7 <= found[0].high)
+        widths.append([one.high - one.low for one in found])
+    with_judge, alone = np.mean(widths, axis=0)
+    assert with_judge < 0.85 * alone
+    assert np.mean(held) > 0.95 - 4 * np.sqrt(0.05 * 0.95 / 40)
 
 
 @pytest.mark.slow

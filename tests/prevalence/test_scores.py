@@ -7,7 +7,7 @@ from arviz_stats.base import array_stats
 from numpy.testing import assert_allclose
 from oracles import SIGMAS, assert_mc_mean, assert_mc_quantile
 from scipy.special import ndtr, xlogy
-from scipy.stats import mannwhitneyu
+from scipy.stats import mannwhitneyu, sem, t
 
 import bayesjudge as bj
 from bayesjudge.core.errors import UninformativeJudgeError
@@ -260,6 +260,19 @@ def test_bins_hold_labels_and_equal_scores_stay_together():
     assert cells["test"].sum() == 1000
     few = S.Scores([1, 2, 3, 4, 5, 3], [0, 0, 0, 1, 1, NAN], [1, 1, 1, 1, 1, 50], "random", (1, 5))
     assert len(few.bins) == 2
+
+
+def test_a_bin_begins_at_its_edge():
+    scores = S.Scores([1, 2, 3, 3], [0, 1, 1, NAN], [1, 2, 4, 8], "random", (1, 4), edges=(2, 3))
+    assert scores.bins == ("below 2", "2 to 3", "3 and above")
+    assert scores.bin_of.tolist() == [0, 1, 2, 2]
+
+
+def test_a_mean_of_human_numbers_has_students_interval():
+    scores = read(random_seed=1, numeric=True, labelled=12)
+    y = np.repeat(scores.truth[scores.known], scores.n[scores.known])
+    low, high = t.interval(0.95, y.size - 1, y.mean(), sem(y))
+    assert_allclose(S.human_mean(scores)["mean_score"], (y.mean(), low, high), rtol=1e-9)
 
 
 def test_cautions_name_what_speaks_against_the_numbers():

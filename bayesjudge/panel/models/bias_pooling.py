@@ -71,6 +71,7 @@ class BiasPooling(PanelModel):
         "Jain et al. (2025), eqs. (1)-(3), as exchangeable biases of the panel mean"
     )
     _assumptions: ClassVar[tuple[Assumption, ...]] = (EXCHANGEABLE, RANDOM_LABELS)
+    _needs_labels: ClassVar[bool] = False  # without any, the panel's bias is its prior's
     _learns_from: ClassVar[Identified | None] = "prevalence"
     sampling: ClassVar[dict[str, Any]] = {"target_accept": 0.95}
 

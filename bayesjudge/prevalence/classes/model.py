@@ -135,6 +135,8 @@ class Confusions(_ClassModel):
         import pymc as pm
         import pytensor.tensor as pt
 
+        from bayesjudge.prevalence._pymc import multinomial
+
         shares, rows = self._weights(data)
         by = tuple(data.coords)
         own = by if self.pooling == "separate" else ()
@@ -144,10 +146,10 @@ class Confusions(_ClassModel):
             confusion = _dirichlet("confusion", rows, (*own, "class", "verdict"), data)
             each = confusion if by == own else pt.broadcast_to(confusion, data.labelled.shape)
             seen = (prevalence[..., None] * confusion).sum(axis=-2)
-            _multinomial("test", data.test, seen, (*by, "verdict"))
-            _multinomial("labelled", data.labelled, each, (*by, "class", "verdict"))
+            multinomial("test", data.test, seen, (*by, "verdict"))
+            multinomial("labelled", data.labelled, each, (*by, "class", "verdict"))
             if data.design.same_items:
-                _multinomial(
+                multinomial(
                     "labelled_truth", data.labelled.sum(axis=-1), prevalence, (*by, "class")
                 )
             self._derived(data, prevalence)
@@ -203,6 +205,8 @@ class PredictiveShares(_ClassModel):
     def _build(self, data: ClassCounts) -> pm.Model:
         import pymc as pm
 
+        from bayesjudge.prevalence._pymc import multinomial
+
         shares, rows = self._weights(data)
         by = tuple(data.coords)
         coords = {**data.coords, "class": data.classes, "verdict": data.verdicts}
@@ -210,9 +214,9 @@ class PredictiveShares(_ClassModel):
             verdicts = _dirichlet("verdict_share", shares, (*by, "verdict"), data)
             classes = _dirichlet("class_share", rows, (*by, "verdict", "class"), data)
             items = data.test + data.labelled.sum(axis=-2)
-            _multinomial("verdicts", items, verdicts, (*by, "verdict"))
+            multinomial("verdicts", items, verdicts, (*by, "verdict"))
             known = np.swapaxes(data.labelled, -1, -2)
-            _multinomial("labelled", known, classes, (*by, "verdict", "class"))
+            multinomial("labelled", known, classes, (*by, "verdict", "class"))
             mixed = (verdicts[..., None] * classes).sum(axis=-2)
             prevalence = pm.Deterministic("prevalence", mixed, dims=(*by, "class"))
             self._derived(data, prevalence)
@@ -341,12 +345,14 @@ def _stratum_shares(counts: ClassCounts) -> Any:
     """Strata's shares; those of classes of propensity are unknown in the population."""
     import pymc as pm
 
+    from bayesjudge.prevalence._pymc import multinomial
+
     if counts.propensity is None:
         return pm.Data("stratum_share", counts.shares, dims=("stratum",))
     items = counts.tests.sum(axis=1) + counts.tables.sum(axis=(1, 2))
     flat = pm.Data("stratum_share_prior", np.ones(items.size), dims=("stratum",))
     shares = pm.Dirichlet("stratum_share", flat, dims=("stratum",))
-    _multinomial("stratum_items", items, shares, ("stratum",))
+    multinomial("stratum_items", items, shares, ("stratum",))
     return shares
 
 
@@ -358,13 +364,3 @@ def _dirichlet(name: str, weights: np.ndarray, dims: tuple[str, ...], counts: Cl
     shape = tuple(len(sizes[dim] or ()) for dim in dims)
     each = pm.Data(f"{name}_prior", np.broadcast_to(weights, shape).copy(), dims=dims)
     return pm.Dirichlet(name, each, dims=dims)
-
-
-def _multinomial(name: str, counts: np.ndarray, shares: Any, dims: tuple[str, ...]) -> None:
-    """Counts that were seen."""
-    import pymc as pm
-
-    # as floats: PyMC makes whole numbers int32, which wraps around at 2,147,483,647 items
-    seen = pm.Data(f"{name}_seen", np.asarray(counts, float), dims=dims)
-    total = pm.Data(f"{name}_of", np.asarray(counts.sum(axis=-1), float), dims=dims[:-1] or None)
-    pm.Multinomial(name, total.astype("int64"), shares, observed=seen, dims=dims)

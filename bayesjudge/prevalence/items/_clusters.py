@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from bayesjudge.core.intervals import FEW, z_score
-from bayesjudge.prevalence._formulas import delta_variance
+from bayesjudge.prevalence import _formulas as formulas
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.items.data import Items, Rows
 
@@ -164,8 +164,8 @@ def leverage(clusters: Clusters, parts: Parts) -> np.ndarray:
     return np.minimum(np.where(clusters.rows.labelled > 0, found, 0.0), MOST_LEVERAGE)
 
 
-def difference_spread(clusters: Clusters, weight: float) -> Spread:
-    """Of the difference estimator, contributions divided by 1 - leverage (CR3).
+def difference_spread(clusters: Clusters, weight: float, corrected: bool = True) -> Spread:
+    """Of the difference estimator; `corrected` divides contributions by 1 - leverage (CR3).
 
     That is all but the jackknife over items: the weight is chosen on the same items, so that what
     they leave over is too small.
@@ -173,11 +173,33 @@ def difference_spread(clusters: Clusters, weight: float) -> Spread:
     parts, total = parts_of(clusters), clusters.totals
     good, passed, p = _means(total)
     z = parts.truth - weight * (parts.labelled_pass - parts.test_pass)
-    z = z / (1 - leverage(clusters, parts))
+    z = z / (1 - leverage(clusters, parts)) if corrected else z
     covariance = total.good_pass / total.labelled - good * passed
     rest = good * (1 - good) + weight**2 * passed * (1 - passed) - 2 * weight * covariance
     free = weight**2 * p * (1 - p) / total.test if total.test > 0 else 0.0
-    return Spread(float(clusters.count @ z**2), float(rest / total.labelled + free), True)
+    return Spread(float(clusters.count @ z**2), float(rest / total.labelled + free), corrected)
+
+
+def difference_interval(
+    clusters: Clusters, least: float, ci_prob: float
+) -> tuple[formulas.Interval, float]:
+    """Difference estimator by item, and its design effect, which counts as `least` at least.
+
+    Student's t and CR3; of few labelled items, imaginary ones join them and stand for both, as they
+    do in part 1, so that the quantile is the normal one.
+    """
+    few = clusters.few()
+    used = clusters.padded() if few else clusters
+    weight = best_weight(used)
+    spread = difference_spread(used, weight, corrected=not few)
+    free = clusters.labelled - 1
+    quantile = z_score(ci_prob) if few else float(stdtrit(free, (1 + ci_prob) / 2))
+    effect = max(spread.design_effect, least)
+    half = quantile * np.sqrt(effect * spread.independent)
+    (good, passed, p), own = _means(used.totals), _means(clusters.totals)
+    centre = good - weight * (passed - p)
+    value = own[0] - weight * (own[1] - own[2])
+    return formulas.Interval(value, centre - half, centre + half), effect
 
 
 def inverted_spread(clusters: Clusters) -> Spread:
@@ -197,7 +219,7 @@ def inverted_spread(clusters: Clusters) -> Spread:
         + (1 - theta) * (bad - wrong - q0 * bad) / total_bad
         - theta * (r.good_pass - q1 * r.good) / total.good
     ) / youden
-    independent = delta_variance(p, q0, q1, total.test, total_bad, total.good)
+    independent = formulas.delta_variance(p, q0, q1, total.test, total_bad, total.good)
     return Spread(float(count @ z**2), float(independent))
 
 

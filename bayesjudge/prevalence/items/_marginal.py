@@ -16,11 +16,13 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import sys
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytensor.tensor as pt
+from numba.extending import register_jitable
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_default_op_cache_key
@@ -80,42 +82,79 @@ def quadrature(nodes: int) -> tuple[np.ndarray, np.ndarray]:
     return points / spread, weights
 
 
-def _evaluate(x, y1, y0, wa, wb, wc, wd, cells, system, answer_of, count, tells, judge):
-    """Log-likelihood, and its gradient by the logits of truth and of a pass on good and bad.
+@register_jitable
+def _sigmoids(x):
+    """Probabilities of 1 and of 0, and their logarithms."""
+    log1, log0, p1, p0 = np.empty_like(x), np.empty_like(x), np.empty_like(x), np.empty_like(x)
+    for s in range(x.shape[0]):
+        for i in range(x.shape[1]):
+            log1[s, i] = min(x[s, i], 0.0) - np.log1p(np.exp(-abs(x[s, i])))
+            log0[s, i] = log1[s, i] - x[s, i]
+            p1[s, i], p0[s, i] = np.exp(log1[s, i]), np.exp(log0[s, i])
+    return log1, log0, p1, p0
 
-    Shapes: x (systems, a, c), y1 and y0 (systems, b, d).
+
+@register_jitable
+def _scaled_exp(out, a, x, b, y):
+    """Set `out` to exp(a x + b y) over its largest value, and return the logarithm of that."""
+    most = -np.inf
+    for i in range(out.size):
+        out[i] = a * x[i] + b * y[i]
+        most = max(most, out[i])
+    for i in range(out.size):
+        out[i] = np.exp(out[i] - most)
+    return most
+
+
+@register_jitable
+def _over_items(f, shift, wa, wb, answer_of, count):
+    """Log-likelihood of the patterns of items, and its gradient by `f`, their answers' factors."""
+    n_systems, size = answer_of.shape[1], f.shape[1]
+    weight = np.empty(size)
+    for e in range(size):
+        weight[e] = wa[e // wb.size] * wb[e % wb.size]
+    before, after = np.empty((n_systems + 1, size)), np.empty(size)
+    value, f_bar = 0.0, np.zeros(f.shape)
+    for i in range(count.size):
+        before[0, :] = weight
+        for s in range(n_systems):
+            k = answer_of[i, s]
+            if k < 0:
+                before[s + 1, :] = before[s]
+                continue
+            value += count[i] * shift[k]
+            for e in range(size):
+                before[s + 1, e] = before[s, e] * f[k, e]
+        total = 0.0
+        for e in range(size):
+            total += before[n_systems, e]
+        value += count[i] * np.log(total)
+        after[:] = count[i] / total
+        for s in range(n_systems - 1, -1, -1):
+            k = answer_of[i, s]
+            if k < 0:
+                continue
+            for e in range(size):
+                f_bar[k, e] += before[s, e] * after[e]
+                after[e] *= f[k, e]
+    return value, f_bar
+
+
+def _of_outputs(x, y1, y0, wa, wb, wc, cells, system, answer_of, count, tells):
+    """Log-likelihood of outputs judged once, and its gradient by the logits `x`, `y1` and `y0`.
+
+    The logits are those of a good output (system, a, c), and of a pass on a good and on a bad one
+    (system, b).
     """
     n_systems, na, nc = x.shape
-    nb, nd = y1.shape[1], y1.shape[2]
-    nac, nbd, nab = na * nc, nb * nd, na * nb
-    n_answers = system.size
-    lp, lp1 = np.empty((n_systems, nac)), np.empty((n_systems, nac))
-    lh, lh1 = np.empty((n_systems, nbd)), np.empty((n_systems, nbd))
-    lw, lw1 = np.empty((n_systems, nbd)), np.empty((n_systems, nbd))
-    for s in range(n_systems):
-        flat = x[s].ravel()
-        lp[s] = np.minimum(flat, 0.0) - np.log1p(np.exp(-np.abs(flat)))
-        lp1[s] = lp[s] - flat
-        flat = y1[s].ravel()
-        lh[s] = np.minimum(flat, 0.0) - np.log1p(np.exp(-np.abs(flat)))
-        lh1[s] = lh[s] - flat
-        flat = y0[s].ravel()
-        lw[s] = np.minimum(flat, 0.0) - np.log1p(np.exp(-np.abs(flat)))
-        lw1[s] = lw[s] - flat
-    wac, wbd = np.empty(nac), np.empty(nbd)
-    for a in range(na):
-        for c in range(nc):
-            wac[a * nc + c] = wc[c]
-    for b in range(nb):
-        for d in range(nd):
-            wbd[b * nd + d] = wd[d]
+    nb, nac, n_answers = y1.shape[1], na * nc, system.size
+    lp, lp1, p, p1 = _sigmoids(x.copy().reshape((n_systems, nac)))
+    (lh, lh1, h, h1), (lw, lw1, w, w1) = _sigmoids(y1), _sigmoids(y0)
 
     # verdicts without a label, by distinct numbers of fails and passes of a system
-    open_of = np.full(n_answers, -1)
-    opened = np.empty((n_answers, 3), np.int64)
-    n_open = 0
+    open_of, opened, n_open = np.full(n_answers, -1), np.empty((n_answers, 3), np.int64), 0
     for k in range(n_answers):
-        if cells[k, 4] + cells[k, 5] == 0 or judge:
+        if cells[k, 4] + cells[k, 5] == 0:
             continue
         for j in range(n_open):
             same = opened[j, 0] == system[k] and opened[j, 1] == cells[k, 4]
@@ -126,216 +165,194 @@ def _evaluate(x, y1, y0, wa, wb, wc, wd, cells, system, answer_of, count, tells,
             opened[n_open] = system[k], cells[k, 4], cells[k, 5]
             open_of[k] = n_open
             n_open += 1
-    size = nac * nbd
-    logs_pass, logs_fail = np.empty((n_systems, size)), np.empty((n_systems, size))
-    if n_open > 0:
-        for s in range(n_systems):
-            for i in range(nac):
-                for j in range(nbd):
-                    t, u = lp[s, i] + lh[s, j], lp1[s, i] + lw[s, j]
-                    m = max(t, u)
-                    logs_pass[s, i * nbd + j] = m + np.log1p(np.exp(min(t, u) - m))
-                    t, u = lp[s, i] + lh1[s, j], lp1[s, i] + lw1[s, j]
-                    m = max(t, u)
-                    logs_fail[s, i * nbd + j] = m + np.log1p(np.exp(min(t, u) - m))
+    size = nac * nb
+    passed, failed = np.empty((n_systems, size)), np.empty((n_systems, size))
+    log_passed, log_failed = np.empty((n_systems, size)), np.empty((n_systems, size))
+    for s in range(n_systems if n_open > 0 else 0):
+        for at in range(size):  # no logarithm of 0, however far a sampler strays
+            i, b = at // nb, at % nb
+            passed[s, at] = p[s, i] * h[s, b] + p1[s, i] * w[s, b] + 1e-300
+            failed[s, at] = p[s, i] * h1[s, b] + p1[s, i] * w1[s, b] + 1e-300
+            log_passed[s, at], log_failed[s, at] = np.log(passed[s, at]), np.log(failed[s, at])
     open_f, open_shift = np.empty((n_open, size)), np.zeros(n_open)
+    alone = np.zeros((n_open, na * nb))  # answers without a label
     for j in range(n_open):
         s, fails, passes = opened[j, 0], opened[j, 1], opened[j, 2]
-        v = fails * logs_fail[s] + passes * logs_pass[s]
-        open_shift[j] = v.max()
-        open_f[j] = np.exp(v - open_shift[j])
+        open_shift[j] = _scaled_exp(open_f[j], fails, log_failed[s], passes, log_passed[s])
+        for i in range(nac):
+            for b in range(nb):
+                alone[j, i // nc * nb + b] += wc[i % nc] * open_f[j, i * nb + b]
 
     # answers at the nodes of difficulty and leniency
-    part_a, part_b = np.empty((n_answers, nac)), np.empty((n_answers, nbd))
-    part_w = np.empty((n_answers, nbd))
-    f, shift = np.empty((n_answers, nab)), np.zeros(n_answers)
+    part_a, part_b = np.empty((n_answers, nac)), np.empty((n_answers, nb))
+    sums_a = np.empty((n_answers, na))
+    f, shift = np.empty((n_answers, na * nb)), np.zeros(n_answers)
     for k in range(n_answers):
-        s = system[k]
-        bad_fail, bad_pass, good_fail, good_pass = (
-            cells[k, 0],
-            cells[k, 1],
-            cells[k, 2],
-            cells[k, 3],
-        )
-        bad, good = bad_fail + bad_pass, good_fail + good_pass
-        fails, passes = cells[k, 4], cells[k, 5]
-        if judge:
-            is_good, is_bad = good > 0, bad > 0
-            fails, passes = fails + bad + good - bad_pass - good_pass, passes + bad_pass + good_pass
-            v = fails * lh1[s] + passes * lh[s]
-            u = fails * lw1[s] + passes * lw[s]
-            m = max(v.max(), u.max())
-            shift[k] = m
-            part_b[k] = np.exp(v - m) * wbd
-            part_w[k] = np.exp(u - m) * wbd
-            for i in range(na):
-                p = np.exp(lp[s, i * nc]) if tells or not (is_good or is_bad) else 1.0
-                q = np.exp(lp1[s, i * nc]) if tells or not (is_good or is_bad) else 1.0
-                p, q = (0.0 if is_bad else p), (0.0 if is_good else q)
-                for b in range(nb):
-                    total = 0.0
-                    for d in range(nd):
-                        total += p * part_b[k, b * nd + d] + q * part_w[k, b * nd + d]
-                    f[k, i * nb + b] = total
+        s, j = system[k], open_of[k]
+        bad, good = cells[k, 0] + cells[k, 1], cells[k, 2] + cells[k, 3]
+        if good + bad == 0:
+            f[k, :], shift[k] = alone[j], open_shift[j]
             continue
-        v = np.zeros(nac)
-        if tells:
-            v = good * lp[s] + bad * lp1[s]
-        u = bad_fail * lw1[s] + bad_pass * lw[s] + good_fail * lh1[s] + good_pass * lh[s]
-        shift[k] = v.max() + u.max()
-        part_a[k], part_b[k] = np.exp(v - v.max()) * wac, np.exp(u - u.max()) * wbd
-        j = open_of[k]
+        most = -np.inf
+        for b in range(nb):
+            part_b[k, b] = cells[k, 0] * lw1[s, b] + cells[k, 1] * lw[s, b]
+            part_b[k, b] += cells[k, 2] * lh1[s, b] + cells[k, 3] * lh[s, b]
+            most = max(most, part_b[k, b])
+        for b in range(nb):
+            part_b[k, b] = np.exp(part_b[k, b] - most)
+        told = 1.0 if tells else 0.0
+        shift[k] = most + _scaled_exp(part_a[k], told * good, lp[s], told * bad, lp1[s])
+        sums_a[k, :] = 0.0
+        for i in range(nac):
+            part_a[k, i] *= wc[i % nc]
+            sums_a[k, i // nc] += part_a[k, i]
         if j < 0:  # every row has a label: a product
             for a in range(na):
-                first = part_a[k, a * nc : (a + 1) * nc].sum()
                 for b in range(nb):
-                    f[k, a * nb + b] = first * part_b[k, b * nd : (b + 1) * nd].sum()
+                    f[k, a * nb + b] = sums_a[k, a] * part_b[k, b]
             continue
         shift[k] += open_shift[j]
-        for a in range(na):
+        f[k, :] = 0.0
+        for i in range(nac):
             for b in range(nb):
-                total = 0.0
-                for c in range(nc):
-                    i = a * nc + c
-                    inner = 0.0
-                    for e in range(b * nd, (b + 1) * nd):
-                        inner += part_b[k, e] * open_f[j, i * nbd + e]
-                    total += part_a[k, i] * inner
-                f[k, a * nb + b] = total
+                both = part_a[k, i] * part_b[k, b]
+                f[k, i // nc * nb + b] += both * open_f[j, i * nb + b]
 
-    # items
-    value = 0.0
-    f_bar = np.zeros((n_answers, nab))
-    wab = np.empty(nab)
-    for a in range(na):
-        for b in range(nb):
-            wab[a * nb + b] = wa[a] * wb[b]
-    before = np.empty((n_systems + 1, nab))
-    after = np.empty(nab)
-    for i in range(count.size):
-        before[0] = wab
-        for s in range(n_systems):
-            k = answer_of[i, s]
-            if k < 0:
-                before[s + 1] = before[s]
-            else:
-                value += count[i] * shift[k]
-                for e in range(nab):
-                    before[s + 1, e] = before[s, e] * f[k, e]
-        total = before[n_systems].sum()
-        value += count[i] * np.log(total)
-        after[:] = count[i] / total
-        for s in range(n_systems - 1, -1, -1):
-            k = answer_of[i, s]
-            if k < 0:
-                continue
-            for e in range(nab):
-                f_bar[k, e] += before[s, e] * after[e]
-                after[e] *= f[k, e]
+    value, f_bar = _over_items(f, shift, wa, wb, answer_of, count)
 
     # backwards
-    x_bar, y1_bar, y0_bar = (
-        np.zeros((n_systems, nac)),
-        np.zeros((n_systems, nbd)),
-        np.zeros((n_systems, nbd)),
-    )
-    open_bar = np.zeros((n_open, size))
+    x_bar = np.zeros((n_systems, nac))
+    y1_bar, y0_bar = np.zeros((n_systems, nb)), np.zeros((n_systems, nb))
+    alone_bar, open_bar = np.zeros((n_open, na * nb)), np.zeros((n_open, size))
+    a_bar, b_bar = np.empty(nac), np.empty(nb)
     for k in range(n_answers):
-        s = system[k]
-        bad_fail, bad_pass, good_fail, good_pass = (
-            cells[k, 0],
-            cells[k, 1],
-            cells[k, 2],
-            cells[k, 3],
-        )
-        bad, good = bad_fail + bad_pass, good_fail + good_pass
-        fails, passes = cells[k, 4], cells[k, 5]
-        if judge:
-            is_good, is_bad = good > 0, bad > 0
-            free = tells or not (is_good or is_bad)
-            fails, passes = fails + bad + good - bad_pass - good_pass, passes + bad_pass + good_pass
-            n = fails + passes
+        s, j = system[k], open_of[k]
+        bad, good = cells[k, 0] + cells[k, 1], cells[k, 2] + cells[k, 3]
+        if good + bad == 0:
+            for e in range(na * nb):
+                alone_bar[j, e] += f_bar[k, e]
+            continue
+        a_bar[:], b_bar[:] = 0.0, 0.0
+        if j < 0:
             for a in range(na):
-                i = a * nc
-                p = np.exp(lp[s, i]) if free else 1.0
-                q = np.exp(lp1[s, i]) if free else 1.0
-                p, q = (0.0 if is_bad else p), (0.0 if is_good else q)
-                slope = np.exp(lp[s, i] + lp1[s, i]) if free else 0.0
+                inner = 0.0
                 for b in range(nb):
                     g = f_bar[k, a * nb + b]
-                    for d in range(nd):
-                        e = b * nd + d
-                        if not is_bad:
-                            x_bar[s, i] += g * slope * part_b[k, e]
-                            gain = passes - n * np.exp(lh[s, e])
-                            y1_bar[s, e] += g * p * part_b[k, e] * gain
-                        if not is_good:
-                            x_bar[s, i] -= g * slope * part_w[k, e]
-                            gain = passes - n * np.exp(lw[s, e])
-                            y0_bar[s, e] += g * q * part_w[k, e] * gain
-            continue
-        j = open_of[k]
-        a_bar, b_bar = np.zeros(nac), np.zeros(nbd)
-        for a in range(na):
-            first = part_a[k, a * nc : (a + 1) * nc].sum()
-            for b in range(nb):
-                g = f_bar[k, a * nb + b]
-                if j < 0:
-                    second = part_b[k, b * nd : (b + 1) * nd].sum()
-                    a_bar[a * nc : (a + 1) * nc] += g * second
-                    b_bar[b * nd : (b + 1) * nd] += g * first
-                    continue
-                for c in range(nc):
-                    i = a * nc + c
-                    inner = 0.0
-                    own = g * part_a[k, i]
-                    for e in range(b * nd, (b + 1) * nd):
-                        o = open_f[j, i * nbd + e]
-                        inner += part_b[k, e] * o
-                        b_bar[e] += own * o
-                        open_bar[j, i * nbd + e] += own * part_b[k, e]
-                    a_bar[i] += g * inner
+                    inner += g * part_b[k, b]
+                    b_bar[b] += g * sums_a[k, a]
+                for i in range(a * nc, (a + 1) * nc):
+                    a_bar[i] = inner
+        else:
+            for i in range(nac):
+                inner = 0.0
+                for b in range(nb):
+                    g, at = f_bar[k, i // nc * nb + b], i * nb + b
+                    inner += g * part_b[k, b] * open_f[j, at]
+                    b_bar[b] += g * part_a[k, i] * open_f[j, at]
+                    open_bar[j, at] += g * part_a[k, i] * part_b[k, b]
+                a_bar[i] = inner
         if tells:
             for i in range(nac):
-                x_bar[s, i] += a_bar[i] * part_a[k, i] * (good - (good + bad) * np.exp(lp[s, i]))
-        for e in range(nbd):
-            grown = b_bar[e] * part_b[k, e]
-            y1_bar[s, e] += grown * (good_pass - good * np.exp(lh[s, e]))
-            y0_bar[s, e] += grown * (bad_pass - bad * np.exp(lw[s, e]))
+                x_bar[s, i] += a_bar[i] * part_a[k, i] * (good - (good + bad) * p[s, i])
+        for b in range(nb):
+            grown = b_bar[b] * part_b[k, b]
+            y1_bar[s, b] += grown * (cells[k, 3] - good * h[s, b])
+            y0_bar[s, b] += grown * (cells[k, 1] - bad * w[s, b])
     pass_bar, fail_bar = np.zeros((n_systems, size)), np.zeros((n_systems, size))
     for j in range(n_open):
         s, fails, passes = opened[j, 0], opened[j, 1], opened[j, 2]
         for at in range(size):
-            g = open_bar[j, at] * open_f[j, at]
-            pass_bar[s, at] += passes * g
-            fail_bar[s, at] += fails * g
-    if n_open > 0:
-        for s in range(n_systems):
-            hits, wrongs = np.exp(lh[s]), np.exp(lw[s])
-            for i in range(nac):
-                p = np.exp(lp[s, i])
-                for e in range(nbd):
-                    at = i * nbd + e
-                    g, h = pass_bar[s, at], fail_bar[s, at]
-                    good_if_pass = np.exp(lp[s, i] + lh[s, e] - logs_pass[s, at])
-                    good_if_fail = np.exp(lp[s, i] + lh1[s, e] - logs_fail[s, at])
-                    x_bar[s, i] += g * (good_if_pass - p) + h * (good_if_fail - p)
-                    y1_bar[s, e] += g * good_if_pass * (1 - hits[e]) - h * good_if_fail * hits[e]
-                    y0_bar[s, e] += (
-                        g * (1 - good_if_pass) * (1 - wrongs[e])
-                        - h * (1 - good_if_fail) * wrongs[e]
-                    )
-    shape = (n_systems, nb, nd)
-    return (
-        value,
-        x_bar.reshape((n_systems, na, nc)),
-        y1_bar.reshape(shape),
-        y0_bar.reshape(shape),
-    )
+            i, b = at // nb, at % nb
+            g = open_bar[j, at] + wc[i % nc] * alone_bar[j, i // nc * nb + b]
+            pass_bar[s, at] += passes * g * open_f[j, at]
+            fail_bar[s, at] += fails * g * open_f[j, at]
+    for s in range(n_systems if n_open > 0 else 0):
+        for at in range(size):
+            i, b = at // nb, at % nb
+            g, e = pass_bar[s, at], fail_bar[s, at]
+            good_if_pass = p[s, i] * h[s, b] / passed[s, at]
+            good_if_fail = p[s, i] * h1[s, b] / failed[s, at]
+            x_bar[s, i] += g * (good_if_pass - p[s, i]) + e * (good_if_fail - p[s, i])
+            y1_bar[s, b] += g * good_if_pass * h1[s, b] - e * good_if_fail * h[s, b]
+            y0_bar[s, b] += g * (1 - good_if_pass) * w1[s, b] - e * (1 - good_if_fail) * w[s, b]
+    return value, x_bar.reshape(x.shape), y1_bar, y0_bar
+
+
+def _of_verdicts(x, y1, y0, wa, wb, wd, cells, system, answer_of, count, tells):
+    """Log-likelihood of outputs judged again and again, and its gradient by the three logits.
+
+    These are of a good output (system, a), and of a pass on a good and on a bad one (system, b, d).
+    """
+    (n_systems, na), (nb, nd), n_answers = x.shape, y1.shape[1:], system.size
+    nbd = nb * nd
+    _, _, p, p1 = _sigmoids(x)
+    lh, lh1, h, h1 = _sigmoids(y1.copy().reshape((n_systems, nbd)))
+    lw, lw1, w, w1 = _sigmoids(y0.copy().reshape((n_systems, nbd)))
+    of_good, of_bad = np.empty((n_answers, nbd)), np.empty((n_answers, nbd))
+    sums_good, sums_bad = np.zeros((n_answers, nb)), np.zeros((n_answers, nb))
+    chance, chance1 = np.zeros((n_answers, na)), np.zeros((n_answers, na))
+    f, shift = np.empty((n_answers, na * nb)), np.zeros(n_answers)
+    for k in range(n_answers):
+        s = system[k]
+        is_bad, is_good = cells[k, 0] + cells[k, 1] > 0, cells[k, 2] + cells[k, 3] > 0
+        fails = cells[k, 0] + cells[k, 2] + cells[k, 4]
+        passes = cells[k, 1] + cells[k, 3] + cells[k, 5]
+        good = _scaled_exp(of_good[k], fails, lh1[s], passes, lh[s])
+        bad = _scaled_exp(of_bad[k], fails, lw1[s], passes, lw[s])
+        shift[k] = max(good, bad)
+        for i in range(nbd):
+            of_good[k, i] *= wd[i % nd] * np.exp(good - shift[k])
+            of_bad[k, i] *= wd[i % nd] * np.exp(bad - shift[k])
+            sums_good[k, i // nd] += of_good[k, i]
+            sums_bad[k, i // nd] += of_bad[k, i]
+        known = (is_good or is_bad) and not tells
+        for a in range(na):
+            chance[k, a] = 0.0 if is_bad else 1.0 if known else p[s, a]
+            chance1[k, a] = 0.0 if is_good else 1.0 if known else p1[s, a]
+            for b in range(nb):
+                both = chance[k, a] * sums_good[k, b] + chance1[k, a] * sums_bad[k, b]
+                f[k, a * nb + b] = both
+
+    value, f_bar = _over_items(f, shift, wa, wb, answer_of, count)
+
+    x_bar = np.zeros((n_systems, na))
+    y1_bar, y0_bar = np.zeros((n_systems, nbd)), np.zeros((n_systems, nbd))
+    for k in range(n_answers):
+        s = system[k]
+        is_bad, is_good = cells[k, 0] + cells[k, 1] > 0, cells[k, 2] + cells[k, 3] > 0
+        fails = cells[k, 0] + cells[k, 2] + cells[k, 4]
+        passes = cells[k, 1] + cells[k, 3] + cells[k, 5]
+        for b in range(nb):
+            good, bad = 0.0, 0.0
+            for a in range(na):
+                g = f_bar[k, a * nb + b]
+                good += g * chance[k, a]
+                bad += g * chance1[k, a]
+                if tells or not (is_good or is_bad):
+                    slope = g * p[s, a] * p1[s, a]
+                    x_bar[s, a] += 0.0 if is_bad else slope * sums_good[k, b]
+                    x_bar[s, a] -= 0.0 if is_good else slope * sums_bad[k, b]
+            for i in range(b * nd, (b + 1) * nd):
+                y1_bar[s, i] += good * of_good[k, i] * (passes * h1[s, i] - fails * h[s, i])
+                y0_bar[s, i] += bad * of_bad[k, i] * (passes * w1[s, i] - fails * w[s, i])
+    return value, x_bar, y1_bar.reshape(y1.shape), y0_bar.reshape(y0.shape)
+
+
+def _evaluate(x, y1, y0, wa, wb, wc, wd, cells, system, answer_of, count, tells, judge):
+    """Log-likelihood, and its gradient by the logits of truth and of a pass on good and bad.
+
+    Shapes: x (systems, a, c), y1 and y0 (systems, b, d). The interaction is either c or d.
+    """
+    given = cells, system, answer_of, count, tells
+    if judge:
+        value, *slopes = _of_verdicts(x[:, :, 0], y1, y0, wa, wb, wd, *given)
+    else:
+        value, *slopes = _of_outputs(x, y1[:, :, 0], y0[:, :, 0], wa, wb, wc, *given)
+    return value, *(slope.reshape(v.shape) for slope, v in zip(slopes, (x, y1, y0), strict=True))
 
 
 #: Compiled code is kept on disk by an operation's properties: new source must not find old code.
-CODE = hashlib.sha256(inspect.getsource(_evaluate).encode()).hexdigest()[:16]
+CODE = hashlib.sha256(inspect.getsource(sys.modules[__name__]).encode()).hexdigest()[:16]
 
 
 class LogLikelihood(Op):
@@ -370,15 +387,23 @@ class LogLikelihood(Op):
 
 @register_funcify_default_op_cache_key(LogLikelihood)
 def _numba_likelihood(op: Any, node: Any, **_: Any) -> Any:
-    tells, judge = op.tells, op.judge
-    evaluate = numba_njit(_evaluate)
+    tells = op.tells
+    evaluate = numba_njit(_of_verdicts if op.judge else _of_outputs)
 
     @numba_njit
-    def likelihood(x, y1, y0, wa, wb, wc, wd, cells, system, answer_of, count):
-        found = evaluate(x, y1, y0, wa, wb, wc, wd, cells, system, answer_of, count, tells, judge)
-        return np.asarray(found[0]), found[1], found[2], found[3]
+    def of_verdicts(x, y1, y0, wa, wb, wc, wd, cells, system, answer_of, count):
+        given = cells, system, answer_of, count, tells
+        found = evaluate(x[:, :, 0].copy(), y1, y0, wa, wb, wd, *given)
+        return np.asarray(found[0]), found[1].reshape(x.shape), found[2], found[3]
 
-    return likelihood
+    @numba_njit
+    def of_outputs(x, y1, y0, wa, wb, wc, wd, cells, system, answer_of, count):
+        given = cells, system, answer_of, count, tells
+        found = evaluate(x, y1[:, :, 0].copy(), y0[:, :, 0].copy(), wa, wb, wc, *given)
+        y1_bar, y0_bar = found[2].reshape(y1.shape), found[3].reshape(y0.shape)
+        return np.asarray(found[0]), found[1], y1_bar, y0_bar
+
+    return of_verdicts if op.judge else of_outputs
 
 
 def evaluate_numpy(items: Items, spec: Any, point: dict[str, Any], nodes: dict[str, int]) -> float:

@@ -183,9 +183,11 @@ def difference(items: Items, *, ci_prob: float = 0.95) -> Estimate:
     The variance is that of the estimator's contributions summed by item, each divided by 1 less its
     leverage (the correction known as CR3, all but the jackknife over items), and the interval takes
     Student's t with C - 1 degrees of freedom for C labelled items. The judge's weight is the one
-    that makes the variance by item least. Where
-    fewer than five labelled items hold a misjudged row, a good one or a bad one, an imaginary item
-    of each kind joins them, as in `bayesjudge.prevalence.difference`.
+    that makes the variance by item least. Where fewer than five labelled items hold a misjudged
+    row, a good one or a bad one, an imaginary item of each kind joins them, as in
+    `bayesjudge.prevalence.difference`; as there, the quantile is then the normal one. All rows of
+    an imaginary item are of its kind, since so few items do not tell how alike rows of one item
+    are: such intervals cover more often than they say.
 
     References
     ----------
@@ -202,33 +204,17 @@ def difference(items: Items, *, ci_prob: float = 0.95) -> Estimate:
     >>> low < 0.7 < high
     True
     """
-    z = z_score(ci_prob)
-    weights = {
-        name: by_item.best_weight(c.padded() if c.few() else c)
-        for name in items.systems
-        for c in [by_item.clusters_of(items, name)]
-    }
-    found = [
-        one
-        for name in items.systems
-        for one in effective_counts(
-            _only(items, name),
-            lambda c, w=weights[name]: by_item.difference_spread(c, w),  # type: ignore[misc]
-            ci_prob,
-        )
-    ]
-    rows = []
-    for one in found:
-        c = one.counts
-        table = (
-            c.correct_pass,
-            c.correct_n - c.correct_pass,
-            c.incorrect_n - c.incorrect_fail,
-            c.incorrect_fail,
-        )
-        weight = None if np.isinf(one.df) else weights[one.name]
-        p = np.divide(c.test_pass, c.test_n) if c.test_n > 0 else 0.0
-        made, _ = formulas.difference(p, c.test_n, table, z, weight)
+    z, rows, found = z_score(ci_prob), [], []
+    for name in items.systems:
+        clusters, repeats = by_item.clusters_of(items, name), rows_per_output(items, name)
+        if repeats == 1:
+            counts, effect, df = _counts(items, clusters, 1.0), 1.0, np.inf
+            made = _of_single_rows(counts, z)
+        else:
+            least = 1 / repeats if items.repeats == "judge" else 1.0
+            made, effect = by_item.difference_interval(clusters, least, ci_prob)
+            counts, df = _counts(items, clusters, effect), clusters.labelled - 1
+        found.append(Effective(name, clusters, counts, effect, df))
         rows.append((*(np.clip(x, 0, 1) for x in made), made.value))
     return _described(
         items,
@@ -241,6 +227,14 @@ def difference(items: Items, *, ci_prob: float = 0.95) -> Estimate:
         assumptions=(RANDOM_LABELS,),
         needs="prevalence",
     )
+
+
+def _of_single_rows(c: EffectiveCounts, z: float) -> formulas.Interval:
+    """The estimator of part 1."""
+    wrong = c.incorrect_n - c.incorrect_fail
+    table = c.correct_pass, c.correct_n - c.correct_pass, wrong, c.incorrect_fail
+    p = np.divide(c.test_pass, c.test_n) if c.test_n > 0 else 0.0
+    return formulas.difference(p, c.test_n, table, z)[0]
 
 
 def rogan_gladen(items: Items, *, ci_prob: float = 0.95) -> Estimate:

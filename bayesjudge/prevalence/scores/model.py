@@ -97,6 +97,8 @@ class ScoreGivenTruth(_ScoreModel):
         import pymc as pm
         import pytensor.tensor as pt
 
+        from bayesjudge.prevalence._pymc import multinomial
+
         bins = len(data.bins)
         seen = np.array(
             [
@@ -123,8 +125,8 @@ class ScoreGivenTruth(_ScoreModel):
                 )
             mixed = prevalence * shares[1] + (1 - prevalence) * shares[0]
             test = np.bincount(data.bin_of, data.n * ~data.known, minlength=bins)
-            _multinomial("test", test, mixed, ("bin",))
-            _multinomial("labelled", seen, shares, ("truth", "bin"))
+            multinomial("test", test, mixed, ("bin",))
+            multinomial("labelled", seen, shares, ("truth", "bin"))
             if data.design.same_items:
                 good = pm.Data("good_seen", np.array(seen[1].sum()))
                 total = pm.Data("good_of", np.array(seen.sum()))
@@ -239,6 +241,8 @@ class RisingMean(_ScoreModel):
         import pymc as pm
         import pytensor.tensor as pt
 
+        from bayesjudge.prevalence._pymc import multinomial
+
         cells = _by_class(data)
         dims, levels = tuple(cells["dims"]), _levels(data)
         coords = {**cells["coords"], "level": [f"{data.in_units(x):g}" for x in levels]}
@@ -259,7 +263,7 @@ class RisingMean(_ScoreModel):
             none = pt.zeros_like(below[..., :1])
             chances = pt.diff(pt.concatenate([none, below, none + 1], axis=-1), axis=-1)
             chances = (chances + 1e-12) / (1 + 1e-12 * levels.size)
-            _multinomial("truths", counted, chances, (*dims, "level"))
+            multinomial("truths", counted, chances, (*dims, "level"))
             least, most = data.truth_scale or (0.0, 1.0)
             value = pm.Data("level_value", least + (most - least) * levels, dims=("level",))
             mean = pm.Deterministic("bin_mean", (chances * value).sum(axis=-1), dims=dims)
@@ -409,16 +413,6 @@ def _rising(name: str, cells: dict[str, Any], concentration: float) -> Any:
     weights = np.full((*shape[:-1], shape[-1] + 1), 3 * concentration / (shape[-1] + 1))
     steps = pm.Dirichlet(f"{name}_steps", pm.Data(f"{name}_steps_prior", weights))
     return pt.cumsum(steps, axis=-1)[..., :-1]
-
-
-def _multinomial(name: str, counts: np.ndarray, shares: Any, dims: tuple[str, ...]) -> None:
-    """Counts that were seen."""
-    import pymc as pm
-
-    # as floats: PyMC makes whole numbers int32, which wraps around at 2,147,483,647 items
-    seen = pm.Data(f"{name}_seen", np.asarray(counts, float), dims=dims)
-    total = pm.Data(f"{name}_of", np.asarray(counts.sum(axis=-1), float), dims=dims[:-1] or None)
-    pm.Multinomial(name, total.astype("int64"), shares, observed=seen, dims=dims)
 
 
 def _normal_cdf(x: Any) -> Any:

@@ -1,0 +1,242 @@
+"""What a command reads: a table in a file, or an evaluation log, with the columns it has for it."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.names import name_of
+from bayesjudge.core.screen import few
+from bayesjudge.readers import read_table
+from bayesjudge.readers.files import File
+from bayesjudge.readers.log import Log, Metric, read_as, recognise
+from bayesjudge.readers.tables import WITHIN
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: Fields of a log that say what people think, by the words in their names.
+HUMAN = ("human", "label", "gold", "truth", "annotat", "expert", "review", "correct_answer")
+DATABASES = ("xlsx", "sqlite", "duckdb")
+PAIRS = ["win", "tie", "loss"]
+
+
+@dataclass
+class Labels:
+    """People's labels in a file of their own: more rows, or labels of the same items."""
+
+    source: Source
+    truth: str
+    item: str | None
+    verdicts: tuple[str, ...]
+    told: str = ""
+
+    def added(self, to: Source, columns: list[str], numbers: Sequence[str]) -> pa.Table:
+        """The rows of a table with these labels."""
+        import pyarrow as pa
+
+        have = to.columns()
+        without = [c for c in columns if c != self.truth or c in have]
+        rows = to._read(without, [n for n in numbers if n in without])
+        if set(self.verdicts) <= set(self.source.columns()):
+            more = self.source.table(columns, numbers=numbers)
+            if self.truth not in without:
+                none = pa.nulls(len(rows), more[self.truth].type)
+                rows = rows.append_column(self.truth, none)
+            rows = rows.select(columns).unify_dictionaries()
+            self.told = f"{len(more)} rows of {self.source.path} are added"
+            return pa.concat_tables([_plain(rows), _plain(more)])
+        return self._joined(rows, columns)
+
+    def _joined(self, rows: pa.Table, columns: list[str]) -> pa.Table:
+        import pyarrow as pa
+
+        with checking(str(self.source.path)) as require:
+            both = self.truth in rows.column_names
+            require(self.item, "labels of the same items are joined by item: say --item")
+            require(not both, f"both files have a column {self.truth!r}; leave one out")
+        item = str(self.item)
+        found = self.source.table([item, self.truth])
+        label_of: dict[str, str] = {}
+        torn = set()
+        names = [name_of(c) if c is not None else None for c in found[item].to_pylist()]
+        for name, label in zip(names, found[self.truth].to_pylist(), strict=True):
+            if name is None or label is None:
+                continue
+            if label_of.setdefault(name, label) != label:
+                torn.add(name)
+        own = [None if c is None else name_of(c) for c in rows[item].to_pylist()]
+        with checking(str(self.source.path)) as require:
+            shown = few(sorted(torn), 3)
+            require(not torn, f"{len(torn)} items have two labels, such as {shown}; keep one each")
+            none = not set(own) & set(label_of)
+            words = f"none of its {len(label_of)} labelled items is in the table"
+            require(not none, f"{words}: it names {few(list(label_of), 3)}")
+        known = len(set(own) & set(label_of))
+        self.told = f"labels of {known} items from {self.source.path}"
+        if known < len(label_of):
+            self.told += f"; {len(label_of) - known} labelled items are not in the table"
+        labels = pa.array([label_of.get(name or "") for name in own], pa.string())
+        return rows.append_column(self.truth, labels.dictionary_encode()).select(columns)
+
+
+@dataclass
+class Source:
+    """A file, and the log that it is, if it is one."""
+
+    path: Path
+    file: File | None = None
+    log: Log | None = None
+    metric: str = ""
+    judge: str | None = None
+    labels: Labels | None = None
+
+    def table(self, columns: Sequence[str], *, numbers: Sequence[str] = ()) -> pa.Table:
+        """Read some columns, with the labels of another file."""
+        if self.labels is None:
+            return self._read(columns, numbers)
+        return self.labels.added(self, list(dict.fromkeys([*columns, *numbers])), numbers)
+
+    def columns(self) -> list[str]:
+        """Columns that there are, of a text table or a log; none of other files."""
+        if self.log is not None:
+            return list(self.log.table(self.metric, judge=self.judge).column_names)
+        known = self.file is not None and self.file.kind not in DATABASES
+        return self.file.columns if known and self.file is not None else []
+
+    def add_labels(
+        self, path: Path, *, truth: str, item: str | None, verdicts: Sequence[str]
+    ) -> None:
+        """Take people's labels from another file."""
+        self.labels = Labels(open_source(path), truth, item, tuple(verdicts))
+
+    def _read(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> pa.Table:
+        if self.log is None:
+            return read_table(self.file or self.path, columns, numbers=numbers)
+        return self.log.table(self.metric, columns, judge=self.judge, numbers=numbers)
+
+    @property
+    def chosen(self) -> Metric:
+        """The metric that is read, of a log."""
+        assert self.log is not None
+        return self.log.metrics[self.metric]
+
+    @property
+    def paired(self) -> bool:
+        """Whether verdicts compare two answers."""
+        return (
+            self.log is not None
+            and bool(self.chosen.labels)
+            and set(self.chosen.labels) <= set(PAIRS)
+        )
+
+    @property
+    def swapped(self) -> bool:
+        """Whether pairs were judged in both orders."""
+        return self.log is not None and any(g.order for g in self.chosen.grades)
+
+    @property
+    def scale(self) -> str | None:
+        """Every score that verdicts can be, where the tool's verdicts have some."""
+        if self.log is None or self.chosen.numeric:
+            return None
+        scores = {g.score for g in self.chosen.grades if g.score is not None}
+        return "0,0.5,1" if 0.5 in scores else "0,1" if scores <= {0.0, 1.0} else None
+
+    @property
+    def own_truth(self) -> str | None:
+        """``"truth"``, if people graded by the metric's name."""
+        if self.log is None:
+            return None
+        columns = self.log.table(self.metric, judge=self.judge).column_names
+        return "truth" if "truth" in columns else None
+
+    def truth(self, given: str | None) -> str:
+        """The column of people's labels: the one named, or the log's own."""
+        if given is not None:
+            return given
+        words = "--truth is needed: Column with the human label, empty where there is none"
+        if self.log is None:
+            raise InputError("options", [words])
+        if self.own_truth:
+            return self.own_truth
+        columns = self.log.table(self.metric, judge=self.judge).column_names
+        near = [c for c in columns if any(word in c.lower() for word in HUMAN)]
+        hint = f"for example {' or '.join(f'--truth {c}' for c in near)}" if near else "label some"
+        raise InputError("options", [f"{words}; the log has {few(columns)}; {hint}"])
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """File, and what was read of a log."""
+        more = {"labels from": self.labels.told} if self.labels is not None else {}
+        return {"data": str(self.path), **self.told, **more}
+
+    @property
+    def told(self) -> dict[str, str]:
+        """What was read, for the screen."""
+        if self.log is None:
+            return {}
+        more = self.log.told[1:]
+        about = {"log": f"{self.log.tool}, {self.chosen}"}
+        others = [m for m in self.log.metrics if m != self.metric]
+        if others:
+            about["other metrics"] = few(others)
+        return about | ({"of the log": "; ".join(more)} if more else {})
+
+
+def open_source(
+    path: Path, metric: str | None = None, *, judge: str | None = None, judges: bool = False
+) -> Source:
+    """Look at a file; a log is read. With `judges`, a metric of several judges is wanted."""
+    file = None if WITHIN in str(path) or glob.has_magic(str(path)) or path.is_dir() else File(path)
+    found = None if file is None or file.kind in DATABASES else recognise(file)
+    log = None if found is None or file is None else read_as(found, file)
+    if log is None:
+        with checking("options") as require:
+            given = [f"--{n}" for n, v in (("metric", metric), ("judge", judge)) if v is not None]
+            require(not given, f"{given} are of evaluation logs, and {str(path)!r} is a table")
+        return Source(path, file)
+    name = log.choose(metric, judges=judges)
+    names = log.metrics[name].judges
+    with checking(str(path)) as require:
+        near = f"there are {few(names)}"
+        require(judge is None or judge in names, f"no judge {judge!r} of {name!r}; {near}")
+        several = len(names) > 1 and judge is None and not judges
+        ways = ", or ".join(f"judge={one!r}" for one in names[:5])
+        require(
+            not several,
+            f"{name!r} has several judges: {ways}; or all of them with bayesjudge panel",
+        )
+    return Source(path, file, log, name, judge)
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """Columns as text or numbers, so that tables of several files are one."""
+    import pyarrow as pa
+
+    columns = {}
+    for name in table.column_names:
+        cells = table[name]
+        if hasattr(cells.type, "value_type"):
+            cells = cells.cast(cells.type.value_type)
+        numeric = pa.types.is_floating(cells.type)
+        texts = [None if c is None else name_of(c) for c in cells.to_pylist()]
+        columns[name] = cells if numeric else pa.array(texts, pa.string())
+    return pa.table(columns)
+
+
+def inputs_of(source: Source | str) -> dict[str, str]:
+    """What was read: of a source, or a name that stands for data without a file."""
+    return {"data": source} if isinstance(source, str) else source.inputs
+
+
+def repeating(source: Source) -> Any:
+    """What repeats, if the log has several grades of one output by one judge."""
+    if source.log is None or source.swapped:
+        return None
+    seen = [(g.item, g.system, g.judge) for g in source.chosen.grades]
+    return source.log.repeating if len(set(seen)) < len(seen) else None

@@ -1,0 +1,404 @@
+"""Files whatever they are packed in: what a file holds is told from its bytes, not its name.
+
+Nothing is unpacked beyond `MOST` bytes, and nothing is written: an archive's paths are names only.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import struct
+import sys
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from bayesjudge.core.errors import InputError, checking
+
+#: Bytes read to tell what a file is, and in which encoding.
+HEAD = 2**16
+#: Most bytes of a document that is read at once, unpacked.
+MOST = 2**30
+#: Most bytes that a byte of an archive may unpack to, once there are many.
+RATIO, MANY = 1000, 2**26
+BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+#: Kinds of files whose names promise what only a library can open.
+SAID = {
+    ".parquet": ("parquet",),
+    ".xlsx": ("xlsx",),
+    ".eval": ("zip",),
+    ".duckdb": ("duckdb",),
+    ".db": ("duckdb", "sqlite"),
+    ".sqlite": ("sqlite",),
+}
+DELIMITERS = ",;\t|"
+STDIN = "-"
+ZSTD, STORED, DEFLATED = 93, 0, 8
+
+
+class File:
+    """A file: what kind it is, and its contents.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+        ``-`` is stdin, which is read to its end.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or it is empty or broken.
+    """
+
+    def __init__(self, path: str | Path):
+        self.name = str(path)
+        self.path = Path(path)
+        self._bytes = sys.stdin.buffer.read() if self.name == STDIN else None
+        with checking(self.name) as require:
+            there = self._bytes is not None or self.path.exists()
+            require(there, f"there is no such file{nearest(self.path)}")
+            require(not there or not self.path.is_dir(), "is a folder; name a file")
+
+    @property
+    def plain(self) -> bool:
+        """Whether the bytes lie in a file as they are, for libraries that open it themselves."""
+        return self._bytes is None and not self.packing
+
+    # Bytes ---------------------------------------------------------------------------------------
+
+    def raw(self) -> BinaryIO:
+        """The bytes as they are stored."""
+        return io.BytesIO(self._bytes) if self._bytes is not None else self.path.open("rb")
+
+    def stream(self) -> Any:
+        """The bytes unpacked, if the file is packed."""
+        packed = {"gz": "gzip", "zst": "zstd"}.get(self.packing)
+        if packed is None:
+            return self.raw()
+        import pyarrow as pa
+
+        size = len(self._bytes) if self._bytes is not None else self.path.stat().st_size
+        source = pa.PythonFile(self.raw(), mode="r") if self._bytes is not None else str(self.path)
+        opened = pa.CompressedInputStream(source, packed)
+        return _Bounded(opened, self.name, max(MOST, RATIO * size))
+
+    @cached_property
+    def packing(self) -> str:
+        """``"gz"``, ``"zst"`` or ``""``."""
+        with self.raw() as opened:
+            start = opened.read(4)
+        found = {b"\x1f\x8b": "gz", b"\x28\xb5": "zst"}.get(start[:2], "")
+        says = self.path.suffix.lower()[1:]
+        with checking(self.name) as require:
+            packed = says not in ("gz", "zst") or found == says
+            require(packed, f"cannot be read: ends in .{says}, and its bytes are not packed so")
+        return found
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first bytes, unpacked."""
+        with self.broken(), self.stream() as opened:
+            return opened.read(HEAD)
+
+    @cached_property
+    def kind(self) -> str:
+        """What the bytes are: zip, xlsx, parquet, sqlite, duckdb, json, jsonl or csv."""
+        head = self.head
+        with checking(self.name) as require:
+            require(head.strip(), "cannot be read: the file is empty")
+        if head[:4] == b"PK\x03\x04":
+            return self._meant("xlsx" if any(n[:3] == "xl/" for n in self.members) else "zip")
+        magic = {b"PAR1": "parquet", b"SQLite format 3\x00": "sqlite"}
+        for start, kind in magic.items():
+            if head.startswith(start):
+                return self._meant(kind)
+        if head[8:12] == b"DUCK":
+            return self._meant("duckdb")
+        text = self.decoded_head.lstrip("\ufeff \r\n\t")
+        if text[:1] not in ("{", "["):
+            return self._meant("csv")
+        return self._meant("jsonl" if text[0] == "{" and self._is_lines(text) else "json")
+
+    def _meant(self, kind: str) -> str:
+        """The kind, unless the name promises one that libraries could not open."""
+        says = SAID.get(self.path.suffix.lower())
+        with checking(self.name) as require:
+            kept = says is None or kind in says
+            require(kept, f"cannot be read: ends in {self.path.suffix}, and holds {kind}")
+        return kind
+
+    def _is_lines(self, start: str) -> bool:
+        """Whether the first line is a document of its own, and another one follows."""
+        line, _, more = start.partition("\n")
+        if self.path.suffixes and {s.lower() for s in self.path.suffixes} & {".jsonl", ".ndjson"}:
+            return True
+        try:
+            json.loads(line)
+        except ValueError:
+            return False
+        return more.lstrip()[:1] == "{"
+
+    # Text ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def encoding(self) -> str:
+        """UTF-8 or UTF-16 if the bytes are; Latin-1, in which any bytes are text, if not."""
+        for mark, encoding in BOMS.items():
+            if self.head.startswith(mark):
+                return encoding
+        if self.head[1:2] == b"\x00":
+            return "utf-16-le"
+        if self.head[:1] == b"\x00":
+            return "utf-16-be"
+        import codecs
+
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        try:
+            with self.broken(), self.stream() as opened:
+                while block := opened.read(2**22):
+                    decoder.decode(block)
+                decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            return "latin-1"
+        return "utf-8"
+
+    @cached_property
+    def decoded_head(self) -> str:
+        """The first characters, by a guess of the encoding that never fails."""
+        bom = [encoding for mark, encoding in BOMS.items() if self.head.startswith(mark)]
+        wide = ["utf-16-le"] if self.head[1:2] == b"\x00" else []
+        return self.head.decode((*bom, *wide, "utf-8")[0], errors="replace")
+
+    def text(self) -> io.TextIOWrapper:
+        """The text, decoded."""
+        return io.TextIOWrapper(self.stream(), encoding=self.encoding, newline="")
+
+    # Contents ------------------------------------------------------------------------------------
+
+    @cached_property
+    def document(self) -> Any:
+        """The JSON document that the file is."""
+        with self.broken(), self.text() as opened:
+            text = opened.read(MOST + 1)
+        with checking(self.name) as require:
+            require(len(text) <= MOST, f"is larger than {MOST // 2**30} GiB of JSON; split it")
+        return self.parsed(text, "the file")
+
+    def records(self) -> Iterator[Mapping[str, Any]]:
+        """Objects: of a JSON list, of lines, or the rows of a table."""
+        if self.kind == "jsonl":
+            yield from self._lines()
+        elif self.kind == "json":
+            for i, one in enumerate(self._listed(), 1):
+                with checking(self.name) as require:
+                    require(isinstance(one, dict), f"entry {i} is not a JSON object")
+                yield one
+        elif self.kind == "csv":
+            yield from self._rows()
+        elif self.kind == "parquet":
+            from pyarrow import parquet
+
+            with self.broken(), parquet.ParquetFile(self._seekable()) as opened:
+                for batch in opened.iter_batches():
+                    yield from batch.to_pylist()
+
+    def _listed(self) -> list[Any]:
+        found = self.document
+        if isinstance(found, dict):
+            found = next((found[k] for k in ("data", "items") if k in found), found)
+        return found if isinstance(found, list) else [found]
+
+    def _lines(self) -> Iterator[Mapping[str, Any]]:
+        with self.broken(), self.text() as opened:
+            for i, line in enumerate(opened, 1):
+                if not line.strip():
+                    continue
+                found = self.parsed(line, f"line {i}")
+                with checking(self.name) as require:
+                    require(isinstance(found, dict), f"line {i} is not a JSON object")
+                yield found
+
+    def _rows(self) -> Iterator[Mapping[str, Any]]:
+        csv.field_size_limit(2**28)
+        with self.broken(), self.text() as opened:
+            lines = (line.replace("\x00", "") for line in opened)
+            for row in csv.DictReader(lines, delimiter=self.delimiter, strict=True):
+                yield {name: cell for name, cell in row.items() if name is not None}
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """Columns of a table, or fields of the first object; none of what has no rows."""
+        if self.kind == "parquet":
+            from pyarrow import parquet
+
+            with self.broken():
+                return list(parquet.read_schema(self._seekable()).names)
+        if self.kind == "csv":
+            first = next(iter(self._split(self.delimiter)), [])
+            line = self.decoded_head.partition("\n")[0]
+            with checking(self.name) as require:
+                whole = len(line) < len(self.decoded_head) or len(self.head) < HEAD
+                require(whole, f"has a first line of more than {HEAD:,} bytes; is it a table?")
+            return first
+        return list(self.first)
+
+    @cached_property
+    def first(self) -> Mapping[str, Any]:
+        """The first object or row, empty if there is none."""
+        if self.kind not in ("json", "jsonl", "csv", "parquet"):
+            return {}
+        return next(self.records(), {})
+
+    @cached_property
+    def delimiter(self) -> str:
+        """Separator of a text table: the one that splits all first lines alike, into most parts."""
+        return self.delimiter_for(())
+
+    def delimiter_for(self, columns: Sequence[str]) -> str:
+        """The separator, of those by which there are the most of `columns`."""
+        best: tuple[float, ...] = (0, 0, 0)
+        chosen = "\t" if ".tsv" in self.path.suffixes else ","
+        for mark in DELIMITERS:
+            rows = list(self._split(mark))[:200]
+            wide = len(rows[0]) if rows else 0
+            alike = sum(len(row) == wide for row in rows) / max(len(rows), 1)
+            there = sum(c in rows[0] for c in columns) if rows else 0
+            score = (there, round(alike, 1), wide) if wide > 1 else (0, 0, 0)
+            if score > best:
+                best, chosen = score, mark
+        return chosen
+
+    def _split(self, delimiter: str) -> Iterator[list[str]]:
+        """The head as rows of cells; the last row may be cut."""
+        csv.field_size_limit(2**28)
+        lines = self.decoded_head.lstrip("\ufeff").replace("\x00", "").splitlines(keepends=True)
+        whole = lines[:-1] if len(self.head) >= HEAD and len(lines) > 1 else lines
+        try:
+            yield from (row for row in csv.reader(whole, delimiter=delimiter) if row)
+        except csv.Error:
+            return
+
+    def _seekable(self) -> Any:
+        with self.stream() as opened:
+            return self.path if self.plain else io.BytesIO(opened.read())
+
+    def parsed(self, text: str | bytes, what: str) -> Any:
+        """Parse JSON; what is not JSON is an error that says where."""
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError) as error:
+            told = str(error) or type(error).__name__
+            raise InputError(self.name, [f"{what} is not JSON: {told}"]) from None
+
+    # Archives ------------------------------------------------------------------------------------
+
+    @cached_property
+    def members(self) -> dict[str, zipfile.ZipInfo]:
+        """Members of an archive by name; of several of one name the last, as archives are read."""
+        with self.broken(), self.raw() as opened, zipfile.ZipFile(opened) as archive:
+            return {one.filename: one for one in archive.infolist()}
+
+    @cached_property
+    def repeated_members(self) -> int:
+        """Members that another one of the same name replaces."""
+        with self.broken(), self.raw() as opened, zipfile.ZipFile(opened) as archive:
+            return len(archive.infolist()) - len(self.members)
+
+    def member(self, name: str) -> bytes:
+        """Unpack a member: stored, deflated or zstd, whichever Python this is."""
+        one = self.members[name]
+        bomb = one.file_size > max(MANY, RATIO * one.compress_size)
+        with checking(self.name) as require:
+            big = bomb or one.file_size > MOST
+            require(not big, f"{name!r} would unpack to {one.file_size:,} bytes; not read")
+            require(not one.flag_bits & 1, f"{name!r} is encrypted")
+        with self.broken(), self.raw() as opened:
+            opened.seek(one.header_offset)
+            local = opened.read(30)
+            lengths = struct.unpack("<HH", local[26:30]) if len(local) == 30 else (0, 0)
+            opened.seek(one.header_offset + 30 + sum(lengths))
+            packed = opened.read(one.compress_size)
+            found = _unpacked(packed, one)
+        with checking(self.name) as require:
+            whole = len(found) == one.file_size and zlib.crc32(found) == one.CRC
+            require(whole, f"{name!r} is damaged or cut short")
+        return found
+
+    def broken(self) -> _Broken:
+        """Errors of libraries as errors of this file."""
+        return _Broken(self.name)
+
+
+class _Broken:
+    """Turn what libraries raise on broken files into an `InputError`."""
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if isinstance(error, InputError | UnicodeDecodeError) or error is None:
+            return
+        known = (OSError, ValueError, EOFError, MemoryError, csv.Error, zlib.error, struct.error)
+        if isinstance(error, (*known, zipfile.BadZipFile, NotImplementedError, OverflowError)):
+            lines = str(error).strip().splitlines() or [type(error).__name__]
+            if isinstance(error, zipfile.BadZipFile):
+                lines = [f"the archive is cut short or damaged ({lines[0]})"]
+            raise InputError(self.name, [f"cannot be read: {lines[0][:300]}"]) from error
+
+
+class _Bounded(io.RawIOBase):
+    """A stream that ends in an error where it unpacks to absurdly many bytes."""
+
+    def __init__(self, stream: Any, name: str, most: int):
+        self._stream, self._name, self._most, self._read = stream, name, most, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def read(self, size: int = -1) -> bytes:
+        data: bytes = self._stream.read(size if size >= 0 else self._most + 1)
+        self._read += len(data)
+        if self._read > self._most:
+            told = f"unpacks to more than {self._most:,} bytes, {RATIO} for each of its own"
+            raise InputError(self._name, [f"{told}; not read"])
+        return data
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+
+def _unpacked(packed: bytes, one: zipfile.ZipInfo) -> bytes:
+    """Unpack at most what the member says that it holds, and one byte more."""
+    if one.compress_type == STORED:
+        return packed
+    if one.compress_type == DEFLATED:
+        return zlib.decompressobj(-15).decompress(packed, one.file_size + 1)
+    if one.compress_type == ZSTD:
+        import pyarrow as pa
+
+        opened = pa.CompressedInputStream(pa.BufferReader(packed), "zstd")
+        found: bytes = opened.read(one.file_size + 1)
+        return found
+    raise ValueError(f"{one.filename!r} is packed by method {one.compress_type}")
+
+
+def nearest(path: Path) -> str:
+    """A name in the same folder that may have been meant, for a message."""
+    from difflib import get_close_matches
+
+    there = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+    near = get_close_matches(path.name, there, n=1)
+    return f"; did you mean {str(path.parent / near[0])!r}?" if near else ""

@@ -1,0 +1,54 @@
+"""Do the readers stand logs whose bytes or values were changed at random?
+
+    python benchmarks/readers/fuzz.py --inputs 2000
+
+Each log of tests/readers/logs.py is changed as often as asked (tests/readers/fuzzing.py: bytes
+changed, cut, doubled; values of its documents replaced by others, lost, doubled), read, and every
+table made. What is neither read nor refused by an `InputError` is a failure, and its seed is kept
+in benchmarks/readers/results/fuzz.csv, which is written log by log.
+
+Found: of 14 logs, 1,000 changed copies each, 8,285 were read, 5,715 refused in words, and 0 ended
+in another error (3 ms of CPU a copy). The first 2,100 copies, before, ended 88 times in errors of
+two kinds: half characters (a lone surrogate) and integers past all floats. Both are mended.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+from readers import fuzzing, logs
+
+RESULTS = Path(__file__).parent / "results" / "fuzz.csv"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--inputs", type=int, default=2000, help="changed copies of each log")
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    rows = []
+    for tool, (name, write, _) in logs.LOGS.items():
+        with tempfile.TemporaryDirectory() as place:
+            folder, started = Path(place), time.process_time()
+            if tool == "Inspect":  # deflated, so that its members can be written again
+                logs.write_inspect(folder / name, logs.inspect_samples(3, 2), 8, epochs=2)
+            else:
+                write(folder / name)
+            read, failed = fuzzing.fuzz(folder / name, folder, asked.inputs, asked.seed)
+        seconds = round(time.process_time() - started, 1)
+        first = "; ".join(f"{i}: {text}" for i, text in list(failed.items())[:5])
+        rows.append((tool, asked.inputs, read, len(failed), seconds, first))
+        names = ["log", "inputs", "read", "failed", "cpu_seconds", "first_failures"]
+        pd.DataFrame(rows, columns=names).to_csv(RESULTS, index=False)
+        print(*rows[-1], flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+"""Commands read logs, several files and files that are packed."""
+
+import gzip
+import json
+
+import pytest
+from readers import logs
+
+import bayesjudge as bj
+from bayesjudge.cli import main
+from bayesjudge.datasets import keep_labels, xstest
+
+ASKED = ["--calibration", "random", "--no-nuts", "--json"]
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        code = main(arguments)
+        done = capsys.readouterr()
+        return code, (json.loads(done.out) if code == 0 else done.err)
+
+    return call
+
+
+def table_of_one_system():
+    table = keep_labels(xstest(), 100, 2024, by="system")
+    return table[table["system"] == "gpt4"].drop(columns="system")
+
+
+def test_labels_in_a_file_of_their_own_are_joined_or_stacked(run, tmp_path):
+    table = table_of_one_system()
+    table.to_csv(tmp_path / "all.csv", index=False)
+    columns = ["--verdict", "verdict", "--truth", "truth", "--item", "item"]
+    _, whole = run("prevalence", "all.csv", *columns, *ASKED)
+    known = table["truth"].notna()
+    verdicts = table.drop(columns="truth")
+    verdicts.to_csv(tmp_path / "verdicts.csv", index=False)
+    # the labels' ids are numbers in another file, and in another order
+    table[known][["item", "truth"]][::-1].to_json(tmp_path / "labels.json", orient="records")
+    _, joined = run("prevalence", "verdicts.csv", *columns, "--labels", "labels.json", *ASKED)
+    assert joined["estimates"] == whole["estimates"]
+    assert joined["inputs"]["labels from"] == "labels of 100 items from labels.json"
+    verdicts[~known].to_csv(tmp_path / "test.csv", index=False)
+    packed = gzip.compress(table[known].to_csv(index=False, sep=";").encode("utf-16"))
+    (tmp_path / "labelled.csv.gz").write_bytes(packed)
+    _, stacked = run("prevalence", "test.csv", *columns, "--labels", "labelled.csv.gz", *ASKED)
+    assert stacked["estimates"] == whole["estimates"]
+    separate = ["--calibration", "separate", "--no-nuts", "--json"]
+    code, found = run("prevalence", "test.csv", *columns, "--labels", "labelled.csv.gz", *separate)
+    assert code == 0
+    counts = bj.prevalence.Counts.from_frame(table, calibration="separate")
+    assert found["inputs"]["items"] == counts.test_n + counts.labelled_n
+
+
+def test_labels_that_do_not_fit_are_refused(run, tmp_path):
+    (tmp_path / "verdicts.csv").write_text("item,verdict\na,1\nb,0\nc,1\n")
+    columns = ["--verdict", "verdict", "--truth", "human", *ASKED, "--labels", "labels.csv"]
+    (tmp_path / "labels.csv").write_text("item,human\na,1\na,0\n")
+    code, err = run("prevalence", "verdicts.csv", *columns, "--item", "item")
+    assert (code, "1 items have two labels, such as a" in err) == (2, True)
+    (tmp_path / "labels.csv").write_text("item,human\nx,1\ny,0\n")
+    _, err = run("prevalence", "verdicts.csv", *columns, "--item", "item")
+    assert "none of its 2 labelled items is in the table" in err
+    _, err = run("prevalence", "verdicts.csv", *columns)
+    assert "say --item" in err
+    (tmp_path / "labels.csv").write_text("item,human\na,1\nb,0\nz,0\n")
+    code, found = run("prevalence", "verdicts.csv", *columns, "--item", "item")
+    assert "1 labelled items are not in the table" in found["inputs"]["labels from"]
+
+
+def test_a_log_with_repeats_is_read_as_items(run, tmp_path):
+    logs.write_inspect(tmp_path / "run.eval", logs.inspect_samples(), epochs=3)
+    code, err = run("prevalence", "run.eval", "--truth", "human_label", *ASKED)
+    assert (code, "--metric model_graded_qa, or --metric match" in err) == (2, True)
+    chosen = ["--truth", "human_label", "--metric", "model_graded_qa"]
+    code, err = run("prevalence", "run.eval", *chosen, *ASKED)
+    assert (code, "'P' is neither pass nor fail" in err) == (2, True)
+    more = ["--fail-value", "P", "--unparsed", "drop"]
+    code, found = run("prevalence", "run.eval", *chosen, *more, *ASKED)
+    assert code == 0
+    assert found["inputs"]["log"] == (
+        "Inspect, model_graded_qa by openai/judge (C, I, P): 36 grades, 1 failed"
+    )
+    assert found["inputs"]["rows"] == (
+        "12 items, 35 rows, 6 items labelled (17 rows); the judge repeats"
+    )
+    items = bj.prevalence.items.Items.from_frame(
+        bj.readers.read_log(tmp_path / "run.eval").table("model_graded_qa"),
+        item="item", truth="human_label", fail_value="P", unparsed="drop", repeats="judge",
+        calibration="random",
+    )  # fmt: skip
+    made = bj.prevalence.items.closed_forms(items)
+    (pass_rate,) = [e for e in made if e.method.startswith("Judge")]
+    assert found["estimates"][0]["value"] == pytest.approx(pass_rate["prevalence"].value)
+
+
+def test_a_log_names_what_people_may_have_labelled(run, tmp_path):
+    logs.write_promptfoo(tmp_path / "out.json")
+    _, err = run("prevalence", "out.json", "--metric", "politeness", *ASKED)
+    assert "for example --truth human_label" in err
+    logs.write_mlflow(tmp_path / "traces.jsonl")
+    code, found = run("prevalence", "traces.jsonl", "--unparsed", "drop", *ASKED)
+    assert (code, found["inputs"]["labelled"]) == (0, 4)  # MLflow's HUMAN is the truth
+    (tmp_path / "plain.csv").write_text("verdict,truth\n1,1\n")
+    _, err = run("prevalence", "plain.csv", "--metric", "x", *ASKED)
+    assert "['--metric'] are of evaluation logs" in err
+
+
+def test_several_judges_of_a_log_are_a_panel_or_named(run, tmp_path):
+    votes = [["C", "I", "C"], ["C", "C", None], ["I", "I", "C"], ["C", "C", "C"]] * 3
+    samples = [logs.inspect_sample(i, 1, v[0], votes=v) for i, v in enumerate(votes)]
+    logs.write_inspect(tmp_path / "jury.eval", samples, models=["a", "b", "c"])
+    code, found = run("panel", "jury.eval", "--no-nuts", "--json")
+    assert code == 0
+    assert found["inputs"]["judges"] == "a, b, c"
+    assert found["inputs"]["missing votes"] == "8.3%"
+    votes = ["--metric", "model_graded_qa votes", "--truth", "human_label"]
+    code, err = run("prevalence", "jury.eval", *votes, *ASKED)
+    assert (code, "--judge a, or --judge b, or --judge c" in err) == (2, True)
+    code, err = run("prevalence", "jury.eval", *votes, *ASKED, "--judge", "d")
+    assert "no judge 'd'" in err
+
+
+def test_repeats_and_orders_of_a_log(run, tmp_path):
+    logs.write_inspect(tmp_path / "run.eval", logs.inspect_samples(), epochs=3)
+    chosen = ["--metric", "model_graded_qa", "--no-nuts", "--json"]
+    code, found = run("repeats", "report", "run.eval", *chosen)
+    assert code == 0
+    assert found["inputs"]["answers"] == 35
+    assert found["inputs"]["scale"] == "0, 0.5, 1"
+    logs.write_arena(tmp_path / "judgment.jsonl")
+    code, found = run("bias", "orders", "judgment.jsonl", "--missing", "drop", "--json")
+    assert code == 0
+    assert (found["inputs"]["pairs"], found["inputs"]["left out"]) == (4, 1)
+
+
+def test_scores_of_a_log(run, tmp_path):
+    rows = [
+        {"question_id": i, "turn": 1, "model": "m", "judge": ["j", "p"], "score": 1 + i % 10,
+         "judgment": ""}
+        for i in range(40)
+    ]  # fmt: skip
+    (tmp_path / "single.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    labels = "\n".join(f"{i}, turn 1;{int(i % 10 > 4)}" for i in range(30))
+    (tmp_path / "labels.csv").write_text("item;human\n" + labels)
+    more = ["--labels", "labels.csv", "--truth", "human"]
+    code, err = run("prevalence", "single.jsonl", *more, *ASKED)
+    assert (code, "gives numbers: --score score --scale LOW:HIGH" in err) == (2, True)
+    scores = ["--score", "score", "--scale", "1:10"]
+    code, found = run("prevalence", "single.jsonl", *more, *ASKED, *scores)
+    assert (code, found["inputs"]["labelled"]) == (0, 30)

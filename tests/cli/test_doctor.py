@@ -1,0 +1,150 @@
+"""What doctor proposes can be pasted, and what is wrong with a file is told."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from readers import logs
+
+from bayesjudge.cli import main
+
+TESTS = Path(__file__).parents[1]
+PLACES = [folder / "shared" / "data" / "log_formats" for folder in TESTS.parents]
+SHARED = next((place for place in PLACES if place.is_dir()), None)
+
+
+@pytest.fixture
+def examine(capsys):
+    """What doctor says of a file, each of its lines run."""
+
+    def call(path, *options):
+        assert main(["doctor", str(path), "--json", *options]) == 0
+        found = json.loads(capsys.readouterr().out)
+        for answer in found["answers"]:
+            _, *words = shlex.split(answer["command"])
+            code = main([*words, "--no-nuts", "--json"])
+            done = capsys.readouterr()
+            assert code == 0, (answer, done.err)
+        return found
+
+    return call
+
+
+#: The questions that each log answers.
+ANSWERS = {
+    "Inspect": ["prevalence", "repeats"], "Inspect json": ["prevalence", "repeats"],
+    "promptfoo": ["prevalence", "repeats"], "promptfoo lines": ["prevalence", "repeats"],
+    "DeepEval": ["prevalence"], "MLflow": ["prevalence"], "Phoenix": ["prevalence"],
+    "LangSmith": ["prevalence", "repeats", "repeats"], "Langfuse": ["prevalence"],
+    "OpenAI Evals": ["prevalence"], "lm-eval": ["prevalence", "prevalence"], "alpaca_eval": [],
+    "arena-hard": ["bias"], "MT-bench": [],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("tool", logs.LOGS)
+def test_lines_for_every_log_run(tool, tmp_path, examine):
+    name, write, _ = logs.LOGS[tool]
+    write(tmp_path / name)
+    found = examine(tmp_path / name)
+    commands = [shlex.split(answer["command"])[1] for answer in found["answers"]]
+    assert sorted(commands) == ANSWERS[tool], found
+    assert {"prevalence", "panel", "repeats report"} - set(found["missing"]) <= {
+        "prevalence", "repeats report"
+    }  # fmt: skip
+
+
+def test_a_jury_is_a_panel(tmp_path, examine):
+    votes = [["C", "I", "C"], ["C", "C", None], ["I", "I", "C"], ["C", "C", "C"]] * 6
+    samples = [
+        logs.inspect_sample(i, 1, v[0], votes=v, human="CI"[i % 2] if i < 12 else None)
+        for i, v in enumerate(votes)
+    ]
+    path = logs.write_inspect(tmp_path / "jury.eval", samples, models=["a", "b", "c"])
+    found = examine(path)
+    lines = [answer["command"] for answer in found["answers"]]
+    assert any(line.startswith("bayesjudge panel") and "human_label" in line for line in lines)
+
+
+MISTAKES = """item;verdict;human_label;answer
+{rows}
+x1;PASS;yes
+x2;maybe;no;a, b
+x3;;no;a
+x3;FAIL;no;a
+"""
+
+
+def test_a_table_with_five_mistakes(tmp_path, examine, capsys):
+    """Semicolons, a cut row, a label of nobody, a copy, and a coding that is turned round."""
+    coded = {True: ("FAIL", "Yes"), False: ("PASS", "No")}
+    rows = [f"q{i};{';'.join(coded[i % 3 > 0])};text" for i in range(40)]
+    path = tmp_path / "labels.csv"
+    path.write_text(MISTAKES.format(rows="\n".join([*rows, rows[5]])).replace("x1;PASS;yes\n", ""))
+    found = examine(path)
+    told = " | ".join([found["kind"], *found["contents"], *found["odd"]])
+    assert "separated by ';'" in told
+    assert "maybe says neither pass nor fail: the line reads maybe as fail" in told
+    assert "1 rows are copies of another one" in told
+    assert "have several rows by item" in told
+    assert "1 empty: verdicts that failed to parse" in told
+    assert "coded the other way round" in told
+    (answer,) = [a for a in found["answers"] if "prevalence" in a["command"]]
+    assert "--fail-value maybe" in answer["command"]
+    # one row that is cut
+    path.write_text(MISTAKES.format(rows="\n".join(rows)))
+    assert main(["doctor", str(path)]) == 0
+    assert "1 rows have more or fewer cells than the head: lines 42" in capsys.readouterr().out
+
+
+def test_a_reversed_coding_is_a_question(tmp_path, examine):
+    rows = [f"q{i},{int(i % 3 == 0)},{int(i % 3 > 0)}" for i in range(60)]
+    rows += [f"u{i},{i % 2}," for i in range(60)]
+    path = tmp_path / "labels.csv"
+    path.write_text("item,verdict,human\n" + "\n".join(rows))
+    found = examine(path)
+    assert any("coded the other way round" in text for text in found["odd"])
+    assert any("random sample; if not" in text for text in found["odd"])
+
+
+def test_equal_numbers_of_both_kinds_are_asked_about(tmp_path, examine):
+    rows = [f"q{i},{i % 3 % 2},{int(i < 20)}" for i in range(40)]
+    path = tmp_path / "labels.csv"
+    path.write_text("item,verdict,human\n" + "\n".join([*rows, "u,1,", "w,0,"]))
+    found = examine(path)
+    assert "--calibration by_truth" in found["answers"][0]["command"]
+    assert any("20 1 and 20 0 are labelled" in text for text in found["odd"])
+
+
+def test_a_wide_table_of_judges_is_a_panel_and_scores_have_a_scale(tmp_path, examine):
+    path = tmp_path / "wide.csv"
+    rows = [f"q{i},g{i % 2},{i % 2},{i % 3 % 2},{(i + 1) % 2},{i % 2}" for i in range(30)]
+    path.write_text("item,generator,gpt,claude,gemini,truth\n" + "\n".join(rows))
+    commands = [a["command"] for a in examine(path)["answers"]]
+    assert any("panel" in c and "--judges gpt claude gemini" in c for c in commands)
+    path = tmp_path / "scores.csv"
+    rows = [f"q{i},{1 + i % 5},{int(i % 5 > 2) if i < 25 else ''}" for i in range(60)]
+    path.write_text("item,score,human\n" + "\n".join(rows))
+    (answer,) = examine(path)["answers"]
+    assert "--score score --scale 1:5" in answer["command"]
+
+
+def test_the_screen_and_a_file_that_is_nothing(tmp_path, capsys):
+    path = logs.write_mlflow(tmp_path / "traces.jsonl")
+    assert main(["doctor", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"\n  What share of outputs is good\?\n    bayesjudge prevalence ", out)
+    assert "What is missing for other questions" in out
+    assert main(["doctor", str(tmp_path / "gone.eval")]) == 2
+    (tmp_path / "empty.csv").write_text("")
+    assert main(["doctor", str(tmp_path / "empty.csv")]) == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(SHARED is None, reason="the tools' own logs are not beside the repository")
+def test_logs_that_the_tools_wrote(examine):
+    for path in sorted(SHARED.glob("*/*")):
+        if path.suffix in (".eval", ".json", ".jsonl", ".csv"):
+            examine(path)

@@ -1,0 +1,202 @@
+"""Truth of single items, by closed form and by posterior, against enumeration."""
+
+import itertools
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+
+import bayesjudge as bj
+from bayesjudge.panel import _em as em
+from bayesjudge.panel.data import patterns_of
+from bayesjudge.panel.loo import spaced
+from benchmarks.panel import crowd as study
+from tests.panel.conftest import crowd
+
+module = sys.modules["bayesjudge.panel.consensus"]  # the name is the function's
+panel = bj.panel
+consensus = panel.consensus
+
+
+def some(**settings):
+    table = panel.simulate(items=60, labelled=[15, 0, 5], random_seed=2, **settings)
+    return table, panel.Votes.from_frame(table, calibration="random")
+
+
+def test_probabilities_are_those_of_every_truth_summed_by_hand():
+    rows, truth = [[1, 1, 0], [1, 0, -1], [0, 0, 0], [1, 1, 1], [0, 1, 1]], [-1, -1, 0, -1, -1]
+    votes = panel.Votes(
+        *(rows, truth, [0, 0, 0, 1, 1], ["g", "h"], ["a", "b", "c"]), calibration="random"
+    )
+    rates = em.posterior_mode(votes, "skip", 0.5)[2].rates
+    total, weight = np.zeros((5, 2)), 0.0
+    for truths in itertools.product((0, 1), repeat=5):
+        if any(t >= 0 and t != z for t, z in zip(votes.truth, truths, strict=True)):
+            continue
+        likelihood = 1.0
+        for given, g, z in zip(votes.votes, votes.generator, truths, strict=True):
+            likelihood *= rates.shares[g, z]
+            for j, vote in enumerate(given):
+                likelihood *= rates.confusion[j, z, vote] if vote >= 0 else 1
+        weight += likelihood
+        for i, z in enumerate(truths):
+            total[i, z] += likelihood
+    found = consensus(votes)
+    assert_allclose(found.probability, total / weight, atol=1e-9)
+    open_ = votes.truth < 0
+    expected = (total / weight).max(axis=1)[open_].mean()
+    assert found.accuracy["accuracy"].value == pytest.approx(expected)
+    assert np.isnan(found.accuracy["accuracy"].low)
+    assert "no-interval" in {c.name for c in found.accuracy.cautions}
+
+
+def test_what_people_said_is_the_label():
+    _, votes = some()
+    found = consensus(votes)
+    known = votes.is_labelled
+    assert (found.label[known] == votes.truth[known]).all()
+    assert (found.probability[known].max(axis=1) == 1).all()
+    everything = panel.Votes.from_frame(panel.simulate(items=20, labelled=20, random_seed=1))
+    assert np.isnan(consensus(everything).accuracy["accuracy"].value)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_expected_accuracy_is_the_accuracy_where_the_model_holds(several):
+    rng, n, k = np.random.default_rng(3), 40_000, 3 if several else 2
+    truth = rng.choice(k, n, p=[0.5, 0.3, 0.2][:k] if several else [0.4, 0.6])
+    skill = np.array([0.85, 0.75, 0.7, 0.65])
+    wrong = (truth[:, None] + rng.integers(1, k, (n, 4))) % k
+    given = np.where(rng.random((n, 4)) < skill, truth[:, None], wrong)
+    seen = np.where(np.arange(n) < 200, truth, -1)
+    about = (np.zeros(n, int), ["g"], list("abcd"))
+    votes = panel.Votes(given, seen, *about, classes="xyz"[:k], calibration="random")
+    found = consensus(votes)
+    rows = patterns_of(votes, given, seen, np.zeros(n, int))
+    right = (found.label[rows] == truth)[200:].mean()
+    value = found.accuracy["accuracy"].value
+    # the rates are estimated from as many items: twice the drawing's own error
+    assert abs(value - right) < 5 * 2 * np.sqrt(right * (1 - right) / n)
+    assert 0.7 < right < 0.95
+
+
+def test_items_of_a_table_keep_its_names_and_order():
+    table, votes = some(missing=0.2)
+    found = consensus(votes)
+    read = pd.concat(found.items(table))
+    first = table.drop_duplicates(["generator", "item"])
+    assert read["item"].astype(str).tolist() == first["item"].astype(str).tolist()
+    assert read["generator"].tolist() == first["generator"].tolist()
+    known = first["truth"].notna().to_numpy()
+    assert (read["truth"].notna().to_numpy() == known).all()
+    assert (read["label"][known] == first["truth"][known].astype(int).astype(str).to_numpy()).all()
+    assert_allclose(read["p_0"] + read["p_1"], 1)
+    wide = table.pivot(index=["generator", "item"], columns="judge", values="vote").reset_index()
+    wide = wide.sample(frac=1, random_state=1)
+    unlabelled = panel.Votes.from_frame(wide, judges=list("abcd"), truth=None)
+    again = pd.concat(consensus(unlabelled).items(wide, judges=list("abcd"), truth=None))
+    assert again["item"].astype(str).tolist() == wide["item"].astype(str).tolist()
+    shares = consensus(unlabelled).probability[:, 1] @ unlabelled.count / unlabelled.n_items
+    assert again["p_1"].mean() == pytest.approx(shares)
+
+
+def test_items_come_in_parts(monkeypatch):
+    table, votes = some()
+    found = consensus(votes)
+    (whole,) = found.items(table)
+    monkeypatch.setattr(module, "ROWS", 25)
+    parts = list(found.items(table))
+    assert [len(part) for part in parts] == [25] * 7 + [5]
+    pd.testing.assert_frame_equal(pd.concat(parts, ignore_index=True), whole)
+
+
+def test_another_table_is_refused():
+    table, votes = some()
+    other = table.assign(vote=1 - table["vote"])
+    with pytest.raises(bj.InputError, match="are not among the votes"):
+        list(consensus(votes).items(other))
+    with pytest.raises(bj.InputError, match="other judges or classes"):
+        list(consensus(votes).items(table[table["judge"] != "a"]))
+
+
+def test_consensus_of_a_crowd_is_as_accurate_as_published():
+    for name, accuracy in (("rte", 0.9275), ("bluebird", 0.898)):
+        full = crowd(name)
+        votes = full.hide("all")
+        found = consensus(votes, prior_count=0)
+        rows = patterns_of(votes, full.votes, np.full(len(full.count), -1), full.generator)
+        right = full.count @ (found.label[rows] == full.truth) / full.n_items
+        assert right >= accuracy - 5e-4
+
+
+def by_hand(fit, draws):
+    """Probability of a good item by draw and pattern, judge by judge."""
+    votes = fit.data
+    g, s, c = (fit.draws(name)[draws] for name in ("prevalence", "sensitivity", "specificity"))
+    good, bad = g[:, votes.generator], 1 - g[:, votes.generator]
+    for j in range(len(votes.judges)):
+        vote = votes.votes[:, j]
+        good = good * np.where(vote == 1, s[:, [j]], np.where(vote == 0, 1 - s[:, [j]], 1))
+        bad = bad * np.where(vote == 0, c[:, [j]], np.where(vote == 1, 1 - c[:, [j]], 1))
+    return good / (good + bad)
+
+
+@pytest.mark.sampling
+def test_a_fit_averages_over_the_posterior(model_fit, monkeypatch):
+    fit = model_fit(panel.PooledDawidSkene())
+    votes, draws = fit.data, spaced(fit, len(fit.draws("prevalence")))
+    p = by_hand(fit, draws)
+    known = votes.is_labelled
+    p[:, known] = votes.truth[known]
+    found = consensus(fit)
+    assert_allclose(found.probability[:, 1], p.mean(axis=0), atol=1e-9)
+    chosen = np.where(p.mean(axis=0) > 0.5, p, 1 - p)[:, ~known] @ votes.count[~known]
+    n = votes.count[~known].sum()
+    value, low, high = found.accuracy["accuracy"]
+    noise = np.sqrt(value * (1 - value) / n / len(draws))
+    assert abs(value - (chosen / n).mean()) < 5 * noise
+    spread = np.hypot((chosen / n).std(), np.sqrt(value * (1 - value) / n))
+    assert (high - low) == pytest.approx(3.92 * spread, rel=0.15)
+    monkeypatch.setattr(module, "HELD", 50_000)  # pattern by pattern, the same
+    assert_allclose(consensus(fit).probability, found.probability, atol=1e-9)
+
+
+@pytest.mark.sampling
+def test_models_of_labels_and_of_shared_effects_know_items_too(model_fit):
+    for model in (panel.VoteRegression(), panel.Correlated(nodes=7)):
+        found = consensus(model_fit(model))
+        assert_allclose(found.probability.sum(axis=1), 1)
+        assert 0.5 < found.accuracy["accuracy"].low < found.accuracy["accuracy"].high <= 1
+    with pytest.raises(bj.InputError, match="BiasPooling knows no single items"):
+        consensus(model_fit(panel.BiasPooling()))
+
+
+@pytest.mark.study
+def test_intervals_of_the_accuracy_cover():
+    covered, runs = 0, 40
+    for seed in range(runs):
+        settings = {"prevalence": (0.7,), "items": 200, "missing": 0.0, "random_seed": seed}
+        table = panel.simulate(labelled=50, **settings)
+        votes = panel.Votes.from_frame(table, calibration="random")
+        fit = panel.fit(votes, panel.PooledDawidSkene(), random_seed=1, progress=False)
+        found = consensus(fit)
+        open_ = pd.concat(found.items(table))
+        truth = panel.simulate(labelled=200, **settings).drop_duplicates(["generator", "item"])
+        hidden = open_["truth"].isna().to_numpy()
+        right = (open_["label"].astype(int).to_numpy() == truth["truth"].to_numpy())[hidden].mean()
+        covered += found.accuracy["accuracy"].low <= right <= found.accuracy["accuracy"].high
+    assert covered >= stats.binom.ppf(0.001, runs, 0.95)
+
+
+def test_raters_of_few_items_are_no_worse_than_the_majority_by_a_point():
+    # 461 raters with 1,720 votes: half a vote of every kind was 7 points below the majority
+    for seed in range(2):
+        full = study.simulated(seed)
+        votes = full.hide("all")
+        found = consensus(votes)
+        rows = patterns_of(votes, full.votes, np.full(len(full.count), -1), full.generator)
+        right = full.count @ (found.label[rows] == full.truth) / full.n_items
+        assert right > study.majority(full) - 0.01
+        assert "too-few-votes" in {c.name for c in found.accuracy.cautions}

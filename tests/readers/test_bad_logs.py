@@ -1,0 +1,145 @@
+"""Broken logs are refused in words, or what is left out is counted: never a traceback."""
+
+import gzip
+import json
+import struct
+import subprocess
+import sys
+import zipfile
+
+import pyarrow as pa
+import pytest
+from readers import fuzzing, logs
+
+import bayesjudge as bj
+from bayesjudge.cli import main
+from bayesjudge.readers import read_log, read_table
+
+
+@pytest.mark.parametrize("tool", logs.LOGS)
+def test_changed_logs_are_read_or_refused_in_words(tool, tmp_path):
+    """Bounded; benchmarks/readers/fuzz.py changes each log as often as wanted."""
+    name, write, _ = logs.LOGS[tool]
+    if tool == "Inspect":  # deflated, so that its members can be written again
+        logs.write_inspect(tmp_path / name, logs.inspect_samples(3, 2), 8, epochs=2)
+    else:
+        write(tmp_path / name)
+    read, failed = fuzzing.fuzz(tmp_path / name, tmp_path, 40, seed=0)
+    assert not failed
+    assert read < 40
+
+
+def test_half_characters_and_numbers_past_all_floats(tmp_path):
+    path = logs.write_lm_eval(tmp_path / "samples_toy.jsonl")
+    text = path.read_text().replace('"exact_match": 1.0', f'"exact_match": {10**400}')
+    path.write_text(text.replace('"q": "?"', '"q": "\\ud800"'))
+    log = read_log(path)
+    assert log.metrics["exact_match"].failures == 1
+    assert log.table("exact_match")["q"].to_pylist()[0] == "?"
+
+
+def test_a_truncated_archive(tmp_path):
+    path = logs.write_inspect(tmp_path / "run.eval", logs.inspect_samples(), epochs=3)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(bj.InputError, match=r"run.eval: cannot be read: the archive is cut short"):
+        read_log(path)
+    at = whole.index(b"\x28\xb5\x2f\xfd", 400) + 20  # inside a member
+    path.write_bytes(whole[:at] + b"\x00" * 9 + whole[at + 9 :])
+    with pytest.raises(bj.InputError, match=r"run.eval: .*(damaged|cannot be read)"):
+        read_log(path)
+
+
+def test_half_a_line(tmp_path):
+    path = logs.write_mlflow(tmp_path / "traces.jsonl")
+    path.write_text(path.read_text()[:-30])
+    with pytest.raises(bj.InputError, match="line 8 is not JSON"):
+        read_log(path)
+    path = logs.write_promptfoo(tmp_path / "out.json")
+    path.write_text(path.read_text()[:-30])
+    with pytest.raises(bj.InputError, match="is not JSON"):
+        read_log(path)
+
+
+def bomb(path, size, declared=None):
+    """A member that unpacks to `size` bytes of zeros, and may say that it is small."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", json.dumps(logs.inspect_header([])))
+        archive.writestr("samples/q_epoch_1.json", b"0" * size)
+    if declared is not None:
+        data = path.read_bytes().replace(struct.pack("<I", size), struct.pack("<I", declared))
+        path.write_bytes(data)
+
+
+def test_bombs_are_not_unpacked(tmp_path):
+    bomb(tmp_path / "run.eval", 2**27)
+    with pytest.raises(bj.InputError, match="would unpack to 134,217,728 bytes; not read"):
+        read_log(tmp_path / "run.eval")
+    bomb(tmp_path / "lies.eval", 2**27 + 654321, declared=1000)
+    with pytest.raises(bj.InputError, match="damaged or cut short"):
+        read_log(tmp_path / "lies.eval")
+    zeros = pa.Codec("zstd").compress(b"[" * 2**27, asbytes=True)
+    (tmp_path / "log.json.zst").write_bytes(zeros)
+    with pytest.raises(bj.InputError, match="is not JSON"):
+        read_log(tmp_path / "log.json.zst")
+
+
+PEAK = """
+import resource, sys
+from bayesjudge.core.errors import InputError
+from bayesjudge.readers import read_log
+import pyarrow
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    read_log(sys.argv[1])
+except InputError as error:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, error)
+"""
+
+
+@pytest.mark.slow
+def test_a_bomb_takes_no_memory(tmp_path):
+    bomb(tmp_path / "lies.eval", 2**30 + 654321, declared=1000)
+    asked = [sys.executable, "-c", PEAK, str(tmp_path / "lies.eval")]
+    done = subprocess.run(asked, capture_output=True, text=True, check=True)
+    grown, text = done.stdout.split(" ", 1)
+    assert "damaged" in text
+    unit = 1024 if sys.platform != "darwin" else 1
+    assert int(grown) * unit < 2**26
+
+
+def test_paths_that_leave_the_archive_are_names_only(tmp_path, monkeypatch):
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    monkeypatch.chdir(inside)
+    header = json.dumps(logs.inspect_header([])).encode()
+    sample = json.dumps(logs.inspect_sample(1, 1, "C")).encode()
+    members = [("header.json", header), ("../evil.json", sample), ("samples/../../q.json", sample)]
+    logs.write_zip(inside / "run.eval", members)
+    assert len(read_log(inside / "run.eval").grades) == 2
+    assert [p.name for p in tmp_path.iterdir()] == ["inside"]
+    assert [p.name for p in inside.iterdir()] == ["run.eval"]
+
+
+def test_nul_bytes_and_a_first_line_without_end(tmp_path, capsys):
+    path = logs.write_langfuse(tmp_path / "scores.csv")
+    path.write_bytes(path.read_bytes().replace(b"True", b"Tr\x00ue"))
+    assert read_log(path).metrics["correct"].labels == ["False", "True"]
+    wide = tmp_path / "wide.csv"
+    wide.write_text(",".join(f"c{i}" for i in range(10**6)) + "\n" + ",".join("1" * 10**6))
+    for command in (["doctor", str(wide)], ["prevalence", str(wide), "--truth", "c1",
+                    "--verdict", "c0", "--calibration", "random"]):  # fmt: skip
+        assert main(command) == 2
+        assert "has a first line of more than 65,536 bytes" in capsys.readouterr().err
+
+
+def test_logs_of_nothing(tmp_path):
+    for name, text in {"a.json": "{}", "b.json": "[]", "c.jsonl": "\n", "d.json": "null",
+                       "e.json": '{"eval": {}, "status": "x"}'}.items():  # fmt: skip
+        (tmp_path / name).write_text(text)
+        with pytest.raises(bj.InputError, match=name):
+            read_log(tmp_path / name)
+    packed = gzip.compress(b"")
+    (tmp_path / "none.csv.gz").write_bytes(packed)
+    with pytest.raises(bj.InputError, match="the file is empty"):
+        read_table(tmp_path / "none.csv.gz", ["verdict"])
