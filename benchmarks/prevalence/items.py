@@ -16,7 +16,7 @@ differences (items_pairs.csv, 150 logs a setting) cover .95 to .99 and are 1.6 t
 the published paired PPI++ with 200 labelled items and correlations of 0 to .9; 8 % with 40 labelled
 items, 22 % with 20, where the published one covers .95 and .93. Twenty systems were not run.
 
-Writes to benchmarks/prevalence/results: items.csv (settings x methods), items_pairs.csv (pairs), and
+Writes to benchmarks/prevalence/results: items.csv (by setting), items_pairs.csv (pairs) and
 items_labels.csv (few labels as they are now, 150 logs a setting: PPI++ covers .987 at a width of
 .52 with 5 labelled items, where it had 1.000 and .79; 1.000 at .34 with 20 labelled rows).
 """
