@@ -124,11 +124,12 @@ def _known(end: np.ndarray, trials: np.ndarray) -> Any:
 
 def _checked(subject: str, successes: Any, trials: Any) -> tuple[np.ndarray, np.ndarray]:
     k, n = np.broadcast_arrays(np.asarray(successes, float), np.asarray(trials, float))
-    bad = ~((k >= 0) & (k <= n))
+    rounding = 1e-12 * np.maximum(1.0, np.abs(n))  # effective counts are sums of fractions
+    bad = ~((k >= -rounding) & (k <= n + rounding))
     with checking(subject) as require:
         shown = [(x, y) for x, y in zip(k[bad][:3].tolist(), n[bad][:3].tolist(), strict=True)]
         require(
             not bad.any(),
             f"successes must lie between 0 and trials, got (successes, trials) {shown}",
         )
-    return k, n
+    return np.clip(k, 0, n), n

@@ -29,5 +29,6 @@ CONTRACT = Module(
     read=lambda table: scores.Scores.from_frame(table, calibration="random", scale=(0, 1)),
     closed_form=scores.difference,
     truth={("prevalence",): 2 / 7},
+    mirrored=("score", "truth"),
     models=models,
 )

@@ -512,7 +512,11 @@ def _described(
     if needs is not None and needs not in counts.design.identifies:
         text = f"{about['method']} is not valid if {counts.design.meaning}"
         cautions = (*cautions, Caution("design-mismatch", text))
-    every = tuple(dict.fromkeys((*cautions, *raised)))
+    unlabelled = ()
+    if np.isnan(shares[0]).any():
+        text = f"{about['method']} has no answer (nan) where a verdict occurs that no labelled "
+        unlabelled = (Caution("no-labels", text + "item has; label some of each verdict"),)
+    every = tuple(dict.fromkeys((*unlabelled, *cautions, *raised)))
     return Estimate(made | (more or {}), assumptions=told, cautions=every, **about)
 
 

@@ -456,6 +456,10 @@ def _described(
     if needs is not None and needs not in scores.design.identifies:
         text = f"{about['method']} is not valid if {scores.design.meaning}"
         cautions = (Caution("design-mismatch", text), *cautions)
+    if np.isnan(made.value).any():
+        text = f"{about['method']}: a bin of scores holds items and no label, so there is no value "
+        text += "(nan); label some there, or give wider bins (edges=)"
+        cautions = (Caution("empty-bin", text), *cautions)
     columns: Sequence[Any] = [scores.in_units(np.clip(x, 0, 1)) for x in made]
     if raw is not None:
         columns = [*columns, scores.in_units(raw)]
