@@ -118,6 +118,23 @@ def clopper_pearson(successes: Any, trials: Any, ci_prob: float = 0.95) -> tuple
     return value[()], _known(low, n), _known(high, n)
 
 
+def holding(value: Any, low: Any, high: Any) -> tuple[Any, Any, Any]:
+    """Move an end to the value that it leaves out: a centre adjusted for few labels may do so.
+
+    Parameters
+    ----------
+    value, low, high : array_like
+        They broadcast; ``nan`` stays.
+
+    Returns
+    -------
+    value, low, high : numpy.ndarray or float
+        With low at most the value, and the value at most high.
+    """
+    low, high = np.where(low > value, value, low), np.where(high < value, value, high)
+    return value, low[()], high[()]
+
+
 def _known(end: np.ndarray, trials: np.ndarray) -> Any:
     return np.where(trials > 0, end, np.nan)[()]
 

@@ -11,7 +11,7 @@ from scipy.special import expit, logit, stdtrit
 
 from bayesjudge.core.errors import InputError, UninformativeJudgeError, check_ci_prob, checking
 from bayesjudge.core.estimate import TARGETS, Caution, Estimate, Quantity, Target
-from bayesjudge.core.intervals import FEW, wilson, z_score
+from bayesjudge.core.intervals import FEW, holding, wilson, z_score
 from bayesjudge.panel import _em, _logistic
 from bayesjudge.panel._pass_rate_regression import PassRates, minimise
 from bayesjudge.panel._summaries import Summary, mean_vote
@@ -336,8 +336,9 @@ def model_assisted(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
     known = error == 0
     assumptions, cautions = check_assumptions(votes, RANDOM_LABELS)
     ends = (np.where(known, value, expit(logit(inside) + s * half)) for s in (-1, 1))
+    columns = holding(value, *ends)
     return Estimate(
-        {"prevalence": _by_generator(votes, (value, *ends))},
+        {"prevalence": _by_generator(votes, columns)},
         method="Truth given votes, posterior mode",
         ci_prob=ci_prob,
         source="Särndal et al. (1992), model-assisted estimation",
@@ -672,7 +673,7 @@ def difference(votes: Votes, *, ci_prob: float = 0.95, target: Target = "items")
         of_items = good * (1 - good) / n if target == "population" else 0.0
         half = z * np.sqrt(error**2 * (1 - m / n) + of_items)
         ends = np.clip([rate[i] + mean, centre - half, centre + half], 0, 1)
-        rows[name] = tuple(ends)
+        rows[name] = tuple(float(x) for x in holding(*ends))
     assumptions, against = check_assumptions(votes, RANDOM_LABELS)
     return Estimate(
         {"prevalence": Quantity.of_rows(rows, ("generator",))},
