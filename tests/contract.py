@@ -74,7 +74,7 @@ class Module(NamedTuple):
         return some_items(self.module.simulate(random_seed=rng), rng), self.read
 
 
-def some_items(table: Any, rng: np.random.Generator, fewest: int = 2, most: int = 60) -> Any:
+def some_items(table: Any, rng: np.random.Generator, fewest: int = 2, most: int = 30) -> Any:
     """All rows of some items, in the order of the table; of some rows, if no column names items."""
     units = table["item"] if "item" in table else table.index.to_series()
     every = units.unique()

@@ -13,7 +13,7 @@ import bayesjudge as bj
 @pytest.mark.parametrize("name", RELATIONS)
 @pytest.mark.parametrize("one", MODULES, ids=lambda one: one.name)
 @settings(
-    max_examples=4,
+    max_examples=2,
     derandomize=True,
     database=None,
     deadline=None,

@@ -207,20 +207,18 @@ def _on_the_scale(
 ) -> tuple[dict[str, Any], tuple[Caution, ...]]:
     """Intervals of mean scores cut at the ends of the scale; cautions for these, and for nan."""
     first, last = scores.scale[0], scores.scale[-1]
-    beyond, without, cut = [], [], dict(made)
-    for name in ("mean_score", "item_score"):
-        if name not in made:
-            continue
-        one = made[name]
-        one = one if isinstance(one, Quantity) else Quantity.of_rows({(): one}, ())
+    cut = {
+        name: one if isinstance(one, Quantity) else Quantity.of_rows({(): one}, ())
+        for name, one in made.items()
+    }
+    beyond, without = [], [n for n, one in cut.items() if np.isnan([one.low, one.high]).any()]
+    for name in {"mean_score", "item_score"} & cut.keys():
+        one = cut[name]
         beyond += [name] * bool(np.any((one.low < first) | (one.high > last)))
-        without += [name] * bool(np.isnan([one.low, one.high]).any())
         cut[name] = replace(one, low=np.maximum(one.low, first), high=np.minimum(one.high, last))
     told = []
     if beyond:
-        text = (
-            f"intervals of {', '.join(beyond)} reach beyond the scale, {first:g} to {last:g}, and "
-        )
+        text = f"intervals of {', '.join(sorted(beyond))} reach beyond the scale, {first:g} to {last:g}, and "
         text += "are cut there: few scores, or scores close to its ends; fit and exact stay inside"
         told.append(Caution("cut-at-the-scale", text))
     if without:

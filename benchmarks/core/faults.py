@@ -31,10 +31,10 @@ from typing import NamedTuple
 
 HERE = Path(__file__).parent
 TOP = Path(__file__).parents[2]
-#: What takes long to import, and is none of what is mutated.
+#: What takes long to import, and may be forked (polars, with its threads, may not).
 LIBRARIES = (
-    *("h5py", "hypothesis", "jinja2", "matplotlib.pyplot", "narwhals", "pandas", "polars"),
-    *("pyarrow", "pytest", "scipy.optimize", "scipy.stats", "xarray"),
+    *("h5py", "hypothesis", "jinja2", "matplotlib.pyplot", "narwhals", "pandas"),
+    *("pyarrow", "pymc", "pytest", "scipy.optimize", "scipy.stats", "xarray"),
 )
 
 

@@ -30,5 +30,6 @@ CONTRACT = Module(
     closed_form=scores.difference,
     truth={("prevalence",): 2 / 7},
     mirrored=("score", "truth"),
+    leaning={"Binned scores": "bins are cut from the lowest score on, and hold their lower edges"},
     models=models,
 )
