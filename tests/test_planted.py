@@ -367,7 +367,8 @@ def test_an_error_leans_towards_what_is_reported():
         table, positive="yes", judges=["gpt", "claude"], response_set="response_set"
     )
     with pm.Model() as model:
-        made = bj.ratings.model._error_matrices(ratings, bj.ratings.RaterErrors(bj.BetaPrior(2, 18)))
+        error = bj.ratings.RaterErrors(bj.BetaPrior(2, 18))
+        made = bj.ratings.model._error_matrices(ratings, error)
     inputs = [model["error_rate"], model["skew"]]
     (people, *_) = function(inputs, made, mode="FAST_COMPILE")(0.3, 0.7)
     assert people.sum(axis=0) == pytest.approx(np.ones(len(ratings.sets)))

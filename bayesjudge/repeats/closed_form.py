@@ -218,8 +218,9 @@ def _on_the_scale(
         cut[name] = replace(one, low=np.maximum(one.low, first), high=np.minimum(one.high, last))
     told = []
     if beyond:
-        text = f"intervals of {', '.join(sorted(beyond))} reach beyond the scale, {first:g} to {last:g}, and "
-        text += "are cut there: few scores, or scores close to its ends; fit and exact stay inside"
+        text = f"intervals of {', '.join(sorted(beyond))} reach beyond the scale, {first:g} to "
+        text += f"{last:g}, and are cut there: few scores, or scores close to "
+        text += "its ends; fit and exact stay inside"
         told.append(Caution("cut-at-the-scale", text))
     if without:
         text = f"{', '.join(without)}: no interval (nan) where there is one score, or all scores "
