@@ -4,8 +4,8 @@ A table is anything that narwhals knows: pandas, polars, Arrow, DuckDB, Spark. R
 where they live; what comes back is as long as there are distinct combinations of values.
 
 A column holds names (ids of items, names of raters, judges, systems …) or labels (verdicts, truths,
-scores). Labels may be numbers: 1, 1.0, "1" and true are one label (`bayesjudge.core.labels`). Names never are:
-"007" and "7" are two names (`bayesjudge.core.names`).
+scores). Labels may be numbers: 1, 1.0, "1" and true are one label (`bayesjudge.core.labels`). Names
+never are: "007" and "7" are two names (`bayesjudge.core.names`).
 """
 
 from __future__ import annotations
