@@ -379,3 +379,61 @@ def test_an_error_leans_towards_what_is_reported():
         yes, no = people[with_yes & others, held], people[~with_yes & others, held]
         if len(yes) and len(no):
             assert yes[0] / no[0] == pytest.approx(np.exp(1.4))
+
+
+def test_a_copy_of_tied_people_hits_half_of_the_time_unless_ties_go_to_the_first():
+    ratings = ratings_of(["yes"], people=("yes", "no"), items=6)
+    profile = ratings.profile("people")
+    hit = bj.ratings.Definition("hit_rate", "hard", "hard")
+    found = [hit.value(profile, profile, positive=0, ties=ties) for ties in ("share", "first")]
+    assert found == [0.5, 1.0]
+
+
+def test_items_at_the_cutoff_are_told_with_what_they_decide():
+    """Decision consistency is another number if the other option is the positive one."""
+    rows = [(i, f"p{j}", c) for i in range(10) for j, c in enumerate(("yes", "no"))]
+    rows += [(i, "gpt", "yes" if i < 6 else "no") for i in range(10)]
+    table = pd.DataFrame(rows, columns=["item", "rater", "choice"])
+    found = []
+    for positive in ("yes", "no"):
+        ratings = bj.ratings.Ratings.from_frame(table, positive=positive, judges=["gpt"])
+        made = bj.ratings.agreement(ratings, replicates=10).estimate()
+        (told,) = [c.text for c in made.cautions if c.name == "ties-at-the-cutoff"]
+        assert "10 of 10 by 'people'" in told
+        found += [row.value for q, _, row in made.rows() if q == "decision_consistency"]
+    assert found == pytest.approx([0.6, 0.4])
+
+
+def test_intervals_of_mean_scores_are_cut_at_the_scale_with_a_word():
+    rows = [("x", "a", 3), ("x", "a", 3), ("x", "b", 19), ("x", "b", 18), ("y", "a", 4)]
+    rows += [("y", "a", 3), ("y", "b", 19), ("y", "b", 19)]
+    table = pd.DataFrame(rows, columns=["item", "judge", "score"])
+    scores = bj.repeats.Scores.from_frame(table, scale=range(3, 20), judge="judge")
+    made = bj.repeats.anova(scores)
+    assert made["mean_score"][1:] == (3.0, 19.0)
+    assert "cut-at-the-scale" in {c.name for c in made.cautions}
+
+
+def test_a_mean_of_equal_scores_says_why_it_has_no_interval():
+    scores = bj.repeats.Scores.from_values([4], scale=range(1, 6))
+    made = bj.repeats.as_if_iid(scores)
+    assert np.isnan(made["item_score", "item"].low)
+    assert "no-interval" in {c.name for c in made.cautions}
+
+
+def test_rates_without_an_answer_say_why():
+    """Each of these gave nan, or nan ends, without a word."""
+    votes, _ = votes_of(items=40, labelled=20, prevalence=(0.7,))
+    averaged = bj.panel.rogan_gladen(votes)
+    assert np.isnan(averaged["prevalence", "g1"].low)
+    rates = bj.ratings.endorsement_rates(ratings_of(["yes"]))
+    kl = bj.ratings.agreement(ratings_of(["yes", "no"]), replicates=10).estimate()
+    table = pd.DataFrame({"score": [0.1, 0.2, 0.8, 0.9], "truth": [0, 1, np.nan, np.nan]})
+    scores = P.scores.Scores.from_frame(table, calibration="random", scale=(0, 1), edges=(0.5,))
+    binned = P.scores.closed_forms(scores)[-1]
+    assert np.isnan(binned["prevalence"].value)
+    names = [{c.name for c in made.cautions} for made in (averaged, rates, kl, binned)]
+    for name, told in zip(
+        ("no-interval", "no-response-sets", "no-interval", "empty-bin"), names, strict=True
+    ):
+        assert name in told

@@ -149,17 +149,12 @@ def agreement(
 
     Notes
     -----
-    A judge that copies people's shares is not perfect by every definition. Where people tie, hard
-    aggregation shares the item between the options, and a hit is an answer that two draws of it
-    have in common (1/2 for two options); alpha counts people who differ among themselves as
-    disagreement, which no copy removes. A share at the cutoff counts as positive, whichever option
-    that is: the caution ``ties-at-the-cutoff`` says how many items that decides.
-
-    Raises
-    ------
-    InputError
-        If there is no judge, fewer than two items were rated by all sources, or a setting is out of
-        range.
+    A judge that copies people's shares is not perfect by every definition. Where people tie between
+    two options, hard aggregation shares the item between them, and the hit rate there is that of
+    two draws, 1/2, whoever is compared; alpha and the kappas are made of it and stay below 1 too.
+    ``ties="first"`` gives 1, and depends on the order of the options. A share at the cutoff counts
+    as positive, whichever option that is: the caution ``ties-at-the-cutoff`` says how many items
+    that decides.
     """
     with checking("agreement") as require:
         require(ratings.judges, "there is no judge among the sources")
