@@ -211,7 +211,8 @@ def _on_the_scale(
         name: one if isinstance(one, Quantity) else Quantity.of_rows({(): one}, ())
         for name, one in made.items()
     }
-    beyond, without = [], [n for n, one in cut.items() if np.isnan([one.low, one.high]).any()]
+    beyond: list[str] = []
+    without = [n for n, one in cut.items() if np.isnan([one.low, one.high]).any()]
     for name in {"mean_score", "item_score"} & cut.keys():
         one = cut[name]
         beyond += [name] * bool(np.any((one.low < first) | (one.high > last)))

@@ -512,7 +512,7 @@ def _described(
     if needs is not None and needs not in counts.design.identifies:
         text = f"{about['method']} is not valid if {counts.design.meaning}"
         cautions = (*cautions, Caution("design-mismatch", text))
-    unlabelled = ()
+    unlabelled: tuple[Caution, ...] = ()
     if np.isnan(shares[0]).any():
         text = f"{about['method']} has no answer (nan) where a verdict occurs that no labelled "
         unlabelled = (Caution("no-labels", text + "item has; label some of each verdict"),)
