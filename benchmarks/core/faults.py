@@ -8,8 +8,6 @@
 is planted alone in a copy of the tree, and its tests run there until the first that fails. The
 libraries are imported once: a planted tree is a fork of this process. A fault that no test notices
 survives; one whose text is not there once, and only once, is an error of the list.
-
-Found: FOUND
 """
 
 from __future__ import annotations
