@@ -32,7 +32,10 @@ def test_first_line_is_one_sentence(path):
 
 
 #: Without stored results yet.
-UNFINISHED: set[str] = {"decide/fixed.py"}
+UNFINISHED: set[str] = {
+    "core/faults.py",
+    *("decide/drift.py", "decide/fixed.py", "decide/labelling.py", "decide/passport.py"),
+}
 
 
 @each_study
