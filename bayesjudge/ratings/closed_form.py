@@ -147,6 +147,12 @@ def agreement(
     Performance
         On the items that all sources rated.
 
+    Raises
+    ------
+    InputError
+        If there is no judge, fewer than two items were rated by all sources, or a setting is out of
+        range.
+
     Notes
     -----
     A judge that copies people's shares is not perfect by every definition. Where people tie between

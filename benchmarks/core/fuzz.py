@@ -73,10 +73,13 @@ def damaged(table: pd.DataFrame, rng: np.random.Generator) -> Any:
             case 5:
                 table = table.iloc[: int(rng.integers(0, 4))]
             case 6:
-                table = table.assign(**{column: rng.permutation(table[column].to_numpy(object))})
+                order = rng.permutation(len(table))
+                cells = pd.Series(table[column].iloc[order].tolist(), table.index, dtype=object)
+                table = table.assign(**{column: cells})
             case 7:  # the same value throughout
                 cell = table[column].iloc[rng.integers(len(table))]
-                table = table.assign(**{column: [cell] * len(table)})
+                cells = pd.Series([cell] * len(table), table.index, dtype=object)
+                table = table.assign(**{column: cells})
             case 8:
                 table = pd.concat([table, table.sample(frac=0.3, random_state=1)])
     return table
