@@ -673,7 +673,8 @@ def difference(votes: Votes, *, ci_prob: float = 0.95, target: Target = "items")
         of_items = good * (1 - good) / n if target == "population" else 0.0
         half = z * np.sqrt(error**2 * (1 - m / n) + of_items)
         ends = np.clip([rate[i] + mean, centre - half, centre + half], 0, 1)
-        rows[name] = tuple(float(x) for x in holding(*ends))
+        value, low, high = (float(x) for x in holding(*ends))
+        rows[name] = (value, low, high)
     assumptions, against = check_assumptions(votes, RANDOM_LABELS)
     return Estimate(
         {"prevalence": Quantity.of_rows(rows, ("generator",))},
