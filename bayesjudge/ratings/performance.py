@@ -104,6 +104,12 @@ class Performance:
                 for j, judge in enumerate(self.judges)
             }
             made[metric] = Quantity.of_rows(rows, (*dims, "judge"))
+        without = [name for name, one in made.items() if np.isnan(one.low).any()]
+        cautions = self.cautions
+        if without:
+            text = f"{', '.join(without)}: undefined or infinite, also in some draws, so without "
+            text += "an interval; a pseudo_count keeps divergences finite"
+            cautions = (Caution("no-interval", text), *cautions)
         return Estimate(
             made,
             method=self.method,
@@ -111,7 +117,7 @@ class Performance:
             source=self.source,
             interval=self.interval,
             assumptions=self.assumptions,
-            cautions=self.cautions,
+            cautions=cautions,
             target=self.target,
         )
 

@@ -30,6 +30,8 @@ CONTRACT = Module(
     closed_form=bj.ratings.endorsement_rates,
     truth={("endorsement", "people", "yes"): 0.6, ("endorsement", "gpt", "no"): 0.65},
     models=models,
+    spoken=("rater",),
+    quick={"replicates": 40},
     moves={
         ("ResponseSets", "choice"): TiedChoice(2.5),
         ("ResponseSets", "error"): RaterErrors(bj.BetaPrior(3, 9), 0.8),

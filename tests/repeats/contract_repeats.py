@@ -38,5 +38,9 @@ CONTRACT = Module(
     truth={(name,): value for name, value in COMPONENTS.items()},
     models=models,
     sparse=sparse,
+    not_narrowed=dict.fromkeys(
+        ("mean_score", "repeat_sd", "judge_sd"),
+        "copies of the items are no more judges, of whom these are means and spreads",
+    ),
     moves={(name, "noise"): "by_level" for name in ("CumulativeLogit", "JudgeCutpoints")},
 )
