@@ -27,7 +27,7 @@ def test_a_fault_that_finds_no_text_is_an_error():
         Fault("x.py", "a", "b", ()).planted("aa")
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_sample_is_caught():
     command = [sys.executable, "benchmarks/core/faults.py", "--sample", "4"]
     done = subprocess.run(command, cwd=TOP, capture_output=True, text=True, timeout=600)

@@ -5,9 +5,9 @@
     python benchmarks/core/faults.py --sample 8 --seed 3          # some of them, for CI
 
 `faults.toml` lists faults by file: a text, what replaces it, and the tests that should notice. Each
-is planted alone in a copy of the tree, and its tests run there until the first that fails. The
-libraries are imported once: a planted tree is a fork of this process. A fault that no test notices
-survives; one whose text is not there once, and only once, is an error of the list.
+is planted alone in a copy of the tree, and its tests run there until the first that fails. A fault
+that no test notices survives; one whose text is not there once, and only once, is an error of the
+list.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from __future__ import annotations
 import argparse
 import compileall
 import csv
-import importlib
 import os
 import random
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import tomllib
@@ -29,11 +29,6 @@ from typing import NamedTuple
 
 HERE = Path(__file__).parent
 TOP = Path(__file__).parents[2]
-#: What takes long to import, and may be forked (polars, with its threads, may not).
-LIBRARIES = (
-    *("h5py", "hypothesis", "jinja2", "matplotlib.pyplot", "narwhals", "pandas"),
-    *("pyarrow", "pymc", "pytest", "scipy.optimize", "scipy.stats", "xarray"),
-)
 
 
 class Fault(NamedTuple):
@@ -85,27 +80,17 @@ def caught_by(fault: Fault, tree: Path) -> str:
 
 
 def _first_failure(tree: Path, tests: tuple[str, ...]) -> str:
-    """Run tests in a child that has the libraries, but nothing of the package, already."""
-    log = tree / "log.txt"
-    child = os.fork()
-    if child == 0:
-        out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        for stream in (1, 2):
-            os.dup2(out, stream)
-        import pytest
-
-        os.chdir(tree)
-        sys.path[:0] = [str(tree)]
-        os.environ["PYTHONPATH"] = str(tree)
-        sys.dont_write_bytecode = True
-        os._exit(pytest.main(["-x", "-q", "--tb=line", "-p", "no:cacheprovider", *tests]))
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    said = log.read_text(errors="replace")
-    if code == 0:
+    """Run tests of a tree until the first that fails."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=line", "-p", "no:cacheprovider"]
+    about = os.environ | {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [*command, *tests], cwd=tree, env=about, capture_output=True, text=True, check=False
+    )
+    if done.returncode == 0:
         return ""
-    failed = re.search(r"^(?:FAILED|ERROR) (\S+)", said, re.MULTILINE)
-    if failed is None and code not in (1, 2):
-        raise RuntimeError(said[-2000:])
+    failed = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
+    if failed is None and done.returncode not in (1, 2):
+        raise RuntimeError(done.stdout[-2000:] + done.stderr[-2000:])
     return failed[1] if failed else "not imported"
 
 
@@ -121,8 +106,6 @@ def main() -> int:
     if asked.sample:
         faults = random.Random(asked.seed).sample(faults, min(asked.sample, len(faults)))
     survivors = []
-    for name in LIBRARIES:
-        importlib.import_module(name)
     with tempfile.TemporaryDirectory() as folder:
         tree = copied(Path(folder))
         if failed := _first_failure(tree, tuple(dict.fromkeys(t for f in faults for t in f.tests))):
