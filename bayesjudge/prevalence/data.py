@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from html import escape
 from typing import Any, Literal, Self
 
@@ -233,7 +234,7 @@ class Counts:
         """How the labelled items were chosen."""
         return design_of(self.calibration)
 
-    @property
+    @cached_property
     def places(self) -> list[str]:
         """Where each entry is, for a sentence: ``" in system 'x'"``, or ``""`` of one entry."""
         return [f" {PLACES[self.dim].format(s)}" for s in self.systems or ()] or [""]

@@ -1,5 +1,6 @@
 """``bayesjudge prevalence``: strata, propensities, external labels, judges, classes."""
 
+import functools
 import json
 import re
 
@@ -190,10 +191,12 @@ def test_classes_are_pooled_as_asked(ask, tables):
     assert found[*key, expected.method] == pytest.approx(expected[key].value)
 
 
-def test_plan_says_what_its_document_holds(capsys):
+def test_plan_says_what_its_document_holds(capsys, monkeypatch):
     from bayesjudge.cli import main
     from bayesjudge.cli.plan import plan
 
+    few = functools.partial(P.budget.plan, repeats=2)  # what it holds, not how exactly
+    monkeypatch.setattr(P.budget, "plan", few)
     judge = ["--sensitivity", "0.9", "--specificity", "0.7"]
     asked = ["--prevalence", "0.7", *judge, "--items", "500", "--labelled", "50"]
     assert main(["plan", *asked, "--json"]) == 0
