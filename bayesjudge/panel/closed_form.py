@@ -87,6 +87,7 @@ def panel_mean(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
         interval="normal, by item" if votes.is_labelled.any() else BIAS_PRIOR,
         assumptions=assumptions,
         cautions=cautions,
+        data=votes,
     )
 
 
@@ -160,6 +161,7 @@ def voting(
         interval="Wilson" if votes.is_labelled.any() else BIAS_PRIOR,
         assumptions=(RULE_ERRORS_CANCEL,),
         cautions=cautions,
+        data=votes,
     )
 
 
@@ -246,6 +248,7 @@ def dawid_skene_em(
         interval="penalised Wald" if votes.is_labelled.any() else "none",
         assumptions=assumptions,
         cautions=cautions,
+        data=votes,
     )
 
 
@@ -338,6 +341,7 @@ def model_assisted(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
         assumptions=assumptions,
         cautions=cautions,
         target="items",
+        data=votes,
     )
 
 
@@ -426,6 +430,7 @@ def rogan_gladen(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
         interval=dict.fromkeys(rates, "Wilson"),
         assumptions=assumptions,
         cautions=(*cautions, *contradictions),
+        data=votes,
     )
 
 
@@ -515,6 +520,7 @@ def regression(
         interval="none",
         assumptions=assumptions,
         cautions=(*((early,) if solver == "source" else ()), *contradictions),
+        data=votes,
     )
 
 
@@ -584,6 +590,7 @@ def logit_shift(
         interval="Student prediction",
         assumptions=assumptions,
         cautions=cautions,
+        data=votes,
     )
 
 
@@ -656,6 +663,7 @@ def difference(votes: Votes, *, ci_prob: float = 0.95, target: Target = "items")
         assumptions=assumptions,
         cautions=(*cautions, *against),
         target=target,
+        data=votes,
     )
 
 

@@ -513,7 +513,7 @@ def _described(
         text = f"{about['method']} is not valid if {counts.design.meaning}"
         cautions = (*cautions, Caution("design-mismatch", text))
     every = tuple(dict.fromkeys((*cautions, *raised)))
-    return Estimate(made | (more or {}), assumptions=told, cautions=every, **about)
+    return Estimate(made | (more or {}), assumptions=told, cautions=every, data=counts, **about)
 
 
 def _kept(columns: Sequence[Any]) -> tuple[Any, ...]:
