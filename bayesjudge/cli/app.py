@@ -15,6 +15,7 @@ from functools import partial
 from cyclopts import App, CycloptsError, MissingArgumentError, UnusedCliTokensError
 
 import bayesjudge
+from bayesjudge.core.calls import note_call
 from bayesjudge.core.errors import ConvergenceError, InputError
 from bayesjudge.core.screen import visible
 
@@ -39,6 +40,10 @@ COMMANDS = {
     "drift": (
         "bayesjudge.cli.drift:drift",
         "Compare two versions of a judge on the same outputs: flips, changes, and what they move.",
+    ),
+    "explain": (
+        "bayesjudge.cli.explain:explain",
+        "Say what a word on the screen means.",
     ),
     "gate": (
         "bayesjudge.cli.gate:gate",
@@ -119,6 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     tokens = list(sys.argv[1:] if arguments is None else arguments)
     app = build_app(tokens)
     code = None
+    note_call(tokens)
     try:
         code = app(tokens, exit_on_error=False, print_error=False, verbose=False)
         sys.stdout.flush()

@@ -8,7 +8,7 @@ import re
 import sys
 import textwrap
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, cast
@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, cast
 from cyclopts import Group, Parameter
 
 import bayesjudge
+from bayesjudge.core.answer import Answer, entries
+from bayesjudge.core.calls import called
 from bayesjudge.core.errors import ConvergenceWarning, check_ci_prob, checking
 from bayesjudge.core.estimate import TARGETS, Estimate, label
 from bayesjudge.core.fit import Fit
@@ -54,12 +56,19 @@ class Shared:
     strict : bool
         Fail (exit code 1) if the sampler did not converge, rather than warn.
     html : Path
-        Write one page with table and pictures; it needs no other file.
+        Write one page with answer, pictures and tables; it needs no other file.
+    markdown : str
+        Write the same as Markdown, for a pull request or a job summary; `-` is the screen.
     save : Path
         Keep the sampled fit as netCDF, for `bayesjudge.load`.
+    details : bool
+        Show everything: every method and quantity, what each assumes, how it was sampled.
+    quiet : bool
+        Show no progress, and say nothing but the answer, its table and its cautions.
     json : bool
-        Print one JSON document instead of text (schema bayesjudge/2): `estimates` by quantity and
-        `where`, with `cautions`, and `assumptions`, `targets`, `sources`, `sampling` by method.
+        Print one JSON document instead of text (schema bayesjudge/2): `answer`; `estimates` by
+        quantity and `where`, with `cautions`, and `assumptions`, `targets`, `sources`, `sampling`
+        by method.
     """
 
     ci_prob: float = 0.95
@@ -68,8 +77,27 @@ class Shared:
     no_nuts: bool = False
     strict: bool = False
     html: Annotated[Path | None, Parameter(negative="")] = None
+    markdown: Annotated[str | None, Parameter(negative="")] = None
     save: Annotated[Path | None, Parameter(negative="")] = None
+    details: Annotated[bool, Parameter(negative="")] = False
+    quiet: Annotated[bool, Parameter(negative="")] = False
     json: bool = False
+
+    @property
+    def sampling(self) -> dict[str, Any]:
+        """Settings of a fit; --quiet leaves out its progress bar."""
+        progress = False if self.quiet else None
+        return {"random_seed": self.seed, "strict": self.strict, "progress": progress}
+
+    @property
+    def on_screen(self) -> bool:
+        """Whether stdout is for people."""
+        return not self.json and self.markdown != "-"
+
+    def tell(self, message: str) -> None:
+        """Say on stderr what was done, unless --quiet."""
+        if not self.quiet:
+            tell(message)
 
     def check(self) -> None:
         """Refuse what would only fail after the work is done.
@@ -81,12 +109,18 @@ class Shared:
         """
         check_ci_prob(self.ci_prob)
         with checking("options") as require:
-            for name in ("html", "save"):
+            for name in ("html", "markdown", "save"):
                 path = getattr(self, name)
-                if path is None:
+                if path in (None, "-"):
                     continue
+                path = Path(path)
                 require(path.parent.is_dir(), f"--{name}: there is no folder {str(path.parent)!r}")
                 require(not path.is_dir(), f"--{name}: {str(path)!r} is a folder; name a file")
+            page = self.html is None or self.html.suffix.lower() in (".html", ".htm")
+            words = f"--html {self.html}: expected a name that ends in .html; a browser prints the "
+            require(page, words + "page as a PDF")
+            twice = self.json and self.markdown == "-"
+            require(not twice, "--json and --markdown - both write to stdout: take one")
             contradictory = self.no_nuts and self.save is not None
             require(not contradictory, "--save keeps the sampled fit: leave --no-nuts out")
 
@@ -97,12 +131,17 @@ class Story:
 
     command: str
     title: str
+    #: The quantity that pictures show.
     answer: str
     inputs: Mapping[str, Any]
+    #: Makes the answer of the results.
+    tell: Callable[[Sequence[Estimate | Fit]], Answer]
     truth: Mapping[tuple[Any, ...], float] | None = None
     brief: Callable[[str], str] = str
     #: What quantities mean, for a screen that shows them.
     words: Mapping[str, str] = field(default_factory=dict)
+    #: Whether the answer quotes the sampled model, and waits for it.
+    waits: bool = True
 
 
 class Section(NamedTuple):
@@ -112,6 +151,8 @@ class Section(NamedTuple):
     lines: Sequence[str]
     key: str
     fields: Any
+    #: Shown with ``--details`` only.
+    detail: bool = True
 
 
 Drawer = Callable[[Sequence[Estimate | Fit]], Mapping[str, "Axes"]]
@@ -128,28 +169,30 @@ def present(
     more: Teller | None = None,
     after: Callable[[Fit], Sequence[Estimate]] | None = None,
 ) -> list[Estimate | Fit]:
-    """Show what costs nothing at once, then sample, then write what was asked for."""
+    """Show the answer as soon as it is known, then what was asked for."""
     summary: dict[str, Any] = {"ci_prob": shared.ci_prob, "interval": shared.interval}
-    console = None if shared.json else open_console()
-    if console is not None:
-        opening(console, story.title, story.inputs)
-        if instant:
-            table(console, _answers(records(*instant, **summary), story), story)
-        sys.stdout.flush()
+    console = open_console() if shared.on_screen else None
+    sampling = sample is not None and not shared.no_nuts
     results: list[Estimate | Fit] = list(instant)
-    if sample is not None and not shared.no_nuts:
+    early = bool(instant) and not (sampling and story.waits)
+    if console is not None and early:
+        show_answer(console, results, shared, story)
+        sys.stdout.flush()
+    if sample is not None and sampling:
         fit = _quietly(sample)
         results.append(fit)
-        if console is not None:
-            table(console, _answers(records(fit, **summary), story), story, more=True)
         results += after(fit) if after else ()
+        if console is not None and early:
+            table(console, _answers(records(fit, **summary), story), story, more=True)
+    if console is not None and not early:
+        show_answer(console, results, shared, story)
     sections = more(results) if more else ()
     if console is not None:
         others = [
             [r for r in records(one, **summary) if r.quantity != story.answer] for one in results
         ]
-        rest(console, results, others, story, sections)
-    else:
+        rest(console, results, others, shared, story, sections)
+    elif shared.json:
         sys.stdout.write(as_document(results, shared, story, sections))
     _write(results, shared, story, draw, sections)
     return results
@@ -176,20 +219,28 @@ def _write(
     if shared.save is not None:
         for fit in results:
             if isinstance(fit, Fit):
-                tell(f"fit saved in {fit.save(shared.save)}")
+                shared.tell(f"fit saved in {fit.save(shared.save)}")
+    summary: dict[str, Any] = {"ci_prob": shared.ci_prob, "interval": shared.interval}
+    notes = {section.heading: section.lines for section in sections}
+    about: dict[str, Any] = {"title": story.title, "answer": story.tell(results), "notes": notes}
+    about |= {"inputs": story.inputs, "command": called(story.command)}
+    if shared.markdown is not None:
+        text = report(*results, **summary, **about, output="markdown")
+        if shared.markdown == "-":
+            sys.stdout.write(text)
+        else:
+            Path(shared.markdown).write_text(text, encoding="utf-8")
+            shared.tell(f"Markdown written to {shared.markdown}")
     if shared.html is None:
         return
-    summary: dict[str, Any] = {"ci_prob": shared.ci_prob, "interval": shared.interval}
     figures: dict[str, Figure] = {}
     try:
         figures = _figures(results, summary, story, draw)
     except ImportError as error:
         tell(f"the page has no pictures: {error}")
-    about: dict[str, Any] = {"title": story.title, "figures": figures}
-    about["notes"] = {section.heading: section.lines for section in sections}
-    page = report(*results, **summary, **about, output="html")
+    page = report(*results, **summary, **about, figures=figures, output="html")
     shared.html.write_text(page, encoding="utf-8")
-    tell(f"page written to {shared.html}")
+    shared.tell(f"page written to {shared.html}")
 
 
 def _figures(
@@ -237,6 +288,21 @@ def tell(message: str) -> None:
     print(visible(message), file=sys.stderr)
 
 
+#: Quantities as tables name them.
+HEADINGS = {
+    "prevalence": "share of good outputs",
+    "overall_prevalence": "share of good outputs, all strata",
+    "share": "share of outputs",
+    "mean_score": "mean human score",
+    "win_rate": "win rate",
+    "hit_rate": "items judged as most people do",
+    "rms_shift": "RMS shift, in points",
+    "consistency": "same winner in both orders",
+    "calls_per_item": "calls an item needs",
+    "half_width_now": "± of an item's mean now",
+    "half_width_left": "± if asked without end",
+    "judges_needed": "judges needed, asked once",
+}
 #: Width of text that goes to a file or a pipe, where no terminal says one.
 PLAIN_WIDTH = 120
 NUMBERS = ("value", "low", "high", "width", "truth")
@@ -257,13 +323,127 @@ def open_console() -> Console:
     )
 
 
+def show_answer(
+    console: Console, results: Sequence[Estimate | Fit], shared: Shared, story: Story
+) -> None:
+    """Print the answer, what it rests on, and the table with the quoted row marked."""
+    found = story.tell(results)
+    wrapped(console, found.text, "", "", style="bold")
+    read = story.inputs.get("labels")  # how they are spelled, if not as 1 and 0
+    labels = f"Labels: {read}." if read else ""
+    for line in (*found.notes, _with_source(found.basis, story), labels, found.why):
+        if line:
+            wrapped(console, line, "", "")
+    summary: dict[str, Any] = {"ci_prob": shared.ci_prob, "interval": shared.interval}
+    if shared.details:
+        opening(console, f"\n{story.title}", story.inputs)
+        table(console, _answers(records(*results, **summary), story), story)
+        return
+    quoted_table(console, found, records(*results, **summary), story)
+
+
+def _with_source(basis: str, story: Story) -> str:
+    """What the answer rests on, and where it was read."""
+    source = str(story.inputs.get("data", ""))
+    return f"{source}: {basis}" if source and basis else basis or source
+
+
+#: Most rows of other methods, and of one method, on a screen without --details.
+MOST_OTHERS, MOST_ROWS = 10, 20
+
+
+def quoted_table(console: Console, found: Answer, every: Sequence[Record], story: Story) -> None:
+    """Print the quoted rows first, then the other methods."""
+    made = found.quoted
+    own = {} if found.judge is None else entries(found.judge)
+    kept = [
+        Record(quantity, where, made.method, row, made.interval_of(quantity))
+        for quantity, where, row in made.rows()
+    ]
+    entered = {one.entry for one in kept}
+    others = [r for r in every if r.entry in entered and r.method != made.method]
+    several = len({one.quantity for one in kept}) > 1
+    truth = story.truth or {}
+    shown, more = kept[:MOST_ROWS], len(kept) - MOST_ROWS
+    head = ["", "" if several else in_words(made.quantities), "value", "low", "high"]
+    head += ["judge"] * (len(kept) > 1 and bool(own)) + ["truth"] * bool(truth)
+    one = len(kept) == 1
+
+    def cells(mark: str, name: str, record: Record) -> list[str]:
+        row = [mark, name, *map(_number, record.row)]
+        if "judge" in head:
+            beside = own.get(record.entry)
+            row.append("–" if beside is None else _number(beside.value))
+        if truth:
+            row.append(_number(truth.get(record.entry, math.nan)))
+        return row
+
+    rows = [cells(">", story.brief(r.method) if one else _name(r, kept, several), r) for r in shown]
+    lines = grid([head, *rows], console.width)
+    if not one:
+        lines.append(
+            f"  > {story.brief(made.method)}" + (f"; {more} more rows" if more > 0 else "")
+        )
+    if one and others and len(others) <= MOST_OTHERS:
+        listed = [cells("", story.brief(r.method), r) for r in others]
+        lines = grid([head, *rows, *listed], console.width)
+        lines.insert(2, "  other methods")
+    elif others:
+        lines.append(f"  {_apart(others, kept, story)}")
+    console.print("\n".join(["", *map(visible_line, lines)]), soft_wrap=True)
+
+
+def in_words(quantities: Iterable[str]) -> str:
+    """A quantity as a table's heading names it."""
+    (name, *_) = quantities
+    return HEADINGS.get(name, name.replace("_", " "))
+
+
+def _name(record: Record, every: Sequence[Record], several: bool) -> str:
+    """Coordinates that differ from row to row, after the quantity if there are several."""
+    dims = [d for d in record.where if len({r.where.get(d) for r in every}) > 1]
+    where = ", ".join(str(record.where[d]) for d in dims)
+    name = in_words([record.quantity])
+    return (f"{name}, {where}" if where else name) if several else where
+
+
+def _apart(others: Sequence[Record], kept: Sequence[Record], story: Story) -> str:
+    """How far other methods are from the quoted one."""
+    values = {r.entry: r.row.value for r in kept}
+    gaps = [(abs(r.row.value - values[r.entry]), r) for r in others]
+    known = [one for one in gaps if not math.isnan(one[0])]
+    methods = dict.fromkeys(story.brief(r.method) for r in others)
+    if not known:
+        return f"{len(methods)} other methods: --details"
+    gap, far = max(known, key=lambda one: one[0])
+    return (
+        f"{len(methods)} other methods differ by at most {gap:.3g} "
+        f"({story.brief(far.method)}{', ' * bool(far.where)}{_where(far)}): --details"
+    )
+
+
+def grid(rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    """Lines of a table: numbers to the right; names are cut where the screen is narrow."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    spare = width - 1 - sum(widths) - 2 * (len(widths) - 1) + widths[1]
+    widths[1] = max(min(widths[1], spare), 8)
+    lines = []
+    for mark, name, *numbers in rows:
+        cut = name if len(name) <= widths[1] else name[: widths[1] - 1] + "…"
+        start = f"{mark:<{widths[0]}} {cut:<{widths[1]}}"
+        lines.append(
+            "  ".join([start, *(f"{n:>{w}}" for n, w in zip(numbers, widths[2:], strict=True))])
+        )
+    return lines
+
+
 def opening(console: Console, title: str, inputs: Mapping[str, Any]) -> None:
     """Print what was read."""
     console.print(visible_line(title), style="bold")
     width = max(map(len, inputs), default=0)
     for name, value in inputs.items():
         first, later = f"  {name:<{width}}  ", " " * (width + 4)
-        _wrapped(console, str(value), first, later)
+        wrapped(console, str(value), first, later)
 
 
 def table(
@@ -326,10 +506,17 @@ def rest(
     console: Console,
     results: Sequence[Estimate | Fit],
     others: Sequence[Sequence[Record]],
+    shared: Shared,
     story: Story,
     sections: Sequence[Section] = (),
 ) -> None:
-    """Print the other quantities of the last result that has some, and what all results assume."""
+    """Print what a reader must know of the answer; with ``--details`` everything."""
+    for section in sections:
+        if not section.detail and not shared.details:
+            _section(console, section.heading, section.lines)
+    if not shared.details:
+        _brief_end(console, results, shared, story)
+        return
     for other in [other for other in others if other][-1:]:
         table(console, other, story, named=True)
         meant = [q for q in dict.fromkeys(r.quantity for r in other) if q in story.words]
@@ -343,6 +530,27 @@ def rest(
     about = [(one.method, f"about {TARGETS[one.target]}") for one in results]
     _section(console, "Items", _by_text(about, story))
     _section(console, "Sampling", [_sampling(fit) for fit in results if isinstance(fit, Fit)])
+
+
+def _brief_end(
+    console: Console, results: Sequence[Estimate | Fit], shared: Shared, story: Story
+) -> None:
+    """Cautions of the quoted numbers, and where the rest is."""
+    found = story.tell(results)
+    own = list(dict.fromkeys(found.cautions))
+    _section(console, "Cautions" if own else "", [f"{c.name}: {c.text}" for c in own])
+    every = dict.fromkeys(c for one in results for c in one.cautions)
+    fits = [one for one in results if isinstance(one, Fit)]
+    stuck = [fit.method for fit in fits if not fit.converged and fit.method != found.method]
+    _section(console, "", [f"{method} did not converge: --details" for method in stuck])
+    if shared.quiet:
+        return
+    more = len(every) - len(own)
+    noun = "caution" if more == 1 else "cautions"
+    words = f"{more} {noun} about other methods, " if more else ""
+    console.print()
+    text = f"--details shows {words}assumptions and every method; --html FILE writes a page; "
+    wrapped(console, f"{text}bayesjudge explain TERM says what a word means.", "", "")
 
 
 def _by_text(pairs: Sequence[tuple[str, str]], story: Story) -> list[str]:
@@ -368,15 +576,16 @@ def _section(console: Console, heading: str, lines: Sequence[str]) -> None:
         return
     console.print(*([f"\n{heading}"] if heading else [""]), style="bold")
     for line in lines:
-        _wrapped(console, line, "  ", "    ")
+        wrapped(console, line, "  ", "    ")
 
 
-def _wrapped(console: Console, text: str, first: str, later: str) -> None:
+def wrapped(console: Console, text: str, first: str, later: str, style: str = "") -> None:
+    """Print text in lines as wide as the screen."""
     width = max(console.width - 1, 40)
     lines = textwrap.wrap(
         visible_line(text), width, initial_indent=visible_line(first), subsequent_indent=later
     )
-    console.print("\n".join(lines or [first.rstrip()]), soft_wrap=True)
+    console.print("\n".join(lines or [first.rstrip()]), soft_wrap=True, style=style or None)
 
 
 def _number(value: float) -> str:
@@ -399,6 +608,9 @@ def as_document(
 
     - ``schema``, ``bayesjudge`` (version of the package), ``command``, ``inputs`` (what was read),
       ``ci_prob``;
+    - ``answer``: ``text``, the sentence; ``known``, false if the data cannot answer; ``basis``,
+      ``why``, ``notes``, ``paragraph`` (for a paper); ``method``, whose ``estimates`` are quoted:
+      ``quantity``, ``where``, ``value``, ``low``, ``high``, and ``judge``, the judge's own;
     - ``estimates``, a list: ``quantity``; ``where``, its coordinates by dimension
       (``{"system": "gpt4"}``, ``{}`` of a single number); ``method``; ``value``, ``low``, ``high``
       and ``width`` (null if there is no answer); ``interval``, its kind; and ``truth`` if the
@@ -429,6 +641,7 @@ def as_document(
         "command": story.command,
         "inputs": story.inputs,
         "ci_prob": shared.ci_prob,
+        "answer": story.tell(results).as_dict(),
         "estimates": estimates,
         **{section.key: section.fields for section in sections},
         "cautions": [c._asdict() for c in dict.fromkeys(c for one in made for c in one.cautions)],

@@ -12,7 +12,12 @@ from bayesjudge.cli.source import Source
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
+from bayesjudge.prevalence.answer import difference_words
 from bayesjudge.prevalence.items import ItemEffects, Items
+from bayesjudge.prevalence.items.answer import differences
+
+#: Most lines of a section on the screen.
+MOST_LINES = 10
 
 WORDS = {
     "sensitivity": "share of good outputs that the judge passes",
@@ -69,12 +74,12 @@ def answer_items(
         answer="prevalence",
         inputs=_inputs(items, source, read, model),
         words=WORDS,
+        tell=lambda made: module.answer(*made, ci_prob=shared.ci_prob, interval=shared.interval),
+        waits=False,
     )
     present(
         instant,
-        None
-        if several
-        else lambda: module.fit(items, model, random_seed=shared.seed, strict=shared.strict),
+        None if several else lambda: module.fit(items, model, **shared.sampling),
         shared,
         story,
         more=lambda made: [] if several else _differences(items, made, shared),
@@ -126,26 +131,27 @@ def _differences(items: Items, results: Sequence[Estimate | Fit], shared: Shared
     """By how much systems differ on the items that they share."""
     if len(items.systems) < 2:
         return []
-    module, rows = bj.prevalence.items, []
+    module, paired = bj.prevalence.items, []
     if "prevalence" in items.design.identifies:
-        made = module.paired_difference(items, ci_prob=shared.ci_prob)
-        for _, where, row in made.rows():
-            rows.append({**where, "method": made.method, **row._asdict()})
-    for fit in results:
-        if isinstance(fit, Fit):
-            table = module.contrasts(fit, ci_prob=shared.ci_prob)
-            rows += [{**r, "method": fit.method} for r in table.to_dict("records")]
+        paired = [module.paired_difference(items, ci_prob=shared.ci_prob)]
+    fits = [one for one in results if isinstance(one, Fit)]
+    rows = differences(*paired, *fits, ci_prob=shared.ci_prob)
     rows.sort(key=lambda r: (items.systems.index(r["first"]), items.systems.index(r["second"])))
     lines = [
-        f"{r['first']} - {r['second']}: {r['value']:+.3f} ({r['low']:+.3f} to {r['high']:+.3f}), "
-        f"{r['method']}"
-        + (
-            f"; {r['first']} is better with probability {r['probability']:.3f}"
-            if "probability" in r
-            else ""
-        )
-        for r in rows
+        f"{difference_words(row, None if i else shared.ci_prob)} ({row['method']})"
+        for i, row in enumerate(rows)
     ]
-    return [
-        Section("Differences of systems on the items that they share", lines, "differences", rows)
-    ]
+    few = lines[:MOST_LINES]
+    few += [f"{len(lines) - len(few)} more: --json"] if len(lines) > len(few) else []
+    heading = "Differences of systems on the items that they share"
+    sections = [Section(heading, few, "differences", rows, detail=False)] if rows else []
+    if fits and len(items.systems) > 2:
+        table = module.ranking(fits[-1], ci_prob=shared.ci_prob).reset_index()
+        ranks = table.to_dict("records")
+        told = [
+            f"{row['system']}: rank {row['rank_low']} to {row['rank_high']}, best with "
+            f"probability {row['best']:.3f}"
+            for row in ranks[:MOST_LINES]
+        ]
+        sections.append(Section("Ranks of the systems", told, "ranks", ranks, detail=False))
+    return sections

@@ -6,11 +6,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
 
@@ -122,9 +123,7 @@ class Answer:
                     "quantity": quantity,
                     "where": where,
                     **row._asdict(),
-                    "judge": own[key].value
-                    if (key := (quantity, *where.values())) in own
-                    else None,
+                    "judge": beside.get((quantity, *where.values())),
                 }
                 for quantity, where, row in self.quoted.rows()
             ],
@@ -162,6 +161,22 @@ def as_estimates(
                 f"make it with ci_prob={ci_prob}",
             )
     return made
+
+
+def answer_of(
+    results: Sequence[Estimate | Fit], *, ci_prob: float, interval: Interval | None
+) -> Answer | None:
+    """The answer of the module whose data the results were computed from, if it has one."""
+    data = next((one.data for one in results if one.data is not None), None)
+    package = type(data).__module__.rpartition(".")[0]
+    tell = getattr(import_module(package), "answer", None) if package else None
+    if not callable(tell):
+        return None
+    try:
+        found: Answer = tell(*results, ci_prob=ci_prob, interval=interval)
+    except InputError:  # the results lack the quantity that answers
+        return None
+    return found
 
 
 def entries(made: Estimate) -> dict[tuple[Any, ...], Row]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bayesjudge.core.answer import Answer, as_estimates
+from bayesjudge.core.answer import Answer, as_estimates, percent_of
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate, Interval
 from bayesjudge.core.fit import Fit
@@ -50,9 +50,9 @@ def answer(
     --------
     >>> from bayesjudge.repeats import closed_forms, simulate
     >>> scores = Scores.from_frame(simulate(random_seed=1), scale=range(1, 6))
-    >>> print(answer(*closed_forms(scores), half_width=0.5).text)
-    An item needs 20 calls (18 to 22) until its mean score is known to ± 0.5; one call tells it to ± 2.2, the 30 that were made to ± 0.4.
-    """  # noqa: E501 - the sentence is one line
+    >>> print(answer(*closed_forms(scores), half_width=0.5).text)  # doctest: +ELLIPSIS
+    An item needs 20 calls (18 to 22, 95 % interval) until its mean score is known to ± 0.5; ...
+    """
     made = as_estimates(results, ci_prob, interval)
     scores = next((one.data for one in made if isinstance(one.data, Scores)), None)
     with checking("repeats.answer") as require:
@@ -96,9 +96,9 @@ def _told(
     now = found["half_width_now"].value
     once = wanted * n**0.5
     return (
-        f"An item needs {n:.0f} calls ({low:.0f} to {high:.0f}) until its mean score is known to "
-        f"± {wanted:.2g}{price}; one call tells it to ± {once:.2g}, the {each:.0f} that were made "
-        f"to ± {now:.2g}."
+        f"An item needs {n:.0f} calls ({low:.0f} to {high:.0f}, {percent_of(found.ci_prob)} "
+        f"interval) until its mean score is known to ± {wanted:.2g}{price}; one call tells it to "
+        f"± {once:.2g}, the {each:.0f} that were made to ± {now:.2g}."
     )
 
 

@@ -59,7 +59,7 @@ def shifts_of(folder):
 
 
 def test_shifts_are_printed_with_intervals(run, folder):
-    code, out, err = run("bias", "scores.csv", *READ, "--no-nuts")
+    code, out, err = run("bias", "scores.csv", *READ, "--no-nuts", "--details")
     assert (code, err) == (0, "")
     row = bj.bias.variance_parts(shifts_of(folder))["rms_shift", "format"]
     assert re.search(

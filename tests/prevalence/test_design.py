@@ -274,6 +274,31 @@ def test_pictures_hold_the_numbers_of_the_tables():
     assert drawn["wanted: 0.2"][0] == 0.2
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["random sample", "people only", "by verdict"])
+def test_labels_by_design_by_simulation(name):
+    """The count of the closed form, and the posterior's width averaged over simulated data."""
+    rates = {"prevalence": 0.7, "sensitivity": 0.9, "specificity": 0.7, "items": 1000}
+    found = budget.labels_by_design(0.1, **rates)
+    assert found["half good, half bad"] is None  # 1,000 items leave the pass rate too unsure
+    table = budget.plan([found[name]], **rates, repeats=200, random_seed=1)
+    row = table.set_index("strategy").loc[name]
+    assert abs(row.expected_width - 0.1) < 0.003 + 4 * row.mc_error
+    assert row.width <= 0.1
+
+
+def test_labels_by_design_is_the_first_that_is_enough():
+    rates = {"prevalence": 0.7, "sensitivity": 0.9, "specificity": 0.7, "items": 4000}
+    found = budget.labels_by_design(0.12, **rates)
+    widths = {
+        m: budget.plan([m], **rates, repeats=2, random_seed=1).set_index("strategy")["width"]
+        for n in found.values()
+        for m in (n - 1, n)
+    }
+    for name, n in found.items():
+        assert widths[n][name] <= 0.12 < widths[n - 1][name], name
+
+
 def test_the_command_prints_the_table(tmp_path, capsys):
     from bayesjudge.cli import main
 
@@ -288,11 +313,12 @@ def test_the_command_prints_the_table(tmp_path, capsys):
         assert f"{row.width:.3f}" in line
         assert f"{row.expected_width:.3f}" in line
     needed = budget.labels_needed(0.2, 0.66, **JUDGE, items=500)
-    assert f"Width 0.2 by truth, half good, half bad: {needed} labels" in out
+    assert f"Width 0.2, half good, half bad: {needed} labels" in out
+    assert out.startswith("An interval 0.2 wide takes about ")
     assert picture.read_text().lstrip().startswith("<?xml")
     assert main([*asked, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["rows"] == table.to_dict("records")
-    assert document["labels_needed"]["equal"] == needed
+    assert document["labels_needed"]["half good, half bad"] == needed
     assert main(["plan", *assumed, "--items", "500", "--width", "2"]) == 2
     assert "--width must lie in (0, 1)" in capsys.readouterr().err
