@@ -109,9 +109,8 @@ def _told(
 ) -> str:
     (where, row), *others = rows.items()
     of = f" of {where[0]}" if len(where) > 1 else ""
-    text = (
-        f"'{where[-1]}' moves scores{of} most: by {numbers(row, ci_prob)} points (root mean square)"
-    )
+    size = numbers(row, ci_prob, " points")
+    text = f"'{where[-1]}' moves scores{of} most: by {size}, as a root mean square"
     if others:
         named, least = others[-1]
         text += f", '{named[-1]}' least: by {numbers(least)}"

@@ -60,6 +60,7 @@ def answer_classes(
                 *made, ci_prob=shared.ci_prob, interval=shared.interval
             ),
             waits=False,
+            heading="win rate" if paired else "share of outputs",
             brief=lambda method: method.removeprefix("Classes, ").removesuffix(", classes"),
         ),
     )

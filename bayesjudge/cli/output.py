@@ -77,7 +77,7 @@ class Shared:
     no_nuts: bool = False
     strict: bool = False
     html: Annotated[Path | None, Parameter(negative="")] = None
-    markdown: Annotated[str | None, Parameter(negative="")] = None
+    markdown: Annotated[str | None, Parameter(negative="", allow_leading_hyphen=True)] = None
     save: Annotated[Path | None, Parameter(negative="")] = None
     details: Annotated[bool, Parameter(negative="")] = False
     quiet: Annotated[bool, Parameter(negative="")] = False
@@ -140,6 +140,8 @@ class Story:
     brief: Callable[[str], str] = str
     #: What quantities mean, for a screen that shows them.
     words: Mapping[str, str] = field(default_factory=dict)
+    #: What the quoted numbers are, if their quantity's name does not say it.
+    heading: str = ""
     #: Whether the answer quotes the sampled model, and waits for it.
     waits: bool = True
 
@@ -151,8 +153,9 @@ class Section(NamedTuple):
     lines: Sequence[str]
     key: str
     fields: Any
-    #: Shown with ``--details`` only.
+    #: Shown with ``--details`` only; of a section that is always shown, its further lines.
     detail: bool = True
+    further: Sequence[str] = ()
 
 
 Drawer = Callable[[Sequence[Estimate | Fit]], Mapping[str, "Axes"]]
@@ -221,7 +224,7 @@ def _write(
             if isinstance(fit, Fit):
                 shared.tell(f"fit saved in {fit.save(shared.save)}")
     summary: dict[str, Any] = {"ci_prob": shared.ci_prob, "interval": shared.interval}
-    notes = {section.heading: section.lines for section in sections}
+    notes = {section.heading: [*section.lines, *section.further] for section in sections}
     about: dict[str, Any] = {"title": story.title, "answer": story.tell(results), "notes": notes}
     about |= {"inputs": story.inputs, "command": called(story.command)}
     if shared.markdown is not None:
@@ -249,18 +252,26 @@ def _figures(
     story: Story,
     draw: Drawer | None,
 ) -> dict[str, Figure]:
-    from bayesjudge.core.plots import new_axes, plot_intervals
+    from bayesjudge.core.plots import new_axes, plot_answer, plot_intervals
 
     made = [one.estimate(**summary) if isinstance(one, Fit) else one for one in results]
-    rows = side_by_side(*(one.only(story.answer) for one in made), ci_prob=summary["ci_prob"])
-    rows = rows.assign(method=rows["method"].map(story.brief))
-    caption = f"{story.answer}: estimates and intervals by method"
-    caption += "; dashed: the truth" if story.truth else ""
-    axes = plot_intervals(rows, truth=story.truth, ax=new_axes(8.0, 0.28 * len(rows) + 1.1))
-    drawn = {caption: axes, **(draw(results) if draw else {})}
+    found = story.tell(results)
+    dashes = "; ticks: the truth" if story.truth else ""
+    drawn = {f"What is quoted, with intervals{dashes}": plot_answer(found, truth=story.truth)}
+    having = [one.only(story.answer) for one in made if story.answer in one]
+    rows = side_by_side(*having, ci_prob=summary["ci_prob"])
+    if 1 < len(rows) <= MOST_DRAWN:
+        rows = rows.assign(method=rows["method"].map(story.brief))
+        caption = f"{in_words([story.answer])}: estimates and intervals by method"
+        caption += "; dashed: the truth" if story.truth else ""
+        axes = new_axes(8.0, 0.28 * len(rows) + 1.1)
+        drawn[caption] = plot_intervals(rows, truth=story.truth, ax=axes)
+    drawn |= draw(results) if draw else {}
     return {caption: cast("Figure", ax.get_figure()) for caption, ax in drawn.items()}
 
 
+#: Most rows of the picture of all methods.
+MOST_DRAWN = 40
 #: What a spreadsheet takes for the beginning of a formula, also in its wide form.
 FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -336,7 +347,8 @@ def show_answer(
             wrapped(console, line, "", "")
     summary: dict[str, Any] = {"ci_prob": shared.ci_prob, "interval": shared.interval}
     if shared.details:
-        opening(console, f"\n{story.title}", story.inputs)
+        console.print()
+        opening(console, story.title, story.inputs)
         table(console, _answers(records(*results, **summary), story), story)
         return
     quoted_table(console, found, records(*results, **summary), story)
@@ -361,16 +373,24 @@ def quoted_table(console: Console, found: Answer, every: Sequence[Record], story
         for quantity, where, row in made.rows()
     ]
     entered = {one.entry for one in kept}
-    others = [r for r in every if r.entry in entered and r.method != made.method]
+    shown_already = {made.method, *([found.judge.method] if len(kept) > 1 and found.judge else [])}
+    others = [r for r in every if r.entry in entered and r.method not in shown_already]
     several = len({one.quantity for one in kept}) > 1
     truth = story.truth or {}
     shown, more = kept[:MOST_ROWS], len(kept) - MOST_ROWS
-    head = ["", "" if several else in_words(made.quantities), "value", "low", "high"]
+    head = [
+        "",
+        "" if several else story.heading or in_words(made.quantities),
+        "value",
+        "low",
+        "high",
+    ]
     head += ["judge"] * (len(kept) > 1 and bool(own)) + ["truth"] * bool(truth)
     one = len(kept) == 1
 
     def cells(mark: str, name: str, record: Record) -> list[str]:
-        row = [mark, name, *map(_number, record.row)]
+        whole = all(float(x).is_integer() and abs(x) >= 2 for x in record.row)
+        row = [mark, name, *(f"{x:.0f}" if whole else _number(x) for x in record.row)]
         if "judge" in head:
             beside = own.get(record.entry)
             row.append("–" if beside is None else _number(beside.value))
@@ -522,7 +542,7 @@ def rest(
         meant = [q for q in dict.fromkeys(r.quantity for r in other) if q in story.words]
         _section(console, "", [f"{q}: {story.words[q]}" for q in meant])
     for section in sections:
-        _section(console, section.heading, section.lines)
+        _section(console, section.heading, [*section.lines, *section.further])
     cautions = dict.fromkeys(c for one in results for c in one.cautions)
     _section(console, "Cautions", [f"{c.name}: {c.text}" for c in cautions])
     assumed = [(one.method, "; ".join(map(str, one.assumptions))) for one in results]

@@ -103,7 +103,8 @@ def plan(
     else:
         console = open_console()
         wrapped(console, answer, "", "", style="bold")
-        opening(console, "\nAssumed", how)
+        console.print()
+        opening(console, "Assumed", how)
         _print(console, table)
         _say(needed, width, regime, most)
     if picture is not None:

@@ -17,7 +17,7 @@ from bayesjudge.cli.source import PAIRS, Source, inputs_of, open_source, repeati
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
-from bayesjudge.prevalence.answer import difference_words, differences
+from bayesjudge.prevalence.answer import difference_words, differences, neighbours
 from bayesjudge.readers import read_table
 
 if TYPE_CHECKING:
@@ -410,11 +410,13 @@ def _differences(made: Sequence[Estimate | Fit], shared: Shared) -> list[Section
     rows = differences(*made, ci_prob=shared.ci_prob, interval=shared.interval)
     if not rows:
         return []
-    lines = [difference_words(row, None if i else shared.ci_prob) for i, row in enumerate(rows)]
-    few = lines[:MOST_LINES]
-    few += [f"{len(lines) - len(few)} more pairs: --json"] if len(lines) > len(few) else []
+    near, far = neighbours(rows)
+    lines = [difference_words(row, None if i else shared.ci_prob) for i, row in enumerate(near)]
+    further = [difference_words(row) for row in far]
+    left = len(lines) - MOST_LINES
+    lines = lines[:MOST_LINES] + ([f"{left} more: --json"] if left > 0 else [])
     heading = f"Differences of systems ({rows[0]['method']})"
-    return [Section(heading, few, "differences", rows, detail=False)]
+    return [Section(heading, lines, "differences", rows, detail=False, further=further)]
 
 
 def _ranks(made: Sequence[Estimate | Fit], shared: Shared) -> list[Section]:

@@ -12,7 +12,7 @@ from bayesjudge.cli.source import Source
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
-from bayesjudge.prevalence.answer import difference_words
+from bayesjudge.prevalence.answer import difference_words, neighbours
 from bayesjudge.prevalence.items import ItemEffects, Items
 from bayesjudge.prevalence.items.answer import differences
 
@@ -61,11 +61,13 @@ def answer_items(
     }
     items = next(iter(read.values()))
     several = len(read) > 1
+    paired: list[Estimate] = []
     if several:
         instant = [module.by_judge(read, ci_prob=shared.ci_prob)]
     else:
         made = module.closed_forms(items, ci_prob=shared.ci_prob, mismatched=all_methods)
         instant = [one for one in made if "prevalence" in one]
+        paired = [one for one in made if "difference" in one]
         kind = shared.interval or "eti_bounded"
         instant.append(module.exact(items, separate, ci_prob=shared.ci_prob, interval=kind))
     story = Story(
@@ -74,7 +76,9 @@ def answer_items(
         answer="prevalence",
         inputs=_inputs(items, source, read, model),
         words=WORDS,
-        tell=lambda made: module.answer(*made, ci_prob=shared.ci_prob, interval=shared.interval),
+        tell=lambda made: module.answer(
+            *made, *paired, ci_prob=shared.ci_prob, interval=shared.interval
+        ),
         waits=False,
     )
     present(
@@ -82,7 +86,7 @@ def answer_items(
         None if several else lambda: module.fit(items, model, **shared.sampling),
         shared,
         story,
-        more=lambda made: [] if several else _differences(items, made, shared),
+        more=lambda made: [] if several else _differences(items, made, paired, shared),
     )
 
 
@@ -127,24 +131,27 @@ def _inputs(
     return about | {"model": f"ItemEffects: {model}"}
 
 
-def _differences(items: Items, results: Sequence[Estimate | Fit], shared: Shared) -> list[Section]:
+def _differences(
+    items: Items,
+    results: Sequence[Estimate | Fit],
+    paired: Sequence[Estimate],
+    shared: Shared,
+) -> list[Section]:
     """By how much systems differ on the items that they share."""
-    if len(items.systems) < 2:
-        return []
-    module, paired = bj.prevalence.items, []
-    if "prevalence" in items.design.identifies:
-        paired = [module.paired_difference(items, ci_prob=shared.ci_prob)]
+    module = bj.prevalence.items
     fits = [one for one in results if isinstance(one, Fit)]
     rows = differences(*paired, *fits, ci_prob=shared.ci_prob)
+    if not rows:
+        return []
     rows.sort(key=lambda r: (items.systems.index(r["first"]), items.systems.index(r["second"])))
-    lines = [
-        f"{difference_words(row, None if i else shared.ci_prob)} ({row['method']})"
-        for i, row in enumerate(rows)
-    ]
-    few = lines[:MOST_LINES]
-    few += [f"{len(lines) - len(few)} more: --json"] if len(lines) > len(few) else []
+    near, far = neighbours(rows)
+    lines, further = (
+        [f"{difference_words(row)} ({row['method']})" for row in part] for part in (near, far)
+    )
+    left = len(lines) - MOST_LINES
+    lines = lines[:MOST_LINES] + ([f"{left} more: --json"] if left > 0 else [])
     heading = "Differences of systems on the items that they share"
-    sections = [Section(heading, few, "differences", rows, detail=False)] if rows else []
+    made = [Section(heading, lines, "differences", rows, detail=False, further=further)]
     if fits and len(items.systems) > 2:
         table = module.ranking(fits[-1], ci_prob=shared.ci_prob).reset_index()
         ranks = table.to_dict("records")
@@ -153,5 +160,5 @@ def _differences(items: Items, results: Sequence[Estimate | Fit], shared: Shared
             f"probability {row['best']:.3f}"
             for row in ranks[:MOST_LINES]
         ]
-        sections.append(Section("Ranks of the systems", told, "ranks", ranks, detail=False))
-    return sections
+        made.append(Section("Ranks of the systems", told, "ranks", ranks, detail=False))
+    return made

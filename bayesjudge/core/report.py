@@ -371,14 +371,22 @@ PHONE = 4.4
 
 def _drawn(number: int, caption: str, figure: Figure, summary: str) -> dict[str, Any]:
     """A figure for the page: as it is, and drawn again for a phone."""
+    from bayesjudge.core.plots import write_title
+
     alt = f"{caption}. {summary}" if number == 0 else caption
     wide = _svg(figure, f"wide{number}", alt)
     width, height = figure.get_size_inches()
     if width <= PHONE:
         return {"caption": caption, "drawings": {"every": wide}}
-    figure.set_size_inches(PHONE, max(height, 0.55 * PHONE))
+    titles = {ax: ax.get_title(loc="left") for ax in figure.axes}
+    lines = max((title.count("\n") for title in titles.values()), default=0)
+    figure.set_size_inches(PHONE, max(height + 0.25 * lines, 0.55 * PHONE))
+    for ax, title in titles.items():
+        write_title(ax, title)
     narrow = _svg(figure, f"narrow{number}", alt)
     figure.set_size_inches(width, height)
+    for ax, title in titles.items():
+        ax.set_title(title, loc="left")
     return {"caption": caption, "drawings": {"wide": wide, "narrow": narrow}}
 
 

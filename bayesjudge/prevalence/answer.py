@@ -264,6 +264,20 @@ def differences(
     return made
 
 
+def neighbours(found: list[dict[str, Any]]) -> tuple[list[Any], list[Any]]:
+    """Differences of systems that follow each other in rank, and the others."""
+    score: dict[str, float] = {}
+    for row in found:
+        score[row["first"]] = score.get(row["first"], 0) + row["value"]
+        score[row["second"]] = score.get(row["second"], 0) - row["value"]
+    order = sorted(score, key=lambda name: -score[name])
+    near = {frozenset(pair) for pair in itertools.pairwise(order)}
+    split: tuple[list[Any], list[Any]] = ([], [])
+    for row in sorted(found, key=lambda row: -max(score[row["first"]], score[row["second"]])):
+        split[frozenset((row["first"], row["second"])) not in near].append(row)
+    return split
+
+
 def difference_words(found: dict[str, Any], ci_prob: float | None = None) -> str:
     """``gpt4 is better than llama by 13 points (5 to 20)``, with its probability if known."""
     row = Row(found["value"], found["low"], found["high"])
@@ -273,8 +287,10 @@ def difference_words(found: dict[str, Any], ci_prob: float | None = None) -> str
         first, second = second, first
         probability = None if probability is None else 1 - probability
     sure = row.low > 0
-    verb = "is better than" if sure else "may or may not be better than"
-    text = f"{first} {verb} {second}: {points(row, ci_prob)}"
+    told = f"{first} is better than {second}"
+    if not sure:
+        told = f"{first} and {second} cannot be told apart"
+    text = f"{told}: {points(row, ci_prob)}"
     if probability is not None:
         shown = ">.999" if probability > 0.9995 else f"{probability:.3f}"
         text += f", better with probability {shown}"

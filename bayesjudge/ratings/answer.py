@@ -64,11 +64,11 @@ def answer(
         if key[0] == "best" and key[1] == MAIN
     }
     sampled = "Bayesian" in quoted.method
-    why = "judges are drawn together with people" if sampled else "agreement as counted"
+    why = "it draws judges together with people" if sampled else "intervals by resampling items"
     return Answer(
         _told(rows, best, sampled, ci_prob),
         basis=_basis(ratings),
-        why=f"Quoted: {quoted.method}: {why}.",
+        why=f"Quoted: {quoted.method}, {why}.",
         quoted=quoted,
         notes=_others([one for one in made if one.method.startswith(quoted.method)], rows),
     )
@@ -114,9 +114,8 @@ def _others(made: list[Estimate], rows: dict[str, Row]) -> tuple[str, ...]:
 def _basis(ratings: Ratings | None) -> str:
     if ratings is None:
         return ""
-    people = "response sets" if ratings.fully_specified else "choices"
     return (
         f"{len(ratings.items or ratings.chosen[0]):,} items, {int(ratings.chosen.sum()):,} "
         f"choices and {int(ratings.endorsed.sum()):,} response sets of people and "
-        f"{len(ratings.judges)} judges; people by {people}."
+        f"{len(ratings.judges)} judges."
     )

@@ -2,6 +2,7 @@
 
     python benchmarks/prevalence/advice.py                  # 120 settings to choose, 120 to score
     python benchmarks/prevalence/advice.py --settings 6 --tables 20
+    python benchmarks/prevalence/advice.py --settings 120 --start 40   # goes on
 
 Settings are drawn at random: prevalence .05 to .95, sensitivity .6 to 1, specificity .4 to 1
 (their sum at least 1.1), 20 to 500 labels and 200 to 5,000 items. The first half chooses one method
@@ -126,26 +127,27 @@ def main() -> None:
     """Run the study, row by row."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--settings", type=int, default=120, help="of each half and design")
+    parser.add_argument("--start", type=int, default=0, help="go on from this setting")
     parser.add_argument("--tables", type=int, default=100, help="of a setting")
     parser.add_argument("--out", type=Path, default=RESULTS / "advice.csv")
     asked = parser.parse_args()
-    writer, number = None, 0
-    with asked.out.open("w", newline="") as file:
-        for i in range(asked.settings):
+    with asked.out.open("a" if asked.start else "w", newline="") as file:
+        writer = None
+        for i in range(asked.start, asked.settings):
             for half, seed in (("choose", SEED), ("score", SEED + 1)):
                 for k, design in enumerate(DESIGNS):
                     rng = np.random.default_rng([seed, k, i])
                     about = setting(design, rng)
                     for row in scored(about, draw(about, asked.tables, rng)):
-                        row = {"half": half, "number": number} | {
+                        line = {"half": half, "number": f"{half} {k} {i}"} | {
                             name: round(x, 5) if isinstance(x, float) else x
                             for name, x in row.items()
                         }
                         if writer is None:
-                            writer = csv.DictWriter(file, list(row), lineterminator="\n")
-                            writer.writeheader()
-                        writer.writerow(row)
-                    number += 1
+                            writer = csv.DictWriter(file, list(line), lineterminator="\n")
+                            if not asked.start:
+                                writer.writeheader()
+                        writer.writerow(line)
             file.flush()
     print(chosen(pd.read_csv(asked.out)).round(3).to_string(index=False))
 
