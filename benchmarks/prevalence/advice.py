@@ -132,22 +132,22 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=RESULTS / "advice.csv")
     asked = parser.parse_args()
     with asked.out.open("a" if asked.start else "w", newline="") as file:
-        writer = None
         for i in range(asked.start, asked.settings):
+            rows = []
             for half, seed in (("choose", SEED), ("score", SEED + 1)):
                 for k, design in enumerate(DESIGNS):
                     rng = np.random.default_rng([seed, k, i])
                     about = setting(design, rng)
                     for row in scored(about, draw(about, asked.tables, rng)):
-                        line = {"half": half, "number": f"{half} {k} {i}"} | {
+                        numbers = {
                             name: round(x, 5) if isinstance(x, float) else x
                             for name, x in row.items()
                         }
-                        if writer is None:
-                            writer = csv.DictWriter(file, list(line), lineterminator="\n")
-                            if not asked.start:
-                                writer.writeheader()
-                        writer.writerow(line)
+                        rows.append({"half": half, "number": f"{half} {k} {i}", **numbers})
+            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+            if i == 0:
+                writer.writeheader()
+            writer.writerows(rows)  # at once: a study that is stopped leaves whole settings
             file.flush()
     print(chosen(pd.read_csv(asked.out)).round(3).to_string(index=False))
 
