@@ -401,9 +401,7 @@ def quoted_table(console: Console, found: Answer, every: Sequence[Record], story
     rows = [cells(">", story.brief(r.method) if one else _name(r, kept, several), r) for r in shown]
     lines = grid([head, *rows], console.width)
     if not one:
-        lines.append(
-            f"  > {story.brief(made.method)}" + (f"; {more} more rows" if more > 0 else "")
-        )
+        lines += [f"  … {more} more rows: --details"] if more > 0 else []
     if one and others and len(others) <= MOST_OTHERS:
         listed = [cells("", story.brief(r.method), r) for r in others]
         lines = grid([head, *rows, *listed], console.width)

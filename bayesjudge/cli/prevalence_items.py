@@ -145,12 +145,18 @@ def _differences(
         return []
     rows.sort(key=lambda r: (items.systems.index(r["first"]), items.systems.index(r["second"])))
     near, far = neighbours(rows)
+    methods = list(dict.fromkeys(row["method"] for row in rows))
     lines, further = (
-        [f"{difference_words(row)} ({row['method']})" for row in part] for part in (near, far)
+        [
+            difference_words(row) + (f" ({row['method']})" if len(methods) > 1 else "")
+            for row in part
+        ]
+        for part in (near, far)
     )
     left = len(lines) - MOST_LINES
     lines = lines[:MOST_LINES] + ([f"{left} more: --json"] if left > 0 else [])
     heading = "Differences of systems on the items that they share"
+    heading += f" ({methods[0]})" if len(methods) == 1 else ""
     made = [Section(heading, lines, "differences", rows, detail=False, further=further)]
     if fits and len(items.systems) > 2:
         table = module.ranking(fits[-1], ci_prob=shared.ci_prob).reset_index()

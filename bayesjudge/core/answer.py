@@ -230,7 +230,8 @@ def points(row: Row, ci_prob: float | None = None) -> str:
     """A difference of shares: ``13 points (5 to 20, 95 % interval)``."""
     width = row.high - row.low
     digits = 0 if math.isnan(width) or width >= 0.02 else 1
-    value = f"{row.value * 100:.{digits}f} points"
+    shown = f"{row.value * 100:.{digits}f}"
+    value = f"{shown} point{'' if shown == '1' else 's'}"
     if math.isnan(width):
         return value
     return f"{value} ({row.low * 100:.{digits}f} to {row.high * 100:.{digits}f}{_level(ci_prob)})"
