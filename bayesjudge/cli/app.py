@@ -254,10 +254,14 @@ def _missing(error: CycloptsError, app: App, tokens: Sequence[str]) -> list[tupl
         app = app[step]
     given = {token.partition("=")[0] for token in tokens}
     arguments = app.assemble_argument_collection(parse_docstring=True)
+    first = getattr(error, "argument", None)
     return [
         (one.name, str(one.parameter.help))
         for one in arguments
-        if one.required and one.name.startswith("--") and not given & set(one.names)
+        # what has no option is missing if it is what the parser stopped at
+        if one.required
+        and not given & set(one.names)
+        and (one.name.startswith("--") or (first is not None and first.name == one.name))
     ]
 
 

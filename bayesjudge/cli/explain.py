@@ -62,6 +62,11 @@ TERMS = {
     "difference (ppi++)": "The judge's rate on all items, corrected by how far it is off on the "
     "labelled ones, with the weight on the judge that makes the interval shortest "
     "(prediction-powered inference).",
+    "difference (ppi)": "The judge's rate on all items, corrected by how far it is off on the "
+    "labelled ones, with full weight on the judge.",
+    "difference (isotonic)": "The same, with scores turned into shares of passes by a rising "
+    "curve that was fitted to the labels.",
+    "confusion": "Share of each verdict among outputs that people put into one class.",
     "rogan-gladen": "The judge's pass rate, solved for the prevalence with sensitivity and "
     "specificity as the labels show them.",
     "post-stratified": "Labels of the judge's passes and of its fails, weighed by how often it "
@@ -89,9 +94,21 @@ TERMS = {
     "calls by components of variance": "Calls that an item needs so that the scatter of its scores "
     "averages out.",
     "random-effects anova": "Splits the variance of scores over items, judges and repeats.",
+    "all answers alike": "Each answer as an independent draw, whichever judge gave it.",
+    "item score": "An item's mean score.",
+    "mean score": "Mean score of people, or of all items.",
+    "item sd": "How far items differ in their mean scores (standard deviation).",
+    "judge sd": "How far judges differ in height (standard deviation).",
+    "item judge sd": "How far judges differ from item to item (standard deviation).",
+    "repeat sd": "How far one judge's answers on one item scatter (standard deviation).",
+    "repeat noise": "How far scores move if the judge is asked again and nothing was changed.",
+    "mean shift": "Mean change of the scores, with its sign.",
+    "effective repeats": "Independent answers that tell as much as those that were given.",
     "dirichlet posterior": "Exact posterior of a mean of scores on a scale with few values.",
     "rms shift": "Root mean square of the changes of scores: the typical size of a change.",
     "variance parts": "Shifts split into what is systematic and what repeating the judge gives.",
+    "dirichlet, prior worst": "Posterior of the RMS shift that supposes one more shift as large "
+    "as the scale allows.",
     "dirichlet, worst case": "Posterior of the RMS shift that supposes one more shift as large as "
     "the scale allows.",
     "shift": "Score after a change less the score before it.",
@@ -102,6 +119,14 @@ TERMS = {
     "primacy": "Share of pairs in which the answer shown first wins twice.",
     "recency": "Share of pairs in which the answer shown second wins twice.",
     "position preference": "Primacy less recency: above 0 if the first place is preferred.",
+    "best": "Probability, or share of resamples, in which a judge does best.",
+    "alternative annotator test": "Whether a judge agrees with annotators as well as another "
+    "annotator does, item by item (Calderon et al. 2025).",
+    "alternative annotator posterior": "The same question as a probability.",
+    "winning rate": "Share of annotators that the judge could stand in for.",
+    "advantage probability": "Probability that the judge is at least as close to the other "
+    "annotators as the one it stands in for.",
+    "passes": "Probability that the judge stands in for half of the annotators.",
     "endorsement": "Share of people who would accept an option, whether or not they chose it.",
     "response set": "All options that a rater would accept; a forced choice is one of them.",
     "as counted": "Agreement of a judge with people as the table shows it; intervals by "

@@ -230,11 +230,9 @@ def points(row: Row, ci_prob: float | None = None) -> str:
     """A difference of shares: ``13 points (5 to 20, 95 % interval)``."""
     width = row.high - row.low
     digits = 0 if math.isnan(width) or width >= 0.02 else 1
-    shown = f"{row.value * 100:.{digits}f}"
+    shown, low, high = (_fixed(100 * x, digits) for x in row)
     value = f"{shown} point{'' if shown == '1' else 's'}"
-    if math.isnan(width):
-        return value
-    return f"{value} ({row.low * 100:.{digits}f} to {row.high * 100:.{digits}f}{_level(ci_prob)})"
+    return value if math.isnan(width) else f"{value} ({low} to {high}{_level(ci_prob)})"
 
 
 def numbers(row: Row, ci_prob: float | None = None, unit: str = "") -> str:
@@ -242,10 +240,15 @@ def numbers(row: Row, ci_prob: float | None = None, unit: str = "") -> str:
     width = row.high - row.low
     size = width if width > 0 else abs(row.value) or 1.0
     digits = 2 if math.isnan(size) else max(0, min(4, 1 - math.floor(math.log10(size))))
-    value = f"{row.value:.{digits}f}{unit}"
+    value = f"{_fixed(row.value, digits)}{unit}"
     if math.isnan(width):
         return value
-    return f"{value} ({row.low:.{digits}f} to {row.high:.{digits}f}{_level(ci_prob)})"
+    return f"{value} ({_fixed(row.low, digits)} to {_fixed(row.high, digits)}{_level(ci_prob)})"
+
+
+def _fixed(value: float, digits: int) -> str:
+    """With so many decimals; no minus in front of a zero."""
+    return f"{round(value, digits) + 0.0:.{digits}f}"
 
 
 def _level(ci_prob: float | None) -> str:

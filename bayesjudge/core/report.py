@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from html import escape
 from importlib.resources import files
@@ -383,11 +384,17 @@ def _drawn(number: int, caption: str, figure: Figure, summary: str) -> dict[str,
     figure.set_size_inches(PHONE, max(height + 0.25 * lines, 0.55 * PHONE))
     for ax, title in titles.items():
         write_title(ax, title)
-    narrow = _svg(figure, f"narrow{number}", alt)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="constrained_layout not applied")
+        try:
+            narrow = _svg(figure, f"narrow{number}", alt)
+        except UserWarning:  # its labels alone are wider than a phone: it is shrunk
+            narrow = ""
     figure.set_size_inches(width, height)
     for ax, title in titles.items():
         ax.set_title(title, loc="left")
-    return {"caption": caption, "drawings": {"wide": wide, "narrow": narrow}}
+    both = {"wide": wide, "narrow": narrow} if narrow else {"every": wide}
+    return {"caption": caption, "drawings": both}
 
 
 def _svg(figure: Figure, name: str, alt: str) -> str:

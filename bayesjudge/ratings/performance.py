@@ -49,6 +49,8 @@ class Performance:
         Warnings that the ratings raise.
     target : {"population", "items"}
         Which items the numbers are about; see `bayesjudge.Estimate`.
+    data : Ratings, optional
+        What it was computed from.
     """
 
     definitions: tuple[Definition, ...]

@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import termios
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -380,6 +381,81 @@ def test_predictive_values_have_no_prior_on_sensitivity(run):
     code, _, err = run("prevalence", "gpt4.csv", *command, "--no-nuts")
     assert code == 2
     assert "labels by verdict tell predictive values, and have no prior of the sensitivity" in err
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [("--systems", "--by"), ("--label", "--truth"), ("--confidence", "--ci-prob")],
+)
+def test_an_option_by_another_name_is_recognised(run, said, meant):
+    code, _, err = run("prevalence", "gpt4.csv", *NO_NUTS, said, "x")
+    assert code == 2
+    assert f"Unknown option: {said}. Did you mean {meant}?" in err
+
+
+def test_every_option_that_is_missing_is_told_at_once(run):
+    code, _, err = run("prevalence")
+    assert code == 2
+    for words in ("TABLE is needed", "--truth is needed", "--calibration is needed"):
+        assert words in err
+
+
+def test_a_pdf_is_refused_and_markdown_and_json_are_not_mixed(run):
+    code, _, err = run("prevalence", "gpt4.csv", *NO_NUTS, "--html", "out.pdf")
+    assert code == 2
+    assert "--html out.pdf: expected a name that ends in .html" in err
+    code, _, err = run("prevalence", "gpt4.csv", *NO_NUTS, "--json", "--markdown", "-")
+    assert code == 2
+    assert "both write to stdout" in err
+
+
+def test_markdown_is_that_of_the_report(run, folder):
+    _, out, _ = run("prevalence", "gpt4.csv", *NO_NUTS, "--markdown", "-")
+    assert out.startswith("# Share of good outputs")
+    code, screen, err = run("prevalence", "gpt4.csv", *NO_NUTS, "--markdown", "note.md")
+    assert (code, err) == (0, "Markdown written to note.md\n")
+    assert (folder / "note.md").read_text().replace("note.md", "-") == out
+    text = screen.split(";")[0]
+    assert f"**{text}" in out
+
+
+def test_quiet_leaves_the_answer_and_says_nothing_else(run):
+    _, loud, _ = run("prevalence", "gpt4.csv", *NO_NUTS)
+    code, out, err = run("prevalence", "gpt4.csv", *NO_NUTS, "--quiet", "--html", "quiet.html")
+    assert (code, err) == (0, "")
+    assert loud.startswith(out.rstrip())
+    assert "--details shows" in loud
+    assert "--details shows" not in out
+
+
+def test_words_are_explained(run):
+    code, out, _ = run("explain", "Rogan-Gladen")
+    assert code == 0
+    assert "pass rate" in out
+    assert run("explain", "label", "shift")[0] == 0
+    code, _, err = run("explain", "sensitivty")
+    assert code == 2
+    assert "did you mean sensitivity" in err
+
+
+def test_each_word_of_a_table_is_explained():
+    """The first column of every kept screen: methods, and what is measured."""
+    from bayesjudge.cli.explain import meaning
+
+    for path in sorted((Path(__file__).parent / "golden").glob("*.json")):
+        document = json.loads(path.read_text())
+        for method in {row["method"] for row in document["estimates"]}:
+            assert meaning(method) is not None, method
+        for quantity in {row["quantity"] for row in document["estimates"]}:
+            assert meaning(quantity) is not None, quantity
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_completes_commands_and_options(run, shell):
+    code, out, _ = run("completion", shell)
+    assert code == 0
+    for word in ("prevalence", "calibration", "explain", "markdown"):
+        assert word in out
 
 
 def test_all_problems_are_told_at_once(run):

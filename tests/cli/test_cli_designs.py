@@ -114,7 +114,7 @@ def test_judges_stand_side_by_side(ask, tables):
         counts = P.Counts.from_frame(tables[1], calibration="random", verdict=judge)
         expected = P.exact(counts)["prevalence"].value
         assert found["prevalence", judge, "Bayesian (exact)"] == pytest.approx(expected)
-    assert "judges       verdict, other" in ask(*asked, "--no-nuts")
+    assert "judges       verdict, other" in ask(*asked, "--no-nuts", "--details")
 
 
 def test_every_label_design_stands_beside_the_declared_one(ask):

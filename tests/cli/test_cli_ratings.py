@@ -53,7 +53,7 @@ def test_ratings_page_has_pictures(answers, tmp_path, capsys):
     page = tmp_path / "page.html"
     assert main(arguments(answers, "--html", str(page))) == 0
     text = page.read_text()
-    assert text.count("<svg") == 4
+    assert text.count("<svg") >= 2 * 5 - 1  # for a screen, and most for a phone
     assert "Rank of each judge" in text
 
 
