@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import re
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -372,10 +370,10 @@ PHONE = 4.4
 
 def _drawn(number: int, caption: str, figure: Figure, summary: str) -> dict[str, Any]:
     """A figure for the page: as it is, and drawn again for a phone."""
-    from bayesjudge.core.plots import write_title
+    from bayesjudge.core.plots import as_svg, write_title
 
     alt = f"{caption}. {summary}" if number == 0 else caption
-    wide = _svg(figure, f"wide{number}", alt)
+    wide = as_svg(figure, f"wide{number}", alt)
     width, height = figure.get_size_inches()
     if width <= PHONE:
         return {"caption": caption, "drawings": {"every": wide}}
@@ -387,7 +385,7 @@ def _drawn(number: int, caption: str, figure: Figure, summary: str) -> dict[str,
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message="constrained_layout not applied")
         try:
-            narrow = _svg(figure, f"narrow{number}", alt)
+            narrow = as_svg(figure, f"narrow{number}", alt)
         except UserWarning:  # its labels alone are wider than a phone: it is shrunk
             narrow = ""
     figure.set_size_inches(width, height)
@@ -395,18 +393,3 @@ def _drawn(number: int, caption: str, figure: Figure, summary: str) -> dict[str,
         ax.set_title(title, loc="left")
     both = {"wide": wide, "narrow": narrow} if narrow else {"every": wide}
     return {"caption": caption, "drawings": both}
-
-
-def _svg(figure: Figure, name: str, alt: str) -> str:
-    """Draw a figure as text, without what would change from run to run; `name` keeps ids apart."""
-    import matplotlib as mpl
-
-    buffer = io.StringIO()
-    # letters stay letters: a screen reader reads them, and the page stays small
-    with mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
-        figure.savefig(buffer, format="svg", bbox_inches="tight", metadata={"Date": None})
-    text = buffer.getvalue()
-    text = text[text.index("<svg") :]
-    # ids of groups are the same in each figure
-    text = re.sub(r'(<g id=")', rf"\g<1>{name}-", text)
-    return text.replace("<svg ", f'<svg role="img" aria-label="{escape(alt)}" ', 1)
