@@ -186,7 +186,7 @@ def present(
         results.append(fit)
         results += after(fit) if after else ()
         if console is not None and early:
-            table(console, _answers(records(fit, **summary), story), story, more=True)
+            show_sampled(console, results, fit, shared, story)
     if console is not None and not early:
         show_answer(console, results, shared, story)
     sections = more(results) if more else ()
@@ -351,7 +351,8 @@ def show_answer(
         opening(console, story.title, story.inputs)
         table(console, _answers(records(*results, **summary), story), story)
         return
-    quoted_table(console, found, records(*results, **summary), story)
+    lines = quoted_lines(found, records(*results, **summary), story, console.width)
+    console.print("\n".join(["", *map(visible_line, lines)]), soft_wrap=True)
 
 
 def _with_source(basis: str, story: Story) -> str:
@@ -364,51 +365,74 @@ def _with_source(basis: str, story: Story) -> str:
 MOST_OTHERS, MOST_ROWS = 10, 20
 
 
-def quoted_table(console: Console, found: Answer, every: Sequence[Record], story: Story) -> None:
-    """Print the quoted rows first, then the other methods."""
-    made = found.quoted
+def quoted_lines(found: Answer, every: Sequence[Record], story: Story, width: int) -> list[str]:
+    """Lines of the table: the quoted rows first, then the other methods."""
+    made, truth = found.quoted, story.truth or {}
     own = {} if found.judge is None else entries(found.judge)
     kept = [
         Record(quantity, where, made.method, row, made.interval_of(quantity))
         for quantity, where, row in made.rows()
     ]
+    one, several = len(kept) == 1, len({one.quantity for one in kept}) > 1
+    beside = own if own and not one else None
+    # the judge's own numbers have a column of their own if there are several rows
+    named = {made.method, *([found.judge.method] if beside and found.judge else [])}
     entered = {one.entry for one in kept}
-    shown_already = {made.method, *([found.judge.method] if len(kept) > 1 and found.judge else [])}
-    others = [r for r in every if r.entry in entered and r.method not in shown_already]
-    several = len({one.quantity for one in kept}) > 1
-    truth = story.truth or {}
-    shown, more = kept[:MOST_ROWS], len(kept) - MOST_ROWS
-    head = [
-        "",
-        "" if several else story.heading or in_words(made.quantities),
-        "value",
-        "low",
-        "high",
+    others = [r for r in every if r.entry in entered and r.method not in named]
+    title = "" if several else story.heading or in_words(made.quantities)
+    head = ["", title, "value", "low", "high"]
+    head += ["judge"] * (beside is not None) + ["truth"] * bool(truth)
+    rows = [
+        _cells(">", story.brief(r.method) if one else _name(r, kept, several), r, beside, truth)
+        for r in kept[:MOST_ROWS]
     ]
-    head += ["judge"] * (len(kept) > 1 and bool(own)) + ["truth"] * bool(truth)
-    one = len(kept) == 1
+    if one and 0 < len(others) <= MOST_OTHERS:
+        more = [_cells("", story.brief(r.method), r, beside, truth) for r in others]
+        lines = grid([head, *rows, *more], width)
+        return [*lines[:2], "  other methods", *lines[2:]]
+    lines = grid([head, *rows], width)
+    left = len(kept) - MOST_ROWS
+    lines += [f"  … {left} more rows: --details"] if left > 0 else []
+    return lines + ([f"  {_apart(others, kept, story)}"] if others else [])
 
-    def cells(mark: str, name: str, record: Record) -> list[str]:
-        whole = all(float(x).is_integer() and abs(x) >= 2 for x in record.row)
-        row = [mark, name, *(f"{x:.0f}" if whole else _number(x) for x in record.row)]
-        if "judge" in head:
-            beside = own.get(record.entry)
-            row.append("–" if beside is None else _number(beside.value))
-        if truth:
-            row.append(_number(truth.get(record.entry, math.nan)))
-        return row
 
-    rows = [cells(">", story.brief(r.method) if one else _name(r, kept, several), r) for r in shown]
-    lines = grid([head, *rows], console.width)
-    if not one:
-        lines += [f"  … {more} more rows: --details"] if more > 0 else []
-    if one and others and len(others) <= MOST_OTHERS:
-        listed = [cells("", story.brief(r.method), r) for r in others]
-        lines = grid([head, *rows, *listed], console.width)
-        lines.insert(2, "  other methods")
-    elif others:
-        lines.append(f"  {_apart(others, kept, story)}")
-    console.print("\n".join(["", *map(visible_line, lines)]), soft_wrap=True)
+def _cells(
+    mark: str,
+    name: str,
+    record: Record,
+    beside: Mapping[tuple[Any, ...], Any] | None,
+    truth: Mapping[tuple[Any, ...], float],
+) -> list[str]:
+    """One row: numbers of calls are whole."""
+    whole = all(float(x).is_integer() and abs(x) >= 2 for x in record.row)
+    row = [mark, name, *(f"{x:.0f}" if whole else _number(x) for x in record.row)]
+    if beside is not None:
+        there = beside.get(record.entry)
+        row.append("–" if there is None else _number(there.value))
+    return row + ([_number(truth.get(record.entry, math.nan))] if truth else [])
+
+
+def show_sampled(
+    console: Console,
+    results: Sequence[Estimate | Fit],
+    fit: Fit,
+    shared: Shared,
+    story: Story,
+) -> None:
+    """Go on with the table: the sampled model, which the answer did not wait for."""
+    summary: dict[str, Any] = {"ci_prob": shared.ci_prob, "interval": shared.interval}
+    if shared.details:
+        table(console, _answers(records(fit, **summary), story), story, more=True)
+        return
+    found = story.tell(results)
+    quoted = entries(found.quoted)
+    mine = [r for r in records(fit, **summary) if r.entry in quoted]
+    if len(quoted) == 1 and mine:
+        every = records(*results, **summary)
+        console.print(visible_line(quoted_lines(found, every, story, console.width)[-1]))
+    elif mine:
+        gap = max(abs(r.row.value - quoted[r.entry].value) for r in mine)
+        console.print(f"  {story.brief(fit.method)} differs by at most {gap:.3g}: --details")
 
 
 def in_words(quantities: Iterable[str]) -> str:
