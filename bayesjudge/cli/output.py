@@ -455,13 +455,14 @@ def _apart(others: Sequence[Record], kept: Sequence[Record], story: Story) -> st
     gaps = [(abs(r.row.value - values[r.entry]), r) for r in others]
     known = [one for one in gaps if not math.isnan(one[0])]
     methods = dict.fromkeys(story.brief(r.method) for r in others)
+    one = len(methods) == 1
+    count = "Another method" if one else f"{len(methods)} other methods"
     if not known:
-        return f"{len(methods)} other methods: --details"
+        return f"{count}: --details"
     gap, far = max(known, key=lambda one: one[0])
-    return (
-        f"{len(methods)} other methods differ by at most {gap:.3g} "
-        f"({story.brief(far.method)}{', ' * bool(far.where)}{_where(far)}): --details"
-    )
+    place = f"{', ' * bool(far.where)}{_where(far)}"
+    differ = "differs" if one else "differ"
+    return f"{count} {differ} by at most {gap:.3g} ({story.brief(far.method)}{place}): --details"
 
 
 def grid(rows: Sequence[Sequence[str]], width: int) -> list[str]:
