@@ -121,9 +121,10 @@ def _needed(width: float, how: dict[str, Any]) -> dict[str, int | None]:
     rate += (1 - how["prevalence"]) * (1 - how["specificity"])
     judge = {name: how[name] for name in ("sensitivity", "specificity", "items", "ci_prob")}
     try:
-        found["adaptive"] = budget.labels_needed(width, rate, split="adaptive", **judge)
+        adaptive = budget.labels_needed(width, rate, split="adaptive", **judge)
     except InputError:
-        found["adaptive"] = None
+        adaptive = how["items"] + 1
+    found["adaptive"] = adaptive if adaptive <= how["items"] else None
     return found
 
 

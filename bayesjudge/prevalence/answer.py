@@ -77,7 +77,7 @@ def answer(
     >>> from bayesjudge.prevalence import closed_forms, exact
     >>> counts = Counts(350, 206, 36, 36, 64, 45, calibration="random")
     >>> print(answer(*closed_forms(counts), exact(counts)).text)
-    People would pass 39 % of outputs like these (31 to 47 %, 95 % interval); the judge passes 58 %.
+    People would pass 38 % of outputs like these (30 to 46 %, 95 % interval); the judge passes 58 %.
     """
     made = as_estimates(results, ci_prob, interval)
     pooling = {

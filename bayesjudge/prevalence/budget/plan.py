@@ -23,8 +23,6 @@ from bayesjudge.prevalence.model import ErrorRates, PredictiveValues
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Beyond this many labels a width is out of reach.
-MOST_LABELS = 2**17
 COLUMNS = ["labelled", "strategy", "calibration", "correct_n", "incorrect_n"]
 COLUMNS += ["width", "expected_width", "mc_error"]
 
@@ -150,8 +148,8 @@ def labels_by_design(
     dict of str to int or None
         By strategy, as in `plan`: ``random sample``, ``people only``, ``by verdict`` and ``half
         good, half bad``: the smallest number from which on the closed form's interval at the data
-        expected is narrow enough; ``None`` if no number up to 2**17 is: the judge's own pass rate,
-        known from so few items, is then what leaves the interval wide.
+        expected is narrow enough; ``None`` if it takes more labels than there are items, which
+        could all be labelled for less.
 
     Raises
     ------
@@ -161,7 +159,7 @@ def labels_by_design(
     Examples
     --------
     >>> labels_by_design(0.1, prevalence=0.7, sensitivity=0.9, specificity=0.7, items=1000)
-    {'random sample': 226, 'people only': 319, 'by verdict': 220, 'half good, half bad': None}
+    {'random sample': 224, 'people only': 320, 'by verdict': 247, 'half good, half bad': None}
     """
     rates = {"prevalence": prevalence, "sensitivity": sensitivity, "specificity": specificity}
     check_rates("labels_by_design", **rates)
@@ -171,17 +169,17 @@ def labels_by_design(
         require(items >= 1, f"items must be 1 or more, got {items}")
     found: dict[str, int | None] = {}
     for name in ("random sample", "people only", "by verdict", "half good, half bad"):
-        found[name] = _fewest(lambda m, name=name: _expected(name, m, rates, items, z), width)
+        found[name] = _fewest(
+            lambda m, name=name: _expected(name, m, rates, items, z), width, items
+        )
     return found
 
 
-def _fewest(width_of: Callable[[int], float], wanted: float) -> int | None:
-    """The smallest number that is enough: widths fall with the number of labels."""
-    few, enough = 2, 4
-    while width_of(enough) > wanted:
-        few, enough = enough, 2 * enough
-        if enough > MOST_LABELS:
-            return None
+def _fewest(width_of: Callable[[int], float], wanted: float, most: int) -> int | None:
+    """The smallest number up to `most` that is enough: widths fall with the number of labels."""
+    few, enough = 1, most
+    if most < 2 or width_of(most) > wanted:
+        return None
     while enough - few > 1:
         middle = (few + enough) // 2
         few, enough = (middle, enough) if width_of(middle) > wanted else (few, middle)
