@@ -135,7 +135,7 @@ def plot_scores(
     if truth is not None:
         ax.axvline(truth, ls="--", color="k", label="truth")
     ax.set(xticks=points, xlabel="score", ylabel="share of answers")
-    row = Row(mean, low, high)
+    row = Row(float(mean), float(low), float(high))
     write_title(ax, f"{scores.items[at]}: mean score {numbers(row, ci_prob)}")
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False)
