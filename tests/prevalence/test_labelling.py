@@ -1,6 +1,7 @@
 """A sixth label design, written as a user writes one: its definition, likelihood, closed form."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -162,7 +163,7 @@ def test_a_design_is_found_by_its_name_once_it_is_in_the_table(monkeypatch):
         P.Counts.from_frame,
         P.Counts.from_counts,
         P.items.Items.from_frame,
-        P.scores.Scores.from_frame,
+        partial(P.scores.Scores.from_frame, scale=(0, 1)),
         P.classes.ClassCounts.from_frame,
         P.classes.ClassCounts.from_pairs,
     ],
