@@ -29,8 +29,8 @@ from bayesjudge.prevalence.data import Counts
 
 #: The methods in the order in which they are quoted. In the six settings of
 #: benchmarks/prevalence/methods.py (methods_designs.csv) the posterior's interval score under the
-#: design that is right is .86 to 1.08 times, on average .98 times, that of the best closed form that
-#: the design grants.
+#: design that is right is .86 to 1.08 times, on average .98 times, that of the best closed form
+#: that the design grants.
 ORDER = (
     *("Bayesian (exact)", "Bayesian (NUTS)", "Propensity-weighted difference"),
     *("Post-stratified", "Difference (PPI++)", "Difference (PPI)", "Human labels only"),
