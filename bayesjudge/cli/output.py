@@ -342,7 +342,9 @@ def show_answer(
     wrapped(console, found.text, "", "", style="bold")
     read = story.inputs.get("labels")  # how they are spelled, if not as 1 and 0
     labels = f"Labels: {read}." if read else ""
-    for line in (*found.notes, _with_source(found.basis, story), labels, found.why):
+    log = story.inputs.get("log")
+    about = f"Log: {log}." if log else ""
+    for line in (*found.notes, _with_source(found.basis, story), about, labels, found.why):
         if line:
             wrapped(console, line, "", "")
     summary: dict[str, Any] = {"ci_prob": shared.ci_prob, "interval": shared.interval}

@@ -394,9 +394,9 @@ def test_an_option_by_another_name_is_recognised(run, said, meant):
 
 
 def test_every_option_that_is_missing_is_told_at_once(run):
-    code, _, err = run("prevalence")
+    code, _, err = run("bias")
     assert code == 2
-    for words in ("TABLE is needed", "--truth is needed", "--calibration is needed"):
+    for words in ("TABLE is needed", "--scale is needed", "--design is needed"):
         assert words in err
 
 
