@@ -120,7 +120,7 @@ def panel(
     InputError
         If an option, a column or a value is not understood.
     """
-    from bayesjudge.panel import Votes, closed_forms, fit, recommend
+    from bayesjudge.panel import Votes, answer, closed_forms, fit, recommend
 
     shared.check()
     with checking("options") as require:
@@ -151,7 +151,7 @@ def panel(
     why = f" ({advice.why})" if model == "auto" else ""
 
     def sample() -> Fit:
-        return fit(votes, chosen, random_seed=shared.seed, strict=shared.strict)
+        return fit(votes, chosen, **shared.sampling)
 
     story = Story(
         command="panel",
@@ -160,6 +160,7 @@ def panel(
         answer="share" if classes else "prevalence",
         inputs=_inputs(votes, source, f"{type(chosen).__name__}{why}", truth),
         brief=lambda method: method.split(",")[0],
+        tell=lambda made: answer(*made, ci_prob=shared.ci_prob, interval=shared.interval),
     )
     instant = closed_forms(votes, ci_prob=shared.ci_prob)
     found: list[Consensus] = []
