@@ -68,7 +68,8 @@ def plain_text[**P](plot: Callable[P, Axes]) -> Callable[P, Axes]:
         given: Any = kwargs.get("ax")
         owned = {} if given is None else {t: t.get_text() for t in given.findobj(Text)}
         lines = set() if given is None else set(given.findobj(Line2D))
-        with mpl.rc_context({**STYLE, "axes.prop_cycle": cycler(color=COLOURS)}):
+        style: Any = STYLE | {"axes.prop_cycle": cycler(color=COLOURS)}
+        with mpl.rc_context(style):
             ax = plot(*args, **kwargs)
             # lines look their colours up when they are drawn, with the settings of that moment
             for line in set(ax.findobj(Line2D)) - lines:
@@ -133,7 +134,7 @@ def plot_answer(
     ax.plot([r.value for _, r in rows], at, "o", color="C0", ms=6, label=f"estimate, {level}")
     beside = [(own[key].value, i) for i, (key, _) in enumerate(rows) if key in own]
     if beside:
-        said = {"mfc": "none", "color": "C1", "ms": 6, "ls": "none"}
+        said: Any = {"mfc": "none", "color": "C1", "ms": 6, "ls": "none"}
         ax.plot(*zip(*beside, strict=True), marker="s", label="the judge's own", **said)
     true = [(known[key], i) for i, (key, _) in enumerate(rows) if key in known]
     if true:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -169,9 +170,8 @@ def labels_by_design(
         require(items >= 1, f"items must be 1 or more, got {items}")
     found: dict[str, int | None] = {}
     for name in ("random sample", "people only", "by verdict", "half good, half bad"):
-        found[name] = _fewest(
-            lambda m, name=name: _expected(name, m, rates, items, z), width, items
-        )
+        expected = partial(_expected, name, rates=rates, items=items, z=z)
+        found[name] = _fewest(expected, width, items)
     return found
 
 
@@ -186,7 +186,7 @@ def _fewest(width_of: Callable[[int], float], wanted: float, most: int) -> int |
     return enough
 
 
-def _expected(name: str, m: int, rates: dict[str, float], items: int, z: float) -> float:
+def _expected(name: str, m: int, *, rates: dict[str, float], items: int, z: float) -> float:
     """Width of the closed form's interval at the data that are expected."""
     good, hit, caught = rates.values()
     pass_rate = good * hit + (1 - good) * (1 - caught)
@@ -195,7 +195,7 @@ def _expected(name: str, m: int, rates: dict[str, float], items: int, z: float) 
         _, low, high = wilson(m * good, m, level)
         return float(high - low)
     if name == "half good, half bad":
-        judge = {"sensitivity": hit, "specificity": caught}
+        judge: Any = {"sensitivity": hit, "specificity": caught}
         kinds = (m + 1) // 2, m // 2
         return float(interval_width(*kinds, pass_rate, **judge, items=items, ci_prob=level))
     shares = np.array(
