@@ -80,7 +80,7 @@ def test_ratings_names_what_it_does_not_understand(answers, capsys):
     ("wrong", "words"),
     [
         (("--shift-from", "maybe"), "--shift-from maybe: name one of ['no']"),
-        (("--separator", ";"), "does separator=';' stand between"),
+        (("--separator", ";"), "does --separator ';' stand between"),
         (("--judge", "gemini"), "no rater 'gemini' for a judge"),
     ],
 )
