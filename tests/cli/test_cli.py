@@ -348,7 +348,7 @@ def test_bad_input_is_one_message_and_exit_code_2(run, line):
 
 def test_a_table_with_all_its_labels_has_an_answer(run):
     """Was refused: it cannot be `separate`, which is one of the designs that are compared."""
-    code, out, _ = run("prevalence", "labelled.csv", *NO_NUTS)
+    code, out, _ = run("prevalence", "labelled.csv", *NO_NUTS, "--details")
     assert code == 0
     assert "random (declared)" in out
     assert "separate:" not in out
