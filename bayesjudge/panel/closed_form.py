@@ -93,6 +93,7 @@ def panel_mean(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
         interval="normal, by item" if votes.is_labelled.any() else BIAS_PRIOR,
         assumptions=assumptions,
         cautions=cautions,
+        data=votes,
     )
 
 
@@ -167,6 +168,7 @@ def voting(
         interval="Wilson" if votes.is_labelled.any() else BIAS_PRIOR,
         assumptions=(RULE_ERRORS_CANCEL,),
         cautions=(*_without_votes(votes, value), *cautions),
+        data=votes,
     )
 
 
@@ -253,6 +255,7 @@ def dawid_skene_em(
         interval="penalised Wald" if votes.is_labelled.any() else "none",
         assumptions=assumptions,
         cautions=cautions,
+        data=votes,
     )
 
 
@@ -346,6 +349,7 @@ def model_assisted(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
         assumptions=assumptions,
         cautions=cautions,
         target="items",
+        data=votes,
     )
 
 
@@ -434,6 +438,7 @@ def rogan_gladen(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
         interval=dict.fromkeys(rates, "Wilson"),
         assumptions=assumptions,
         cautions=(*cautions, *contradictions),
+        data=votes,
     )
 
 
@@ -523,6 +528,7 @@ def regression(
         interval="none",
         assumptions=assumptions,
         cautions=(*((early,) if solver == "source" else ()), *contradictions),
+        data=votes,
     )
 
 
@@ -599,6 +605,7 @@ def logit_shift(
         interval="Student prediction",
         assumptions=assumptions,
         cautions=cautions,
+        data=votes,
     )
 
 
@@ -685,6 +692,7 @@ def difference(votes: Votes, *, ci_prob: float = 0.95, target: Target = "items")
         assumptions=assumptions,
         cautions=(*cautions, *against),
         target=target,
+        data=votes,
     )
 
 

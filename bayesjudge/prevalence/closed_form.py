@@ -568,6 +568,7 @@ def propensity_weighted(
         assumptions=assumptions,
         cautions=tuple(dict.fromkeys((*raised, *_cautions(counts, target)))),
         target=target,
+        data=counts,
     )
 
 
@@ -816,7 +817,7 @@ def described(
         about["interval"] = {OVERALL: f"{kinds['prevalence']}, strata combined", **kinds}
         clipped = holding(*np.clip(overall, 0, 1))
         made = {OVERALL: (*clipped, overall[0]), **made}
-    return Estimate(made, cautions=tuple(dict.fromkeys(cautions)), **about)
+    return Estimate(made, cautions=tuple(dict.fromkeys(cautions)), data=counts, **about)
 
 
 def _cautions(counts: Counts, target: str) -> Iterator[Caution]:

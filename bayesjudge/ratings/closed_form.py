@@ -71,6 +71,7 @@ def endorsement_rates(ratings: Ratings, *, ci_prob: float = 0.95) -> Estimate:
         interval="t, over items",
         assumptions=_contradicted((RANDOM_ITEMS, RANDOM_SET_ITEMS), cautions),
         cautions=cautions,
+        data=ratings,
     )
 
 
@@ -205,6 +206,7 @@ def agreement(
         assumptions=_contradicted(assumed, cautions),
         cautions=cautions,
         target="population",
+        data=ratings,
     )
 
 

@@ -49,6 +49,8 @@ class Performance:
         Warnings that the ratings raise.
     target : {"population", "items"}
         Which items the numbers are about; see `bayesjudge.Estimate`.
+    data : Ratings, optional
+        What it was computed from.
     """
 
     definitions: tuple[Definition, ...]
@@ -61,6 +63,7 @@ class Performance:
     assumptions: tuple[Assumption, ...] = ()
     cautions: tuple[Caution, ...] = ()
     target: Target = "population"
+    data: Any = None
 
     def __repr__(self) -> str:
         return (
@@ -119,6 +122,7 @@ class Performance:
             assumptions=self.assumptions,
             cautions=cautions,
             target=self.target,
+            data=self.data,
         )
 
     def _row(self, i: int, j: int, tail: float) -> tuple[float, float, float]:
@@ -144,8 +148,13 @@ class Performance:
         """
         return self._table(self._best(weight))
 
-    def best_estimate(self) -> Estimate:
+    def best_estimate(self, *, ci_prob: float = 0.95) -> Estimate:
         """Give `best` as an estimate, for reports.
+
+        Parameters
+        ----------
+        ci_prob : float, default 0.95
+            Of the report; a probability has no interval.
 
         Returns
         -------
@@ -161,11 +170,12 @@ class Performance:
         return Estimate(
             {"best": Quantity.of_rows(rows, ("definition", "judge"))},
             method=f"{self.method}, share of draws",
-            ci_prob=0.95,
+            ci_prob=ci_prob,
             source=self.source,
             assumptions=self.assumptions,
             cautions=self.cautions,
             target=self.target,
+            data=self.data,
         )
 
     def ranks(self) -> pd.DataFrame:

@@ -95,6 +95,7 @@ def anova(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
         interval="modified large sample; Satterthwaite",
         assumptions=contradicted((DRAWN, NORMAL_EFFECTS, EQUAL_VARIANCE, EXCHANGEABLE), cautions),
         cautions=cautions,
+        data=scores,
     )
 
 
@@ -148,6 +149,7 @@ def as_if_iid(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
         interval="normal",
         assumptions=contradicted((IID,), cautions),
         cautions=cautions,
+        data=scores,
     )
 
 
@@ -199,6 +201,7 @@ def exact(scores: Scores, *, ci_prob: float = 0.95, concentration: float = 1.0) 
         interval="equal-tailed",
         assumptions=contradicted((IID, even), cautions),
         cautions=cautions,
+        data=scores,
     )
 
 

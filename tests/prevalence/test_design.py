@@ -275,6 +275,31 @@ def test_pictures_hold_the_numbers_of_the_tables():
     assert drawn["wanted: 0.2"][0] == 0.2
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["random sample", "people only", "by verdict"])
+def test_labels_by_design_by_simulation(name):
+    """The count of the closed form, and the posterior's width averaged over simulated data."""
+    rates = {"prevalence": 0.7, "sensitivity": 0.9, "specificity": 0.7, "items": 1000}
+    found = budget.labels_by_design(0.1, **rates)
+    assert found["half good, half bad"] is None  # 3,871 labels, of 1,000 items
+    table = budget.plan([found[name]], **rates, repeats=200, random_seed=1)
+    row = table.set_index("strategy").loc[name]
+    assert abs(row.expected_width - 0.1) < 0.003 + 4 * row.mc_error
+    assert row.width <= 0.1
+
+
+def test_labels_by_design_is_the_first_that_is_enough():
+    rates = {"prevalence": 0.7, "sensitivity": 0.9, "specificity": 0.7, "items": 4000}
+    found = budget.labels_by_design(0.12, **rates)
+    widths = {
+        m: budget.plan([m], **rates, repeats=2, random_seed=1).set_index("strategy")["width"]
+        for n in found.values()
+        for m in (n - 1, n)
+    }
+    for name, n in found.items():
+        assert widths[n][name] <= 0.12 < widths[n - 1][name], name
+
+
 def test_the_command_prints_the_table(tmp_path, capsys, monkeypatch):
     from bayesjudge.cli import main
 
@@ -301,11 +326,15 @@ def test_the_command_prints_the_table(tmp_path, capsys, monkeypatch):
         assert f"{row.width:.3f}" in line
         assert f"{row.expected_width:.3f}" in line
     needed = budget.labels_needed(0.2, 0.66, **JUDGE, items=500)
-    assert f"Width 0.2 by truth, half good, half bad: {needed} labels" in out
+    # more labels than items are no way to spend them
+    words = f"{needed} labels" if needed <= 500 else "out of reach"
+    assert f"Width 0.2, half good, half bad: {words}" in out
+    assert out.startswith("An interval 0.2 wide takes about ")
     assert picture.read_text().lstrip().startswith("<?xml")
     assert main([*asked, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["rows"] == table.to_dict("records")
-    assert document["labels_needed"]["equal"] == needed
+    kept = needed if needed <= 500 else None
+    assert document["labels_needed"]["half good, half bad"] == kept
     assert main(["plan", *assumed, "--items", "500", "--width", "2"]) == 2
     assert "--width must lie in (0, 1)" in capsys.readouterr().err

@@ -517,7 +517,7 @@ def _described(
         text = f"{about['method']} has no answer (nan) where a verdict occurs that no labelled "
         unlabelled = (Caution("no-labels", text + "item has; label some of each verdict"),)
     every = tuple(dict.fromkeys((*unlabelled, *cautions, *raised)))
-    return Estimate(made | (more or {}), assumptions=told, cautions=every, **about)
+    return Estimate(made | (more or {}), assumptions=told, cautions=every, data=counts, **about)
 
 
 def _kept(columns: Sequence[Any]) -> tuple[Any, ...]:

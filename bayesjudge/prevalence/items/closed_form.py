@@ -699,6 +699,7 @@ def _described(
         {**quantities, **(more_quantities or {})},
         assumptions=(*assumptions, INDEPENDENT_ITEMS),
         cautions=tuple(dict.fromkeys(told)),
+        data=items,
         **about,
     )
 

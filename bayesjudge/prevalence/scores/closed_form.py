@@ -464,4 +464,6 @@ def _described(
     if raw is not None:
         columns = [*columns, scores.in_units(raw)]
     quantity = Quantity.over(tuple(columns))
-    return Estimate({scores.answer: quantity}, assumptions=told, cautions=cautions, **about)
+    return Estimate(
+        {scores.answer: quantity}, assumptions=told, cautions=cautions, data=scores, **about
+    )
