@@ -107,13 +107,16 @@ def table_and_report_agree(one: Module, table: Any, read: Read, made: Made) -> I
         lines = [
             re.split(r"(?<!\\) \| ", line.strip("| "))
             for line in bj.report(estimate, ci_prob=estimate.ci_prob, digits=6).splitlines()
-            if line.startswith("| ")
-        ][2:]
-        for line, row in zip(lines, numbers, strict=True):
-            width = row[2] - row[1]
-            expected = ["–" if np.isnan(x) else f"{x:.6f}" for x in (*row, width)]
-            if not any(line[i : i + 4] == expected for i in range(len(line))):
-                yield f"{estimate.method}: the report shows {line}, not {expected}"
+            if line.startswith("| ") and not line.startswith(("| quantity", "| ---"))
+        ]
+        if len(lines) != len(numbers):
+            yield f"{estimate.method}: {len(numbers)} numbers and {len(lines)} lines of a report"
+        # what answers the question stands in a table of its own, before the others
+        shown_rows = {tuple(line[i : i + 4]) for line in lines for i in range(len(line))}
+        for row in numbers:
+            expected = ["–" if np.isnan(x) else f"{x:.6f}" for x in (*row, row[2] - row[1])]
+            if tuple(expected) not in shown_rows:
+                yield f"{estimate.method}: the report has no line with {expected}"
 
 
 # The level ---------------------------------------------------------------------------------------

@@ -127,7 +127,7 @@ def as_if_iid(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     --------
     >>> scores = Scores.from_values([4, 4, 5, 5, 5], scale=[1, 2, 3, 4, 5])
     >>> [round(x, 2) for x in as_if_iid(scores)["item_score", "item"]]
-    [4.6, 4.12, 5.08]
+    [4.6, 4.12, 5.0]
     """
     z = z_score(ci_prob)
     scores, cautions = checked(scores)
