@@ -347,7 +347,7 @@ def model_assisted(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
         source="Särndal et al. (1992), model-assisted estimation",
         interval="normal on the logit scale",
         assumptions=assumptions,
-        cautions=cautions,
+        cautions=(*_without_votes(votes, value), *cautions),
         target="items",
         data=votes,
     )
