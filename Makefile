@@ -1,6 +1,6 @@
 # The two commands to know: make demo, make test. `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help demo test fast studies docs lint format index clean
+.PHONY: help demo test fast near studies faults docs lint format index clean
 
 VENV := .venv
 # Pictures are drawn to files, whether or not there is a screen.
@@ -18,8 +18,15 @@ test: $(VENV)/.dev ## install the tools and run every check that CI runs: lint, 
 fast: $(VENV)/.dev ## run the tests that sample and compile nothing (a bare pytest does the same in one process)
 	@$(VENV)/bin/python -m pytest -q --numprocesses 2 --dist worksteal $(PYTEST)
 
+near: $(VENV)/.dev ## run the fast tests of the files that differ from main (FILES= names others)
+	@$(VENV)/bin/python tools/near.py $(FILES) -- $(PYTEST)
+
 studies: $(VENV)/.dev ## run the long tests, which show what a benchmark shows in full
 	@$(VENV)/bin/python -m pytest -m study $(PYTEST)
+	@$(VENV)/bin/python benchmarks/core/faults.py
+
+faults: $(VENV)/.dev ## plant every fault of benchmarks/core/faults.toml and print those that no test catches
+	@$(VENV)/bin/python benchmarks/core/faults.py $(FAULTS)
 
 docs: $(VENV)/.dev ## build the site in docs/_build/html; a warning is an error
 	@$(VENV)/bin/python -m pip install -qq --group docs

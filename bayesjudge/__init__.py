@@ -25,6 +25,7 @@ from bayesjudge.core.compile_folder import choose_compile_folder
 
 if TYPE_CHECKING:
     from bayesjudge import bias, decide, panel, prevalence, ratings, repeats
+    from bayesjudge.core.answer import Answer
     from bayesjudge.core.errors import (
         ConvergenceError,
         ConvergenceWarning,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     )
     from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
     from bayesjudge.core.fit import Fit, load
-    from bayesjudge.core.plots import plot_intervals
+    from bayesjudge.core.plots import plot_answer, plot_intervals
     from bayesjudge.core.predictive import prior_sensitivity
     from bayesjudge.core.priors import BetaPrior
     from bayesjudge.core.report import report, side_by_side
@@ -43,6 +44,7 @@ __version__ = "0.1.0"
 choose_compile_folder()  # here, since PyTensor reads its settings when a model first imports it
 
 __all__ = [
+    "Answer",
     "Assumption",
     "BetaPrior",
     "Caution",
@@ -57,6 +59,7 @@ __all__ = [
     "decide",
     "load",
     "panel",
+    "plot_answer",
     "plot_intervals",
     "prevalence",
     "prior_sensitivity",
@@ -79,6 +82,8 @@ _HOMES = {
     "Quantity": "core.estimate",
     "UninformativeJudgeError": "core.errors",
     "load": "core.fit",
+    "Answer": "core.answer",
+    "plot_answer": "core.plots",
     "plot_intervals": "core.plots",
     "prior_sensitivity": "core.predictive",
     "report": "core.report",

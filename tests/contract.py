@@ -10,6 +10,20 @@ import numpy as np
 
 from bayesjudge.core.priors import BetaPrior
 
+#: What becomes of a quantity if good and bad, pass and fail, change places.
+MIRROR = {
+    "prevalence": ("prevalence", True),
+    "overall_prevalence": ("overall_prevalence", True),
+    "sensitivity": ("specificity", False),
+    "specificity": ("sensitivity", False),
+    "ppv": ("npv", False),
+    "npv": ("ppv", False),
+}
+#: Columns of 0 and 1 that change places if what is good is called bad.
+MIRRORED = ("verdict", "vote", "truth")
+#: Columns that hold names, by the names that they have in `simulate` and by default.
+NAMES = ("item", "system", "stratum", "generator", "judge", "rater")
+
 
 class Module(NamedTuple):
     """What the contract has to know of a module, or of a sub-package with its own data class."""
@@ -27,6 +41,22 @@ class Module(NamedTuple):
     coverage: float = 0.95  #: what the closed form's interval claims
     #: Values that move a field which `moved` cannot move by itself, by (class name, field).
     moves: Mapping[tuple[str, str], Any] = {}
+    #: A random small table with a way to read it, for relations and fuzzing; see `sample`.
+    tables: Callable[[np.random.Generator], tuple[Any, Callable[[Any], Any]]] | None = None
+    #: Columns whose names mean something, so that others would be other data.
+    spoken: tuple[str, ...] = ()
+    #: Whether pairs are named in the order of the names, so that other names give other pairs.
+    ordered_pairs: bool = False
+    #: Arguments of `closed_forms` with which it is quick, for hundreds of tables.
+    quick: Mapping[str, Any] = {}
+    #: Columns x that become 1 - x if what is good is called bad; what each quantity becomes then,
+    #: and whether that is 1 less it.
+    mirrored: tuple[str, ...] = MIRRORED
+    mirror: Mapping[str, tuple[str, bool]] = MIRROR
+    #: Methods that good and bad exchanged do not mirror, each with the reason.
+    leaning: Mapping[str, str] = {}
+    #: Quantities or methods whose intervals copies of the data may widen, each with the reason.
+    not_narrowed: Mapping[str, str] = {}
 
     @property
     def name(self) -> str:
@@ -36,6 +66,21 @@ class Module(NamedTuple):
     def simulated(self, seed: int) -> Any:
         """Data as a user gets them: a table, read."""
         return self.read(self.module.simulate(random_seed=seed))
+
+    def sample(self, rng: np.random.Generator) -> tuple[Any, Callable[[Any], Any]]:
+        """A random table with a way to read it: by default some items of what `simulate` draws."""
+        if self.tables is not None:
+            return self.tables(rng)
+        return some_items(self.module.simulate(random_seed=rng), rng), self.read
+
+
+def some_items(table: Any, rng: np.random.Generator, fewest: int = 2, most: int = 30) -> Any:
+    """All rows of some items, in the order of the table; of some rows, if no column names items."""
+    units = table["item"] if "item" in table else table.index.to_series()
+    every = units.unique()
+    n = int(np.exp(rng.uniform(np.log(fewest), np.log(min(most, len(every)) + 1))))
+    kept = rng.choice(every, size=min(max(n, fewest), len(every)), replace=False)
+    return table[units.isin(kept)].reset_index(drop=True)
 
 
 def moved(value: Any) -> Any:

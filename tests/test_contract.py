@@ -12,6 +12,7 @@ from conftest import MODULES
 from contract import gaps_between, graph_of, items_and_likelihood, moved
 
 import bayesjudge as bj
+from bayesjudge.core.answer import Answer
 from bayesjudge.core.estimate import label
 from bayesjudge.core.model import BayesianModel
 
@@ -32,7 +33,9 @@ def test_no_module_is_left_out():
 @each_module
 def test_shared_words(one):
     module = one.module
-    assert {"build_model", "closed_forms", "compare", "fit", "simulate"} <= set(module.__all__)
+    assert {"answer", "build_model", "closed_forms", "compare", "fit", "simulate"} <= set(
+        module.__all__
+    )
     assert module.__doc__.splitlines()[0].endswith("?")
     data, model, *settings = inspect.signature(module.fit).parameters.values()
     assert (model.name, model.default) == ("model", None)
@@ -175,6 +178,51 @@ def test_closed_forms_are_estimates_of_one_level(one):
         assert all(isinstance(a, bj.Assumption) for a in estimate.assumptions)
         names = {c.name for c in estimate.cautions}
         assert {name for a in estimate.assumptions for name in a.contradicted_by} <= names
+
+
+@each_module
+def test_answer_is_one_sentence_and_says_what_it_rests_on(one):
+    data = one.simulated(1)
+    found = one.module.answer(*one.module.closed_forms(data))
+    assert isinstance(found, Answer)
+    assert found.known
+    assert found.text.endswith(".")
+    assert "95 % interval" in found.text
+    assert found.basis
+    assert found.method in found.why
+    assert found.text in found.paragraph()
+    assert not re.search(r"\bnan\b|\n|_", found.text), found.text
+    # the quoted numbers are those of the method that is named
+    rows = {(q, *at.values()): row for q, at, row in found.quoted.rows()}
+    assert rows
+    for made in one.module.closed_forms(data):
+        if made.method == found.method:
+            for quantity, at, row in made.rows():
+                assert rows.get((quantity, *at.values()), row) == row
+    stated = found.as_dict()
+    assert stated["text"] == found.text
+    assert len(stated["estimates"]) == len(rows)
+
+
+@each_module
+def test_answer_holds_to_its_level(one):
+    data = one.simulated(1)
+    made = one.module.closed_forms(data, ci_prob=0.8)
+    assert "80 % interval" in one.module.answer(*made, ci_prob=0.8).text
+    with pytest.raises(bj.InputError, match=r"make it with ci_prob=0\.95"):
+        one.module.answer(*made)
+    with pytest.raises(bj.InputError, match="at least one Estimate or Fit"):
+        one.module.answer()
+
+
+@each_module
+def test_report_opens_with_the_answer(one):
+    made = one.module.closed_forms(one.simulated(1))
+    text = one.module.answer(*made).text
+    for output in ("markdown", "html"):
+        report = html.unescape(bj.report(*made, output=output))
+        plain = re.sub(r"\\([^\w\s]|_)", r"\1", report)
+        assert plain.index(text) < plain.index("value"), output
 
 
 @each_module

@@ -1,6 +1,7 @@
 """Results, reports, storage and the gate: what every module stands on."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -78,7 +79,10 @@ def test_html_report_is_one_self_contained_page():
     axes = bj.plot_intervals(bj.side_by_side(ESTIMATE))
     hostile = bj.Estimate({"<script>": (0.5, 0.4, 0.6)}, method="a & b", ci_prob=0.95, source="s")
     page = bj.report(ESTIMATE, hostile, output="html", figures={"Intervals": axes.figure})
-    assert page.count("<svg") == 1
+    assert page.count("<svg") == 2  # for a screen, and for a phone
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert page.count('role="img" aria-label="Intervals') == 2
     assert "something is odd" in page
     assert "<script>" not in page
     assert "&lt;script&gt;" in page

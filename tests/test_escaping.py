@@ -15,6 +15,7 @@ import bayesjudge as bj
 from bayesjudge.cli import output
 from bayesjudge.cli.app import _complain
 from bayesjudge.cli.repeats import _show_run
+from bayesjudge.core.answer import Answer
 from bayesjudge.core.report import records
 
 HOSTILE = [
@@ -106,7 +107,7 @@ def test_pages_show_text_as_text(text, fonts):
             notes={f"Heading {text}": [f"Line {text}"]},
         )
     found = Page(page)
-    assert page.count("<svg") == 1
+    assert page.count("<svg") == 2  # for a screen, and for a phone
     assert harmless(found)
     for word in ("Title", "Caption", "Heading", "Line", "Method", "Source", "assumed", "judge"):
         assert one_line(f"{word} {text}") in one_line(found.text)
@@ -142,14 +143,16 @@ COMMANDS = ["\x1b]0;owned\x07", "\x1b[2J", "\x9b2J", "a\rb", "a\nb", "a\x00b", "
 def test_terminals_are_not_commanded(text, capsys):
     estimate = hostile(text)
     console, rows = output.open_console(), records(estimate)
-    story = output.Story("command", f"Title {text}", "prevalence", {"judge": text})
-    output.opening(console, story.title, story.inputs)
-    output.table(console, rows, story)
-    output.rest(console, [estimate], [rows], story)
+    said = Answer(f"Text {text}", f"Basis {text}", f"Why {text}", quoted=estimate)
+    inputs = {"judge": text, "data": text, "labels": text}
+    story = output.Story("command", f"Title {text}", "prevalence", inputs, lambda _: said)
+    for shared in (output.Shared(), output.Shared(details=True)):
+        output.show_answer(console, [estimate], shared, story)
+        output.rest(console, [estimate], [rows], shared, story)
     printed = capsys.readouterr().out
     assert not set(printed) & (set("\x1b\x07\x9b\r\x00\u202e"))
     shown = text.encode("unicode_escape").decode()
-    assert printed.count(shown) >= 3  # in the title, the inputs and the table
+    assert printed.count(shown) >= 6  # in answer, basis, reason, title, inputs and table
 
 
 @pytest.mark.parametrize("say", [output.tell, _complain], ids=["tell", "complain"])
@@ -217,4 +220,5 @@ def test_every_csv_of_the_package_is_written_so():
         ("cli/repeats.py", "write_csv("),
         ("cli/bias.py", "write_csv("),
         ("cli/panel.py", "write_csv("),
+        ("decide/labelling.py", "csv.writer"),  # cells of a sheet, made inert one by one
     }

@@ -6,6 +6,7 @@ error of estimating it from few neighbours is part of its failure probability.
 
 from bayesjudge.bias import certificates
 from bayesjudge.bias.adherence import schematic_adherence
+from bayesjudge.bias.answer import answer
 from bayesjudge.bias.closed_form import rms_shift, variance_parts
 from bayesjudge.bias.compare import closed_forms, compare
 from bayesjudge.bias.data import Shifts
@@ -20,6 +21,7 @@ __all__ = [
     "NormalShifts",
     "Orders",
     "Shifts",
+    "answer",
     "build_model",
     "certificates",
     "closed_forms",

@@ -84,6 +84,7 @@ def rms_shift(
         interval="log-normal by item" if interval == "normal" else "distribution-free",
         assumptions=(SAMPLED,),
         cautions=(*cautions_of(shifts), *_against_normal(few, heavy)),
+        data=shifts,
     )
 
 
@@ -174,6 +175,7 @@ def variance_parts(shifts: Shifts, *, ci_prob: float = 0.95) -> Estimate:
         },
         assumptions=(SAMPLED, EQUAL_NOISE),
         cautions=tuple(cautions),
+        data=shifts,
     )
 
 

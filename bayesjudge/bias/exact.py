@@ -86,6 +86,7 @@ def exact(
         interval="equal-tailed",
         assumptions=(SAMPLED, independent(cautions), *(WORST_CASE,) * (prior == "worst")),
         cautions=cautions,
+        data=shifts,
     )
 
 

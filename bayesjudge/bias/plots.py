@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesjudge.core.answer import numbers
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.plots import new_axes, plain_text
+from bayesjudge.core.plots import new_axes, plain_text, write_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,5 +62,10 @@ def plot_shifts(result: Estimate | Fit, *, ci_prob: float = 0.95, ax: Axes | Non
     ax.grid(axis="x", alpha=0.3)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
-    ax.figure.legend(loc="outside upper center", ncols=3, frameon=False)
+    ax.figure.legend(loc="outside lower center", ncols=3, frameon=False)
+    rms = made.quantities["rms_shift"]
+    if np.isfinite(rms.value).any():
+        most = int(np.nanargmax(rms.value))
+        name = ", ".join(map(str, rms.labels[most]))
+        write_title(ax, f"{name} moves scores most: by {numbers(rms.row(most))} points")
     return ax

@@ -273,6 +273,7 @@ def position_bias(orders: Orders, *, ci_prob: float = 0.95) -> Estimate:
         interval="equal-tailed",
         assumptions=(INDEPENDENT_PAIRS, *(RANDOM_MISSING,) * bool(lost)),
         cautions=(Caution("missing-verdicts", text),) if lost else (),
+        data=orders,
     )
 
 

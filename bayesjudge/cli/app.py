@@ -12,9 +12,16 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 
-from cyclopts import App, CycloptsError, MissingArgumentError, UnusedCliTokensError
+from cyclopts import (
+    App,
+    CycloptsError,
+    MissingArgumentError,
+    UnknownOptionError,
+    UnusedCliTokensError,
+)
 
 import bayesjudge
+from bayesjudge.core.calls import note_call
 from bayesjudge.core.errors import ConvergenceError, InputError
 from bayesjudge.core.screen import visible
 
@@ -28,6 +35,10 @@ COMMANDS = {
         "bayesjudge.cli.bias_orders:bias",
         "Measure how far each change moves scores, and certify what is released.",
     ),
+    "completion": (
+        "bayesjudge.cli.completion:completion",
+        "Print a script that completes commands and options in a shell.",
+    ),
     "demo": (
         "bayesjudge.cli.demo:demo",
         "Correct a judge on real data, with the truth beside the answer.",
@@ -39,6 +50,10 @@ COMMANDS = {
     "drift": (
         "bayesjudge.cli.drift:drift",
         "Compare two versions of a judge on the same outputs: flips, changes, and what they move.",
+    ),
+    "explain": (
+        "bayesjudge.cli.explain:explain",
+        "Say what a word on the screen means.",
     ),
     "gate": (
         "bayesjudge.cli.gate:gate",
@@ -77,7 +92,7 @@ COMMANDS = {
 }
 
 
-def build_app(tokens: Sequence[str]) -> App:
+def build_app(tokens: Sequence[str], *, every: bool = False) -> App:
     """The app with the command that is called; the others are their lines in the help."""
     app = App(
         name="bayesjudge",
@@ -89,7 +104,7 @@ def build_app(tokens: Sequence[str]) -> App:
         suppress_keyboard_interrupt=False,
     )
     for name, (where, line) in COMMANDS.items():
-        if list(tokens[:1]) == [name]:
+        if every or list(tokens[:1]) == [name]:
             app.command(where, name=name)
         else:
             app.command(App(name=name, help=line))
@@ -119,11 +134,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     tokens = list(sys.argv[1:] if arguments is None else arguments)
     app = build_app(tokens)
     code = None
+    note_call(tokens)
     try:
         code = app(tokens, exit_on_error=False, print_error=False, verbose=False)
         sys.stdout.flush()
     except CycloptsError as error:
-        return _refuse(_usage(error, app))
+        return _refuse(_usage(error, app, tokens))
     except InputError as error:
         return _refuse(_problems(error, app, tokens))
     except ConvergenceError as error:
@@ -184,21 +200,69 @@ def _as_words(option: str, found: re.Match[str]) -> str:
     return " ".join([option, *map(shlex.quote, values)]) + (" " if found[2] else "")
 
 
-def _usage(error: CycloptsError, app: App) -> str:
+#: What people write for an option that goes by another name.
+MEANT = {
+    "--by": ("--system", "--systems", "--model", "--models", "--group"),
+    "--truth": ("--label", "--labels", "--human", "--gold", "--reference"),
+    "--verdict": ("--judge", "--prediction", "--predicted", "--score"),
+    "--item": ("--id", "--items", "--key"),
+    "--calibration": ("--design", "--label-design", "--labelling", "--sampling"),
+    "--ci-prob": ("--confidence", "--level", "--alpha", "--ci"),
+    "--html": ("--output", "--out", "--report", "--pdf"),
+    "--no-nuts": ("--fast", "--no-sampling", "--closed-form"),
+    "--details": ("--verbose", "--full"),
+    "--judges": ("--judge", "--verdict"),
+    "--scale": ("--range",),
+}
+
+
+def _usage(error: CycloptsError, app: App, tokens: Sequence[str]) -> str:
     """What is wrong with the command line, and which help to read."""
     message = str(error)
     argument = getattr(error, "argument", None)
+    if isinstance(error, UnknownOptionError):
+        message = _meant(error, message)
     if isinstance(error, MissingArgumentError) and argument is not None:
         # a command may have more to say of an option that it cannot do without
-        lesson = getattr(error.target, "lessons", {}).get(argument.name)
-        if lesson:
+        lessons = getattr(error.target, "lessons", {})
+        needed = _missing(error, app, tokens)
+        if error.keyword is None and len(needed) > 1 and "Did you mean" not in message:
+            told = [lessons.get(name) or f"{name} is needed: {text}" for name, text in needed]
+            message = "\n".join(told)
+        elif lessons.get(argument.name):
+            lesson = lessons[argument.name]
             return f"{message}\n{lesson}" if "Did you mean" in message else lesson
-        if error.keyword is None and "Did you mean" not in message:
+        elif error.keyword is None and "Did you mean" not in message:
             message = f"{argument.name} is needed: {_help_of(error, app, argument.name)}"
     if isinstance(error, UnusedCliTokensError):
         message = f"did not expect {error.unused_tokens}; a value with a space in it needs quotes"
     command = " ".join(["bayesjudge", *(error.command_chain or ())])
     return f"{message}\nSee: {command} --help"
+
+
+def _meant(error: UnknownOptionError, message: str) -> str:
+    """Name the option that goes by another word here."""
+    said = (error.token.keyword or error.token.value).partition("=")[0]
+    there = {name for one in error.argument_collection for name in one.names}
+    meant = next((name for name, words in MEANT.items() if said in words and name in there), None)
+    return message if meant is None else f"Unknown option: {said}. Did you mean {meant}?"
+
+
+def _missing(error: CycloptsError, app: App, tokens: Sequence[str]) -> list[tuple[str, str]]:
+    """Every option that is needed and was not given, with its help."""
+    for step in error.command_chain or ():
+        app = app[step]
+    given = {token.partition("=")[0] for token in tokens}
+    arguments = app.assemble_argument_collection(parse_docstring=True)
+    first = getattr(error, "argument", None)
+    return [
+        (one.name, str(one.parameter.help))
+        for one in arguments
+        # what has no option is missing if it is what the parser stopped at
+        if one.required
+        and not given & set(one.names)
+        and (one.name.startswith("--") or (first is not None and first.name == one.name))
+    ]
 
 
 def _help_of(error: CycloptsError, app: App, name: str) -> str:

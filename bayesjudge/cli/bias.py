@@ -138,7 +138,9 @@ class Promise:
             lines += [f"Caution, {c.name}: {c.text}." for c in card.cautions if c.name in _OWN]
             fields.append({"about": name, **asdict(card), "text": card.text})
         heading = "Certificate" if len(every) == 1 else "Certificates"
-        return [Section(heading, lines, "certificates", fields)]
+        # the answer says what is promised
+        silent = not any(line.startswith("Caution") for line in lines)
+        return [Section(heading, lines, "certificates", fields, detail=silent)]
 
     def pictures(
         self, read: module.Shifts, cards: Mapping[str, certificates.Certificate]
@@ -231,7 +233,7 @@ class Released:
             correlation = release.correlation.to_dict()
             about = {"noise": release.noise, "center": release.center, **correlation}
             fields.append({"about": name, **about})
-        return [Section("Released scores", lines, "released", fields)] if made else []
+        return [Section("Released scores", lines, "released", fields, detail=False)] if made else []
 
     def pictures(
         self, made: Mapping[str, tuple[pd.DataFrame, certificates.Release]]
@@ -360,8 +362,7 @@ def shifts(
     out = released.make(before, item, scores, judge, cards, shared.seed)
 
     def sample() -> Fit:
-        how: dict[str, Any] = {"random_seed": shared.seed, "strict": shared.strict}
-        return module.fit(read, module.NormalShifts(unit=unit), **how)
+        return module.fit(read, module.NormalShifts(unit=unit), **shared.sampling)
 
     def more(made: Sequence[Estimate | Fit]) -> list[Section]:
         fits = [one for one in made if isinstance(one, Fit)]
@@ -377,6 +378,10 @@ def shifts(
         answer="rms_shift",
         inputs={"data": str(table), **_inputs(read), "certificate": promise.asked},
         brief=lambda method: BRIEF.get(method, method.split(",")[0]),
+        tell=lambda made: module.answer(
+            *made, *cards.values(), ci_prob=shared.ci_prob, interval=shared.interval
+        ),
+        waits=False,
     )
     fittable = _fittable(read, unit)
     present(instant, sample if fittable else None, shared, story, draw=draw, more=more)

@@ -115,6 +115,7 @@ def orders(
             "left out": int(read.missing.sum()),
         },
         brief=lambda method: method.split(",")[0],
+        tell=lambda made: module.answer(*made, ci_prob=shared.ci_prob),
     )
     present([module.position_bias(read, ci_prob=shared.ci_prob)], None, shared, story, draw=_draw)
 

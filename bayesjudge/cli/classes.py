@@ -52,13 +52,18 @@ def answer_classes(
             *module.closed_forms(counts, ci_prob=shared.ci_prob),
             module.exact(counts, model, ci_prob=shared.ci_prob, interval=_kind(shared)),
         ],
-        lambda: module.fit(counts, model, random_seed=shared.seed, strict=shared.strict),
+        lambda: module.fit(counts, model, **shared.sampling),
         shared,
         Story(
             command="prevalence",
             title="Win rate: wins, and half the ties" if paired else "Share of each class",
             answer="win_rate" if paired else answer,
             inputs=_inputs(counts, source),
+            tell=lambda made: module.answer(
+                *made, ci_prob=shared.ci_prob, interval=shared.interval
+            ),
+            waits=False,
+            heading="win rate" if paired else "share of outputs",
             brief=lambda method: method.removeprefix("Classes, ").removesuffix(", classes"),
         ),
     )

@@ -8,7 +8,7 @@ import re
 import sys
 import textwrap
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, cast
@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, cast
 from cyclopts import Group, Parameter
 
 import bayesjudge
+from bayesjudge.core.answer import Answer, entries
+from bayesjudge.core.calls import called
 from bayesjudge.core.errors import ConvergenceWarning, check_ci_prob, checking
 from bayesjudge.core.estimate import TARGETS, Estimate, label
 from bayesjudge.core.fit import Fit
@@ -54,12 +56,19 @@ class Shared:
     strict : bool
         Fail (exit code 1) if the sampler did not converge, rather than warn.
     html : Path
-        Write one page with table and pictures; it needs no other file.
+        Write one page with answer, pictures and tables; it needs no other file.
+    markdown : str
+        Write the same as Markdown, for a pull request or a job summary; `-` is the screen.
     save : Path
         Keep the sampled fit as netCDF, for `bayesjudge.load`.
+    details : bool
+        Show everything: every method and quantity, what each assumes, how it was sampled.
+    quiet : bool
+        Show no progress, and say nothing but the answer, its table and its cautions.
     json : bool
-        Print one JSON document instead of text (schema bayesjudge/2): `estimates` by quantity and
-        `where`, with `cautions`, and `assumptions`, `targets`, `sources`, `sampling` by method.
+        Print one JSON document instead of text (schema bayesjudge/2): `answer`; `estimates` by
+        quantity and `where`, with `cautions`, and `assumptions`, `targets`, `sources`, `sampling`
+        by method.
     """
 
     ci_prob: float = 0.95
@@ -68,8 +77,27 @@ class Shared:
     no_nuts: bool = False
     strict: bool = False
     html: Annotated[Path | None, Parameter(negative="")] = None
+    markdown: Annotated[str | None, Parameter(negative="", allow_leading_hyphen=True)] = None
     save: Annotated[Path | None, Parameter(negative="")] = None
+    details: Annotated[bool, Parameter(negative="")] = False
+    quiet: Annotated[bool, Parameter(negative="")] = False
     json: bool = False
+
+    @property
+    def sampling(self) -> dict[str, Any]:
+        """Settings of a fit; --quiet leaves out its progress bar."""
+        progress = False if self.quiet else None
+        return {"random_seed": self.seed, "strict": self.strict, "progress": progress}
+
+    @property
+    def on_screen(self) -> bool:
+        """Whether stdout is for people."""
+        return not self.json and self.markdown != "-"
+
+    def tell(self, message: str) -> None:
+        """Say on stderr what was done, unless --quiet."""
+        if not self.quiet:
+            tell(message)
 
     def check(self) -> None:
         """Refuse what would only fail after the work is done.
@@ -81,12 +109,18 @@ class Shared:
         """
         check_ci_prob(self.ci_prob)
         with checking("options") as require:
-            for name in ("html", "save"):
+            for name in ("html", "markdown", "save"):
                 path = getattr(self, name)
-                if path is None:
+                if path in (None, "-"):
                     continue
+                path = Path(path)
                 require(path.parent.is_dir(), f"--{name}: there is no folder {str(path.parent)!r}")
                 require(not path.is_dir(), f"--{name}: {str(path)!r} is a folder; name a file")
+            page = self.html is None or self.html.suffix.lower() in (".html", ".htm")
+            words = f"--html {self.html}: expected a name that ends in .html; a browser prints the "
+            require(page, words + "page as a PDF")
+            twice = self.json and self.markdown == "-"
+            require(not twice, "--json and --markdown - both write to stdout: take one")
             contradictory = self.no_nuts and self.save is not None
             require(not contradictory, "--save keeps the sampled fit: leave --no-nuts out")
 
@@ -97,12 +131,19 @@ class Story:
 
     command: str
     title: str
+    #: The quantity that pictures show.
     answer: str
     inputs: Mapping[str, Any]
+    #: Makes the answer of the results.
+    tell: Callable[[Sequence[Estimate | Fit]], Answer]
     truth: Mapping[tuple[Any, ...], float] | None = None
     brief: Callable[[str], str] = str
     #: What quantities mean, for a screen that shows them.
     words: Mapping[str, str] = field(default_factory=dict)
+    #: What the quoted numbers are, if their quantity's name does not say it.
+    heading: str = ""
+    #: Whether the answer quotes the sampled model, and waits for it.
+    waits: bool = True
 
 
 class Section(NamedTuple):
@@ -112,6 +153,9 @@ class Section(NamedTuple):
     lines: Sequence[str]
     key: str
     fields: Any
+    #: Shown with ``--details`` only; of a section that is always shown, its further lines.
+    detail: bool = True
+    further: Sequence[str] = ()
 
 
 Drawer = Callable[[Sequence[Estimate | Fit]], Mapping[str, "Axes"]]
@@ -128,28 +172,30 @@ def present(
     more: Teller | None = None,
     after: Callable[[Fit], Sequence[Estimate]] | None = None,
 ) -> list[Estimate | Fit]:
-    """Show what costs nothing at once, then sample, then write what was asked for."""
+    """Show the answer as soon as it is known, then what was asked for."""
     summary: dict[str, Any] = {"ci_prob": shared.ci_prob, "interval": shared.interval}
-    console = None if shared.json else open_console()
-    if console is not None:
-        opening(console, story.title, story.inputs)
-        if instant:
-            table(console, _answers(records(*instant, **summary), story), story)
-        sys.stdout.flush()
+    console = open_console() if shared.on_screen else None
+    sampling = sample is not None and not shared.no_nuts
     results: list[Estimate | Fit] = list(instant)
-    if sample is not None and not shared.no_nuts:
+    early = bool(instant) and not (sampling and story.waits)
+    if console is not None and early:
+        show_answer(console, results, shared, story)
+        sys.stdout.flush()
+    if sample is not None and sampling:
         fit = _quietly(sample)
         results.append(fit)
-        if console is not None:
-            table(console, _answers(records(fit, **summary), story), story, more=True)
         results += after(fit) if after else ()
+        if console is not None and early:
+            show_sampled(console, results, fit, shared, story)
+    if console is not None and not early:
+        show_answer(console, results, shared, story)
     sections = more(results) if more else ()
     if console is not None:
         others = [
             [r for r in records(one, **summary) if r.quantity != story.answer] for one in results
         ]
-        rest(console, results, others, story, sections)
-    else:
+        rest(console, results, others, shared, story, sections)
+    elif shared.json:
         sys.stdout.write(as_document(results, shared, story, sections))
     _write(results, shared, story, draw, sections)
     return results
@@ -176,20 +222,28 @@ def _write(
     if shared.save is not None:
         for fit in results:
             if isinstance(fit, Fit):
-                tell(f"fit saved in {fit.save(shared.save)}")
+                shared.tell(f"fit saved in {fit.save(shared.save)}")
+    summary: dict[str, Any] = {"ci_prob": shared.ci_prob, "interval": shared.interval}
+    notes = {section.heading: [*section.lines, *section.further] for section in sections}
+    about: dict[str, Any] = {"title": story.title, "answer": story.tell(results), "notes": notes}
+    about |= {"inputs": story.inputs, "command": called(story.command)}
+    if shared.markdown is not None:
+        text = report(*results, **summary, **about, output="markdown")
+        if shared.markdown == "-":
+            sys.stdout.write(text)
+        else:
+            Path(shared.markdown).write_text(text, encoding="utf-8")
+            shared.tell(f"Markdown written to {shared.markdown}")
     if shared.html is None:
         return
-    summary: dict[str, Any] = {"ci_prob": shared.ci_prob, "interval": shared.interval}
     figures: dict[str, Figure] = {}
     try:
         figures = _figures(results, summary, story, draw)
     except ImportError as error:
         tell(f"the page has no pictures: {error}")
-    about: dict[str, Any] = {"title": story.title, "figures": figures}
-    about["notes"] = {section.heading: section.lines for section in sections}
-    page = report(*results, **summary, **about, output="html")
+    page = report(*results, **summary, **about, figures=figures, output="html")
     shared.html.write_text(page, encoding="utf-8")
-    tell(f"page written to {shared.html}")
+    shared.tell(f"page written to {shared.html}")
 
 
 def _figures(
@@ -198,18 +252,26 @@ def _figures(
     story: Story,
     draw: Drawer | None,
 ) -> dict[str, Figure]:
-    from bayesjudge.core.plots import new_axes, plot_intervals
+    from bayesjudge.core.plots import new_axes, plot_answer, plot_intervals
 
     made = [one.estimate(**summary) if isinstance(one, Fit) else one for one in results]
-    rows = side_by_side(*(one.only(story.answer) for one in made), ci_prob=summary["ci_prob"])
-    rows = rows.assign(method=rows["method"].map(story.brief))
-    caption = f"{story.answer}: estimates and intervals by method"
-    caption += "; dashed: the truth" if story.truth else ""
-    axes = plot_intervals(rows, truth=story.truth, ax=new_axes(8.0, 0.28 * len(rows) + 1.1))
-    drawn = {caption: axes, **(draw(results) if draw else {})}
+    found = story.tell(results)
+    dashes = "; ticks: the truth" if story.truth else ""
+    drawn = {f"What is quoted, with intervals{dashes}": plot_answer(found, truth=story.truth)}
+    having = [one.only(story.answer) for one in made if story.answer in one]
+    rows = side_by_side(*having, ci_prob=summary["ci_prob"])
+    if 1 < len(rows) <= MOST_DRAWN:
+        rows = rows.assign(method=rows["method"].map(story.brief))
+        caption = f"{in_words([story.answer])}: estimates and intervals by method"
+        caption += "; dashed: the truth" if story.truth else ""
+        axes = new_axes(8.0, 0.28 * len(rows) + 1.1)
+        drawn[caption] = plot_intervals(rows, truth=story.truth, ax=axes)
+    drawn |= draw(results) if draw else {}
     return {caption: cast("Figure", ax.get_figure()) for caption, ax in drawn.items()}
 
 
+#: Most rows of the picture of all methods.
+MOST_DRAWN = 40
 #: What a spreadsheet takes for the beginning of a formula, also in its wide form.
 FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -237,6 +299,21 @@ def tell(message: str) -> None:
     print(visible(message), file=sys.stderr)
 
 
+#: Quantities as tables name them.
+HEADINGS = {
+    "prevalence": "share of good outputs",
+    "overall_prevalence": "share of good outputs, all strata",
+    "share": "share of outputs",
+    "mean_score": "mean human score",
+    "win_rate": "win rate",
+    "hit_rate": "items judged as most people do",
+    "rms_shift": "RMS shift, in points",
+    "consistency": "same winner in both orders",
+    "calls_per_item": "calls an item needs",
+    "half_width_now": "± of an item's mean now",
+    "half_width_left": "± if asked without end",
+    "judges_needed": "judges needed, asked once",
+}
 #: Width of text that goes to a file or a pipe, where no terminal says one.
 PLAIN_WIDTH = 120
 NUMBERS = ("value", "low", "high", "width", "truth")
@@ -257,13 +334,161 @@ def open_console() -> Console:
     )
 
 
+def show_answer(
+    console: Console, results: Sequence[Estimate | Fit], shared: Shared, story: Story
+) -> None:
+    """Print the answer, what it rests on, and the table with the quoted row marked."""
+    found = story.tell(results)
+    wrapped(console, found.text, "", "", style="bold")
+    read = story.inputs.get("labels")  # how they are spelled, if not as 1 and 0
+    labels = f"Labels: {read}." if read else ""
+    log = story.inputs.get("log")
+    about = f"Log: {log}." if log else ""
+    for line in (*found.notes, _with_source(found.basis, story), about, labels, found.why):
+        if line:
+            wrapped(console, line, "", "")
+    summary: dict[str, Any] = {"ci_prob": shared.ci_prob, "interval": shared.interval}
+    if shared.details:
+        console.print()
+        opening(console, story.title, story.inputs)
+        table(console, _answers(records(*results, **summary), story), story)
+        return
+    lines = quoted_lines(found, records(*results, **summary), story, console.width)
+    console.print("\n".join(["", *map(visible_line, lines)]), soft_wrap=True)
+
+
+def _with_source(basis: str, story: Story) -> str:
+    """What the answer rests on, and where it was read."""
+    source = str(story.inputs.get("data", ""))
+    return f"{source}: {basis}" if source and basis else basis or source
+
+
+#: Most rows of other methods, and of one method, on a screen without --details.
+MOST_OTHERS, MOST_ROWS = 10, 20
+
+
+def quoted_lines(found: Answer, every: Sequence[Record], story: Story, width: int) -> list[str]:
+    """Lines of the table: the quoted rows first, then the other methods."""
+    made, truth = found.quoted, story.truth or {}
+    own = {} if found.judge is None else entries(found.judge)
+    kept = [
+        Record(quantity, where, made.method, row, made.interval_of(quantity))
+        for quantity, where, row in made.rows()
+    ]
+    one, several = len(kept) == 1, len({one.quantity for one in kept}) > 1
+    beside = own if own and not one else None
+    # the judge's own numbers have a column of their own if there are several rows
+    named = {made.method, *([found.judge.method] if beside and found.judge else [])}
+    entered = {one.entry for one in kept}
+    others = [r for r in every if r.entry in entered and r.method not in named]
+    title = "" if several else story.heading or in_words(made.quantities)
+    head = ["", title, "value", "low", "high"]
+    head += ["judge"] * (beside is not None) + ["truth"] * bool(truth)
+    rows = [
+        _cells(">", story.brief(r.method) if one else _name(r, kept, several), r, beside, truth)
+        for r in kept[:MOST_ROWS]
+    ]
+    if one and 0 < len(others) <= MOST_OTHERS:
+        more = [_cells("", story.brief(r.method), r, beside, truth) for r in others]
+        lines = grid([head, *rows, *more], width)
+        return [*lines[:2], "  other methods", *lines[2:]]
+    lines = grid([head, *rows], width)
+    left = len(kept) - MOST_ROWS
+    lines += [f"  … {left} more rows: --details"] if left > 0 else []
+    return lines + ([f"  {_apart(others, kept, story)}"] if others else [])
+
+
+def _cells(
+    mark: str,
+    name: str,
+    record: Record,
+    beside: Mapping[tuple[Any, ...], Any] | None,
+    truth: Mapping[tuple[Any, ...], float],
+) -> list[str]:
+    """One row: numbers of calls are whole."""
+    whole = all(float(x).is_integer() and abs(x) >= 2 for x in record.row)
+    row = [mark, name, *(f"{x:.0f}" if whole else _number(x) for x in record.row)]
+    if beside is not None:
+        there = beside.get(record.entry)
+        row.append("–" if there is None else _number(there.value))
+    return row + ([_number(truth.get(record.entry, math.nan))] if truth else [])
+
+
+def show_sampled(
+    console: Console,
+    results: Sequence[Estimate | Fit],
+    fit: Fit,
+    shared: Shared,
+    story: Story,
+) -> None:
+    """Go on with the table: the sampled model, which the answer did not wait for."""
+    summary: dict[str, Any] = {"ci_prob": shared.ci_prob, "interval": shared.interval}
+    if shared.details:
+        table(console, _answers(records(fit, **summary), story), story, more=True)
+        return
+    found = story.tell(results)
+    quoted = entries(found.quoted)
+    mine = [r for r in records(fit, **summary) if r.entry in quoted]
+    if len(quoted) == 1 and mine:
+        every = records(*results, **summary)
+        console.print(visible_line(quoted_lines(found, every, story, console.width)[-1]))
+    elif mine:
+        gap = max(abs(r.row.value - quoted[r.entry].value) for r in mine)
+        console.print(f"  {story.brief(fit.method)} differs by at most {gap:.3g}: --details")
+
+
+def in_words(quantities: Iterable[str]) -> str:
+    """A quantity as a table's heading names it."""
+    (name, *_) = quantities
+    return HEADINGS.get(name, name.replace("_", " "))
+
+
+def _name(record: Record, every: Sequence[Record], several: bool) -> str:
+    """Coordinates that differ from row to row, after the quantity if there are several."""
+    dims = [d for d in record.where if len({r.where.get(d) for r in every}) > 1]
+    where = ", ".join(str(record.where[d]) for d in dims)
+    name = in_words([record.quantity])
+    return (f"{name}, {where}" if where else name) if several else where
+
+
+def _apart(others: Sequence[Record], kept: Sequence[Record], story: Story) -> str:
+    """How far other methods are from the quoted one."""
+    values = {r.entry: r.row.value for r in kept}
+    gaps = [(abs(r.row.value - values[r.entry]), r) for r in others]
+    known = [one for one in gaps if not math.isnan(one[0])]
+    methods = dict.fromkeys(story.brief(r.method) for r in others)
+    one = len(methods) == 1
+    count = "Another method" if one else f"{len(methods)} other methods"
+    if not known:
+        return f"{count}: --details"
+    gap, far = max(known, key=lambda one: one[0])
+    place = f"{', ' * bool(far.where)}{_where(far)}"
+    differ = "differs" if one else "differ"
+    return f"{count} {differ} by at most {gap:.3g} ({story.brief(far.method)}{place}): --details"
+
+
+def grid(rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    """Lines of a table: numbers to the right; names are cut where the screen is narrow."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    spare = width - 1 - sum(widths) - 2 * (len(widths) - 1) + widths[1]
+    widths[1] = max(min(widths[1], spare), 8)
+    lines = []
+    for mark, name, *numbers in rows:
+        cut = name if len(name) <= widths[1] else name[: widths[1] - 1] + "…"
+        start = f"{mark:<{widths[0]}} {cut:<{widths[1]}}"
+        lines.append(
+            "  ".join([start, *(f"{n:>{w}}" for n, w in zip(numbers, widths[2:], strict=True))])
+        )
+    return lines
+
+
 def opening(console: Console, title: str, inputs: Mapping[str, Any]) -> None:
     """Print what was read."""
     console.print(visible_line(title), style="bold")
     width = max(map(len, inputs), default=0)
     for name, value in inputs.items():
         first, later = f"  {name:<{width}}  ", " " * (width + 4)
-        _wrapped(console, str(value), first, later)
+        wrapped(console, str(value), first, later)
 
 
 def table(
@@ -326,16 +551,23 @@ def rest(
     console: Console,
     results: Sequence[Estimate | Fit],
     others: Sequence[Sequence[Record]],
+    shared: Shared,
     story: Story,
     sections: Sequence[Section] = (),
 ) -> None:
-    """Print the other quantities of the last result that has some, and what all results assume."""
+    """Print what a reader must know of the answer; with ``--details`` everything."""
+    for section in sections:
+        if not section.detail and not shared.details:
+            _section(console, section.heading, section.lines)
+    if not shared.details:
+        _brief_end(console, results, shared, story)
+        return
     for other in [other for other in others if other][-1:]:
         table(console, other, story, named=True)
         meant = [q for q in dict.fromkeys(r.quantity for r in other) if q in story.words]
         _section(console, "", [f"{q}: {story.words[q]}" for q in meant])
     for section in sections:
-        _section(console, section.heading, section.lines)
+        _section(console, section.heading, [*section.lines, *section.further])
     cautions = dict.fromkeys(c for one in results for c in one.cautions)
     _section(console, "Cautions", [f"{c.name}: {c.text}" for c in cautions])
     assumed = [(one.method, "; ".join(map(str, one.assumptions))) for one in results]
@@ -343,6 +575,27 @@ def rest(
     about = [(one.method, f"about {TARGETS[one.target]}") for one in results]
     _section(console, "Items", _by_text(about, story))
     _section(console, "Sampling", [_sampling(fit) for fit in results if isinstance(fit, Fit)])
+
+
+def _brief_end(
+    console: Console, results: Sequence[Estimate | Fit], shared: Shared, story: Story
+) -> None:
+    """Cautions of the quoted numbers, and where the rest is."""
+    found = story.tell(results)
+    own = list(dict.fromkeys(found.cautions))
+    _section(console, "Cautions" if own else "", [f"{c.name}: {c.text}" for c in own])
+    every = dict.fromkeys(c for one in results for c in one.cautions)
+    fits = [one for one in results if isinstance(one, Fit)]
+    stuck = [fit.method for fit in fits if not fit.converged and fit.method != found.method]
+    _section(console, "", [f"{method} did not converge: --details" for method in stuck])
+    if shared.quiet:
+        return
+    more = len(every) - len(own)
+    noun = "caution" if more == 1 else "cautions"
+    words = f"{more} {noun} about other methods, " if more else ""
+    console.print()
+    text = f"--details shows {words}assumptions and every method; --html FILE writes a page; "
+    wrapped(console, f"{text}bayesjudge explain TERM says what a word means.", "", "")
 
 
 def _by_text(pairs: Sequence[tuple[str, str]], story: Story) -> list[str]:
@@ -368,15 +621,16 @@ def _section(console: Console, heading: str, lines: Sequence[str]) -> None:
         return
     console.print(*([f"\n{heading}"] if heading else [""]), style="bold")
     for line in lines:
-        _wrapped(console, line, "  ", "    ")
+        wrapped(console, line, "  ", "    ")
 
 
-def _wrapped(console: Console, text: str, first: str, later: str) -> None:
+def wrapped(console: Console, text: str, first: str, later: str, style: str = "") -> None:
+    """Print text in lines as wide as the screen."""
     width = max(console.width - 1, 40)
     lines = textwrap.wrap(
         visible_line(text), width, initial_indent=visible_line(first), subsequent_indent=later
     )
-    console.print("\n".join(lines or [first.rstrip()]), soft_wrap=True)
+    console.print("\n".join(lines or [first.rstrip()]), soft_wrap=True, style=style or None)
 
 
 def _number(value: float) -> str:
@@ -399,6 +653,9 @@ def as_document(
 
     - ``schema``, ``bayesjudge`` (version of the package), ``command``, ``inputs`` (what was read),
       ``ci_prob``;
+    - ``answer``: ``text``, the sentence; ``known``, false if the data cannot answer; ``basis``,
+      ``why``, ``notes``, ``paragraph`` (for a paper); ``method``, whose ``estimates`` are quoted:
+      ``quantity``, ``where``, ``value``, ``low``, ``high``, and ``judge``, the judge's own;
     - ``estimates``, a list: ``quantity``; ``where``, its coordinates by dimension
       (``{"system": "gpt4"}``, ``{}`` of a single number); ``method``; ``value``, ``low``, ``high``
       and ``width`` (null if there is no answer); ``interval``, its kind; and ``truth`` if the
@@ -429,6 +686,7 @@ def as_document(
         "command": story.command,
         "inputs": story.inputs,
         "ci_prob": shared.ci_prob,
+        "answer": story.tell(results).as_dict(),
         "estimates": estimates,
         **{section.key: section.fields for section in sections},
         "cautions": [c._asdict() for c in dict.fromkeys(c for one in made for c in one.cautions)],

@@ -63,7 +63,7 @@ def panel(
         Literal["auto", "dawid_skene", "correlated", "bias_pooling", "vote_regression"], _MODEL
     ] = "auto",
     missing: Annotated[Literal["skip", "response"], _MODEL] = "skip",
-    width: Annotated[float, _MODEL] = 0.1,
+    width: Annotated[float | None, _MODEL] = None,
     items: Annotated[Path | None, Parameter(group=OUTPUT, negative="")] = None,
     shared: Shared = Shared(),
 ) -> None:
@@ -111,7 +111,7 @@ def panel(
     missing : str
         Leave a missing vote out, or let it be one more response (dawid_skene and correlated).
     width : float
-        Say how many labels are needed for intervals of this width.
+        Say how many labels are needed for intervals of this width (of 0.1 with --details).
     items : Path
         Write every item's consensus label and class probabilities to this .csv file.
 
@@ -120,12 +120,13 @@ def panel(
     InputError
         If an option, a column or a value is not understood.
     """
-    from bayesjudge.panel import Votes, closed_forms, fit, recommend
+    from bayesjudge.panel import Votes, answer, closed_forms, fit, recommend
 
     shared.check()
     with checking("options") as require:
         require(items is None or items.parent.is_dir(), f"--items: no folder for {str(items)!r}")
-        require(0 < width < 1, f"--width={width}, expected a number inside (0, 1)")
+        wrong = width is not None and not 0 < width < 1
+        require(not wrong, f"--width={width}, expected a number inside (0, 1)")
     source = open_source(table, metric, judges=True)
     repeated: Literal["error", "keep"] = "error"
     if source.log is not None:
@@ -151,7 +152,7 @@ def panel(
     why = f" ({advice.why})" if model == "auto" else ""
 
     def sample() -> Fit:
-        return fit(votes, chosen, random_seed=shared.seed, strict=shared.strict)
+        return fit(votes, chosen, **shared.sampling)
 
     story = Story(
         command="panel",
@@ -160,6 +161,7 @@ def panel(
         answer="share" if classes else "prevalence",
         inputs=_inputs(votes, source, f"{type(chosen).__name__}{why}", truth),
         brief=lambda method: method.split(",")[0],
+        tell=lambda made: answer(*made, ci_prob=shared.ci_prob, interval=shared.interval),
     )
     instant = closed_forms(votes, ci_prob=shared.ci_prob)
     found: list[Consensus] = []
@@ -203,13 +205,14 @@ def _accuracy(found: Consensus, path: str) -> Section:
     return Section("Consensus labels", [line], "consensus", fields)
 
 
-def _budget(votes: Votes, width: float, ci_prob: float) -> Section | None:
+def _budget(votes: Votes, asked: float | None, ci_prob: float) -> Section | None:
     """How many labels are needed, if the design of today's labels goes with more of them."""
     from bayesjudge.panel import labels_needed
 
     tells = "prevalence" in votes.design.identifies or not votes.is_labelled.any()
     if len(votes.classes) > 2 or not tells:
         return None
+    width = asked or 0.1
     table = labels_needed(votes, width=width, ci_prob=ci_prob)
     more = {name: int(n) for name, n in table["more"].items() if n}
     each = ", ".join(f"{name} {n:,}" for name, n in list(more.items())[:MOST_NAMED])
@@ -218,7 +221,8 @@ def _budget(votes: Votes, width: float, ci_prob: float) -> Section | None:
     line = f"there are enough for {wide}"
     if more:
         line = f"{wide} need {sum(more.values()):,} more, at random: {each}"
-    return Section("Labels needed", [line], "labels_needed", {"width": width, "more": more})
+    told = {"width": width, "more": more}
+    return Section("Labels needed", [line], "labels_needed", told, detail=asked is None)
 
 
 def _named(model: str, classes: int) -> PanelModel:

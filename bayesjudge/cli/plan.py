@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 from cyclopts import Group, Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.output import OUTPUT, SCHEMA, open_console, opening, tell
+from bayesjudge.cli.output import OUTPUT, SCHEMA, open_console, opening, tell, wrapped
 from bayesjudge.core.errors import InputError, checking
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def plan(
     json : bool
         Print one JSON document instead of text (schema bayesjudge/2): `inputs`, the options;
         `rows`, one a number of labels and way of spending them, with the columns of the table;
-        `labels_needed` for `width` by way of splitting labels over classes, null if none do.
+        `labels_needed` for `width` by strategy, null if none do; `answer`, the sentence.
 
     Raises
     ------
@@ -86,6 +86,7 @@ def plan(
     how: dict[str, Any] = {**assumed, "items": items, "ci_prob": ci_prob}
     table = bj.prevalence.budget.plan(sizes, **how, random_seed=seed)
     needed = {} if width is None else _needed(width, how)
+    answer = _answer(table, needed, width, how)
     most = max(sizes)
     regime = bj.prevalence.budget.judge_regime(sensitivity, specificity, labelled=most, items=items)
     if json:
@@ -94,13 +95,16 @@ def plan(
             "bayesjudge": bj.__version__,
             "command": "plan",
             "inputs": {**how, "labelled": sizes, "width": width, "seed": seed},
+            "answer": {"text": answer},
             "rows": table.to_dict("records"),
             "labels_needed": needed,
         }
         sys.stdout.write(json_format.dumps(document, indent=2, ensure_ascii=False) + "\n")
     else:
         console = open_console()
-        opening(console, "Plan: what labels are expected to buy", how)
+        wrapped(console, answer, "", "", style="bold")
+        console.print()
+        opening(console, "Assumed", how)
         _print(console, table)
         _say(needed, width, regime, most)
     if picture is not None:
@@ -110,17 +114,40 @@ def plan(
 
 
 def _needed(width: float, how: dict[str, Any]) -> dict[str, int | None]:
-    """How many labels of half good, half bad items reach a width, by the closed form."""
+    """How many labels reach a width, by strategy, by the closed form of each."""
+    budget = bj.prevalence.budget
+    found = budget.labels_by_design(width, **how)
     rate = how["prevalence"] * how["sensitivity"]
     rate += (1 - how["prevalence"]) * (1 - how["specificity"])
     judge = {name: how[name] for name in ("sensitivity", "specificity", "items", "ci_prob")}
-    found: dict[str, int | None] = {}
-    for split in ("equal", "adaptive", "best"):
-        try:
-            found[split] = bj.prevalence.budget.labels_needed(width, rate, split=split, **judge)
-        except InputError:
-            found[split] = None
+    try:
+        adaptive = budget.labels_needed(width, rate, split="adaptive", **judge)
+    except InputError:
+        adaptive = how["items"] + 1
+    found["adaptive"] = adaptive if adaptive <= how["items"] else None
     return found
+
+
+def _answer(
+    table: pd.DataFrame, needed: dict[str, int | None], width: float | None, how: dict[str, Any]
+) -> str:
+    """The sentence that opens the screen."""
+    if width is None:
+        most = table[table["labelled"] == table["labelled"].max()].set_index("strategy")
+        widths = most["expected_width"]
+        sample, people = widths["random sample"], widths["people only"]
+        return (
+            f"{most['labelled'].iloc[0]} labels of a random sample are expected to give an "
+            f"interval {sample:.3f} wide, and {people:.3f} if the judge is left out."
+        )
+    counts = {name: "out of reach" if n is None else f"{n:,}" for name, n in needed.items()}
+    text = f"An interval {width:g} wide takes about {counts['random sample']} labels of a random "
+    text += f"sample, {counts['people only']} without the judge, and {counts['by verdict']} chosen "
+    text += "by the judge's verdict; "
+    by_truth = [n for n in (needed["half good, half bad"], needed["adaptive"]) if n is not None]
+    if by_truth:
+        return f"{text}with labels chosen by truth {min(by_truth):,}."
+    return f"{text}with labels chosen by truth it is out of reach with {how['items']:,} items."
 
 
 def _print(console: Console, table: pd.DataFrame) -> None:
@@ -158,8 +185,7 @@ def _say(
             f"With {most} labels, calibrating this judge beats labels alone where the prevalence "
             f"is between\n{regime[0]:.3f} and {regime[1]:.3f}; a random sample uses both."
         )
-    words = {"equal": "half good, half bad", "adaptive": "adaptive", "best": "best allocation"}
-    for split, count in needed.items():
-        answer = "out of reach: judge more items" if count is None else f"{count} labels"
-        lines.append(f"Width {width:g} by truth, {words[split]}: {answer}")
+    for name, count in needed.items():
+        words = "out of reach: judge more items" if count is None else f"{count:,} labels"
+        lines.append(f"Width {width:g}, {name}: {words}")
     sys.stdout.write("\n".join(lines) + "\n")

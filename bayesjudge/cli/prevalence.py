@@ -17,6 +17,7 @@ from bayesjudge.cli.source import PAIRS, Source, inputs_of, open_source, repeati
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
+from bayesjudge.prevalence.answer import difference_words, differences, neighbours
 from bayesjudge.readers import read_table
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ LESSON = (
 SCORES = "if the judge gives scores: --score COLUMN --scale LOWEST:HIGHEST"
 CLASSES = "if there are more than two classes, name them: --classes A B …"
 TRUTH = "--truth is needed: Column with the human label, empty where there is none"
+#: Most lines of a section on the screen.
+MOST_LINES = 10
 PLURALS = {"system": "systems", "stratum": "strata", "judge": "judges"}
 #: What the quantities mean, for a screen that shows them.
 WORDS = {
@@ -342,17 +345,23 @@ def answer(
         title="Share of good outputs (prevalence)",
         answer="overall_prevalence" if counts.dim == "stratum" else "prevalence",
         inputs=_inputs(counts, model, source),
+        tell=lambda made: module.answer(*made, ci_prob=shared.ci_prob, interval=shared.interval),
+        waits=model._pools or posterior is None,
         truth=truth,
         brief=lambda method: method.split(",")[0],
         words=WORDS,
     )
     return present(
         instant,
-        lambda: module.fit(counts, model, random_seed=shared.seed, strict=shared.strict),
+        lambda: module.fit(counts, model, **shared.sampling),
         shared,
         story,
         draw=lambda made: _pictures(made, shared),
-        more=lambda _: _designs(counts, separate, posterior, shared),
+        more=lambda made: [
+            *_differences(made, shared),
+            *_ranks(made, shared),
+            *_designs(counts, separate, posterior, shared),
+        ],
     )
 
 
@@ -403,6 +412,35 @@ def _inputs(counts: Counts, model: PrevalenceModel, source: Source | str) -> dic
         good, _, bad, _ = counts.external_labels.reshape(4, -1).sum(axis=1)
         about["external labels"] = f"{good} good and {bad} bad items, for the judge's rates only"
     return about | {"model": f"{type(model).__name__}: {model}"}
+
+
+def _differences(made: Sequence[Estimate | Fit], shared: Shared) -> list[Section]:
+    """By how much systems differ."""
+    rows = differences(*made, ci_prob=shared.ci_prob, interval=shared.interval)
+    if not rows:
+        return []
+    near, far = neighbours(rows)
+    lines = [difference_words(row, None if i else shared.ci_prob) for i, row in enumerate(near)]
+    further = [difference_words(row) for row in far]
+    left = len(lines) - MOST_LINES
+    lines = lines[:MOST_LINES] + ([f"{left} more: --json"] if left > 0 else [])
+    heading = f"Differences of systems ({rows[0]['method']})"
+    return [Section(heading, lines, "differences", rows, detail=False, further=further)]
+
+
+def _ranks(made: Sequence[Estimate | Fit], shared: Shared) -> list[Section]:
+    """Ranks of three or more systems that were sampled."""
+    fits = [one for one in made if isinstance(one, Fit) and one.data.dim == "system"]
+    if not fits or len(fits[-1].data.systems or ()) < 3:
+        return []
+    table = bj.prevalence.ranking(fits[-1], ci_prob=shared.ci_prob).reset_index()
+    rows = table.to_dict("records")
+    lines = [
+        f"{row['system']}: rank {row['rank_low']} to {row['rank_high']}, best with probability "
+        f"{row['best']:.3f}"
+        for row in rows[:MOST_LINES]
+    ]
+    return [Section("Ranks of the systems", lines, "ranks", rows, detail=False)]
 
 
 def _designs(

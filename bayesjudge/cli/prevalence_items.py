@@ -12,7 +12,12 @@ from bayesjudge.cli.source import Source
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
+from bayesjudge.prevalence.answer import difference_words, neighbours
 from bayesjudge.prevalence.items import ItemEffects, Items
+from bayesjudge.prevalence.items.answer import differences
+
+#: Most lines of a section on the screen.
+MOST_LINES = 10
 
 WORDS = {
     "sensitivity": "share of good outputs that the judge passes",
@@ -56,11 +61,13 @@ def answer_items(
     }
     items = next(iter(read.values()))
     several = len(read) > 1
+    paired: list[Estimate] = []
     if several:
         instant = [module.by_judge(read, ci_prob=shared.ci_prob)]
     else:
         made = module.closed_forms(items, ci_prob=shared.ci_prob, mismatched=all_methods)
         instant = [one for one in made if "prevalence" in one]
+        paired = [one for one in made if "difference" in one]
         kind = shared.interval or "eti_bounded"
         instant.append(module.exact(items, separate, ci_prob=shared.ci_prob, interval=kind))
     story = Story(
@@ -69,15 +76,17 @@ def answer_items(
         answer="prevalence",
         inputs=_inputs(items, source, read, model),
         words=WORDS,
+        tell=lambda made: module.answer(
+            *made, *paired, ci_prob=shared.ci_prob, interval=shared.interval
+        ),
+        waits=False,
     )
     present(
         instant,
-        None
-        if several
-        else lambda: module.fit(items, model, random_seed=shared.seed, strict=shared.strict),
+        None if several else lambda: module.fit(items, model, **shared.sampling),
         shared,
         story,
-        more=lambda made: [] if several else _differences(items, made, shared),
+        more=lambda made: [] if several else _differences(items, made, paired, shared),
     )
 
 
@@ -122,30 +131,40 @@ def _inputs(
     return about | {"model": f"ItemEffects: {model}"}
 
 
-def _differences(items: Items, results: Sequence[Estimate | Fit], shared: Shared) -> list[Section]:
+def _differences(
+    items: Items,
+    results: Sequence[Estimate | Fit],
+    paired: Sequence[Estimate],
+    shared: Shared,
+) -> list[Section]:
     """By how much systems differ on the items that they share."""
-    if len(items.systems) < 2:
+    module = bj.prevalence.items
+    fits = [one for one in results if isinstance(one, Fit)]
+    rows = differences(*paired, *fits, ci_prob=shared.ci_prob)
+    if not rows:
         return []
-    module, rows = bj.prevalence.items, []
-    if "prevalence" in items.design.identifies:
-        made = module.paired_difference(items, ci_prob=shared.ci_prob)
-        for _, where, row in made.rows():
-            rows.append({**where, "method": made.method, **row._asdict()})
-    for fit in results:
-        if isinstance(fit, Fit):
-            table = module.contrasts(fit, ci_prob=shared.ci_prob)
-            rows += [{**r, "method": fit.method} for r in table.to_dict("records")]
     rows.sort(key=lambda r: (items.systems.index(r["first"]), items.systems.index(r["second"])))
-    lines = [
-        f"{r['first']} - {r['second']}: {r['value']:+.3f} ({r['low']:+.3f} to {r['high']:+.3f}), "
-        f"{r['method']}"
-        + (
-            f"; {r['first']} is better with probability {r['probability']:.3f}"
-            if "probability" in r
-            else ""
-        )
-        for r in rows
-    ]
-    return [
-        Section("Differences of systems on the items that they share", lines, "differences", rows)
-    ]
+    near, far = neighbours(rows)
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    lines, further = (
+        [
+            difference_words(row) + (f" ({row['method']})" if len(methods) > 1 else "")
+            for row in part
+        ]
+        for part in (near, far)
+    )
+    left = len(lines) - MOST_LINES
+    lines = lines[:MOST_LINES] + ([f"{left} more: --json"] if left > 0 else [])
+    heading = "Differences of systems on the items that they share"
+    heading += f" ({methods[0]})" if len(methods) == 1 else ""
+    made = [Section(heading, lines, "differences", rows, detail=False, further=further)]
+    if fits and len(items.systems) > 2:
+        table = module.ranking(fits[-1], ci_prob=shared.ci_prob).reset_index()
+        ranks = table.to_dict("records")
+        told = [
+            f"{row['system']}: rank {row['rank_low']} to {row['rank_high']}, best with "
+            f"probability {row['best']:.3f}"
+            for row in ranks[:MOST_LINES]
+        ]
+        made.append(Section("Ranks of the systems", told, "ranks", ranks, detail=False))
+    return made

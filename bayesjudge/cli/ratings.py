@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +13,6 @@ from bayesjudge import ratings as module
 from bayesjudge.cli.output import (
     DATA,
     MODEL,
-    PLAIN_WIDTH,
     Section,
     Shared,
     Story,
@@ -154,12 +151,13 @@ def ratings(
         module.endorsement_rates(data, ci_prob=shared.ci_prob),
         *_annotator_tests(data, epsilon, shared),
         counted.estimate(ci_prob=shared.ci_prob),
+        counted.best_estimate(ci_prob=shared.ci_prob),
     ]
     told = _first(counted, instant, shared.ci_prob)
     shifted = module.shift_sensitivity(data, chosen=chosen, added=data.positive, of=of)
 
     def sample() -> Fit:
-        return module.fit(data, model, random_seed=shared.seed, strict=shared.strict)
+        return module.fit(data, model, **shared.sampling)
 
     posterior: list[module.Performance] = []
 
@@ -185,7 +183,6 @@ def ratings(
         title="Ratings: which judge agrees with people",
         answer="endorsement",
         inputs={
-            "answer": " ".join(told),
             "data": str(table),
             "items": len(data.items or ()),
             "options": f"{', '.join(data.options)} (positive: {data.positive})",
@@ -195,14 +192,10 @@ def ratings(
             "priors": str(model),
         },
         brief=lambda method: method.split(",")[0],
+        tell=lambda made: module.answer(*made, ci_prob=shared.ci_prob, interval=shared.interval),
     )
-    # the screen begins and ends with it
-    elsewhere = shared.json or shared.html is not None
-    sections = [Section("Which judge agrees with people", told, "answer", told)]
-    more = (lambda _: sections) if elsewhere else None
-    present(instant, sample, shared, story, draw=draw, after=after, more=more)
-    if not shared.json:
-        sys.stdout.write("\n" + textwrap.fill(" ".join(told), PLAIN_WIDTH - 1) + "\n")
+    sections = [Section("Which judge agrees with people", told, "agreement", told)]
+    present(instant, sample, shared, story, draw=draw, after=after, more=lambda _: sections)
 
 
 # what `bayesjudge.cli.app` says where this option is missing
@@ -261,13 +254,13 @@ def follow_up(
         other_priors = [module.prior_sensitivity(fit, **asked, ci_prob=ci_prob)]
     settings: dict[str, Any] = {"ci_prob": ci_prob, "random_seed": seed}
     last = (
-        main.best_estimate(),
+        main.best_estimate(ci_prob=ci_prob),
         module.prevalences(fit, cutoffs=[cutoff], **settings),
         module.tracking(fit, **settings),
     )
     # the screen shows the last one only: what a reader came for
     joined = {name: one for estimate in last for name, one in estimate.quantities.items()}
-    more = [rest.best_estimate()] if rest.definitions else []
+    more = [rest.best_estimate(ci_prob=ci_prob)] if rest.definitions else []
     first = performance.estimate(ci_prob=ci_prob)
     return [first, *more, *other_priors, replace(last[-1], quantities=joined)]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-import textwrap
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -21,8 +20,6 @@ from bayesjudge.cli.output import (
     DATA,
     MODEL,
     OUTPUT,
-    PLAIN_WIDTH,
-    Section,
     Shared,
     Story,
     present,
@@ -277,19 +274,17 @@ def answer(
     cost_per_call: float | None = None,
     to: Path | None = None,
 ) -> list[Estimate | Fit]:
-    """Estimate from scores, and present: the calls that an item needs first and last."""
+    """Estimate from scores, and present."""
     many = len(scores.items) > MOST_ITEMS
     several = len(scores.items) + len(scores.judges) > 2
     made = module.closed_forms(scores, ci_prob=shared.ci_prob)
     fits: list[Fit] = []
 
     def sample() -> Fit:
-        fits.append(module.fit(scores, model, random_seed=shared.seed, strict=shared.strict))
+        fits.append(module.fit(scores, model, **shared.sampling))
         kept = tuple(q for q in fits[0].quantities if not many or q != "item_score")
         return replace(fits[0], quantities=kept)
 
-    elsewhere = shared.json or shared.html is not None
-    told = _calls(scores, half_width, cost_per_call, shared.ci_prob)
     found = present(
         [one for each in made for one in _shown(each, many)],
         sample if several else None,
@@ -298,12 +293,17 @@ def answer(
             command="repeats report",
             title="Repeated scores: how often to ask, and what scores vary with",
             answer="mean_score" if many else "item_score",
-            inputs={"answer": " ".join(told), **_inputs(scores, source)},
+            inputs=_inputs(scores, source),
             brief=lambda method: method.split(" (")[0],
+            tell=lambda _: module.answer(
+                *made,
+                half_width=half_width,
+                cost_per_call=cost_per_call,
+                ci_prob=shared.ci_prob,
+            ),
+            waits=False,
         ),
         draw=lambda made: _draw(made, scores),
-        # the screen begins and ends with it
-        more=lambda _: [Section("How many calls", told, "calls", told)] if elsewhere else [],
     )
     if shared.save is not None and fits:
         tell(f"fit saved in {fits[0].save(shared.save)}")
@@ -311,10 +311,8 @@ def answer(
         every = side_by_side(*made, *fits, ci_prob=shared.ci_prob, interval=shared.interval)
         write_csv(every[every["quantity"] == "item_score"].drop(columns="quantity"), to)
         tell(f"means of {len(scores.items)} items written to {to}")
-    elif many:
+    elif many and not shared.quiet:
         tell(f"--items FILE writes the means of all {len(scores.items)} items")
-    if not shared.json:
-        sys.stdout.write(visible("\n" + textwrap.fill(" ".join(told), PLAIN_WIDTH - 1)) + "\n")
     return found
 
 
@@ -322,46 +320,6 @@ def _shown(estimate: Estimate, many: bool) -> list[Estimate]:
     """Leave out the items if they are many, and what is only about them."""
     kept = [q for q in estimate.quantities if not many or q != "item_score"]
     return [estimate.only(*kept)] if kept else []
-
-
-def _calls(
-    scores: module.Scores, half_width: float | None, cost: float | None, ci_prob: float
-) -> list[str]:
-    """Answer the module's question in a few sentences."""
-    wanted = half_width
-    if wanted is None:
-        span = scores.scale[-1] - scores.scale[0]
-        wanted = module.third_of_a_bin(span, len(scores.scale))
-    try:
-        found = module.required_calls(scores, wanted, ci_prob=ci_prob)
-    except InputError as error:
-        return [f"How many calls an item needs is unknown: {'; '.join(error.problems)}."]
-    n, low, high = found["calls_per_item"]
-    price = ""
-    if cost:
-        price = f", at a cost of {n * len(scores.items) * cost:.4g} for {len(scores.items)} items"
-    told = [
-        f"An item needs {n:.0f} calls ({low:.0f} to {high:.0f}) of a judge until the mean of its "
-        f"answers is known to ± {wanted:.3g}{price}."
-    ]
-    if any(one.name == "copied-repeats" for one in found.cautions):
-        told += ["These need a judge that answers anew: here, further calls return copies."]
-    now = found["half_width_now"].value
-    if "judges_needed" not in found:
-        told += [
-            f"Now it is known to ± {now:.3g}. What another judge would say is not in it: scores "
-            "by several judges (--judge) tell what more of them gain."
-        ]
-        return told
-    left, judges = found["half_width_left"].value, found["judges_needed"].value
-    enough = "do" if left <= wanted else "cannot"
-    told += [
-        f"Over the judges that could be asked it is known to ± {now:.3g} now, and to ± {left:.3g} "
-        f"if these {len(scores.judges)} are asked without end: more calls of them {enough} "
-        f"reach ± {wanted:.3g}, {judges:.0f} judges asked once do"
-        + (f" (at a cost of {judges * len(scores.items) * cost:.4g})." if cost else ".")
-    ]
-    return told
 
 
 def _read(source: Source, columns: list[str], score: str, item: str | None) -> Any:

@@ -60,13 +60,17 @@ def answer_scores(scores: Scores, shared: Shared, source: Source) -> None:
         require(right, "--interval eti_bounded is not for scores: take eti or hdi")
     present(
         module.closed_forms(scores, ci_prob=shared.ci_prob),
-        lambda: module.fit(scores, random_seed=shared.seed, strict=shared.strict),
+        lambda: module.fit(scores, **shared.sampling),
         shared,
         Story(
             command="prevalence",
             title="Mean human score" if scores.numeric else "Share of good outputs (prevalence)",
             answer=scores.answer,
             inputs=_inputs(scores, source),
+            tell=lambda made: module.answer(
+                *made, ci_prob=shared.ci_prob, interval=shared.interval
+            ),
+            waits=False,
             brief=lambda method: method.split(",")[0],
         ),
         draw=lambda made: (

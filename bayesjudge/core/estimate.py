@@ -237,6 +237,8 @@ class Estimate:
     target : {"population", "items"}
         Which items the numbers are about: the process that these items come from, or these very
         items.
+    data : data class of a module, optional
+        What it was computed from: `answer` tells how many items and labels the numbers rest on.
 
     Examples
     --------
@@ -254,6 +256,7 @@ class Estimate:
     assumptions: tuple[Assumption, ...] = ()
     cautions: tuple[Caution, ...] = ()
     target: Target = "population"
+    data: Any = None
     _where: dict[tuple[Hashable, ...], tuple[str, int]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -163,6 +163,7 @@ class Fit:
             assumptions=self.assumptions,
             cautions=self.cautions,
             target=target,
+            data=self.data,
         )
 
     def _drawn_for(self, target: Target) -> xr.Dataset:

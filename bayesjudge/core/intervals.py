@@ -118,17 +118,35 @@ def clopper_pearson(successes: Any, trials: Any, ci_prob: float = 0.95) -> tuple
     return value[()], _known(low, n), _known(high, n)
 
 
+def holding(value: Any, low: Any, high: Any) -> tuple[Any, Any, Any]:
+    """Move an end to the value that it leaves out: a centre adjusted for few labels may do so.
+
+    Parameters
+    ----------
+    value, low, high : array_like
+        They broadcast; ``nan`` stays.
+
+    Returns
+    -------
+    value, low, high : numpy.ndarray or float
+        With low at most the value, and the value at most high.
+    """
+    low, high = np.where(low > value, value, low), np.where(high < value, value, high)
+    return value, low[()], high[()]
+
+
 def _known(end: np.ndarray, trials: np.ndarray) -> Any:
     return np.where(trials > 0, end, np.nan)[()]
 
 
 def _checked(subject: str, successes: Any, trials: Any) -> tuple[np.ndarray, np.ndarray]:
     k, n = np.broadcast_arrays(np.asarray(successes, float), np.asarray(trials, float))
-    bad = ~((k >= 0) & (k <= n))
+    rounding = 1e-12 * np.maximum(1.0, np.abs(n))  # effective counts are sums of fractions
+    bad = ~((k >= -rounding) & (k <= n + rounding))
     with checking(subject) as require:
         shown = [(x, y) for x, y in zip(k[bad][:3].tolist(), n[bad][:3].tolist(), strict=True)]
         require(
             not bad.any(),
             f"successes must lie between 0 and trials, got (successes, trials) {shown}",
         )
-    return k, n
+    return np.clip(k, 0, n), n

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import functools
+import io
+import re
+import textwrap
 from collections.abc import Callable, Mapping
+from html import escape
 from typing import TYPE_CHECKING, Any
 
+from bayesjudge.core.answer import Answer, entries
 from bayesjudge.core.estimate import entries_of, label
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 def new_axes(width: float = 6.5, height: float = 3.0) -> Axes:
@@ -24,25 +30,128 @@ def new_axes(width: float = 6.5, height: float = 3.0) -> Axes:
     return plt.subplots(figsize=(width, height), layout="constrained")[1]
 
 
-def plain_text[**P](plot: Callable[P, Axes]) -> Callable[P, Axes]:
-    """Draw text as it is: to matplotlib a name with two dollar signs is mathematics.
+#: Told apart by people with any kind of colour vision (Okabe & Ito 2008), on white; the yellow
+#: is left out, which white hides.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#555555")
+#: One look: what a reader compares is dark, the frame is not.
+STYLE: dict[str, Any] = {
+    "axes.axisbelow": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": "medium",
+    "font.size": 10,
+    "grid.alpha": 0.3,
+    "legend.frameon": False,
+}
+#: Letters of a title that fit on an inch.
+LETTERS = 11
 
-    Text that was on the axes before, and stays, is its owner's.
+
+def plain_text[**P](plot: Callable[P, Axes]) -> Callable[P, Axes]:
+    """Draw in the package's style, and text as it is: two dollar signs are no mathematics.
+
+    What was on the axes before, and stays, is its owner's.
     """
 
     @functools.wraps(plot)
     def plotted(*args: P.args, **kwargs: P.kwargs) -> Axes:
+        try:
+            import matplotlib as mpl
+        except ImportError:
+            return plot(*args, **kwargs)  # says what to install
+        from cycler import cycler
+        from matplotlib.colors import to_rgba
+        from matplotlib.lines import Line2D
         from matplotlib.text import Text
 
         given: Any = kwargs.get("ax")
         owned = {} if given is None else {t: t.get_text() for t in given.findobj(Text)}
-        ax = plot(*args, **kwargs)
-        for text in ax.findobj(Text):
-            if text not in owned or owned[text] != text.get_text():
-                text.set_parse_math(False)
+        lines = set() if given is None else set(given.findobj(Line2D))
+        style: Any = STYLE | {"axes.prop_cycle": cycler(color=COLOURS)}
+        with mpl.rc_context(style):
+            ax = plot(*args, **kwargs)
+            # lines look their colours up when they are drawn, with the settings of that moment
+            for line in set(ax.findobj(Line2D)) - lines:
+                for part in ("color", "markerfacecolor", "markeredgecolor"):
+                    colour = getattr(line, f"get_{part}")()
+                    if isinstance(colour, str) and colour.startswith("C") and colour[1:].isdigit():
+                        getattr(line, f"set_{part}")(to_rgba(colour))
+            for text in ax.findobj(Text):
+                if text not in owned or owned[text] != text.get_text():
+                    text.set_parse_math(False)
+                    text.set_color(to_rgba(text.get_color()))
         return ax
 
     return plotted
+
+
+def write_title(ax: Axes, text: str) -> None:
+    """State the finding above the axes, in lines as wide as the figure."""
+    width = ax.figure.get_size_inches()[0]  # type: ignore[union-attr]
+    ax.set_title(textwrap.fill(" ".join(text.split()), int(LETTERS * width)), loc="left")
+
+
+@plain_text
+def plot_answer(
+    answer: Answer,
+    *,
+    truth: Mapping[Any, float] | None = None,
+    most: int = 60,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the quoted numbers, the best first, with the judge's own beside them.
+
+    Parameters
+    ----------
+    answer : Answer
+        From a module's ``answer``.
+    truth : mapping, optional
+        True value by quantity and its coordinates, where it is known; a tick.
+    most : int, default 60
+        Rows that are drawn; of more, the first.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default, as high as the rows need.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes drawn on, its title the answer. The figure is neither shown nor saved.
+    """
+    quoted = entries(answer.quoted)
+    names = list(answer.quoted.quantities)
+    several = len(names) > 1
+    rows = list(quoted.items())
+    if not several:
+        rows.sort(key=lambda one: -one[1].value if one[1].value == one[1].value else 1e300)
+    rows = rows[:most]
+    own = {} if answer.judge is None else entries(answer.judge)
+    known = {k if isinstance(k, tuple) else (k,): value for k, value in (truth or {}).items()}
+    ax = ax or new_axes(8.0, 0.32 * len(rows) + 1.6)
+    at = range(len(rows))
+    ax.hlines(at, [r.low for _, r in rows], [r.high for _, r in rows], color="C0", lw=3, alpha=0.6)
+    level = f"{answer.quoted.ci_prob:.0%} interval"
+    ax.plot([r.value for _, r in rows], at, "o", color="C0", ms=6, label=f"estimate, {level}")
+    beside = [(own[key].value, i) for i, (key, _) in enumerate(rows) if key in own]
+    if beside:
+        said: Any = {"mfc": "none", "color": "C1", "ms": 6, "ls": "none"}
+        ax.plot(*zip(*beside, strict=True), marker="s", label="the judge's own", **said)
+    true = [(known[key], i) for i, (key, _) in enumerate(rows) if key in known]
+    if true:
+        ax.plot(*zip(*true, strict=True), "k|", ms=14, mew=1.5, label="truth")
+    labels = [
+        label(str(key[0]), key[1:]) if several else ", ".join(map(str, key[1:])) for key, _ in rows
+    ]
+    ax.set_yticks(list(at), labels)
+    ax.set_ylim(len(rows) - 0.4, -0.6)
+    ax.grid(axis="x")
+    ax.spines["left"].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    if not several:
+        ax.set_xlabel(names[0].replace("_", " "))
+    ax.legend(loc="upper left", bbox_to_anchor=(0, -0.35 / len(rows) - 0.12), ncols=3)
+    write_title(ax, answer.text)
+    return ax
 
 
 @plain_text
@@ -96,9 +205,24 @@ def plot_intervals(
         row += 0.6
     ax.set_yticks(ticks, labels)
     ax.set_ylim(row - 0.6, -0.6)
-    ax.grid(axis="x", alpha=0.3)
-    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.grid(axis="x")
+    ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0)
     if table["quantity"].nunique() == 1:
-        ax.set_xlabel(str(table["quantity"].iloc[0]))
+        ax.set_xlabel(str(table["quantity"].iloc[0]).replace("_", " "))
     return ax
+
+
+def as_svg(figure: Figure, name: str, alt: str) -> str:
+    """Draw a figure as text, without what would change from run to run; `name` keeps ids apart."""
+    import matplotlib as mpl
+
+    buffer = io.StringIO()
+    # letters stay letters: a screen reader reads them, and the page stays small
+    with mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
+        figure.savefig(buffer, format="svg", bbox_inches="tight", metadata={"Date": None})
+    text = buffer.getvalue()
+    text = text[text.index("<svg") :]
+    # ids of groups are the same in each figure
+    text = re.sub(r'(<g id=")', rf"\g<1>{name}-", text)
+    return text.replace("<svg ", f'<svg role="img" aria-label="{escape(alt)}" ', 1)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import re
+import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from bayesjudge.core.answer import Answer, answer_of, entries
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import TARGETS, Caution, Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+#: Most rows of all methods before the other numbers; of more, the quoted ones only.
+MOST_FIRST = 16
 NUMBERS = ["value", "low", "high", "width"]
 #: What Markdown would read as more than text: anywhere, about words, after a bracket, in front.
 SPECIAL = re.compile(
@@ -138,8 +141,11 @@ def report(
     output: Literal["markdown", "html"] = "markdown",
     figures: Mapping[str, Figure] | None = None,
     notes: Mapping[str, Sequence[str]] | None = None,
+    answer: Answer | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    command: str | None = None,
 ) -> str:
-    """Write results with their cautions, assumptions, settings and sources.
+    """Write the answer, then results with their cautions, assumptions, settings and sources.
 
     Parameters
     ----------
@@ -159,6 +165,12 @@ def report(
         Pictures for the page, by caption. Markdown has none.
     notes : mapping of str to sequence of str, optional
         Further sections before the pictures: paragraphs by heading.
+    answer : Answer, optional
+        What the results say; by default the ``answer`` of their module.
+    inputs : mapping, optional
+        What was read, by name: file, items, labels.
+    command : str, optional
+        The command line that made it.
 
     Returns
     -------
@@ -174,11 +186,18 @@ def report(
     with checking("report") as require:
         require(output in ("markdown", "html"), f"output must be markdown or html, got {output!r}")
     made = _as_estimates(results, ci_prob, interval)
-    columns, rows = _cells(records(*made, ci_prob=ci_prob, interval=interval), digits)
+    told = answer or answer_of(results, ci_prob=ci_prob, interval=interval)
+    columns, rows = _cells(records(*made, ci_prob=ci_prob, interval=interval), digits, told)
+    first = [row for row in rows if row.answers] if told else rows
+    if told and len(first) > MOST_FIRST:
+        first = [row for row in first if row.quoted]
+    kept = set(map(id, first))
     parts: dict[str, Any] = {
         "title": title,
+        "answer": told,
         "columns": columns,
-        "rows": rows,
+        "first": first or rows,
+        "others": [row for row in rows if id(row) not in kept] if first else [],
         "ci_prob": f"{ci_prob:.0%}" if round(ci_prob * 100, 6).is_integer() else f"{ci_prob:.1%}",
         "cautions": list(dict.fromkeys(c for one in made for c in one.cautions)),
         # pairs, not mappings: two fits of one method may differ in their priors
@@ -189,17 +208,22 @@ def report(
         "settings": [(one.method, _settings(one)) for one in results if isinstance(one, Fit)],
         "sources": _distinct((one.method, one.source) for one in made),
         "notes": {heading: list(lines) for heading, lines in (notes or {}).items()},
+        "inputs": [(name, str(value)) for name, value in (inputs or {}).items()],
+        "command": command,
     }
     if output == "markdown":
         return _markdown(**parts)
     from jinja2 import Environment
 
+    from bayesjudge import __version__
+
     page = files("bayesjudge.core").joinpath("templates/report.html").read_text()
-    drawn = {caption: _svg(figure) for caption, figure in (figures or {}).items()}
+    summary = told.text if told else title
+    drawn = [_drawn(i, *one, summary) for i, one in enumerate((figures or {}).items())]
     return (
         Environment(autoescape=True)
         .from_string(page)
-        .render(**parts, numbers=NUMBERS, figures=drawn)
+        .render(**parts, numbers=NUMBERS, figures=drawn, version=__version__)
     )
 
 
@@ -226,20 +250,36 @@ def _distinct(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     return [pair for pair in dict.fromkeys(pairs) if pair[1]]
 
 
-def _cells(found: Sequence[Record], digits: int) -> tuple[list[str], list[list[str]]]:
+class _Row(NamedTuple):
+    """One line of the table, as text."""
+
+    cells: list[str]
+    answers: bool  # of an entry that the answer quotes
+    quoted: bool
+
+
+def _cells(
+    found: Sequence[Record], digits: int, answer: Answer | None
+) -> tuple[list[str], list[_Row]]:
     """Head and rows of the table, as text."""
     dims = list(dict.fromkeys(d for one in found for d in one.where))
-    rows = [
-        [
+    entered = set() if answer is None else set(entries(answer.quoted))
+    rows = []
+    for one in found:
+        cells = [
             one.quantity,
             *(str(one.where.get(d, "")) for d in dims),
             one.method,
             *("–" if np.isnan(x) else f"{x:.{digits}f}" for x in one.numbers),
             one.interval,
         ]
-        for one in found
-    ]
-    return ["quantity", *dims, "method", *NUMBERS, "interval"], rows
+        answers = one.entry in entered
+        quoted = answers and answer is not None and one.method == answer.method
+        rows.append(_Row(cells, answers, quoted))
+    # the quoted row of an entry before the others; entries as they come
+    place = {entry: i for i, entry in enumerate(dict.fromkeys(one.entry for one in found))}
+    order = sorted(range(len(rows)), key=lambda i: (place[found[i].entry], not rows[i].quoted))
+    return ["quantity", *dims, "method", *NUMBERS, "interval"], [rows[i] for i in order]
 
 
 def _settings(fit: Fit) -> str:
@@ -260,8 +300,10 @@ def _settings(fit: Fit) -> str:
 
 def _markdown(
     title: str,
+    answer: Answer | None,
     columns: list[str],
-    rows: list[list[str]],
+    first: list[_Row],
+    others: list[_Row],
     ci_prob: str,
     cautions: list[Caution],
     assumptions: list[tuple[str, str]],
@@ -269,16 +311,21 @@ def _markdown(
     settings: list[tuple[str, str]],
     sources: list[tuple[str, str]],
     notes: dict[str, list[str]],
+    inputs: list[tuple[str, str]],
+    command: str | None,
 ) -> str:
-    table = [list(map(_literal, row)) for row in (columns, *rows)]
-    table.insert(1, ["---"] * len(columns))
     lines = [f"# {_literal(title)}", ""]
-    lines += ["| " + " | ".join(row) + " |" for row in table]
-    lines += ["", f"{ci_prob} intervals."]
+    if answer is not None:
+        about = " ".join([*answer.notes, answer.basis, answer.why])
+        lines += [f"**{_literal(answer.text)}**", "", _literal(about), ""]
+    lines += _table(columns, first)
+    bold = " The methods in bold are quoted." if any(row.quoted for row in first) else ""
+    lines += ["", f"{ci_prob} intervals.{bold}"]
     named = {"Assumptions": assumptions, "Items": targets, "Sampling": settings, "Sources": sources}
     sections = {
-        **{_literal(heading): list(map(_literal, texts)) for heading, texts in notes.items()},
         "Cautions": [f"**{_literal(c.name)}**: {_literal(c.text)}" for c in cautions],
+        **{_literal(heading): list(map(_literal, texts)) for heading, texts in notes.items()},
+        "What was read": [f"{_literal(name)}: {_literal(value)}" for name, value in inputs],
         **{
             heading: [_literal(": ".join(pair)) for pair in pairs]
             for heading, pairs in named.items()
@@ -287,7 +334,24 @@ def _markdown(
     for heading, items in sections.items():
         if items:
             lines += ["", f"## {heading}", "", *[f"- {item}" for item in items]]
+    if others:
+        lines += ["", "## Other numbers", "", *_table(columns, others)]
+    if answer is not None:
+        lines += ["", "## For a paper or a model card", "", _literal(answer.paragraph())]
+    if command:
+        lines += ["", f"Made by {_literal(command)}"]
     return "\n".join(lines) + "\n"
+
+
+def _table(columns: list[str], rows: list[_Row]) -> list[str]:
+    """Lines of a Markdown table; the quoted method in bold."""
+    at = columns.index("method")
+    made = [list(map(_literal, columns)), ["---"] * len(columns)]
+    for row in rows:
+        cells = list(map(_literal, row.cells))
+        cells[at] = f"**{cells[at]}**" if row.quoted else cells[at]
+        made.append(cells)
+    return ["| " + " | ".join(cells) + " |" for cells in made]
 
 
 def _literal(text: object) -> str:
@@ -300,9 +364,32 @@ def _literal(text: object) -> str:
     return SPECIAL.sub(r"\\\g<0>", line)
 
 
-def _svg(figure: Figure) -> str:
-    """Draw a figure as text, without what would change from run to run."""
-    buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", bbox_inches="tight", metadata={"Date": None})
-    text = buffer.getvalue()
-    return text[text.index("<svg") :]
+#: Width of the picture that a phone shows, in inches.
+PHONE = 4.4
+
+
+def _drawn(number: int, caption: str, figure: Figure, summary: str) -> dict[str, Any]:
+    """A figure for the page: as it is, and drawn again for a phone."""
+    from bayesjudge.core.plots import as_svg, write_title
+
+    alt = f"{caption}. {summary}" if number == 0 else caption
+    wide = as_svg(figure, f"wide{number}", alt)
+    width, height = figure.get_size_inches()
+    if width <= PHONE:
+        return {"caption": caption, "drawings": {"every": wide}}
+    titles = {ax: ax.get_title(loc="left") for ax in figure.axes}
+    lines = max((title.count("\n") for title in titles.values()), default=0)
+    figure.set_size_inches(PHONE, max(height + 0.25 * lines, 0.55 * PHONE))
+    for ax, title in titles.items():
+        write_title(ax, title)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="constrained_layout not applied")
+        try:
+            narrow = as_svg(figure, f"narrow{number}", alt)
+        except UserWarning:  # its labels alone are wider than a phone: it is shrunk
+            narrow = ""
+    figure.set_size_inches(width, height)
+    for ax, title in titles.items():
+        ax.set_title(title, loc="left")
+    both = {"wide": wide, "narrow": narrow} if narrow else {"every": wide}
+    return {"caption": caption, "drawings": both}

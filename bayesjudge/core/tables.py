@@ -4,8 +4,8 @@ A table is anything that narwhals knows: pandas, polars, Arrow, DuckDB, Spark. R
 where they live; what comes back is as long as there are distinct combinations of values.
 
 A column holds names (ids of items, names of raters, judges, systems …) or labels (verdicts, truths,
-scores). Labels may be numbers: 1, 1.0, "1" and true are one label (`to_binary`). Names never are:
-"007" and "7" are two names (`bayesjudge.core.names`).
+scores). Labels may be numbers: 1, 1.0, "1" and true are one label (`bayesjudge.core.labels`). Names
+never are: "007" and "7" are two names (`bayesjudge.core.names`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Collection, Sequence
+from datetime import date, time, timedelta
+from numbers import Number
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,24 +28,99 @@ if TYPE_CHECKING:
 
 
 def require_columns(table: Any, *columns: str) -> None:
-    """Raise unless `table` has all of `columns`, naming the closest ones that it has."""
-    if _is_arrow(
-        table
-    ):  # as the readers make them, without narwhals, which loads Arrow's functions
-        require_among(table.column_names, *columns)
-        return
-    import narwhals as nw
-
-    try:
-        have = list(nw.from_native(table).collect_schema().names())
-    except TypeError:
-        have = None
+    """Raise unless `table` has each of `columns` once, with cells that are single values."""
+    have = _names_of_columns(table)
     with checking("table") as require:
         require(
             have is not None,
             f"expected a DataFrame (pandas, polars, Arrow, DuckDB …), got {type(table).__name__}",
         )
+        repeated = list(dict.fromkeys(c for c in have or [] if (have or []).count(c) > 1))
+        require(not repeated, f"columns {repeated} occur more than once; rename or drop one")
     require_among(have or [], *columns)
+    with checking("table") as require:
+        for column in dict.fromkeys(columns):
+            found = _not_single(table, column)
+            require(
+                not found,
+                f"column {column!r} holds {found}, expected one text, number or time in each cell; "
+                "take out the part that is meant, or make one row of each",
+            )
+
+
+def _names_of_columns(table: Any) -> list[Any] | None:
+    """Names as they are, also those that repeat; None for what is no table."""
+    if _is_arrow(table):  # reading narwhals takes longer than counting a file
+        return list(table.column_names)
+    if _is_pandas(table):
+        return list(table.columns)
+    import narwhals as nw
+
+    try:
+        return list(nw.from_native(table).collect_schema().names())
+    except TypeError:
+        return None
+
+
+def _not_single(table: Any, column: str) -> str:
+    """What a column holds in place of single values, in words."""
+    if _is_arrow(table):
+        return _not_single_in_arrow(table[column])
+    if _is_pandas(table):
+        return _not_single_in_pandas(table[column])
+    import narwhals as nw
+
+    dtype = nw.from_native(table).collect_schema()[column]
+    if dtype.is_nested() or dtype in (nw.Binary, nw.Object):
+        return f"cells of type {dtype}"
+    return ""
+
+
+def _not_single_in_pandas(cells: pd.Series) -> str:
+    import pandas as pd
+
+    if isinstance(cells.dtype, pd.ArrowDtype):
+        import pyarrow as pa
+
+        return _not_single_in_arrow(pa.chunked_array(cells.array.__arrow_array__()))
+    if isinstance(cells.dtype, pd.CategoricalDtype):
+        return _not_single_in_pandas(cells.cat.categories.to_series())
+    if not pd.api.types.is_object_dtype(cells.dtype):
+        return ""
+    kind = pd.api.types.infer_dtype(cells, skipna=True)
+    if kind in ("integer", "floating", "boolean", "empty"):
+        return ""
+    odd = [cell for cell in (cells.unique() if kind == "string" else cells) if not _is_single(cell)]
+    return f"{len(odd)} cells such as {_short(odd[0])} ({type(odd[0]).__name__})" if odd else ""
+
+
+def _not_single_in_arrow(cells: Any) -> str:
+    import pyarrow as pa
+
+    kind = cells.type.value_type if hasattr(cells.type, "index_type") else cells.type
+    if pa.types.is_nested(kind) or "binary" in str(kind):
+        return f"cells of type {kind}"
+    if "string" not in str(kind):
+        return ""
+    try:
+        cells.validate(full=True)
+    except pa.ArrowInvalid:
+        return "bytes that are not UTF-8"
+    return ""
+
+
+def _is_single(cell: Any) -> bool:
+    """Whether a cell is one text that can be written, one number, one time, or nothing."""
+    if isinstance(cell, str):
+        return cell.isascii() or not any("\ud800" <= c <= "\udfff" for c in cell)
+    if isinstance(cell, Number | date | time | timedelta | np.generic | None):
+        return not isinstance(cell, np.void | np.bytes_ | complex)
+    return type(cell).__name__ in ("NAType", "NaTType", "Period", "Interval")
+
+
+def _short(cell: Any) -> str:
+    text = ascii(cell)
+    return text if len(text) <= 40 else text[:40] + "…"
 
 
 def _is_arrow(table: Any) -> bool:
@@ -51,16 +128,14 @@ def _is_arrow(table: Any) -> bool:
     return arrow is not None and isinstance(table, arrow.Table)
 
 
+def _is_pandas(table: Any) -> bool:
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(table, pandas.DataFrame)
+
+
 def columns_of(table: Any) -> list[str]:
     """Names of a table's columns; none of what is no table."""
-    if _is_arrow(table):  # reading narwhals takes longer than counting a file
-        return list(table.column_names)
-    import narwhals as nw
-
-    try:
-        return [str(name) for name in nw.from_native(table).collect_schema().names()]
-    except TypeError:
-        return []
+    return list(map(str, _names_of_columns(table) or []))
 
 
 def require_among(have: Sequence[str], *columns: str) -> None:

@@ -123,7 +123,7 @@ class Monitor:
     --------
     >>> monitor = Monitor(range(500), [1] * 450 + [0] * 50, at_least=0.8, random_seed=1)
     >>> batch = monitor.draw(60)
-    >>> truth = [int(item < 450) for item in batch["item"]]  # people agree with the judge
+    >>> truth = [int(int(item) < 450) for item in batch["item"]]  # people agree with the judge
     >>> monitor.add(batch["item"], truth)
     >>> monitor.outcome
     'pass'

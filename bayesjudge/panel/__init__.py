@@ -7,6 +7,7 @@ scores every method by them.
 """
 
 from bayesjudge.core.priors import NormalPrior
+from bayesjudge.panel.answer import answer
 from bayesjudge.panel.budget import labels_needed
 from bayesjudge.panel.checks import dependence, effective_judges, homogeneity
 from bayesjudge.panel.closed_form import (
@@ -56,6 +57,7 @@ __all__ = [
     "Votes",
     "VotingRule",
     "align_texts",
+    "answer",
     "build_model",
     "check_prior",
     "choose_threshold",

@@ -64,10 +64,11 @@ def shares_at(votes: Votes, mode: Mode) -> tuple[np.ndarray, np.ndarray]:
     p, unknown = mode.chance, votes.truth == MISSING
     expected = np.where(unknown, p, votes.truth)
     size, n = len(votes.generators), votes.items
-    value = np.bincount(votes.generator, votes.count * expected, size) / n
     slope = np.zeros((size, mode.weights.size))
     spread = np.where(unknown, p * (1 - p), 0) * votes.count
     np.add.at(slope, votes.generator, spread[:, None] * mode.design)
-    slope /= n[:, None]
-    own = np.bincount(votes.generator, spread, size) / n**2
+    with np.errstate(invalid="ignore"):  # a generator without items has no share: nan
+        value = np.bincount(votes.generator, votes.count * expected, size) / n
+        slope /= n[:, None]
+        own = np.bincount(votes.generator, spread, size) / n**2
     return value, np.sqrt(np.einsum("ij,jk,ik->i", slope, mode.covariance, slope) + own)

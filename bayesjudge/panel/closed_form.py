@@ -11,7 +11,7 @@ from scipy.special import expit, logit, stdtrit
 
 from bayesjudge.core.errors import InputError, UninformativeJudgeError, check_ci_prob, checking
 from bayesjudge.core.estimate import TARGETS, Caution, Estimate, Quantity, Target
-from bayesjudge.core.intervals import FEW, wilson, z_score
+from bayesjudge.core.intervals import FEW, holding, wilson, z_score
 from bayesjudge.panel import _em, _logistic
 from bayesjudge.panel._pass_rate_regression import PassRates, minimise
 from bayesjudge.panel._summaries import Summary, mean_vote
@@ -46,6 +46,11 @@ FEWEST_VOTES = 100
 BIAS_PRIOR = "normal on the logit scale, with a prior on the panel's bias"
 #: Added to every expected count where curvature is looked at, so that no rate is 0 or 1.
 PSEUDO = 0.5
+NOT_INDEPENDENT = Caution(
+    "no-interval",
+    "prevalences averaged over judges have no interval: judges of the same items err together, and "
+    "this average does not say how much; see difference or fit",
+)
 
 
 def panel_mean(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
@@ -79,6 +84,7 @@ def panel_mean(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
     else:
         ends, told = _ends_by_prior(summary.rate, error, asked.items, ci_prob)
         cautions = (told, *cautions)
+    cautions = (*_without_votes(votes, summary.rate), *cautions)
     return Estimate(
         {"prevalence": _by_generator(votes, (summary.rate, *ends))},
         method="Panel mean",
@@ -87,6 +93,7 @@ def panel_mean(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
         interval="normal, by item" if votes.is_labelled.any() else BIAS_PRIOR,
         assumptions=assumptions,
         cautions=cautions,
+        data=votes,
     )
 
 
@@ -127,7 +134,8 @@ def voting(
     Returns
     -------
     Estimate
-        ``prevalence`` by generator, with Wilson's interval.
+        ``prevalence`` by generator, with Wilson's interval. A tie is no majority: with an even
+        number of votes the rule calls fewer items valid than the mirrored rule would call invalid.
 
     Raises
     ------
@@ -159,7 +167,8 @@ def voting(
         source=f"{JAIN}, Section 4",
         interval="Wilson" if votes.is_labelled.any() else BIAS_PRIOR,
         assumptions=(RULE_ERRORS_CANCEL,),
-        cautions=cautions,
+        cautions=(*_without_votes(votes, value), *cautions),
+        data=votes,
     )
 
 
@@ -246,6 +255,7 @@ def dawid_skene_em(
         interval="penalised Wald" if votes.is_labelled.any() else "none",
         assumptions=assumptions,
         cautions=cautions,
+        data=votes,
     )
 
 
@@ -329,15 +339,17 @@ def model_assisted(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
     known = error == 0
     assumptions, cautions = check_assumptions(votes, RANDOM_LABELS)
     ends = (np.where(known, value, expit(logit(inside) + s * half)) for s in (-1, 1))
+    columns = holding(value, *ends)
     return Estimate(
-        {"prevalence": _by_generator(votes, (value, *ends))},
+        {"prevalence": _by_generator(votes, columns)},
         method="Truth given votes, posterior mode",
         ci_prob=ci_prob,
         source="Särndal et al. (1992), model-assisted estimation",
         interval="normal on the logit scale",
         assumptions=assumptions,
-        cautions=cautions,
+        cautions=(*_without_votes(votes, value), *cautions),
         target="items",
+        data=votes,
     )
 
 
@@ -410,7 +422,7 @@ def rogan_gladen(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
     seen = np.isfinite(by_judge).any(axis=1)
     raw, empty = np.full((2, len(seen)), np.nan)
     raw[seen] = np.nanmean(by_judge[seen], axis=1)
-    cautions = [*_left_out(votes, gain), *_unseen(votes, seen)]
+    cautions = [*_left_out(votes, gain), *_unseen(votes, seen), NOT_INDEPENDENT]
     rates = {
         "sensitivity": wilson(by_truth[1, :, 1], by_truth[1].sum(axis=-1), ci_prob),
         "specificity": wilson(by_truth[0, :, 0], by_truth[0].sum(axis=-1), ci_prob),
@@ -426,6 +438,7 @@ def rogan_gladen(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
         interval=dict.fromkeys(rates, "Wilson"),
         assumptions=assumptions,
         cautions=(*cautions, *contradictions),
+        data=votes,
     )
 
 
@@ -515,6 +528,7 @@ def regression(
         interval="none",
         assumptions=assumptions,
         cautions=(*((early,) if solver == "source" else ()), *contradictions),
+        data=votes,
     )
 
 
@@ -543,13 +557,19 @@ def logit_shift(
     -------
     Estimate
         ``prevalence`` by generator, with a Student prediction interval: the spread of the other
-        generators' biases holds sampling errors and true differences alike. ``nan`` for a
-        generator with fewer than two others that are labelled.
+        generators' biases holds sampling errors and true differences alike. No interval (``nan``,
+        with a caution) for a generator with fewer than two others that are labelled.
 
     Raises
     ------
     InputError
         If fewer than two generators are labelled, or an argument is unknown.
+
+    Notes
+    -----
+    More items of the same generators do not narrow the interval beyond the true differences of the
+    biases, and may widen it: half an item of each kind joins each share, so that shares of 0 and 1
+    have a logit, which draws the biases of generators with few items together.
     """
     require_binary(votes, "panel.logit_shift")
     require_identified(votes, "prevalence", "panel.logit_shift")
@@ -575,7 +595,8 @@ def logit_shift(
         half = stdtrit(k - 1, (1 + ci_prob) / 2) * bias[others].std(ddof=1) * np.sqrt(1 + 1 / k)
         ends = level - bias[others].mean() + np.array([0, -half, half])
         rows[name] = tuple(float(x) for x in back(ends))
-    assumptions, cautions = check_assumptions(votes, EXCHANGEABLE, RANDOM_LABELS)
+    assumptions, against = check_assumptions(votes, EXCHANGEABLE, RANDOM_LABELS)
+    cautions = (*_without_votes(votes, rates), *_few_others(rows), *against)
     return Estimate(
         {"prevalence": Quantity.of_rows(rows, ("generator",))},
         method="Logit shift" if scale == "logit" else "Difference estimator, other generators",
@@ -584,7 +605,21 @@ def logit_shift(
         interval="Student prediction",
         assumptions=assumptions,
         cautions=cautions,
+        data=votes,
     )
+
+
+def _few_others(rows: dict[str, tuple[float, ...]]) -> Iterator[Caution]:
+    lone = [name for name, row in rows.items() if np.isnan(row[1]) and not np.isnan(row[0])]
+    if lone:
+        text = f"{lone} have fewer than two other generators with labels: one bias has no spread"
+        yield Caution("no-interval", text)
+
+
+def _without_votes(votes: Votes, rate: np.ndarray) -> Iterator[Caution]:
+    names = [name for name, x in zip(votes.generators, rate, strict=True) if np.isnan(x)]
+    if names:
+        yield Caution("no-votes", f"no judge voted on the items of {names}: nan")
 
 
 def difference(votes: Votes, *, ci_prob: float = 0.95, target: Target = "items") -> Estimate:
@@ -645,7 +680,8 @@ def difference(votes: Votes, *, ci_prob: float = 0.95, target: Target = "items")
         of_items = good * (1 - good) / n if target == "population" else 0.0
         half = z * np.sqrt(error**2 * (1 - m / n) + of_items)
         ends = np.clip([rate[i] + mean, centre - half, centre + half], 0, 1)
-        rows[name] = tuple(ends)
+        value, low, high = (float(x) for x in holding(*ends))
+        rows[name] = (value, low, high)
     assumptions, against = check_assumptions(votes, RANDOM_LABELS)
     return Estimate(
         {"prevalence": Quantity.of_rows(rows, ("generator",))},
@@ -656,6 +692,7 @@ def difference(votes: Votes, *, ci_prob: float = 0.95, target: Target = "items")
         assumptions=assumptions,
         cautions=(*cautions, *against),
         target=target,
+        data=votes,
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.plots import new_axes, plain_text, plot_intervals
+from bayesjudge.core.plots import COLOURS, new_axes, plain_text, plot_intervals, write_title
 from bayesjudge.core.report import side_by_side
 from bayesjudge.panel.checks import correlate_votes
 from bayesjudge.panel.data import Votes
@@ -52,6 +52,12 @@ def plot_generators(
     known |= {("prevalence", name): share for name, share in (truth or {}).items()}
     ax = plot_intervals(table[table["quantity"] == "prevalence"], truth=known, ax=ax)
     ax.set_xlabel(f"prevalence ({ci_prob:.0%} intervals)")
+    last = table[
+        (table["quantity"] == "prevalence") & (table["method"] == table["method"].iloc[-1])
+    ]
+    if last["value"].notna().any():
+        best = last.loc[last["value"].idxmax()]
+        write_title(ax, f"{best['generator']} is best by {best['method']}: {best['value']:.0%}")
     return ax
 
 
@@ -92,7 +98,7 @@ def plot_judges(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> A
         centre, spread = draws[:, :, j].mean(axis=1), np.cov(draws[:, :, j])
         ring = 1 / (1 + np.exp(-(centre[:, None] + np.linalg.cholesky(spread) @ circle)))
         lowest = min(lowest, float(ring[1].min()))
-        colour, marker = f"C{j % 10}", "os^"[j // 10 % 3]
+        colour, marker = f"C{j}", "os^D"[j // len(COLOURS) % 4]
         ax.fill(*ring, color=colour, alpha=0.2)
         ax.plot(*ring, color=colour, lw=1)
         at = (float(both[0, :, j].mean()), float(both[1, :, j].mean()))
@@ -108,6 +114,13 @@ def plot_judges(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> A
         ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8)
     else:
         ax.legend(frameon=False, loc="lower left")
+    best = int(both.mean(axis=1).sum(axis=0).argmax())
+    fails, passes = both[:, :, best].mean(axis=1)
+    write_title(
+        ax,
+        f"{fit.data.judges[best]} errs least: passes {passes:.0%} of good outputs, fails "
+        f"{fails:.0%} of bad ones",
+    )
     return ax
 
 
@@ -139,7 +152,8 @@ def plot_correlation(votes: Votes, *, truth: int = 0, ax: Axes | None = None) ->
     ax.set_yticks(np.arange(size), votes.judges, fontsize=8)
     above = values[np.triu_indices(size, 1)]
     mean = float(np.nanmean(above)) if np.isfinite(above).any() else float("nan")
-    ax.set_title(f"votes on {['bad', 'good'][truth]} items: mean correlation {mean:.2f}")
+    kind = ["bad", "good"][truth]
+    write_title(ax, f"Judges' votes on {kind} items: mean correlation {mean:.2f}")
     bar: Any = ax.figure.colorbar(image, ax=ax, shrink=0.8)
     bar.set_label("correlation")
     return ax

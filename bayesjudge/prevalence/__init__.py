@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesjudge.core.intervals import clopper_pearson, wilson
 from bayesjudge.prevalence.agreement import agreement
+from bayesjudge.prevalence.answer import answer
 from bayesjudge.prevalence.closed_form import (
     bootstrap,
     conditional_calibration,
@@ -57,6 +58,7 @@ __all__ = [
     "PooledErrorRates",
     "PredictiveValues",
     "agreement",
+    "answer",
     "bootstrap",
     "budget",
     "build_model",

@@ -62,7 +62,38 @@ def lang_reiczigel(
 
     The listing printed with the paper (its Figure 8) divides by q0 + q1 - 1 inside the root and
     subtracts the shift from the upper end; the equations, and Lang & Reiczigel (2014), do not.
+
+    With few labels the shift grows faster in z than the half-width does, so that an end would turn
+    back at a high level: it stays where it turned, and intervals are nested in the level.
     """
+
+    def at(z: Any) -> Interval:
+        return _lang_reiczigel(p, q0, q1, n, m0, m1, z, share, items)
+
+    centre, low, high = at(z)
+    if np.isnan(low).all():
+        return Interval(centre, low, high)
+    low, high = -_highest(lambda x: -at(x).low, z), _highest(lambda x: at(x).high, z)
+    return Interval(centre, low, high)
+
+
+def _highest(end: Callable[[Any], Any], z: float) -> Any:
+    """The highest value of `end` at 0 to `z`; it rises, or rises and then falls."""
+    last, before = end(z), end(z * (1 - 1e-4))
+    if not np.any(before > last):
+        return last
+    low, high = np.zeros(np.shape(last)), np.full(np.shape(last), float(z))
+    golden = (np.sqrt(5) - 1) / 2
+    for _ in range(60):
+        one, other = high - golden * (high - low), low + golden * (high - low)
+        rises = end(one) < end(other)
+        low, high = np.where(rises, one, low), np.where(rises, high, other)
+    return np.where(before > last, np.fmax(end((low + high) / 2), last), last)
+
+
+def _lang_reiczigel(
+    p: Any, q0: Any, q1: Any, n: Any, m0: Any, m1: Any, z: Any, share: Any, items: bool
+) -> Interval:
     n_, m0_, m1_ = n + share * z**2, m0 + 2 * share, m1 + 2 * share
     p_ = (n * p + share * z**2 / 2) / n_
     q0_, q1_ = (m0 * q0 + share) / m0_, (m1 * q1 + share) / m1_
@@ -334,6 +365,7 @@ def binned(
         centre = (p * y).sum(axis=-1)
         between = (p * (y - centre[..., None]) ** 2 / n).sum(axis=-1)
         half = z * np.sqrt(between + (p**2 * spread / m).sum(axis=-1))
+    half = np.where(np.isnan(value), np.nan, half)  # a bin without a label says nothing
     return Interval(value, centre - half, centre + half)
 
 

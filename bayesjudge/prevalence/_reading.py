@@ -12,6 +12,7 @@ from bayesjudge.core.labels import read_labels
 from bayesjudge.core.tables import (
     columns_of,
     count_cells,
+    require_columns,
     require_distinct,
 )
 from bayesjudge.prevalence.labelling import design_of
@@ -59,6 +60,8 @@ def read_counts(
         require(known == ("propensity" in given), words)
         require(not known or external_labels is None, "known propensities take no external labels")
     kind, column = next(iter(given.items()), ("", None))
+    if kind == "propensity":
+        _require_few(table, str(column))
 
     def count(rows: Any) -> tuple[dict[str, Any], tuple[str, ...] | None, str]:
         each, problems = [], []
@@ -132,6 +135,25 @@ def _labels_alone(
     return np.array([cells[:, i] if i is not None else 0 * cells[:, 0] for i in places]).T
 
 
+def _require_few(table: Any, column: str) -> None:
+    """Refuse what is far from strata before counting it."""
+    import narwhals as nw
+
+    require_columns(table, column)
+    found = nw.from_native(table).lazy().select(nw.col(column).n_unique()).collect()
+    distinct = int(found[column][0])
+    with checking("column of propensities") as require:
+        # 0.1 and 0.10 are one, as text they are two
+        require(distinct <= 50 * MOST_PROPENSITIES, _too_many(distinct))
+
+
+def _too_many(distinct: int) -> str:
+    return (
+        f"{distinct} different propensities make too many strata (at most {MOST_PROPENSITIES}); "
+        "draw labels with a few, or give classes of them"
+    )
+
+
 def _by_propensity(made: dict[str, Any]) -> dict[str, Any]:
     """Make strata of one propensity each; a design that is no more than another is that one."""
     names = list(made["systems"])
@@ -140,11 +162,7 @@ def _by_propensity(made: dict[str, Any]) -> dict[str, Any]:
         wrong = [name for name, x in zip(names, numbers, strict=True) if not 0 < x <= 1]
         require(not wrong, f"{wrong[:3]} are no probabilities in (0, 1]")
         known, which = np.unique(numbers, return_inverse=True)
-        require(
-            known.size <= MOST_PROPENSITIES,
-            f"{known.size} different propensities make too many strata (at most "
-            f"{MOST_PROPENSITIES}); draw labels with a few, or give classes of them",
-        )
+        require(known.size <= MOST_PROPENSITIES, _too_many(known.size))
     # 0.1 and 0.10 are one
     counts = {f: v for f, v in made.items() if isinstance(v, np.ndarray)}
     made = made | {f: np.bincount(which, v).astype(int) for f, v in counts.items()}

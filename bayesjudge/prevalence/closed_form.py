@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
 from bayesjudge.core.estimate import TARGETS, Caution, Estimate, Quantity, Target
-from bayesjudge.core.intervals import clopper_pearson, wilson, z_score
+from bayesjudge.core.intervals import clopper_pearson, holding, wilson, z_score
 from bayesjudge.prevalence import _formulas as formulas
 from bayesjudge.prevalence.cautions import OVERALL, cautions_of, judged
 from bayesjudge.prevalence.data import Counts
@@ -557,7 +557,7 @@ def propensity_weighted(
         known = counts.propensity is not None
         require(known, "needs calibration='known_propensity', with the propensity of each item")
     value, centre, sd = _weighted(counts, tuned, items)
-    ends = (float(np.clip(x, 0, 1)) for x in (value, centre - z * sd, centre + z * sd))
+    ends = holding(*(np.clip(x, 0, 1) for x in (value, centre - z * sd, centre + z * sd)))
     assumptions, raised = judged(counts, (STATED_PROPENSITIES,))
     return Estimate(
         {OVERALL: Quantity.over((*ends, value))},
@@ -568,6 +568,7 @@ def propensity_weighted(
         assumptions=assumptions,
         cautions=tuple(dict.fromkeys((*raised, *_cautions(counts, target)))),
         target=target,
+        data=counts,
     )
 
 
@@ -798,6 +799,7 @@ def described(
     before it is clipped; `more` adds cautions to those that the counts raise.
     """
     method = about["method"]
+    arrays = {name: (*holding(*c[:3]), *c[3:]) for name, c in arrays.items()}
     about["assumptions"], raised = judged(counts, about["assumptions"])
     told = _cautions(counts, about.get("target", "population"))
     cautions = [*_clipped(arrays, counts, method), *told, *raised, *more]
@@ -813,9 +815,9 @@ def described(
         kinds = about["interval"]
         kinds = dict.fromkeys(arrays, kinds) if isinstance(kinds, str) else kinds
         about["interval"] = {OVERALL: f"{kinds['prevalence']}, strata combined", **kinds}
-        clipped = tuple(np.clip(overall, 0, 1))
+        clipped = holding(*np.clip(overall, 0, 1))
         made = {OVERALL: (*clipped, overall[0]), **made}
-    return Estimate(made, cautions=tuple(dict.fromkeys(cautions)), **about)
+    return Estimate(made, cautions=tuple(dict.fromkeys(cautions)), data=counts, **about)
 
 
 def _cautions(counts: Counts, target: str) -> Iterator[Caution]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from html import escape
 from typing import Any, Literal, Self
 
@@ -13,7 +14,7 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.names import require_names, to_names
 from bayesjudge.core.screen import ROWS, fitted, rows
 from bayesjudge.prevalence._reading import LABELS, read_counts
-from bayesjudge.prevalence.labelling import Identified, LabelDesign, design_of
+from bayesjudge.prevalence.labelling import Identified, LabelDesign, declared, design_of
 
 #: Heads of what is printed: of the items without a label, of the good and of the bad ones.
 HEADS = ("test", "passed", "good", "passed", "bad", "failed")
@@ -260,7 +261,7 @@ class Counts:
         """How the labelled items were chosen."""
         return design_of(self.calibration)
 
-    @property
+    @cached_property
     def places(self) -> list[str]:
         """Where each entry is, for a sentence: ``" in system 'x'"``, or ``""`` of one entry."""
         return [f" {PLACES[self.dim].format(s)}" for s in self.systems or ()] or [""]
@@ -524,7 +525,9 @@ class Counts:
         return type(self)(**values, calibration=design, **told)
 
     @classmethod
-    def from_counts(cls, table: Any, *, calibration: str, system: str | None = None) -> Self:
+    def from_counts(
+        cls, table: Any, *, calibration: str | LabelDesign | None = None, system: str | None = None
+    ) -> Self:
         """Read a table of counts, one row a system.
 
         Parameters
@@ -546,6 +549,7 @@ class Counts:
         InputError
             If a column is missing or a count is impossible.
         """
+        calibration = declared(calibration)
         wanted = [*FIELDS, *([system] if system else [])]
         with checking("table of counts") as require:
             missing = [column for column in wanted if column not in table.columns]
@@ -559,7 +563,7 @@ class Counts:
         cls,
         table: Any,
         *,
-        calibration: str,
+        calibration: str | LabelDesign | None = None,
         verdict: str | Sequence[str] = "verdict",
         truth: str = "truth",
         by: str | None = None,
@@ -630,6 +634,7 @@ class Counts:
         >>> counts.test_n, counts.test_pass, counts.labelled_n
         (2, 1, 3)
         """
+        calibration = declared(calibration)
         read = read_counts(
             table,
             calibration=calibration,

@@ -127,6 +127,7 @@ def exact(
         interval=INTERVALS[interval],
         assumptions=assumptions,
         cautions=tuple(dict.fromkeys(told)),
+        data=counts,
     )
 
 

@@ -148,3 +148,10 @@ def design_of(calibration: object, known: Collection[str] = DESIGNS) -> LabelDes
         )
         raise InputError("label design", [problem])
     return DESIGNS[str(calibration)]
+
+
+def declared(calibration: str | LabelDesign | None) -> str | LabelDesign:
+    """What the user declared, or the error that explains what has to be declared."""
+    design_of(calibration)
+    assert calibration is not None
+    return calibration

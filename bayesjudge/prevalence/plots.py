@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesjudge.core.answer import percents
+from bayesjudge.core.estimate import Row
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.plots import new_axes, plain_text
+from bayesjudge.core.plots import new_axes, plain_text, write_title
 from bayesjudge.prevalence.closed_form import passes_of_all
 
 if TYPE_CHECKING:
@@ -50,7 +52,14 @@ def plot_correction(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) 
     ax.grid(axis="x", alpha=0.3)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
-    ax.figure.legend(loc="outside upper center", ncols=2, frameon=False)
+    ax.figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    gap = raw - table["value"]
+    if len(names) == 1:
+        text = f"The judge passes {raw[0]:.0%}, people would pass {table['value'][0]:.0%}"
+    else:
+        most = int(np.nanargmax(np.abs(gap)))
+        text = f"The judge is furthest off for {names[most]}: by {100 * gap[most]:+.0f} points"
+    write_title(ax, text)
     return ax
 
 
@@ -100,6 +109,9 @@ def plot_posterior(
     ax.spines[["top", "right", "left"]].set_visible(False)
     if ax.get_legend_handles_labels()[0]:
         ax.legend(frameon=False)
+    if draws.shape[1] == 1:
+        row = Row(float(draws.mean()), *map(float, np.quantile(draws, [0.025, 0.975])))
+        write_title(ax, f"{quantity.replace('_', ' ').capitalize()}: {percents(row, 0.95)}")
     return ax
 
 
@@ -129,6 +141,8 @@ def plot_widths(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.grid(alpha=0.3)
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, ncols=2, fontsize="small")
+    least = table.loc[table["width"].idxmin()]
+    write_title(ax, f"{least['labelled']:,.0f} labels narrow the interval to {least['width']:.3f}")
     return ax
 
 
@@ -196,6 +210,13 @@ def plot_plan(table: pd.DataFrame, *, width: float | None = None, ax: Axes | Non
     ax.grid(alpha=0.3)
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, fontsize="small")
+    last = table[table["labelled"] == table["labelled"].max()]
+    best = last.loc[last["expected_width"].idxmin()]
+    write_title(
+        ax,
+        f"With {best['labelled']} labels, {best['strategy']} gives the narrowest interval: "
+        f"{best['expected_width']:.3f}",
+    )
     return ax
 
 
@@ -228,6 +249,8 @@ def plot_systems(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.grid(axis="x", alpha=0.3)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
+    first = table["best"].idxmax()
+    write_title(ax, f"{first} is best with probability {table['best'].max():.2f}")
     return ax
 
 
@@ -267,4 +290,6 @@ def plot_strata(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> A
     ax.grid(axis="x", alpha=0.3)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
+    whole = Row(**{name: overall[name] for name in ("value", "low", "high")})
+    write_title(ax, f"Over all strata people would pass {percents(whole, ci_prob)}")
     return ax

@@ -2,6 +2,7 @@
 
 from bayesjudge.ratings import experiment, metrics, response_sets
 from bayesjudge.ratings.annotators import alt_test, alt_test_posterior
+from bayesjudge.ratings.answer import answer
 from bayesjudge.ratings.closed_form import agreement, endorsement_rates
 from bayesjudge.ratings.compare import closed_forms, compare
 from bayesjudge.ratings.data import Ratings
@@ -35,6 +36,7 @@ __all__ = [
     "agreement",
     "alt_test",
     "alt_test_posterior",
+    "answer",
     "build_model",
     "closed_forms",
     "compare",

@@ -226,6 +226,7 @@ def _estimate(
         source=SOURCE,
         assumptions=_contradicted(assumed, cautions),
         cautions=cautions,
+        data=ratings,
         **about,
     )
 

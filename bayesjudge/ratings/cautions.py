@@ -83,7 +83,7 @@ def _polarity(ratings: Ratings) -> Iterator[Caution]:
         if both.sum() < 10 or np.ptp(people[both]) == 0 or np.ptp(theirs[both]) == 0:
             continue
         r = float(np.corrcoef(people[both], theirs[both])[0, 1])
-        if np.arctanh(max(r, -0.999999)) * np.sqrt(both.sum() - 3) < -POLARITY_Z:
+        if np.arctanh(np.clip(r, -0.999999, 0.999999)) * np.sqrt(both.sum() - 3) < -POLARITY_Z:
             other = ratings.options[1 - k] if len(ratings.options) == 2 else "…"
             yield Caution(
                 "polarity",

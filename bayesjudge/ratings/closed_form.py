@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from bayesjudge.ratings.cautions import (
     _contradicted,
 )
 from bayesjudge.ratings.data import PEOPLE, Ratings
-from bayesjudge.ratings.metrics import SOURCE, Definition, definitions
+from bayesjudge.ratings.metrics import SOURCE, Definition, Profile, definitions
 from bayesjudge.ratings.performance import Performance
 
 
@@ -62,7 +62,7 @@ def endorsement_rates(ratings: Ratings, *, ci_prob: float = 0.95) -> Estimate:
         found = found or _from_choices(ratings, i, ci_prob)
         for option, row in zip(ratings.options, found, strict=True):
             rows[name, option] = row
-    cautions = _cautions_of(ratings)
+    cautions = (*_bounds_only(rows), *_cautions_of(ratings))
     return Estimate(
         {"endorsement": Quantity.of_rows(rows, ("source", "option"))},
         method="Mean endorsement",
@@ -71,7 +71,18 @@ def endorsement_rates(ratings: Ratings, *, ci_prob: float = 0.95) -> Estimate:
         interval="t, over items",
         assumptions=_contradicted((RANDOM_ITEMS, RANDOM_SET_ITEMS), cautions),
         cautions=cautions,
+        data=ratings,
     )
+
+
+def _bounds_only(rows: dict[tuple[str, str], tuple[float, ...]]) -> Iterator[Caution]:
+    names = list(dict.fromkeys(name for (name, _), row in rows.items() if np.isnan(row[0])))
+    if names:
+        yield Caution(
+            "no-response-sets",
+            f"{names} gave response sets on fewer than two items: choices bound endorsements (the "
+            "interval) and give no value; ask for all options that a rater would accept",
+        )
 
 
 def _from_sets(ratings: Ratings, i: int, ci_prob: float) -> list[tuple[float, ...]] | None:
@@ -142,6 +153,15 @@ def agreement(
     InputError
         If there is no judge, fewer than two items were rated by all sources, or a setting is out of
         range.
+
+    Notes
+    -----
+    A judge that copies people's shares is not perfect by every definition. Where people tie between
+    two options, hard aggregation shares the item between them, and the hit rate there is that of
+    two draws, 1/2, whoever is compared; alpha and the kappas are made of it and stay below 1 too.
+    ``ties="first"`` gives 1, and depends on the order of the options. A share at the cutoff counts
+    as positive, whichever option that is: the caution ``ties-at-the-cutoff`` says how many items
+    that decides.
     """
     with checking("agreement") as require:
         require(ratings.judges, "there is no judge among the sources")
@@ -170,7 +190,8 @@ def agreement(
 
     size = max(1, int(2e6 / (n * len(ratings.options))))
     draws = [evaluate(index[start : start + size]) for start in range(0, replicates, size)]
-    cautions = (*_cautions_of(ratings), *_stand_ins(ratings))
+    at_cutoff = _at_cutoff(ratings, profiles, chosen)
+    cautions = (*_cautions_of(ratings), *_stand_ins(ratings), *at_cutoff)
     assumed = [RANDOM_ITEMS, SAME_QUESTION]
     if not ratings.fully_specified:
         assumed.append(COUNTED_ENDORSEMENTS)
@@ -185,7 +206,29 @@ def agreement(
         assumptions=_contradicted(assumed, cautions),
         cautions=cautions,
         target="population",
+        data=ratings,
     )
+
+
+def _at_cutoff(
+    ratings: Ratings, profiles: dict[str, Profile], chosen: Sequence[Definition]
+) -> Iterator[Caution]:
+    """Items that are positive by a tie: with the other option as positive they would be so too."""
+    k = ratings.positive_index
+    for cutoff in dict.fromkeys(d.cutoff for d in chosen if d.downstream):
+        tied = {
+            name: int(np.isclose(p.endorsed[:, k], cutoff).sum()) for name, p in profiles.items()
+        }
+        found = [
+            f"{n} of {len(profiles[name].endorsed)} by {name!r}" for name, n in tied.items() if n
+        ]
+        if found:
+            yield Caution(
+                "ties-at-the-cutoff",
+                f"items whose share for {ratings.positive!r} equals the cutoff {cutoff:g}, which "
+                f"count as positive: {', '.join(found)}. Another option as the positive one "
+                "would count them the other way, and move decision consistency and prevalence bias",
+            )
 
 
 def _stand_ins(ratings: Ratings) -> tuple[Caution, ...]:

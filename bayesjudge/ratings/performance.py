@@ -49,6 +49,8 @@ class Performance:
         Warnings that the ratings raise.
     target : {"population", "items"}
         Which items the numbers are about; see `bayesjudge.Estimate`.
+    data : Ratings, optional
+        What it was computed from.
     """
 
     definitions: tuple[Definition, ...]
@@ -61,6 +63,7 @@ class Performance:
     assumptions: tuple[Assumption, ...] = ()
     cautions: tuple[Caution, ...] = ()
     target: Target = "population"
+    data: Any = None
 
     def __repr__(self) -> str:
         return (
@@ -104,6 +107,12 @@ class Performance:
                 for j, judge in enumerate(self.judges)
             }
             made[metric] = Quantity.of_rows(rows, (*dims, "judge"))
+        without = [name for name, one in made.items() if np.isnan(one.low).any()]
+        cautions = self.cautions
+        if without:
+            text = f"{', '.join(without)}: undefined or infinite, also in some draws, so without "
+            text += "an interval; a pseudo_count keeps divergences finite"
+            cautions = (Caution("no-interval", text), *cautions)
         return Estimate(
             made,
             method=self.method,
@@ -111,8 +120,9 @@ class Performance:
             source=self.source,
             interval=self.interval,
             assumptions=self.assumptions,
-            cautions=self.cautions,
+            cautions=cautions,
             target=self.target,
+            data=self.data,
         )
 
     def _row(self, i: int, j: int, tail: float) -> tuple[float, float, float]:
@@ -138,8 +148,13 @@ class Performance:
         """
         return self._table(self._best(weight))
 
-    def best_estimate(self) -> Estimate:
+    def best_estimate(self, *, ci_prob: float = 0.95) -> Estimate:
         """Give `best` as an estimate, for reports.
+
+        Parameters
+        ----------
+        ci_prob : float, default 0.95
+            Of the report; a probability has no interval.
 
         Returns
         -------
@@ -155,11 +170,12 @@ class Performance:
         return Estimate(
             {"best": Quantity.of_rows(rows, ("definition", "judge"))},
             method=f"{self.method}, share of draws",
-            ci_prob=0.95,
+            ci_prob=ci_prob,
             source=self.source,
             assumptions=self.assumptions,
             cautions=self.cautions,
             target=self.target,
+            data=self.data,
         )
 
     def ranks(self) -> pd.DataFrame:

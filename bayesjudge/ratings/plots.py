@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.plots import new_axes, plain_text
+from bayesjudge.core.plots import new_axes, plain_text, write_title
 from bayesjudge.ratings.items import item_profiles
 from bayesjudge.ratings.metrics import Definition
 from bayesjudge.ratings.performance import Performance
@@ -47,7 +47,12 @@ def plot_ranks(performance: Performance, *, ax: Axes | None = None) -> Axes:
     ax.set_xticks(np.arange(n), ranks.index, rotation=60, ha="right", fontsize=8)
     ax.set_yticks(np.arange(1, len(ranks.columns) + 1))
     ax.set(ylim=(len(ranks.columns) + 0.5, 0.5), ylabel="rank (1 is best)")
-    ax.set_title("dot size: share of draws in which the judge is best", fontsize=9)
+    first = ranks.idxmin(axis=1).value_counts()
+    write_title(
+        ax,
+        f"{first.index[0]} is first under {first.iloc[0]} of {n} definitions (dot size: share of "
+        "draws in which a judge is best)",
+    )
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 
@@ -101,6 +106,10 @@ def plot_shift(
     ax.grid(alpha=0.3)
     ax.spines[["top", "right"]].set_visible(False)
     ax.figure.legend(loc="outside lower center", ncols=1, frameon=False, fontsize=8)
+    drawn = np.concatenate([group[value].to_numpy(float) for _, group in groups])
+    if np.isfinite(drawn).any():
+        least, most = np.nanmin(drawn), np.nanmax(drawn)
+        write_title(ax, f"{label}: {least:.2f} to {most:.2f}, by what choices may hide")
     return ax
 
 
@@ -181,7 +190,9 @@ def plot_items(
     ax.set(xlim=(-0.02, 1.02), ylim=(len(shown) - 0.4, -0.6), **words)
     ax.grid(axis="x", alpha=0.3)
     ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.figure.legend(loc="outside upper center", ncols=3, frameon=False)
+    ax.figure.legend(loc="outside lower center", ncols=3, frameon=False)
+    open_ = int(((low < cutoff) & (high > cutoff)).sum())
+    write_title(ax, f"{open_} of these {len(shown)} items may be on either side of the cutoff")
     return ax
 
 

@@ -129,7 +129,7 @@ class Log:
     ...     _ = path.write_text("\n".join(map(json.dumps, rows)))
     ...     log = read_log(path)
     >>> log
-    MT-bench: 2 grades of 1 item, 1 system; score by gpt-4 (1 to 10): 2 grades, 1 failed
+    MT-bench: 2 grades of 1 item, 1 system; score by gpt-4 (8 to 8): 2 grades, 1 failed
     >>> log.table().column("score").to_pylist()
     [8.0, None]
     """

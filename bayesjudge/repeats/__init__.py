@@ -1,6 +1,7 @@
 """How often must the judge be asked?"""
 
 from bayesjudge.repeats import runner
+from bayesjudge.repeats.answer import answer
 from bayesjudge.repeats.checks import order_effects
 from bayesjudge.repeats.closed_form import anova, as_if_iid, exact
 from bayesjudge.repeats.compare import closed_forms, compare
@@ -25,6 +26,7 @@ __all__ = [
     "JudgeCutpoints",
     "Scores",
     "anova",
+    "answer",
     "as_if_iid",
     "build_model",
     "closed_forms",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +36,8 @@ def anova(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     Returns
     -------
     Estimate
-        ``mean_score``, over items and judges; ``item_score`` by item, over judges; standard
+        ``mean_score``, over items and judges; ``item_score`` by item, over judges, their intervals
+        cut at the ends of the scale (with a caution ``cut-at-the-scale``); standard
         deviations ``item_sd``, ``judge_sd``, ``item_judge_sd``, ``repeat_sd``, all in the units of
         the scale; ``effective_repeats`` of a panel for one item. Without several items or several
         judges, their quantities are left out. A negative variance gives 0, with minus its root
@@ -83,7 +85,8 @@ def anova(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
         made["effective_repeats"] = _effective_repeats(
             _between_judges(found), found.repeat, n_judges, found.repeats, ci_prob
         )
-    cautions = (*raised, *_negative(parts))
+    made, told = _on_the_scale(made, scores)
+    cautions = (*raised, *_negative(parts), *told)
     return Estimate(
         made,
         method="Random-effects ANOVA",
@@ -92,6 +95,7 @@ def anova(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
         interval="modified large sample; Satterthwaite",
         assumptions=contradicted((DRAWN, NORMAL_EFFECTS, EQUAL_VARIANCE, EXCHANGEABLE), cautions),
         cautions=cautions,
+        data=scores,
     )
 
 
@@ -111,8 +115,8 @@ def as_if_iid(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     Returns
     -------
     Estimate
-        ``item_score`` by item with a normal interval, in the units of the scale; ``nan`` ends if an
-        item has one score.
+        ``item_score`` by item with a normal interval, in the units of the scale and cut at its
+        ends; ``nan`` ends if an item has one score. Cautions say so.
 
     Raises
     ------
@@ -123,7 +127,7 @@ def as_if_iid(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     --------
     >>> scores = Scores.from_values([4, 4, 5, 5, 5], scale=[1, 2, 3, 4, 5])
     >>> [round(x, 2) for x in as_if_iid(scores)["item_score", "item"]]
-    [4.6, 4.12, 5.08]
+    [4.6, 4.12, 5.0]
     """
     z = z_score(ci_prob)
     scores, cautions = checked(scores)
@@ -134,14 +138,18 @@ def as_if_iid(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
         mean = counts @ scale / n
         squares = np.maximum(counts @ scale**2 - n * mean**2, 0)
         half = np.where(n > 1, z * np.sqrt(squares / (n - 1) / n), np.nan)
+    found = Quantity.over((mean, mean - half, mean + half), {"item": scores.items})
+    made, told = _on_the_scale({"item_score": found}, scores)
+    cautions = (*cautions, *told)
     return Estimate(
-        {"item_score": Quantity.over((mean, mean - half, mean + half), {"item": scores.items})},
+        made,
         method="All answers alike",
         ci_prob=ci_prob,
         source=f"{ARTICLE}, 'Mixed-Expert Sampling'",
         interval="normal",
         assumptions=contradicted((IID,), cautions),
         cautions=cautions,
+        data=scores,
     )
 
 
@@ -193,7 +201,36 @@ def exact(scores: Scores, *, ci_prob: float = 0.95, concentration: float = 1.0) 
         interval="equal-tailed",
         assumptions=contradicted((IID, even), cautions),
         cautions=cautions,
+        data=scores,
     )
+
+
+def _on_the_scale(
+    made: dict[str, Any], scores: Scores
+) -> tuple[dict[str, Any], tuple[Caution, ...]]:
+    """Intervals of mean scores cut at the ends of the scale; cautions for these, and for nan."""
+    first, last = scores.scale[0], scores.scale[-1]
+    cut = {
+        name: one if isinstance(one, Quantity) else Quantity.of_rows({(): one}, ())
+        for name, one in made.items()
+    }
+    beyond: list[str] = []
+    without = [n for n, one in cut.items() if np.isnan([one.low, one.high]).any()]
+    for name in {"mean_score", "item_score"} & cut.keys():
+        one = cut[name]
+        beyond += [name] * bool(np.any((one.low < first) | (one.high > last)))
+        cut[name] = replace(one, low=np.maximum(one.low, first), high=np.minimum(one.high, last))
+    told = []
+    if beyond:
+        text = f"intervals of {', '.join(sorted(beyond))} reach beyond the scale, {first:g} to "
+        text += f"{last:g}, and are cut there: few scores, or scores close to "
+        text += "its ends; fit and exact stay inside"
+        told.append(Caution("cut-at-the-scale", text))
+    if without:
+        text = f"{', '.join(without)}: no interval (nan) where there is one score, or all scores "
+        text += "are equal, so that they do not tell how much scores vary; exact has one"
+        told.append(Caution("no-interval", text))
+    return cut, tuple(told)
 
 
 def _components(found: _Squares, ci_prob: float) -> dict[str, _Component]:

@@ -252,6 +252,7 @@ def required_calls(scores: Scores, half_width: float, *, ci_prob: float = 0.95) 
         interval="ends of the components",
         assumptions=parts.assumptions,
         cautions=parts.cautions,
+        data=scores,
     )
 
 

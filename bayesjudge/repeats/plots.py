@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core import dirichlet
+from bayesjudge.core.answer import numbers
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import Estimate
+from bayesjudge.core.estimate import Estimate, Row
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.plots import new_axes, plain_text
+from bayesjudge.core.plots import new_axes, plain_text, write_title
 from bayesjudge.repeats.data import Scores
 from bayesjudge.repeats.stopping_rules import METHODS, Method, _asked_prob, mean_interval
 
@@ -133,7 +134,9 @@ def plot_scores(
     ax.plot(mean, 0, "o", color="C0", label=f"mean, {ci_prob:.0%} interval", clip_on=False)
     if truth is not None:
         ax.axvline(truth, ls="--", color="k", label="truth")
-    ax.set(xticks=points, xlabel="score", ylabel="share of answers", title=scores.items[at])
+    ax.set(xticks=points, xlabel="score", ylabel="share of answers")
+    row = Row(float(mean), float(low), float(high))
+    write_title(ax, f"{scores.items[at]}: mean score {numbers(row, ci_prob)}")
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False)
     return ax
@@ -186,8 +189,12 @@ def plot_components(
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.grid(axis="x", alpha=0.3)
     ax.figure.legend(
-        *ax.get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False
+        *ax.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False
     )
+    sizes = {name: made[-1][name].value for name in names if name in made[-1]}
+    if sizes:
+        largest = max(sizes, key=lambda name: sizes[name])
+        write_title(ax, f"Scores vary most with {words.get(largest, 'repeats')}")
     return ax
 
 

@@ -69,6 +69,7 @@ def predict_means(scores: Scores, *, repeats: int, ci_prob: float = 0.95) -> Est
         interval="predictive t",
         assumptions=contradicted((EXCHANGEABLE, scatter), cautions),
         cautions=cautions,
+        data=scores,
     )
 
 

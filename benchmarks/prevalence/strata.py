@@ -18,10 +18,10 @@ Writes to benchmarks/prevalence/results: strata.csv and strata.md.
 
 Found: with 300 tables a setting, Rogan-Gladen covers .94 or more whatever the number of strata
 (before: .51 in 20 strata alike at a prevalence of .03, and nothing in 100), PPI++ .90 or more (.47
-before, in 100). With 100 S labels in each of S strata the overall value of `exact` covers 106 of 112
-tables (55 of 57 where the prevalence is .03), with 25 S only 51 of 57 at .03, and with 400 S 106 of
-112: no more than 19 tables a setting, so that a few per cent cannot be told. At 20 strata of 200
-items and 80 labels, `fit` with pooled priors covers 58 of 60, its mean .031 for .03.
+before, in 100). With 100 S labels in each of S strata the overall value of `exact` covers 106 of
+112 tables (55 of 57 where the prevalence is .03), with 25 S only 51 of 57 at .03, and with 400 S
+106 of 112: no more than 19 tables a setting, so that a few per cent cannot be told. At 20 strata of
+200 items and 80 labels, `fit` with pooled priors covers 58 of 60, its mean .031 for .03.
 """
 
 from __future__ import annotations

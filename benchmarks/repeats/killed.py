@@ -51,7 +51,7 @@ from chat_server import ChatServer
 from run_to_be_killed import CLIENTS, KillStudy, finish, found, items_of, kill_after, run, start
 
 RESULTS = Path(__file__).parent / "results"
-FAULTS = {"errors": 0.10, "hangs": 0.05, "garbage": 0.03, "hang": 2.0, "latency": 0.01}
+FAULTS = {"errors": 0.10, "hangs": 0.05, "garbage": 0.03, "hang": 8.0, "latency": 0.01}
 BUDGET = 1700
 
 

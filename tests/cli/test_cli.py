@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import termios
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -56,7 +57,7 @@ def run(folder, monkeypatch, capsys):
 
 
 def test_closed_forms_of_one_system(run):
-    code, out, err = run("prevalence", "gpt4.csv", *KNOWN, "--no-nuts")
+    code, out, err = run("prevalence", "gpt4.csv", *KNOWN, "--no-nuts", "--details")
     assert (code, err) == (0, "")
     table = keep_labels(xstest(), 100, 2024, by="system")
     counts = bj.prevalence.Counts.from_frame(table[table["system"] == "gpt4"], calibration="random")
@@ -73,6 +74,7 @@ def test_closed_forms_of_one_system(run):
 
 def test_systems_get_their_own_estimates(run):
     options = ["--by", "system", "--item", "item", "--unparsed", "fail", "--no-nuts"]
+    options += ["--details"]
     code, out, _ = run("prevalence", "all.csv", *KNOWN, *options)
     assert code == 0
     for system in ("gpt4", "llama2new", "llama2orig", "mistralguard", "mistralinstruct"):
@@ -82,7 +84,7 @@ def test_systems_get_their_own_estimates(run):
 
 
 def test_the_demo_shows_the_truth_and_what_to_do_next(run):
-    code, out, err = run("demo", "--no-nuts")
+    code, out, err = run("demo", "--no-nuts", "--details")
     assert (code, err) == (0, "")
     assert re.search(r"^llama2orig +Judge's pass rate +0\.422 .* 0\.224 +Wilson", out, re.MULTILINE)
     assert re.search(r"Judge's pass rate +1 of 5", out)
@@ -234,7 +236,7 @@ def test_the_saved_fit_is_the_printed_one(sampled, folder):
 def test_the_page_needs_no_other_file(sampled, folder):
     assert sampled.returncode == 0, sampled.stderr
     page = (folder / "page.html").read_text(encoding="utf-8")
-    assert page.count("<svg") == 2
+    assert page.count("<svg") == 3 * 2  # each for a screen and for a phone
     assert "Bayesian (NUTS)" in page
     loads = re.findall(r"(?:src|href)\s*=\s*[\"']([^\"']*)", page)
     loads += re.findall(r"url\(([^)]*)", page)
@@ -270,9 +272,9 @@ def test_progress_is_on_stderr_and_on_a_terminal_only(folder):
     assert "\x1b" not in out
     assert b"\x1b" in shown
     assert b"preparing" in shown
-    table = out[: out.index("quantity")]
+    table = out[out.index("value") :]
     assert table.index("Bayesian (exact)") < table.index("Bayesian (NUTS)")
-    assert re.search(r"Sampling\n  4 chains of \d+ draws, seed 1; R-hat at most 1\.0", out)
+    assert not re.search(r"Sampling\n  4 chains of \d+ draws, seed 1; R-hat at most 1\.0", out)
 
 
 def test_strict_fails_where_the_sampler_did(run, monkeypatch):
@@ -346,7 +348,7 @@ def test_bad_input_is_one_message_and_exit_code_2(run, line):
 
 def test_a_table_with_all_its_labels_has_an_answer(run):
     """Was refused: it cannot be `separate`, which is one of the designs that are compared."""
-    code, out, _ = run("prevalence", "labelled.csv", *NO_NUTS)
+    code, out, _ = run("prevalence", "labelled.csv", *NO_NUTS, "--details")
     assert code == 0
     assert "random (declared)" in out
     assert "separate:" not in out
@@ -360,7 +362,7 @@ def test_the_options_of_a_refusal_mend_it(run, folder):
     named = shlex.split(pasted.replace("--pass-value P", "") + " P")
     code, out, _ = run("prevalence", "letters.csv", *NO_NUTS, *named)
     assert code == 0
-    assert "labels       C read as pass; I, P, not sure read as fail" in out
+    assert "Labels: C read as pass; I, P, not sure read as fail" in out
 
 
 def test_numbers_that_are_no_verdicts_are_scores(run, folder):
@@ -389,6 +391,81 @@ def test_predictive_values_have_no_prior_on_sensitivity(run):
     assert "labels by verdict tell predictive values, and have no prior of the sensitivity" in err
 
 
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [("--systems", "--by"), ("--label", "--truth"), ("--confidence", "--ci-prob")],
+)
+def test_an_option_by_another_name_is_recognised(run, said, meant):
+    code, _, err = run("prevalence", "gpt4.csv", *NO_NUTS, said, "x")
+    assert code == 2
+    assert f"Unknown option: {said}. Did you mean {meant}?" in err
+
+
+def test_every_option_that_is_missing_is_told_at_once(run):
+    code, _, err = run("bias")
+    assert code == 2
+    for words in ("TABLE is needed", "--scale is needed", "--design is needed"):
+        assert words in err
+
+
+def test_a_pdf_is_refused_and_markdown_and_json_are_not_mixed(run):
+    code, _, err = run("prevalence", "gpt4.csv", *NO_NUTS, "--html", "out.pdf")
+    assert code == 2
+    assert "--html out.pdf: expected a name that ends in .html" in err
+    code, _, err = run("prevalence", "gpt4.csv", *NO_NUTS, "--json", "--markdown", "-")
+    assert code == 2
+    assert "both write to stdout" in err
+
+
+def test_markdown_is_that_of_the_report(run, folder):
+    _, out, _ = run("prevalence", "gpt4.csv", *NO_NUTS, "--markdown", "-")
+    assert out.startswith("# Share of good outputs")
+    code, screen, err = run("prevalence", "gpt4.csv", *NO_NUTS, "--markdown", "note.md")
+    assert (code, err) == (0, "Markdown written to note.md\n")
+    assert (folder / "note.md").read_text().replace("note.md", "-") == out
+    text = screen.split(";")[0]
+    assert f"**{text}" in out
+
+
+def test_quiet_leaves_the_answer_and_says_nothing_else(run):
+    _, loud, _ = run("prevalence", "gpt4.csv", *NO_NUTS)
+    code, out, err = run("prevalence", "gpt4.csv", *NO_NUTS, "--quiet", "--html", "quiet.html")
+    assert (code, err) == (0, "")
+    assert loud.startswith(out.rstrip())
+    assert "--details shows" in loud
+    assert "--details shows" not in out
+
+
+def test_words_are_explained(run):
+    code, out, _ = run("explain", "Rogan-Gladen")
+    assert code == 0
+    assert "pass rate" in out
+    assert run("explain", "label", "shift")[0] == 0
+    code, _, err = run("explain", "sensitivty")
+    assert code == 2
+    assert "did you mean sensitivity" in err
+
+
+def test_each_word_of_a_table_is_explained():
+    """The first column of every kept screen: methods, and what is measured."""
+    from bayesjudge.cli.explain import meaning
+
+    for path in sorted((Path(__file__).parent / "golden").glob("*.json")):
+        document = json.loads(path.read_text())
+        for method in {row["method"] for row in document["estimates"]}:
+            assert meaning(method) is not None, method
+        for quantity in {row["quantity"] for row in document["estimates"]}:
+            assert meaning(quantity) is not None, quantity
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_completes_commands_and_options(run, shell):
+    code, out, _ = run("completion", shell)
+    assert code == 0
+    for word in ("prevalence", "calibration", "explain", "markdown"):
+        assert word in out
+
+
 def test_all_problems_are_told_at_once(run):
     columns = ["--verdict", "verdct", "--truth", "truht", "--calibration", "random"]
     code, _, err = run("prevalence", "gpt4.csv", *columns)
@@ -400,6 +477,7 @@ def test_all_problems_are_told_at_once(run):
 def test_a_judge_below_chance_is_an_answer_with_a_caution(run):
     code, out, err = run("prevalence", "weak.csv", *NO_NUTS)
     assert (code, err) == (0, "")
+    _, out, _ = run("prevalence", "weak.csv", *NO_NUTS, "--details")
     assert "no-better-than-chance: sensitivity 0.000 + specificity 0.000 <= 1" in out
     assert "Bayesian (exact)" in out
 
@@ -408,6 +486,7 @@ def test_no_answer_is_null_for_machines_and_a_dash_for_people(run):
     code, out, _ = run("prevalence", "good.csv", *NO_NUTS)
     assert code == 0
     assert re.search(r"Rogan-Gladen +– +– +–", out)
+    _, out, _ = run("prevalence", "good.csv", *NO_NUTS, "--details")
     assert "empty-class: no labelled item is bad" in out
     _, out, _ = run("prevalence", "good.csv", *NO_NUTS, "--json")
     assert "NaN" not in out
@@ -474,7 +553,7 @@ def test_a_reader_who_leaves_early_causes_no_traceback(folder):
     done = subprocess.run(
         f"{command} | head -n 1", shell=True, cwd=folder, capture_output=True, text=True
     )
-    assert done.stdout.startswith("Share of good outputs")
+    assert done.stdout.startswith("People would pass ")
     assert done.stderr == ""
 
 
@@ -487,15 +566,21 @@ def test_a_terminal_without_our_letters_gets_others(folder):
     assert b"Rogan-Gladen" in done.stdout
 
 
-def test_a_narrow_terminal_shows_every_number(folder):
+@pytest.mark.parametrize("details", [[], ["--details"]])
+def test_a_narrow_terminal_shows_every_number(folder, details):
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    process = subprocess.Popen([*CALL, "demo", "--no-nuts"], stdout=theirs, stdin=theirs)
+    command = [*CALL, "demo", "--no-nuts", *details]
+    process = subprocess.Popen(command, stdout=theirs, stdin=theirs)
     os.close(theirs)
     out = re.sub(r"\x1b\[[0-9;]*m", "", b"".join(chunks(ours)).decode())
     assert process.wait() == 0
     lines = out.replace("\r", "").splitlines()
     assert max(map(len, lines)) <= 80
+    if not details:
+        found = [line.split() for line in lines if line.startswith("> mistralinstruct")]
+        assert len(found[0]) == 7  # value, low, high, judge and truth
+        return
     assert "  Rogan-Gladen: Lang-Reiczigel interval" in lines  # too narrow for a column
     found = [line.split() for line in lines if line.startswith("specificity[mistralinstruct]")]
     assert len(found[0]) >= 6

@@ -59,7 +59,7 @@ def shifts_of(folder):
 
 
 def test_shifts_are_printed_with_intervals(run, folder):
-    code, out, err = run("bias", "scores.csv", *READ, "--no-nuts")
+    code, out, err = run("bias", "scores.csv", *READ, "--no-nuts", "--details")
     assert (code, err) == (0, "")
     row = bj.bias.variance_parts(shifts_of(folder))["rms_shift", "format"]
     assert re.search(
@@ -153,7 +153,7 @@ def test_the_page_has_every_picture(run, folder):
     )
     assert code == 0
     page = (folder / "page.html").read_text(encoding="utf-8")
-    assert page.count("<svg") == 5
+    assert page.count("<svg") == 2 * 6  # each for a screen and for a phone
     for caption in ("Shifts by", "What measuring more", "Scores before and after"):
         assert f"<figcaption>{caption}" in page
     assert "<h2>Certificate</h2>" in page
@@ -218,7 +218,7 @@ def test_position_bias_by_judge(run, folder):
     assert found["primacy", "a"] == pytest.approx(10.5 / 42)
     assert found["primacy", "b"] == pytest.approx(0.5 / 22)
     assert document["cautions"][0]["name"] == "missing-verdicts"
-    assert (folder / "page.html").read_text().count("<svg") == 4
+    assert (folder / "page.html").read_text().count("<svg") == 2 * 5
 
 
 REFUSED = {

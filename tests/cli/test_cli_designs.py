@@ -1,5 +1,6 @@
 """``bayesjudge prevalence``: strata, propensities, external labels, judges, classes."""
 
+import functools
 import json
 import re
 
@@ -68,7 +69,7 @@ def test_strata_have_an_answer(ask, tables):
     assert found["prevalence", "long", "Rogan-Gladen"] == pytest.approx(
         P.rogan_gladen(counts)["prevalence", "long"].value
     )
-    out = ask(*STRATA, "--no-nuts")
+    out = ask(*STRATA, "--no-nuts", "--details")
     assert re.search(r"^overall_prevalence +value", out, re.MULTILINE)
     assert "strata       long, short" in out
 
@@ -76,7 +77,7 @@ def test_strata_have_an_answer(ask, tables):
 @pytest.mark.sampling
 def test_strata_have_a_page(ask, tmp_path):
     page = tmp_path / "page.html"
-    out = ask(*STRATA, "--html", str(page))
+    out = ask(*STRATA, "--html", str(page), "--details")
     assert "rates partially pooled" in page.read_text()
     assert "Strata, with their shares of the items" in page.read_text()
     assert "What each label design assumes" in page.read_text()
@@ -114,7 +115,7 @@ def test_judges_stand_side_by_side(ask, tables):
         counts = P.Counts.from_frame(tables[1], calibration="random", verdict=judge)
         expected = P.exact(counts)["prevalence"].value
         assert found["prevalence", judge, "Bayesian (exact)"] == pytest.approx(expected)
-    assert "judges       verdict, other" in ask(*asked, "--no-nuts")
+    assert "judges       verdict, other" in ask(*asked, "--no-nuts", "--details")
 
 
 def test_every_label_design_stands_beside_the_declared_one(ask):
@@ -137,7 +138,7 @@ def test_pairs_in_both_orders_give_a_win_rate(ask, tables):
     )
     expected = P.classes.difference(counts)["win_rate"].value
     assert found["win_rate", "Difference (PPI++)"] == pytest.approx(expected)
-    out = ask(*asked, "--no-nuts")
+    out = ask(*asked, "--no-nuts", "--details")
     assert "position-bias: of 200 pairs judged in both orders" in out
     assert re.search(r"^win_rate +value", out, re.MULTILINE)
 
@@ -145,7 +146,7 @@ def test_pairs_in_both_orders_give_a_win_rate(ask, tables):
 def test_classes_are_named_or_asked_for(ask):
     asked = ["pairs.csv", "--verdict", "first", "--truth", "human", "--calibration", "random"]
     classes = [part for name in ("win", "tie", "loss") for part in ("--classes", name)]
-    out = ask(*asked, *classes, "--no-nuts")
+    out = ask(*asked, *classes, "--no-nuts", "--details")
     assert re.search(r"^tie +Judge's shares +0\.", out, re.MULTILINE)
     assert re.search(r"^ +Human labels only +0\.", out, re.MULTILINE)
     assert re.search(r"^ +Bayesian \(exact\) +0\.", out, re.MULTILINE)
@@ -190,14 +191,18 @@ def test_classes_are_pooled_as_asked(ask, tables):
     assert found[*key, expected.method] == pytest.approx(expected[key].value)
 
 
-def test_plan_says_what_its_document_holds(capsys):
+def test_plan_says_what_its_document_holds(capsys, monkeypatch):
     from bayesjudge.cli import main
     from bayesjudge.cli.plan import plan
 
+    few = functools.partial(P.budget.plan, repeats=2)  # what it holds, not how exactly
+    monkeypatch.setattr(P.budget, "plan", few)
     judge = ["--sensitivity", "0.9", "--specificity", "0.7"]
     asked = ["--prevalence", "0.7", *judge, "--items", "500", "--labelled", "50"]
     assert main(["plan", *asked, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     help_text = plan.__doc__.partition("json : bool")[2]
-    assert [f for f in document if f"`{f}`" in help_text] == ["inputs", "rows", "labels_needed"]
+    assert [f for f in document if f"`{f}`" in help_text] == [
+        *("inputs", "answer", "rows", "labels_needed"),
+    ]
     assert list(document)[:3] == ["schema", "bayesjudge", "command"]

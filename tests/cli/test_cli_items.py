@@ -1,6 +1,7 @@
 """``bayesjudge prevalence --item``: rows that share items."""
 
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -32,8 +33,9 @@ def test_each_system_and_the_paired_difference(log, capsys):
     asked = ("prevalence", log, "--verdict", "verdict", *ASKED, "--by", "model")
     code, said = run(capsys, *asked, "--repeats", "system")
     assert code == 0
-    assert "80 items, 480 rows, 2 systems" in said.out
-    assert "a - b: " in said.out
+    assert "80 items, 480 outputs of 2 systems" in said.out
+    assert re.match(r"a (is better than|and) b", said.out)
+    assert "Differences of systems on the items that they share" in said.out
     assert "design effect" in said.out
     code, said = run(capsys, *asked, "--repeats", "system", "--json")
     document = json.loads(said.out)

@@ -49,7 +49,7 @@ def closed(table):
 
 
 def test_long_table_on_a_screen(long, table, capsys):
-    assert main(["panel", str(long), "--truth", "truth", "--no-nuts"]) == 0
+    assert main(["panel", str(long), "--truth", "truth", "--no-nuts", "--details"]) == 0
     out = capsys.readouterr().out
     for one in closed(table):
         row = one["prevalence", "g4"]
@@ -66,7 +66,7 @@ def test_how_items_were_labelled_is_asked_and_told(tmp_path, capsys):
     assert main(["panel", str(path), "--truth", "truth", "--no-nuts"]) == 2
     assert "how were the labelled items chosen" in capsys.readouterr().err
     call = ["panel", str(path), "--truth", "truth", "--no-nuts", "--calibration", "by_truth"]
-    assert main(call) == 0
+    assert main([*call, "--details"]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "a fixed number of good and of bad items was labelled" in out
     assert "Difference estimator" not in out.split("Assumptions")[0].split("not-computed")[0]

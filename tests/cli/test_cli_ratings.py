@@ -1,6 +1,7 @@
 """``bayesjudge ratings`` from a file to a screen, a document and a page."""
 
 import json
+import re
 
 import pytest
 from conftest import MODULES
@@ -22,20 +23,22 @@ def arguments(path, *more):
 
 
 def test_ratings_prints_every_definition(answers, capsys):
-    assert main(arguments(answers)) == 0
+    assert main(arguments(answers, "--details")) == 0
     out = capsys.readouterr().out
     assert "endorsement" in out
     assert "choices-stand-in" in out
 
 
-def test_ratings_begins_and_ends_with_who_agrees_with_people(answers, capsys):
-    assert main(arguments(answers, "--ties", "first", "--epsilon", "0.15")) == 0
-    lines = capsys.readouterr().out.strip().splitlines()
-    for part in (" ".join(lines[:8]), " ".join(lines[-6:])):
-        said = " ".join(part.split())
-        assert "gpt against the people's majority: hit rate 0." in said
-        assert "Best by hit rate: " in said
-        assert "gpt stands in for half of the annotators with probability" in said
+def test_ratings_begins_with_who_agrees_with_people(answers, capsys):
+    asked = arguments(answers, "--ties", "first", "--epsilon", "0.15")
+    assert main(asked) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert re.match(r"\w+ chooses as most people do on \d+ % \(", said)
+    assert main([*asked, "--details"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "gpt against the people's majority: hit rate 0." in said
+    assert "Best by hit rate: " in said
+    assert "gpt stands in for half of the annotators with probability" in said
 
 
 def test_ratings_as_json(answers, capsys):
@@ -50,7 +53,7 @@ def test_ratings_page_has_pictures(answers, tmp_path, capsys):
     page = tmp_path / "page.html"
     assert main(arguments(answers, "--html", str(page))) == 0
     text = page.read_text()
-    assert text.count("<svg") == 4
+    assert text.count("<svg") >= 2 * 5 - 1  # for a screen, and most for a phone
     assert "Rank of each judge" in text
 
 
@@ -77,7 +80,7 @@ def test_ratings_names_what_it_does_not_understand(answers, capsys):
     ("wrong", "words"),
     [
         (("--shift-from", "maybe"), "--shift-from maybe: name one of ['no']"),
-        (("--separator", ";"), "does separator=';' stand between"),
+        (("--separator", ";"), "does --separator ';' stand between"),
         (("--judge", "gemini"), "no rater 'gemini' for a judge"),
     ],
 )

@@ -48,7 +48,7 @@ def test_a_mean_score_and_a_share_of_passes(ask):
         for name, value in found.items():
             own = next(iter(expected[name].rows()))[2].value
             assert value == pytest.approx(own, rel=1e-6), name
-    text = ask("passes.csv", *ASKED[1:], "--scale", "1:5", "--no-nuts")
+    text = ask("passes.csv", *ASKED[1:], "--scale", "1:5", "--no-nuts", "--details")
     assert "Difference (isotonic)" in text
     assert "bins of the score" in text
 

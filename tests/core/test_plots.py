@@ -1,10 +1,15 @@
 """Names in pictures are text, whatever they hold."""
 
+import matplotlib as mpl
+import numpy as np
 import pandas as pd
 import pytest
+from cycler import cycler
 from matplotlib import pyplot as plt
+from matplotlib.colors import to_hex
 
-from bayesjudge.core.plots import plot_intervals
+import bayesjudge as bj
+from bayesjudge.core.plots import COLOURS, plot_intervals
 
 NAME = r"a $\frac{1}$ b"
 TABLE = pd.DataFrame(
@@ -29,7 +34,17 @@ def test_text_that_a_user_wrote_on_the_axes_stays_mathematics():
 
 
 @pytest.mark.parametrize(
-    "module", ["prevalence", "panel", "ratings", "repeats", "bias", "bias.certificates", "lab"]
+    "module",
+    [
+        "prevalence",
+        "panel",
+        "ratings",
+        "repeats",
+        "bias",
+        "bias.certificates",
+        "lab",
+        "prevalence.scores",
+    ],
 )
 def test_each_plot_of_each_module_draws_plain_text(module):
     from importlib import import_module
@@ -38,3 +53,50 @@ def test_each_plot_of_each_module_draws_plain_text(module):
     public = {k: v for k, v in plots.items() if k.startswith("plot_")}
     assert public
     assert all(hasattr(one, "__wrapped__") for one in public.values())
+
+
+# The picture of the answer -----------------------------------------------------------------------
+
+
+def answered(n):
+    """An answer about so many systems, with the judge's own numbers."""
+    rng = np.random.default_rng(n)
+    value = rng.uniform(0.2, 0.8, n)
+    coords = {"system": [f"system-{i}" for i in range(n)]} if n > 1 else {}
+    columns = (value, value - 0.1, value + 0.1)
+    about = {"method": "m", "ci_prob": 0.95, "source": "s"}
+    made = bj.Estimate({"prevalence": bj.Quantity.over(columns, coords)}, **about)
+    judge = bj.Estimate(
+        {"prevalence": bj.Quantity.over(tuple(c + 0.05 for c in columns), coords)}, **about
+    )
+    return bj.Answer("People would pass 39 % of outputs like these; the judge passes 59 %.",
+                     "basis", "why", quoted=made, judge=judge)  # fmt: skip
+
+
+@pytest.mark.parametrize("n", [1, 5, 50])
+def test_the_answer_is_drawn_best_first_with_the_judge_beside(n):
+    found = answered(n)
+    ax = bj.plot_answer(found, truth={("prevalence", "system-0"): 0.5})
+    assert " ".join(ax.get_title(loc="left").split()) == found.text
+    quoted, judge, *rest = ax.get_lines()
+    values = np.asarray(quoted.get_xdata(), float)
+    assert len(values) == n
+    assert (np.diff(values) <= 0).all()
+    np.testing.assert_allclose(np.asarray(judge.get_xdata(), float) - values, 0.05)
+    assert len(rest) == (n > 1)  # the truth, of the one system where it is known
+    height = ax.figure.get_size_inches()[1]
+    assert height / n >= 0.25  # rows that a reader tells apart
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    assert len(names) == n
+    assert to_hex(quoted.get_color()).upper() == COLOURS[0]
+
+
+def test_few_rows_are_drawn_of_very_many():
+    assert len(bj.plot_answer(answered(80), most=30).get_yticks()) == 30
+
+
+def test_colours_stay_when_the_settings_change():
+    """A line looks its colour up when it is drawn: outside the package's style."""
+    ax = bj.plot_answer(answered(5))
+    with mpl.rc_context({"axes.prop_cycle": cycler(color=["#ff0000", "#00ff00"])}):
+        assert [to_hex(line.get_color()).upper() for line in ax.get_lines()] == list(COLOURS[:2])

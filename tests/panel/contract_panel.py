@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import numpy as np
 from contract import Module
 
 import bayesjudge.panel as module
@@ -36,6 +37,21 @@ def models():
     ]
 
 
+def tables(rng):
+    """Few items and many, votes missing, labels few."""
+    judges = int(rng.integers(2, 6))
+    table = module.simulate(
+        prevalence=rng.beta(2, 1, size=int(rng.integers(1, 5))),
+        sensitivity=rng.beta(4, 1, size=judges),
+        specificity=rng.beta(4, 1, size=judges),
+        items=int(np.exp(rng.uniform(np.log(4), np.log(60)))),
+        labelled=int(rng.integers(2, 5)),
+        missing=float(rng.choice([0, 0.1, 0.5])),
+        random_seed=rng,
+    )
+    return table, partial(module.Votes.from_frame, calibration="random")
+
+
 CONTRACT = Module(
     module=module,
     read=partial(module.Votes.from_frame, calibration="random"),
@@ -49,5 +65,13 @@ CONTRACT = Module(
     },
     models=models,
     of_the_text=True,
+    tables=tables,
     moves={("MulticlassDawidSkene", "missing"): "response"},
+    leaning={
+        "Voting: valid if most of the votes given say so": "a tie is no majority: it fails an item"
+    },
+    not_narrowed={
+        "Logit shift": "half an item of each kind pulls the biases of few items together; and true "
+        "differences between generators are no smaller among more items"
+    },
 )

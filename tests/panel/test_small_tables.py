@@ -44,6 +44,7 @@ FUNCTIONS = {
     "dawid_skene_em, response": lambda v: panel.dawid_skene_em(v, missing="response"),
     "consensus": lambda v: panel.consensus(v).accuracy,
     "closed_forms": panel.closed_forms,
+    "answer": lambda v: panel.answer(*panel.closed_forms(v)),
     "compare": panel.compare,
     "recommend": panel.recommend,
     "labels_needed": panel.labels_needed,

@@ -26,5 +26,6 @@ CONTRACT = Module(
         ("sensitivity", "a"): 0.9,
         ("specificity", "b"): 0.7,
     },
+    ordered_pairs=True,
     models=lambda: [(items.ItemEffects(), CONTRACT.simulated(1))],
 )

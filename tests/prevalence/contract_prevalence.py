@@ -1,5 +1,9 @@
 """What the contract tests have to know of `bayesjudge.prevalence`."""
 
+from functools import partial
+
+import numpy as np
+import pandas as pd
 from contract import Module
 
 from bayesjudge import prevalence
@@ -35,6 +39,24 @@ def models():
     ]
 
 
+def tables(rng):
+    """Good judges and bad, many labels and few, of one system, several, or strata; each design."""
+    n = int(np.exp(rng.uniform(np.log(4), np.log(300))))
+    truth = rng.random(n) < rng.beta(1, 1)
+    verdict = np.where(rng.random(n) < rng.beta(3, 1), truth, rng.random(n) < rng.beta(1, 1))
+    labelled = rng.random(n) < rng.beta(1, 2)
+    labelled[: 2 + n // 10] = True
+    table = pd.DataFrame(
+        {"verdict": verdict.astype(int), "truth": np.where(labelled, truth, np.nan).astype(float)}
+    )
+    how = {"calibration": str(rng.choice(["random", "by_truth", "separate", "by_verdict"]))}
+    kind = rng.choice(["", "", "system", "stratum"])
+    if kind:
+        table[kind] = rng.choice(list("abc")[: rng.integers(2, 4)], n)
+        how["by" if kind == "system" else "stratum"] = str(kind)
+    return table, partial(prevalence.Counts.from_frame, **how)
+
+
 CONTRACT = Module(
     module=prevalence,
     read=lambda table: prevalence.Counts.from_frame(table, calibration="random"),
@@ -42,6 +64,7 @@ CONTRACT = Module(
     truth={("prevalence",): 0.8, ("sensitivity",): 0.9, ("specificity",): 0.7},
     models=models,
     of_the_text=True,
+    tables=tables,
     # sharing rates takes several systems
     moves={("ErrorRates", "pooling"): "full", ("LinearErrorRates", "formula"): "1 + length"},
 )

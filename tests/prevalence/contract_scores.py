@@ -29,5 +29,7 @@ CONTRACT = Module(
     read=lambda table: scores.Scores.from_frame(table, calibration="random", scale=(0, 1)),
     closed_form=scores.difference,
     truth={("prevalence",): 2 / 7},
+    mirrored=("score", "truth"),
+    leaning={"Binned scores": "bins are cut from the lowest score on, and hold their lower edges"},
     models=models,
 )

@@ -208,8 +208,9 @@ def test_planned_data_are_the_designs():
 
 def test_plan_tells_what_each_design_buys():
     table = budget.plan([60, 240], **TRUE, items=2000, repeats=8, random_seed=1)
-    again = budget.plan([60, 240], **TRUE, items=2000, repeats=8, random_seed=1)
-    pd.testing.assert_frame_equal(table, again)
+    # same seed, same random numbers, for each number of labels
+    again = budget.plan([60], **TRUE, items=2000, repeats=8, random_seed=1)
+    pd.testing.assert_frame_equal(table[table["labelled"] == 60], again)
     assert_allclose(table["correct_n"] + table["incorrect_n"], table["labelled"])
     width = table.set_index(["labelled", "strategy"])
     for m in (60, 240):
@@ -274,25 +275,66 @@ def test_pictures_hold_the_numbers_of_the_tables():
     assert drawn["wanted: 0.2"][0] == 0.2
 
 
-def test_the_command_prints_the_table(tmp_path, capsys):
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["random sample", "people only", "by verdict"])
+def test_labels_by_design_by_simulation(name):
+    """The count of the closed form, and the posterior's width averaged over simulated data."""
+    rates = {"prevalence": 0.7, "sensitivity": 0.9, "specificity": 0.7, "items": 1000}
+    found = budget.labels_by_design(0.1, **rates)
+    assert found["half good, half bad"] is None  # 3,871 labels, of 1,000 items
+    table = budget.plan([found[name]], **rates, repeats=200, random_seed=1)
+    row = table.set_index("strategy").loc[name]
+    assert abs(row.expected_width - 0.1) < 0.003 + 4 * row.mc_error
+    assert row.width <= 0.1
+
+
+def test_labels_by_design_is_the_first_that_is_enough():
+    rates = {"prevalence": 0.7, "sensitivity": 0.9, "specificity": 0.7, "items": 4000}
+    found = budget.labels_by_design(0.12, **rates)
+    widths = {
+        m: budget.plan([m], **rates, repeats=2, random_seed=1).set_index("strategy")["width"]
+        for n in found.values()
+        for m in (n - 1, n)
+    }
+    for name, n in found.items():
+        assert widths[n][name] <= 0.12 < widths[n - 1][name], name
+
+
+def test_the_command_prints_the_table(tmp_path, capsys, monkeypatch):
     from bayesjudge.cli import main
 
+    plan, found = budget.plan, []
+
+    def once(sizes, **asked):
+        """The table of the first call, for calls that ask for the same."""
+        if not found:
+            found.append((sizes, asked, plan(sizes, **asked)))
+        assert found[0][:2] == (sizes, asked)
+        return found[0][2]
+
+    monkeypatch.setattr(budget, "plan", once)
     assumed = ["--prevalence", "0.6", "--sensitivity", "0.9", "--specificity", "0.7"]
     asked = ["plan", *assumed, "--items", "500", "--labelled", "40", "--width", "0.2"]
     picture = tmp_path / "plan.svg"
     assert main([*asked, "--picture", str(picture)]) == 0
     out = capsys.readouterr().out
-    table = budget.plan([40], **TRUE, items=500, random_seed=1)
+    ((sizes, asked_of_plan, table),) = found
+    expected = {**TRUE, "items": 500, "ci_prob": 0.95, "random_seed": 1}
+    assert (sizes, asked_of_plan) == ((40,), expected)
     for row in table.itertuples():
         line = next(text for text in out.splitlines() if f" {row.strategy} " in text)
         assert f"{row.width:.3f}" in line
         assert f"{row.expected_width:.3f}" in line
     needed = budget.labels_needed(0.2, 0.66, **JUDGE, items=500)
-    assert f"Width 0.2 by truth, half good, half bad: {needed} labels" in out
+    # more labels than items are no way to spend them
+    words = f"{needed} labels" if needed <= 500 else "out of reach"
+    assert f"Width 0.2, half good, half bad: {words}" in out
+    assert out.startswith("An interval 0.2 wide takes about ")
     assert picture.read_text().lstrip().startswith("<?xml")
     assert main([*asked, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["rows"] == table.to_dict("records")
-    assert document["labels_needed"]["equal"] == needed
+    kept = needed if needed <= 500 else None
+    assert document["labels_needed"]["half good, half bad"] == kept
     assert main(["plan", *assumed, "--items", "500", "--width", "2"]) == 2
     assert "--width must lie in (0, 1)" in capsys.readouterr().err

@@ -1,8 +1,10 @@
 """A sixth label design, written as a user writes one: its definition, likelihood, closed form."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
@@ -153,3 +155,23 @@ def test_a_design_is_found_by_its_name_once_it_is_in_the_table(monkeypatch):
     monkeypatch.setitem(P.DESIGNS, BY_VERDICT_AND_STRATUM.name, BY_VERDICT_AND_STRATUM)
     assert design_of("by_verdict_and_stratum") is BY_VERDICT_AND_STRATUM
     assert storage.checksum(counts_of("by_verdict_and_stratum")) == storage.checksum(COUNTS)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        P.Counts.from_frame,
+        P.Counts.from_counts,
+        P.items.Items.from_frame,
+        partial(P.scores.Scores.from_frame, scale=(0, 1)),
+        P.classes.ClassCounts.from_frame,
+        P.classes.ClassCounts.from_pairs,
+    ],
+)
+def test_a_design_that_nobody_declared_is_asked_for_as_on_the_command_line(read):
+    """With every choice and its meaning: Python's own TypeError would name the argument only."""
+    table = pd.DataFrame({"verdict": [1, 0], "truth": [1, None], "item": [1, 2]})
+    with pytest.raises(bj.InputError, match="how were the labelled items chosen") as raised:
+        read(table)
+    for name in P.DESIGNS:
+        assert repr(name) in str(raised.value)

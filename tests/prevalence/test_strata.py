@@ -1,5 +1,7 @@
 """Strata, known propensities, external labels, several judges: each checked another way."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -537,7 +539,7 @@ def test_a_class_that_is_labelled_throughout_is_what_its_labels_say():
 
 def test_propensities_that_were_not_kept_to_are_seen():
     assert "propensity-mismatch" not in {c.name for c in P.naive(PROPENSITY).cautions}
-    wrong = P.Counts(**{**vars(PROPENSITY), "propensity": [0.2, 0.2]})
+    wrong = replace(PROPENSITY, propensity=[0.2, 0.2])
     made = P.propensity_weighted(wrong)
     assert [c.name for c in made.cautions] == ["propensity-mismatch"]
     assert "in stratum '0.1'" in made.cautions[0].text

@@ -31,6 +31,8 @@ CONTRACT = Module(
     truth={("endorsement", "people", "yes"): 0.6, ("endorsement", "gpt", "no"): 0.65},
     models=models,
     of_the_text=True,
+    spoken=("rater",),
+    quick={"replicates": 40},
     moves={
         ("ResponseSets", "choice"): TiedChoice(2.5),
         ("ResponseSets", "error"): RaterErrors(bj.BetaPrior(3, 9), 0.8),

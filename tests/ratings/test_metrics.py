@@ -146,7 +146,7 @@ def test_endorsement_bounds_hold_where_choices_are_all_there_is():
     row = found["endorsement", "people", "yes"]
     assert np.isnan(row.value)
     assert row.low < 0.6 < row.high  # the truth: .35 + .25
-    assert {c.name for c in found.cautions} == {"not-identified"}
+    assert {c.name for c in found.cautions} == {"no-response-sets", "not-identified"}
 
 
 # Sensitivity ------------------------------------------------------------------------------------

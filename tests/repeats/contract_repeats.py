@@ -39,5 +39,9 @@ CONTRACT = Module(
     models=models,
     sparse=sparse,
     of_the_text=True,
+    not_narrowed=dict.fromkeys(
+        ("mean_score", "repeat_sd", "judge_sd"),
+        "copies of the items are no more judges, of whom these are means and spreads",
+    ),
     moves={(name, "noise"): "by_level" for name in ("CumulativeLogit", "JudgeCutpoints")},
 )

@@ -214,12 +214,13 @@ def finish(process, seconds=180):
 
 
 if __name__ == "__main__":
-    # a time-out is to tell a server that hangs, not a machine that is slow to import a client
+    # a time-out is to tell a server that hangs, not a machine that is slow: with 1 s a call was
+    # given up and asked again now and then though the server had answered it
     run(
         int(sys.argv[2]),
         sys.argv[3],
         int(sys.argv[4]) if len(sys.argv) > 4 else None,
         client=sys.argv[1],
-        timeout=1.0,
+        timeout=3.0,
         progress=False,
     )

@@ -80,8 +80,9 @@ def test_report_of_one_judge_is_exact_and_makes_a_page(scores, capsys, tmp_path)
     page = tmp_path / "page.html"
     options = ["--scale", "1-5", "--no-nuts", "--html", str(page)]
     assert main(["repeats", "report", str(scores), *options]) == 0
-    assert "Dirichlet posterior" in capsys.readouterr().out
-    assert page.read_text().count("<svg") == 3
+    assert capsys.readouterr().out.startswith("An item needs ")
+    assert "Dirichlet posterior" in page.read_text()
+    assert page.read_text().count("<svg") >= 3
 
 
 def test_a_table_without_items_must_say_so(tmp_path, capsys):
@@ -90,7 +91,7 @@ def test_a_table_without_items_must_say_so(tmp_path, capsys):
     report = ["repeats", "report", str(path), "--scale", "1-5", "--no-nuts"]
     assert main(report) == 2
     assert "--one-item" in capsys.readouterr().err
-    assert main([*report, "--one-item"]) == 0
+    assert main([*report, "--one-item", "--details"]) == 0
     assert "Dirichlet posterior" in capsys.readouterr().out
 
 
@@ -102,9 +103,8 @@ def test_five_hundred_items_make_one_screen_and_a_file(tmp_path, capsys):
     assert main(["repeats", "report", str(path), *asked]) == 0
     lines = capsys.readouterr().out.strip().splitlines()
     assert len(lines) < 45
-    assert "An item needs 14 calls" in lines[1]
-    assert "An item needs 14 calls" in " ".join(lines[-3:])
-    assert "at a cost of 70 for 500 items" in " ".join(lines[-3:])
+    assert lines[0].startswith("An item needs 14 calls")
+    assert "at a cost of 70 for 500 items" in " ".join(lines[:3])
     assert set(pd.read_csv(out).groupby("method").size()) == {500}
     assert page.read_text().count("<tr") < 30
 

@@ -9,7 +9,7 @@ from bayesjudge.prevalence.budget.allocation import (
     width_curves,
 )
 from bayesjudge.prevalence.budget.expected_width import expected_width, label_next
-from bayesjudge.prevalence.budget.plan import plan
+from bayesjudge.prevalence.budget.plan import labels_by_design, plan
 
 __all__ = [
     "allocate",
@@ -18,6 +18,7 @@ __all__ = [
     "interval_width",
     "judge_regime",
     "label_next",
+    "labels_by_design",
     "labels_needed",
     "plan",
     "width_curves",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.special import betaincinv
+from scipy.special import betaincinv, ndtr
 
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.intervals import wilson, z_score
@@ -119,6 +120,93 @@ def plan(
     import pandas as pd
 
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def labels_by_design(
+    width: float,
+    *,
+    prevalence: float,
+    sensitivity: float,
+    specificity: float,
+    items: int,
+    ci_prob: float = 0.95,
+) -> dict[str, int | None]:
+    """Count the labels that a width takes under each way of choosing them.
+
+    Parameters
+    ----------
+    width : float
+        Wanted of the interval, as a share of items, in (0, 1).
+    prevalence, sensitivity, specificity : float
+        What is assumed to be true, in [0, 1].
+    items : int
+        Items without a label that the judge sees.
+    ci_prob : float, default 0.95
+        Coverage that the interval aims at.
+
+    Returns
+    -------
+    dict of str to int or None
+        By strategy, as in `plan`: ``random sample``, ``people only``, ``by verdict`` and ``half
+        good, half bad``: the smallest number from which on the closed form's interval at the data
+        expected is narrow enough; ``None`` if it takes more labels than there are items, which
+        could all be labelled for less.
+
+    Raises
+    ------
+    InputError
+        If a rate or `width` is out of range.
+
+    Examples
+    --------
+    >>> labels_by_design(0.1, prevalence=0.7, sensitivity=0.9, specificity=0.7, items=1000)
+    {'random sample': 224, 'people only': 320, 'by verdict': 247, 'half good, half bad': None}
+    """
+    rates = {"prevalence": prevalence, "sensitivity": sensitivity, "specificity": specificity}
+    check_rates("labels_by_design", **rates)
+    z = z_score(check_ci_prob(ci_prob))
+    with checking("labels_by_design") as require:
+        require(0 < width < 1, f"width must lie in (0, 1), got {width!r}")
+        require(items >= 1, f"items must be 1 or more, got {items}")
+    found: dict[str, int | None] = {}
+    for name in ("random sample", "people only", "by verdict", "half good, half bad"):
+        expected = partial(_expected, name, rates=rates, items=items, z=z)
+        found[name] = _fewest(expected, width, items)
+    return found
+
+
+def _fewest(width_of: Callable[[int], float], wanted: float, most: int) -> int | None:
+    """The smallest number up to `most` that is enough: widths fall with the number of labels."""
+    few, enough = 1, most
+    if most < 2 or width_of(most) > wanted:
+        return None
+    while enough - few > 1:
+        middle = (few + enough) // 2
+        few, enough = (middle, enough) if width_of(middle) > wanted else (few, middle)
+    return enough
+
+
+def _expected(name: str, m: int, *, rates: dict[str, float], items: int, z: float) -> float:
+    """Width of the closed form's interval at the data that are expected."""
+    good, hit, caught = rates.values()
+    pass_rate = good * hit + (1 - good) * (1 - caught)
+    level = float(2 * ndtr(z) - 1)
+    if name == "people only":
+        _, low, high = wilson(m * good, m, level)
+        return float(high - low)
+    if name == "half good, half bad":
+        judge: Any = {"sensitivity": hit, "specificity": caught}
+        kinds = (m + 1) // 2, m // 2
+        return float(interval_width(*kinds, pass_rate, **judge, items=items, ci_prob=level))
+    shares = np.array(
+        [good * hit, good * (1 - hit), (1 - good) * (1 - caught), (1 - good) * caught]
+    )
+    if name == "random sample":
+        return _clipped(formulas.difference(pass_rate, items, m * shares, z)[0])
+    n1, n0 = (m + 1) // 2, m // 2
+    with np.errstate(invalid="ignore"):
+        ppv, npv = np.divide(shares[0], pass_rate), np.divide(shares[3], 1 - pass_rate)
+    return _clipped(formulas.post_stratified(pass_rate, ppv, npv, items + m, n1, n0, z))
 
 
 def _ways(

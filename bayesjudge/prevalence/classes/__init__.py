@@ -1,5 +1,6 @@
 """What share of outputs is of each class, when the judge mixes classes up?"""
 
+from bayesjudge.prevalence.classes.answer import answer
 from bayesjudge.prevalence.classes.closed_form import (
     class_shares,
     difference,
@@ -22,6 +23,7 @@ __all__ = [
     "ClassCounts",
     "Confusions",
     "PredictiveShares",
+    "answer",
     "build_model",
     "class_shares",
     "closed_forms",

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
-from bayesjudge.core.intervals import wilson, z_score
+from bayesjudge.core.intervals import holding, wilson, z_score
 from bayesjudge.prevalence import _formulas as formulas
 from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.classes.data import SAME_CONFUSIONS, SOURCE, ClassCounts, judged
@@ -512,12 +512,16 @@ def _described(
     if needs is not None and needs not in counts.design.identifies:
         text = f"{about['method']} is not valid if {counts.design.meaning}"
         cautions = (*cautions, Caution("design-mismatch", text))
-    every = tuple(dict.fromkeys((*cautions, *raised)))
-    return Estimate(made | (more or {}), assumptions=told, cautions=every, **about)
+    unlabelled: tuple[Caution, ...] = ()
+    if np.isnan(shares[0]).any():
+        text = f"{about['method']} has no answer (nan) where a verdict occurs that no labelled "
+        unlabelled = (Caution("no-labels", text + "item has; label some of each verdict"),)
+    every = tuple(dict.fromkeys((*unlabelled, *cautions, *raised)))
+    return Estimate(made | (more or {}), assumptions=told, cautions=every, data=counts, **about)
 
 
 def _kept(columns: Sequence[Any]) -> tuple[Any, ...]:
     """Value, low and high in [0, 1], and the value before that as raw."""
     value, low, high, *raw = columns
-    cut = tuple(np.clip(x, 0, 1) for x in (value, low, high))
+    cut = holding(*(np.clip(x, 0, 1) for x in (value, low, high)))
     return (*cut, *raw)

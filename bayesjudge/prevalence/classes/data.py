@@ -20,7 +20,7 @@ from bayesjudge.core.screen import rows as aligned
 from bayesjudge.core.tables import count_rows, require_distinct
 from bayesjudge.prevalence._reading import MOST_PROPENSITIES
 from bayesjudge.prevalence.cautions import SHIFT_P
-from bayesjudge.prevalence.labelling import STRATUM_SHARES, LabelDesign, design_of
+from bayesjudge.prevalence.labelling import STRATUM_SHARES, LabelDesign, declared, design_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -253,7 +253,7 @@ class ClassCounts:
         cls,
         table: Any,
         *,
-        calibration: str | LabelDesign,
+        calibration: str | LabelDesign | None = None,
         verdict: str = "verdict",
         truth: str = "truth",
         classes: Sequence[Any] | None = None,
@@ -301,6 +301,7 @@ class ClassCounts:
             If a column is missing, a row lacks a verdict and `unparsed` is not given, or a label
             is not among `classes`.
         """
+        calibration = declared(calibration)
         given = {"by": by, "stratum": stratum, "propensity": propensity}
         groups = {name: column for name, column in given.items() if column is not None}
         with checking("prevalence.ClassCounts.from_frame") as require:
@@ -344,7 +345,7 @@ class ClassCounts:
         cls,
         table: Any,
         *,
-        calibration: str,
+        calibration: str | LabelDesign | None = None,
         verdict: str = "verdict",
         swapped: str = "swapped",
         truth: str = "truth",
@@ -388,6 +389,7 @@ class ClassCounts:
         >>> counts.test.tolist(), counts.leanings
         ([1, 2, 0], (1, 1))
         """
+        calibration = declared(calibration)
         columns = [verdict, swapped, truth]
         rows = _spelled(count_rows(table, *columns), columns, None)
         for column in columns[:-1]:

@@ -99,6 +99,7 @@ def exact(
         interval=INTERVALS[interval],
         assumptions=assumptions,
         cautions=cautions,
+        data=counts,
     )
 
 

@@ -1,5 +1,6 @@
 """What share of outputs is truly good, when rows share items?"""
 
+from bayesjudge.prevalence.items.answer import answer
 from bayesjudge.prevalence.items.closed_form import (
     agreement,
     by_judge,
@@ -21,6 +22,7 @@ __all__ = [
     "ItemEffects",
     "Items",
     "agreement",
+    "answer",
     "build_model",
     "by_judge",
     "closed_forms",

@@ -12,7 +12,7 @@ from scipy.special import stdtrit
 
 from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
-from bayesjudge.core.intervals import FEW, wilson, z_score
+from bayesjudge.core.intervals import FEW, holding, wilson, z_score
 from bayesjudge.prevalence import _formulas as formulas
 from bayesjudge.prevalence.cautions import SHIFT_P
 from bayesjudge.prevalence.closed_form import LEE
@@ -215,7 +215,7 @@ def difference(items: Items, *, ci_prob: float = 0.95) -> Estimate:
             made, effect = by_item.difference_interval(clusters, least, ci_prob)
             counts, df = _counts(items, clusters, effect), clusters.labelled - 1
         found.append(Effective(name, clusters, counts, effect, df))
-        rows.append((*(np.clip(x, 0, 1) for x in made), made.value))
+        rows.append((*holding(*np.clip(made, 0, 1)), made.value))
     return _described(
         items,
         found,
@@ -281,7 +281,7 @@ def rogan_gladen(items: Items, *, ci_prob: float = 0.95) -> Estimate:
         p = c.test_pass / c.test_n
         raw = formulas.invert(p, q0[0], q1[0])
         ends = formulas.lang_reiczigel(p, q0[0], q1[0], c.test_n, c.incorrect_n, c.correct_n, z)
-        made["prevalence"].append((*(np.clip(x, 0, 1) for x in (raw, *ends[1:])), raw))
+        made["prevalence"].append((*holding(*np.clip((raw, *ends[1:]), 0, 1)), raw))
     if len(told) == len(found):
         raise UninformativeJudgeError(
             "rogan_gladen",
@@ -342,7 +342,7 @@ def post_stratified(items: Items, *, ci_prob: float = 0.95) -> Estimate:
         whole = c.test_n + (c.labelled_n if same else 0)
         p = (c.test_pass + (c.labelled_pass if same else 0)) / whole
         made = formulas.post_stratified(p, ppv, npv, whole, n1, n0, z)
-        rows.append(tuple(np.clip(x, 0, 1) for x in made))
+        rows.append(holding(*np.clip(made, 0, 1)))
     return _described(
         items,
         found,
@@ -567,7 +567,7 @@ def paired_difference(
     if simultaneous:
         critical = [_largest(items, found, ci_prob)] * len(found)
     rows = {
-        pair: (c.value, *np.clip((c.centre - t * s, c.centre + t * s), -1, 1))
+        pair: holding(c.value, *np.clip((c.centre - t * s, c.centre + t * s), -1, 1))
         for pair, c, t in zip(pairs, found, critical, strict=True)
         for s in [np.sqrt(c.variance)]
     }
@@ -699,6 +699,7 @@ def _described(
         {**quantities, **(more_quantities or {})},
         assumptions=(*assumptions, INDEPENDENT_ITEMS),
         cautions=tuple(dict.fromkeys(told)),
+        data=items,
         **about,
     )
 

@@ -15,7 +15,7 @@ from bayesjudge.core.labels import read_labels
 from bayesjudge.core.names import require_names
 from bayesjudge.core.tables import read_rows
 from bayesjudge.prevalence.data import Counts
-from bayesjudge.prevalence.labelling import LabelDesign, design_of
+from bayesjudge.prevalence.labelling import LabelDesign, declared, design_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -278,7 +278,7 @@ class Items:
         cls,
         table: Any,
         *,
-        calibration: str,
+        calibration: str | LabelDesign | None = None,
         repeats: Repeats | None = None,
         item: str = "item",
         by: str | None = None,
@@ -322,6 +322,7 @@ class Items:
             If a column is missing, labels are not understood, or `repeats` or `unparsed` is
             required and was not given.
         """
+        calibration = declared(calibration)
         design_of(calibration)
         names = [item, *([by] if by else [])]
         rows = read_rows(table, verdict, truth, names=names)

@@ -1,5 +1,6 @@
 """What would people say on average, when the judge gives a numeric score?"""
 
+from bayesjudge.prevalence.scores.answer import answer
 from bayesjudge.prevalence.scores.closed_form import (
     binned,
     difference,
@@ -24,6 +25,7 @@ __all__ = [
     "ScoreGivenTruth",
     "Scores",
     "TruthGivenScore",
+    "answer",
     "binned",
     "build_model",
     "closed_forms",

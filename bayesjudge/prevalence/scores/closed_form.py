@@ -10,7 +10,7 @@ from scipy.special import stdtrit
 
 from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
-from bayesjudge.core.intervals import FEW, z_score
+from bayesjudge.core.intervals import FEW, holding, z_score
 from bayesjudge.prevalence import _formulas as formulas
 from bayesjudge.prevalence.labelling import (
     ERRORS_CANCEL,
@@ -456,8 +456,14 @@ def _described(
     if needs is not None and needs not in scores.design.identifies:
         text = f"{about['method']} is not valid if {scores.design.meaning}"
         cautions = (Caution("design-mismatch", text), *cautions)
-    columns: Sequence[Any] = [scores.in_units(np.clip(x, 0, 1)) for x in made]
+    if np.isnan(made.value).any():
+        text = f"{about['method']}: a bin of scores holds items and no label, so there is no value "
+        text += "(nan); label some there, or give wider bins (edges=)"
+        cautions = (Caution("empty-bin", text), *cautions)
+    columns: Sequence[Any] = [scores.in_units(x) for x in holding(*np.clip(made, 0, 1))]
     if raw is not None:
         columns = [*columns, scores.in_units(raw)]
     quantity = Quantity.over(tuple(columns))
-    return Estimate({scores.answer: quantity}, assumptions=told, cautions=cautions, **about)
+    return Estimate(
+        {scores.answer: quantity}, assumptions=told, cautions=cautions, data=scores, **about
+    )

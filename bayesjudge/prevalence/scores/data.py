@@ -23,6 +23,7 @@ from bayesjudge.prevalence.labelling import (
     RANDOM_BY_VERDICT,
     RANDOM_LABELS,
     LabelDesign,
+    declared,
     design_of,
 )
 
@@ -350,7 +351,7 @@ class Scores:
         cls,
         table: Any,
         *,
-        calibration: str | LabelDesign,
+        calibration: str | LabelDesign | None = None,
         scale: tuple[float, float] | str,
         score: str = "score",
         truth: str = "truth",
@@ -411,6 +412,7 @@ class Scores:
         >>> scores.truth[:2].tolist(), int(scores.n.sum())
         ([0.0, nan], 5)
         """
+        calibration = declared(calibration)
         if item is not None:
             require_distinct(table, item)
         columns = [score, truth, *([] if propensity is None else [propensity])]

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesjudge.core.intervals import wilson
-from bayesjudge.core.plots import new_axes
+from bayesjudge.core.plots import new_axes, plain_text
 from bayesjudge.prevalence.scores.data import Scores
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@plain_text
 def plot_reliability(scores: Scores, *, ci_prob: float = 0.95, ax: Axes | None = None) -> Axes:
     """Draw the mean truth of each bin of the score against its mean score.
 
@@ -52,6 +53,7 @@ def plot_reliability(scores: Scores, *, ci_prob: float = 0.95, ax: Axes | None =
     return axes
 
 
+@plain_text
 def plot_residuals(scores: Scores, *, ax: Axes | None = None) -> Axes:
     """Draw human labels less the judge's scores, by score.
 

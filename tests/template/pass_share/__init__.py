@@ -3,6 +3,7 @@
 The template of a module: copy it, and answer your own question in its files.
 """
 
+from bayesjudge.pass_share.answer import answer
 from bayesjudge.pass_share.closed_form import wilson_share
 from bayesjudge.pass_share.compare import closed_forms, compare
 from bayesjudge.pass_share.data import Passes
@@ -13,6 +14,7 @@ from bayesjudge.pass_share.simulate import simulate
 __all__ = [
     "PassShare",
     "Passes",
+    "answer",
     "build_model",
     "closed_forms",
     "compare",

@@ -48,4 +48,5 @@ def wilson_share(passes: Passes, *, ci_prob: float = 0.95) -> Estimate:
         source="Wilson (1927)",
         interval="Wilson",
         assumptions=(INDEPENDENT,),
+        data=passes,
     )

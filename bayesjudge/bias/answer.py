@@ -1,0 +1,177 @@
+"""The answer of the module: how far changes move scores, and what can be promised."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bayesjudge.bias.certificates.certificate import Certificate
+from bayesjudge.bias.data import Shifts
+from bayesjudge.bias.position import Orders
+from bayesjudge.core.answer import (
+    Answer,
+    as_estimates,
+    entries,
+    listed,
+    numbers,
+    percents,
+    points,
+    preferred,
+)
+from bayesjudge.core.estimate import Estimate, Interval, Row
+from bayesjudge.core.fit import Fit
+
+#: In the order in which they are quoted if no few shifts are much larger than the rest.
+ORDER = ("Dirichlet, prior spread", "Variance parts", "Bayesian (NUTS)", "RMS shift")
+#: What assumes a distribution of the shifts.
+NORMAL = ("Variance parts", "Bayesian (NUTS)")
+
+
+def answer(
+    *results: Estimate | Fit | Certificate,
+    ci_prob: float = 0.95,
+    interval: Interval | None = None,
+) -> Answer:
+    """Say how far irrelevant changes move scores, and what can be promised of released ones.
+
+    Quoted is the exact posterior under a spread prior if it was made, otherwise the variance parts;
+    if a few shifts are much larger than the rest, normal intervals cover too little
+    (``benchmarks/bias/intervals.py``), and a method that assumes no distribution is quoted.
+
+    Parameters
+    ----------
+    *results : Estimate, Fit or Certificate
+        Of one `Shifts`, for example all of `closed_forms`, or of one `Orders`.
+    ci_prob : float, default 0.95
+        Probability of the intervals; an estimate must have been made at it.
+    interval : {"eti", "hdi"}, optional
+        Kind of interval of the fits.
+
+    Returns
+    -------
+    Answer
+        ``str(answer)`` is the text; ``answer.quoted`` the numbers.
+
+    Raises
+    ------
+    InputError
+        If nothing was given, or no result has an RMS shift or a consistency.
+    """
+    cards = [one for one in results if isinstance(one, Certificate)]
+    rest = [one for one in results if not isinstance(one, Certificate)]
+    made = as_estimates(rest, ci_prob, interval)
+    if any("consistency" in one for one in made):
+        return _orders(next(one for one in made if "consistency" in one), ci_prob)
+    shifts = next((one.data for one in made if isinstance(one.data, Shifts)), None)
+    heavy = any(c.name == "heavy-tailed-shifts" for one in made for c in one.cautions)
+
+    def rank(one: Estimate) -> float:
+        if heavy and one.method.startswith(NORMAL):
+            return 10.0
+        return next((i for i, name in enumerate(ORDER) if one.method.startswith(name)), 8.0)
+
+    quoted = preferred(made, "rms_shift", rank).only("rms_shift")
+    rows = _changed(quoted, shifts)
+    notes = _directions(made, rows, ci_prob)
+    notes += tuple(card.promise for card in cards)
+    if not cards:
+        notes += ("No promise was asked for: a certificate says by how much scores must shrink.",)
+    if not rows:
+        text = "Nothing was changed, so that these scores cannot tell how far a change moves them. "
+        text += "Scores of the same items after the change would tell."
+    else:
+        text = _told(rows, made, shifts, ci_prob)
+    why = (
+        "no few shifts are much larger than the rest"
+        if not heavy
+        else ("a few shifts are much larger than the rest, where normal intervals cover too little")
+    )
+    return Answer(
+        text,
+        basis=_basis(shifts),
+        why=f"Quoted: {quoted.method}, since {why}.",
+        quoted=quoted,
+        notes=notes,
+        known=bool(rows),
+    )
+
+
+def _changed(quoted: Estimate, shifts: Shifts | None) -> dict[tuple[Any, ...], Row]:
+    """Rows of the perturbations, the largest shift first; no reruns."""
+    reruns = () if shifts is None else shifts.reruns
+    rows = {key[1:]: row for key, row in entries(quoted).items() if key[-1] not in reruns}
+    return dict(sorted(rows.items(), key=lambda one: -np.nan_to_num(one[1].value)))
+
+
+def _told(
+    rows: dict[tuple[Any, ...], Row], made: list[Estimate], shifts: Shifts | None, ci_prob: float
+) -> str:
+    (where, row), *others = rows.items()
+    of = f" of {where[0]}" if len(where) > 1 else ""
+    size = numbers(row, ci_prob, " points")
+    text = f"'{where[-1]}' moves scores{of} most: by {size}, as a root mean square"
+    if others:
+        named, least = others[-1]
+        text += f", '{named[-1]}' least: by {numbers(least)}"
+    noise = next((one for one in made if "repeat_noise" in one), None)
+    if noise is not None:
+        again = noise.quantities["repeat_noise"].value
+        if np.isfinite(again).any():
+            text += f"; judged again unchanged, scores move by {np.nanmax(again):.2g}"
+    if shifts is not None and np.isfinite(shifts.span):
+        text += f", on a scale of {shifts.scale[0]:g} to {shifts.scale[1]:g}"
+    return f"{text}."
+
+
+def _directions(
+    made: list[Estimate], rows: dict[tuple[Any, ...], Row], ci_prob: float
+) -> tuple[str, ...]:
+    """Changes that raise or lower scores on average."""
+    mean = next((entries(one) for one in made if "mean_shift" in one), {})
+    found = {key[1:]: row for key, row in mean.items() if key[0] == "mean_shift"}
+    sure = [(where, r) for where, r in found.items() if where in rows and (r.low > 0 or r.high < 0)]
+    if not found:
+        return ()
+    if not sure:
+        return ("No change is known to raise or lower scores on average.",)
+    told = [
+        f"'{where[-1]}' {'raises' if r.value > 0 else 'lowers'} scores by "
+        f"{numbers(r if r.value > 0 else Row(-r.value, -r.high, -r.low))} on average"
+        for where, r in sure[:3]
+    ]
+    return (f"{listed(told)}.",)
+
+
+def _orders(made: Estimate, ci_prob: float) -> Answer:
+    """Of pairs judged in both presentation orders."""
+    same, place = made.quantities["consistency"], entries(made)
+    worst, several = int(np.argmin(same.value)), len(same.labels) > 2
+    chosen = [worst] if several else range(len(same.labels))
+    parts = [
+        f"{percents(same.row(at), None if i else ci_prob)} for {same.labels[at][0]}"
+        for i, at in enumerate(chosen)
+    ]
+    text = f"The winner stays the same when the two answers swap places in {listed(parts)}"
+    text += f", the least of {len(same.labels)} judges" if several else ""
+    row = place[("position_preference", *same.labels[worst])]
+    side = "first" if row.value > 0 else "second"
+    size = row if row.value > 0 else Row(-row.value, -row.high, -row.low)
+    sure = "prefers" if size.low > 0 else "may or may not prefer"
+    note = f"{same.labels[worst][0]} {sure} the answer shown {side}: by {points(size)}."
+    data = made.data
+    basis = ""
+    if isinstance(data, Orders):
+        basis = f"{int(data.pairs.sum()):,} pairs in both orders, {len(data.judges)} judges."
+    why = f"Quoted: {made.method}, which is exact."
+    return Answer(f"{text}.", basis, why, made.only("consistency"), notes=(note,))
+
+
+def _basis(shifts: Shifts | None) -> str:
+    if shifts is None:
+        return ""
+    return (
+        f"{len(shifts.items):,} items, {len(shifts.lengths):,} changed scores, "
+        f"{len(shifts._changed)} kinds of change, {len(shifts.judges)} "
+        f"{'judge' if len(shifts.judges) == 1 else 'judges'}."
+    )

@@ -1,0 +1,276 @@
+"""`Answer`: one sentence, the number to quote, what it rests on, and why that method."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Interval, Row
+from bayesjudge.core.fit import Fit
+
+#: An interval as wide as this part of the range that is possible says next to nothing.
+SAYS_LITTLE = 0.8
+#: Most names that one sentence lists.
+MOST_NAMED = 3
+#: Kinds of interval that hold a posterior probability.
+CREDIBLE = {*INTERVALS.values(), "equal-tailed, at the quantiles asked for"}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Answer:
+    """What results say, in the order in which a reader asks.
+
+    Parameters
+    ----------
+    text : str
+        One sentence: the number with its interval, and the judge's own beside it; or that the data
+        cannot tell, and what would.
+    basis : str
+        What it rests on: items, labels, how they were chosen.
+    why : str
+        Why this method is quoted.
+    quoted : Estimate
+        The numbers to quote, of one method.
+    judge : Estimate, optional
+        The judge's own numbers, uncorrected.
+    notes : tuple of str
+        Further sentences.
+    known : bool
+        False if the data cannot answer.
+    """
+
+    text: str
+    basis: str
+    why: str
+    quoted: Estimate
+    judge: Estimate | None = None
+    notes: tuple[str, ...] = ()
+    known: bool = True
+
+    @property
+    def method(self) -> str:
+        """The method whose numbers are quoted."""
+        return self.quoted.method
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        """Cautions of the numbers that are quoted."""
+        return self.quoted.cautions
+
+    def __str__(self) -> str:
+        return "\n".join(line for line in (self.text, *self.notes, self.basis, self.why) if line)
+
+    def __repr__(self) -> str:
+        return f"Answer: {self}"
+
+    def _repr_html_(self) -> str:
+        rest = "<br>".join(escape(line) for line in (*self.notes, self.basis, self.why) if line)
+        return f"<p><strong>{escape(self.text)}</strong><br>{rest}</p>"
+
+    def paragraph(self) -> str:
+        """Write a paragraph for a paper or a model card.
+
+        Returns
+        -------
+        str
+            The numbers, with the kind of their interval, the method, its source and assumptions.
+        """
+        from bayesjudge import __version__
+
+        made = self.quoted
+        kinds = dict.fromkeys(interval_words(made, quantity) for quantity in made.quantities)
+        assumed = "; ".join(a.text for a in made.assumptions)
+        against = list(dict.fromkeys(n for a in made.assumptions for n in a.contradicted_by))
+        sentences = [
+            self.text,
+            self.basis,
+            f"Intervals are {' and '.join(k for k in kinds if k)}." if any(kinds) else "",
+            f"Method: {made.method} ({made.source}), computed with bayesjudge {__version__}.",
+            f"It assumes that {assumed}." if assumed else "",
+            f"The data contradict this: {', '.join(against)}." if against else "",
+        ]
+        return " ".join(one for one in sentences if one)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the fields as plain values.
+
+        Returns
+        -------
+        dict
+            ``text``, ``known``, ``basis``, ``why``, ``notes``, ``method``, ``paragraph``, and
+            ``estimates``: ``quantity``, ``where``, ``value``, ``low``, ``high``, and ``judge``, the
+            judge's own number, or ``None``.
+        """
+        own = {} if self.judge is None else entries(self.judge)
+        beside = {key: row.value for key, row in own.items()}
+        return {
+            "text": self.text,
+            "known": self.known,
+            "basis": self.basis,
+            "why": self.why,
+            "notes": list(self.notes),
+            "method": self.method,
+            "paragraph": self.paragraph(),
+            "estimates": [
+                {
+                    "quantity": quantity,
+                    "where": where,
+                    **row._asdict(),
+                    "judge": beside.get((quantity, *where.values())),
+                }
+                for quantity, where, row in self.quoted.rows()
+            ],
+        }
+
+
+def interval_words(made: Estimate, quantity: str) -> str:
+    """A quantity's interval as a methods section names it."""
+    kind, level = made.interval_of(quantity), f"{percent_of(made.ci_prob)}"
+    if kind in ("", "none", "none needed"):
+        return ""
+    if "prediction" in kind or "predictive" in kind:
+        return f"{level} prediction intervals ({kind})"
+    if kind in CREDIBLE:
+        bounded = kind == INTERVALS["eti_bounded"]
+        about = "equal-tailed, an end moved to 0 or 1 if the data do not exclude it"
+        return f"{level} credible intervals ({about if bounded else kind})"
+    return f"{level} confidence intervals ({kind})"
+
+
+def as_estimates(
+    results: Sequence[Estimate | Fit], ci_prob: float, interval: Interval | None = None
+) -> list[Estimate]:
+    """Summarise fits; at least one result, all at one level."""
+    made = [
+        one.estimate(ci_prob=ci_prob, interval=interval) if isinstance(one, Fit) else one
+        for one in results
+    ]
+    with checking("results") as require:
+        require(bool(made), "give at least one Estimate or Fit")
+        for one in made:
+            require(
+                one.ci_prob == ci_prob,
+                f"{one.method} has {one.ci_prob:.0%} intervals, expected {ci_prob:.0%}; "
+                f"make it with ci_prob={ci_prob}",
+            )
+    return made
+
+
+def answer_of(
+    results: Sequence[Estimate | Fit], *, ci_prob: float, interval: Interval | None
+) -> Answer | None:
+    """The answer of the module whose data the results were computed from, if it has one."""
+    data = next((one.data for one in results if one.data is not None), None)
+    package = type(data).__module__.rpartition(".")[0]
+    tell = getattr(import_module(package), "answer", None) if package else None
+    if not callable(tell):
+        return None
+    try:
+        found: Answer = tell(*results, ci_prob=ci_prob, interval=interval)
+    except InputError:  # the results lack the quantity that answers
+        return None
+    return found
+
+
+def entries(made: Estimate) -> dict[tuple[Any, ...], Row]:
+    """Rows by quantity and coordinates."""
+    return {(quantity, *where.values()): row for quantity, where, row in made.rows()}
+
+
+def preferred(
+    made: Sequence[Estimate], quantity: str, rank: Callable[[Estimate], float]
+) -> Estimate:
+    """The estimate to quote: of those that suit the design and answer, the first by `rank`."""
+    having = [one for one in made if quantity in one]
+    with checking("answer") as require:
+        names = [one.method for one in made]
+        require(bool(having), f"none of {names} has the quantity {quantity!r}; add one that has")
+
+    def order(one: Estimate) -> tuple[bool, bool, float]:
+        unsuited = any(c.name == "design-mismatch" for c in one.cautions)
+        empty = bool(np.isnan(one.quantities[quantity].value).all())
+        return unsuited, empty, rank(one)
+
+    return min(having, key=order)
+
+
+def says_little(row: Row, span: float = 1.0) -> bool:
+    """Whether there is no number, or one whose interval leaves nearly everything open."""
+    return math.isnan(row.value) or row.high - row.low >= SAYS_LITTLE * span
+
+
+def percent_of(share: float, digits: int = 0) -> str:
+    """``95 %``; more digits if it has them."""
+    if not digits and not round(share * 100, 6).is_integer() and share > 0.9:
+        digits = 1
+    return f"{share * 100:.{digits}f} %"
+
+
+def percents(row: Row, ci_prob: float | None = None) -> str:
+    """``39 % (31 to 47 %, 95 % interval)``; the level is told if it is given."""
+    width = row.high - row.low
+    digits = 0 if math.isnan(width) or width >= 0.02 or width == 0 else 1
+    value = f"{row.value * 100:.{digits}f} %"
+    if math.isnan(width):
+        return f"{value} (no interval)"
+    if width == 0:
+        return f"exactly {row.value * 100:.1f} %"
+    ends = f"{row.low * 100:.{digits}f} to {row.high * 100:.{digits}f} %"
+    return f"{value} ({ends}{_level(ci_prob)})"
+
+
+def points(row: Row, ci_prob: float | None = None) -> str:
+    """A difference of shares: ``13 points (5 to 20, 95 % interval)``."""
+    width = row.high - row.low
+    digits = 0 if math.isnan(width) or width >= 0.02 else 1
+    shown, low, high = (_fixed(100 * x, digits) for x in row)
+    value = f"{shown} point{'' if shown == '1' else 's'}"
+    return value if math.isnan(width) else f"{value} ({low} to {high}{_level(ci_prob)})"
+
+
+def numbers(row: Row, ci_prob: float | None = None, unit: str = "") -> str:
+    """``3.36 (3.10 to 3.60, 95 % interval)``, with as many digits as the interval is worth."""
+    width = row.high - row.low
+    size = width if width > 0 else abs(row.value) or 1.0
+    digits = 2 if math.isnan(size) else max(0, min(4, 1 - math.floor(math.log10(size))))
+    value = f"{_fixed(row.value, digits)}{unit}"
+    if math.isnan(width):
+        return value
+    return f"{value} ({_fixed(row.low, digits)} to {_fixed(row.high, digits)}{_level(ci_prob)})"
+
+
+def _fixed(value: float, digits: int) -> str:
+    """With so many decimals; no minus in front of a zero."""
+    return f"{round(value, digits) + 0.0:.{digits}f}"
+
+
+def _level(ci_prob: float | None) -> str:
+    return "" if ci_prob is None else f", {percent_of(ci_prob)} interval"
+
+
+def listed(parts: Sequence[str], word: str = "and") -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} {word} {parts[-1]}"
+
+
+def owned(name: str) -> str:
+    """``gpt's``, in quotes if the name has spaces."""
+    shown = f"'{name}'" if " " in name else name
+    return f"{shown}'s"
+
+
+def few_of(rows: Mapping[str, Row], most: int = MOST_NAMED) -> tuple[list[str], str]:
+    """Names to list, the best first, and what to say of those between if they are many."""
+    names = sorted(rows, key=lambda name: -np.nan_to_num(rows[name].value, nan=-1))
+    if len(names) <= most:
+        return names, ""
+    return [names[0], names[-1]], f"; {len(names) - 2} others are between"

@@ -1,0 +1,170 @@
+"""The answer of the module: how good each generator is, and which judge to trust."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayesjudge.core.answer import (
+    Answer,
+    as_estimates,
+    entries,
+    few_of,
+    listed,
+    owned,
+    percents,
+    preferred,
+    says_little,
+)
+from bayesjudge.core.estimate import Estimate, Interval, Row
+from bayesjudge.core.fit import Fit
+from bayesjudge.panel.closed_form import panel_mean
+from bayesjudge.panel.data import Votes
+
+JUDGE = "Panel mean"
+#: How labels were chosen, after "of them labelled".
+CHOSEN = {
+    "random": "at random within each generator",
+    "by_generator": "whole generators",
+    "by_truth": "a fixed number of good and of bad ones",
+    "separate": "from another data set or run",
+    "by_verdict": "by the votes on them",
+}
+
+
+def answer(
+    *results: Estimate | Fit, ci_prob: float = 0.95, interval: Interval | None = None
+) -> Answer:
+    """Say how good each generator is, and which judge to trust.
+
+    A sampled model is quoted if there is one (see `recommend`); otherwise the closed form of the
+    model that the labels allow: the truth given the votes if every generator has labels, the
+    logit shift if some have, and Dawid-Skene else.
+
+    Parameters
+    ----------
+    *results : Estimate or Fit
+        Of one `Votes`, for example all of `closed_forms` and a fit.
+    ci_prob : float, default 0.95
+        Probability of the intervals; an estimate must have been made at it.
+    interval : {"eti", "hdi"}, optional
+        Kind of interval of the fits.
+
+    Returns
+    -------
+    Answer
+        ``str(answer)`` is the text; ``answer.quoted`` the numbers.
+
+    Raises
+    ------
+    InputError
+        If nothing was given, or no result has a share of good outputs.
+    """
+    made = as_estimates(results, ci_prob, interval)
+    votes = next((one.data for one in made if isinstance(one.data, Votes)), None)
+    quantity = "share" if all("prevalence" not in one for one in made) else "prevalence"
+    sampled = {one.method for one in results if isinstance(one, Fit)}
+    order = _order(votes)
+
+    def rank(one: Estimate) -> float:
+        if one.method in sampled:
+            return -1.0
+        after = 98.0 if one.method != JUDGE else 99.0
+        return next((i for i, name in enumerate(order) if one.method.startswith(name)), after)
+
+    whole = preferred(made, quantity, rank)
+    quoted = whole.only(quantity)
+    judge = next((one for one in made if one.method == JUDGE), None)
+    if judge is None and votes is not None and votes.n_classes == 2:
+        judge = panel_mean(votes, ci_prob=ci_prob)
+    rows = {", ".join(map(str, key[1:])): row for key, row in entries(quoted).items()}
+    unknown = quoted.method == JUDGE or all(says_little(row) for row in rows.values())
+    if unknown:
+        text = "These votes cannot tell how good the generators are. Labels on a random sample of "
+        text += "each generator's outputs would tell."
+    else:
+        text = _told(rows, judge, quantity, ci_prob)
+    return Answer(
+        text,
+        basis=_basis(votes),
+        why=_why(quoted, quoted.method in sampled),
+        quoted=quoted,
+        judge=judge and judge.only(quantity),
+        notes=_trusted([whole, *made]),
+        known=not unknown,
+    )
+
+
+def _order(votes: Votes | None) -> tuple[str, ...]:
+    """Closed forms, the one of the recommended model first."""
+    own, other, rates = "Truth given votes", "Logit shift", "Dawid-Skene"
+    if votes is None or not votes.labelled.any():
+        return rates, own, other
+    if "predictive_values" not in votes.design.identifies:
+        return rates, "Rogan-Gladen", own, other
+    has = votes.labelled.sum(axis=1) > 0
+    if has[votes.items > 0].all():
+        return own, "Difference estimator, own labels", rates, other
+    return other, rates, own
+
+
+def _told(rows: dict[str, Row], judge: Estimate | None, quantity: str, ci_prob: float) -> str:
+    names, between = few_of(rows)
+    own = {} if judge is None else entries(judge)
+    parts = [
+        f"{percents(rows[name], None if i else ci_prob)} of {owned(name)}"
+        for i, name in enumerate(names)
+    ]
+    if quantity == "share":
+        parts = [
+            f"{name}: {percents(rows[name], None if i else ci_prob)}"
+            for i, name in enumerate(rows)
+            if i < len(names)
+        ]
+        return f"Shares of generators' outputs by class: {listed(parts)}."
+    text = f"People would pass {listed(parts)} outputs{between}"
+    votes = [own.get((quantity, name)) for name in names]
+    if all(row is not None for row in votes):
+        said = [f"{100 * row.value:.0f} %" for row in votes if row is not None]
+        text += f"; of the judges' votes {listed(said)} are passes"
+    return f"{text}."
+
+
+def _trusted(made: list[Estimate]) -> tuple[str, ...]:
+    """Which judge errs least, if judges' rates were estimated."""
+    for one in made:
+        found = entries(one)
+        judges = [key[1] for key in found if key[0] == "sensitivity" and len(key) == 2]
+        rates = {
+            j: (found[("sensitivity", j)], found[("specificity", j)])
+            for j in judges
+            if ("specificity", j) in found
+        }
+        if len(rates) < 2:
+            continue
+        best = max(rates, key=lambda j: np.nan_to_num(rates[j][0].value + rates[j][1].value))
+        passes, fails = rates[best]
+        return (
+            f"Of {len(rates)} judges {best} errs least: it passes {percents(passes)} of good "
+            f"outputs and fails {percents(fails)} of bad ones.",
+        )
+    return ()
+
+
+def _basis(votes: Votes | None) -> str:
+    if votes is None:
+        return ""
+    labelled = int(votes.labelled.sum())
+    chosen = CHOSEN.get(votes.design.name, votes.design.meaning)
+    labels = f"{labelled:,} of them labelled ({chosen})" if labelled else "none of them labelled"
+    return (
+        f"{votes.n_items:,} outputs of {len(votes.generators)} generators, {labels}; votes of "
+        f"{len(votes.judges)} judges."
+    )
+
+
+def _why(quoted: Estimate, sampled: bool) -> str:
+    if quoted.method == JUDGE:
+        return f"Shown: {quoted.method}, which no label corrects."
+    if sampled:
+        return f"Quoted: {quoted.method}, the model that was sampled."
+    return f"Quoted: {quoted.method}, the closed form of the model that these labels allow."

@@ -1,0 +1,161 @@
+"""The answer of the module: which system is better, by how much, how surely."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bayesjudge.core.answer import (
+    Answer,
+    as_estimates,
+    few_of,
+    listed,
+    owned,
+    percents,
+    preferred,
+    says_little,
+)
+from bayesjudge.core.estimate import Estimate, Interval, Row
+from bayesjudge.core.fit import Fit
+from bayesjudge.prevalence.answer import CHOSEN, JUDGE, difference_words
+from bayesjudge.prevalence.items.closed_form import naive
+from bayesjudge.prevalence.items.compare import contrasts
+from bayesjudge.prevalence.items.data import Items
+
+#: The methods in the order in which they are quoted: closed forms by item are the ones whose
+#: coverage was studied on logs with repeated items (benchmarks/prevalence/items.py).
+ORDER = (
+    *("Difference (PPI++)", "Post-stratified", "Rogan-Gladen", "Bayesian (exact)"),
+    *("Bayesian (exact), effective counts", "Bayesian (NUTS), item effects", "Human labels only"),
+    JUDGE,
+)
+
+
+def answer(
+    *results: Estimate | Fit, ci_prob: float = 0.95, interval: Interval | None = None
+) -> Answer:
+    """Say which system is better, by how much and how surely, on the items that they share.
+
+    If rows are independent within each system, the exact posterior is quoted; if rows repeat an
+    item, the closed form of the label design with variances by item, whose coverage was studied
+    (``benchmarks/prevalence/items.py``).
+
+    Parameters
+    ----------
+    *results : Estimate or Fit
+        Of one `Items`, for example all of `closed_forms` and a fit.
+    ci_prob : float, default 0.95
+        Probability of the intervals; an estimate must have been made at it.
+    interval : {"eti", "hdi", "eti_bounded"}, optional
+        Kind of interval of the fits.
+
+    Returns
+    -------
+    Answer
+        ``str(answer)`` is the text; ``answer.quoted`` the numbers.
+
+    Raises
+    ------
+    InputError
+        If nothing was given, or no result has a prevalence.
+    """
+    made = as_estimates(results, ci_prob, interval)
+    items = next((one.data for one in made if isinstance(one.data, Items)), None)
+    first = "Bayesian (exact)" if items is not None and not items.repeated else ""
+
+    def rank(one: Estimate) -> float:
+        found = next((i for i, name in enumerate(ORDER) if name == one.method), len(ORDER))
+        return -1 if one.method == first else found
+
+    quoted = preferred(made, "prevalence", rank)
+    judge = next((one for one in made if one.method == JUDGE), None)
+    if judge is None and items is not None:
+        judge = naive(items, ci_prob=ci_prob)
+    rows = _named(quoted)
+    unknown = quoted.method == JUDGE or all(says_little(row) for row in rows.values())
+    found = differences(*results, ci_prob=ci_prob)
+    if unknown:
+        text = "These data cannot tell what share of outputs people would pass. "
+        text += "Labels on a random sample of these items would tell."
+    else:
+        text = _told(rows, judge, found, ci_prob)
+    return Answer(
+        text,
+        basis=_basis(items),
+        why=_why(quoted, items),
+        quoted=quoted.only("prevalence"),
+        judge=judge and judge.only("prevalence"),
+        known=not unknown,
+    )
+
+
+def _told(
+    rows: dict[str, Row],
+    judge: Estimate | None,
+    found: Sequence[dict[str, Any]],
+    ci_prob: float,
+) -> str:
+    names, between = few_of(rows)
+    own = {} if judge is None else {name: row.value for name, row in _named(judge).items()}
+    if len(rows) == 1:
+        share, _, interval = percents(rows[names[0]], ci_prob).partition(" (")
+        text = f"People would pass {share} of outputs like these ({interval}"
+    elif len(rows) == 2 and found:
+        lead = difference_words(found[0], ci_prob)
+        parts = [f"{percents(rows[name])} of {owned(name)}" for name in names]
+        text = f"{lead}; people would pass {listed(parts)} outputs"
+    else:
+        parts = [
+            f"{percents(rows[name], None if i else ci_prob)} of {owned(name)}"
+            for i, name in enumerate(names)
+        ]
+        text = f"People would pass {listed(parts)} outputs{between}"
+    if len(rows) == 1 and judge is not None:
+        text += f"; the judge passes {100 * next(iter(own.values())):.0f} %"
+    elif all(name in own for name in names):
+        text += f"; the judge passes {listed([f'{100 * own[name]:.0f} %' for name in names])}"
+    return f"{text}."
+
+
+def _named(made: Estimate) -> dict[str, Row]:
+    """Rows by system, and by judge if there are several."""
+    return {
+        " judged by ".join(str(at[d]) for d in ("system", "judge") if d in at): row
+        for _, at, row in made.only("prevalence").rows()
+    }
+
+
+def _basis(items: Items | None) -> str:
+    if items is None:
+        return ""
+    labelled = round(float(sum(items.count @ items.rows(s).labelled for s in items.systems)))
+    chosen = CHOSEN.get(items.design.name, items.design.meaning)
+    shared = ", compared on the items that they share" if len(items.systems) > 1 else ""
+    systems = f" of {len(items.systems)} systems" if len(items.systems) > 1 else ""
+    return (
+        f"{items.n_items:,} items, {items.n_rows:,} outputs{systems}, {labelled:,} of them "
+        f"labelled ({chosen}){shared}."
+    )
+
+
+def _why(quoted: Estimate, items: Items | None) -> str:
+    if quoted.method == JUDGE:
+        return f"Shown: {quoted.method}, which no label corrects."
+    if items is not None and items.repeated:
+        return f"Quoted: {quoted.method}, with variances by item, since rows repeat items."
+    return f"Quoted: {quoted.method}, which takes verdicts and labels of each system together."
+
+
+def differences(*results: Estimate | Fit, ci_prob: float = 0.95) -> list[dict[str, Any]]:
+    """Differences on shared items: paired ones if there are labels that tell, else of a fit."""
+    rows: list[dict[str, Any]] = []
+    for one in results:
+        if isinstance(one, Estimate) and "difference" in one:
+            rows += [
+                {**at, "method": one.method, **row._asdict()}
+                for _, at, row in one.only("difference").rows()
+            ]
+        elif isinstance(one, Fit) and len(one.data.systems) > 1:
+            table = contrasts(one, ci_prob=ci_prob)
+            rows += [{**row, "method": one.method} for row in table.to_dict("records")]
+    return rows

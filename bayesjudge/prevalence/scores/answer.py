@@ -1,0 +1,101 @@
+"""The answer of the module: the mean of what people say, where a judge gives numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayesjudge.core.answer import (
+    Answer,
+    as_estimates,
+    entries,
+    numbers,
+    percents,
+    preferred,
+    says_little,
+)
+from bayesjudge.core.estimate import Estimate, Interval
+from bayesjudge.core.fit import Fit
+from bayesjudge.prevalence.answer import CHOSEN
+from bayesjudge.prevalence.scores.closed_form import judge_mean
+from bayesjudge.prevalence.scores.data import Scores
+
+JUDGE = "Judge's mean score"
+#: In the order of their scores in benchmarks/prevalence/scores.py; the sampled models were not run
+#: there, and are quoted if they alone answer.
+ORDER = ("Difference (PPI++)", "Difference (isotonic)", "Binned scores", "Difference (PPI)")
+
+
+def answer(
+    *results: Estimate | Fit, ci_prob: float = 0.95, interval: Interval | None = None
+) -> Answer:
+    """Say what people would give or pass on average, and quote the method that suits the labels.
+
+    The difference estimator is quoted, whose coverage and width were studied
+    (``benchmarks/prevalence/scores.py``); with labels by truth, Rogan-Gladen on mean scores, which
+    the design leaves.
+
+    Parameters
+    ----------
+    *results : Estimate or Fit
+        Of one `Scores`, for example all of `closed_forms` and a fit.
+    ci_prob : float, default 0.95
+        Probability of the intervals; an estimate must have been made at it.
+    interval : {"eti", "hdi", "eti_bounded"}, optional
+        Kind of interval of the fits.
+
+    Returns
+    -------
+    Answer
+        ``str(answer)`` is the text; ``answer.quoted`` the numbers.
+
+    Raises
+    ------
+    InputError
+        If nothing was given.
+    """
+    made = as_estimates(results, ci_prob, interval)
+    scores = next((one.data for one in made if isinstance(one.data, Scores)), None)
+    quantity = next((q for one in made for q in ("mean_score", "prevalence") if q in one), "")
+
+    def rank(one: Estimate) -> float:
+        after = {JUDGE: 3.0, "Human labels only": 2.0}.get(one.method, 1.0)
+        return next((i / 10 for i, name in enumerate(ORDER) if name == one.method), after)
+
+    quoted = preferred(made, quantity, rank).only(quantity)
+    judge = next((one for one in made if one.method == JUDGE), None)
+    if judge is None and scores is not None:
+        judge = judge_mean(scores, ci_prob=ci_prob)
+    own = None if judge is None else entries(judge).get((quantity,))
+    row = quoted[quantity]
+    numeric = quantity == "mean_score"
+    span = 1.0
+    if scores is not None:
+        span = float(np.ptp([scores.in_units(x) for x in (0.0, 1.0)]))
+    unknown = quoted.method == JUDGE or says_little(row, span)
+    if unknown:
+        text = "These data cannot tell what people would say on average. Labels on a random sample "
+        text += "of these items would tell."
+    elif numeric:
+        text = f"People would give outputs like these {numbers(row, ci_prob)} on average"
+        text += "." if own is None else f"; the judge gives {own.value:.2f}."
+    else:
+        share, _, ends = percents(row, ci_prob).partition(" (")
+        text = f"People would pass {share} of outputs like these ({ends}"
+        text += "." if own is None else f"; the judge's scores average {own.value:.2f} of 1."
+    return Answer(
+        text,
+        basis=_basis(scores),
+        why=f"Quoted: {quoted.method}, which corrects the judge's scores by the labelled items.",
+        quoted=quoted,
+        judge=judge and judge.only(quantity),
+        known=not unknown,
+    )
+
+
+def _basis(scores: Scores | None) -> str:
+    if scores is None:
+        return ""
+    labelled = int(scores.n[scores.known].sum())
+    chosen = CHOSEN.get(scores.design.name, scores.design.meaning)
+    text = f"{int(scores.n.sum()):,} items, {labelled:,} of them labelled ({chosen})."
+    return text + (f" {scores.unscored:,} scores could not be read." if scores.unscored else "")

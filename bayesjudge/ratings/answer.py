@@ -1,0 +1,121 @@
+"""The answer of the module: which judge agrees with people, and how surely."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayesjudge.core.answer import Answer, as_estimates, entries, percents, preferred
+from bayesjudge.core.estimate import Estimate, Interval, Row
+from bayesjudge.core.fit import Fit
+from bayesjudge.ratings.data import Ratings
+from bayesjudge.ratings.metrics import Definition
+
+#: The definition by which judges are named best.
+MAIN = str(Definition("hit_rate", "hard", "hard"))
+#: Best judges closer than this probability to a coin's are not told apart.
+SURE = 0.95
+
+
+def answer(
+    *results: Estimate | Fit, ci_prob: float = 0.95, interval: Interval | None = None
+) -> Answer:
+    """Say which judge agrees best with people, and how surely.
+
+    Quoted is agreement by the model that draws judges together with people, if it was sampled:
+    its intervals hold .85 to .90 where those of the bootstrap hold .24 to .40
+    (``benchmarks/ratings/best.py``); otherwise agreement as counted.
+
+    Parameters
+    ----------
+    *results : Estimate or Fit
+        Of one `Ratings`: `agreement`'s or `performance`'s ``estimate()``, and ``best_estimate()``.
+    ci_prob : float, default 0.95
+        Probability of the intervals; an estimate must have been made at it.
+    interval : {"eti", "hdi"}, optional
+        Kind of interval of the fits.
+
+    Returns
+    -------
+    Answer
+        ``str(answer)`` is the text; ``answer.quoted`` the numbers.
+
+    Raises
+    ------
+    InputError
+        If nothing was given.
+    """
+    made = as_estimates(results, ci_prob, interval)
+    ratings = next((one.data for one in made if isinstance(one.data, Ratings)), None)
+    if not any("hit_rate" in one for one in made):
+        text = "These ratings cannot tell which judge agrees with people: no judge rated items "
+        text += "that people rated. Name the judges, and let them rate the same items."
+        return Answer(text, _basis(ratings), "", quoted=made[0], known=False)
+
+    def rank(one: Estimate) -> float:
+        return 0 if "judges tracking people" in one.method else 1 + ("judges" in one.method)
+
+    quoted = preferred(made, "hit_rate", rank).only("hit_rate")
+    rows = {str(key[-1]): row for key, row in entries(quoted).items()}
+    best = {
+        str(key[-1]): row.value
+        for one in made
+        if "best" in one and one.method.startswith(quoted.method)
+        for key, row in entries(one).items()
+        if key[0] == "best" and key[1] == MAIN
+    }
+    sampled = "Bayesian" in quoted.method
+    why = "it draws judges together with people" if sampled else "intervals by resampling items"
+    return Answer(
+        _told(rows, best, sampled, ci_prob),
+        basis=_basis(ratings),
+        why=f"Quoted: {quoted.method}, {why}.",
+        quoted=quoted,
+        notes=_others([one for one in made if one.method.startswith(quoted.method)], rows),
+    )
+
+
+def _told(rows: dict[str, Row], best: dict[str, float], sampled: bool, ci_prob: float) -> str:
+    names = sorted(rows, key=lambda name: -np.nan_to_num(rows[name].value, nan=-1))
+    first = names[0]
+    text = f"{first} chooses as most people do on {percents(rows[first], ci_prob)} of items"
+    if len(names) == 1:
+        return f"{text}."
+    text += f", {names[1]} on {percents(rows[names[1]])}"
+    text += f", {names[-1]} on {percents(rows[names[-1]])}" if len(names) > 2 else ""
+    if first in best:
+        top = max(best, key=lambda name: best[name])
+        kind = "probability" if sampled else "share of resamples"
+        text += f"; {top} is best" if best[top] >= SURE else f"; which is best is open: {top}"
+        text += f" ({kind} {best[top]:.2f})"
+    return f"{text}."
+
+
+def _others(made: list[Estimate], rows: dict[str, Row]) -> tuple[str, ...]:
+    """How many definitions of agreement name another judge."""
+    first = max(rows, key=lambda name: np.nan_to_num(rows[name].value, nan=-1))
+    named: dict[tuple[str, str], tuple[float, str]] = {}
+    for one in made:
+        for key, row in entries(one).items():
+            if key[0] != "best":
+                continue
+            at = (str(key[0]), str(key[1]))
+            named[at] = max(named.get(at, (-1.0, "")), (row.value, str(key[2])))
+    if len(rows) < 2 or len(named) < 2:
+        return ()
+    other = [where[1] for where, (_, name) in named.items() if name != first]
+    if not other:
+        return (f"All {len(named)} definitions of agreement name {first}.",)
+    return (
+        f"{len(other)} of {len(named)} definitions of agreement name another judge: they measure "
+        "different things.",
+    )
+
+
+def _basis(ratings: Ratings | None) -> str:
+    if ratings is None:
+        return ""
+    return (
+        f"{len(ratings.items or ratings.chosen[0]):,} items, {int(ratings.chosen.sum()):,} "
+        f"choices and {int(ratings.endorsed.sum()):,} response sets of people and "
+        f"{len(ratings.judges)} judges."
+    )

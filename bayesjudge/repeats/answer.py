@@ -1,0 +1,120 @@
+"""The answer of the module: how often the judge must be asked."""
+
+from __future__ import annotations
+
+from bayesjudge.core.answer import Answer, as_estimates, percent_of
+from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.estimate import Estimate, Interval
+from bayesjudge.core.fit import Fit
+from bayesjudge.repeats.data import Scores
+from bayesjudge.repeats.planning import required_calls, third_of_a_bin
+
+
+def answer(
+    *results: Estimate | Fit,
+    half_width: float | None = None,
+    cost_per_call: float | None = None,
+    ci_prob: float = 0.95,
+    interval: Interval | None = None,
+) -> Answer:
+    """Say how many calls an item needs until its mean score is known well enough.
+
+    Quoted is `required_calls`, from the components of variance of the scores that the results were
+    computed from.
+
+    Parameters
+    ----------
+    *results : Estimate or Fit
+        Of one `Scores`, for example all of `closed_forms`.
+    half_width : float, optional
+        How well an item's mean is to be known; by default a third of a step of the scale, which
+        keeps neighbouring values apart.
+    cost_per_call : float, optional
+        In any currency.
+    ci_prob : float, default 0.95
+        Probability of the intervals; an estimate must have been made at it.
+    interval : {"eti", "hdi"}, optional
+        Kind of interval of the fits.
+
+    Returns
+    -------
+    Answer
+        ``str(answer)`` is the text; ``answer.quoted`` the numbers of calls.
+
+    Raises
+    ------
+    InputError
+        If nothing was given, or no result says which scores it is of.
+
+    Examples
+    --------
+    >>> from bayesjudge.repeats import closed_forms, simulate
+    >>> scores = Scores.from_frame(simulate(random_seed=1), scale=range(1, 6))
+    >>> print(answer(*closed_forms(scores), half_width=0.5).text)  # doctest: +ELLIPSIS
+    An item needs 20 calls (18 to 22, 95 % interval) until its mean score is known to ± 0.5; ...
+    """
+    made = as_estimates(results, ci_prob, interval)
+    scores = next((one.data for one in made if isinstance(one.data, Scores)), None)
+    with checking("repeats.answer") as require:
+        require(scores is not None, "no result says which scores it is of; give closed_forms")
+    assert scores is not None
+    wanted = half_width
+    if wanted is None:
+        wanted = third_of_a_bin(scores.scale[-1] - scores.scale[0], len(scores.scale))
+    each = scores.repeats.sum() / (len(scores.items) * len(scores.judges))
+    basis = (
+        f"{len(scores.items):,} items, {int(scores.repeats.sum()):,} answers of "
+        f"{len(scores.judges)} {'judge' if len(scores.judges) == 1 else 'judges'}, about "
+        f"{each:.0f} each."
+    )
+    unparsed = int(scores.unparsed.sum())
+    basis += f" {unparsed:,} answers could not be read." if unparsed else ""
+    try:
+        found = required_calls(scores, wanted, ci_prob=ci_prob)
+    except InputError as error:
+        text = (
+            "These scores cannot tell how many calls an item needs: "
+            f"{'; '.join(error.problems)}. Two or more scores of each item would tell."
+        )
+        return Answer(text, basis, "", quoted=made[0], known=False)
+    return Answer(
+        _told(found, wanted, each, len(scores.items), cost_per_call),
+        basis=basis,
+        why=f"Quoted: {found.method}: scatter within an item, at the normal quantile.",
+        quoted=found,
+        notes=_judges(found, wanted, scores),
+    )
+
+
+def _told(
+    found: Estimate, wanted: float, each: float, items: int, cost_per_call: float | None
+) -> str:
+    n, low, high = found["calls_per_item"]
+    price = ""
+    if cost_per_call:
+        price = f", at a cost of {n * items * cost_per_call:.4g} for {items} items"
+    now = found["half_width_now"].value
+    once = wanted * n**0.5
+    return (
+        f"An item needs {n:.0f} calls ({low:.0f} to {high:.0f}, {percent_of(found.ci_prob)} "
+        f"interval) until its mean score is known to ± {wanted:.2g}{price}; one call tells it to "
+        f"± {once:.2g}, the {each:.0f} that were made to ± {now:.2g}."
+    )
+
+
+def _judges(found: Estimate, wanted: float, scores: Scores) -> tuple[str, ...]:
+    """What more calls cannot tell: how judges differ."""
+    notes = []
+    if any(one.name == "copied-repeats" for one in found.cautions):
+        notes += ["These need a judge that answers anew: here, further calls return copies."]
+    if "judges_needed" not in found:
+        notes += ["What another judge would say is not in it: that takes scores of several judges."]
+        return tuple(notes)
+    left, judges = found["half_width_left"].value, found["judges_needed"].value
+    enough = "do" if left <= wanted else "cannot"
+    notes += [
+        f"Over judges that could be asked, these {len(scores.judges)} asked without end leave "
+        f"± {left:.2g}: more calls "
+        f"{enough} reach ± {wanted:.2g}, {judges:.0f} judges asked once do."
+    ]
+    return tuple(notes)

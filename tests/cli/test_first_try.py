@@ -1,0 +1,94 @@
+"""The commands of the README's table, on tables as people have them: right at the first try."""
+
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesjudge.cli import main
+from bayesjudge.cli.explain import meaning
+
+README = (Path(__file__).parents[2] / "README.md").read_text()
+COMMANDS = re.findall(r"^\| [^|]+ \| `(bayesjudge [^`]+)` \|$", README, re.MULTILINE)
+#: What the opening of a screen may say without a word about it: each is a word of the glossary.
+TERMS = ("interval", "Bayesian (exact)", "Difference (PPI++)", "Truth given votes", "RMS shift",
+         "Variance parts", "Calls by components of variance", "Judge's pass rate", "Rogan-Gladen",
+         "Human labels only")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Tables in the words of people: PASS and FAIL, names of items, no code."""
+    made, rng = tmp_path_factory.mktemp("first"), np.random.default_rng(3)
+    good = rng.random(400) < 0.7
+    words = np.array(["FAIL", "PASS"])
+
+    def judged(truth, right=0.85):
+        return np.where(rng.random(len(truth)) < right, truth, ~truth)
+
+    def some(values, n=80):
+        return np.where(np.arange(len(values)) < n, values, "")
+
+    order = rng.permutation(400)
+    labels = pd.DataFrame({"verdict": words[judged(good) * 1], "human": some(words[good * 1])})
+    labels.iloc[order].to_csv(made / "labels.csv", index=False)
+    log = [
+        pd.DataFrame(
+            {
+                "item": [f"question {i}" for i in range(200)],
+                "system": name,
+                "verdict": words[judged(good[:200]) * 1],
+                "human": some(words[good[:200] * 1], 60),
+            }
+        )
+        for name in ("old prompt", "new prompt")
+    ]
+    pd.concat(log).to_csv(made / "log.csv", index=False)
+    people = rng.integers(1, 6, 300)
+    judge = np.clip(people + rng.integers(-1, 2, 300), 1, 5)
+    pd.DataFrame({"judge": judge, "human": some(people.astype(str))}).to_csv(
+        made / "scores.csv", index=False
+    )
+    votes = {name: words[judged(good) * 1] for name in ("gpt", "claude", "llama")}
+    pd.DataFrame(
+        {"item": range(400), "generator": ["a", "b"] * 200, **votes,
+         "human": some(words[good * 1], 120)}
+    ).to_csv(made / "votes.csv", index=False)  # fmt: skip
+    items = np.repeat(np.arange(20), 8)
+    scores = np.clip(items % 5 + 1 + rng.integers(-1, 2, 160), 1, 5)
+    pd.DataFrame({"item": items, "score": scores}).to_csv(made / "repeats.csv", index=False)
+    before = rng.integers(2, 5, 60)
+    after = np.clip(before + rng.integers(-1, 2, 60), 1, 5)
+    pd.concat(
+        pd.DataFrame({"item": range(60), "variant": name, "score": values})
+        for name, values in (("baseline", before), ("markdown", after))
+    ).to_csv(made / "changed.csv", index=False)
+    return made
+
+
+def test_the_table_has_a_line_for_each_kind_of_data():
+    assert len(COMMANDS) == 6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS)
+def test_first_try(command, folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    assert main([*shlex.split(command)[1:], "--no-nuts"]) == 0
+    said = capsys.readouterr()
+    lines = said.out.splitlines()
+    assert len(lines) <= 40
+    assert re.search(r"\d", lines[0])  # the number is in the first line
+    assert "95 % interval" in " ".join(lines[:2])
+    # each method that the screen names is explained, and the screen says how
+    named = [line[2:].split("  ")[0] for line in lines if line.startswith(("> ", "  "))]
+    quoted = re.search(r"^Quoted: ([^,:]+(?:, [a-z ]+(?=,))?)", said.out, re.MULTILINE)
+    assert quoted
+    assert meaning(quoted[1]) is not None, quoted[1]
+    assert named
+    assert "bayesjudge explain TERM" in " ".join(said.out.split())
+    for term in TERMS:
+        assert meaning(term) is not None, term

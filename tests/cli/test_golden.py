@@ -1,0 +1,90 @@
+"""Screens, Markdown and JSON of each command, kept: a change of words is seen in review.
+
+``BAYESJUDGE_GOLDEN=write pytest tests/cli/test_golden.py`` writes them anew.
+"""
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+import bayesjudge as bj
+from bayesjudge.cli import main
+from bayesjudge.datasets import keep_labels, xstest
+
+GOLDEN = Path(__file__).parent / "golden"
+WRITE = os.environ.get("BAYESJUDGE_GOLDEN") == "write"
+LABELS = "--verdict verdict --truth truth --calibration random --no-nuts"
+COMMANDS = {
+    "prevalence": f"prevalence one.csv {LABELS}",
+    "systems": f"prevalence all.csv {LABELS} --by system --unparsed fail --pooling separate",
+    "items": f"prevalence all.csv {LABELS} --by system --item item --unparsed fail",
+    "scores": "prevalence scores.csv --score score --truth truth --scale 0:1 --calibration random "
+    "--no-nuts",
+    "classes": f"prevalence classes.csv --classes a --classes b --classes c {LABELS}",
+    "panel": "panel votes.csv --truth truth --calibration random --no-nuts",
+    "repeats": "repeats report repeats.csv --scale 1-5 --judge judge --no-nuts",
+    "bias": "bias bias.csv --scale 0-100 --design item --rerun rerun --no-nuts",
+    "ratings": "ratings ratings.csv --positive yes --judge gpt --judge claude "
+    "--response-set response_set --no-nuts",
+}
+FORMS = {"txt": "", "md": "--markdown -", "json": "--json"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The tables that the commands read."""
+    made = tmp_path_factory.mktemp("golden")
+    table = keep_labels(xstest(), 100, 2024, by="system")
+    table.to_csv(made / "all.csv", index=False)
+    table[table["system"] == "llama2new"].to_csv(made / "one.csv", index=False)
+    simulated = {
+        "votes": bj.panel,
+        "repeats": bj.repeats,
+        "bias": bj.bias,
+        "ratings": bj.ratings,
+        "scores": bj.prevalence.scores,
+        "classes": bj.prevalence.classes,
+    }
+    for name, module in simulated.items():
+        module.simulate(random_seed=1).to_csv(made / f"{name}.csv", index=False)
+    return made
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_output_is_the_one_that_is_kept(name, form, folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    assert main([*COMMANDS[name].split(), *FORMS[form].split()]) == 0
+    out = capsys.readouterr().out
+    if form == "json":
+        document = _rounded(json.loads(out))
+        document["bayesjudge"] = ""
+        out = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    out = out.replace(f"bayesjudge {bj.__version__}", "bayesjudge")
+    kept = GOLDEN / f"{name}.{form}"
+    if WRITE:
+        kept.write_text(out, encoding="utf-8")
+    assert out == kept.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_screen_is_one_screen_and_opens_with_the_answer(name):
+    lines = (GOLDEN / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 120
+    document = json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
+    opening = " ".join(lines[:4])
+    assert opening.startswith(document["answer"]["text"])
+    assert not re.search(r"\bnan\b", "\n".join(lines))
+
+
+def _rounded(value):
+    if isinstance(value, dict):
+        return {name: _rounded(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_rounded(one) for one in value]
+    return round(value, 3) if isinstance(value, float) else value

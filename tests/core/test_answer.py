@@ -1,0 +1,106 @@
+"""The sentence: numbers as people write them, and what happens if there is none."""
+
+import math
+
+import pytest
+
+import bayesjudge as bj
+from bayesjudge.core.answer import listed, numbers, percents, points, says_little
+from bayesjudge.core.estimate import Row
+
+P = bj.prevalence
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        (Row(0.388, 0.307, 0.466), "39 % (31 to 47 %, 95 % interval)"),
+        (Row(0.5, 0.495, 0.505), "50.0 % (49.5 to 50.5 %, 95 % interval)"),
+        (Row(0.25, 0.25, 0.25), "exactly 25.0 %"),
+        (Row(0.25, math.nan, math.nan), "25 % (no interval)"),
+    ],
+)
+def test_shares_have_the_digits_that_their_interval_is_worth(row, words):
+    assert percents(row, 0.95) == words
+
+
+def test_other_numbers():
+    assert points(Row(0.13, -0.02, 0.2)) == "13 points (-2 to 20)"
+    assert numbers(Row(3.3567, 3.1, 3.6), 0.9) == "3.36 (3.10 to 3.60, 90 % interval)"
+    assert numbers(Row(1234.5, 900, 1600)) == "1234 (900 to 1600)"
+    assert [listed(list(names)) for names in ("", "a", "ab", "abc")] == [
+        *("", "a", "a and b", "a, b and c"),
+    ]
+    assert says_little(Row(math.nan, math.nan, math.nan))
+    assert not says_little(Row(0.5, 0.2, 0.8))
+
+
+def results(counts):
+    return *P.closed_forms(counts), P.exact(counts)
+
+
+def test_without_labels_the_judge_is_not_quoted_as_the_truth():
+    """Its own rate is a number that no label corrects, however narrow its interval."""
+    found = P.answer(*results(P.Counts(1000, 620, 0, 0, 0, 0, calibration="random")))
+    assert not found.known
+    assert "cannot tell" in found.text
+    assert "62 %" not in found.text
+    assert "random sample" in found.text
+
+
+def test_a_judge_that_tells_nothing_is_said_to():
+    found = P.answer(*results(P.Counts(1000, 620, 10, 6, 10, 5, calibration="by_truth")))
+    assert not found.known
+    assert "anything from" in found.text
+    assert "random sample" in found.text
+
+
+def test_a_method_that_the_design_does_not_grant_is_never_quoted():
+    counts = P.Counts(1000, 620, 100, 90, 100, 70, calibration="by_truth")
+    made = P.closed_forms(counts, mismatched=True)
+    assert P.answer(*made).method == "Rogan-Gladen"
+
+
+def test_the_pooled_model_is_quoted_if_it_was_asked_for(monkeypatch):
+    """By the model's own word, whatever its method is called."""
+    counts = P.Counts(1000, 620, 100, 90, 100, 70, calibration="by_truth")
+    found = P.answer(P.exact(counts), *P.closed_forms(counts))
+    assert found.method == "Bayesian (exact)"
+
+
+def test_several_systems_are_told_best_first_and_the_judges_own_beside():
+    counts = P.Counts(
+        *([300, 300], [200, 120], [40, 40], [36, 36], [30, 30], [24, 24]),
+        systems=["old", "new"],
+        calibration="by_truth",
+    )
+    text = P.answer(*results(counts)).text
+    assert text.index("old's") < text.index("new's")
+    assert "the judge passes 67 % and 40 %" in text
+
+
+def test_differences_without_a_fit_hold_the_difference_of_intervals():
+    """MOVER by hand, and its sign."""
+    from bayesjudge.prevalence.answer import difference_words, differences
+
+    counts = P.Counts(
+        *([300, 300], [120, 200], [40, 40], [36, 36], [30, 30], [24, 24]),
+        systems=["old", "new"],
+        calibration="by_truth",
+    )
+    made = results(counts)
+    (found,) = differences(*made)
+    old, new = (made[-1]["prevalence", name] for name in ("old", "new"))
+    assert found["value"] == pytest.approx(old.value - new.value)
+    low = found["value"] - math.hypot(old.value - old.low, new.high - new.value)
+    assert found["low"] == pytest.approx(low)
+    assert difference_words(found).startswith("new is better than old")
+
+
+def test_the_paragraph_names_the_kind_of_interval():
+    counts = P.Counts(350, 206, 36, 36, 64, 45, calibration="random")
+    bayes = P.answer(*results(counts)).paragraph()
+    assert "credible intervals" in bayes
+    closed = P.answer(*P.closed_forms(counts)).paragraph()
+    assert "confidence intervals" in closed
+    assert "credible" not in closed
