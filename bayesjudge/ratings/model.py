@@ -702,7 +702,10 @@ def _observe_items(patterns: Patterns, alpha: Any, choice: Any, error: Any) -> N
 
     parts = _log_probabilities(patterns, alpha, choice, error)
     at = pm.Data("pattern_of_item", patterns.pattern_of_rated, dims="rated_item")
-    counts, asked = _ratings_seen(patterns, choice.shape[1])
+    seen = patterns.counts[patterns.pattern_of_rated].astype(float)
+    counts = pm.Data("ratings_seen", seen, dims=("rated_item", "answer"))
+    k = choice.shape[1]
+    asked = counts[:, :k].sum(axis=1), counts[:, k:].sum(axis=1)
     pm.CustomDist(
         "ratings",
         *(part[at] for part in parts),
@@ -718,30 +721,21 @@ def _observe_items(patterns: Patterns, alpha: Any, choice: Any, error: Any) -> N
 def _observe_shares(patterns: Patterns, alpha: Any, choice: Any, error: Any) -> None:
     """Ratings of each item given its own shares of response sets, which are variables."""
     import pymc as pm
-    import pytensor.tensor as pt
 
     source = patterns.source[patterns.pattern_group][patterns.pattern_of_rated]
     dims = ("rated_item", "response_set")
     held = pm.Dirichlet("item_share", alpha[source], dims=dims)
     shown = held if error is None else (error[source] @ held[..., None])[..., 0]
-    counts, asked = _ratings_seen(patterns, choice.shape[1])
-    k = choice.shape[1]
-    chances = (choice[source] @ shown[..., None])[..., 0], shown
-    options = {"choices": counts[:, :k], "sets": counts[:, k:]}
-    for (name, seen), dim, n, chance in zip(
-        options.items(), ("option", "response_set"), asked, chances, strict=True
+    chosen = (choice[source] @ shown[..., None])[..., 0]
+    given = patterns.counts[patterns.pattern_of_rated]
+    k = given.shape[1] - patterns.certain.shape[1]
+    for name, counts, chance, dim in (
+        ("choices", given[:, :k], chosen, "option"),
+        ("sets", given[:, k:], shown, "response_set"),
     ):
-        whole = pt.cast(n, "int64")
-        pm.Multinomial(name, whole, chance, observed=seen, dims=("rated_item", dim))
-
-
-def _ratings_seen(patterns: Patterns, k: Any) -> tuple[Any, tuple[Any, Any]]:
-    """Counts of the answers on each item, and how many choices and sets these are."""
-    import pymc as pm
-
-    seen = patterns.counts[patterns.pattern_of_rated].astype(float)
-    counts = pm.Data("ratings_seen", seen, dims=("rated_item", "answer"))
-    return counts, (counts[:, :k].sum(axis=1), counts[:, k:].sum(axis=1))
+        seen = pm.Data(f"{name}_seen", counts.astype(float), dims=("rated_item", dim))
+        n = counts.sum(axis=1)
+        pm.Multinomial(name, n, chance, observed=seen, dims=("rated_item", dim))
 
 
 def _draw_ratings(
