@@ -87,5 +87,5 @@ def test_replicates_are_of_items_and_not_of_patterns():
     assert (abs(total.mean(0) - expected) < 5 * total.std(0) / np.sqrt(400)).all()
     # items differ: more variance than ratings that are independent of each other
     n, p = 2, share[0, 0]
-    spread = drawn[..., 2].var()
+    spread = drawn[:, seen[:, 2:].sum(-1) == n, 2].var()
     assert spread == pytest.approx(n * p * (1 - p) * (1 + (n - 1) / (4 + 1)), rel=0.05)
