@@ -52,10 +52,18 @@ def page() -> str:
                 continue
             drawn.add(name)
             text = (inspect.getdoc(type(model)) or "").partition("\n\n")[0]
-            graph = pm.model_to_mermaid(one.module.build_model(data, model)).strip()
+            graph = in_order(pm.model_to_mermaid(one.module.build_model(data, model)).strip())
             title = f"{one.name}.{name}"
             parts.append(f"## {title}\n\n{text}\n\n```mermaid\n{graph}\n```\n")
     return "\n".join(parts)
+
+
+def in_order(graph: str) -> str:
+    """Sort plates and what is in them: PyMC has them in the order of hashes, new in each process."""
+    before, title, plates = graph.partition("%% Plates:")
+    blocks = [plate.strip().splitlines() for plate in plates.split("\nend") if plate.strip()]
+    sorted_blocks = sorted("\n".join([head, *sorted(names), "end"]) for head, *names in blocks)
+    return "\n".join([before + title, *sorted_blocks])
 
 
 def main(arguments: list[str]) -> int:
