@@ -59,7 +59,7 @@ def page() -> str:
 
 
 def in_order(graph: str) -> str:
-    """Sort plates and what is in them: PyMC has them in the order of hashes, new in each process."""
+    """Sort plates and what is in them: PyMC has them in an order of hashes, which varies."""
     before, title, plates = graph.partition("%% Plates:")
     blocks = [plate.strip().splitlines() for plate in plates.split("\nend") if plate.strip()]
     sorted_blocks = sorted("\n".join([head, *sorted(names), "end"]) for head, *names in blocks)
