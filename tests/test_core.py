@@ -60,7 +60,7 @@ def test_side_by_side_keeps_orders_and_adds_widths():
 
 
 def test_side_by_side_refuses_to_mix_probabilities_and_to_show_nothing():
-    with pytest.raises(bj.InputError, match="95% intervals, the table 90%"):
+    with pytest.raises(bj.InputError, match="95% intervals, expected 90%"):
         bj.side_by_side(ESTIMATE, ci_prob=0.9)
     with pytest.raises(bj.InputError, match="at least one"):
         bj.side_by_side()

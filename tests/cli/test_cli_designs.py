@@ -191,6 +191,24 @@ def test_classes_are_pooled_as_asked(ask, tables):
     assert found[*key, expected.method] == pytest.approx(expected[key].value)
 
 
+def test_the_target_reaches_every_number(ask):
+    """Also the classes' and the items' own commands say that they have no such choice."""
+    rows = ["rows.csv", *COLUMNS, "--calibration", "random", "--by", "length"]
+    document = json.loads(ask(*rows, *NOW, "--target", "items"))
+    assert set(document["targets"].values()) == {"items"}
+    assert "designs" not in document
+    counts = P.Counts.from_frame(pd.read_csv("rows.csv"), calibration="random", by="length")
+    found = {(e["quantity"], e["where"]["system"], e["method"]): e for e in document["estimates"]}
+    for one in (*P.closed_forms(counts, target="items"), P.exact(counts, target="items")):
+        for name in ("short", "long"):
+            told = found["prevalence", name, one.method]
+            expected = one["prevalence", name]
+            assert [told["value"], told["low"], told["high"]] == pytest.approx(list(expected))
+    for more in (["--item", "length"], ["--classes", "1", "--classes", "0"]):
+        refused = ask(*rows, *more, *NOW, "--target", "items", code=2)
+        assert "--target" in refused
+
+
 def test_plan_says_what_its_document_holds(capsys, monkeypatch):
     from bayesjudge.cli import main
     from bayesjudge.cli.plan import plan
