@@ -28,6 +28,7 @@ from bayesjudge.core.compiling import _start_of, compile_model, compiling, struc
 from bayesjudge.core.progress import Progress
 
 
+@pytest.mark.slow
 def test_chains_may_start_at_once():
     counts = bj.prevalence.Counts(
         *([100, 100], [60, 50], [10, 10], [9, 9], [10, 10], [7, 7]),
@@ -72,6 +73,7 @@ def strided_product():
     return numba.njit(lambda a, b: np.dot(a[:, ::2], b))
 
 
+@pytest.mark.slow
 def test_advice_of_a_compiler_to_its_developers_is_silenced():
     arguments = np.ones((2, 4)), np.ones(2)
     with pytest.warns(NumbaPerformanceWarning):

@@ -67,6 +67,7 @@ def test_models_are_frozen_values(one):
         assert cls.public_name().startswith(one.name.split(".")[0])
 
 
+@pytest.mark.slow
 @each_module
 def test_each_field_of_a_model_is_read(one):
     """Moving any field moves the log-density or the graph: no prior is accepted and ignored."""
@@ -96,6 +97,7 @@ def test_the_sampler_runs_the_model_of_the_text(one):
         assert off < 1e-9, model
 
 
+@pytest.mark.slow
 @each_module
 def test_words_name_the_priors_that_the_graph_reads(one):
     """A report names a prior if moving it moves the graph of these data, and only then."""

@@ -2,6 +2,8 @@
 
 import json
 import re
+import sys
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
@@ -237,3 +239,15 @@ def test_a_quantity_that_data_fix_does_not_fail():
 
 def test_one_chain_cannot_be_compared():
     assert np.isnan(diagnose(chains(RNG.normal(size=(1, 1000))), ("x",)).loc["x", "r_hat"])
+
+
+@pytest.mark.parametrize("widgets", [True, False])
+def test_a_notebook_without_widgets_shows_no_bar(monkeypatch, widgets):
+    """There rich would warn at each step that they are missing."""
+    from bayesjudge.core import progress
+
+    monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
+    monkeypatch.setattr(progress, "find_spec", lambda name: name if widgets else None)
+    for show in (None, True):
+        with progress.progress(show, "sampling", total=2) as bar:
+            assert (bar._bar is not None) == widgets

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.output import OUTPUT, Shared
+from bayesjudge.cli.output import OUTPUT, Shared, write_csv
 from bayesjudge.cli.prevalence import answer
 from bayesjudge.core.report import Record, records
 from bayesjudge.datasets import keep_labels, xstest
@@ -24,7 +24,7 @@ LABELS, SEED = 100, 2024
 NEXT = """
 What to do next
   bayesjudge demo --html demo.html     the same as a page with pictures
-  bayesjudge demo --csv labels.csv     the table that it starts from, to try other commands on
+  bayesjudge demo --csv labels.csv     its table, to try other commands on
   bayesjudge prevalence --help         your own table
 """
 
@@ -61,7 +61,7 @@ def demo(
     known = xstest()
     kept = keep_labels(known, LABELS, SEED, by="system")
     if csv is not None:
-        _spelled(kept).to_csv(csv, index=False)
+        write_csv(_spelled(kept), csv)
         shared.tell(f"table written to {csv}")
     shares = known.groupby("system")["truth"].mean()
     counts = bj.prevalence.Counts.from_frame(

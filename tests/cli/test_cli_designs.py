@@ -60,6 +60,7 @@ def estimates(text):
 STRATA = ["rows.csv", *COLUMNS, "--calibration", "random", "--stratum", "length"]
 
 
+@pytest.mark.slow
 def test_strata_have_an_answer(ask, tables):
     counts = P.Counts.from_frame(tables[1], calibration="random", stratum="length")
     found = estimates(ask(*STRATA, *NOW))
@@ -95,6 +96,7 @@ def test_propensities_are_weighed(ask, tables):
     assert "come together" in err
 
 
+@pytest.mark.slow
 def test_external_labels_are_added(ask, tables):
     asked = ["rows.csv", *COLUMNS, "--calibration", "random"]
     plain, more = (ask(*asked, *NOW, *extra) for extra in ([], ["--external-labels", "more.csv"]))
@@ -108,6 +110,7 @@ def test_external_labels_are_added(ask, tables):
     assert json.loads(more)["inputs"]["external labels"].startswith("20 good and 20 bad items")
 
 
+@pytest.mark.slow
 def test_judges_stand_side_by_side(ask, tables):
     asked = ["rows.csv", *COLUMNS, "--verdict", "other", "--calibration", "random"]
     found = estimates(ask(*asked, *NOW))
@@ -128,6 +131,7 @@ def test_every_label_design_stands_beside_the_declared_one(ask):
     ]
 
 
+@pytest.mark.slow
 def test_pairs_in_both_orders_give_a_win_rate(ask, tables):
     asked = ["pairs.csv", "--verdict", "first", "--swapped", "second", "--truth", "human"]
     asked += ["--calibration", "random"]
@@ -143,6 +147,7 @@ def test_pairs_in_both_orders_give_a_win_rate(ask, tables):
     assert re.search(r"^win_rate +value", out, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_classes_are_named_or_asked_for(ask):
     asked = ["pairs.csv", "--verdict", "first", "--truth", "human", "--calibration", "random"]
     classes = [part for name in ("win", "tie", "loss") for part in ("--classes", name)]
@@ -175,6 +180,7 @@ def test_options_that_classes_have_no_use_for_are_refused(ask, options, named):
     assert f"['{named}'] are not for classes" in ask(*asked, *classes, *options, code=2)
 
 
+@pytest.mark.slow
 def test_classes_are_pooled_as_asked(ask, tables):
     asked = ["pairs.csv", "--verdict", "first", "--truth", "human", "--calibration", "random"]
     asked += [part for name in ("win", "tie", "loss") for part in ("--classes", name)]
@@ -209,6 +215,7 @@ def test_the_target_reaches_every_number(ask):
         assert "--target" in refused
 
 
+@pytest.mark.slow
 def test_plan_says_what_its_document_holds(capsys, monkeypatch):
     from bayesjudge.cli import main
     from bayesjudge.cli.plan import plan

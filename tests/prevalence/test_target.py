@@ -356,6 +356,7 @@ def test_rogan_gladen_knows_how_many_items_there_are():
         assert abs(covered - 0.95) < 5 * np.sqrt(0.05 * 0.95 / RUNS)
 
 
+@pytest.mark.slow
 def test_propensities_leave_only_the_labelling_to_chance():
     rng = np.random.default_rng(3)
     propensity, covered, widths = np.array([0.2, 0.6]), [], []

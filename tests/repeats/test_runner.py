@@ -128,6 +128,7 @@ def settled(store):
     ]
 
 
+@pytest.mark.slow
 def test_budget_of_calls_is_respected_over_resumption(tmp_path):
     store = tmp_path / "run.sqlite"
     with ChatServer(errors=0.1, garbage=0.05) as server:
@@ -151,6 +152,7 @@ def test_budget_of_cost_is_passed_by_calls_in_flight_only(tmp_path):
     assert len(found.answers) == found.cost
 
 
+@pytest.mark.slow
 def test_concurrency_is_bounded(tmp_path):
     with ChatServer(latency=0.02) as server:
         from run_to_be_killed import plain_judges
