@@ -91,6 +91,7 @@ def refusing():
     return names
 
 
+@pytest.mark.slow
 def test_an_exported_name_that_refuses_says_so(refusing):
     """It has a section Raises, whether it raises itself or a helper does."""
     silent = []
@@ -131,6 +132,7 @@ def imports_of(path):
     return found - {path}
 
 
+@pytest.mark.slow
 def test_no_file_imports_itself_by_way_of_others():
     graph = {path: imports_of(path) for path in FILES}
     while leaves := [path for path, imported in graph.items() if not imported]:

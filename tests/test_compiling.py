@@ -28,6 +28,7 @@ from bayesjudge.core.compiling import _start_of, compile_model, compiling, struc
 from bayesjudge.core.progress import Progress
 
 
+@pytest.mark.slow
 def test_chains_may_start_at_once():
     counts = bj.prevalence.Counts(
         *([100, 100], [60, 50], [10, 10], [9, 9], [10, 10], [7, 7]),
@@ -72,6 +73,7 @@ def strided_product():
     return numba.njit(lambda a, b: np.dot(a[:, ::2], b))
 
 
+@pytest.mark.slow
 def test_advice_of_a_compiler_to_its_developers_is_silenced():
     arguments = np.ones((2, 4)), np.ones(2)
     with pytest.warns(NumbaPerformanceWarning):
@@ -328,16 +330,70 @@ def test_processes_share_code_and_draws(tmp_path):
     assert not third.stderr
 
 
+#: Saves prior draws as PyTensor's own compiled code makes them, after a fit if asked.
+PRIOR = """
+import sys
+import numpy as np, pymc as pm, bayesjudge as bj
+from bayesjudge.core import compiling
+
+name, fitted, path = sys.argv[1:]
+compile_, count = compiling._compile, []
+compiling._compile = lambda *given: count.append(1) or compile_(*given)
+module = getattr(bj, name)
+table = {
+    "bias": lambda: module.simulate(items=10, random_seed=1),
+    "panel": lambda: module.simulate(items=40, labelled=20, random_seed=1),
+    "prevalence": lambda: module.simulate(items=100, labelled=30, random_seed=1),
+}[name]()
+read = {
+    "bias": lambda: module.Shifts.from_frame(
+        table, scale=(0, 100), design="item", rerun="rerun"
+    ),
+    "panel": lambda: module.Votes.from_frame(table, calibration="random"),
+    "prevalence": lambda: module.Counts.from_frame(table, calibration="random"),
+}
+data, spec = read[name](), module.DawidSkene() if name == "panel" else None
+if fitted == "fitted":
+    model = module.fit(data, spec, random_seed=1, draws=50, tune=50, chains=2).model
+else:
+    model = module.build_model(data, spec)
+prior = pm.sample_prior_predictive(20, model=model, random_seed=1)
+drawn = {f"{g} {n}": v.to_numpy() for g in prior.children for n, v in prior[g].data_vars.items()}
+np.savez(path, compiled=len(count), **drawn)
+"""
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("name", ["prevalence", "bias", "panel"])
+def test_code_that_is_compiled_after_a_fit_is_as_if_nothing_had_been_fitted(name, tmp_path):
+    """Functions inside a callback had their old names, and others called them in their old form."""
+
+    def draws(fitted, folder):
+        path = tmp_path / "draws.npz"
+        flags = {"PYTENSOR_FLAGS": f"base_compiledir={tmp_path / folder}"}
+        run_python(PRIOR, name, fitted, str(path), PYTHONWARNINGS="ignore", **flags)
+        return dict(np.load(path))
+
+    never = draws("never", "other")
+    assert never["compiled"] == 0
+    for compiled in (1, 0):  # fresh, and from disk
+        after = draws("fitted", "empty")
+        assert after.pop("compiled") == compiled
+        assert set(after) == set(never) - {"compiled"}
+        for variable, values in after.items():
+            np.testing.assert_array_equal(values, never[variable], err_msg=variable)
+
+
 # A home directory that cannot be written to -----------------------------------------------------
 
 NO_HOME = os.devnull + "/home"  # no user, not even root, can make a folder there
 
 
-def run_python(code, **environment):
+def run_python(code, *arguments, **environment):
     """Run `code` in a fresh interpreter, with these variables and none of PyTensor's."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("PYTENSOR")}
     return subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", code, *arguments],
         env=kept | environment,
         capture_output=True,
         text=True,

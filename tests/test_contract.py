@@ -67,6 +67,7 @@ def test_models_are_frozen_values(one):
         assert cls.public_name().startswith(one.name.split(".")[0])
 
 
+@pytest.mark.slow
 @each_module
 def test_the_docstring_of_a_model_states_it(one):
     """Likelihood and priors in LaTeX, with a name for each prior's distribution."""
@@ -109,6 +110,7 @@ def test_the_sampler_runs_the_model_of_the_text(one):
         assert off < 1e-9, model
 
 
+@pytest.mark.slow
 @each_module
 def test_everything_in_the_model_of_the_text_has_named_dims(one):
     for model, data in one.models() if one.of_the_text else ():

@@ -2,6 +2,8 @@
 
 import json
 import re
+import sys
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
@@ -60,7 +62,7 @@ def test_side_by_side_keeps_orders_and_adds_widths():
 
 
 def test_side_by_side_refuses_to_mix_probabilities_and_to_show_nothing():
-    with pytest.raises(bj.InputError, match="95% intervals, the table 90%"):
+    with pytest.raises(bj.InputError, match="95% intervals, expected 90%"):
         bj.side_by_side(ESTIMATE, ci_prob=0.9)
     with pytest.raises(bj.InputError, match="at least one"):
         bj.side_by_side()
@@ -237,3 +239,15 @@ def test_a_quantity_that_data_fix_does_not_fail():
 
 def test_one_chain_cannot_be_compared():
     assert np.isnan(diagnose(chains(RNG.normal(size=(1, 1000))), ("x",)).loc["x", "r_hat"])
+
+
+@pytest.mark.parametrize("widgets", [True, False])
+def test_a_notebook_without_widgets_shows_no_bar(monkeypatch, widgets):
+    """There rich would warn at each step that they are missing."""
+    from bayesjudge.core import progress
+
+    monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
+    monkeypatch.setattr(progress, "find_spec", lambda name: name if widgets else None)
+    for show in (None, True):
+        with progress.progress(show, "sampling", total=2) as bar:
+            assert (bar._bar is not None) == widgets

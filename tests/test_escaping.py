@@ -92,6 +92,7 @@ def test_notebooks_show_text_as_text(text):
         assert one_line(shown) in one_line(page.text)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Glyph 13")  # no font draws a carriage return
 @pytest.mark.parametrize("fonts", ["path", "none"])
 @pytest.mark.parametrize("text", HOSTILE)
@@ -217,6 +218,7 @@ def test_every_csv_of_the_package_is_written_so():
     assert found == {
         ("cli/output.py", "write_csv("),
         ("cli/output.py", ".to_csv("),
+        ("cli/demo.py", "write_csv("),
         ("cli/repeats.py", "write_csv("),
         ("cli/bias.py", "write_csv("),
         ("cli/panel.py", "write_csv("),

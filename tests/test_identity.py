@@ -311,6 +311,7 @@ def told(tmp_path, monkeypatch, capsys):
     return call
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", COMMANDS)
 @pytest.mark.parametrize("file", FILES)
 def test_ids_stay_apart_from_file_to_document(told, module, file):
@@ -348,6 +349,7 @@ def test_json_numbers_of_every_kind_keep_their_digits(tmp_path):
     assert table["score"].to_pylist() == [0.5, 1.5] * 3
 
 
+@pytest.mark.slow
 def test_ids_of_a_spreadsheet_stay_apart(tmp_path):
     pytest.importorskip("openpyxl")
     ids = ["007", "7", "1e3", 1000, "True", True, str(SNOWFLAKES[0]), str(SNOWFLAKES[1])]

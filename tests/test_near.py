@@ -12,6 +12,7 @@ sys.path.insert(0, str(TOP / "tools"))
 import near  # noqa: E402
 
 
+@pytest.mark.slow
 def test_every_file_of_the_package_has_tests_near_it():
     files = [str(p.relative_to(TOP)) for p in (TOP / "bayesjudge").rglob("*.py")]
     assert not [one for one in files if not near.near(one)]

@@ -1,4 +1,4 @@
-"""Notebooks run as they are, use what a user can use, and carry no output in the repository."""
+"""Notebooks run as they are, use what a user can use, and show what they came to."""
 
 import ast
 from functools import reduce
@@ -10,6 +10,7 @@ import pytest
 from nbclient import NotebookClient
 
 import bayesjudge as bj
+from tools.notebooks import MACHINE, code_of, kept, ran
 
 TOP = Path(__file__).parents[1]
 NOTEBOOKS = sorted((TOP / "notebooks").glob("*.ipynb"))
@@ -46,10 +47,18 @@ def test_notebook_names_only_what_is_public(path):
 
 
 @each_notebook
-def test_notebook_is_committed_without_outputs(path):
-    for cell in cells(path):
-        assert not cell.outputs, f"{path.name}: clear the outputs before committing"
-        assert cell.execution_count is None, f"{path.name}: clear the outputs before committing"
+def test_outputs_are_of_the_code_beside_them_and_of_no_machine(path):
+    """Those that are not: python tools/notebooks.py."""
+    notebook = nbformat.read(path, as_version=4)
+    assert ran(notebook) == code_of(notebook), "changed since it ran: python tools/notebooks.py"
+    shown = [output for cell in cells(path) for output in cell.outputs]
+    assert any("image/png" in output.get("data", {}) for output in shown), "no picture"
+    text = "".join(
+        str(o.get("text", "")) + str(o.get("data", {}).get("text/plain", "")) for o in shown
+    )
+    assert not MACHINE.search(text)
+    assert all(output.output_type != "error" and kept(output) for output in shown)
+    assert path.stat().st_size < 600_000
 
 
 @pytest.mark.slow

@@ -53,22 +53,32 @@ def shell(tmp_path):
 
 
 @pytest.mark.slow
-def test_readme_runs_from_top_to_bottom(shell, tmp_path, monkeypatch):
-    """Python blocks share one namespace, and a file that one block writes is there for the next."""
+def test_readme_runs_from_top_to_bottom(shell, tmp_path, monkeypatch, capsys):
+    """A file that one block writes is there for the next; a block of text is what was printed."""
     monkeypatch.chdir(tmp_path)
     namespace = {"__name__": "readme"}
     ran = set()
     for language, line, text in blocks("README.md"):
+        ran.add(language)
         if language == "python":
+            capsys.readouterr()
             # empty lines in front make a traceback show the line in README.md
             exec(compile("\n" * (line - 1) + text, "README.md", "exec"), namespace)
-            ran.add("python")
-        elif language in {"sh", "bash", "shell", "console"}:
+        elif language == "text":
+            assert capsys.readouterr().out == text
+        else:
             for command in commands(text):
                 done = shell(command)
                 assert done.returncode == 0, f"README.md:{line}: {command}\n{done.stderr}"
-                ran.add("shell")
-    assert ran == {"python", "shell"}
+    assert ran == {"python", "sh", "text"}
+
+
+def test_numbers_that_the_readme_opens_with_are_those_that_it_prints():
+    readme = (TOP / "README.md").read_text()
+    opened = re.findall(r"(\d+) %", readme.split("\n\n")[1])
+    printed = next(text for language, _, text in blocks("README.md") if language == "text")
+    passed, good = re.search(r"judge passes (\d+) %", printed)[1], re.search(r"(\d+) %", printed)[1]
+    assert opened == [passed, good]
 
 
 @each_document

@@ -10,6 +10,7 @@ from relations import RELATIONS, forms
 import bayesjudge as bj
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RELATIONS)
 @pytest.mark.parametrize("one", MODULES, ids=lambda one: one.name)
 @settings(

@@ -249,6 +249,7 @@ def test_changed_data_are_noticed(saved):
     refused(saved, "damaged", "checksum")
 
 
+@pytest.mark.slow
 def test_noise_is_refused_or_harmless(saved, whole):
     """Random bytes anywhere: an InputError, or the fit that was saved."""
     draws = bj.load(saved).draws("prevalence")

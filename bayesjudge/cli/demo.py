@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.output import Shared
+from bayesjudge.cli.output import OUTPUT, Shared, write_csv
 from bayesjudge.cli.prevalence import answer
 from bayesjudge.core.report import Record, records
 from bayesjudge.datasets import keep_labels, xstest
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Labels kept of each system, and the seed that chooses them.
 LABELS, SEED = 100, 2024
@@ -18,11 +24,16 @@ LABELS, SEED = 100, 2024
 NEXT = """
 What to do next
   bayesjudge demo --html demo.html     the same as a page with pictures
+  bayesjudge demo --csv labels.csv     its table, to try other commands on
   bayesjudge prevalence --help         your own table
 """
 
 
-def demo(*, shared: Shared = Shared()) -> None:
+def demo(
+    *,
+    csv: Annotated[Path | None, Parameter(group=OUTPUT, negative="")] = None,
+    shared: Shared = Shared(),
+) -> None:
     """Correct a judge on real data, with the truth beside the answer.
 
     GPT-4 judged the answers of five systems to 450 prompts each (XSTest); people judged all of
@@ -33,6 +44,12 @@ def demo(*, shared: Shared = Shared()) -> None:
     bayesjudge demo --html demo.html
     ```
 
+    Parameters
+    ----------
+    csv : Path
+        Write the table that it starts from: an item a row, PASS or FAIL as the judge's verdict,
+        and as the human label where there is one.
+
     Raises
     ------
     InputError
@@ -42,9 +59,13 @@ def demo(*, shared: Shared = Shared()) -> None:
     """
     shared.check()
     known = xstest()
+    kept = keep_labels(known, LABELS, SEED, by="system")
+    if csv is not None:
+        write_csv(_spelled(kept), csv)
+        shared.tell(f"table written to {csv}")
     shares = known.groupby("system")["truth"].mean()
     counts = bj.prevalence.Counts.from_frame(
-        keep_labels(known, LABELS, SEED, by="system"),
+        kept,
         by="system",
         item="item",
         calibration="random",
@@ -62,6 +83,14 @@ def demo(*, shared: Shared = Shared()) -> None:
     if not shared.json:
         found = records(*made, ci_prob=shared.ci_prob, interval=shared.interval)
         sys.stdout.write("\n".join(_score(found, truth)) + "\n" + NEXT)
+
+
+def _spelled(table: pd.DataFrame) -> pd.DataFrame:
+    """The table as people have it: PASS, FAIL, and nothing where there is no verdict or label."""
+    words = {1.0: "PASS", 0.0: "FAIL"}
+    return table[["item", "system"]].assign(
+        verdict=table["verdict"].map(words), human=table["truth"].map(words)
+    )
 
 
 def _score(found: list[Record], truth: Mapping[Any, float]) -> list[str]:

@@ -19,7 +19,7 @@ import bayesjudge
 from bayesjudge.core.answer import Answer, entries
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import ConvergenceWarning, check_ci_prob, checking
-from bayesjudge.core.estimate import TARGETS, Estimate, label
+from bayesjudge.core.estimate import TARGETS, Estimate, Target, label
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import Record, records, report, side_by_side
 from bayesjudge.core.screen import visible, visible_line
@@ -144,6 +144,12 @@ class Story:
     heading: str = ""
     #: Whether the answer quotes the sampled model, and waits for it.
     waits: bool = True
+    #: Which items a fit is asked about; if not said, what suits its model.
+    target: Target | None = None
+
+    def summary(self, shared: Shared) -> dict[str, Any]:
+        """How a fit is summarised."""
+        return {"ci_prob": shared.ci_prob, "interval": shared.interval, "target": self.target}
 
 
 class Section(NamedTuple):
@@ -173,7 +179,7 @@ def present(
     after: Callable[[Fit], Sequence[Estimate]] | None = None,
 ) -> list[Estimate | Fit]:
     """Show the answer as soon as it is known, then what was asked for."""
-    summary: dict[str, Any] = {"ci_prob": shared.ci_prob, "interval": shared.interval}
+    summary = story.summary(shared)
     console = open_console() if shared.on_screen else None
     sampling = sample is not None and not shared.no_nuts
     results: list[Estimate | Fit] = list(instant)
@@ -223,7 +229,7 @@ def _write(
         for fit in results:
             if isinstance(fit, Fit):
                 shared.tell(f"fit saved in {fit.save(shared.save)}")
-    summary: dict[str, Any] = {"ci_prob": shared.ci_prob, "interval": shared.interval}
+    summary = story.summary(shared)
     notes = {section.heading: [*section.lines, *section.further] for section in sections}
     about: dict[str, Any] = {"title": story.title, "answer": story.tell(results), "notes": notes}
     about |= {"inputs": story.inputs, "command": called(story.command)}
@@ -347,7 +353,7 @@ def show_answer(
     for line in (*found.notes, _with_source(found.basis, story), about, labels, found.why):
         if line:
             wrapped(console, line, "", "")
-    summary: dict[str, Any] = {"ci_prob": shared.ci_prob, "interval": shared.interval}
+    summary = story.summary(shared)
     if shared.details:
         console.print()
         opening(console, story.title, story.inputs)
@@ -422,7 +428,7 @@ def show_sampled(
     story: Story,
 ) -> None:
     """Go on with the table: the sampled model, which the answer did not wait for."""
-    summary: dict[str, Any] = {"ci_prob": shared.ci_prob, "interval": shared.interval}
+    summary = story.summary(shared)
     if shared.details:
         table(console, _answers(records(fit, **summary), story), story, more=True)
         return
@@ -572,7 +578,8 @@ def rest(
     _section(console, "Cautions", [f"{c.name}: {c.text}" for c in cautions])
     assumed = [(one.method, "; ".join(map(str, one.assumptions))) for one in results]
     _section(console, "Assumptions", _by_text(assumed, story))
-    about = [(one.method, f"about {TARGETS[one.target]}") for one in results]
+    targets = [(isinstance(one, Fit) and story.target) or one.target for one in results]
+    about = [(one.method, f"about {TARGETS[t]}") for one, t in zip(results, targets, strict=True)]
     _section(console, "Items", _by_text(about, story))
     _section(console, "Sampling", [_sampling(fit) for fit in results if isinstance(fit, Fit)])
 
@@ -667,7 +674,7 @@ def as_document(
       ``random_seed``, ``model``, ``priors``, versions and the data's checksum;
     - what a command says beside its estimates, under a name of its own: ``designs`` (prevalence), …
     """
-    summary: dict[str, Any] = {"ci_prob": shared.ci_prob, "interval": shared.interval}
+    summary = story.summary(shared)
     made = [one.estimate(**summary) if isinstance(one, Fit) else one for one in results]
     estimates = [
         {

@@ -15,7 +15,7 @@ from bayesjudge.cli.priors import Priors
 from bayesjudge.cli.scores import answer_scores, read_scores
 from bayesjudge.cli.source import PAIRS, Source, inputs_of, open_source, repeating
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.estimate import Estimate
+from bayesjudge.core.estimate import Estimate, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.prevalence.answer import difference_words, differences, neighbours
 from bayesjudge.readers import read_table
@@ -89,6 +89,7 @@ def prevalence(
     prior_specificity: Annotated[str | None, _MODEL] = None,
     better_than_chance: Annotated[bool, Parameter(group=MODEL)] = True,
     pooling: Annotated[Literal["separate", "partial", "full"] | None, _MODEL] = None,
+    target: Annotated[Literal["population", "items"], _MODEL] = "population",
     all_methods: Annotated[bool, _MODEL] = False,
     shared: Shared = Shared(),
 ) -> None:
@@ -177,6 +178,9 @@ def prevalence(
         How far several systems share the judge's error rates: separate, partial (a system without
         labels borrows from the others), full (one judge who treats all alike). If not said,
         systems are separate and strata partially pooled.
+    target : str
+        What the answer is about: population (the process that the items come from), or items
+        (these very items, of which the labelled ones are known).
     all_methods : bool
         All estimators of the literature, each with what it assumes and which cautions contradict
         that.
@@ -211,7 +215,8 @@ def prevalence(
         problem = LESSON.replace("is needed", f"{calibration!r} is not known")
         raise InputError("options", [problem])
     # what the models of scores and of classes have no use for
-    rates = dict.fromkeys(priors.asked, True) | {"--all-methods": all_methods}
+    about_items = {"--target": target == "items"}
+    rates = dict.fromkeys(priors.asked, True) | {"--all-methods": all_methods} | about_items
     if score is not None:
         given: dict[str, Any] = {"--verdict": verdict, "--by": by, "--stratum": stratum}
         given |= {"--swapped": swapped, "--classes": classes, "--external-labels": external_labels}
@@ -234,7 +239,8 @@ def prevalence(
             return
         counts = scores.to_counts(pass_from)
         model = _model(counts, priors, pooling)
-        answer(counts, model, shared, source=source, all_methods=all_methods)
+        asked: dict[str, Any] = {"all_methods": all_methods, "target": target}
+        answer(counts, model, shared, source=source, **asked)
         return
     with checking("options") as require:
         require(verdict, "--verdict (or --score, if the judge gives numbers) is needed")
@@ -258,7 +264,7 @@ def prevalence(
         from bayesjudge.cli.prevalence_items import answer_items
 
         unused: dict[str, Any] = {"--stratum": stratum, "--propensity": propensity}
-        unused |= {"--pooling": pooling, "--external-labels": external_labels}
+        unused |= {"--pooling": pooling, "--external-labels": external_labels, **about_items}
         columns = [*verdict, truth, *(c for c in (by, item) if c is not None)]
         answer_items(
             source.table(columns),
@@ -303,7 +309,7 @@ def prevalence(
             error.problems.append(SCORES if numbers else CLASSES)
         raise
     model = _model(counts, priors, pooling)
-    answer(counts, model, shared, source=source, all_methods=all_methods)
+    answer(counts, model, shared, source=source, all_methods=all_methods, target=target)
 
 
 def _given(options: Mapping[str, Any]) -> list[str]:
@@ -328,28 +334,33 @@ def answer(
     *,
     source: Source | str,
     all_methods: bool = False,
+    target: Target = "population",
     command: str = "prevalence",
     truth: Mapping[tuple[Any, ...], float] | None = None,
 ) -> list[Estimate | Fit]:
     """Estimate from counts, and present: what ``prevalence`` and ``demo`` share."""
     module = bj.prevalence
     separate = _separate(model)
-    instant = list(module.closed_forms(counts, ci_prob=shared.ci_prob, mismatched=all_methods))
+    asked: dict[str, Any] = {"ci_prob": shared.ci_prob, "target": target}
+    instant = list(module.closed_forms(counts, mismatched=all_methods, **asked))
     posterior = None
     if counts.propensity is None:
         kind = shared.interval or "eti_bounded"
-        posterior = module.exact(counts, separate, ci_prob=shared.ci_prob, interval=kind)
+        posterior = module.exact(counts, separate, interval=kind, **asked)
         instant.append(posterior)
     story = Story(
         command=command,
         title="Share of good outputs (prevalence)",
         answer="overall_prevalence" if counts.dim == "stratum" else "prevalence",
         inputs=_inputs(counts, model, source),
-        tell=lambda made: module.answer(*made, ci_prob=shared.ci_prob, interval=shared.interval),
+        tell=lambda made: module.answer(
+            *made, ci_prob=shared.ci_prob, interval=shared.interval, target=target
+        ),
         waits=model._pools or posterior is None,
         truth=truth,
         brief=lambda method: method.split(",")[0],
         words=WORDS,
+        target=target,
     )
     return present(
         instant,
@@ -357,12 +368,23 @@ def answer(
         shared,
         story,
         draw=lambda made: _pictures(made, shared),
-        more=lambda made: [
-            *_differences(made, shared),
-            *_ranks(made, shared),
-            *_designs(counts, separate, posterior, shared),
-        ],
+        more=lambda made: _further(made, counts, separate, posterior, shared, target),
     )
+
+
+def _further(
+    made: Sequence[Estimate | Fit],
+    counts: Counts,
+    separate: ErrorRates | PredictiveValues,
+    posterior: Estimate | None,
+    shared: Shared,
+    target: Target,
+) -> list[Section]:
+    """What else is known of the process: designs differ in which items are asked about."""
+    if target == "items":
+        return []
+    designs = _designs(counts, separate, posterior, shared)
+    return [*_differences(made, shared), *_ranks(made, shared), *designs]
 
 
 def _model(counts: Counts, priors: Priors, pooling: str | None) -> PrevalenceModel:

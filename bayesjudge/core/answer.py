@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Interval, Row
+from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Interval, Row, Target
 from bayesjudge.core.fit import Fit
 
 #: An interval as wide as this part of the range that is possible says next to nothing.
@@ -145,13 +145,14 @@ def interval_words(made: Estimate, quantity: str) -> str:
 
 
 def as_estimates(
-    results: Sequence[Estimate | Fit], ci_prob: float, interval: Interval | None = None
+    results: Sequence[Estimate | Fit],
+    ci_prob: float,
+    interval: Interval | None = None,
+    target: Target | None = None,
 ) -> list[Estimate]:
     """Summarise fits; at least one result, all at one level."""
-    made = [
-        one.estimate(ci_prob=ci_prob, interval=interval) if isinstance(one, Fit) else one
-        for one in results
-    ]
+    asked: dict[str, Any] = {"ci_prob": ci_prob, "interval": interval, "target": target}
+    made = [one.estimate(**asked) if isinstance(one, Fit) else one for one in results]
     with checking("results") as require:
         require(bool(made), "give at least one Estimate or Fit")
         for one in made:

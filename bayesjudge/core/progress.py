@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any
 
 
@@ -37,9 +38,11 @@ def progress(
     keep: bool = False,
 ) -> Iterator[Progress]:
     """Show a bar while the block runs, and after it if `keep`; without a total it only moves."""
+    notebook = "ipykernel" in sys.modules
     if show is None:
-        show = sys.stderr.isatty() or "ipykernel" in sys.modules
-    if not show:
+        show = notebook or sys.stderr.isatty()
+    # without widgets rich draws nothing in a notebook, and warns at every step instead
+    if not show or (notebook and find_spec("ipywidgets") is None):
         yield Progress()
         return
     from rich.console import Console

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from bayesjudge.core.answer import Answer, answer_of, entries
+from bayesjudge.core.answer import Answer, answer_of, as_estimates, entries
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import TARGETS, Caution, Estimate, Interval, Row
+from bayesjudge.core.estimate import TARGETS, Caution, Estimate, Interval, Row, Target
 from bayesjudge.core.fit import Fit
 
 if TYPE_CHECKING:
@@ -29,7 +29,10 @@ SPECIAL = re.compile(
 
 
 def side_by_side(
-    *results: Estimate | Fit, ci_prob: float = 0.95, interval: Interval | None = None
+    *results: Estimate | Fit,
+    ci_prob: float = 0.95,
+    interval: Interval | None = None,
+    target: Target | None = None,
 ) -> pd.DataFrame:
     """Put closed forms and posteriors in one table, as equals.
 
@@ -41,6 +44,8 @@ def side_by_side(
         Probability of every interval in the table.
     interval : {"eti", "hdi", "eti_bounded"}, optional
         Kind of interval of the fits; by default the one that suits each fit's model.
+    target : {"population", "items"}, optional
+        Which items the fits are asked about; by default what suits each fit's model.
 
     Returns
     -------
@@ -63,7 +68,7 @@ def side_by_side(
     """
     import pandas as pd
 
-    found = records(*results, ci_prob=ci_prob, interval=interval)
+    found = records(*results, ci_prob=ci_prob, interval=interval, target=target)
     dims = list(dict.fromkeys(d for one in found for d in one.where))
     rows = [
         [
@@ -84,7 +89,7 @@ def compare_results(*results: Estimate | Fit, ci_prob: float = 0.95) -> pd.DataF
     Columns ``assumes`` (in words), ``suited`` (False if the label design does not grant the method)
     and ``contradicted_by`` (names of cautions).
     """
-    made = _as_estimates(results, ci_prob, None)
+    made = as_estimates(results, ci_prob, None, None)
     table = side_by_side(*made, ci_prob=ci_prob)
     about = {
         one.method: (
@@ -120,11 +125,14 @@ class Record(NamedTuple):
 
 
 def records(
-    *results: Estimate | Fit, ci_prob: float = 0.95, interval: Interval | None = None
+    *results: Estimate | Fit,
+    ci_prob: float = 0.95,
+    interval: Interval | None = None,
+    target: Target | None = None,
 ) -> list[Record]:
     """Entries of all results: those of one quantity and coordinates stand together."""
     found: dict[tuple[Hashable, ...], list[Record]] = {}
-    for one in _as_estimates(results, ci_prob, interval):
+    for one in as_estimates(results, ci_prob, interval, target):
         for quantity, where, row in one.rows():
             kind = one.interval_of(quantity)
             record = Record(quantity, where, one.method, row, kind)
@@ -136,6 +144,7 @@ def report(
     *results: Estimate | Fit,
     ci_prob: float = 0.95,
     interval: Interval | None = None,
+    target: Target | None = None,
     digits: int = 3,
     title: str = "bayesjudge report",
     output: Literal["markdown", "html"] = "markdown",
@@ -155,6 +164,8 @@ def report(
         Probability of every interval.
     interval : {"eti", "hdi", "eti_bounded"}, optional
         Kind of interval of the fits; by default the one that suits each fit's model.
+    target : {"population", "items"}, optional
+        Which items the fits are asked about; by default what suits each fit's model.
     digits : int, default 3
         Decimals shown.
     title : str
@@ -185,8 +196,8 @@ def report(
     """
     with checking("report") as require:
         require(output in ("markdown", "html"), f"output must be markdown or html, got {output!r}")
-    made = _as_estimates(results, ci_prob, interval)
-    told = answer or answer_of(results, ci_prob=ci_prob, interval=interval)
+    made = as_estimates(results, ci_prob, interval, target)
+    told = answer or answer_of(made, ci_prob=ci_prob, interval=interval)
     columns, rows = _cells(records(*made, ci_prob=ci_prob, interval=interval), digits, told)
     first = [row for row in rows if row.answers] if told else rows
     if told and len(first) > MOST_FIRST:
@@ -225,24 +236,6 @@ def report(
         .from_string(page)
         .render(**parts, numbers=NUMBERS, figures=drawn, version=__version__)
     )
-
-
-def _as_estimates(
-    results: tuple[Estimate | Fit, ...], ci_prob: float, interval: Interval | None
-) -> list[Estimate]:
-    made = [
-        one.estimate(ci_prob=ci_prob, interval=interval) if isinstance(one, Fit) else one
-        for one in results
-    ]
-    with checking("side_by_side") as require:
-        require(bool(made), "give at least one Estimate or Fit")
-        for one in made:
-            require(
-                one.ci_prob == ci_prob,
-                f"{one.method} has {one.ci_prob:.0%} intervals, the table {ci_prob:.0%}; "
-                f"make it with ci_prob={ci_prob}",
-            )
-    return made
 
 
 def _distinct(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:

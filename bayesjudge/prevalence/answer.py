@@ -20,7 +20,7 @@ from bayesjudge.core.answer import (
     preferred,
     says_little,
 )
-from bayesjudge.core.estimate import Estimate, Interval, Row
+from bayesjudge.core.estimate import Estimate, Interval, Row, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.closed_form import naive
@@ -48,7 +48,10 @@ CHOSEN = {
 
 
 def answer(
-    *results: Estimate | Fit, ci_prob: float = 0.95, interval: Interval | None = None
+    *results: Estimate | Fit,
+    ci_prob: float = 0.95,
+    interval: Interval | None = None,
+    target: Target | None = None,
 ) -> Answer:
     """Say what share of outputs people would pass, and quote the method that suits the labels.
 
@@ -65,6 +68,8 @@ def answer(
         Probability of the intervals; an estimate must have been made at it.
     interval : {"eti", "hdi", "eti_bounded"}, optional
         Kind of interval of the fits.
+    target : {"population", "items"}, optional
+        Which items the fits are asked about; by default what suits each fit's model.
 
     Returns
     -------
@@ -83,7 +88,7 @@ def answer(
     >>> print(answer(*closed_forms(counts), exact(counts)).text)
     People would pass 38 % of outputs like these (30 to 46 %, 95 % interval); the judge passes 58 %.
     """
-    made = as_estimates(results, ci_prob, interval)
+    made = as_estimates(results, ci_prob, interval, target)
     pooling = {
         one.method for one in results if isinstance(one, Fit) and getattr(one.spec, "_pools", False)
     }

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesjudge.core.estimate import Assumption, Caution
+from bayesjudge.core.estimate import Assumption, Caution, Target
 from bayesjudge.core.intervals import wilson, z_score
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.labelling import ROWS_ARE_ITEMS
@@ -71,9 +71,11 @@ def shift_p_value(counts: Counts) -> np.ndarray:
 BORROW = "read all systems (by=, calibration='random') and borrow with PooledErrorRates()"
 
 
-def cautions_of(counts: Counts) -> tuple[Caution, ...]:
+def cautions_of(counts: Counts, target: Target = "population") -> tuple[Caution, ...]:
     """List what a reader should know before believing an estimate from these counts."""
-    groups = (_weak, _complete, _surprising, _drawn_otherwise, _unparsed, _transported)
+    # that every item is labelled is good news if the answer is about these items
+    complete = () if target == "items" else (_complete,)
+    groups = (_weak, *complete, _surprising, _drawn_otherwise, _unparsed, _transported)
     return tuple(caution for group in groups for caution in group(counts))
 
 

@@ -566,7 +566,7 @@ def propensity_weighted(
         source="Hájek (1971); Zrnic & Candès (2024)",
         interval="normal",
         assumptions=assumptions,
-        cautions=tuple(dict.fromkeys((*raised, *_cautions(counts, target)))),
+        cautions=tuple(dict.fromkeys((*raised, *cautions_of(counts, target)))),
         target=target,
         data=counts,
     )
@@ -801,7 +801,7 @@ def described(
     method = about["method"]
     arrays = {name: (*holding(*c[:3]), *c[3:]) for name, c in arrays.items()}
     about["assumptions"], raised = judged(counts, about["assumptions"])
-    told = _cautions(counts, about.get("target", "population"))
+    told = cautions_of(counts, about.get("target", "population"))
     cautions = [*_clipped(arrays, counts, method), *told, *raised, *more]
     cautions += _without_width(arrays, counts, method, about.get("target", "population"))
     if needs is not None and not counts.identifies(needs):
@@ -818,12 +818,6 @@ def described(
         clipped = holding(*np.clip(overall, 0, 1))
         made = {OVERALL: (*clipped, overall[0]), **made}
     return Estimate(made, cautions=tuple(dict.fromkeys(cautions)), data=counts, **about)
-
-
-def _cautions(counts: Counts, target: str) -> Iterator[Caution]:
-    """Those of the counts; that all items are labelled is none if the answer is about them."""
-    known = {"all-labelled"} if target == "items" else set()
-    return (one for one in cautions_of(counts) if one.name not in known)
 
 
 def _overall_cautions(

@@ -129,6 +129,7 @@ def compare(
     *,
     model: PrevalenceModel | None = None,
     ci_prob: float = 0.95,
+    target: Target = "population",
 ) -> pd.DataFrame:
     """Put every estimator of the prevalence side by side, with its assumptions.
 
@@ -142,6 +143,9 @@ def compare(
         Of the posterior by quadrature; by default that of `fit`, or flat priors.
     ci_prob : float, default 0.95
         Coverage that the intervals aim at.
+    target : {"population", "items"}
+        About the process that the items come from, or about these very items: then without the
+        closed forms that answer for the population alone.
 
     Returns
     -------
@@ -156,7 +160,7 @@ def compare(
     Raises
     ------
     InputError
-        If `ci_prob` is out of range.
+        If `ci_prob` is out of range, or `target` unknown.
 
     Examples
     --------
@@ -166,25 +170,26 @@ def compare(
     [False, True]
     """
     require_counts(counts, "compare")
-    results: list[Any] = list(closed_forms(counts, ci_prob=ci_prob, mismatched=True))
+    asked: dict[str, Any] = {"ci_prob": ci_prob, "target": target}
+    results: list[Any] = list(closed_forms(counts, mismatched=True, **asked))
     spec: Any = None if fit is None else fit.spec
     same = spec is not None and not spec._pools and model in (None, spec)
     model = spec if same else model
-    made = exact(counts, model, ci_prob=ci_prob) if counts.has_quadrature else None
-    results += [one for one in (made, fit and fit.estimate(ci_prob=ci_prob)) if one is not None]
+    made = exact(counts, model, **asked) if counts.has_quadrature else None
+    results += [one for one in (made, fit and fit.estimate(**asked)) if one is not None]
     answer = OVERALL if counts.dim == "stratum" else "prevalence"
     table = compare_results(*(one.only(answer) for one in results), ci_prob=ci_prob)
     table["mc_errors"] = np.nan
     if fit is not None and same and made is not None and answer == "prevalence":
-        table.loc[table["method"] == fit.method, "mc_errors"] = _mc_errors(fit, made)
+        table.loc[table["method"] == fit.method, "mc_errors"] = _mc_errors(fit, made, target)
     return table
 
 
-def _mc_errors(fit: Fit, made: Estimate) -> np.ndarray:
+def _mc_errors(fit: Fit, made: Estimate, target: Target) -> np.ndarray:
     """By how many Monte Carlo errors the sampled means are off the exact ones."""
     from arviz_stats.base import array_stats
 
-    draws = fit.idata["posterior"]["prevalence"].transpose("chain", "draw", ...).to_numpy()
+    draws = fit._drawn_for(target)["prevalence"].transpose("chain", "draw", ...).to_numpy()
     draws = draws.reshape(*draws.shape[:2], -1)
     errors = [float(array_stats.mcse(draws[..., i])) for i in range(draws.shape[2])]
     return (draws.mean(axis=(0, 1)) - made.quantities["prevalence"].value) / np.array(errors)

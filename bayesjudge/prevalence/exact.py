@@ -1,16 +1,27 @@
-"""Posterior means and intervals by quadrature, as an `Estimate`."""
+"""Posterior means and intervals by quadrature, or of these items by enumeration."""
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Interval, Quantity
+from bayesjudge.core.estimate import (
+    INTERVALS,
+    TARGETS,
+    Caution,
+    Estimate,
+    Interval,
+    Quantity,
+    Target,
+)
 from bayesjudge.prevalence._boundary import depths_of, extended
 from bayesjudge.prevalence._prior_check import conflicts
 from bayesjudge.prevalence._quadrature import NotIntegrated, Posterior, posterior_of
+from bayesjudge.prevalence._unlabelled import NotEnumerated, good_items
 from bayesjudge.prevalence.cautions import OVERALL, cautions_of, contradictions, judged
 from bayesjudge.prevalence.data import Counts, require_counts
 from bayesjudge.prevalence.model import (
@@ -31,6 +42,7 @@ def exact(
     *,
     ci_prob: float = 0.95,
     interval: Interval = "eti_bounded",
+    target: Target = "population",
 ) -> Estimate:
     """Posterior mean and interval by quadrature, in milliseconds and without sampling.
 
@@ -46,25 +58,29 @@ def exact(
         Equal-tailed with an end moved to 0 or 1 where the data do not exclude it; equal-tailed; or
         the shortest. A plain equal-tailed interval never holds 0 or 1 themselves, so that it never
         covers a prevalence of exactly 0 or 1; the moved end repairs that.
+    target : {"population", "items"}
+        About the process that the items come from, or about these very items. Of those the
+        labelled ones are known, and the number of good ones among the others is enumerated: its
+        intervals are whole numbers of items, with `ci_prob` or more, and hold 0 and 1 as they are.
 
     Returns
     -------
     Estimate
         ``prevalence`` as `fit` estimates it if systems are separate, without Monte Carlo error;
         of strata, with their ``overall_prevalence``. ``nan`` with a caution if a system has no
-        labels (``no-labels``), two rules for the same integral disagree (``no-quadrature``), or
-        priors that each stratum has of its own may move their sum (``stratum-priors``: unless
-        labels tell the prevalence or predictive values, and each of S strata has 100 S; `fit` has
-        an answer, since its strata share theirs). A caution ``contradiction`` says with which
-        probability labels and verdicts as unlike as these would occur under the declared design
-        and priors, if that is below one in a million; the numbers then describe a model that the
-        data do not.
+        labels (``no-labels``), two rules for the same integral disagree (``no-quadrature``), there
+        are more items than can be enumerated, some 8000 (``no-enumeration``), or priors that each
+        stratum has of its own may move their sum (``stratum-priors``: unless labels tell the
+        prevalence or predictive values, and each of S strata has 100 S; `fit` has an answer, since
+        its strata share theirs). A caution ``contradiction`` says with which probability labels
+        and verdicts as unlike as these would occur under the declared design and priors, if that
+        is below one in a million; the numbers then describe a model that the data do not.
 
     Raises
     ------
     InputError
-        If `ci_prob` or `interval` is unknown, labels have known propensities (the shares of
-        their classes are unknown too), or the design a likelihood of its own: both take `fit`.
+        If `ci_prob`, `interval` or `target` is unknown, labels have known propensities (the shares
+        of their classes are unknown too), or the design a likelihood of its own: both take `fit`.
 
     Notes
     -----
@@ -85,11 +101,21 @@ def exact(
     >>> value, low, high = exact(counts)["prevalence"]
     >>> f"{value:.3f} ({low:.3f}, {high:.3f})"
     '0.534 (0.422, 0.639)'
+
+    If half of the items are labelled, the others are all that is in doubt.
+
+    >>> counts = Counts(200, 152, 140, 126, 60, 42, calibration="random")
+    >>> for target in ("population", "items"):
+    ...     value, low, high = exact(counts, target=target)["prevalence"]
+    ...     print(f"{target}: {value:.3f} ({low:.3f}, {high:.3f})")
+    population: 0.711 (0.653, 0.766)
+    items: 0.712 (0.675, 0.745)
     """
     require_counts(counts, "exact")
     check_ci_prob(ci_prob)
     with checking("exact") as require:
         require(interval in INTERVALS, f"expected one of {list(INTERVALS)}, got {interval!r}")
+        require(target in TARGETS, f"target must be one of {list(TARGETS)}, got {target!r}")
         kind = "known propensities" if counts.design.likelihood is None else counts.design.name
         require(counts.has_quadrature, f"{kind}: no quadrature; use fit")
     model = model or (PredictiveValues() if counts.predictive else ErrorRates())
@@ -100,34 +126,93 @@ def exact(
             require(known, "rates that systems share have no quadrature; use ErrorRates(), or fit")
         else:
             require(isinstance(model, PredictiveValues), "labels by verdict: PredictiveValues()")
-    posteriors, refused = _each_posterior(counts, model)
-    refused += contradictions(counts, model.better_than_chance)
-    rows, depths = _rows(counts, model, posteriors, ci_prob, interval)
+    find = _of_items if target == "items" else _of_population
+    rows, whole, refused = find(counts, model, ci_prob, interval)
     assumptions, raised = judged(counts, granted(counts))
+    told = [*refused, *contradictions(counts, model.better_than_chance), *raised]
+    told += [*cautions_of(counts, target), *conflicts(counts, model)]
+    told += model._rests_on_priors(counts)
     coords = None if counts.systems is None else {counts.dim: counts.systems}
     quantities: dict[str, Any] = {"prevalence": Quantity.over(tuple(np.transpose(rows)), coords)}
-    told = [*refused, *raised, *cautions_of(counts)]
-    told += [*conflicts(counts, model), *model._rests_on_priors(counts)]
-    if counts.dim == "stratum":
-        refusal = _few_labels(counts)
-        whole = (np.nan, np.nan, np.nan)
-        if refusal is None:
-            whole = _overall(counts, posteriors, ci_prob, interval)
-            if interval == "eti_bounded" and None not in posteriors:
-                depth = tuple(np.sum(depths, axis=0))
-                whole = (whole[0], *extended(whole[1:], depth, ci_prob))
-        else:
-            told.insert(0, refusal)
+    if whole is not None:
         quantities = {OVERALL: whole, **quantities}
+    bounded = interval == "eti_bounded" and target == "population"
     return Estimate(
         quantities,
         method="Bayesian (exact)",
         ci_prob=ci_prob,
-        source=f"{SOURCE}; quadrature",
-        interval=INTERVALS[interval],
+        source=f"{SOURCE}; {'enumeration' if target == 'items' else 'quadrature'}",
+        interval=INTERVALS["eti" if interval == "eti_bounded" and not bounded else interval],
         assumptions=assumptions,
         cautions=tuple(dict.fromkeys(told)),
         data=counts,
+        target=target,
+    )
+
+
+Row = tuple[float, float, float]
+Found = tuple[list[Row], Row | None, list[Caution]]
+NO_ROW: Row = (np.nan, np.nan, np.nan)
+
+
+def _of_population(counts: Counts, model: PrevalenceModel, ci_prob: float, interval: str) -> Found:
+    """Rows of the process, the strata's overall one if there are strata, and what was refused."""
+    posteriors, refused = _each(counts, model, posterior_of)
+    rows, depths = _rows(counts, model, posteriors, ci_prob, interval)
+    if counts.dim != "stratum":
+        return rows, None, refused
+    refusal = _few_labels(counts)
+    if refusal is not None:
+        return rows, NO_ROW, [refusal, *refused]
+    whole = _overall(counts, posteriors, ci_prob, interval)
+    if interval == "eti_bounded" and None not in posteriors:
+        depth = tuple(np.sum(depths, axis=0))
+        whole = (whole[0], *extended(whole[1:], depth, ci_prob))
+    return rows, whole, refused
+
+
+def _of_items(counts: Counts, model: PrevalenceModel, ci_prob: float, interval: str) -> Found:
+    """The same of these very items: good ones among the labelled are known."""
+    every, refused = _each(counts, model, good_items)
+    known, items = np.zeros_like(counts.test_n), np.asarray(counts.test_n)
+    if counts.design.same_items:
+        known, items = known + counts.correct_n, items + counts.labelled_n
+    known, items = np.atleast_1d(known), np.atleast_1d(items)
+    rows = [
+        NO_ROW if found is None or not of else _shares(found, good, of, ci_prob, interval)
+        for found, good, of in zip(every, known, items, strict=True)
+    ]
+    if counts.dim != "stratum":
+        return rows, None, refused
+    refusal = _few_labels(counts) if np.any(counts.test_n) else None
+    if refusal is not None:
+        return rows, NO_ROW, [refusal, *refused]
+    both = [found for found in every if found is not None]
+    if len(both) < len(every):
+        return rows, NO_ROW, refused
+    added = functools.reduce(np.convolve, both)
+    return rows, _shares(added, known.sum(), items.sum(), ci_prob, interval), refused
+
+
+def _shares(probability: np.ndarray, known: int, items: int, ci_prob: float, interval: str) -> Row:
+    """Mean and interval of a share of items, from the probability of each number of good ones."""
+    number = np.arange(probability.size)
+    below = np.concatenate([[0.0], np.cumsum(probability)])
+    if interval == "hdi":
+        last = np.searchsorted(below[1:], below[:-1] + ci_prob * (1 - 1e-12))
+        held = below[np.minimum(last, number.size - 1) + 1] - below[:-1]
+        # of several that are as short, the one that holds most
+        low = int(np.argmin(np.where(last < number.size, last - number - held, np.inf)))
+        high = int(last[low])
+    else:
+        tail = (1 - ci_prob) / 2
+        low, high = map(int, np.searchsorted(below[1:], [tail, 1 - tail]))
+        high = min(high, number.size - 1)
+    mean = float((probability * number).sum())
+    return (
+        float((known + mean) / items),
+        float((known + low) / items),
+        float((known + high) / items),
     )
 
 
@@ -156,24 +241,27 @@ def _of_system(counts: Counts, model: PrevalenceModel, name: str) -> tuple[Count
     return (counts.system(name), model.of_system(name)) if name else (counts, model)
 
 
-def _each_posterior(
-    counts: Counts, model: PrevalenceModel
-) -> tuple[list[Posterior | None], list[Caution]]:
-    """One a system; None where there is none, with the reason unless a caution gives it anyway."""
-    posteriors: list[Posterior | None] = []
+def _each(
+    counts: Counts, model: PrevalenceModel, find: Callable[..., Any]
+) -> tuple[list[Any], list[Caution]]:
+    """One a system; None if there is none, with the reason unless a caution gives it anyway."""
+    every: list[Any] = []
     refused = []
     for name, place in zip(counts.systems or ("",), counts.places, strict=True):
-        posteriors.append(None)
+        every.append(None)
         if (name in counts.unlabelled_systems or counts.unlabelled) and not model._states(
             name or None
         ):
             continue
         try:
-            posteriors[-1] = posterior_of(*_of_system(counts, model, name))
+            every[-1] = find(*_of_system(counts, model, name))
         except NotIntegrated as error:
             text = f"no number{place}: the quadrature cannot be trusted ({error}); use fit"
             refused.append(Caution("no-quadrature", text))
-    return posteriors, refused
+        except NotEnumerated as error:
+            text = f"no number{place}: {error}; use fit(...).estimate(target='items')"
+            refused.append(Caution("no-enumeration", text))
+    return every, refused
 
 
 def _overall(

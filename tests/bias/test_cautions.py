@@ -161,6 +161,7 @@ def composo(prompt, key):
     ).astype({"score": float})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "expected"),
     [

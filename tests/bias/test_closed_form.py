@@ -29,6 +29,7 @@ def test_nothing_is_certified_at_the_threshold_and_beyond():
     assert np.isfinite(found).tolist() == [True, False, False]
 
 
+@pytest.mark.slow
 @given(st.floats(1e-4, 0.04), st.integers(1, 2000), st.sampled_from(["laurent_massart", "chi2"]))
 def test_the_best_split_is_not_beaten(rms, dim, bound):
     about = {**ABOUT, "dim": dim, "bound": bound}
@@ -49,6 +50,7 @@ def test_the_exact_quantile_allows_more_noise_than_the_inequality():
     assert np.all(exact > noise.noise_scale(rms, **ABOUT))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dim", [1, 6, 300])
 def test_exact_failure_matches_simulation(dim):
     rng = np.random.default_rng(3)

@@ -39,6 +39,7 @@ def test_shifts_are_least_squares_with_an_effect_of_every_answer():
     np.testing.assert_allclose(found.value.ravel(), shifts, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_intervals_cover_though_repeats_of_an_answer_err_together():
     shift, covered, runs = np.array([0.4, 0.0, -0.1]), 0, 300
     for seed in range(runs):
@@ -54,6 +55,7 @@ def test_intervals_cover_though_repeats_of_an_answer_err_together():
     assert abs(covered / runs - 0.95) < 0.02 + 4 * np.sqrt(0.95 * 0.05 / runs)
 
 
+@pytest.mark.slow
 def test_a_shift_is_named_and_none_is_rarely_named():
     (told,) = position_shift(table([0.6, 0, 0])).cautions
     assert told.name == "position-bias"

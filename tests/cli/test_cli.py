@@ -56,6 +56,7 @@ def run(folder, monkeypatch, capsys):
 # What is printed --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_closed_forms_of_one_system(run):
     code, out, err = run("prevalence", "gpt4.csv", *KNOWN, "--no-nuts", "--details")
     assert (code, err) == (0, "")
@@ -72,6 +73,7 @@ def test_closed_forms_of_one_system(run):
     assert "\x1b" not in out  # no terminal, no control codes
 
 
+@pytest.mark.slow
 def test_systems_get_their_own_estimates(run):
     options = ["--by", "system", "--item", "item", "--unparsed", "fail", "--no-nuts"]
     options += ["--details"]
@@ -83,6 +85,7 @@ def test_systems_get_their_own_estimates(run):
     assert "unparsed-verdicts: 11 verdicts could not be read" in out
 
 
+@pytest.mark.slow
 def test_the_demo_shows_the_truth_and_what_to_do_next(run):
     code, out, err = run("demo", "--no-nuts", "--details")
     assert (code, err) == (0, "")
@@ -91,6 +94,7 @@ def test_the_demo_shows_the_truth_and_what_to_do_next(run):
     assert "bayesjudge prevalence --help" in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [["--interval", "hdi"], ["--prior", "jeffreys"]])
 def test_options_of_the_posterior_reach_it(run, options):
     _, plain, _ = run("prevalence", "gpt4.csv", *KNOWN, "--no-nuts", "--json")
@@ -100,6 +104,7 @@ def test_options_of_the_posterior_reach_it(run, options):
     assert differ == ["Bayesian (exact)"]
 
 
+@pytest.mark.slow
 def test_a_judge_may_be_allowed_to_be_worse_than_chance(run):
     """The labels contradict the judge, so that the restriction moves the answer."""
     answers = {}
@@ -110,6 +115,7 @@ def test_a_judge_may_be_allowed_to_be_worse_than_chance(run):
     assert answers["--better-than-chance"] != answers["--no-better-than-chance"]
 
 
+@pytest.mark.slow
 def test_priors_and_design_reach_the_posterior(run):
     """By truth, where the labels' shares say nothing and priors matter; by hand beside it."""
     by_truth = [*COLUMNS, "--calibration", "by_truth"]
@@ -132,6 +138,7 @@ def test_priors_and_design_reach_the_posterior(run):
     assert found["where"] == {}
 
 
+@pytest.mark.slow
 def test_all_methods_adds_mismatched_ones_with_a_caution(run):
     _, few, _ = run("prevalence", "gpt4.csv", *KNOWN, "--no-nuts", "--json")
     _, many, _ = run("prevalence", "gpt4.csv", *KNOWN, "--no-nuts", "--json", "--all-methods")
@@ -417,6 +424,7 @@ def test_a_pdf_is_refused_and_markdown_and_json_are_not_mixed(run):
     assert "both write to stdout" in err
 
 
+@pytest.mark.slow
 def test_markdown_is_that_of_the_report(run, folder):
     _, out, _ = run("prevalence", "gpt4.csv", *NO_NUTS, "--markdown", "-")
     assert out.startswith("# Share of good outputs")
@@ -427,6 +435,7 @@ def test_markdown_is_that_of_the_report(run, folder):
     assert f"**{text}" in out
 
 
+@pytest.mark.slow
 def test_quiet_leaves_the_answer_and_says_nothing_else(run):
     _, loud, _ = run("prevalence", "gpt4.csv", *NO_NUTS)
     code, out, err = run("prevalence", "gpt4.csv", *NO_NUTS, "--quiet", "--html", "quiet.html")
@@ -474,6 +483,7 @@ def test_all_problems_are_told_at_once(run):
     assert "\n  - no column 'truht'; did you mean 'truth'?" in err
 
 
+@pytest.mark.slow
 def test_a_judge_below_chance_is_an_answer_with_a_caution(run):
     code, out, err = run("prevalence", "weak.csv", *NO_NUTS)
     assert (code, err) == (0, "")
@@ -482,6 +492,7 @@ def test_a_judge_below_chance_is_an_answer_with_a_caution(run):
     assert "Bayesian (exact)" in out
 
 
+@pytest.mark.slow
 def test_no_answer_is_null_for_machines_and_a_dash_for_people(run):
     code, out, _ = run("prevalence", "good.csv", *NO_NUTS)
     assert code == 0

@@ -58,6 +58,7 @@ def shifts_of(folder):
     return bj.bias.Shifts.from_frame(table, scale=(0, 100), design="item", rerun="rerun")
 
 
+@pytest.mark.slow
 def test_shifts_are_printed_with_intervals(run, folder):
     code, out, err = run("bias", "scores.csv", *READ, "--no-nuts", "--details")
     assert (code, err) == (0, "")
@@ -71,6 +72,7 @@ def test_shifts_are_printed_with_intervals(run, folder):
     assert "Certificate" not in out
 
 
+@pytest.mark.slow
 def test_the_certificate_is_that_of_the_module(run, folder):
     code, out, _ = run("bias", "scores.csv", *READ, *ASKED, "--no-nuts", "--json")
     assert code == 0
@@ -111,6 +113,7 @@ def test_what_cannot_be_certified_says_why_and_is_null(run):
     assert "cannot be excluded" in found["reason"]
 
 
+@pytest.mark.slow
 def test_each_judge_has_a_certificate_of_its_own(run, folder):
     more = ["--failure-prob", "0.1", "--no-nuts", "--json"]
     code, out, _ = run("bias", "two.csv", *READ, "--judge", "judge", *ASKED, *more)
@@ -147,6 +150,7 @@ def test_scores_are_released_with_the_ranking_that_is_left(run, folder):
     assert len(made) == 200
 
 
+@pytest.mark.slow
 def test_the_page_has_every_picture(run, folder):
     code, _, _ = run(
         "bias", "scores.csv", *READ, *ASKED, "--no-nuts", "--center-at", "50", "--html", "page.html"
@@ -180,6 +184,7 @@ def test_a_vector_of_scores_is_measured_but_not_sampled(run):
     assert "NUTS" not in out
 
 
+@pytest.mark.slow
 def test_factors_add_adherence(run):
     code, out, _ = run(
         *["bias", "scores.csv", *READ, "--no-nuts", "--factor", "other", "--factor", "tone"],
@@ -192,6 +197,7 @@ def test_factors_add_adherence(run):
     assert first["value"] == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_a_step_spreads_the_prior(run):
     code, out, _ = run("bias", "scores.csv", *READ, "--no-nuts", "--step", "1", "--json")
     assert code == 0
@@ -205,6 +211,7 @@ def test_a_scale_without_ends(run):
     assert json.loads(out)["certificates"][0]["alpha"] is not None  # 200 neighbours suffice
 
 
+@pytest.mark.slow
 def test_position_bias_by_judge(run, folder):
     code, out, _ = run(
         *["bias", "orders", "orders.csv", "--judge", "judge", "--missing", "drop", "--json"],

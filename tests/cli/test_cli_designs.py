@@ -60,6 +60,7 @@ def estimates(text):
 STRATA = ["rows.csv", *COLUMNS, "--calibration", "random", "--stratum", "length"]
 
 
+@pytest.mark.slow
 def test_strata_have_an_answer(ask, tables):
     counts = P.Counts.from_frame(tables[1], calibration="random", stratum="length")
     found = estimates(ask(*STRATA, *NOW))
@@ -95,6 +96,7 @@ def test_propensities_are_weighed(ask, tables):
     assert "come together" in err
 
 
+@pytest.mark.slow
 def test_external_labels_are_added(ask, tables):
     asked = ["rows.csv", *COLUMNS, "--calibration", "random"]
     plain, more = (ask(*asked, *NOW, *extra) for extra in ([], ["--external-labels", "more.csv"]))
@@ -108,6 +110,7 @@ def test_external_labels_are_added(ask, tables):
     assert json.loads(more)["inputs"]["external labels"].startswith("20 good and 20 bad items")
 
 
+@pytest.mark.slow
 def test_judges_stand_side_by_side(ask, tables):
     asked = ["rows.csv", *COLUMNS, "--verdict", "other", "--calibration", "random"]
     found = estimates(ask(*asked, *NOW))
@@ -128,6 +131,7 @@ def test_every_label_design_stands_beside_the_declared_one(ask):
     ]
 
 
+@pytest.mark.slow
 def test_pairs_in_both_orders_give_a_win_rate(ask, tables):
     asked = ["pairs.csv", "--verdict", "first", "--swapped", "second", "--truth", "human"]
     asked += ["--calibration", "random"]
@@ -143,6 +147,7 @@ def test_pairs_in_both_orders_give_a_win_rate(ask, tables):
     assert re.search(r"^win_rate +value", out, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_classes_are_named_or_asked_for(ask):
     asked = ["pairs.csv", "--verdict", "first", "--truth", "human", "--calibration", "random"]
     classes = [part for name in ("win", "tie", "loss") for part in ("--classes", name)]
@@ -175,6 +180,7 @@ def test_options_that_classes_have_no_use_for_are_refused(ask, options, named):
     assert f"['{named}'] are not for classes" in ask(*asked, *classes, *options, code=2)
 
 
+@pytest.mark.slow
 def test_classes_are_pooled_as_asked(ask, tables):
     asked = ["pairs.csv", "--verdict", "first", "--truth", "human", "--calibration", "random"]
     asked += [part for name in ("win", "tie", "loss") for part in ("--classes", name)]
@@ -191,6 +197,25 @@ def test_classes_are_pooled_as_asked(ask, tables):
     assert found[*key, expected.method] == pytest.approx(expected[key].value)
 
 
+def test_the_target_reaches_every_number(ask):
+    """Also the classes' and the items' own commands say that they have no such choice."""
+    rows = ["rows.csv", *COLUMNS, "--calibration", "random", "--by", "length"]
+    document = json.loads(ask(*rows, *NOW, "--target", "items"))
+    assert set(document["targets"].values()) == {"items"}
+    assert "designs" not in document
+    counts = P.Counts.from_frame(pd.read_csv("rows.csv"), calibration="random", by="length")
+    found = {(e["quantity"], e["where"]["system"], e["method"]): e for e in document["estimates"]}
+    for one in (*P.closed_forms(counts, target="items"), P.exact(counts, target="items")):
+        for name in ("short", "long"):
+            told = found["prevalence", name, one.method]
+            expected = one["prevalence", name]
+            assert [told["value"], told["low"], told["high"]] == pytest.approx(list(expected))
+    for more in (["--item", "length"], ["--classes", "1", "--classes", "0"]):
+        refused = ask(*rows, *more, *NOW, "--target", "items", code=2)
+        assert "--target" in refused
+
+
+@pytest.mark.slow
 def test_plan_says_what_its_document_holds(capsys, monkeypatch):
     from bayesjudge.cli import main
     from bayesjudge.cli.plan import plan

@@ -133,6 +133,7 @@ def test_priors_of_labels_by_verdict_are_of_predictive_values(single, capsys):
     assert found == {s: pytest.approx(wanted["prevalence", s].value) for s in "ab"}
 
 
+@pytest.mark.slow
 def test_all_methods_are_made_and_those_that_do_not_suit_are_told(single, capsys):
     some, every = (asked(capsys, single, *more) for more in ((), ("--all-methods",)))
     methods = [{e["method"] for e in d["estimates"]} for d in (some, every)]

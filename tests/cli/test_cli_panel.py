@@ -60,6 +60,7 @@ def test_long_table_on_a_screen(long, table, capsys):
     assert f"{type(advice.model).__name__} ({advice.why[:60]}" in " ".join(out.split())
 
 
+@pytest.mark.slow
 def test_how_items_were_labelled_is_asked_and_told(tmp_path, capsys):
     path = tmp_path / "votes.csv"
     bj.panel.simulate(items=60, labelled=20, random_seed=1).to_csv(path, index=False)

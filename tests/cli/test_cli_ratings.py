@@ -22,6 +22,7 @@ def arguments(path, *more):
     return ["ratings", str(path), *named, "--response-set", "response_set", "--no-nuts", *more]
 
 
+@pytest.mark.slow
 def test_ratings_prints_every_definition(answers, capsys):
     assert main(arguments(answers, "--details")) == 0
     out = capsys.readouterr().out
@@ -29,6 +30,7 @@ def test_ratings_prints_every_definition(answers, capsys):
     assert "choices-stand-in" in out
 
 
+@pytest.mark.slow
 def test_ratings_begins_with_who_agrees_with_people(answers, capsys):
     asked = arguments(answers, "--ties", "first", "--epsilon", "0.15")
     assert main(asked) == 0
@@ -41,6 +43,7 @@ def test_ratings_begins_with_who_agrees_with_people(answers, capsys):
     assert "gpt stands in for half of the annotators with probability" in said
 
 
+@pytest.mark.slow
 def test_ratings_as_json(answers, capsys):
     assert main(arguments(answers, "--json")) == 0
     text = capsys.readouterr().out
@@ -49,6 +52,7 @@ def test_ratings_as_json(answers, capsys):
         assert str(definition).split(" ")[0] in text
 
 
+@pytest.mark.slow
 def test_ratings_page_has_pictures(answers, tmp_path, capsys):
     page = tmp_path / "page.html"
     assert main(arguments(answers, "--html", str(page))) == 0

@@ -62,6 +62,7 @@ def test_pass_from_makes_scores_verdicts(ask):
     assert found["Bayesian (exact)"]["value"] == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_said(ask):
     assert "--scale is needed with --score: the lowest and the highest" in ask(*ASKED, code=2)
     assert "write the lowest and the highest" in ask(*ASKED, "--scale", "five", code=2)

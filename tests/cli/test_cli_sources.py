@@ -30,6 +30,7 @@ def table_of_one_system():
     return table[table["system"] == "gpt4"].drop(columns="system")
 
 
+@pytest.mark.slow
 def test_labels_in_a_file_of_their_own_are_joined_or_stacked(run, tmp_path):
     table = table_of_one_system()
     table.to_csv(tmp_path / "all.csv", index=False)
@@ -55,6 +56,7 @@ def test_labels_in_a_file_of_their_own_are_joined_or_stacked(run, tmp_path):
     assert found["inputs"]["items"] == counts.test_n + counts.labelled_n
 
 
+@pytest.mark.slow
 def test_labels_that_do_not_fit_are_refused(run, tmp_path):
     (tmp_path / "verdicts.csv").write_text("item,verdict\na,1\nb,0\nc,1\n")
     columns = ["--verdict", "verdict", "--truth", "human", *ASKED, "--labels", "labels.csv"]

@@ -43,6 +43,7 @@ ANSWERS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", logs.LOGS)
 def test_lines_for_every_log_run(tool, tmp_path, examine):
     name, write, _ = logs.LOGS[tool]
@@ -55,6 +56,7 @@ def test_lines_for_every_log_run(tool, tmp_path, examine):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_jury_is_a_panel(tmp_path, examine):
     votes = [["C", "I", "C"], ["C", "C", None], ["I", "I", "C"], ["C", "C", "C"]] * 6
     samples = [
@@ -76,6 +78,7 @@ x3;FAIL;no;a
 """
 
 
+@pytest.mark.slow
 def test_a_table_with_five_mistakes(tmp_path, examine, capsys):
     """Semicolons, a cut row, a label of nobody, a copy, and a coding that is turned round."""
     coded = {True: ("FAIL", "Yes"), False: ("PASS", "No")}
@@ -98,6 +101,7 @@ def test_a_table_with_five_mistakes(tmp_path, examine, capsys):
     assert "1 rows have more or fewer cells than the head: lines 42" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_reversed_coding_is_a_question(tmp_path, examine):
     rows = [f"q{i},{int(i % 3 == 0)},{int(i % 3 > 0)}" for i in range(60)]
     rows += [f"u{i},{i % 2}," for i in range(60)]
@@ -108,6 +112,7 @@ def test_a_reversed_coding_is_a_question(tmp_path, examine):
     assert any("random sample; if not" in text for text in found["odd"])
 
 
+@pytest.mark.slow
 def test_equal_numbers_of_both_kinds_are_asked_about(tmp_path, examine):
     rows = [f"q{i},{i % 3 % 2},{int(i < 20)}" for i in range(40)]
     path = tmp_path / "labels.csv"
@@ -117,6 +122,7 @@ def test_equal_numbers_of_both_kinds_are_asked_about(tmp_path, examine):
     assert any("20 1 and 20 0 are labelled" in text for text in found["odd"])
 
 
+@pytest.mark.slow
 def test_a_wide_table_of_judges_is_a_panel_and_scores_have_a_scale(tmp_path, examine):
     path = tmp_path / "wide.csv"
     rows = [f"q{i},g{i % 2},{i % 2},{i % 3 % 2},{(i + 1) % 2},{i % 2}" for i in range(30)]

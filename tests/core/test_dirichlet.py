@@ -102,6 +102,7 @@ def test_two_values_at_the_ends_are_a_beta_distribution(shape):
         assert_allclose(quantile, betaincinv(*shape, prob), rtol=0, atol=TOLERANCE)
 
 
+@pytest.mark.slow
 def test_quantiles_keep_their_promise_however_lopsided_the_weights():
     """Weights from 0.05 to 3,000: the rules' difference falls slowly if one is a few hundredths."""
     shapes = 10 ** np.random.default_rng(0).uniform(-1.3, 3.5, (1000, 2))

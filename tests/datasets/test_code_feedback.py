@@ -25,6 +25,7 @@ def workbook(table, file):
     return file
 
 
+@pytest.mark.slow
 def test_a_copy_of_the_panel_is_read(tmp_path):
     table = pd.read_csv(shared("data/code_feedback/votes_repaired.csv.gz"))
     table = table[table["item"] % 10 == 0]

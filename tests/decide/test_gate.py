@@ -256,6 +256,7 @@ def write_log(path, *, system="a", theta=0.9, seed=1, labelled=200, items=600):
 NAMED = ["--truth", "truth", "--calibration", "random"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("wanted", "code"), [(0.7, 0), (0.97, 1), (0.9, 3)])
 def test_the_command_answers_with_its_exit_code(tmp_path, capsys, wanted, code):
     log = write_log(tmp_path / "log.csv")
@@ -279,6 +280,7 @@ def test_the_command_writes_reports(tmp_path, capsys):
     assert ElementTree.parse(junit).getroot().attrib["tests"] == "1"
 
 
+@pytest.mark.slow
 def test_the_command_compares_with_a_baseline(tmp_path, capsys):
     both = log_of({"new": 0.85, "old": 0.85}, items=600, repeats=1, labelled=250, correlation=1)
     paths = []

@@ -22,6 +22,7 @@ def wilson_study():
     return study({"Wilson": toys.wilson_interval, "half": toys.half_wilson})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [0.1, 0.5])
 def test_study_finds_what_enumeration_finds(wilson_study, rate):
     row = wilson_study.table.query("method == 'Wilson' and rate == @rate").iloc[0]

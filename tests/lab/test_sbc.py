@@ -24,6 +24,7 @@ def study(posterior=toys.posterior, **changes):
     return lab.sbc(posterior, **{**settings, **changes})
 
 
+@pytest.mark.slow
 def test_a_conjugate_posterior_passes():
     table = study(also=toys.log_likelihood).uniformity()
     assert list(table.index) == ["mean", "log_likelihood"]
@@ -44,18 +45,21 @@ def test_calibrated_studies_raise_alarms_as_seldom_as_promised():
     assert np.mean(alarms) < level + 4 * np.sqrt(level * (1 - level) / runs)
 
 
+@pytest.mark.slow
 def test_a_posterior_that_is_too_narrow_is_caught():
     row = study(toys.narrow).uniformity().loc["mean"]
     assert not row["uniform"]
     assert row["spread"] > 1 + 4 * row["spread_error"]
 
 
+@pytest.mark.slow
 def test_a_posterior_that_is_shifted_is_caught():
     row = study(toys.shifted).uniformity().loc["mean"]
     assert not row["uniform"]
     assert row["shift"] < -4  # it lies too high, so that the truth has few draws below
 
 
+@pytest.mark.slow
 def test_a_posterior_that_ignores_the_data_is_caught_by_the_likelihood_only():
     table = study(toys.prior_again, also=toys.log_likelihood).uniformity()
     assert table["uniform"].to_dict() == {"mean": True, "log_likelihood": False}
@@ -66,6 +70,7 @@ def test_too_few_effective_draws_show():
     assert row["least_ess"] < 99
 
 
+@pytest.mark.slow
 def test_ties_are_broken_at_random():
     study_of_ones = study(
         lambda data, rng: {"mean": np.zeros((1, 100))}, draw_prior=lambda rng: {"mean": 0.0}

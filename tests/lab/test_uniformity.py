@@ -29,6 +29,7 @@ def test_p_value_is_the_share_of_uniform_ranks_that_depart_as_much(power):
     assert abs(p_value(ranks, retained) - share) < noise
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "retained"), [(50, 19), (500, 99)])
 def test_false_alarms_are_as_rare_as_promised(n, retained):
     rng = np.random.default_rng(1)
@@ -48,6 +49,7 @@ def test_holm_keeps_the_promise_for_all_quantities_together():
     assert abs(alarms - expected) < 5 * np.sqrt(expected * (1 - expected) / 20_000)
 
 
+@pytest.mark.slow
 def test_holm_matches_statsmodels():
     from statsmodels.stats.multitest import multipletests
 

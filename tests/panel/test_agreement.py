@@ -83,6 +83,7 @@ FUNCTIONS = {
 REFUSALS = {"rogan_gladen": ("no judge has sensitivity", "no labelled item is")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("second", SECOND)
 def test_every_closed_form_bears_judges_that_do_not_vary(second):
     answered = set()
@@ -102,6 +103,7 @@ def test_every_closed_form_bears_judges_that_do_not_vary(second):
     assert answered == {*FUNCTIONS}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("items", [20, 49, 100])
 def test_judges_that_always_agree_correlate_by_exactly_one(items):
     for passed in range(1, items):
@@ -173,6 +175,7 @@ def with_labels(votes, known, seed):
     )
 
 
+@pytest.mark.slow
 def test_few_labels_of_a_real_panel_get_an_answer():
     votes = code_feedback()
     drawn = [with_labels(votes, 100, seed) for seed in range(60)]

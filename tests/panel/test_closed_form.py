@@ -221,6 +221,7 @@ def test_em_at_the_size_of_a_crowd():
     assert np.isnan(rates).all()
 
 
+@pytest.mark.slow
 def test_more_judges_than_intervals_can_be_made_for_are_named_in_a_caution():
     rng = np.random.default_rng(1)
     for judges in (10, em.MOST_RATES // 2):  # two free rates a judge, and the share
@@ -276,6 +277,7 @@ def test_difference_is_exact_where_all_items_are_labelled():
     assert_allclose(table["high"], table["low"])
 
 
+@pytest.mark.slow
 def test_difference_about_the_population_holds_the_drawing_of_the_items():
     """Items drawn anew each time: an interval about these very items is too short for them."""
     rng, runs, items, share = np.random.default_rng(4), 400, 60, 0.7
@@ -344,6 +346,7 @@ def test_labels_without_an_error_leave_room_for_one(good, bad):
     assert high - low < 6 / (good + bad)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("errors", [(0.0, 0.0), (0.05, 0.0), (0.0, 0.3)])
 @pytest.mark.parametrize("labelled", [10, 34, 100])
 def test_difference_covers_with_few_labels_and_few_errors(labelled, errors):

@@ -16,6 +16,7 @@ Votes = bj.panel.Votes
 QUICK = ("panel_mean", "veto", "rogan_gladen", "linear_shift", "logit_shift", "dawid_skene_em")
 
 
+@pytest.mark.slow
 def test_methods_have_the_errors_that_they_are_known_to_have(monkeypatch):
     # points, max and mean, of repaired votes: difference 1.9 and 1.3, logit shift 1.8 and 1.3,
     # semi-supervised Dawid-Skene by maximum likelihood 4.9 and 2.8, veto 2.8 and 1.1
@@ -30,6 +31,7 @@ def test_methods_have_the_errors_that_they_are_known_to_have(monkeypatch):
     assert points.loc["rogan_gladen", "max_error"] == 21.9
 
 
+@pytest.mark.slow
 def test_what_the_data_reject_stands_beside_the_method():
     table = bj.panel.cross_validate(code_feedback(), ("dawid_skene_em", "logit_shift"))
     assert "dependent-judges" in table.loc["dawid_skene_em", "contradicted_by"]
@@ -45,6 +47,7 @@ def test_interval_score_by_hand():
         assert row.interval_score == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_a_held_out_generators_own_labels_are_not_seen():
     votes = code_feedback()
     name = votes.generators[2]

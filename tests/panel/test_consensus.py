@@ -190,6 +190,7 @@ def test_intervals_of_the_accuracy_cover():
     assert covered >= stats.binom.ppf(0.001, runs, 0.95)
 
 
+@pytest.mark.slow
 def test_raters_of_few_items_are_no_worse_than_the_majority_by_a_point():
     # 461 raters with 1,720 votes: half a vote of every kind was 7 points below the majority
     for seed in range(2):

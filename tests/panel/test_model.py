@@ -467,6 +467,7 @@ def fit_of_draws(votes, model, draws, **values):
     return Fit(tree, votes, model, tuple(values), method="", source="")
 
 
+@pytest.mark.slow
 def test_share_of_these_items_by_enumeration():
     draws, g = 4000, np.array([0.7, 0.4])
     s, c = np.array(list(RATES.values())).T

@@ -97,6 +97,7 @@ def held_out_errors(level, solver, calibrated, *, rounded=True):
     return np.array(errors), np.array(losses)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["noRepair", "fc", "fcnhp"])
 def test_without_labels_the_source_solver_gives_the_published_error(level):
     rates, names = pass_rates(level)
@@ -139,12 +140,14 @@ def test_the_true_minimum_at_every_size_of_calibration():
     )  # one unit of the last digit stated
 
 
+@pytest.mark.slow
 def test_all_starts_reach_the_same_minimum():
     votes = code_feedback()
     known = PassRates.of(votes.hide("gpt-4o"))
     assert np.ptp(minimise(known, starts=4).losses) < 1e-8
 
 
+@pytest.mark.slow
 def test_regression_says_that_the_source_solver_stops_early():
     votes = bj.panel.Votes.from_frame(bj.panel.simulate(random_seed=1), calibration="random")
     early = bj.panel.regression(votes, solver="source", starts=2)

@@ -97,6 +97,7 @@ def test_correlated_errors_of_a_real_panel_do_not_tempt_it():
         assert advice.ranking.loc["VoteRegression", "score"] == advice.ranking["score"].min()
 
 
+@pytest.mark.slow
 def test_independent_judges_are_found_out():
     # with so many labels it is plain that Dawid-Skene predicts them best
     votes = simulated(400, specificity=(0.7, 0.75, 0.8, 0.85), seed=2)
@@ -114,6 +115,7 @@ def test_too_few_labels_leave_the_model_that_assumes_least():
     assert advice.ranking.empty
 
 
+@pytest.mark.slow
 def test_generators_without_labels_are_what_is_predicted():
     shares = (0.9, 0.75, 0.6, 0.8, 0.7, 0.85)
     full = panel.Votes.from_frame(
@@ -129,6 +131,7 @@ def test_generators_without_labels_are_what_is_predicted():
     assert type(alone.model) in (panel.Correlated, panel.PooledDawidSkene)
 
 
+@pytest.mark.slow
 def test_labels_by_truth_leave_models_of_error_rates():
     votes = simulated(100)
     by_truth = panel.Votes(
@@ -164,6 +167,7 @@ def test_a_model_that_assumes_more_has_to_be_surely_better():
     assert _surely(least - 1, least) == 1
 
 
+@pytest.mark.slow
 def test_advice_is_short_to_read():
     shown = repr(panel.recommend(simulated(60)))
     assert shown.startswith("Advice(")

@@ -71,6 +71,7 @@ def test_outside_the_simplex_the_inverse_says_so_and_least_squares_stays_inside(
     assert loss(found) <= loss(other.x) + 1e-12
 
 
+@pytest.mark.slow
 def test_delta_method_is_the_spread_of_simulated_estimates():
     rng, runs, n, m = np.random.default_rng(1), 4000, 3000, 1500
     confusion = np.array([[0.85, 0.1, 0.05], [0.15, 0.7, 0.15], [0.05, 0.2, 0.75]])
@@ -327,6 +328,7 @@ def test_two_classes_are_the_quadrature(calibration):
     assert abs(found.value - expected.value) < 4 * sd / np.sqrt(2000)
 
 
+@pytest.mark.slow
 def test_few_labels_of_five_classes_do_better_than_alone():
     counts = classes.ClassCounts.from_frame(
         classes.simulate(**FIVE, random_seed=3), calibration="random"
@@ -431,6 +433,7 @@ def test_known_propensities_are_weighed():
         assert high - low < 0.25
 
 
+@pytest.mark.slow
 def test_a_verdict_that_could_not_be_read_is_a_verdict_or_dropped():
     table = classes.simulate(random_seed=5, items=600, labelled=200)
     lost = np.random.default_rng(5).random(800) < 0.15

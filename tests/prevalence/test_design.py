@@ -49,6 +49,7 @@ def test_allocation_by_hand():
     assert found.correct_n.tolist() == [10, 290]
 
 
+@pytest.mark.slow
 def test_best_allocation_beats_every_other_and_the_algorithm():
     for rate in (0.35, 0.5, 0.8):
         best = budget.best_allocation(60, rate, **JUDGE, pilot=10)
@@ -79,6 +80,7 @@ def test_interval_width_is_that_of_the_estimate():
 # How many ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("split", ["equal", "adaptive", "best"])
 def test_labels_needed_is_the_first_that_stays_enough(split):
     for rate in (0.45, 0.6):
@@ -145,6 +147,7 @@ def test_regime_holds_for_simulated_estimates():
 # Expected widths ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("calibration", ["by_truth", "random", "by_verdict"])
 def test_expected_width_of_an_accurate_judge_and_many_items(calibration):
     # weighted draws put all their weight on one, so that their interval was a point
@@ -175,6 +178,7 @@ def test_data_sets_that_are_alike_are_integrated_once(monkeypatch):
     assert found.sd < 1e-15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("calibration", ["random", "by_truth", "by_verdict"])
 def test_expected_width_is_the_mean_over_exact_posteriors(calibration):
     rates, sizes = {"prevalence": 0.6, **JUDGE}, (300, (40, 40), calibration)
@@ -206,6 +210,7 @@ def test_planned_data_are_the_designs():
     assert_allclose(chosen.correct_pass.mean() / 30, ppv, atol=noise)
 
 
+@pytest.mark.slow
 def test_plan_tells_what_each_design_buys():
     table = budget.plan([60, 240], **TRUE, items=2000, repeats=8, random_seed=1)
     # same seed, same random numbers, for each number of labels
@@ -227,6 +232,7 @@ def test_plan_tells_what_each_design_buys():
 # Which label next --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_label_next_averages_over_what_the_label_may_say():
     counts = P.Counts(200, 120, 12, 10, 15, 11, calibration="by_truth")
     table = budget.label_next(counts)
@@ -240,6 +246,7 @@ def test_label_next_averages_over_what_the_label_may_say():
     assert (table["expected_sd"] < now.sd).all()
 
 
+@pytest.mark.slow
 def test_label_next_names_the_kind_that_tells_more():
     few_bad = P.Counts(500, 250, 60, 54, 12, 8, calibration="by_truth")
     assert budget.label_next(few_bad).index[0] == "bad"
@@ -255,6 +262,7 @@ def test_label_next_names_the_kind_that_tells_more():
 # Pictures and the command ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_pictures_hold_the_numbers_of_the_tables():
     curve = budget.width_curves([20, 100, 200], [0.4, 0.6], **JUDGE)
     lines = P.plot_widths(curve).get_lines()
@@ -288,6 +296,7 @@ def test_labels_by_design_by_simulation(name):
     assert row.width <= 0.1
 
 
+@pytest.mark.slow
 def test_labels_by_design_is_the_first_that_is_enough():
     rates = {"prevalence": 0.7, "sensitivity": 0.9, "specificity": 0.7, "items": 4000}
     found = budget.labels_by_design(0.12, **rates)
@@ -300,6 +309,7 @@ def test_labels_by_design_is_the_first_that_is_enough():
         assert widths[n][name] <= 0.12 < widths[n - 1][name], name
 
 
+@pytest.mark.slow
 def test_the_command_prints_the_table(tmp_path, capsys, monkeypatch):
     from bayesjudge.cli import main
 

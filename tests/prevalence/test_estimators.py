@@ -28,6 +28,7 @@ def population(case):
     return P.Counts(*(round(x) for x in counts), calibration="separate")
 
 
+@pytest.mark.slow
 def test_every_estimator_has_the_limit_that_its_assumption_gives_it():
     cases = json.loads(shared("reference/prevalence.json").read_text())["distribution_shift"]
     assert len(cases) >= 4
@@ -112,6 +113,7 @@ CELLS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("calibration", ["random", "by_truth"])
 @pytest.mark.parametrize("cells", CELLS, ids=str)
 def test_bootstrap_is_the_resampling_of_items(cells, calibration):
@@ -209,6 +211,7 @@ def test_extended_interval_reaches_what_the_likelihood_does_not_exclude(prior):
     assert set(reached) == {(True, False), (False, False), (False, True)}
 
 
+@pytest.mark.slow
 def test_one_good_label_excludes_zero():
     counts = P.Counts(1000, 200, 1, 1, 60, 50, calibration="random")
     assert P.exact(counts, interval="eti_bounded")["prevalence"].low > 0
@@ -237,6 +240,7 @@ def test_by_verdict_one_good_label_excludes_zero_and_one_bad_label_one():
         P.exact(counts, interval="wald")
 
 
+@pytest.mark.slow
 def test_extended_interval_covers_zero_and_one():
     runs, rng = 12, np.random.default_rng(2)
     for theta in (0.0, 1.0):

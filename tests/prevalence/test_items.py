@@ -180,6 +180,7 @@ def rows_of(log, dropped):
     )
 
 
+@pytest.mark.slow
 def test_variances_are_those_of_the_jackknife_over_items():
     """Each item left out in turn: what CR3 stands for, by another road."""
     log = module.simulate(
@@ -464,6 +465,7 @@ def centre_of(share, spread):
     return brentq(lambda a: weight @ expit(a + spread * grid) - share, -30, 30)
 
 
+@pytest.mark.slow
 def test_quadrature_is_the_integral_over_item_effects():
     """Of one item with labelled and other rows, by adaptive integration over a and b."""
     log = pd.DataFrame(
@@ -489,6 +491,7 @@ def test_quadrature_is_the_integral_over_item_effects():
     assert found == pytest.approx(np.log(exact), abs=2e-4)
 
 
+@pytest.mark.slow
 def test_systems_share_the_difficulty_of_an_item_and_the_judges_leniency_on_it():
     """Of one item that two systems answered, by adaptive integration over a and b."""
     log = pd.DataFrame({"item": 0, "system": ["s", "t"], "verdict": 1, "truth": 1})
@@ -542,6 +545,7 @@ def test_no_item_effects_is_part_1():
     assert_allclose(off, 0, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_shares_of_the_population_are_the_models_prevalence():
     """Newton's method and bisection agree, also where effects are large and shares extreme."""
     import pytensor

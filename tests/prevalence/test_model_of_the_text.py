@@ -53,6 +53,7 @@ def test_the_sampler_runs_the_same_density(setting):
     assert off < 1e-9
 
 
+@pytest.mark.slow
 def test_another_density_is_noticed():
     """The comparison sees a prior that differs, and a Jacobian that is missing."""
     counts, model = SETTINGS["full"]
@@ -213,6 +214,7 @@ def test_a_design_with_a_likelihood_by_counts_has_no_uncollapsed_model():
 # The log-likelihood by item ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_items_add_up_to_the_likelihood(setting):
     """Item by item, the log-likelihood is that of the counts but for binomial coefficients."""

@@ -138,6 +138,7 @@ def test_santa_clara():
     assert_allclose(found.interval(0.95, "hdi"), [0.0008, 0.0182], rtol=0, atol=2.7 * error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", ["random", "by_truth", "by_verdict"])
 @pytest.mark.parametrize(
     ("cells", "options"),

@@ -184,6 +184,7 @@ def test_splitting_a_table_leaves_the_overall_answer_where_it_was(design, method
     assert 0.9 < min(widths) <= max(widths) < 1.2  # thin strata cost some precision
 
 
+@pytest.mark.slow
 def test_thin_strata_have_an_interval_about_the_value_or_say_why_not():
     rng = np.random.default_rng(3)
     for _ in range(40):
@@ -225,6 +226,7 @@ def test_a_stratum_without_an_estimate_moves_the_bootstrap_by_no_more_than_its_s
     assert 0.1 < low < value < high < 0.6
 
 
+@pytest.mark.slow
 def test_exact_has_an_overall_value_by_the_number_of_labels():
     """Whatever the labels say: a rule that looked at them would select among tables."""
     rng = np.random.default_rng(6)
@@ -279,6 +281,7 @@ def test_many_labels_in_each_stratum_leave_the_priors_nothing_to_say(design):
     assert_allclose(found, [value, low, high], atol=(high - low) / 2 / 1.96 / 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rates", [(0.9, 0.9), (0.9, 0.7)])
 def test_rogan_gladen_in_twenty_strata_covers(rates):
     """Good items are rare: raw values of the strata fall below 0, and are weighed as they are."""
@@ -298,6 +301,7 @@ def test_rogan_gladen_in_twenty_strata_covers(rates):
     assert abs(np.mean(values) - 0.03) < 5 * np.std(values) / np.sqrt(runs)
 
 
+@pytest.mark.slow
 def test_strata_with_one_label_each_still_have_an_honest_interval():
     rng, runs, covered = np.random.default_rng(9), 60, 0
     for _ in range(runs):
@@ -418,6 +422,7 @@ def test_the_weighted_estimate_is_a_mean_over_items(power):
     assert_allclose((made.high - made.low) / 2, 1.959964 * error, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_propensities_are_corrected_for():
     rng, runs, n = np.random.default_rng(6), 500, 1500
     errors, covered, naive = [], 0, []
@@ -628,6 +633,7 @@ def test_external_labels_are_read_with_the_same_columns():
 # Several judges ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_judges_of_the_same_items_are_one_estimate_each():
     table = P.simulate(items=200, labelled=60, random_seed=4)
     flips = np.random.default_rng(1).random(len(table)) < 0.15

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 from oracles import assert_mc_mean, assert_mc_sd, flat_model, unit_nodes
+from scipy.special import comb
 from scipy.stats import beta, betabinom
 
 import bayesjudge as bj
+from bayesjudge.prevalence._unlabelled import PAIRS, good_items
 
 P = bj.prevalence
 CELLS = (12, 8, 9, 7, 8, 5)
@@ -60,6 +62,11 @@ def test_items_are_what_enumeration_gives(calibration):
     assert made["prevalence"].value == pytest.approx(float(draws.mean()))
     # a share of these items is a number of items
     assert np.allclose(draws * items, np.round(draws * items))
+    enumerated = P.exact(counts, fit.spec, target="items")["prevalence"]
+    assert_mc_mean(draws, enumerated.value)
+    table = P.compare(counts, fit, target="items").set_index("method")
+    assert abs(table.loc[fit.method, "mc_errors"]) < 5
+    assert table.loc[fit.method, "value"] == made["prevalence"].value
     assert fit.estimate().target == "population"
     assert made["prevalence"] == fit.estimate(target="items")["prevalence"]
     with pytest.raises(bj.InputError, match="expected one of"):
@@ -79,6 +86,154 @@ def test_items_of_strata_add_up_to_the_items():
     for entry in (("prevalence", "short"), ("overall_prevalence",)):
         widths = [one[entry].high - one[entry].low for one in (of_items, of_all)]
         assert widths[0] < widths[1]
+
+
+# These items without sampling ---------------------------------------------------------------------
+
+
+def numbers_over_the_grid(counts, better_than_chance):
+    """The same distribution by integrating over the rates, each way of having good items in turn.
+
+    Integrands are polynomials, so that 40 nodes for each share are exact.
+    """
+    x, w = unit_nodes(1, 40)
+    first, second = x[:, None], x
+    weight = w[:, None] * w
+    if better_than_chance:
+        second = 1 - first + first * x  # the triangle above 1
+        weight = weight * first
+    hits, wrong = counts.correct_pass, counts.incorrect_n - counts.incorrect_fail
+    missed, caught = counts.correct_n - hits, counts.incorrect_fail
+    k, n = counts.test_pass, counts.test_n
+    found = np.zeros(n + 1)
+    for g1 in range(k + 1):
+        for g0 in range(n - k + 1):
+            cells = hits + g1, missed + g0, wrong + k - g1, caught + n - k - g0
+            ways = comb(k, g1) * comb(n - k, g0)
+            if counts.predictive:  # first is the PPV, second the NPV
+                good_pass, good_fail, bad_pass, bad_fail = cells
+            else:  # first is the sensitivity, second the specificity
+                good_pass, bad_pass, good_fail, bad_fail = cells
+                known = counts.correct_n, counts.incorrect_n
+                good, bad = known if counts.design.same_items else (0, 0)
+                ways *= (w * x ** (good + g1 + g0) * (1 - x) ** (bad + n - g1 - g0)).sum()
+            rates = first**good_pass * (1 - first) ** bad_pass
+            rates = rates * second**bad_fail * (1 - second) ** good_fail
+            found[g1 + g0] += ways * (weight * rates).sum()
+    return found / found.sum()
+
+
+@pytest.mark.parametrize("better_than_chance", [True, False])
+@pytest.mark.parametrize("calibration", ["random", "by_truth", "by_verdict"])
+@pytest.mark.parametrize("cells", [CELLS, (9, 3, 5, 2, 6, 4), (7, 7, 3, 3, 2, 0)], ids=str)
+def test_numbers_of_good_items_are_those_of_the_grid(cells, calibration, better_than_chance):
+    counts = P.Counts(*cells, calibration=calibration)
+    model = flat_model(counts, better_than_chance=better_than_chance)
+    found, expected = good_items(counts, model), numbers_over_the_grid(counts, better_than_chance)
+    np.testing.assert_allclose(found, expected, atol=1e-13)
+    known, items = (counts.correct_n, counts.labelled_n) if counts.design.same_items else (0, 0)
+    made = P.exact(counts, model, target="items", ci_prob=0.9)
+    shares = (known + np.arange(counts.test_n + 1)) / (items + counts.test_n)
+    value, low, high = made["prevalence"]
+    assert value == pytest.approx((shares * expected).sum(), abs=1e-13)
+    below, above = expected[shares < low].sum(), expected[shares > high].sum()
+    assert max(below, above) <= 0.05
+    assert below + expected[shares == low].sum() > 0.05 < above + expected[shares == high].sum()
+    assert made.target == "items"
+    assert made.interval_of("prevalence") == "equal-tailed"
+
+
+LARGE = (1000, 640, 70, 61, 50, 33)
+
+
+@pytest.mark.parametrize("cells", [LARGE, (400, 210, 12, 8, 15, 8)], ids=str)
+@pytest.mark.parametrize("calibration", ["random", "by_truth"])
+def test_means_of_items_and_of_the_population_are_tied(cells, calibration):
+    """Given g good ones the prevalence has a Beta posterior: quadrature and enumeration agree."""
+    prior, external = bj.BetaPrior(3, 2), (20, 19, 10, 6)
+    rates = {"sensitivity": bj.BetaPrior(4, 1.5), "specificity": bj.BetaPrior.jeffreys()}
+    counts = P.Counts(*cells, calibration=calibration, external_labels=external)
+    model = P.ErrorRates(prevalence=prior, **rates)
+    share = P.exact(counts, model, target="items")["prevalence"].value
+    own = (counts.correct_n, counts.incorrect_n) if counts.design.same_items else (0, 0)
+    good = share * (counts.test_n + sum(own))  # labelled ones are counted in
+    expected = (prior.alpha + good) / (sum(prior) + counts.test_n + sum(own))
+    assert P.exact(counts, model)["prevalence"].value == pytest.approx(expected, abs=1e-7)
+
+
+def test_the_shortest_interval_of_items_is_the_shortest():
+    counts = P.Counts(*LARGE, calibration="random")
+    found = good_items(counts, P.ErrorRates())
+    _, low, high = P.exact(counts, target="items", interval="hdi")["prevalence"]
+    first, last = (round(end * 1120) - 70 for end in (low, high))
+    assert found[first : last + 1].sum() >= 0.95
+    narrower = np.convolve(found, np.ones(last - first), "valid")  # each window one shorter
+    assert narrower.max() < 0.95
+    same = np.convolve(found, np.ones(last - first + 1), "valid")
+    assert found[first : last + 1].sum() == pytest.approx(same.max(), abs=1e-12)
+
+
+def test_numbers_of_strata_add_up():
+    columns = [[30, 12], [21, 4], [120, 60], [110, 50], [90, 150], [70, 120]]
+    counts = P.Counts(*columns, calibration="random", systems="ab", dim="stratum")
+    one, other = (good_items(counts.system(name), P.ErrorRates()) for name in "ab")
+    both = np.array(
+        [sum(one[i] * other[g - i] for i in range(31) if 0 <= g - i <= 12) for g in range(43)]
+    )
+    made = P.exact(counts, target="items")
+    value, low, high = made["overall_prevalence"]
+    shares = (180 + np.arange(43)) / 462
+    assert value == pytest.approx((both * shares).sum(), abs=1e-12)
+    assert both[(shares >= low) & (shares <= high)].sum() >= 0.95
+    assert max(both[shares < low].sum(), both[shares > high].sum()) <= 0.025
+    parts = made.quantities["prevalence"].value
+    assert value == pytest.approx((parts * [240, 222]).sum() / 462, abs=1e-12)
+    few = P.Counts(*np.divide(columns, 2).astype(int), calibration="random", systems="ab",
+                   dim="stratum")  # fmt: skip
+    refused = P.exact(few, target="items")
+    assert refused.cautions[0].name == "stratum-priors"
+    assert np.isnan(refused["overall_prevalence"]).all()
+
+
+def test_too_many_items_are_for_sampling():
+    items = round(2 * PAIRS**0.5)
+    for n, answered in ((items - 10, True), (items + 10, False)):
+        counts = P.Counts(n, n // 2, 30, 30, 30, 30, calibration="by_truth")
+        if answered:  # looked at only
+            assert (counts.test_pass + 1) * (n - counts.test_pass + 1) <= PAIRS
+            continue
+        made = P.exact(counts, target="items")
+        assert np.isnan(made["prevalence"]).all()
+        (caution,) = [c for c in made.cautions if c.name == "no-enumeration"]
+        assert f"{n} unlabelled items are too many to enumerate" in caution.text
+        assert "use fit(...).estimate(target='items')" in caution.text
+        assert not np.isnan(P.exact(counts)["prevalence"]).any()
+
+
+def test_a_judge_that_the_model_rules_out_leaves_no_number():
+    worse = P.Counts(4, 2, 4000, 0, 4000, 0, calibration="by_truth")
+    assert "no judge better than chance" in " ".join(
+        c.text for c in P.exact(worse, target="items").cautions
+    )
+    free = P.exact(worse, P.ErrorRates(**UNRESTRICTED), target="items")["prevalence"]
+    assert free.value == pytest.approx(0.5, abs=0.01)  # the two that failed are good
+    assert free.high - free.low <= 0.5
+
+
+def test_methods_stand_side_by_side_for_the_items():
+    counts = P.Counts(200, 152, 140, 126, 60, 42, calibration="random")
+    table = P.compare(counts, target="items").set_index("method")
+    expected = P.exact(counts, target="items")["prevalence"]
+    assert tuple(table.loc["Bayesian (exact)", ["value", "low", "high"]]) == expected
+    # the closed form that knows as much, and no closed form about the population
+    other = table.loc["Post-stratified"]
+    assert abs(other["value"] - expected.value) < 0.01
+    assert other["width"] == pytest.approx(expected.high - expected.low, rel=0.15)
+    assert not any("onditional" in name or "ootstrap" in name for name in table.index)
+    with pytest.raises(bj.InputError, match="target must be one of"):
+        P.compare(counts, target="everything")
+    with pytest.raises(bj.InputError, match="target must be one of"):
+        P.exact(counts, target="everything")
 
 
 # Tables in which every item is labelled ----------------------------------------------------------
@@ -123,6 +278,8 @@ def test_of_a_complete_table_closed_forms_know_the_items():
     certain = P.Counts(*columns, systems=names, dim="stratum", **certain)
     for counts in (COMPLETE, by_verdict, strata, certain):
         made = P.closed_forms(counts, target="items")
+        if counts is not certain:
+            made += (P.exact(counts, target="items"),)
         answer = "prevalence" if counts.dim != "stratum" else "overall_prevalence"
         for one in made:
             assert one.target == "items"
@@ -199,6 +356,7 @@ def test_rogan_gladen_knows_how_many_items_there_are():
         assert abs(covered - 0.95) < 5 * np.sqrt(0.05 * 0.95 / RUNS)
 
 
+@pytest.mark.slow
 def test_propensities_leave_only_the_labelling_to_chance():
     rng = np.random.default_rng(3)
     propensity, covered, widths = np.array([0.2, 0.6]), [], []
@@ -213,12 +371,11 @@ def test_propensities_leave_only_the_labelling_to_chance():
             test, passes, told[0] + told[1], told[0], told[2] + told[3], told[3],
             calibration="known_propensity", propensity=propensity, systems="ab", dim="stratum",
         )  # fmt: skip
-        of_items, of_all = (
-            P.propensity_weighted(counts, target=target)["overall_prevalence"]
-            for target in ("items", "population")
-        )
-        assert of_items.value == of_all.value
+        of_items = P.propensity_weighted(counts, target="items")["overall_prevalence"]
         covered.append(of_items.low <= 0.7 <= of_items.high)
-        widths.append([of_items.high - of_items.low, of_all.high - of_all.low])
+        if len(widths) < 100:
+            of_all = P.propensity_weighted(counts)["overall_prevalence"]
+            assert of_items.value == of_all.value
+            widths.append([of_items.high - of_items.low, of_all.high - of_all.low])
     assert abs(np.mean(covered) - 0.95) < 5 * np.sqrt(0.05 * 0.95 / 600)
     assert np.less(*np.mean(widths, axis=0))

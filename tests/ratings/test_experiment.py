@@ -60,6 +60,7 @@ def clearly_above(one, other):
     )
 
 
+@pytest.mark.slow
 def test_finding_1_specified_tasks_need_fewer_ratings(selected):
     for d in (HARD, SOFT):
         one = selected["specified"].loc[str(d), 1]

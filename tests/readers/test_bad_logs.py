@@ -71,6 +71,7 @@ def bomb(path, size, declared=None):
         path.write_bytes(data)
 
 
+@pytest.mark.slow
 def test_bombs_are_not_unpacked(tmp_path):
     bomb(tmp_path / "run.eval", 2**27)
     with pytest.raises(bj.InputError, match="would unpack to 134,217,728 bytes; not read"):

@@ -73,6 +73,7 @@ def test_labels_that_begin_late_are_found(tmp_path):
     assert read_table(lined, ["truth"])["truth"].drop_null().to_pylist() == ["good"]
 
 
+@pytest.mark.slow
 def test_blocks_with_different_labels_can_be_grouped(tmp_path):
     n = 1_000_000  # some blocks
     path = tmp_path / "blocks.csv"

@@ -1,4 +1,4 @@
-"""Run by test_runner.py in a process of its own: arguments address of the server, store, key."""
+"""Run by test_runner.py in a process of its own: address of the server, store, key, time-out."""
 
 import sys
 
@@ -18,6 +18,8 @@ if __name__ == "__main__":
         scale=[1, 2, 3, 4, 5],
         half_width=0.35,
         most_per_item=200,
-        retry=bj.repeats.runner.RetryPolicy(timeout=20, retries=3, first_delay=0.01),
+        retry=bj.repeats.runner.RetryPolicy(
+            timeout=float(sys.argv[4]), retries=3, first_delay=0.01
+        ),
     )
     assert run.items["settled"].all(), run.items

@@ -55,6 +55,7 @@ def test_report_prints_every_method(scores, capsys):
         assert found[name] == pytest.approx(expected[name].value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", ["scores.csv", "scores.parquet", "scores.jsonl"])
 def test_order_may_be_numbers_or_times_in_any_file(file, tmp_path, capsys):
     """Scores that rise with the order asked, whose text does not: the drift must be seen."""
@@ -76,6 +77,7 @@ def test_order_may_be_numbers_or_times_in_any_file(file, tmp_path, capsys):
     assert by_order[0] == by_order[1]
 
 
+@pytest.mark.slow
 def test_report_of_one_judge_is_exact_and_makes_a_page(scores, capsys, tmp_path):
     page = tmp_path / "page.html"
     options = ["--scale", "1-5", "--no-nuts", "--html", str(page)]
@@ -95,6 +97,7 @@ def test_a_table_without_items_must_say_so(tmp_path, capsys):
     assert "Dirichlet posterior" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_five_hundred_items_make_one_screen_and_a_file(tmp_path, capsys):
     path, out, page = (tmp_path / name for name in ("scores.csv", "items.csv", "page.html"))
     bj.repeats.simulate(items=500, judges=3, repeats=4, random_seed=1).to_csv(path, index=False)

@@ -128,6 +128,7 @@ def settled(store):
     ]
 
 
+@pytest.mark.slow
 def test_budget_of_calls_is_respected_over_resumption(tmp_path):
     store = tmp_path / "run.sqlite"
     with ChatServer(errors=0.1, garbage=0.05) as server:
@@ -151,6 +152,7 @@ def test_budget_of_cost_is_passed_by_calls_in_flight_only(tmp_path):
     assert len(found.answers) == found.cost
 
 
+@pytest.mark.slow
 def test_concurrency_is_bounded(tmp_path):
     with ChatServer(latency=0.02) as server:
         from run_to_be_killed import plain_judges
@@ -379,12 +381,15 @@ def test_number_of_an_answer():
     assert [read(t) for t in ("", "4/5", "3-4", "4 out of 5", "gpt4", "1,5")] == [None] * 6
 
 
-def through_litellm(server, store, key="none"):
+def through_litellm(server, store, key="none", timeout=20):
     """In a process of its own: litellm's import warns, and its client outlives an event loop."""
     if importlib.util.find_spec("litellm") is None:
         pytest.skip("needs litellm: pip install 'bayesjudge[llm]'")
     return subprocess.run(
-        [sys.executable, str(HERE / "run_through_litellm.py"), server.url, str(store), key],
+        [
+            *(sys.executable, str(HERE / "run_through_litellm.py")),
+            *(server.url, str(store), key, str(timeout)),
+        ],
         env={
             **os.environ,
             "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # no look-up of prices on the internet
@@ -424,6 +429,15 @@ def test_through_litellm(tmp_path):
     for row in answers.dropna(subset="score").itertuples():
         expected = server.say(f"{row.item}/{row.repeat}", row.judge.split(",")[0])
         assert row.raw == expected
+
+
+@pytest.mark.slow
+def test_calls_given_up_leave_no_words_of_the_client(tmp_path):
+    with ChatServer(latency=1.0) as server:
+        done = through_litellm(server, tmp_path / "x", timeout=0.01)
+    assert done.returncode == 1
+    assert "JudgeError: 20 calls in a row failed: TimeoutError" in done.stderr
+    assert "never awaited" not in done.stderr
 
 
 def test_the_key_of_a_call_fits_in_a_header():

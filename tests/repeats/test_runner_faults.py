@@ -593,6 +593,7 @@ DAMAGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DAMAGE)
 def test_a_damaged_store_is_named_and_left_as_it_is(tmp_path, name):
     store = tmp_path / "x"

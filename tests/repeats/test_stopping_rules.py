@@ -80,6 +80,7 @@ def test_simulated_decisions_are_next_batchs():
     assert abs(np.mean(calls) - found.calls) < 5 * error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pilot", [5, 10])
 @pytest.mark.parametrize(
     ("share", "scale", "bins"),
@@ -100,6 +101,7 @@ def test_our_rule_covers_where_the_published_one_fails(share, scale, bins, pilot
         assert found.covered > ci_prob - 0.01 - noise
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["betting", "bernstein"])
 def test_confidence_sequence_holds_at_every_look(kind):
     runs, n = 400, 120

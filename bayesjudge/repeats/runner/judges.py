@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import math
 import re
+import warnings
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -259,6 +260,9 @@ def chat_judges(
             "chat models are asked through litellm, an extra: pip install 'bayesjudge[llm]'"
         ) from error
     litellm.suppress_debug_info = True  # else it prints three lines at each error it raises
+    # it makes the coroutine of a call in a thread, and leaves it there if the call is given up
+    unfinished = r"coroutine '[\w.]*acompletion' was never awaited"
+    warnings.filterwarnings("ignore", unfinished, RuntimeWarning)
     texts = {"": prompts} if isinstance(prompts, str) else dict(prompts)
     named = models if isinstance(models, Mapping) else {name: {"model": name} for name in models}
     with checking("repeats.chat_judges") as require:
