@@ -82,7 +82,7 @@ def test_tails_lose_no_digits():
     from bayesjudge.repeats.model import _log_probability
 
     cuts = np.log([1 / 2, 2.0])  # of equal shares
-    found = float(_log_probability(np.array([1.0, 0, 0]), 1.0, np.array(40.0), cuts).eval())
+    found = float(_log_probability(np.array([1.0, 0, 0]), np.array(40.0), cuts).eval())
     assert_allclose(found, -40 - np.log(2), rtol=1e-9)  # log of 1 - s(40 + log 2)
 
 
