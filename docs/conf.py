@@ -7,6 +7,7 @@ the docstrings as they are.
 from __future__ import annotations
 
 import contextlib
+import io
 import re
 import shutil
 import sys
@@ -164,7 +165,7 @@ def write_reports() -> None:
         for name, (question, command) in REPORTS.items():
             page = folder / f"{name}.html"
             options = ["--no-nuts", "--quiet", "--html", str(page)]
-            with contextlib.redirect_stdout(None):
+            with contextlib.redirect_stdout(io.StringIO()):
                 code = main([*command.split(), *options])
             if code:
                 raise RuntimeError(f"bayesjudge {command} failed")
