@@ -1,6 +1,6 @@
 # The two commands to know: make demo, make test. `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help demo test fast near studies faults docs lint format index clean
+.PHONY: help demo test fast near studies faults docs links lint format index clean
 
 VENV := .venv
 # Pictures are drawn to files, whether or not there is a screen.
@@ -33,6 +33,10 @@ docs: $(VENV)/.dev ## build the site in docs/_build/html; a warning is an error
 	@$(VENV)/bin/python -m sphinx -E -W --keep-going -q -b html -d docs/_build/doctrees docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 
+links: $(VENV)/.dev ## look whether the links of the site lead somewhere; needs the internet
+	@$(VENV)/bin/python -m pip install -qq --group docs
+	@$(VENV)/bin/python -m sphinx -q -b linkcheck -d docs/_build/doctrees docs docs/_build/links
+
 lint: $(VENV)/.dev ## run the checks that need no test run: ruff, import-linter, mypy
 	@sh tools/checks.sh $(VENV) --lint
 
@@ -45,7 +49,7 @@ index: $(VENV)/.dev ## write the index of the studies, benchmarks/README.md, and
 	@$(VENV)/bin/python tools/structure.py --picture
 
 clean: ## remove .venv and what the tools left behind
-	rm -rf $(VENV) .coverage docs/_build docs/_copied docs/api docs/notebooks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
+	rm -rf $(VENV) .coverage docs/_build docs/_copied docs/_reports docs/api docs/notebooks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Stamps: an install is repeated only where what it read has changed. The package is installed

@@ -6,16 +6,24 @@ the docstrings as they are.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 import shutil
 import sys
+import tempfile
 from importlib import import_module
 from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
+import latex2mathml.converter  # noqa: E402
+from docutils import nodes  # noqa: E402
+
 import bayesjudge as bj  # noqa: E402
+from bayesjudge.cli import main  # noqa: E402
+from bayesjudge.datasets import keep_labels, xstest  # noqa: E402
 
 project, author = "bayesjudge", "The bayesjudge developers"
 project_copyright = f"2026, {author}"
@@ -25,11 +33,10 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "sphinx_copybutton",
     "sphinx_design",
 ]
-exclude_patterns = ["_build", "_copied", "_templates"]
+exclude_patterns = ["_build", "_copied", "_reports", "_templates"]
 templates_path = ["_templates"]
 
 # Markdown and notebooks -------------------------------------------------------------------------
@@ -47,11 +54,33 @@ numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 default_role = "code"
 
+# Formulas: MathML, which browsers draw themselves. Nothing is fetched, and no script runs --------
+
+html_math_renderer = "mathml"
+
+
+def write_formula(translator, node):  # type: ignore[no-untyped-def]
+    """Write a formula as MathML; one of several lines as an aligned block."""
+    block = isinstance(node, nodes.math_block)
+    text = node.astext().strip()
+    if block and r"\\" in text and r"\begin" not in text:
+        text = rf"\begin{{aligned}}{text}\end{{aligned}}"
+    made = latex2mathml.converter.convert(text, display="block" if block else "inline")
+    translator.body.append(f'<div class="math">{made}</div>' if block else made)
+    raise nodes.SkipNode
+
+
+def setup(app):  # type: ignore[no-untyped-def]
+    """Tell Sphinx of the renderer."""
+    app.add_html_math_renderer("mathml", (write_formula, None), (write_formula, None))
+
+
 # Look -------------------------------------------------------------------------------------------
 
 html_theme = "pydata_sphinx_theme"
 html_title = "bayesjudge"
 html_show_sourcelink = False
+html_extra_path = ["_reports"]
 html_theme_options = {
     "show_prev_next": False,
     "navigation_with_keys": False,
@@ -96,6 +125,55 @@ def write_api() -> None:
     (folder / "index.rst").write_text(text)
 
 
+#: A page of each module: the question, and the command that writes it.
+REPORTS = {
+    "prevalence": (
+        "What share of outputs would people pass?",
+        "prevalence systems.csv --verdict verdict --truth truth --calibration random "
+        "--by system --item item --unparsed fail",
+    ),
+    "panel": (
+        "How good is each generator, and which judge to trust?",
+        "panel votes.csv --truth truth --calibration random",
+    ),
+    "repeats": (
+        "How often must a judge be asked?",
+        "repeats report repeats.csv --scale 1-5 --judge judge",
+    ),
+    "bias": (
+        "How far does a change that should not matter move scores?",
+        "bias bias.csv --scale 0-100 --design item --rerun rerun",
+    ),
+    "ratings": (
+        "Which judge agrees with people?",
+        "ratings ratings.csv --positive yes --judge gpt --judge claude --response-set response_set",
+    ),
+}
+
+
+def write_reports() -> None:
+    """Write the reports, and a page that lists them; XSTest's verdicts, and simulated tables."""
+    folder = HERE / "_reports" / "reports"
+    folder.mkdir(parents=True, exist_ok=True)
+    tables = {"systems": keep_labels(xstest(), 100, 2024, by="system")}
+    modules = {"votes": bj.panel, "repeats": bj.repeats, "bias": bj.bias, "ratings": bj.ratings}
+    tables |= {name: module.simulate(random_seed=1) for name, module in modules.items()}
+    lines = ["One page a module, as `--html` writes it; nothing was sampled here."]
+    with tempfile.TemporaryDirectory() as made, contextlib.chdir(made):
+        for name, table in tables.items():
+            table.to_csv(f"{name}.csv", index=False)
+        for name, (question, command) in REPORTS.items():
+            page = folder / f"{name}.html"
+            options = ["--no-nuts", "--quiet", "--html", str(page)]
+            with contextlib.redirect_stdout(io.StringIO()):
+                code = main([*command.split(), *options])
+            if code:
+                raise RuntimeError(f"bayesjudge {command} failed")
+            link = f'<a href="reports/{name}.html">{question}</a>'
+            lines += ["", link, "", f"```sh\nbayesjudge {command} --html {name}.html\n```"]
+    (HERE / "_copied" / "reports.md").write_text("\n".join(lines) + "\n")
+
+
 def modules(name: str) -> list[str]:
     """All modules below one, by what each exports."""
     module = import_module(name)
@@ -121,5 +199,6 @@ def page_of(name: str) -> str:
 
 
 copy_pages()
+write_reports()
 write_api()
 copy_notebooks()

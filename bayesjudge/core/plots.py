@@ -102,6 +102,8 @@ def plot_answer(
 ) -> Axes:
     """Draw the quoted numbers, the best first, with the judge's own beside them.
 
+    Of several quantities the first is drawn: others have other units.
+
     Parameters
     ----------
     answer : Answer
@@ -118,12 +120,9 @@ def plot_answer(
     matplotlib.axes.Axes
         The axes drawn on, its title the answer. The figure is neither shown nor saved.
     """
-    quoted = entries(answer.quoted)
-    names = list(answer.quoted.quantities)
-    several = len(names) > 1
-    rows = list(quoted.items())
-    if not several:
-        rows.sort(key=lambda one: -one[1].value if one[1].value == one[1].value else 1e300)
+    name = next(iter(answer.quoted.quantities))
+    rows = list(entries(answer.quoted.only(name)).items())
+    rows.sort(key=lambda one: -one[1].value if one[1].value == one[1].value else 1e300)
     rows = rows[:most]
     own = {} if answer.judge is None else entries(answer.judge)
     known = {k if isinstance(k, tuple) else (k,): value for k, value in (truth or {}).items()}
@@ -139,16 +138,12 @@ def plot_answer(
     true = [(known[key], i) for i, (key, _) in enumerate(rows) if key in known]
     if true:
         ax.plot(*zip(*true, strict=True), "k|", ms=14, mew=1.5, label="truth")
-    labels = [
-        label(str(key[0]), key[1:]) if several else ", ".join(map(str, key[1:])) for key, _ in rows
-    ]
-    ax.set_yticks(list(at), labels)
+    ax.set_yticks(list(at), [", ".join(map(str, key[1:])) for key, _ in rows])
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.grid(axis="x")
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0)
-    if not several:
-        ax.set_xlabel(names[0].replace("_", " "))
+    ax.set_xlabel(name.replace("_", " "))
     ax.legend(loc="upper left", bbox_to_anchor=(0, -0.35 / len(rows) - 0.12), ncols=3)
     write_title(ax, answer.text)
     return ax
