@@ -239,7 +239,7 @@ def test_plots_show_the_fit(one, i, extended):
     if observed.ndim == 1:  # ArviZ has no predictive plot of a single count
         az.plot_ppc_interval(fit.idata, **names)
     elif observed.ndim:
-        az.plot_ppc_dist(fit.idata, **names, num_samples=20)
+        az.plot_ppc_dist(fit.idata, **names, num_samples=20, kind="ecdf")
 
 
 @each_model

@@ -394,10 +394,10 @@ def _observe_sums(rows: dict[str, Any], mean: Any, spread: Any, noise: Any) -> N
     """Means and sums of products of rows that differ in their values only."""
     import pymc as pm
 
-    judge, *variances, seen = _variances(rows, spread, noise)
+    judge, own, shared, seen = _variances(rows, spread, noise)
     size, scatter = pm.Data("size", rows["size"]), pm.Data("scatter", rows["scatter"])
     means = pm.Data("difference_seen", rows["difference"])
-    log_p = _collapsed_logp(means, scatter, size, mean[judge], *variances, seen)
+    log_p = _collapsed_logp(means, scatter, size, mean[judge], own, shared, seen)
     pm.Potential("difference", log_p.sum())
 
 
@@ -517,10 +517,11 @@ def _rows_of(shifts: Shifts, unit: float | None) -> dict[str, Any]:
         "before": counts[:, 0],
         "baseline": means[:, 0],
         "names": [
-            f"{shifts.judges[j]}, {shifts.items[i]}" for j, i in zip(judge, item, strict=True)
+            f"{shifts.judges[j]}, {shifts.items[i]}"
+            for j, i in zip(judge.tolist(), item.tolist(), strict=True)
         ],
         "free": free,
-        "rerun": [shifts.judges[j] for j in free],
+        "rerun": [shifts.judges[j] for j in free.tolist()],
         "squares": shifts.squares[free],
         "freedom": _freedom_of(shifts)[free],
     }

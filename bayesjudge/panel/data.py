@@ -159,14 +159,17 @@ class Votes:
                 "holds for all of them, dataclasses.replace(votes, calibration=...)",
             )
         whole = designs == ["by_generator"] and not any(one._partly_labelled for one in parts)
-        names = {
+        names: dict[str, Any] = {
             name: tuple(dict.fromkeys((*getattr(self, name), *getattr(other, name))))
             for name in ("generators", "judges")
         }
         times = np.max([one._columns_by_judge(names["judges"]) for one in parts], axis=0)
         spread = [one._spread(**names, times=times) for one in parts]
+        joined: dict[str, Any] = {
+            name: np.concatenate([one[name] for one in spread]) for name in spread[0]
+        }
         return type(self)(
-            **{name: np.concatenate([one[name] for one in spread]) for name in spread[0]},
+            **joined,
             **names,
             classes=self.classes,
             judge_of_column=np.repeat(np.arange(times.size), times),

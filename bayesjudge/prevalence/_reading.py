@@ -41,7 +41,7 @@ def read_counts(
     calibration: Any,
     verdict: str | Sequence[str],
     truth: str,
-    groups: dict[str, str | None],
+    groups: dict[str, Any],
     external_labels: Any,
     **how: Any,
 ) -> dict[str, Any]:
@@ -87,9 +87,9 @@ def read_counts(
     made["distinct"] = bool(how["item"] or item_columns(table, None, (*judges, truth)))
     made["dim"] = "judge" if len(judges) > 1 else kinds.get(kind, "stratum")
     if not given and len(judges) == 1:
-        more = [] if external_labels is None else [external_labels]
+        tables = [table] if external_labels is None else [table, external_labels]
         columns, apart = (judges[0], truth), not design.same_items
-        made["label_systems"] = _other_systems(table, more, columns, how["meanings"], apart)
+        made["label_systems"] = _other_systems(tables, columns, how["meanings"], apart)
     if external_labels is not None:
         more, of, _ = count(external_labels)
         made["external_labels"] = _labels_alone(more, of, names)
@@ -97,24 +97,26 @@ def read_counts(
 
 
 def _other_systems(
-    table: Any, more: list[Any], columns: tuple[str, str], meanings: Any, apart: bool
+    tables: list[Any], columns: tuple[str, str], meanings: Any, apart: bool
 ) -> tuple[str, ...]:
     """Systems that labels come from and the items asked about do not, if a column names systems.
 
-    Those of the table itself count if they are not of the items asked about (`apart`).
+    Labels in the first table count if they are not of the items asked about (`apart`), those in
+    others do.
     """
-    column = next((c for c in columns_of(table) if c.lower() in SYSTEM_COLUMNS), None)
+    column = next((c for c in columns_of(tables[0]) if c.lower() in SYSTEM_COLUMNS), None)
     if column is None or column in columns:
         return ()
-    asked, labels = set(), set()
-    for part in (table, *more):
+    asked: set[str] = set()
+    labels: set[str] = set()
+    for part in tables:
         if column not in columns_of(part):
             continue
         cells, _ = count_cells(part, *columns, column)
         how = dict(zip(("pass_value", "fail_value", "missing_value"), meanings, strict=True))
         read, _ = read_labels({name: cells[name] for name in columns}, **how)
         for name, label in zip(cells[column], read[columns[1]], strict=True):
-            elsewhere = part is not table or (apart and not np.isnan(label))
+            elsewhere = part is not tables[0] or (apart and not np.isnan(label))
             (labels if elsewhere else asked).add(str(name))
     return tuple(sorted(labels - asked))
 

@@ -409,8 +409,8 @@ class Counts:
         if self.covariates is None or other.covariates is None:
             return None
         rows: dict[str, tuple[Any, ...]] = {}
-        for part in (self, other):
-            rows |= zip(part.systems, zip(*part.covariates.values(), strict=True), strict=True)
+        for names, values in ((self.systems, self.covariates), (other.systems, other.covariates)):
+            rows |= zip(names or (), zip(*values.values(), strict=True), strict=True)
         columns = zip(*(rows[name] for name in systems or ()), strict=True)
         return dict(zip(self.covariates, columns, strict=True))
 
@@ -641,7 +641,9 @@ class Counts:
             verdict=verdict,
             truth=truth,
             groups={
-                **{"by": by, "stratum": stratum, "propensity": propensity},
+                "by": by,
+                "stratum": stratum,
+                "propensity": propensity,
                 "covariates": None if covariates is None else tuple(covariates),
             },
             external_labels=external_labels,

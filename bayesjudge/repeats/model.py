@@ -620,7 +620,7 @@ def _log_chances(scores: Scores, draws: xr.Dataset, part: slice) -> np.ndarray:
     """`_log_chance` of some draws, by NumPy: (n, cell, value)."""
     drawn = _Draws.of(scores, draws, part)
     cell = dict(zip(("item", "judge"), np.nonzero(scores.repeats), strict=True))
-    eta = _joined(draws["item_judge_effect"])[part] if "item_judge_effect" in draws else 0.0
+    eta: Any = _joined(draws["item_judge_effect"])[part] if "item_judge_effect" in draws else 0.0
     for name, at in cell.items():
         if f"{name}_effect" in draws:
             eta = eta + _joined(draws[f"{name}_effect"])[part][:, at]
