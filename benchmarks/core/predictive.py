@@ -21,7 +21,7 @@ Statistics 22, 1142-1160).
 A row a table and statistic (predictive.csv), written as it comes; a second run goes on after the
 last. Writes to benchmarks/core/results: predictive.csv and predictive.md.
 
-Found: (not run yet)
+Found: not run yet.
 """
 
 from __future__ import annotations
