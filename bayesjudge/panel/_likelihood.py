@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 from scipy.special import logit, logsumexp
 
 from bayesjudge.core.counting import distinct
@@ -14,6 +13,9 @@ from bayesjudge.core.fit import Fit
 from bayesjudge.panel._em import TINY, Problem
 from bayesjudge.panel.checks import subject
 from bayesjudge.panel.data import MISSING, Votes
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 def logits_from(draws: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -29,6 +31,8 @@ def logits_of(fit: Fit) -> np.ndarray:
 
 def log_joint(fit: Fit, rows: np.ndarray, draws: np.ndarray | None = None) -> Iterator[np.ndarray]:
     """`log_joint_of` a fit, of some of its draws."""
+    import xarray as xr
+
     posterior = fit.idata["posterior"].to_dataset()
     if draws is not None:
         n = posterior.sizes["draw"]

@@ -66,11 +66,18 @@ def folder(tmp_path_factory):
         pd.DataFrame({"item": range(60), "variant": name, "score": values})
         for name, values in (("baseline", before), ("markdown", after))
     ).to_csv(made / "changed.csv", index=False)
+    unsafe = rng.random(80) < 0.4
+    people = {f"person {i}": judged(unsafe, 0.9) for i in range(3)}
+    answers = people | {"gpt": judged(unsafe), "claude": judged(unsafe, 0.75)}
+    pd.concat(
+        pd.DataFrame({"item": range(80), "rater": name, "choice": np.where(said, "unsafe", "safe")})
+        for name, said in answers.items()
+    ).to_csv(made / "answers.csv", index=False)
     return made
 
 
 def test_the_table_has_a_line_for_each_kind_of_data():
-    assert len(COMMANDS) == 6
+    assert len(COMMANDS) == 7
 
 
 @pytest.mark.slow
