@@ -1,0 +1,246 @@
+"""What does it take to go from a log of 10⁸ rows to a posterior?
+
+    python benchmarks/readers/scale.py --rows 1e8 --small 1e7
+
+Two Parquet files are generated (DuckDB): a verdict a row, five rows an item, 2 % of the items
+labelled; and a panel's votes, eight judges an item. Each job reads one of them in a process of its
+own, as a lazily scanned table or as a pandas table, and goes on to the posterior. Kept are CPU
+seconds and the peak of resident memory, of reading and of all, in results/scale.csv, job by job.
+
+Found: at 10⁷ rows (not yet at 10⁸), DuckDB counts a panel's 11,711 patterns in 4.4 CPU s and
+462 MiB against 21.9 CPU s and 2,463 MiB by pandas in memory, and 1.5 CPU s of the same query by
+hand, imports included; items with their exact posterior take 6.5 CPU s and 758 MiB, prevalence 1.1
+CPU s and 177 MiB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results" / "scale.csv"
+JUDGES = 8
+#: DuckDB is told to stay below this, so that what is measured is bounded by more than the machine.
+MEMORY = "1GB"
+#: `repeats` keeps every item by name: no more than so many are read.
+MOST_NAMES = 2e6
+ROWS = """
+SELECT 'q' || (i // 5) AS question,
+    CASE WHEN hash(i) % 100 < 70 THEN 'PASS' ELSE 'FAIL' END AS verdict,
+    CASE WHEN hash(i // 5 + 7) % 100 >= 2 THEN NULL
+         WHEN hash(i + 3) % 100 < 75 THEN 'yes' ELSE 'no' END AS human,
+    (hash(i + 11) % 1000000) / 1e6 AS score,
+    (1 + hash(i + 13) % 5)::INT AS stars
+FROM range({n}) t(i)
+"""
+VOTES = """
+SELECT 'q' || (i // {k}) AS item, 'system ' || (hash(i // {k} + 1) % 4) AS generator,
+    'judge ' || (i % {k}) AS judge,
+    CASE WHEN hash(i + 5) % 100 < 2 THEN NULL
+         WHEN (hash(i // {k} + 3) % 100 < 75) = (hash(i) % 100 < 90 - 3 * (i % {k})) THEN 'PASS'
+         ELSE 'FAIL' END AS vote,
+    CASE WHEN hash(i // {k} + 7) % 100 >= 2 THEN NULL
+         WHEN hash(i // {k} + 3) % 100 < 75 THEN 'yes' ELSE 'no' END AS human
+FROM range({n}) t(i)
+"""
+#: Of the panel, by hand: votes of an item packed to one number, then numbers counted.
+BY_HAND = """
+SELECT generator, packed, truth, count(*) FROM (
+    SELECT generator, item, max(human) AS truth, sum(
+        (CASE vote WHEN 'PASS' THEN 2 WHEN 'FAIL' THEN 1 ELSE 0 END)
+        * CAST(pow(3, CAST(substr(judge, 7) AS INT)) AS BIGINT)) AS packed
+    FROM read_parquet('{path}') GROUP BY ALL) GROUP BY ALL
+"""
+
+
+def generate(folder: Path, n: int) -> None:
+    import duckdb
+
+    for name, query in (("rows", ROWS), ("votes", VOTES)):
+        path = folder / f"{name}_{n}.parquet"
+        if not path.exists():
+            base = duckdb.connect()
+            base.execute("SET memory_limit='2GB'; SET threads=1")
+            made = query.format(n=n, k=JUDGES)
+            base.execute(f"COPY ({made}) TO '{path}.part' (FORMAT parquet)")
+            Path(f"{path}.part").rename(path)
+
+
+def opened(engine: str, path: Path) -> Any:
+    """A table of the file, not read yet but by pandas and Arrow."""
+    if engine == "duckdb":
+        import duckdb
+
+        base = duckdb.connect()
+        base.execute(f"SET memory_limit='{MEMORY}'; SET threads=2")
+        base.execute("SET preserve_insertion_order=false")
+        return base.read_parquet(str(path))
+    if engine == "polars":
+        import polars as pl
+
+        return pl.scan_parquet(path)
+    if engine == "arrow":
+        from pyarrow import parquet
+
+        return parquet.read_table(path)
+    import pandas as pd
+
+    return pd.read_parquet(path)
+
+
+# Jobs: a table, and then a result --------------------------------------------------------------
+
+
+def prevalence(table: Any, read: Callable[[], None]) -> str:
+    from bayesjudge import prevalence
+
+    given = columns(table, "verdict", "human")
+    counts = prevalence.Counts.from_frame(given, truth="human", calibration="random")
+    read()
+    return shown(prevalence.exact(counts)["prevalence"])
+
+
+def items(table: Any, read: Callable[[], None]) -> str:
+    from bayesjudge.prevalence import items
+
+    rows = items.Items.from_frame(
+        table, item="question", truth="human", calibration="random", repeats="system"
+    )
+    read()
+    return f"{len(rows.count)} patterns, {shown(items.exact(rows)['prevalence'])}"
+
+
+def patterns(table: Any, read: Callable[[], None]) -> str:
+    """What ``by hand`` counts: a panel's patterns, without its model."""
+    from bayesjudge import panel
+
+    votes = panel.Votes.from_frame(table, truth="human", calibration="random")
+    read()
+    return f"{len(votes.count)} patterns"
+
+
+def panel(table: Any, read: Callable[[], None]) -> str:
+    from bayesjudge import panel
+
+    votes = panel.Votes.from_frame(table, truth="human", calibration="random")
+    read()
+    fit = panel.fit(votes, random_seed=1, progress=False)
+    return f"{len(votes.count)} patterns, {shown(fit['prevalence'])}"
+
+
+def scores(table: Any, read: Callable[[], None]) -> str:
+    from bayesjudge.prevalence import scores
+
+    found = scores.Scores.from_frame(table, truth="human", calibration="random", scale=(0, 1))
+    read()
+    return f"{len(found.n)} patterns, {shown(scores.closed_forms(found)[0]['prevalence'])}"
+
+
+def repeats(table: Any, read: Callable[[], None]) -> str:
+    from bayesjudge import repeats
+
+    found = repeats.Scores.from_frame(table, score="stars", item="question", scale=range(1, 6))
+    read()
+    return str(found)
+
+
+def by_hand(table: Any, read: Callable[[], None]) -> str:
+    found = table.fetchall()
+    read()
+    return f"{len(found)} patterns"
+
+
+JOBS = {"prevalence": prevalence, "items": items, "patterns": patterns, "by hand": by_hand,
+        "scores": scores, "repeats": repeats, "panel": panel}  # fmt: skip
+
+
+def columns(table: Any, *names: str) -> Any:
+    import narwhals as nw
+
+    return nw.from_native(table).select(*names).to_native()
+
+
+def shown(quantity: Any) -> str:
+    """An estimate's value and interval, or the mean over systems."""
+    import numpy as np
+
+    return " ".join(f"{float(np.mean(x)):.4f}" for x in quantity)
+
+
+def memory() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+def run(engine: str, job: str, path: Path) -> None:
+    """One job, in a process of its own: its figures on stdout."""
+    told: dict[str, Any] = {}
+
+    def read() -> None:
+        told.update(read_cpu=round(time.process_time(), 1), read_mib=memory())
+        print(json.dumps(told), flush=True)  # kept if what follows is ended
+
+    if job == "by hand":
+        import duckdb
+
+        base = duckdb.connect()
+        base.execute(f"SET memory_limit='{MEMORY}'; SET threads=2")
+        table = base.sql(BY_HAND.format(path=path))
+    else:
+        table = opened(engine, path)
+    told["answer"] = JOBS[job](table, read)
+    print(json.dumps(told | {"cpu": round(time.process_time(), 1), "mib": memory()}))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=float, default=1e8)
+    parser.add_argument("--small", type=float, default=1e7)
+    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "scale")
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--jobs", nargs="+", default=[])
+    parser.add_argument("--engines", nargs="+", default=[])
+    parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.one:
+        run(asked.one[0], asked.one[1], Path(asked.one[2]))
+        return
+    asked.folder.mkdir(parents=True, exist_ok=True)
+    import pandas as pd
+
+    plan = [(asked.small, e) for e in ("duckdb", "polars", "arrow", "pandas")]
+    plan += [(asked.rows, "duckdb")]
+    done = []
+    for n, engine in dict.fromkeys(plan):
+        if asked.engines and engine not in asked.engines:
+            continue
+        generate(asked.folder, int(n))
+        for job in asked.jobs or JOBS:
+            if job == "by hand" and engine != "duckdb":
+                continue
+            if job == "repeats" and n > MOST_NAMES * 5:
+                continue
+            file = "votes" if job in ("patterns", "panel", "by hand") else "rows"
+            one = [engine, job, str(asked.folder / f"{file}_{int(n)}.parquet")]
+            command = [sys.executable, __file__, "--one", *one]
+            ended = subprocess.run(command, capture_output=True, text=True, check=False)
+            told: dict[str, Any] = {}
+            for line in ended.stdout.splitlines():
+                told |= json.loads(line) if line.startswith("{") else {}
+            failed = f"ended with {ended.returncode}: {ended.stderr.strip()[-200:]}"
+            told.setdefault("answer", failed)
+            told["answer"] = told["answer"].splitlines()[0]
+            done.append({"rows": int(n), "engine": engine, "job": job, **told})
+            print(done[-1], flush=True)
+            pd.DataFrame(done).to_csv(asked.results, index=False)
+
+
+if __name__ == "__main__":
+    main()
