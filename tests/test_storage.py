@@ -287,7 +287,7 @@ def test_an_edit_without_its_checksum_is_noticed(saved, change):
     refused(saved, "checksum")
 
 
-def test_a_file_whose_checksum_was_made_again_is_still_checked(saved):
+def test_a_file_that_was_sealed_again_is_still_checked(saved):
     """Hostile, not damaged: HDF5 data that are none, behind which their checksum stands."""
     saved.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(10_000))
     storage.seal(saved)

@@ -36,7 +36,7 @@ HERE = Path(__file__).parent
 TOP = Path(__file__).parents[2]
 COLUMNS = ("file", "text", "fault", "caught by")
 #: Imported once, before each fault has a process of its own.
-LIBRARIES = ("h5py", "matplotlib.pyplot", "pandas", "pyarrow", "pytest", "scipy.stats", "xarray")
+LIBRARIES = ("h5py", "matplotlib.pyplot", "pandas", "pytest", "scipy.stats", "xarray")
 #: Processor seconds for the tests of one fault: some make a loop that never ends.
 LONGEST = 150
 #: Faults between which results are written.
@@ -87,13 +87,16 @@ def copied(folder: Path) -> Path:
 # Tests of a tree ---------------------------------------------------------------------------------
 
 
-class Failures(list[str]):
+class Failures:
     """Names of the tests that failed, as a plugin of pytest."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Keep the name if it failed."""
         if report.failed:
-            self.append(report.nodeid)
+            self.names.append(report.nodeid)
 
     pytest_collectreport = pytest_runtest_logreport
 
