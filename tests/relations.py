@@ -8,6 +8,7 @@ read it and the closed forms of it, and yields what does not hold. All are in `R
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -17,6 +18,8 @@ import pandas as pd
 from contract import MIRRORED, NAMES, Module
 
 import bayesjudge as bj
+from bayesjudge.cli import output
+from bayesjudge.core.answer import Answer
 from bayesjudge.core.estimate import Estimate, label
 
 Read = Callable[[Any], Any]
@@ -119,6 +122,49 @@ def table_and_report_agree(one: Module, table: Any, read: Read, made: Made) -> I
                 yield f"{estimate.method}: the report has no line with {expected}"
 
 
+@relation
+def json_says_what_the_table_says(one: Module, table: Any, read: Read, made: Made) -> Iterator[str]:
+    """A command's JSON has each number once, unrounded, with its cautions; null is no number."""
+    quoted = Answer("", "", "", made[0])
+    story = output.Story("command", "", "", {}, lambda results: quoted)
+    told = json.loads(output.as_document(made, output.Shared(ci_prob=made[0].ci_prob), story))
+    ours = [(estimate.method, *row) for estimate in made for row in estimate.rows()]
+    if _as_json(ours) != _of_json(told["estimates"]):
+        yield "the JSON's estimates are others"
+    if _as_json(ours[: len(made[0].table)]) != _of_json(
+        [{"method": made[0].method, **entry} for entry in told["answer"]["estimates"]]
+    ):
+        yield "the JSON's answer has other numbers"
+    if any(
+        entry["width"] is not None and entry["width"] != entry["high"] - entry["low"]
+        for entry in told["estimates"]
+    ):
+        yield "a width is not that of its interval"
+    cautions = {(c.name, c.text) for estimate in made for c in estimate.cautions}
+    if {(c["name"], c["text"]) for c in told["cautions"]} != cautions:
+        yield "the JSON's cautions are others"
+    if told["targets"] != {estimate.method: estimate.target for estimate in made}:
+        yield "the JSON's targets are others"
+
+
+def _as_json(rows: Iterable[tuple[Any, ...]]) -> list[str]:
+    """Method, quantity, coordinates and numbers in a common order; what is not finite is None."""
+    return sorted(
+        str((method, quantity, [(d, str(x)) for d, x in where.items()],
+             [float(x) if np.isfinite(x) else None for x in row]))
+        for method, quantity, where, row in rows
+    )  # fmt: skip
+
+
+def _of_json(listed: Iterable[dict[str, Any]]) -> list[str]:
+    numbers = ("value", "low", "high")
+    return sorted(
+        str((entry["method"], entry["quantity"], [(d, str(x)) for d, x in entry["where"].items()],
+             [entry[part] for part in numbers]))
+        for entry in listed
+    )  # fmt: skip
+
+
 # The level ---------------------------------------------------------------------------------------
 
 
@@ -203,6 +249,36 @@ def order_of_names_does_not_matter(
                 yield f"{entry} is gone"
         elif not same(row[:1], other[:1], 1e-6):
             yield f"{entry}: {row} and {other}"
+
+
+@relation
+def a_split_stratum_changes_no_other(
+    one: Module, table: Any, read: Read, made: Made
+) -> Iterator[str]:
+    """Of strata, or systems, of which one is split in two, the others keep their numbers, and
+    what is said of all does not contradict what was said before.
+    """
+    column = next((c for c in ("stratum", "system") if c in table), "")
+    names = sorted(table[column].dropna().unique()) if column else []
+    if len(names) < 2:
+        return
+    rows = table[column] == names[-1]
+    second = rows & (rows.cumsum() % 2 == 0)
+    split = table.assign(**{column: table[column].mask(second, f"{names[-1]} too")})
+    try:
+        other = entries(forms(one, read, split))
+    except bj.InputError:  # a half has too few labels
+        return
+    bootstrap = {e.method for e in made if "bootstrap" in str(e.interval)}
+    for (method, quantity, *where), (value, low, high) in entries(made).items():
+        again = other.get((method, quantity, *where))
+        if again is None or names[-1] in where or method in bootstrap:
+            continue
+        if where:
+            if not same((value, low, high), again):
+                yield f"{(method, quantity, *where)}: {(value, low, high)} and {again}"
+        elif again[1] > high or again[2] < low:
+            yield f"{(method, quantity)}: {(value, low, high)} and {again} are apart"
 
 
 # Other data --------------------------------------------------------------------------------------

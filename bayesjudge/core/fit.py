@@ -232,6 +232,9 @@ class Fit:
     def save(self, path: str | Path) -> Path:
         """Write everything to one netCDF file, from which `bayesjudge.load` makes the same fit.
 
+        ``az.from_netcdf`` reads its draws too. Who writes to the file by another library takes away
+        the checksum at its end, and `load` refuses it then.
+
         Parameters
         ----------
         path : str or pathlib.Path
@@ -267,8 +270,9 @@ def load(path: str | Path) -> Fit:
     """Read a fit that `Fit.save` wrote.
 
     Loading runs no code of the file: it makes public data and model classes of this package and
-    nothing else, checks what they are made of, and imports no sampler. The checksum tells damage,
-    not forgery: who can write the file can make a checksum.
+    nothing else, checks what they are made of, and imports no sampler. The checksum of the whole
+    file, verified before HDF5 reads it, tells damage, not forgery: who can write the file can make
+    a checksum.
 
     Parameters
     ----------

@@ -3,11 +3,13 @@
     python benchmarks/core/faults.py                              # all of faults.toml, one by one
     python benchmarks/core/faults.py --only panel/_em.py          # of one file, while writing it
     python benchmarks/core/faults.py --sample 8 --seed 3          # some of them, for CI
+    python benchmarks/core/faults.py --resume --seconds 600       # those without a result yet
 
 `faults.toml` lists faults by file: a text, what replaces it, and the tests that should notice. Each
-is planted alone in a copy of the tree, and its tests run there until the first that fails. A fault
-that no test notices survives; one whose text is not there once, and only once, is an error of the
-list.
+is planted alone in a copy of the tree, and its tests run there until the first that fails: first
+the one that caught it the last time. A fault that no test notices survives; one whose text is not
+there once, and only once, is an error of the list. The tests that caught faults run once more
+without any; one that fails then is named, and has caught nothing.
 """
 
 from __future__ import annotations
@@ -15,20 +17,34 @@ from __future__ import annotations
 import argparse
 import compileall
 import csv
+import importlib
+import json
 import os
 import random
-import re
+import resource
 import shutil
-import subprocess
 import sys
 import tempfile
 import tomllib
+from collections.abc import Iterable
+from itertools import batched
 from pathlib import Path
 from py_compile import PycInvalidationMode
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
 TOP = Path(__file__).parents[2]
+COLUMNS = ("file", "text", "fault", "caught by")
+#: Imported once, before each fault has a process of its own.
+LIBRARIES = ("h5py", "matplotlib.pyplot", "pandas", "pytest", "scipy.stats", "xarray")
+#: Processor seconds for the tests of one fault: some make a loop that never ends.
+LONGEST = 150
+#: Faults between which results are written.
+TOGETHER = 6
+SURVIVED = "survived"
+OUT_OF_TIME = "out of time"
+#: By file, text and fault: the test that failed.
+Found = dict[tuple[str, ...], str]
 
 
 class Fault(NamedTuple):
@@ -47,9 +63,9 @@ class Fault(NamedTuple):
         return source.replace(self.text, self.replacement)
 
 
-def every_fault() -> list[Fault]:
+def every_fault(path: Path = HERE / "faults.toml") -> list[Fault]:
     """The list, in the order of the file."""
-    listed = tomllib.loads((HERE / "faults.toml").read_text())
+    listed = tomllib.loads(path.read_text())
     return [
         Fault(f"bayesjudge/{file}", text, replacement, tuple(own or about["tests"]))
         for file, about in listed.items()
@@ -68,63 +84,166 @@ def copied(folder: Path) -> Path:
     return tree
 
 
-def caught_by(fault: Fault, tree: Path) -> str:
-    """The first test that fails, or nothing."""
+# Tests of a tree ---------------------------------------------------------------------------------
+
+
+class Failures:
+    """Names of the tests that failed, as a plugin of pytest."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Keep the name if it failed."""
+        if report.failed:
+            self.names.append(report.nodeid)
+
+    pytest_collectreport = pytest_runtest_logreport
+
+
+def failures(tree: Path, tests: Iterable[str], *options: str) -> list[str]:
+    """Names of the tests of a tree that fail.
+
+    They run in a fork of this process, which has imported the libraries but not the package.
+    """
+    told = tree.with_name("told.json")
+    told.unlink(missing_ok=True)
+    sys.stdout.flush()
+    child = os.fork()
+    if not child:
+        _run_and_exit(tree, [*tests, *options], told)
+    _, status = os.waitpid(child, 0)
+    if told.exists():
+        return list(json.loads(told.read_text()))
+    if os.WIFSIGNALED(status):
+        return [OUT_OF_TIME]
+    said = tree.with_name("said.txt").read_text()[-2000:]
+    raise RuntimeError(f"pytest {' '.join(tests)}: {said}")
+
+
+def _run_and_exit(tree: Path, arguments: list[str], told: Path) -> None:
+    code = 70
+    try:
+        said = os.open(tree.with_name("said.txt"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(said, 1)
+        os.dup2(said, 2)
+        now = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+        most = int(now) + LONGEST
+        resource.setrlimit(resource.RLIMIT_CPU, (most, most + 5))
+        os.chdir(tree)
+        os.environ |= {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+        sys.dont_write_bytecode = True
+        sys.path.insert(0, str(tree))
+        import pytest
+
+        failed = Failures()
+        quiet = ["-q", "--tb=line", "-p", "no:cacheprovider"]
+        code = int(pytest.main([*quiet, *arguments], plugins=[failed]))
+        if code in (0, 1, 2, 4):  # 4: a fault that lets nothing be imported
+            told.write_text(json.dumps(failed or ["not imported"][:code]))
+    finally:
+        sys.stdout.flush()
+        os._exit(code)
+
+
+def caught_by(fault: Fault, tree: Path, before: str = "") -> str:
+    """The first test that fails, or nothing; the one that failed before is asked first."""
     path = tree / fault.file
     whole = path.read_text()
     path.write_text(fault.planted(whole))
     try:
-        return _first_failure(tree, fault.tests)
+        for tests in ([before] if "::" in before else [], fault.tests):
+            if tests and (found := failures(tree, tests, "-x")):
+                return found[0]
     finally:
         path.write_text(whole)
+    return SURVIVED
 
 
-def _first_failure(tree: Path, tests: tuple[str, ...]) -> str:
-    """Run tests of a tree until the first that fails."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=line", "-p", "no:cacheprovider"]
-    about = os.environ | {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(
-        [*command, *tests], cwd=tree, env=about, capture_output=True, text=True, check=False
-    )
-    if done.returncode == 0:
-        return ""
-    failed = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
-    if failed is None and done.returncode not in (1, 2):
-        raise RuntimeError(done.stdout[-2000:] + done.stderr[-2000:])
-    return failed[1] if failed else "not imported"
+def caught(faults: Iterable[Fault], tree: Path, before: Found) -> Found:
+    """What caught each fault; not those whose test fails without any fault too."""
+    found = {}
+    for fault in faults:
+        found[fault[:3]] = test = caught_by(fault, tree, before.get(fault[:3], ""))
+        what = f"{fault.file}: {fault.replacement.strip()[:70]!r}"
+        print(f"{processor_seconds():.0f} s {what}: {test}", flush=True)
+    tests = {test for test in found.values() if "::" in test}
+    broken = failures(tree, sorted(tests)) if tests else []
+    for name in broken:
+        print(f"without any fault, {name} fails: mend that", flush=True)
+    return {key: test for key, test in found.items() if test not in broken}
+
+
+# Results -----------------------------------------------------------------------------------------
+
+
+def results(path: Path) -> Found:
+    """What caught each fault, by file, text and fault."""
+    if not path.exists():
+        return {}
+    with path.open(newline="") as lines:
+        return {
+            tuple(row[c] for c in COLUMNS[:3]): row[COLUMNS[3]] for row in csv.DictReader(lines)
+        }
+
+
+def write(path: Path, found: Found, listed: list[Fault]) -> None:
+    """Write them, in the order of the list and without faults that are no longer in it."""
+    path.parent.mkdir(exist_ok=True)
+    rows = [(*one[:3], found[one[:3]]) for one in listed if one[:3] in found]
+    with path.open("w", newline="") as lines:
+        csv.writer(lines).writerows([COLUMNS, *rows])
+
+
+def processor_seconds() -> float:
+    """Of this process and of those that it has waited for."""
+    whose = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return sum(sum(resource.getrusage(who)[:2]) for who in whose)
+
+
+def options() -> argparse.Namespace:
+    """What was asked for."""
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser.add_argument("--faults", type=Path, default=HERE / "faults.toml", help="another list")
+    parser.add_argument("--only", nargs="*", default=[""], help="of files whose path holds one")
+    parser.add_argument("--sample", type=int, help="this many of them, at random")
+    parser.add_argument("--seed", type=int, default=0, help="of the sample")
+    parser.add_argument("--resume", action="store_true", help="survivors and those not planted yet")
+    parser.add_argument("--seconds", type=float, default=1e9, help="processor seconds, about")
+    parser.add_argument("--output", type=Path, default=HERE / "results" / "faults.csv")
+    return parser.parse_args()
+
+
+def chosen(asked: argparse.Namespace, listed: list[Fault]) -> list[Fault]:
+    """The faults to plant."""
+    faults = [one for one in listed if any(part in one.file for part in asked.only)]
+    if asked.resume:
+        done = results(asked.output)
+        faults = [one for one in faults if done.get(one[:3], SURVIVED) == SURVIVED]
+    if asked.sample:
+        faults = random.Random(asked.seed).sample(faults, min(asked.sample, len(faults)))
+    return faults
 
 
 def main() -> int:
     """Plant them, print the survivors, and write what caught the others."""
-    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
-    parser.add_argument("--only", default="", help="faults of files whose path holds this")
-    parser.add_argument("--sample", type=int, help="this many of them, at random")
-    parser.add_argument("--seed", type=int, default=0, help="of the sample")
-    parser.add_argument("--output", type=Path, help="a CSV of what caught each")
-    asked = parser.parse_args()
-    faults = [one for one in every_fault() if asked.only in one.file]
-    if asked.sample:
-        faults = random.Random(asked.seed).sample(faults, min(asked.sample, len(faults)))
-    survivors = []
+    asked = options()
+    listed = every_fault(asked.faults)
+    faults = chosen(asked, listed)
+    for library in LIBRARIES:
+        importlib.import_module(library)
+    planted: Found = {}
     with tempfile.TemporaryDirectory() as folder:
         tree = copied(Path(folder))
-        if failed := _first_failure(tree, tuple(dict.fromkeys(t for f in faults for t in f.tests))):
-            print(f"without any fault, {failed} fails: mend that first")
-            return 1
-        rows = []
-        for i, fault in enumerate(faults, 1):
-            test = caught_by(fault, tree)
-            survivors += [] if test else [fault]
-            print(f"{i}/{len(faults)} {fault.file}: {fault.replacement.strip()[:70]!r}: "
-                  f"{test or 'SURVIVED'}", flush=True)  # fmt: skip
-            rows.append((fault.file, fault.text, fault.replacement, test or "survived"))
-            if asked.output:
-                with asked.output.open("w", newline="") as lines:
-                    csv.writer(lines).writerows([("file", "text", "fault", "caught by"), *rows])
-    print(f"{len(faults) - len(survivors)} of {len(faults)} faults were caught")
-    for fault in survivors:
-        print(f"SURVIVED {fault.file}: {fault.text!r} -> {fault.replacement!r}")
-    return 1 if survivors else 0
+        for some in batched(faults, TOGETHER, strict=False):
+            if processor_seconds() < asked.seconds:
+                planted |= caught(some, tree, results(asked.output))
+                write(asked.output, results(asked.output) | planted, listed)
+    survivors = [key for key, test in planted.items() if test == SURVIVED]
+    print(f"{len(planted) - len(survivors)} of {len(planted)} faults were caught")
+    for file, text, fault in survivors:
+        print(f"SURVIVED {file}: {text!r} -> {fault!r}")
+    return 1 if survivors or len(planted) < len(faults) else 0
 
 
 if __name__ == "__main__":

@@ -3,6 +3,9 @@
     python benchmarks/core/fuzz.py                                   # 10,000 tables a module
     python benchmarks/core/fuzz.py --tables 100000 --modules panel
     python benchmarks/core/fuzz.py --tables 200 --seed 7 --show 5     # prints what went wrong
+    python benchmarks/core/fuzz.py --seconds 600                      # continues, so long
+
+The modules take turns of 100 tables; a run with the seed of the stored results continues them.
 
 Each module of the contract draws random small tables (`Module.sample` in tests/contract.py). Half
 of them are damaged: cells of another type, columns that are missing, twice there, shuffled or
@@ -21,6 +24,7 @@ from __future__ import annotations
 import argparse
 import csv
 import sys
+import time
 import traceback
 import warnings
 from collections import Counter
@@ -40,6 +44,8 @@ from relations import RELATIONS
 import bayesjudge as bj
 
 HERE = Path(__file__).parent / "results"
+#: Tables of a module before the next has its turn.
+TURN = 100
 KINDS = ("answered", "own_error", "other_exception", "unexplained_nan", "value_outside")
 #: What no column of verdicts, scores or names should hold, and what it may hold by accident.
 STRANGE: tuple[Any, ...] = (
@@ -125,51 +131,61 @@ def one_table(one: Module, seed: Any) -> tuple[str, str]:
     return "answered", ""
 
 
-def run(one: Module, tables: int, seed: int) -> Iterator[tuple[int, str, str]]:
+def run(one: Module, tables: int, seed: int, begin: int = 0) -> Iterator[tuple[int, str, str]]:
     """What becomes of each of `tables` tables."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for i in range(tables):
+        for i in range(begin, begin + tables):
             yield (i, *one_table(one, [seed, i]))
 
 
 def main() -> None:
-    """Write a row a module, after each thousand tables."""
+    """Let the modules take turns, and write a row a module after each."""
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--tables", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--modules", nargs="*", default=[one.name for one in MODULES])
+    parser.add_argument("--seconds", type=float, default=1e9, help="processor seconds, about")
     parser.add_argument("--show", type=int, default=3, help="examples of each failure")
     parser.add_argument("--output", type=Path, default=HERE / "fuzz.csv")
     asked = parser.parse_args()
-    rows: dict[str, dict[str, Any]] = {}
-    for one in (one for one in MODULES if one.name in asked.modules):
-        counted: Counter[str] = Counter()
-        shown: Counter[str] = Counter()
-        for i, kind, text in run(one, asked.tables, asked.seed):
+    found = stored(asked.output, asked.seed)
+    shown: dict[str, Counter[str]] = {one.name: Counter() for one in MODULES}
+    left = [one for one in MODULES if one.name in asked.modules]
+    while left and time.process_time() < asked.seconds:
+        one = left.pop(0)
+        counted = found.setdefault(one.name, Counter())
+        begin = counted.total()
+        for i, kind, text in run(one, min(TURN, asked.tables - begin), asked.seed, begin):
             counted[kind] += 1
-            if text:
-                shown[text] += 1
-                if shown[text] <= 1 and len(shown) <= 10 * asked.show:
-                    print(f"{one.name} table [{asked.seed}, {i}]: {kind}: {text}", flush=True)
-            if (i + 1) % 1000 == 0 or i + 1 == asked.tables:
-                row = {"module": one.name, "tables": i + 1, "seed": asked.seed}
-                rows[one.name] = row | {name: counted[name] for name in KINDS}
-                _write(asked.output, rows)
-        print(one.name, dict(counted), flush=True)
+            seen = shown[one.name]
+            if text and text not in seen and len(seen) < 10 * asked.show:
+                print(f"{one.name} table [{asked.seed}, {i}]: {kind}: {text}", flush=True)
+            seen[text] += 1
+        if counted.total() < asked.tables:
+            left.append(one)
+        write(asked.output, asked.seed, found)
+    for name, counted in found.items():
+        print(name, dict(counted))
 
 
-def _write(path: Path, rows: dict[str, dict[str, Any]]) -> None:
+def stored(path: Path, seed: int) -> dict[str, Counter[str]]:
+    """Counts by module of an earlier run with the same seed, which this one continues."""
+    if not path.exists():
+        return {}
+    with path.open() as lines:
+        rows = [row for row in csv.DictReader(lines) if row["seed"] == str(seed)]
+    return {row["module"]: Counter({kind: int(row[kind]) for kind in KINDS}) for row in rows}
+
+
+def write(path: Path, seed: int, found: dict[str, Counter[str]]) -> None:
+    """A row a module."""
     path.parent.mkdir(exist_ok=True)
-    known: dict[str, dict[str, Any]] = {}
-    if path.exists():  # of other modules, from other runs
-        with path.open() as lines:
-            known = {row["module"]: row for row in csv.DictReader(lines)}
-    known |= rows
     with path.open("w", newline="") as lines:
-        writer = csv.DictWriter(lines, ["module", "tables", "seed", *KINDS])
-        writer.writeheader()
-        writer.writerows(known.values())
+        writer = csv.writer(lines)
+        writer.writerow(("module", "tables", "seed", *KINDS))
+        for name, counted in sorted(found.items()):
+            writer.writerow((name, counted.total(), seed, *(counted[kind] for kind in KINDS)))
 
 
 if __name__ == "__main__":

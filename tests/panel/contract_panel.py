@@ -72,6 +72,8 @@ CONTRACT = Module(
     },
     not_narrowed={
         "Logit shift": "half an item of each kind pulls the biases of few items together; and true "
-        "differences between generators are no smaller among more items"
+        "differences between generators are no smaller among more items",
+        "Dawid-Skene, posterior mode": "half an item of each kind weighs less among more items: a "
+        "rate runs into 0 or 1, where the logit scale has next to no curvature",
     },
 )
