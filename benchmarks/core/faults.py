@@ -140,7 +140,7 @@ def _run_and_exit(tree: Path, arguments: list[str], told: Path) -> None:
         quiet = ["-q", "--tb=line", "-p", "no:cacheprovider"]
         code = int(pytest.main([*quiet, *arguments], plugins=[failed]))
         if code in (0, 1, 2, 4):  # 4: a fault that lets nothing be imported
-            told.write_text(json.dumps(failed or ["not imported"][:code]))
+            told.write_text(json.dumps(failed.names or ["not imported"][:code]))
     finally:
         sys.stdout.flush()
         os._exit(code)
