@@ -174,6 +174,13 @@ class TruthGivenScore(_ScoreModel):
     monotone: bool = True
 
     def _build(self, data: Scores) -> pm.Model:
+        return self._graph(data, text=True)
+
+    def _sampling_form(self, data: Scores) -> pm.Model | None:
+        return self._graph(data, text=False) if self.monotone else None
+
+    def _graph(self, data: Scores, text: bool) -> pm.Model:
+        """The model, of the text or for the sampler."""
         import pymc as pm
 
         cells = _by_class(data)
@@ -182,7 +189,7 @@ class TruthGivenScore(_ScoreModel):
         with pm.Model(coords=cells["coords"]) as model:
             shares = _shares(cells, self.share_concentration)
             if self.monotone:
-                truth = _rising("truth", cells, self.truth_concentration)
+                truth = _rising("truth", cells, self.truth_concentration, text)
                 pm.Deterministic("pass_share", truth, dims=dims)
             else:
                 weight = pm.Data("pass_share_prior", np.array(2 * self.truth_concentration / bins))
@@ -238,6 +245,13 @@ class RisingMean(_ScoreModel):
     _numeric: ClassVar[bool] = True
 
     def _build(self, data: Scores) -> pm.Model:
+        return self._graph(data, text=True)
+
+    def _sampling_form(self, data: Scores) -> pm.Model:
+        return self._graph(data, text=False)
+
+    def _graph(self, data: Scores, text: bool) -> pm.Model:
+        """The model, of the text or for the sampler, whose spreads are steps from the typical."""
         import pymc as pm
         import pytensor.tensor as pt
 
@@ -252,12 +266,16 @@ class RisingMean(_ScoreModel):
         counted = counted.reshape(*cells["labels"].shape, levels.size)
         with pm.Model(coords=coords) as model:
             shares = _shares(cells, self.share_concentration)
-            rising = _rising("location", cells, self.truth_concentration)
+            rising = _rising("location", cells, self.truth_concentration, text)
             location = pm.Deterministic("location", 2 * rising - 0.5, dims=dims)
             typical = pm.HalfNormal(
                 "typical_spread", pm.Data("spread_prior", np.array(self.spread))
             )
-            sigma = pm.LogNormal("bin_spread", pt.log(typical), UNEVEN, dims=dims)
+            if text:
+                sigma = pm.LogNormal("bin_spread", pt.log(typical), UNEVEN, dims=dims)
+            else:
+                steps = pm.Normal("bin_spread_steps", dims=dims)
+                sigma = pm.Deterministic("bin_spread", typical * pt.exp(UNEVEN * steps), dims=dims)
             middle = pm.Data("level_middle", (levels[1:] + levels[:-1]) / 2)
             below = _normal_cdf((middle - location[..., None]) / sigma[..., None])
             none = pt.zeros_like(below[..., :1])
@@ -403,16 +421,27 @@ def _shares(cells: dict[str, Any], concentration: float) -> Any:
     return shares.reshape(items.shape)
 
 
-def _rising(name: str, cells: dict[str, Any], concentration: float) -> Any:
-    """Numbers in (0, 1) that rise with the bins, by Dirichlet increments."""
+def _rising(name: str, cells: dict[str, Any], concentration: float, text: bool) -> Any:
+    """Numbers in (0, 1) that rise with the bins, by Dirichlet increments.
+
+    The sampler has each number as a share of the next one: what the labels of a bin tell is then
+    about two of its unknowns, and not about all.
+    """
     import pymc as pm
     import pytensor.tensor as pt
 
     shape = cells["labels"].shape
     # three increments of two bins are flat at 1; more of them share the same weight
     weights = np.full((*shape[:-1], shape[-1] + 1), 3 * concentration / (shape[-1] + 1))
-    steps = pm.Dirichlet(f"{name}_steps", pm.Data(f"{name}_steps_prior", weights))
-    return pt.cumsum(steps, axis=-1)[..., :-1]
+    prior = pm.Data(f"{name}_steps_prior", weights)
+    if text:
+        return pt.cumsum(pm.Dirichlet(f"{name}_steps", prior), axis=-1)[..., :-1]
+    below = pt.cumsum(prior, axis=-1)[..., :-1]
+    share = pm.Beta(f"{name}_share_of_next", below, prior[..., 1:], shape=shape)
+    risen = pt.exp(pt.cumsum(pt.log(share)[..., ::-1], axis=-1)[..., ::-1])
+    ends = [pt.zeros((*shape[:-1], 1)), risen, pt.ones((*shape[:-1], 1))]
+    pm.Deterministic(f"{name}_steps", pt.diff(pt.concatenate(ends, axis=-1), axis=-1))
+    return risen
 
 
 def _normal_cdf(x: Any) -> Any:
