@@ -42,7 +42,6 @@ EFFECTS = items.ItemEffects(
     difficulty_spread=1.5,
     leniency_spread=0.8,
     interaction_spread=0.8,
-    nodes=11,
 )
 GIVEN_TRUTH = scores.ScoreGivenTruth(BetaPrior(2, 1.5), concentration=3)
 GIVEN_SCORE = scores.TruthGivenScore(share_concentration=3, truth_concentration=1.5)
@@ -275,7 +274,7 @@ def draw_by_verdict(truths: Mapping[str, Any], rng: np.random.Generator) -> clas
 
 
 def _nuts(module: Any, model: Any, quantities: tuple[str, ...], **how: Any) -> lab.Nuts:
-    small = {"draws": 400, "tune": 400, "chains": 1, "min_ess": 60, **how}
+    small = {"draws": 400, "tune": 400, "chains": 1, "min_ess": 40, **how}
     return lab.Nuts(module.build_model, model, quantities, **small)
 
 
@@ -331,7 +330,7 @@ def study_of(name: str, simulations: int, **how: Any) -> lab.RankStudy:
         study.pop("posterior"),
         **study,
         simulations=simulations,
-        retained=59,
+        retained=39,
         random_seed=SEED + list(STUDIES).index(name),  # truths of its own for each study
         path=RESULTS / f"sbc_items_{name}.jsonl",
         **how,
