@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from scipy.special import ndtr
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
@@ -15,6 +16,7 @@ from bayesjudge.prevalence.scores.data import Scores, judged
 
 if TYPE_CHECKING:
     import pymc as pm
+    import xarray as xr
 
 SOURCE = "Lee et al. (2025), Sections 3-5, with bins of the score for verdicts"
 #: Numbers that people give are told apart to this share of their scale, if they are no integers.
@@ -47,6 +49,22 @@ class _ScoreModel(BayesianModel):
         right = scores.numeric == self._numeric
         fitting = "RisingMean()" if scores.numeric else "ScoreGivenTruth() or TruthGivenScore()"
         require(right, f"{name} is for truths that are {kind}, these are {other}: take {fitting}")
+
+    def _about_items(self, fit: Fit, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """Mean truth of these items: truths of the unlabelled ones of each cell are drawn."""
+        scores, posterior = fit.data, fit.idata["posterior"]
+        cells = scores.tally()
+        drawn = self._drawn_truths(scores, posterior.to_dataset(), cells["test"], rng)
+        total, n = drawn.sum(axis=-1), cells["test"].sum()
+        if scores.design.same_items:
+            total, n = total + cells["sums"].sum(), n + cells["labels"].sum()
+        return {scores.answer: scores.in_units(total / n)}
+
+    def _drawn_truths(
+        self, scores: Scores, posterior: xr.Dataset, items: np.ndarray, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Sums of the truths in [0, 1] of so many items of each cell (chain, draw, cell)."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -92,6 +110,13 @@ class ScoreGivenTruth(_ScoreModel):
         super()._suits(scores, require)
         words = "classes of propensity differ in their scores: take TruthGivenScore()"
         require(scores.propensity is None, words)
+
+    def _drawn_truths(
+        self, scores: Scores, posterior: xr.Dataset, items: np.ndarray, rng: np.random.Generator
+    ) -> np.ndarray:
+        theta, shares = _arrays(posterior, "prevalence", "bin_share")
+        good, bad = theta[..., None] * shares[..., 1, :], (1 - theta[..., None]) * shares[..., 0, :]
+        return rng.binomial(items.astype(int), np.clip(good / (good + bad), 0, 1))
 
     def _build(self, data: Scores) -> pm.Model:
         import pymc as pm
@@ -173,6 +198,13 @@ class TruthGivenScore(_ScoreModel):
     truth_concentration: float = 1.0
     monotone: bool = True
 
+    def _drawn_truths(
+        self, scores: Scores, posterior: xr.Dataset, items: np.ndarray, rng: np.random.Generator
+    ) -> np.ndarray:
+        (good,) = _arrays(posterior, "pass_share")
+        chances = np.clip(good.reshape(*good.shape[:2], -1), 0, 1)
+        return rng.binomial(items.astype(int), chances)
+
     def _build(self, data: Scores) -> pm.Model:
         return self._graph(data, text=True)
 
@@ -243,6 +275,17 @@ class RisingMean(_ScoreModel):
     spread: float = 0.5
 
     _numeric: ClassVar[bool] = True
+
+    def _drawn_truths(
+        self, scores: Scores, posterior: xr.Dataset, items: np.ndarray, rng: np.random.Generator
+    ) -> np.ndarray:
+        levels = _levels(scores)
+        location, spread = (
+            x.reshape(*x.shape[:2], -1, 1) for x in _arrays(posterior, "location", "bin_spread")
+        )
+        below = ndtr(((levels[1:] + levels[:-1]) / 2 - location) / spread)
+        chances = np.diff(below, axis=-1, prepend=0.0, append=1.0)
+        return rng.multinomial(items.astype(int), chances) @ levels
 
     def _build(self, data: Scores) -> pm.Model:
         return self._graph(data, text=True)
@@ -366,7 +409,8 @@ def fit(
     Returns
     -------
     Fit
-        ``prevalence``, a share of items, or ``mean_score`` on the truths' scale.
+        ``prevalence``, a share of items, or ``mean_score`` on the truths' scale; of these items
+        alone with ``estimate(target="items")``.
 
     Raises
     ------
@@ -393,6 +437,10 @@ def fit(
         progress=progress,
         **settings,
     )
+
+
+def _arrays(posterior: xr.Dataset, *names: str) -> list[np.ndarray]:
+    return [posterior[name].transpose("chain", "draw", ...).to_numpy() for name in names]
 
 
 # Parts of the graphs -----------------------------------------------------------------------------
