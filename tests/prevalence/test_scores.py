@@ -81,8 +81,8 @@ def test_two_scores_by_score_are_post_stratified():
 
 def test_two_scores_with_propensities_are_the_weighted_difference():
     test, passed = [400, 500], [100, 450]
-    good, hits, bad, caught = [20, 45], [10, 44], [80, 5], [65, 3]
-    for shown in (caught, [80, 4]):  # many errors, and few
+    good, bad = [20, 45], [80, 5]
+    for hits, shown in (([10, 44], [65, 3]), ([20, 44], [79, 5])):  # many errors, and few
         counts = P.Counts(
             test, passed, good, hits, bad, shown, calibration="known_propensity",
             propensity=[0.2, 0.1], systems=["0.2", "0.1"], dim="stratum",
