@@ -374,11 +374,12 @@ def test_conjugate_draws_have_the_means_of_dirichlet_posteriors():
     assert_allclose([made["prevalence", k].value for k in "abc"], expected, atol=2e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("calibration", ["random", "by_truth"])
 def test_gibbs_draws_have_the_posteriors_mean(calibration):
     """Of a small table, by weighing draws from the prior given the labels alone."""
     counts = classes.ClassCounts([9, 4, 7], [[4, 1, 0], [1, 3, 1], [0, 1, 5]], "abc", calibration)
-    rng, size = np.random.default_rng(4), 200_000
+    rng, size = np.random.default_rng(4), 100_000
     rows = [rng.dirichlet(np.full(3, 0.5) + 0.5 * np.eye(3)[k] + counts.labelled[k], size)
             for k in range(3)]  # fmt: skip
     known = counts.labelled.sum(axis=1) if calibration == "random" else 0

@@ -9,6 +9,7 @@ from scipy.stats import beta, binom, dirichlet, expon, halfnorm, lognorm, multin
 
 import bayesjudge as bj
 
+pytestmark = pytest.mark.slow
 P = bj.prevalence
 S, classes = P.scores, P.classes
 NAN = float("nan")

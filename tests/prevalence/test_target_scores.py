@@ -13,7 +13,7 @@ import bayesjudge as bj
 P = bj.prevalence
 S, classes = P.scores, P.classes
 NAN = float("nan")
-DRAWS = 20_000
+DRAWS = 5_000
 TEST, FAILS, PASSES = (30, 20, 50), (8, 3, 1), (2, 5, 9)
 
 
