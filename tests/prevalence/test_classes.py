@@ -323,6 +323,36 @@ def test_a_judges_verdicts_are_read_by_name_in_any_order():
             assert_allclose(one["prevalence", name], other["prevalence", name], err_msg=one.method)
 
 
+def test_two_classes_by_truth_and_of_strata_are_those_of_pass_and_fail():
+    by_truth = P.Counts(1000, 620, 100, 90, 80, 56, calibration="by_truth")
+    judge = classes.judge_shares(two(by_truth))["prevalence", "1"]
+    assert_allclose(judge, P.naive(by_truth)["prevalence"], rtol=1e-12)
+    n, k = [1000, 200], [760, 90]
+    good, hits, bad, caught = [140, 30], [126, 24], [60, 45], [42, 36]
+    cells = {"calibration": "random", "systems": "xy", "dim": "stratum"}
+    counts = P.Counts(n, k, good, hits, bad, caught, **cells)
+    rows = zip(hits, good, bad, caught, strict=True)
+    tables = [[[hit, g - hit], [b - c, c]] for hit, g, b, c in rows]
+    test = np.column_stack([k, np.subtract(n, k)])
+    ours = classes.difference(classes.ClassCounts(test, tables, ["1", "0"], **cells))
+    expected = P.difference(counts)["overall_prevalence"]
+    assert_allclose(ours["overall_prevalence", "1"], expected, rtol=1e-12)
+
+
+def test_a_weight_for_all_classes_makes_shares_sum_to_1():
+    raw = classes.difference(CREDITED).quantities["prevalence"].raw
+    assert_allclose(raw.sum(), 1, rtol=1e-12)
+
+
+def test_errors_of_shares_partly_cancel_in_a_mean_credit():
+    credit = np.array(CREDITED.credit)
+    order = [1, 0, 2]  # a column for each class, in the order of the classes
+    pair = CREDITED.test[order], CREDITED.labelled[:, order]
+    sd = np.sqrt(credit @ covariance(*pair, inverted(*pair)) @ credit)
+    _, low, high = classes.class_shares(CREDITED)["win_rate"]
+    assert_allclose(high - low, 2 * 1.959964 * sd, rtol=1e-6)
+
+
 def test_strata_are_weighed_by_their_items():
     """Two strata of unlike size: shares by hand, and what a mean credit makes of them."""
     test = np.array([[400, 100, 100], [20, 60, 20]])

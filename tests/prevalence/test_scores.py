@@ -216,6 +216,7 @@ def test_the_share_above_a_human_threshold():
     passed = table["score"] >= 0.6
     assert counts.test_pass == (passed & table["truth"].isna()).sum()
     assert counts.correct_pass == (passed & (table["truth"] >= 4)).sum()
+    assert counts.incorrect_fail == (~passed & (table["truth"] < 4)).sum()
     with pytest.raises(bj.InputError, match="say with truth_from="):
         scores.to_counts(0.6)
 
