@@ -22,7 +22,8 @@ small to tell (Sivula et al. 2025). ``simple`` are pooled, plain and shared. A r
 
 Writes to benchmarks/core/results: loo_choice.csv and loo_choice.md.
 
-Found: not run yet but for two tables of ``prevalence``, in both of which the higher elpd is the right one.
+Found: not run yet but for two tables of ``prevalence``, in both of which the higher elpd is the
+right one.
 """
 
 from __future__ import annotations
