@@ -2,6 +2,7 @@
 
     python benchmarks/prevalence/sbc_items.py                        # 500 simulations a study
     python benchmarks/prevalence/sbc_items.py --only outputs,rising  # some of the studies
+    python benchmarks/prevalence/sbc_items.py --turn 25 --seconds 1500 --workers 1
 
 Studies of items: ``outputs``, two systems that answer each item twice; ``verdicts``, a judge who
 sees each output of two systems three times; ``pairs``, three systems that answer once, single rows
@@ -11,7 +12,12 @@ labelled; ``by_truth``, one system, labelled items beside those asked about. Of 
 scores are drawn here with NumPy, not by the models. Writes to benchmarks/prevalence/results:
 ``sbc_items_STUDY.jsonl`` (every rank) and ``sbc_items.csv`` (the tests).
 
-Found: not run yet but for 41 simulations of ``score_given_truth``.
+Found: no rank differs from uniform in 50 simulations of each study of scores and classes, and 75 of
+each of items: of 105 quantities 3 have p below .05, and none below .02 once corrected within its
+study (Holm); spreads of the ranks are .81 to 1.14 of uniform ones, so that a posterior a quarter
+too narrow would show and one a tenth too narrow would not. 28 % of the fits of ``rising`` have a
+divergent transition, 2 % of ``score_given_truth``, none of the others. Run with --turn 25
+--seconds 1500 --workers 1, and ended early at 840 CPU s.
 """
 
 from __future__ import annotations
@@ -34,7 +40,14 @@ RESULTS = Path(__file__).parent / "results"
 SEED = 20_333
 RATES = ("prevalence", "sensitivity", "specificity")
 #: Not flat, so that a wrong exponent of a prior shows.
-EFFECTS = items.ItemEffects(BetaPrior(2, 1.5), BetaPrior(4, 2), BetaPrior(3, 2))
+EFFECTS = items.ItemEffects(
+    BetaPrior(2, 1.5),
+    BetaPrior(4, 2),
+    BetaPrior(3, 2),
+    difficulty_spread=1.5,
+    leniency_spread=0.8,
+    interaction_spread=0.8,
+)
 GIVEN_TRUTH = scores.ScoreGivenTruth(BetaPrior(2, 1.5), concentration=3)
 GIVEN_SCORE = scores.TruthGivenScore(share_concentration=3, truth_concentration=1.5)
 RISING = scores.RisingMean(truth_concentration=1.5, spread=0.4)
@@ -266,7 +279,7 @@ def draw_by_verdict(truths: Mapping[str, Any], rng: np.random.Generator) -> clas
 
 
 def _nuts(module: Any, model: Any, quantities: tuple[str, ...], **how: Any) -> lab.Nuts:
-    small = {"draws": 400, "tune": 400, "chains": 1, "min_ess": 60, **how}
+    small = {"draws": 400, "tune": 400, "chains": 1, "min_ess": 40, **how}
     return lab.Nuts(module.build_model, model, quantities, **small)
 
 
@@ -322,10 +335,29 @@ def study_of(name: str, simulations: int, **how: Any) -> lab.RankStudy:
         study.pop("posterior"),
         **study,
         simulations=simulations,
-        retained=59,
+        retained=39,
         random_seed=SEED + list(STUDIES).index(name),  # truths of its own for each study
         path=RESULTS / f"sbc_items_{name}.jsonl",
         **how,
+    )
+
+
+def tested(name: str, study: lab.RankStudy) -> None:
+    """Write the tests of one study beside those of the others, and show them."""
+    path = RESULTS / "sbc_items.csv"
+    table = study.uniformity().reset_index()
+    table.insert(0, "study", name)
+    if path.exists():
+        others = pd.read_csv(path)
+        table = pd.concat([others[others["study"] != name], table])
+    table.to_csv(path, index=False, float_format="%.4g")
+    table = table[table["study"] == name]
+    once = study.table.drop_duplicates("simulation")
+    print(table.round(4).to_string(index=False))
+    print(
+        f"{name}: {len(once)} simulations, {once['seconds'].median():.2f} s each (median), "
+        f"{once['divergent'].gt(0).mean():.1%} of the fits with a divergent transition",
+        flush=True,
     )
 
 
@@ -333,27 +365,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--simulations", type=int, default=500)
     parser.add_argument("--only", default=",".join(STUDIES), help="studies, with commas")
+    parser.add_argument("--turn", type=int, default=500, help="simulations before the next study")
+    parser.add_argument("--seconds", type=float, help="CPU seconds after which no turn begins")
     parser.add_argument("--workers", type=int, help="processes; all cores by default")
     parser.add_argument("--fresh", action="store_true", help="forget earlier results")
     asked = parser.parse_args()
-    path = RESULTS / "sbc_items.csv"
-    for name in asked.only.split(","):
-        begin = time.process_time()
-        study = study_of(name, asked.simulations, workers=asked.workers, resume=not asked.fresh)
-        once = study.table.drop_duplicates("simulation")
-        table = study.uniformity().reset_index()
-        table.insert(0, "study", name)
-        if path.exists():
-            done = pd.read_csv(path)
-            table = pd.concat([done[done["study"] != name], table])
-        table.to_csv(path, index=False, float_format="%.4g")
-        print(table[table["study"] == name].round(4).to_string(index=False))
-        print(
-            f"{name}: {len(once)} simulations, {time.process_time() - begin:.0f} CPU s now, "
-            f"{once['seconds'].median():.2f} s a simulation (median), "
-            f"{once['divergent'].gt(0).mean():.1%} of the fits with a divergent transition",
-            flush=True,
-        )
+    for end in range(asked.turn, asked.simulations + asked.turn, asked.turn):
+        for name in asked.only.split(","):
+            if asked.seconds and time.process_time() > asked.seconds:
+                return
+            resume = not (asked.fresh and end == asked.turn)
+            simulations = min(end, asked.simulations)
+            tested(name, study_of(name, simulations, workers=asked.workers, resume=resume))
+    print(f"{time.process_time():.0f} CPU s")
 
 
 if __name__ == "__main__":

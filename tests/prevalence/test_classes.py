@@ -271,6 +271,161 @@ def test_the_win_rate_counts_half_a_tie(tmp_path):
     assert bj.report(again) == bj.report(fit)
 
 
+CREDITED = classes.ClassCounts(
+    [30, 50, 20], [[10, 1, 1], [2, 9, 3], [0, 4, 16]], ["win", "tie", "loss"], "random",
+    verdicts=["tie", "win", "loss"], credit=(2, 1, -1),
+)  # fmt: skip
+
+
+def credits_of(counts):
+    """Credit of verdict and truth (nan: no label) of each item."""
+    of_class = dict(zip(counts.classes, counts.credit, strict=True))
+    of_verdict = np.array([of_class[name] for name in counts.verdicts])
+    k, v = np.indices(counts.labelled.shape)
+    f, y = (np.repeat(x.ravel(), counts.labelled.ravel())
+            for x in (of_verdict[v], np.array(counts.credit)[k]))  # fmt: skip
+    return f, y, np.repeat(of_verdict, counts.test)
+
+
+def test_mean_credits_are_means_of_credits():
+    f, y, rest = credits_of(CREDITED)
+    made = {one.method: one["win_rate"] for one in classes.closed_forms(CREDITED)}
+    every = np.concatenate([f, rest])
+    for method, x in (("Judge's shares", every), ("Human labels only", y)):
+        half = 1.959964 * x.std(ddof=1) / np.sqrt(x.size)
+        assert_allclose(made[method], (x.mean(), x.mean() - half, x.mean() + half), rtol=1e-6)
+    scores = P.scores.Scores(
+        np.concatenate([f, rest]), np.concatenate([y, np.full(rest.size, np.nan)]),
+        np.ones(f.size + rest.size), "random", (-1, 2), truth_scale=(-1, 2),
+    )  # fmt: skip
+    value = P.scores.difference(scores)["mean_score"].value
+    assert_allclose(made["Difference (PPI++)"].value, value)
+    groups = [(np.mean(every == x), y[f == x]) for x in np.unique(every)]
+    mean = sum(share * one.mean() for share, one in groups)
+    assert_allclose(made["Post-stratified"].value, mean)
+    within = sum(share**2 * one.var() / one.size for share, one in groups)
+    between = sum(share * (one.mean() - mean) ** 2 for share, one in groups) / every.size
+    low, high = made["Post-stratified"][1:]
+    assert abs((high - low) / (2 * 1.96 * np.sqrt(within + between)) - 1) < 0.15
+
+
+def test_a_judges_verdicts_are_read_by_name_in_any_order():
+    order = [1, 0, 2]
+    plain = classes.ClassCounts(
+        CREDITED.test[order], CREDITED.labelled[:, order], CREDITED.classes, "random"
+    )
+    for one, other in zip(
+        (*classes.closed_forms(CREDITED), classes.class_shares(CREDITED)),
+        (*classes.closed_forms(plain), classes.class_shares(plain)),
+        strict=True,
+    ):
+        for name in plain.classes:
+            assert_allclose(one["prevalence", name], other["prevalence", name], err_msg=one.method)
+
+
+def test_two_classes_by_truth_and_of_strata_are_those_of_pass_and_fail():
+    by_truth = P.Counts(1000, 620, 100, 90, 80, 56, calibration="by_truth")
+    judge = classes.judge_shares(two(by_truth))["prevalence", "1"]
+    assert_allclose(judge, P.naive(by_truth)["prevalence"], rtol=1e-12)
+    n, k = [1000, 200], [760, 90]
+    good, hits, bad, caught = [140, 30], [126, 24], [60, 45], [42, 36]
+    cells = {"calibration": "random", "systems": "xy", "dim": "stratum"}
+    counts = P.Counts(n, k, good, hits, bad, caught, **cells)
+    rows = zip(hits, good, bad, caught, strict=True)
+    tables = [[[hit, g - hit], [b - c, c]] for hit, g, b, c in rows]
+    test = np.column_stack([k, np.subtract(n, k)])
+    ours = classes.difference(classes.ClassCounts(test, tables, ["1", "0"], **cells))
+    expected = P.difference(counts)["overall_prevalence"]
+    assert_allclose(ours["overall_prevalence", "1"], expected, rtol=1e-12)
+
+
+def test_a_weight_for_all_classes_makes_shares_sum_to_1():
+    raw = classes.difference(CREDITED).quantities["prevalence"].raw
+    assert_allclose(raw.sum(), 1, rtol=1e-12)
+
+
+def test_errors_of_shares_partly_cancel_in_a_mean_credit():
+    credit = np.array(CREDITED.credit)
+    order = [1, 0, 2]  # a column for each class, in the order of the classes
+    pair = CREDITED.test[order], CREDITED.labelled[:, order]
+    sd = np.sqrt(credit @ covariance(*pair, inverted(*pair)) @ credit)
+    _, low, high = classes.class_shares(CREDITED)["win_rate"]
+    assert_allclose(high - low, 2 * 1.959964 * sd, rtol=1e-6)
+
+
+def test_strata_are_weighed_by_their_items():
+    """Two strata of unlike size: shares by hand, and what a mean credit makes of them."""
+    test = np.array([[400, 100, 100], [20, 60, 20]])
+    tables = np.array([[[20, 1, 1], [2, 9, 3], [1, 1, 9]], [[9, 2, 1], [1, 16, 3], [0, 4, 10]]])
+    counts = classes.ClassCounts(test, tables, "abc", "random", systems=("x", "y"), dim="stratum",
+                                 credit=(1, 0.5, 0))  # fmt: skip
+    items = test.sum(axis=1) + tables.sum(axis=(1, 2))
+    shares = items / items.sum()
+    human = shares @ (tables.sum(axis=2) / tables.sum(axis=(1, 2))[:, None])
+    made = classes.human_shares(counts)
+    assert_allclose(made["win_rate"].value, human @ [1, 0.5, 0])
+    assert_allclose([made["overall_prevalence", k].value for k in "abc"], human)
+    parts = [inverted(*one) for one in zip(test, tables, strict=True)]
+    spread = sum(
+        share**2 * covariance(*one, x)
+        for share, one, x in zip(shares, zip(test, tables, strict=True), parts, strict=True)
+    )
+    _, low, high = classes.class_shares(counts)["overall_prevalence", "b"]
+    assert_allclose(high - low, 2 * 1.959964 * np.sqrt(spread[1, 1]), rtol=1e-6)
+    exact = classes.exact(counts, classes.PredictiveShares())
+    alone = [classes.exact(counts.system(name), classes.PredictiveShares()) for name in "xy"]
+    means = shares @ [[one["prevalence", k].value for k in "abc"] for one in alone]
+    assert_allclose([exact["overall_prevalence", k].value for k in "abc"], means, atol=2e-3)
+    assert_allclose(exact["win_rate"].value, means @ [1, 0.5, 0], atol=2e-3)
+
+
+def test_what_a_design_or_a_bare_verdict_does_not_tell_is_said():
+    by_truth = classes.ClassCounts([25, 15, 10], COUNTS.labelled, **THREE)
+    assert "design-mismatch" in {c.name for c in classes.difference(by_truth).cautions}
+    bare = classes.ClassCounts([25, 15, 10], [[9, 1, 0], [2, 6, 0], [1, 3, 0]], "abc", "random")
+    made = classes.post_stratified(bare)
+    assert "no-labels" in {c.name for c in made.cautions}
+    assert np.isnan(made["prevalence", "a"].value)
+    # a clipped inverse does not sum to 1, the best shares inside the simplex do
+    outside = classes.ClassCounts([50, 48, 2], COUNTS.labelled, **THREE)
+    clipped = classes.class_shares(outside, method="inverse").quantities["prevalence"].value
+    assert clipped.sum() > 1.001
+
+
+def test_conjugate_draws_have_the_means_of_dirichlet_posteriors():
+    counts = classes.ClassCounts(
+        [30, 20, 10], [[9, 1, 2], [2, 6, 1], [1, 3, 7]], "abc", "by_verdict"
+    )
+    model = classes.PredictiveShares(verdict_concentration=3, class_concentration=1.5)
+    items = counts.test + counts.labelled.sum(axis=0) + 1
+    rows = counts.labelled.T + 0.5
+    expected = items / items.sum() @ (rows / rows.sum(axis=1, keepdims=True))
+    made = classes.exact(counts, model)
+    assert_allclose([made["prevalence", k].value for k in "abc"], expected, atol=2e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("calibration", ["random", "by_truth"])
+def test_gibbs_draws_have_the_posteriors_mean(calibration):
+    """Of a small table, by weighing draws from the prior given the labels alone."""
+    counts = classes.ClassCounts([9, 4, 7], [[4, 1, 0], [1, 3, 1], [0, 1, 5]], "abc", calibration)
+    rng, size = np.random.default_rng(4), 100_000
+    rows = [rng.dirichlet(np.full(3, 0.5) + 0.5 * np.eye(3)[k] + counts.labelled[k], size)
+            for k in range(3)]  # fmt: skip
+    known = counts.labelled.sum(axis=1) if calibration == "random" else 0
+    shares = rng.dirichlet(np.full(3, 2 / 3) + known, size)
+    log = xlogy(counts.test, sum(shares[:, [k]] * rows[k] for k in range(3))).sum(axis=1)
+    weight = np.exp(log - log.max())
+    weight /= weight.sum()
+    made = classes.exact(counts)
+    for k, name in enumerate("abc"):
+        x = shares[:, k]
+        mean = weight @ x
+        sd = np.sqrt(weight @ (x - mean) ** 2)
+        error = np.sqrt((weight**2 * (x - mean) ** 2).sum())
+        assert abs(made["prevalence", name].value - mean) < SIGMAS * np.hypot(error, sd / 45)
+
+
 @pytest.mark.slow
 def test_the_win_rate_covers():
     rng, runs, covered = np.random.default_rng(3), 1000, 0

@@ -1,6 +1,7 @@
 """Rows that share items: reading, variances by item, the integrated likelihood."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -430,6 +431,29 @@ def test_likelihood_and_gradient_are_those_of_plain_arrays(name):
         where = tuple(rng.integers(0, n) for n in slope.shape)
         up, down = (evaluated(items, spec, point, (i, where, x))[0] for x in (step, -step))
         assert slope[where] == pytest.approx((up - down) / (2 * step), rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_pattern_of_items_has_a_likelihood_of_its_own(name):
+    """What one more item of a pattern adds to the compiled likelihood, at each of two draws."""
+    from bayesjudge.prevalence.items._marginal import by_pattern
+    from bayesjudge.prevalence.items._pymc import nodes_of
+
+    items, spec = case(name), ItemEffects(nodes=5)
+    points = [point_of(items, spec)]
+    points.append({k: 0.9 * np.asarray(v) for k, v in points[0].items()})
+    draws = {k: np.array([point[k] for point in points], float) for k in points[0]}
+    found = by_pattern(items, spec, draws, nodes_of(spec))
+    for point, logs in zip(points, found, strict=True):
+        total, *_ = evaluated(items, spec, point)
+        for i in range(0, len(items.count), 1 + len(items.count) // 4):
+            one = np.arange(len(items.count)) == i
+            more = evaluated(replace(items, count=items.count + one), spec, point)[0] - total
+            if items.design.same_items:
+                assert np.abs(logs - more).min() < 1e-8 * abs(more)
+            else:  # labels that tell the judge's rates only are items of their own
+                both = (logs[:, None] + logs).ravel()
+                assert np.abs(np.append(both, logs) - more).min() < 1e-8 * abs(more)
 
 
 @pytest.mark.slow

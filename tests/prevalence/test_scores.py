@@ -18,6 +18,7 @@ S = P.scores
 NAN = float("nan")
 MANY = P.Counts(1000, 760, 140, 126, 60, 42, calibration="random")
 FEW_ERRORS = P.Counts(500, 430, 52, 50, 8, 7, calibration="random")
+FEW_GOOD = P.Counts(500, 150, 3, 2, 97, 77, calibration="random")
 
 
 def two(counts, scale=(0, 1), ends=(0, 1)):
@@ -41,7 +42,9 @@ def read(**how):
 # Two scores are pass and fail --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("counts", [MANY, FEW_ERRORS], ids=["many errors", "few errors"])
+@pytest.mark.parametrize(
+    "counts", [MANY, FEW_ERRORS, FEW_GOOD], ids=["many errors", "few errors", "few good"]
+)
 def test_two_scores_are_the_closed_forms_of_pass_and_fail(counts):
     scores = two(counts)
     pairs = {
@@ -64,9 +67,10 @@ def test_two_scores_by_truth_are_rogan_gladen(interval):
     for scores in (two(counts), two(counts, (1, 5), (2, 4))):
         found = S.rogan_gladen(scores, interval=interval)["prevalence"]
         assert_allclose(found, expected, rtol=1e-12)
-    assert [one.method for one in S.closed_forms(two(counts))] == [
-        *("Judge's mean score", "Rogan-Gladen (mean score)")
-    ]
+    made = {one.method: one for one in S.closed_forms(two(counts))}
+    assert list(made) == ["Judge's mean score", "Rogan-Gladen (mean score)"]
+    judge = made["Judge's mean score"]["prevalence"]
+    assert_allclose(judge, P.naive(counts)["prevalence"], rtol=1e-12)
 
 
 def test_two_scores_by_score_are_post_stratified():
@@ -77,8 +81,8 @@ def test_two_scores_by_score_are_post_stratified():
 
 def test_two_scores_with_propensities_are_the_weighted_difference():
     test, passed = [400, 500], [100, 450]
-    good, hits, bad, caught = [20, 45], [10, 44], [80, 5], [65, 3]
-    for shown in (caught, [80, 4]):  # many errors, and few
+    good, bad = [20, 45], [80, 5]
+    for hits, shown in (([10, 44], [65, 3]), ([20, 44], [79, 5])):  # many errors, and few
         counts = P.Counts(
             test, passed, good, hits, bad, shown, calibration="known_propensity",
             propensity=[0.2, 0.1], systems=["0.2", "0.1"], dim="stratum",
@@ -212,8 +216,93 @@ def test_the_share_above_a_human_threshold():
     passed = table["score"] >= 0.6
     assert counts.test_pass == (passed & table["truth"].isna()).sum()
     assert counts.correct_pass == (passed & (table["truth"] >= 4)).sum()
+    assert counts.incorrect_fail == (~passed & (table["truth"] < 4)).sum()
     with pytest.raises(bj.InputError, match="say with truth_from="):
         scores.to_counts(0.6)
+
+
+# Intervals by hand -------------------------------------------------------------------------------
+
+
+def test_the_interval_of_a_mean_score_is_as_wide_as_scores_vary():
+    scores = S.Scores(
+        [2, 3, 4, 3, 3], [NAN] * 3 + [0, 1], [3000, 5000, 2000, 5, 5], "random", (1, 5)
+    )
+    f = np.repeat(scores.unit, scores.n)
+    value, low, high = S.judge_mean(scores)["prevalence"]
+    assert_allclose(value, f.mean())
+    assert_allclose(high - low, 2 * 1.959964 * sem(f), rtol=1e-3)
+
+
+def test_an_interval_of_human_numbers_is_students():
+    """With the judge's own predictions: two means, each less a degree of freedom."""
+    table = S.simulate(numeric=True, shape="even", labelled=12, items=300, random_seed=3)
+    scores = S.Scores.from_frame(table, calibration="random", scale=(0, 1), truth_scale=(1, 5))
+    known = table["truth"].notna()
+    errors = (table["truth"][known] - 1) / 4 - table["score"][known]
+    variance = errors.var() / 12 + table["score"][~known].var() / 300
+    value, low, high = S.difference(scores, g="identity")["mean_score"]
+    assert_allclose((value - 1) / 4, errors.mean() + table["score"][~known].mean())
+    assert_allclose(high - low, 8 * t.ppf(0.975, 11) * np.sqrt(variance))
+    rows = S.binned(scores), S.binned(scores, ci_prob=0.5)
+    wide, narrow = (np.ptp([one["mean_score"].low, one["mean_score"].high]) for one in rows)
+    free = 12 - len(scores.bins)
+    assert_allclose(wide / narrow, t.ppf(0.975, free) / t.ppf(0.75, free))
+
+
+def test_labels_without_an_error_do_not_prove_a_judge_without_errors():
+    score, truth = [1, 3, 5] * 2, [1, 3, 5] + [NAN] * 3
+    scores = S.Scores(score, truth, [4, 4, 4, 50, 50, 50], "random", (1, 5), truth_scale=(1, 5))
+    _, low, high = S.difference(scores, g="identity")["mean_score"]
+    of_test = np.sqrt(np.var([1, 3, 5]) / 149)
+    assert high - low > 1.5 * 2 * t.ppf(0.975, 11) * of_test
+
+
+def test_a_judge_who_is_the_wrong_way_round_gets_no_weight():
+    rng = np.random.default_rng(7)
+    score = rng.uniform(size=3000)
+    truth = (rng.uniform(size=3000) > score).astype(float)
+    propensity = np.where(score < 0.5, 0.05, 0.1)
+    truth[rng.uniform(size=3000) > propensity] = NAN
+    known = ~np.isnan(truth)
+    scores = S.Scores(
+        score, truth, np.ones(3000), "known_propensity", (0, 1), propensity=propensity
+    )
+    expected = np.average(truth[known], weights=1 / propensity[known])
+    assert_allclose(S.difference(scores)["prevalence"].value, expected)
+    assert "Human labels only" not in {one.method for one in S.closed_forms(scores)}
+    cells = pd.DataFrame({"bin": scores.bin_of, "p": propensity, "y": truth}).groupby(["bin", "p"])
+    mean = (cells["y"].mean() * cells.size()).sum() / 3000
+    assert_allclose(S.binned(scores)["prevalence"].value, mean)
+
+
+def test_an_estimate_ends_where_its_range_does():
+    scores = S.Scores([0.9, 1, 0.97], [1, 1, NAN], [20, 20, 400], "random", (0, 1))
+    made = S.difference(scores, g="identity")
+    assert made.quantities["prevalence"].raw > 1
+    value, low, high = made["prevalence"]
+    assert low < value == high == 1
+
+
+def test_what_a_design_or_an_empty_bin_does_not_tell_is_said():
+    def names(made):
+        return {c.name for c in made.cautions}
+
+    by_score = two(P.Counts(900, 650, 62, 46, 38, 34, calibration="by_verdict"))
+    assert "design-mismatch" in names(S.difference(by_score))
+    assert "design-mismatch" not in names(S.binned(by_score))
+    empty = S.Scores([1, 2, 3, 3], [0, 1, NAN, NAN], [9, 9, 40, 40], "random", (1, 3),
+                     edges=(1.5, 2.5))  # fmt: skip
+    made = S.binned(empty)
+    assert np.isnan(made["prevalence"].value)
+    assert "empty-bin" in names(made)
+    single = S.Scores([1, 1, 3, 3], [2, 4, 5, NAN], [4, 3, 1, 40], "random", (1, 3),
+                      truth_scale=(1, 5))  # fmt: skip
+    made = S.binned(single)
+    assert np.isnan(made["mean_score"][1:]).all()
+    assert "no-interval" in names(made)
+    few = S.Scores([1, 2, 3], [0, 1, NAN], [9, 10, 400], "random", (1, 3))
+    assert "Difference (isotonic)" not in {one.method for one in S.closed_forms(few)}
 
 
 # Data --------------------------------------------------------------------------------------------
@@ -297,6 +386,13 @@ def test_cautions_name_what_speaks_against_the_numbers():
     p_value = mannwhitneyu(table["score"][known], table["score"][~known], use_continuity=False,
                            method="asymptotic").pvalue  # fmt: skip
     assert (p_value < 0.01) == ("label-shift" in names(fine))
+    coarse = table[high].assign(score=np.digitize(table["score"][high], [0.5, 0.75]))
+    known = coarse["truth"].notna()
+    p_value = mannwhitneyu(coarse["score"][known], coarse["score"][~known], use_continuity=False,
+                           method="asymptotic").pvalue  # fmt: skip
+    tied = S.difference(S.Scores.from_frame(coarse, calibration="random", scale=(0, 2)))
+    shift = next(c.text for c in tied.cautions if c.name == "label-shift")
+    assert f"probability {p_value:.1e}" in shift
     worse = two(P.Counts(100, 60, 20, 8, 20, 9, calibration="by_truth"))
     with pytest.raises(UninformativeJudgeError, match="scores that are not higher"):
         S.rogan_gladen(worse)

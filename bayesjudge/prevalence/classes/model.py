@@ -17,6 +17,7 @@ from bayesjudge.prevalence.classes.data import SOURCE, ClassCounts, judged
 
 if TYPE_CHECKING:
     import pymc as pm
+    import xarray as xr
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,27 @@ class _ClassModel(BayesianModel):
         return (*rate, *overall, "prevalence", *self._rates)
 
     _rates: ClassVar[tuple[str, ...]] = ()
+
+    def _about_items(self, fit: Fit, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """Shares of these items: the classes of the unlabelled ones of each verdict are drawn."""
+        counts = fit.data
+        chances = self._classes_of_verdicts(counts, fit.idata["posterior"].to_dataset())
+        drawn = rng.multinomial(counts.tests, chances).sum(axis=-2)
+        if counts.design.same_items:
+            drawn = drawn + counts.tables.sum(axis=2)
+        whole = drawn.sum(axis=2) / drawn[0, 0].sum()
+        shares = drawn / drawn.sum(axis=-1, keepdims=True)
+        found = {"prevalence": shares if counts.systems is not None else shares[..., 0, :]}
+        if counts.dim == "stratum":
+            found[OVERALL] = whole
+        if counts.credit is not None:
+            credited = whole if counts.dim == "stratum" else found["prevalence"]
+            found["win_rate"] = credited @ np.asarray(counts.credit)
+        return found
+
+    def _classes_of_verdicts(self, counts: ClassCounts, posterior: xr.Dataset) -> np.ndarray:
+        """Shares of the classes by verdict: axes chain, draw, system, verdict and class."""
+        raise NotImplementedError
 
     def _assumes(self, counts: ClassCounts) -> tuple[Assumption, ...]:
         return ()
@@ -130,6 +152,11 @@ class Confusions(_ClassModel):
 
     def _unread(self, data: ClassCounts) -> Collection[str]:
         return ("pooling",) if data.systems is None else ()
+
+    def _classes_of_verdicts(self, counts: ClassCounts, posterior: xr.Dataset) -> np.ndarray:
+        shares, rows = _by_place(counts, posterior, "prevalence", "confusion")
+        joint = np.swapaxes(shares[..., None] * rows, -1, -2) + 1e-300
+        return joint / joint.sum(axis=-1, keepdims=True)
 
     def _build(self, data: ClassCounts) -> pm.Model:
         import pymc as pm
@@ -201,6 +228,10 @@ class PredictiveShares(_ClassModel):
             "PredictiveShares needs labels of the same items; "
             f"calibration={counts.design.name!r} takes Confusions()",
         )
+
+    def _classes_of_verdicts(self, counts: ClassCounts, posterior: xr.Dataset) -> np.ndarray:
+        (shares,) = _by_place(counts, posterior, "class_share")
+        return shares / shares.sum(axis=-1, keepdims=True)
 
     def _build(self, data: ClassCounts) -> pm.Model:
         import pymc as pm
@@ -313,7 +344,8 @@ def fit(
     -------
     Fit
         ``prevalence`` by class, shares of items, ``confusion`` by class and verdict and, if classes
-        have a credit, their mean ``win_rate``; of strata, ``overall_prevalence``.
+        have a credit, their mean ``win_rate``; of strata, ``overall_prevalence``. Shares of these
+        items alone with ``estimate(target="items")``.
 
     Raises
     ------
@@ -339,6 +371,15 @@ def fit(
         progress=progress,
         **settings,
     )
+
+
+def _by_place(counts: ClassCounts, posterior: xr.Dataset, *names: str) -> list[np.ndarray]:
+    """Draws with an axis of systems or strata behind those of the draws, even if there is none."""
+    return [
+        array if counts.dim in posterior[name].dims else array[:, :, None]
+        for name in names
+        for array in [posterior[name].transpose("chain", "draw", ...).to_numpy()]
+    ]
 
 
 def _stratum_shares(counts: ClassCounts) -> Any:

@@ -26,12 +26,16 @@ from numba.extending import register_jitable
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_default_op_cache_key
+from scipy.special import expit, logsumexp
 
 from bayesjudge.core.counting import collapse, distinct
 from bayesjudge.prevalence.items.data import UNLABELLED, Items
 
+RATES = ("prevalence", "sensitivity", "specificity")
 #: Beyond so many standard deviations a normal effect is not integrated.
 REACH = 4.5
+#: Numbers of an array that `by_pattern` holds at once.
+LARGEST = 5_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -408,63 +412,88 @@ def _numba_likelihood(op: Any, node: Any, **_: Any) -> Any:
 
 def evaluate_numpy(items: Items, spec: Any, point: dict[str, Any], nodes: dict[str, int]) -> float:
     """Compute the same log-likelihood from rates and spreads, in plain arrays."""
-    from scipy.special import logsumexp
+    one = {name: np.asarray(value, float)[None] for name, value in point.items()}
+    return float(Answers.of(items).count @ by_pattern(items, spec, one, nodes)[0])
 
+
+def by_pattern(
+    items: Items, spec: Any, draws: dict[str, np.ndarray], nodes: dict[str, int]
+) -> np.ndarray:
+    """Log-likelihood (draw, pattern) of one item of each pattern of `Answers`, in plain arrays.
+
+    Draws have a leading axis; rates of several systems have another.
+    """
     answers, judge = Answers.of(items), items.repeats == "judge" and items.repeated
-    tells, effects = items.design.same_items, spec._effects(items)
+    size, effects = len(draws["prevalence"]), spec._effects(items)
     at, weight = {}, {}
     for name, n in nodes.items():
-        points, weights = quadrature(n) if name in effects else (np.zeros(1), np.ones(1))
-        at[name] = points * (float(point[f"{name}_spread"]) if name in effects else 0.0)
-        weight[name] = np.log(np.maximum(weights, 1e-300))
-    own = at["interaction"]
-    none = np.zeros(1)
-    rates = [np.atleast_1d(point[name]) for name in ("prevalence", "sensitivity", "specificity")]
-    log_weight = {name: np.exp(w) for name, w in weight.items()}
-    one = np.ones(1)
-    inner_a, w_a = (none, one) if judge else (own, log_weight["interaction"])
-    inner_b, w_b = (own, log_weight["interaction"]) if judge else (none, one)
-    x = _centred(rates[0], at["difficulty"], inner_a, log_weight["difficulty"], w_a)
-    verdict = (at["leniency"], inner_b, log_weight["leniency"], w_b)
-    y1, y0 = _centred(rates[1], *verdict), _centred(1 - rates[2], *verdict)
-    log_f = np.zeros((len(answers.system), len(at["difficulty"]), len(at["leniency"])))
-    for k, (s, cells) in enumerate(zip(answers.system, answers.cells, strict=True)):
-        good = -np.logaddexp(0, -x[s])[:, :, None, None]  # by a, c, b, d
-        bad = -np.logaddexp(0, x[s])[:, :, None, None]
-        passed = [-np.logaddexp(0, -y[s])[None, None] for y in (y0, y1)]
-        failed = [-np.logaddexp(0, y[s])[None, None] for y in (y0, y1)]
-        seen = [cells[i] * failed[t] + cells[i + 1] * passed[t] for t, i in ((0, 0), (1, 2))]
-        n = cells.reshape(3, 2).sum(axis=1)
-        if judge:
-            of = cells.reshape(3, 2).sum(axis=0)
-            each = [of[0] * failed[t] + of[1] * passed[t] for t in (0, 1)]
-            free = tells or not (n[0] or n[1])
-            terms = [each[0] + bad * free, each[1] + good * free]
-            rows = terms[1] if n[1] else terms[0] if n[0] else np.logaddexp(*terms)
-        else:
-            rows = seen[0] + seen[1] + (n[1] * good + n[0] * bad if tells else 0 * good)
-            rows = rows + cells[4] * np.logaddexp(good + failed[1], bad + failed[0])
-            rows = rows + cells[5] * np.logaddexp(good + passed[1], bad + passed[0])
-        inner = np.log(w_a)[None, :, None, None] + np.log(w_b)[None, None, None, :]
-        log_f[k] = logsumexp(rows + inner, axis=(1, 3))
-    outer = weight["difficulty"][:, None] + weight["leniency"][None, :]
-    # the last answer is that of a system without a row
-    log_f = np.concatenate([log_f, np.zeros((1, *log_f.shape[1:]))])
-    joint = outer + sum(log_f[answers.answer_of[:, s]] for s in range(len(items.systems)))
-    return float(answers.count @ logsumexp(joint, axis=(1, 2)))
+        points, weight[name] = quadrature(n) if name in effects else (np.zeros(1), np.ones(1))
+        at[name] = points * draws[f"{name}_spread"][:, None] if name in effects else points[None]
+    none, one = (np.zeros((1, 1)), np.ones(1)), (at["interaction"], weight["interaction"])
+    truth, verdict = (none, one) if judge else (one, none)
+    prevalence, q1, q0 = (draws[name].reshape(size, -1) for name in RATES)
+    x = _centred(prevalence, at["difficulty"], truth[0], weight["difficulty"], truth[1])
+    leniency = at["leniency"], verdict[0], weight["leniency"], verdict[1]
+    y = {0: _centred(1 - q0, *leniency), 1: _centred(q1, *leniency)}
+    inner = np.log(truth[1])[:, None, None] + np.log(verdict[1])
+    outer = np.log(np.maximum(weight["difficulty"], 1e-300))[:, None]
+    outer = outer + np.log(np.maximum(weight["leniency"], 1e-300))
+    found = np.empty((size, len(answers.count)))
+    each = max(1, LARGEST // (x[0, 0].size * y[0][0, 0].size + len(answers.system) * outer.size))
+    for begin in range(0, size, each):
+        now = slice(begin, begin + each)
+        logits = x[now], {z: one[now] for z, one in y.items()}
+        # the last answer is that of a system without a row
+        log_f = np.zeros((len(x[now]), len(answers.system) + 1, *outer.shape))
+        for k, (s, cells) in enumerate(zip(answers.system, answers.cells, strict=True)):
+            rows = _of_answer(cells, *_chances(logits, s), judge, items.design.same_items)
+            log_f[:, k] = logsumexp(rows + inner, axis=(2, 4))
+        joint = outer + sum(log_f[:, answers.answer_of[:, s]] for s in range(len(items.systems)))
+        found[now] = logsumexp(joint, axis=(2, 3))
+    return found
+
+
+def _chances(logits: tuple[np.ndarray, dict[int, np.ndarray]], s: int) -> tuple[Any, Any, Any]:
+    """Logarithms by truth of it, of a fail and of a pass; axes draw, a, c, b and d."""
+    x, y = logits[0][:, s, :, :, None, None], {z: v[:, s, None, None] for z, v in logits[1].items()}
+    truth = {0: -np.logaddexp(0, x), 1: -np.logaddexp(0, -x)}
+    failed = {z: -np.logaddexp(0, v) for z, v in y.items()}
+    return truth, failed, {z: failed[z] + v for z, v in y.items()}
+
+
+def _of_answer(
+    cells: np.ndarray, truth: Any, failed: Any, passed: Any, judge: bool, tells: bool
+) -> Any:
+    """Log-likelihood of the rows of one system for one item."""
+    known = {0: cells[:2], 1: cells[2:4]}
+    if judge:
+        labelled = [z for z in (0, 1) if known[z].any()]
+        fails, passes = cells[::2].sum(), cells[1::2].sum()
+        seen = {z: fails * failed[z] + passes * passed[z] for z in (0, 1)}
+        told = {z: seen[z] + (truth[z] if tells or not labelled else 0 * truth[z]) for z in (0, 1)}
+        return told[labelled[0]] if labelled else np.logaddexp(told[0], told[1])
+    rows = 0.0
+    for z in (0, 1):
+        rows = rows + known[z][0] * failed[z] + known[z][1] * passed[z]
+        rows = rows + (known[z].sum() if tells else 0) * truth[z]
+    for n, seen in ((cells[4], failed), (cells[5], passed)):
+        rows = rows + (n * np.logaddexp(truth[0] + seen[0], truth[1] + seen[1]) if n else 0.0)
+    return rows
 
 
 def _centred(
     share: np.ndarray, first: np.ndarray, second: np.ndarray, w: np.ndarray, v: np.ndarray
 ) -> np.ndarray:
-    """Logits at the nodes whose mean share is `share`, by bisection."""
-    from scipy.special import expit
+    """Logits at the nodes whose mean share is `share`, by bisection.
 
-    shift = first[:, None] + second[None, :]
+    Axes of the result are those of `share`, then first and second; any axes before that of the
+    nodes are draws.
+    """
+    shift = (first[..., :, None] + second[..., None, :])[..., None, :, :]
     weight = w[:, None] * v[None, :]
-    low, high = np.full(share.size, -60.0), np.full(share.size, 60.0)
+    low, high = np.full(share.shape, -60.0), np.full(share.shape, 60.0)
     for _ in range(70):
         middle = (low + high) / 2
-        below = (weight * expit(middle[:, None, None] + shift)).sum(axis=(1, 2)) < share
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
-    return ((low + high) / 2)[:, None, None] + shift
+        mean = (weight * expit(middle[..., None, None] + shift)).sum(axis=(-2, -1))
+        low, high = np.where(mean < share, middle, low), np.where(mean < share, high, middle)
+    return ((low + high) / 2)[..., None, None] + shift

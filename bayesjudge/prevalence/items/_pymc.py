@@ -11,7 +11,7 @@ import pytensor.tensor as pt
 
 from bayesjudge.core.fit import Fit
 from bayesjudge.prevalence import _pymc as part_1
-from bayesjudge.prevalence.items._marginal import Answers, LogLikelihood, quadrature
+from bayesjudge.prevalence.items._marginal import RATES, Answers, LogLikelihood, quadrature
 from bayesjudge.prevalence.items.data import Items
 
 #: Newton steps from a share of the population to its logit on an average item.
@@ -25,7 +25,6 @@ CELLS = (
     "unlabelled, fail",
     "unlabelled, pass",
 )
-RATES = ("prevalence", "sensitivity", "specificity")
 
 
 def nodes_of(spec: Any) -> dict[str, int]:

@@ -146,6 +146,23 @@ class ItemEffects(BayesianModel):
         effect = 1 + (size - 1) * icc
         return draws.assign(design_effect=effect, effective_items=total / effect)
 
+    def _item_log_likelihood(
+        self, data: Items, draws: xr.Dataset
+    ) -> tuple[xr.DataArray, np.ndarray]:
+        """Of an item of each pattern of rows, all systems' rows of it together."""
+        import xarray as xr
+
+        from bayesjudge.prevalence.items._marginal import RATES, Answers, by_pattern
+        from bayesjudge.prevalence.items._pymc import nodes_of
+
+        names = (*RATES, *(f"{effect}_spread" for effect in self._effects(data)))
+        shape = draws.sizes["chain"], draws.sizes["draw"]
+        arrays = {name: draws[name].transpose("chain", "draw", ...).to_numpy() for name in names}
+        flat = {name: array.reshape(-1, *array.shape[2:]) for name, array in arrays.items()}
+        logs = by_pattern(data, self, flat, nodes_of(self)).reshape(*shape, -1)
+        coords = {"chain": draws.chain, "draw": draws.draw}
+        return xr.DataArray(logs, coords, ("chain", "draw", "kind")), Answers.of(data).count
+
     def _extended_to(
         self, fit: Fit, ci_prob: float
     ) -> dict[str, tuple[np.ndarray, np.ndarray]] | None:
@@ -230,7 +247,8 @@ def fit(
         ``prevalence``, ``sensitivity`` and ``specificity`` by system, shares over the population of
         items; if outputs repeat, or systems share items, ``icc``, ``design_effect`` and
         ``effective_items`` (see `agreement`). The posterior also holds ``difficulty_spread``,
-        ``leniency_spread`` and ``interaction_spread``. `contrasts` and `ranking` compare systems.
+        ``leniency_spread`` and ``interaction_spread``. `contrasts` and `ranking` compare systems;
+        `Fit.extended` adds a log-likelihood by item, for leave-one-item-out cross-validation.
 
     Raises
     ------

@@ -189,7 +189,8 @@ def binned(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     Returns
     -------
     Estimate
-        ``prevalence`` or ``mean_score``; ``nan`` if a bin holds items and no label. Two bins are
+        ``prevalence`` or ``mean_score``; ``nan`` if a bin holds items and no label, and of numbers
+        without an interval if a bin has one label. Two bins are
         `bayesjudge.prevalence.post_stratified`. With known propensities, a stratum is a bin of
         items of one propensity.
 
@@ -460,6 +461,10 @@ def _described(
         text = f"{about['method']}: a bin of scores holds items and no label, so there is no value "
         text += "(nan); label some there, or give wider bins (edges=)"
         cautions = (Caution("empty-bin", text), *cautions)
+    elif np.isnan(made.low).any():
+        text = f"{about['method']}: a bin of scores has one label, which does not tell how numbers "
+        text += "vary there, so there is no interval (nan); label more, or give wider bins (edges=)"
+        cautions = (Caution("no-interval", text), *cautions)
     columns: Sequence[Any] = [scores.in_units(x) for x in holding(*np.clip(made, 0, 1))]
     if raw is not None:
         columns = [*columns, scores.in_units(raw)]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from scipy.special import ndtr
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
@@ -15,6 +16,7 @@ from bayesjudge.prevalence.scores.data import Scores, judged
 
 if TYPE_CHECKING:
     import pymc as pm
+    import xarray as xr
 
 SOURCE = "Lee et al. (2025), Sections 3-5, with bins of the score for verdicts"
 #: Numbers that people give are told apart to this share of their scale, if they are no integers.
@@ -47,6 +49,22 @@ class _ScoreModel(BayesianModel):
         right = scores.numeric == self._numeric
         fitting = "RisingMean()" if scores.numeric else "ScoreGivenTruth() or TruthGivenScore()"
         require(right, f"{name} is for truths that are {kind}, these are {other}: take {fitting}")
+
+    def _about_items(self, fit: Fit, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """Mean truth of these items: truths of the unlabelled ones of each cell are drawn."""
+        scores, posterior = fit.data, fit.idata["posterior"]
+        cells = scores.tally()
+        drawn = self._drawn_truths(scores, posterior.to_dataset(), cells["test"], rng)
+        total, n = drawn.sum(axis=-1), cells["test"].sum()
+        if scores.design.same_items:
+            total, n = total + cells["sums"].sum(), n + cells["labels"].sum()
+        return {scores.answer: scores.in_units(total / n)}
+
+    def _drawn_truths(
+        self, scores: Scores, posterior: xr.Dataset, items: np.ndarray, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Sums of the truths in [0, 1] of so many items of each cell (chain, draw, cell)."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -92,6 +110,13 @@ class ScoreGivenTruth(_ScoreModel):
         super()._suits(scores, require)
         words = "classes of propensity differ in their scores: take TruthGivenScore()"
         require(scores.propensity is None, words)
+
+    def _drawn_truths(
+        self, scores: Scores, posterior: xr.Dataset, items: np.ndarray, rng: np.random.Generator
+    ) -> np.ndarray:
+        theta, shares = _arrays(posterior, "prevalence", "bin_share")
+        good, bad = theta[..., None] * shares[..., 1, :], (1 - theta[..., None]) * shares[..., 0, :]
+        return rng.binomial(items.astype(int), np.clip(good / (good + bad), 0, 1))
 
     def _build(self, data: Scores) -> pm.Model:
         import pymc as pm
@@ -173,7 +198,21 @@ class TruthGivenScore(_ScoreModel):
     truth_concentration: float = 1.0
     monotone: bool = True
 
+    def _drawn_truths(
+        self, scores: Scores, posterior: xr.Dataset, items: np.ndarray, rng: np.random.Generator
+    ) -> np.ndarray:
+        (good,) = _arrays(posterior, "pass_share")
+        chances = np.clip(good.reshape(*good.shape[:2], -1), 0, 1)
+        return rng.binomial(items.astype(int), chances)
+
     def _build(self, data: Scores) -> pm.Model:
+        return self._graph(data, text=True)
+
+    def _sampling_form(self, data: Scores) -> pm.Model | None:
+        return self._graph(data, text=False) if self.monotone else None
+
+    def _graph(self, data: Scores, text: bool) -> pm.Model:
+        """The model, of the text or for the sampler."""
         import pymc as pm
 
         cells = _by_class(data)
@@ -182,7 +221,7 @@ class TruthGivenScore(_ScoreModel):
         with pm.Model(coords=cells["coords"]) as model:
             shares = _shares(cells, self.share_concentration)
             if self.monotone:
-                truth = _rising("truth", cells, self.truth_concentration)
+                truth = _rising("truth", cells, self.truth_concentration, text)
                 pm.Deterministic("pass_share", truth, dims=dims)
             else:
                 weight = pm.Data("pass_share_prior", np.array(2 * self.truth_concentration / bins))
@@ -237,7 +276,25 @@ class RisingMean(_ScoreModel):
 
     _numeric: ClassVar[bool] = True
 
+    def _drawn_truths(
+        self, scores: Scores, posterior: xr.Dataset, items: np.ndarray, rng: np.random.Generator
+    ) -> np.ndarray:
+        levels = _levels(scores)
+        location, spread = (
+            x.reshape(*x.shape[:2], -1, 1) for x in _arrays(posterior, "location", "bin_spread")
+        )
+        below = ndtr(((levels[1:] + levels[:-1]) / 2 - location) / spread)
+        chances = np.diff(below, axis=-1, prepend=0.0, append=1.0)
+        return rng.multinomial(items.astype(int), chances) @ levels
+
     def _build(self, data: Scores) -> pm.Model:
+        return self._graph(data, text=True)
+
+    def _sampling_form(self, data: Scores) -> pm.Model:
+        return self._graph(data, text=False)
+
+    def _graph(self, data: Scores, text: bool) -> pm.Model:
+        """The model, of the text or for the sampler, whose spreads are steps from the typical."""
         import pymc as pm
         import pytensor.tensor as pt
 
@@ -252,12 +309,16 @@ class RisingMean(_ScoreModel):
         counted = counted.reshape(*cells["labels"].shape, levels.size)
         with pm.Model(coords=coords) as model:
             shares = _shares(cells, self.share_concentration)
-            rising = _rising("location", cells, self.truth_concentration)
+            rising = _rising("location", cells, self.truth_concentration, text)
             location = pm.Deterministic("location", 2 * rising - 0.5, dims=dims)
             typical = pm.HalfNormal(
                 "typical_spread", pm.Data("spread_prior", np.array(self.spread))
             )
-            sigma = pm.LogNormal("bin_spread", pt.log(typical), UNEVEN, dims=dims)
+            if text:
+                sigma = pm.LogNormal("bin_spread", pt.log(typical), UNEVEN, dims=dims)
+            else:
+                steps = pm.Normal("bin_spread_steps", dims=dims)
+                sigma = pm.Deterministic("bin_spread", typical * pt.exp(UNEVEN * steps), dims=dims)
             middle = pm.Data("level_middle", (levels[1:] + levels[:-1]) / 2)
             below = _normal_cdf((middle - location[..., None]) / sigma[..., None])
             none = pt.zeros_like(below[..., :1])
@@ -348,7 +409,8 @@ def fit(
     Returns
     -------
     Fit
-        ``prevalence``, a share of items, or ``mean_score`` on the truths' scale.
+        ``prevalence``, a share of items, or ``mean_score`` on the truths' scale; of these items
+        alone with ``estimate(target="items")``.
 
     Raises
     ------
@@ -377,6 +439,10 @@ def fit(
     )
 
 
+def _arrays(posterior: xr.Dataset, *names: str) -> list[np.ndarray]:
+    return [posterior[name].transpose("chain", "draw", ...).to_numpy() for name in names]
+
+
 # Parts of the graphs -----------------------------------------------------------------------------
 
 
@@ -403,16 +469,27 @@ def _shares(cells: dict[str, Any], concentration: float) -> Any:
     return shares.reshape(items.shape)
 
 
-def _rising(name: str, cells: dict[str, Any], concentration: float) -> Any:
-    """Numbers in (0, 1) that rise with the bins, by Dirichlet increments."""
+def _rising(name: str, cells: dict[str, Any], concentration: float, text: bool) -> Any:
+    """Numbers in (0, 1) that rise with the bins, by Dirichlet increments.
+
+    The sampler has each number as a share of the next one: what the labels of a bin tell is then
+    about two of its unknowns, and not about all.
+    """
     import pymc as pm
     import pytensor.tensor as pt
 
     shape = cells["labels"].shape
     # three increments of two bins are flat at 1; more of them share the same weight
     weights = np.full((*shape[:-1], shape[-1] + 1), 3 * concentration / (shape[-1] + 1))
-    steps = pm.Dirichlet(f"{name}_steps", pm.Data(f"{name}_steps_prior", weights))
-    return pt.cumsum(steps, axis=-1)[..., :-1]
+    prior = pm.Data(f"{name}_steps_prior", weights)
+    if text:
+        return pt.cumsum(pm.Dirichlet(f"{name}_steps", prior), axis=-1)[..., :-1]
+    below = pt.cumsum(prior, axis=-1)[..., :-1]
+    share = pm.Beta(f"{name}_share_of_next", below, prior[..., 1:], shape=shape)
+    risen = pt.exp(pt.cumsum(pt.log(share)[..., ::-1], axis=-1)[..., ::-1])
+    ends = [pt.zeros((*shape[:-1], 1)), risen, pt.ones((*shape[:-1], 1))]
+    pm.Deterministic(f"{name}_steps", pt.diff(pt.concatenate(ends, axis=-1), axis=-1))
+    return risen
 
 
 def _normal_cdf(x: Any) -> Any:
