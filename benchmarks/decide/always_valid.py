@@ -43,16 +43,21 @@ def items_drawn(rng, theta, youden, runs, design):
     """Labels of 1,000 items of which a share theta is good, without replacement."""
     truth = np.zeros((runs, ITEMS))
     truth[:, : round(theta * ITEMS)] = 1
-    verdict = judged(rng, truth, youden)
+    return labelled(rng, truth, judged(rng, truth, youden), design, LABELS)
+
+
+def labelled(rng, truth, verdict, design, labels):
+    """Draw items to label, one after another, without replacement; a row a run."""
+    runs, items = truth.shape
     order = np.argsort(rng.random(truth.shape) - verdict, axis=1)  # passes first
     truth = np.take_along_axis(truth, order, 1)
-    sizes = np.stack([ITEMS - verdict.sum(1), verdict.sum(1)])
+    sizes = np.stack([items - verdict.sum(1), verdict.sum(1)])
     left, known, run = sizes.copy(), np.zeros(runs), np.arange(runs)
     # good and all labels by verdict, with the judge's imaginary ones
     good, seen = np.array([[1.0], [3.0]]) + np.zeros((2, runs)), np.full((2, runs), 4.0)
-    out = {name: np.empty((runs, LABELS)) for name in ("f", "y", "w", "k", "r", "p")}
-    tops = np.empty((runs, LABELS, 2))
-    for t in range(LABELS):
+    out = {name: np.empty((runs, labels)) for name in ("f", "y", "w", "k", "r", "p")}
+    tops = np.empty((runs, labels, 2))
+    for t in range(labels):
         total = left.sum(0)
         share = left / total
         if design == "by_verdict":
@@ -68,9 +73,9 @@ def items_drawn(rng, theta, youden, runs, design):
         place = np.where(f == 1, sizes[1] - left[1], sizes[1] + sizes[0] - left[0]).astype(int)
         y = truth[run, place]
         out["f"][:, t], out["y"][:, t], out["w"][:, t] = f, y, weights[f, run]
-        out["k"][:, t], out["r"][:, t], out["p"][:, t] = known, total / ITEMS, share[1]
+        out["k"][:, t], out["r"][:, t], out["p"][:, t] = known, total / items, share[1]
         tops[:, t] = weights.T
-        known = known + y / ITEMS
+        known = known + y / items
         left[f, run] -= 1
         good[f, run] += y
         seen[f, run] += 1
