@@ -11,7 +11,7 @@ from bayesjudge.repeats._maxima import chains_apart, several_maxima
 TRUTH = {"noise_slope": 0.8, "noise_curve": -0.8}
 
 
-def drawn(slopes, curves, sd=0.1, draws=40):
+def drawn(slopes, curves, sd=0.01, draws=40):
     """Draws of chains around these values; all else as simulated."""
     rng = np.random.default_rng(1)
     around = {
@@ -33,10 +33,10 @@ def scores():
 @pytest.mark.parametrize(
     ("slopes", "curves", "groups"),
     [
-        ([0.1, 0.0, -0.1, 0.05], [0.0, 0.1, 0.0, -0.1], [[0, 1, 2, 3]]),
-        ([0.8, -0.9, 0.8, -0.9], [0.0, 0.1, 0.0, 0.1], [[1, 3], [0, 2]]),
-        ([0.8, -0.9, 0.8, 0.8], [0.0, 0.1, -3.0, 0.1], [[1], [2], [0, 3]]),
-        ([0.0, 0.3, 0.6, 0.9], [0.0, 0.0, 0.0, 0.0], [[0, 1, 2, 3]]),  # slow, but mixing
+        ([0.01, 0.0, -0.01, 0.0], [0.0, 0.01, 0.0, -0.01], [[0, 1, 2, 3]]),
+        ([0.8, -0.9, 0.8, -0.9], [0.0, 0.01, 0.0, 0.01], [[1, 3], [0, 2]]),
+        ([0.8, -0.9, 0.8, 0.8], [0.0, 0.01, -3.0, 0.01], [[1], [2], [0, 3]]),
+        ([0.0, 0.03, 0.06, 0.09], [0.0] * 4, [[0, 1, 2, 3]]),  # slow, but mixing
     ],
 )
 def test_chains_that_do_not_mix_are_apart(slopes, curves, groups):
