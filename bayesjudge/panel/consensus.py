@@ -30,7 +30,7 @@ ROWS = 100_000
 #: Most probabilities (draws times patterns times classes) held at a time.
 HELD = 4_000_000
 #: Temperatures that probabilities may have, and the sd of the normal prior of their logarithm.
-LOG_TEMPERATURES, SPREAD = np.linspace(-1.5, 5.0, 53), 1.5
+LOG_TEMPERATURES, SPREAD = np.linspace(-1.5, 6.0, 61), 2.5
 #: Draws of the accuracy.
 DRAWS = 2000
 SAME_CONFIDENCE = Assumption(
