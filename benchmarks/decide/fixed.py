@@ -17,6 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from bayesjudge.decide import gate
+from bayesjudge.decide.decision import decided
+from bayesjudge.decide.gate import _with_one_item_more as limits
 from bayesjudge.prevalence import Counts, difference, items, post_stratified
 
 RESULTS = Path(__file__).parent / "results"
@@ -25,12 +27,15 @@ SETTINGS = [
     *[("by_verdict", t, 0.8, 100) for t in (0.5, 0.9, 0.95)],
     *[("repeats", t, 0.8, 100) for t in (0.5, 0.9, 0.95)],
 ]
-ITEMS = 1000
+ITEMS, PROBABILITY = 1000, 0.95
 
 
 @cache
 def outcome(cells, design, theta):
-    """Of counts; what lies within .8 standard errors is unknown, beyond 3 counts as decided."""
+    """What `gate` says of counts, without what it adds for the reader.
+
+    What lies within .8 standard errors is unknown, beyond 3 counts as decided.
+    """
     counts = Counts(*cells, calibration=design)
     made = (difference if design == "random" else post_stratified)(counts, ci_prob=0.68)
     value, low, high = made["prevalence"]
@@ -39,7 +44,8 @@ def outcome(cells, design, theta):
         return "unknown"
     if abs(off) > 3:
         return "pass" if off > 0 else "fail"
-    return gate(counts, at_least=theta).outcome
+    low, high, _ = limits(counts, PROBABILITY)
+    return decided(low, high, theta, True)
 
 
 def counted(rng, theta, youden, labels, design):
