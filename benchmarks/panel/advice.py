@@ -7,8 +7,9 @@
 VOTES is the table of `code_feedback.py`. Of every draw 50, 100 and 200 random labels over all
 generators are kept. Models are replaced by the Laplace approximations that `recommend` scores.
 ``error`` is the mean absolute error of a generator's share among its items, ``covered`` that of
-90 % intervals, ``chosen`` how often `recommend` named the model. Writes ``advice_NAME.csv``
-and, draw by draw, ``advice_NAME_draws.csv``, from which it goes on.
+90 % intervals, ``chosen`` how often `recommend` named the model, and ``sure`` how sure it was that
+the named one predicts better than this one. Writes ``advice_NAME.csv`` and, draw by draw,
+``advice_NAME_draws.csv``, from which it goes on.
 
 Found: over 20 draws of 50, 100 and 200 labels the recommended model errs by .024, .024 and .019 on
 the real panel and its intervals cover .98, .97 and .98; the best model that covers, `BiasPooling`,
@@ -50,12 +51,14 @@ def some_labelled(full: panel.Votes, n: int, seed: int) -> panel.Votes:
 def draw(full: panel.Votes, n: int, seed: int) -> list[dict[str, object]]:
     """Error and coverage of every model, and which one is named."""
     votes, share = some_labelled(full, n, seed), full.labelled[:, 1] / full.items
-    named, rows = type(panel.recommend(votes).model).__name__, []
+    advice = panel.recommend(votes)
+    named, sure, rows = type(advice.model).__name__, advice.ranking.get("sure", {}), []
     for model in MODELS:
         value, low, high = share_estimate(votes, model, 0.9)
         covered = ((low <= share) & (share <= high)).mean()
         name = type(model).__name__
         found = {"error": np.abs(value - share).mean(), "covered": covered}
+        found["sure"] = sure.get(name, np.nan)  # that the named model predicts better
         rows.append({"labels": n, "model": name, **found, "chosen": float(name == named)})
         if name == named:
             rows.append({"labels": n, "model": "recommended", **found, "chosen": 1.0})
@@ -78,7 +81,7 @@ def table_of(name: str, seed: int) -> panel.Votes:
 def summarise(rows: pd.DataFrame) -> pd.DataFrame:
     """Means over draws, and the standard error of the mean error."""
     groups = rows.groupby(["labels", "model"], sort=False)
-    means = groups[["error", "covered", "chosen"]].mean()
+    means = groups[["error", "covered", "chosen", "sure"]].mean()
     return means.assign(error_se=groups["error"].sem(), draws=groups.size())
 
 
