@@ -103,7 +103,8 @@ def test_labels_measure_what_judges_who_err_together_are_too_sure_of():
         found = consensus(votes)
         rows = patterns_of(votes, given, seen, np.zeros(len(truth), int))
         right = (found.label[rows] == truth)[60:].mean()
-        _, low, high = found.accuracy["accuracy"]
+        value, low, high = found.accuracy["accuracy"]
+        assert low < value < high
         covered += low <= right <= high
         unlabelled = consensus(copied(seed, 0)[0]).accuracy
         assert unlabelled["accuracy"].value > right + 0.1
