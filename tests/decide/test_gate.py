@@ -7,6 +7,7 @@ from importlib.metadata import entry_points
 from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import beta, binom
 
