@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import betaincinv, logsumexp
 
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
@@ -31,11 +31,14 @@ ROWS = 100_000
 HELD = 4_000_000
 #: Temperatures that probabilities may have, and the sd of the normal prior of their logarithm.
 LOG_TEMPERATURES, SPREAD = np.linspace(-1.5, 6.0, 61), 2.5
+#: Shares of items on which votes tell nothing, equally probable: a beta prior.
+LAPSES = betaincinv(0.5, 10.0, (np.arange(25) + 0.5) / 25)
 #: Draws of the accuracy.
 DRAWS = 2000
 SAME_CONFIDENCE = Assumption(
     "same-confidence",
-    "on items with and without a label the judges together are too sure by the same factor",
+    "on items with and without a label the judges together are too sure by the same factor, and "
+    "wrong without a sign of it on the same share",
 )
 BY_THE_MODEL = Caution(
     "accuracy-by-the-model",
@@ -135,9 +138,10 @@ def consensus(
 
     Judges who err together make a model of independent errors too sure of itself. With 20 labels or
     more, of items that the estimate is about, votes are read with the labels of a fifth of them
-    hidden, again and again, and the odds of the hidden items' classes are raised to the power
-    ``1 / T``; what people said of them tells the temperature T (Guo et al. 2017; a lognormal prior
-    around 1). Without, the accuracy is the model's own word, and a caution says so.
+    hidden, again and again. The odds of the hidden items' classes are raised to the power ``1 / T``
+    (Guo et al. 2017), and on a share of the items votes tell nothing; what people said tells both
+    numbers (priors: lognormal around 1, Beta(1/2, 10)), and so how sure to be of all items.
+    Without, the accuracy is the model's own word, and a caution says so.
 
     Parameters
     ----------
@@ -199,7 +203,7 @@ def _by_em(
     n, open_ = votes.items - votes.labelled.sum(axis=1), ~votes.is_labelled
     assumptions, cautions, ends = estimate.assumptions, estimate.cautions, None
     if votes.design.same_items and enough_labels(votes) and open_.any():
-        weight = _temperature(votes, missing, prior_count, rng)
+        weight = _overconfidence(votes, missing, prior_count, rng)
         drawn = _right(votes, probability, weight, rng)
         ends = _ends(_by_draw(drawn, n), ci_prob)
         probability = _tempered(votes, probability, weight)
@@ -216,10 +220,10 @@ def _by_em(
     return Consensus(votes, probability, accuracy)
 
 
-def _temperature(
+def _overconfidence(
     votes: Votes, missing: Literal["skip", "response"], prior_count: float, rng: np.random.Generator
 ) -> np.ndarray:
-    """Posterior of the temperature on its grid, from labels that were hidden."""
+    """Posterior of temperature and lapse on their grid, from labels that were hidden."""
     chances, truths = [], []
     for seen, hidden in folds(votes, rng):
         posterior = _em.posterior_mode(seen, missing, prior_count)[2].posterior
@@ -231,10 +235,11 @@ def _temperature(
 
 
 def _weight(p: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    """Posterior of the temperature, given classes' probabilities and the classes."""
-    log = -0.5 * (LOG_TEMPERATURES / SPREAD) ** 2
+    """Posterior of temperature and lapse, given classes' probabilities and the classes."""
+    log = np.repeat(-0.5 * (LOG_TEMPERATURES[:, None] / SPREAD) ** 2, len(LAPSES), axis=1)
     for i, temperature in enumerate(np.exp(LOG_TEMPERATURES)):
-        log[i] += np.log(_softened(p, temperature)[np.arange(len(p)), truth]).sum()
+        own = _softened(p, temperature)[np.arange(len(p)), truth, None]
+        log[i] += np.log((1 - LAPSES) * own + LAPSES / p.shape[1]).sum(axis=0)
     weight = np.exp(log - log.max())
     return np.asarray(weight / weight.sum())
 
@@ -245,10 +250,10 @@ def _softened(probability: np.ndarray, temperature: float) -> np.ndarray:
 
 
 def _tempered(votes: Votes, probability: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Probabilities averaged over temperatures; what people said is known."""
-    mean = np.zeros_like(probability)
-    for temperature, share in zip(np.exp(LOG_TEMPERATURES), weight, strict=True):
-        mean += share * _softened(probability, temperature)
+    """Probabilities averaged over temperatures and lapses; what people said is known."""
+    mean = np.full_like(probability, float((weight @ LAPSES).sum()) / votes.n_classes)
+    for temperature, sure in zip(np.exp(LOG_TEMPERATURES), weight @ (1 - LAPSES), strict=True):
+        mean += sure * _softened(probability, temperature)
     known = votes.is_labelled
     mean[known] = np.eye(votes.n_classes)[votes.truth[known]]
     return mean
@@ -261,16 +266,21 @@ def _right(
     open_, size, drawn = ~votes.is_labelled, len(votes.generators), []
     count, generator = votes.count[open_], votes.generator[open_]
     n = np.bincount(generator, count, size)
-    for temperature, times in zip(
-        np.exp(LOG_TEMPERATURES), rng.multinomial(DRAWS, weight), strict=True
-    ):
+    times = rng.multinomial(DRAWS, weight.ravel()).reshape(weight.shape)
+    for temperature, each in zip(np.exp(LOG_TEMPERATURES), times, strict=True):
         p = _softened(probability[open_], temperature).max(axis=1)
-        mean = np.bincount(generator, count * p, size) / np.maximum(n, 1)
-        variance = np.bincount(generator, count * p * (1 - p), size) / np.maximum(n, 1) ** 2
+        first, second = (
+            np.bincount(generator, count * p**k, size) / np.maximum(n, 1) for k in (1, 2)
+        )
+        lapse = np.repeat(LAPSES, each)[:, None]
+        sure, rest = 1 - lapse, lapse / votes.n_classes
+        mean = sure * first + rest
+        square = sure**2 * second + 2 * sure * rest * first + rest**2
+        variance = (mean - square) / np.maximum(n, 1)
         unsure = variance > 1e-15
         trials = mean * (1 - mean) / np.where(unsure, variance, 1.0) - 1
         a, b = (np.where(unsure, x * trials, 1.0) for x in (mean, 1 - mean))
-        drawn.append(n * np.where(unsure, rng.beta(a, b, (times, size)), mean))
+        drawn.append(n * np.where(unsure, rng.beta(a, b), mean))
     return np.concatenate(drawn)
 
 

@@ -6,18 +6,15 @@ from bayesjudge.decide import gate
 from bayesjudge.prevalence import Counts
 from benchmarks.decide import fixed as study
 
-RANDOM = (1000, 850, 90, 81, 10, 9)
-
 
 @pytest.mark.parametrize(
-    ("cells", "design", "theta", "outcome"),
+    ("cells", "design", "thresholds"),
     [
-        (RANDOM, "random", 0.83, "pass"),
-        (RANDOM, "random", 0.94, "fail"),
-        ((900, 700, 55, 47, 45, 42), "by_verdict", 0.68, "pass"),
-        ((900, 700, 55, 47, 45, 42), "by_verdict", 0.82, "fail"),
+        ((1000, 850, 90, 81, 10, 9), "random", (0.82, 0.97)),
+        ((900, 700, 55, 47, 45, 42), "by_verdict", (0.6, 0.85)),
     ],
 )
-def test_outcomes_are_the_gates(cells, design, theta, outcome):
-    assert study.outcome(cells, design, theta) == outcome
-    assert gate(Counts(*cells, calibration=design), at_least=theta).outcome == outcome
+def test_outcomes_are_the_gates(cells, design, thresholds):
+    for threshold, outcome in zip(thresholds, ("pass", "fail"), strict=True):
+        assert study.outcome(cells, design, threshold) == outcome
+        assert gate(Counts(*cells, calibration=design), at_least=threshold).outcome == outcome

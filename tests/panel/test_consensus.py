@@ -117,7 +117,7 @@ def test_labels_measure_what_judges_who_err_together_are_too_sure_of():
     assert covered >= stats.binom.ppf(0.01, 8, 0.95)
 
 
-def test_a_temperature_is_found_again():
+def test_a_temperature_and_a_lapse_are_found_again():
     """Classes drawn with the odds of a known power of what is believed."""
     rng = np.random.default_rng(1)
     p = rng.beta(0.3, 0.3, (4000, 1))
@@ -127,7 +127,12 @@ def test_a_temperature_is_found_again():
     assert_allclose(module._softened(p, 2.5), by_hand, rtol=1e-9)
     truth = (rng.random(4000) < by_hand[:, 1]).astype(int)
     weight = module._weight(p, truth)
-    assert weight @ module.LOG_TEMPERATURES == pytest.approx(np.log(2.5), abs=0.15)
+    assert weight.sum(axis=1) @ module.LOG_TEMPERATURES == pytest.approx(np.log(2.5), abs=0.2)
+    assert weight.sum(axis=0) @ module.LAPSES < 0.03
+    # on every fifth item nobody can tell
+    truth = np.where(rng.random(4000) < 0.2, rng.integers(0, 2, 4000), truth)
+    weight = module._weight(p, truth)
+    assert weight.sum(axis=0) @ module.LAPSES == pytest.approx(0.2, abs=0.06)
 
 
 def test_items_of_a_table_keep_its_names_and_order():
