@@ -81,7 +81,7 @@ def repeated(seed, theta, youden, labels):
     value, low, high = items.difference(read, ci_prob=0.68)["prevalence"]
     if abs(value - theta) < 0.4 * (high - low):
         return "unknown"
-    low, high, _ = limits(counts_of(read, "system", 2 * PROBABILITY - 1), PROBABILITY)
+    low, high, _ = limits(counts_of(read, read.systems[0], 2 * PROBABILITY - 1), PROBABILITY)
     return decided(low, high, theta, True)
 
 
