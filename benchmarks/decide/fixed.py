@@ -4,6 +4,11 @@ A/A runs: the true share is the threshold itself. Without repeats the gate rests
 posterior under the priors least favourable to its decision; with five rows an item on that of
 counts divided by their design effect.
 
+Found: in 500 runs of each of ten settings the gate passes falsely in .046 at most and fails falsely
+in .052 at most (.05 is promised, standard error .01): random labels, labels by verdict, and at .9
+items of five rows, where a normal limit of the difference estimator passed falsely in .092 and the
+effective counts do in .040.
+
     python benchmarks/decide/fixed.py
 """
 
@@ -25,7 +30,7 @@ RESULTS = Path(__file__).parent / "results"
 SETTINGS = [
     *[("random", t, j, m) for t in (0.5, 0.9, 0.95) for j, m in ((0.5, 50), (0.8, 100))],
     *[("by_verdict", t, 0.8, 100) for t in (0.5, 0.9, 0.95)],
-    *[("repeats", t, 0.8, 100) for t in (0.5, 0.9, 0.95)],
+    *[("repeats", t, 0.8, 100) for t in (0.9, 0.5, 0.95)],
 ]
 ITEMS, PROBABILITY = 1000, 0.95
 
