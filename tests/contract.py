@@ -116,6 +116,33 @@ def graph_of(model: Any) -> tuple[str, list[tuple[Any, ...]]]:
     return _structure(model, logp, kept), [(name, v.shape, v.tobytes()) for name, v in values]
 
 
+def items_and_likelihood(made: Any, spec: Any, data: Any) -> tuple[np.ndarray, np.ndarray, int]:
+    """Log-likelihood of the observed variables and the sum over items, at random points; and how
+    many items there are.
+    """
+    import xarray as xr
+
+    rng, totals = np.random.default_rng(2), []
+    names = [str(v.name) for v in made.unobserved_RVs]
+    values = made.replace_rvs_by_values([made[name] for name in names])
+    outputs = [*values, made.logp(vars=made.observed_RVs)]
+    run = made.compile_fn(outputs, mode="FAST_COMPILE", on_unused_input="ignore", point_fn=True)
+    for _ in range(3):
+        point = {k: v + rng.normal(0, 0.5, np.shape(v)) for k, v in made.initial_point().items()}
+        *drawn, likelihood = run(point)
+        draws = xr.Dataset(
+            {
+                name: (("chain", "draw", *made.named_vars_to_dims.get(name, ())), v[None, None])
+                for name, v in zip(names, map(np.asarray, drawn), strict=True)
+            },
+            coords={"chain": [0], "draw": [0]},
+        )
+        by_kind, items = spec._item_log_likelihood(data, draws)
+        totals.append((float(likelihood), float((by_kind * items).sum())))
+    whole, summed = np.array(totals).T
+    return whole, summed, int(items.sum())
+
+
 def gaps_between(text: Any, form: Any, points: int = 5) -> tuple[np.ndarray, float]:
     """Log-density of the text's model less that of the sampling form, at random points, with the
     change of variables; and the largest difference between variables of one name.

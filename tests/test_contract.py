@@ -9,7 +9,7 @@ import re
 import numpy as np
 import pytest
 from conftest import MODULES
-from contract import gaps_between, graph_of, moved
+from contract import gaps_between, graph_of, items_and_likelihood, moved
 
 import bayesjudge as bj
 from bayesjudge.core.answer import Answer
@@ -69,6 +69,19 @@ def test_models_are_frozen_values(one):
 
 @pytest.mark.slow
 @each_module
+def test_the_docstring_of_a_model_states_it(one):
+    """Likelihood and priors in LaTeX, with a name for each prior's distribution."""
+    families = ("Beta", "Dirichlet", "normal", "N(", "N^+", "Exponential")
+    for model, _ in one.models():
+        text = inspect.getdoc(type(model))
+        stated, _, rest = text.partition("Parameters\n")
+        assert ".. math::" in stated, type(model)
+        assert any(word in stated for word in families), type(model)
+        for f in dataclasses.fields(model):
+            assert f.name in rest, f"{type(model).__name__}.{f.name}"
+
+
+@each_module
 def test_each_field_of_a_model_is_read(one):
     """Moving any field moves the log-density or the graph: no prior is accepted and ignored."""
     for model, data in one.models():
@@ -98,6 +111,30 @@ def test_the_sampler_runs_the_model_of_the_text(one):
 
 
 @pytest.mark.slow
+@each_module
+def test_everything_in_the_model_of_the_text_has_named_dims(one):
+    for model, data in one.models() if one.of_the_text else ():
+        made = one.module.build_model(data, model)
+        assert not made.potentials
+        for v in (*made.basic_RVs, *made.deterministics, *made.data_vars):
+            dims = made.named_vars_to_dims.get(v.name, ())
+            assert len(dims) == v.ndim, v.name
+            assert all(made.coords[dim] is not None for dim in dims), v.name
+
+
+@each_module
+@pytest.mark.slow
+def test_the_likelihoods_of_single_items_add_up(one):
+    """To that of all observed counts, but for a constant: how many orders they come in."""
+    for model, data in one.models() if one.of_the_text else ():
+        if type(model)._item_log_likelihood is BayesianModel._item_log_likelihood:
+            continue
+        made = one.module.build_model(data, model)
+        whole, summed, _ = items_and_likelihood(made, model, data)
+        np.testing.assert_allclose(whole - summed, (whole - summed)[0], atol=1e-7)
+        assert np.ptp(whole) > 0.1
+
+
 @each_module
 def test_words_name_the_priors_that_the_graph_reads(one):
     """A report names a prior if moving it moves the graph of these data, and only then."""

@@ -23,6 +23,7 @@ COMMANDS = [
 ]
 sys.path.insert(0, str(TOP / "tools"))
 
+import draw_models  # noqa: E402
 from structure import unused_names  # noqa: E402
 
 
@@ -37,6 +38,11 @@ def test_page_runs_as_printed(page, tmp_path, monkeypatch):
     failed: list[str] = []
     runner.run(examples, out=failed.append)
     assert not failed, "".join(failed)
+
+
+@pytest.mark.slow
+def test_graphs_are_those_of_the_models():
+    assert draw_models.PAGE.read_text() == draw_models.page()
 
 
 def test_every_page_is_in_the_contents():

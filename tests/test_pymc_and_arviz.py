@@ -15,6 +15,7 @@ from pytensor import function
 from pytensor.graph.replace import graph_replace
 
 import bayesjudge as bj
+from bayesjudge.core import predictive
 from bayesjudge.core.compiling import compiling
 
 pytestmark = pytest.mark.sampling
@@ -53,11 +54,18 @@ def some(group, n=20):
     return {str(name): values.to_numpy() for name, values in chosen.data_vars.items()}
 
 
-def values_at(model, outputs, draws):
-    """Values of what `outputs` takes from a model, at draws of its free variables."""
+def values_at(model, outputs, draws, replicates=None):
+    """Values of what `outputs` takes from a model, at draws of its free variables.
+
+    With replicates of the observed ones, these take the place of what was observed.
+    """
     plain = remove_value_transforms(model)
-    run = function(plain.value_vars, plain.replace_rvs_by_values(outputs(plain)), **FAST)
+    seen = {v: v.type(name=f"{v.name} drawn") for v in plain.observed_RVs if replicates}
+    taken = graph_replace(outputs(plain), seen, strict=False) if seen else outputs(plain)
+    inputs = [*plain.value_vars, *seen.values()]
+    run = function(inputs, plain.replace_rvs_by_values(taken), **FAST)
     columns = [np.asarray(draws[str(v.name)], v.dtype) for v in plain.value_vars]
+    columns += [np.asarray(replicates[str(v.name)], v.dtype) for v in seen]
     return [list(map(np.asarray, run(*at))) for at in zip(*columns, strict=True)]
 
 
@@ -143,7 +151,9 @@ def test_predictive_draws_have_the_models_mean(one, i, extended):
     posterior = some(fit.idata["posterior"], 400)
     known = [v for v in fit.model.observed_RVs if expectation(v) is not None]
     names = [str(v.name) for v in known]
-    right = values_at(fit.model, lambda plain: [expectation(plain[n]) for n in names], posterior)
+    right = values_at(
+        fit.model, lambda plain: [expectation(plain[n]) for n in names], posterior, drawn
+    )
     for k, name in enumerate(names):
         gap = drawn[name] - np.array([values[k] for values in right])
         error = gap.std(axis=0) / np.sqrt(len(gap))
@@ -185,6 +195,10 @@ def as_tree(dataset):
 def test_loo_leaves_one_item_out(one, i, extended):
     """PSIS agrees with plain importance sampling, which has no trouble with single items."""
     fit = extended(one, i)
+    if len(fit.model.observed_RVs) > 1 and "items" not in fit.idata["log_likelihood"]:
+        with pytest.raises(TypeError, match="several log likelihood arrays"):
+            az.loo(fit.idata)  # rates of generators, not items: refused
+        return
     (name,) = fit.idata["log_likelihood"].data_vars
     logs = fit.idata["log_likelihood"][name].stack(sample=("chain", "draw")).to_numpy()
     plain = -np.log(np.mean(np.exp(-logs), axis=-1)).sum()
@@ -221,8 +235,11 @@ def test_plots_show_the_fit(one, i, extended):
     np.testing.assert_allclose(drawn, mean)
     az.plot_prior_posterior(fit.idata, var_names=[name])
     observed = fit.model.observed_RVs[0]
-    if observed.ndim:  # ArviZ has no predictive plot of a single count
-        az.plot_ppc_interval(fit.idata, var_names=[str(observed.name)])
+    names = {"var_names": [str(observed.name)]}
+    if observed.ndim == 1:  # ArviZ has no predictive plot of a single count
+        az.plot_ppc_interval(fit.idata, **names)
+    elif observed.ndim:
+        az.plot_ppc_dist(fit.idata, **names, num_samples=20, kind="ecdf")
 
 
 @each_model
@@ -263,3 +280,46 @@ def test_a_conflict_between_prior_and_labels_is_diagnosed():
     assert "conflict" in table.loc["sensitivity", "diagnosis"]
     flat = bj.prior_sensitivity(bj.prevalence.fit(counts, random_seed=1))
     assert not flat["diagnosis"].str.contains("conflict").any()
+
+
+def test_large_data_have_fewer_replicates_and_no_log_likelihood(monkeypatch):
+    counts = bj.prevalence.Counts(60, 40, 9, 7, 8, 5, calibration="random")
+    fit = bj.prevalence.fit(counts, random_seed=1)
+    monkeypatch.setattr(predictive, "MOST_NUMBERS", 5000)  # four counts of 4,000 draws are 16,000
+    with pytest.warns(UserWarning, match="no log_likelihood: 77 items times 4,000 draws"):
+        groups = fit.extended(random_seed=1).idata
+    assert "log_likelihood" not in groups.children
+    kept = groups["posterior_predictive"]
+    np.testing.assert_array_equal(kept["draw"], np.arange(0, 1000, 4))
+    rate = groups["posterior"]["pass_rate"].sel(draw=kept["draw"])
+    gap = kept["test_pass"].to_numpy() - 60 * rate.to_numpy()
+    assert np.corrcoef(kept["test_pass"].to_numpy().ravel(), rate.to_numpy().ravel())[0, 1] > 0.3
+    assert abs(gap.mean()) < 5 * gap.std() / np.sqrt(gap.size)
+
+
+def test_effects_within_a_population_are_no_beliefs():
+    """Power-scaling raises the priors of parameters and of populations, not of their members."""
+    scores = bj.repeats.Scores.from_frame(
+        bj.repeats.simulate(items=4, judges=3, repeats=3, random_seed=1),
+        scale=range(1, 6),
+        judge="judge",
+        order="repeat",
+    )
+    cases = [
+        (
+            bj.repeats.build_model(scores),
+            *("item_effect", "judge_effect", "item_judge_effect"),
+        ),
+        (
+            bj.prevalence.build_model(
+                bj.prevalence.Counts(
+                    *([n, n] for n in (60, 40, 9, 7, 8, 5)), calibration="random", systems="ab"
+                ),
+                bj.prevalence.PooledErrorRates(),
+            ),
+            *("sensitivity", "specificity"),
+        ),
+    ]
+    for model, *members in cases:
+        names = {str(v.name) for v in model.free_RVs}
+        assert set(predictive._own_priors(model)) == names - set(members)

@@ -45,7 +45,14 @@ class NormalShifts(BayesianModel):
     with :math:`b = u = 0` for the baseline and its reruns. The item's :math:`\mu_i` has a flat
     prior and is integrated out: the likelihood is that of the differences from the baseline, which
     share its noise. Mean shifts, and the logarithms of :math:`\omega` and :math:`\sigma`, are
-    partially pooled over perturbations and judges if there are three or more to pool.
+    partially pooled over perturbations and judges if there are three or more to pool: of one judge
+
+    .. math:: b_v \sim N(0, \beta), \quad \beta \sim N^+, \quad
+              \log \omega_v \sim N(\log \bar\omega, \lambda), \quad \log \bar\omega \sim N, \quad
+              \lambda \sim N^+;
+
+    several judges have mean shifts about these :math:`b_v`. The scatter of reruns is a sum of
+    squares with a :math:`\sigma^2 \chi^2` distribution.
 
     Parameters
     ----------
@@ -117,51 +124,51 @@ class NormalShifts(BayesianModel):
         return frozenset(unread | ({"pooling"} if judges * len(data._changed) < ENOUGH else set()))
 
     def _build(self, data: Shifts) -> pm.Model:
-        return self._graph(data, _rows_of(data, self.unit))
+        return self._graph(data, _rows_of(data, self.unit), _unknowns, _observe)
 
     def _sampling_form(self, data: Shifts) -> pm.Model:
         """Items with the same scores missing have one covariance: their sums are sufficient."""
-        return self._graph(data, _collapsed(_rows_of(data, self.unit)))
+        return self._graph(data, _collapsed(_rows_of(data, self.unit)), _in_steps, _observe_sums)
 
-    def _graph(self, data: Shifts, rows: dict[str, Any]) -> pm.Model:
+    def _uncollapsed(self, data: Shifts) -> pm.Model:
+        return self._graph(data, _rows_of(data, self.unit), _unknowns, _observe_scores)
+
+    def _graph(self, data: Shifts, rows: dict[str, Any], unknowns: Any, observe: Any) -> pm.Model:
         import pymc as pm
         import pytensor.tensor as pt
 
-        several = len(data.judges) > 1
-        dims, judge_dims = data._dims, data._judge_dims or None
         coords: dict[str, Any] = {"perturbation": data._changed}
-        if several:
+        if len(data.judges) > 1:
             coords["judge"] = data.judges
-        shape = (len(data.judges), len(data._changed))
         with pm.Model(coords=coords) as model:
+            made: dict[str, Any] = {}
 
             def prior(name: str) -> Any:
                 # made if it is used: data that no unknown needs are refused by the sampler
-                made = model.named_vars.get(f"{name}_prior")
-                return pm.Data(f"{name}_prior", getattr(self, name)) if made is None else made
+                if name not in made:
+                    value = rows["unit"] if name == "unit" else getattr(self, name)
+                    made[name] = pm.Data(name if name == "unit" else f"{name}_prior", value)
+                return made[name]
 
-            unit = pm.Data("unit", rows["unit"])
-            mean = _mean_shift(shape, prior)
-            spread = _spread("item_spread", shape, dims, prior)
-            noise = _spread("noise", shape[:1], judge_dims, prior)
+            mean, spread, noise = unknowns(data, prior)
             # a batch's length adds up over items; averaged calls cancel part of their noise
             length = pm.Data("length_factor", rows["length"])
             calls = pm.Data("calls", float(data.averaged))
-
-            def report(name: str, value: Any, dims: Any) -> None:
-                pm.Deterministic(name, value if several else value[0], dims=dims)
-
             again = pt.sqrt(2 / calls) * noise
-            report("mean_shift", unit * mean, dims)
-            report("item_spread", unit * spread, dims)
-            report("repeat_noise", unit * length * again, judge_dims)
-            square = mean**2 + spread**2 + (again**2)[:, None]
-            report("rms_shift", unit * length * pt.sqrt(square), dims)
-            _observe(rows, unit * mean, unit * spread, unit * noise)
+            pm.Deterministic("repeat_noise", length * again, dims=data._judge_dims or None)
+            square = mean**2 + spread**2 + (again**2)[..., None]
+            pm.Deterministic("rms_shift", length * pt.sqrt(square), dims=data._dims)
+            shape = (len(data.judges), len(data._changed))
+            observe(rows, mean.reshape(shape), spread.reshape(shape), noise.reshape(shape[:1]))
+            _observe_reruns(rows, noise.reshape(shape[:1]))
         return model
 
+    _by_item: ClassVar[str | None] = "difference"
 
-def build_model(shifts: Shifts, model: NormalShifts | None = None) -> pm.Model:
+
+def build_model(
+    shifts: Shifts, model: NormalShifts | None = None, *, collapsed: bool = True
+) -> pm.Model:
     r"""Build the PyMC model without sampling it.
 
     Parameters
@@ -170,21 +177,30 @@ def build_model(shifts: Shifts, model: NormalShifts | None = None) -> pm.Model:
         Made by ``from_frame`` with one score.
     model : NormalShifts, optional
         Priors; the default ones if not given.
+    collapsed : bool, default True
+        Whether items' levels and own shifts are integrated out. If not, each item has a ``level``
+        and an ``item_shift`` by perturbation for each judge, and its scores are observed.
 
     Returns
     -------
     pymc.Model
-        Derived: ``mean_shift`` and ``item_spread`` (judge, perturbation), ``repeat_noise`` (judge)
-        and ``rms_shift``, whose square is the sum of the squares of the three, all in score points;
-        the dim judge is left out if there is one. Observed: ``difference`` (one row an item and
-        judge) and ``squares``.
+        Unknowns, in score points: ``mean_shift`` and ``item_spread`` (judge, perturbation) and
+        ``noise`` (judge), the standard deviation of one score; partial pooling adds
+        ``mean_shift_spread``, of several judges ``typical_mean_shift`` (perturbation) and
+        ``judge_shift_spread``, and of spread and noise ``typical_item_spread`` with
+        ``item_spread_pooling``, ``typical_noise`` with ``noise_pooling`` (on the log scale).
+        Derived: ``repeat_noise`` (judge), of the difference of two scores, and ``rms_shift``, whose
+        square is the sum of the squares of the three. The dim judge is left out if there is one.
+        Observed: ``difference`` (one row an item and judge) and ``squares``. NUTS runs the same
+        density in other coordinates.
 
     Raises
     ------
     InputError
         If there are no scores to model, or no unit for the priors.
     """
-    return (model or NormalShifts())._build(shifts)
+    model = model or NormalShifts()
+    return model._build(shifts) if collapsed else model._uncollapsed(shifts)
 
 
 def fit(
@@ -271,67 +287,149 @@ def _unknown_noise(shifts: Shifts) -> tuple[Caution, ...]:
     )
 
 
-def _mean_shift(shape: tuple[int, int], prior: Callable[[str], Any]) -> Any:
-    """Mean shifts in units, shape (n_judges, n_perturbations)."""
-    import pymc as pm
-
-    judges, size = shape
-    if size < ENOUGH:
-        common = pm.Normal("mean_shift_z", dims="perturbation") * prior("mean_shift")
-    else:
-        spread = pm.HalfNormal("mean_shift_sd") * prior("mean_shift")
-        common = pm.Normal("mean_shift_z", dims="perturbation") * spread
-    if judges == 1:
-        return common[None, :]
-    own = pm.HalfNormal("judge_shift_sd") * prior("judge_shift")
-    return common[None, :] + pm.Normal("judge_shift_z", dims=("judge", "perturbation")) * own
+# Unknowns, in score points: of the text, and as the sampler counts them ---------------------------
 
 
-def _spread(name: str, shape: tuple[int, ...], dims: Any, prior: Callable[[str], Any]) -> Any:
-    """Standard deviations in units, log-normal and partially pooled."""
+def _unknowns(data: Shifts, prior: Callable[[str], Any]) -> tuple[Any, Any, Any]:
+    """Mean shifts, spreads between items, and noise of one score."""
     import pymc as pm
     import pytensor.tensor as pt
 
-    middle, log_sd = pt.log(prior(name)), prior("log_sd")
-    if np.prod(shape) < ENOUGH:
-        return pt.exp(middle + log_sd * pm.Normal(f"{name}_z", dims=dims)).reshape(shape)
-    centre = middle + log_sd * pm.Normal(f"{name}_z0")
-    pooling = pm.HalfNormal(f"{name}_sd") * prior("pooling")
-    each = centre + pooling * pm.Normal(f"{name}_z", dims=dims)
-    return pt.exp(each.reshape(shape))
+    several, unit = len(data.judges) > 1, prior("unit")
+    spread = unit * prior("mean_shift")
+    if len(data._changed) >= ENOUGH:
+        spread = pm.HalfNormal("mean_shift_spread", spread)
+    name = "typical_mean_shift" if several else "mean_shift"
+    mean = pm.Normal(name, 0, spread, dims="perturbation")
+    if several:
+        own = pm.HalfNormal("judge_shift_spread", unit * prior("judge_shift"))
+        mean = pm.Normal("mean_shift", mean, own, dims=data._dims)
+
+    def pooled(name: str, dims: Any, size: int) -> Any:
+        centre = pt.log(unit * prior(name))
+        if size < ENOUGH:
+            return pm.LogNormal(name, centre, prior("log_sd"), dims=dims)
+        typical = pm.LogNormal(f"typical_{name}", centre, prior("log_sd"))
+        pooling = pm.HalfNormal(f"{name}_pooling", prior("pooling"))
+        return pm.LogNormal(name, pt.log(typical), pooling, dims=dims)
+
+    judges = len(data.judges)
+    each = pooled("item_spread", data._dims, judges * len(data._changed))
+    return mean, each, pooled("noise", data._judge_dims or None, judges)
+
+
+def _in_steps(data: Shifts, prior: Callable[[str], Any]) -> tuple[Any, Any, Any]:
+    """The same, counted in standard deviations from what they are pooled to."""
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    several, unit = len(data.judges) > 1, prior("unit")
+
+    def spread_of(name: str, scale: str) -> Any:
+        found = pm.HalfNormal(f"{name}_sd") * prior(scale)
+        pm.Deterministic(f"{name}_spread", unit * found)
+        return found
+
+    pools = len(data._changed) >= ENOUGH
+    spread = spread_of("mean_shift", "mean_shift") if pools else prior("mean_shift")
+    mean = pm.Normal("mean_shift_z", dims="perturbation") * spread
+    if several:
+        pm.Deterministic("typical_mean_shift", unit * mean, dims="perturbation")
+        own = spread_of("judge_shift", "judge_shift")
+        mean = mean[None, :] + pm.Normal("judge_shift_z", dims=data._dims) * own
+    mean = pm.Deterministic("mean_shift", unit * mean, dims=data._dims)
+
+    def pooled(name: str, dims: Any, size: int) -> Any:
+        middle, log_sd = pt.log(prior(name)), prior("log_sd")
+        if size < ENOUGH:
+            each = middle + log_sd * pm.Normal(f"{name}_z", dims=dims)
+            return pm.Deterministic(name, unit * pt.exp(each), dims=dims)
+        centre = middle + log_sd * pm.Normal(f"{name}_z0")
+        pm.Deterministic(f"typical_{name}", unit * pt.exp(centre))
+        pooling = pm.HalfNormal(f"{name}_sd") * prior("pooling")
+        pm.Deterministic(f"{name}_pooling", pooling)
+        each = centre + pooling * pm.Normal(f"{name}_z", dims=dims)
+        return pm.Deterministic(name, unit * pt.exp(each), dims=dims)
+
+    judges = len(data.judges)
+    each = pooled("item_spread", data._dims, judges * len(data._changed))
+    return mean, each, pooled("noise", data._judge_dims or None, judges)
+
+
+# Likelihood --------------------------------------------------------------------------------------
+
+
+def _variances(rows: dict[str, Any], spread: Any, noise: Any) -> tuple[Any, ...]:
+    """Judge of each row, what differences have of their own, what they share, which are seen."""
+    import pymc as pm
+
+    pm.modelcontext(None).add_coord("row", rows["names"])
+    dims = ("row", "perturbation")
+    judge = pm.Data("judge_of_row", rows["judge"], dims="row")
+    after = pm.Data("after_n", rows["after"], dims=dims)
+    before = pm.Data("before_n", rows["before"], dims="row")
+    seen = pm.Data("seen", rows["seen"], dims=dims)
+    variance = (noise**2)[judge]
+    return judge, spread[judge] ** 2 + variance[:, None] / after, variance / before, seen
 
 
 def _observe(rows: dict[str, Any], mean: Any, spread: Any, noise: Any) -> None:
-    """Differences from a shared baseline, and the scatter of repeated scores."""
+    """Differences from a shared baseline."""
     import pymc as pm
 
-    judge = pm.Data("judge_of_row", rows["judge"])
-    after = pm.Data("after_n", rows["after"])
-    before = pm.Data("before_n", rows["before"])
-    seen = pm.Data("seen", rows["seen"])
-    variance = (noise**2)[judge]
-    own, shared = spread[judge] ** 2 + variance[:, None] / after, variance / before
-    differences = pm.Data("difference_seen", rows["difference"])
-    if "size" in rows:
-        size, scatter = pm.Data("size", rows["size"]), pm.Data("scatter", rows["scatter"])
-        log_p = _collapsed_logp(differences, scatter, size, mean[judge], own, shared, seen)
-        pm.Potential("difference", log_p.sum())
-    else:
-        pm.CustomDist(
-            "difference",
-            mean[judge],
-            own,
-            shared,
-            seen,
-            logp=_difference_logp,
-            dist=_drawn_differences,
-            signature="(v),(v),(),(v)->(v)",
-            observed=differences,
-        )
+    judge, own, shared, seen = _variances(rows, spread, noise)
+    dims = ("row", "perturbation")
+    pm.CustomDist(
+        "difference",
+        *(mean[judge], own, shared, seen),
+        logp=_difference_logp,
+        dist=_drawn_differences,
+        signature="(v),(v),(),(v)->(v)",
+        observed=pm.Data("difference_seen", rows["difference"], dims=dims),
+        dims=dims,
+    )
+
+
+def _observe_sums(rows: dict[str, Any], mean: Any, spread: Any, noise: Any) -> None:
+    """Means and sums of products of rows that differ in their values only."""
+    import pymc as pm
+
+    judge, own, shared, seen = _variances(rows, spread, noise)
+    size, scatter = pm.Data("size", rows["size"]), pm.Data("scatter", rows["scatter"])
+    means = pm.Data("difference_seen", rows["difference"])
+    log_p = _collapsed_logp(means, scatter, size, mean[judge], own, shared, seen)
+    pm.Potential("difference", log_p.sum())
+
+
+def _observe_scores(rows: dict[str, Any], mean: Any, spread: Any, noise: Any) -> None:
+    """Mean scores of each item, whose level and own shifts are variables."""
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    judge = _variances(rows, spread, noise)[0]
+    level = pm.Flat("level", dims="row")
+    own = pm.Normal("item_shift", 0, spread[judge], dims=("row", "perturbation"))
+    error = noise[judge] / pt.sqrt(rows["before"])
+    pm.Normal("baseline_score", level, error, observed=rows["baseline"], dims="row")
+    at, which = np.nonzero(rows["seen"])
+    pm.modelcontext(None).add_coord("changed_score_of", np.arange(at.size))
+    score = (level[:, None] + mean[judge] + own)[at, which]
+    error = noise[judge[at]] / np.sqrt(rows["after"][at, which])
+    changed = rows["baseline"][at] + rows["difference"][at, which]
+    pm.Normal("changed_score", score, error, observed=changed, dims="changed_score_of")
+
+
+def _observe_reruns(rows: dict[str, Any], noise: Any) -> None:
+    """The scatter of repeated scores."""
+    import pymc as pm
+
     if rows["free"].size:
-        half = pm.Data("half_freedom", rows["freedom"] / 2)
+        dim = "rerun_judge"
+        pm.modelcontext(None).add_coord(dim, rows["rerun"])
+        half = pm.Data("half_freedom", rows["freedom"] / 2, dims=dim)
         rate = 1 / (2 * noise[rows["free"]] ** 2)
-        pm.Gamma("squares", half, rate, observed=pm.Data("squares_seen", rows["squares"]))
+        seen = pm.Data("squares_seen", rows["squares"], dims=dim)
+        pm.Gamma("squares", half, rate, observed=seen, dims=dim)
 
 
 def _difference_logp(value: Any, mean: Any, own: Any, shared: Any, seen: Any) -> Any:
@@ -417,7 +515,13 @@ def _rows_of(shifts: Shifts, unit: float | None) -> dict[str, Any]:
         "after": np.maximum(counts[:, 1:], 1.0),
         "seen": seen.astype(float),
         "before": counts[:, 0],
+        "baseline": means[:, 0],
+        "names": [
+            f"{shifts.judges[j]}, {shifts.items[i]}"
+            for j, i in zip(judge.tolist(), item.tolist(), strict=True)
+        ],
         "free": free,
+        "rerun": [shifts.judges[j] for j in free.tolist()],
         "squares": shifts.squares[free],
         "freedom": _freedom_of(shifts)[free],
     }
@@ -436,6 +540,7 @@ def _collapsed(rows: dict[str, Any]) -> dict[str, Any]:
     scatter = np.zeros((len(size), *2 * difference.shape[1:]))
     np.add.at(scatter, group.ravel(), off[:, :, None] * off[:, None, :])
     kept = {name: rows[name][first] for name in ("judge", "before", "after", "seen")}
+    kept["names"] = np.arange(len(first))
     return {**rows, **kept, "difference": means, "size": size.astype(float), "scatter": scatter}
 
 

@@ -217,7 +217,8 @@ class Fit:
         Fit
             The same fit with the groups ``prior``, ``prior_predictive``, ``posterior_predictive``,
             ``log_prior`` and ``log_likelihood``. The log-likelihood is by item if the data are
-            items: ``az.loo`` then leaves one item out.
+            items: ``az.loo`` then leaves one item out. Replicates are of evenly spaced draws if
+            those of all would be more than 50 million numbers.
 
         Raises
         ------

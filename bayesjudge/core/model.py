@@ -80,12 +80,16 @@ class BayesianModel:
         name = type(self).__name__
         raise InputError(name, [f"{name} has no latent variable that is summed out"])
 
+    #: The observed variable of which each entry, or row, is one item.
+    _by_item: ClassVar[str | None] = None
+
     def _item_log_likelihood(
         self, data: Any, draws: xr.Dataset
     ) -> tuple[xr.DataArray, np.ndarray] | None:
         """Log-likelihood of one item of each kind (dim ``kind`` last), and the items of each.
 
-        None if the data are not items, each with a likelihood of its own.
+        None if an observed variable has the items one by one (`_by_item`), or if the data are not
+        items, each with a likelihood of its own.
         """
         return None
 

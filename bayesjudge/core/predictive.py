@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 #: Weighted prior draws that are worth fewer independent ones than this are refused.
 FEWEST_EFFECTIVE = 50
-#: The log-likelihood has a number for each draw and item; of more than this it is left out.
+#: The log-likelihood has a number for each draw and item; of more than this it is left out, and
+#: replicates are made of fewer draws.
 MOST_NUMBERS = 50_000_000
 
 
@@ -33,7 +34,7 @@ def predict(fit: Any, *, random_seed: Any = None) -> xr.DataTree:
         # draws come from the posterior or are weighed below, so potentials have been counted
         warnings.filterwarnings("ignore", message="The effect of Potentials")
         drawn = prior_draws(model, rng)
-        after = pm.sample_posterior_predictive(fit.idata, random_seed=rng, progressbar=False)
+        after = pm.sample_posterior_predictive(_thinned(fit), random_seed=rng, progressbar=False)
         if not _shaping(model):  # what a potential adds to the prior PyMC does not count
             extended["log_prior"] = compute_log_prior(
                 fit.idata, extend_inferencedata=False, progressbar=False
@@ -49,6 +50,16 @@ def predict(fit: Any, *, random_seed: Any = None) -> xr.DataTree:
     for group in extended.children.values():
         group.attrs = {}  # the time of making would make each file another
     return extended
+
+
+def _thinned(fit: Any) -> xr.DataTree:
+    """Evenly spaced draws, as many as have replicates of a bearable size."""
+    posterior = fit.idata["posterior"]
+    size = sum(v.size for v in fit.idata["observed_data"].data_vars.values())
+    step = -(-size * posterior.sizes["chain"] * posterior.sizes["draw"] // MOST_NUMBERS)
+    kept = fit.idata.copy()  # with its constant data, from which PyMC sees that none has changed
+    kept["posterior"] = posterior.isel(draw=slice(None, None, step))
+    return kept
 
 
 def require_unchanged(fit: Any) -> None:
@@ -72,24 +83,46 @@ def require_unchanged(fit: Any) -> None:
 def _log_likelihood(fit: Any) -> xr.Dataset | None:
     """By item if the data are items, else by observed variable."""
     import xarray as xr
-    from pymc.stats import compute_log_likelihood
 
+    name = fit.spec._by_item
+    if name is not None:
+        items = fit.idata["observed_data"][name].shape[0]
+        if _too_many(fit, items):
+            return None
+        return _log_likelihoods(fit, [name]).rename({name: "items"})
     found = fit.spec._item_log_likelihood(fit.data, fit.idata["posterior"].to_dataset())
     if found is None:
-        with fit.model, compiling():
-            made = compute_log_likelihood(fit.idata, extend_inferencedata=False, progressbar=False)
-        return getattr(made, "dataset", made)
+        return _log_likelihoods(fit)
     by_kind, items = found
-    draws = by_kind.sizes["chain"] * by_kind.sizes["draw"]
-    if draws * items.sum() > MOST_NUMBERS:
-        warnings.warn(
-            f"no log_likelihood: {int(items.sum()):,} items times {draws:,} draws are more than "
-            f"{MOST_NUMBERS:,} numbers",
-            stacklevel=4,
-        )
+    if _too_many(fit, int(items.sum())):
         return None
     by_item = by_kind.isel(kind=np.repeat(np.arange(items.size), items)).rename(kind="item")
     return xr.Dataset({"items": by_item.variable}, dict(by_item.coords))
+
+
+def _log_likelihoods(fit: Any, names: list[str] | None = None) -> xr.Dataset:
+    """Of observed variables, all of them by default."""
+    from pymc.stats import compute_log_likelihood
+
+    with fit.model, compiling():
+        made = compute_log_likelihood(
+            fit.idata, var_names=names, extend_inferencedata=False, progressbar=False
+        )
+    return getattr(made, "dataset", made)
+
+
+def _too_many(fit: Any, items: int) -> bool:
+    """Whether items times draws are too many numbers to keep; a warning says so."""
+    sizes = fit.idata["posterior"].sizes
+    draws = sizes["chain"] * sizes["draw"]
+    if draws * items <= MOST_NUMBERS:
+        return False
+    warnings.warn(
+        f"no log_likelihood: {items:,} items times {draws:,} draws are more than "
+        f"{MOST_NUMBERS:,} numbers",
+        stacklevel=5,
+    )
+    return True
 
 
 def prior_draws(model: pm.Model, rng: np.random.Generator, draws: int = 1000) -> xr.DataTree:
@@ -149,7 +182,8 @@ def prior_sensitivity(fit: Any, *, random_seed: Any = None) -> pd.DataFrame:
     pandas.DataFrame
         One row an entry of `Fit.quantities`: sensitivity to the ``prior`` and to the
         ``likelihood`` (how far the posterior moves when the one is raised to a power near 1; above
-        0.05 it is noticeable), and ArviZ's ``diagnosis``.
+        0.05 it is noticeable), and ArviZ's ``diagnosis``. The prior is that of parameters and of
+        populations; how judges, items or systems scatter within a population is the model.
 
     Raises
     ------
@@ -167,4 +201,25 @@ def prior_sensitivity(fit: Any, *, random_seed: Any = None) -> pd.DataFrame:
     missing = sorted(wanted - set(whole.idata.children))
     with checking("prior_sensitivity") as require:
         require(not missing, f"{missing} of {type(fit.spec).__name__} are not known draw by draw")
-    return psense_summary(whole.idata, var_names=list(fit.quantities))
+    idata = whole.idata
+    if fit.spec._by_item is not None and len(fit.model.observed_RVs) > 1:
+        idata = idata.copy()  # what is observed beside single items belongs to the likelihood
+        idata["log_likelihood"] = type(idata)(_log_likelihoods(fit))
+    names = _own_priors(fit.model)
+    return psense_summary(idata, var_names=list(fit.quantities), prior_var_names=names)
+
+
+def _own_priors(model: pm.Model) -> list[str]:
+    """Variables whose prior is not a population that the model learns.
+
+    Effects of items, judges or systems are drawn from one, with unknowns of fewer dimensions: to
+    raise their density to a power would change the model, and not what is believed beforehand.
+    """
+    from pytensor.graph.traversal import ancestors
+
+    free = {v: v.ndim for v in model.free_RVs}
+    return [
+        str(v.name)
+        for v, ndim in free.items()
+        if not any(free.get(a, ndim) < ndim for a in ancestors([v]))
+    ]

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+import xarray as xr
 from scipy.special import logit, logsumexp
 
 from bayesjudge.core.counting import distinct
 from bayesjudge.core.fit import Fit
 from bayesjudge.panel._em import TINY, Problem
+from bayesjudge.panel.checks import subject
 from bayesjudge.panel.data import MISSING, Votes
 
 
@@ -26,39 +28,59 @@ def logits_of(fit: Fit) -> np.ndarray:
 
 
 def log_joint(fit: Fit, rows: np.ndarray, draws: np.ndarray | None = None) -> Iterator[np.ndarray]:
-    """Log probability of votes and class of some patterns: (n_rows, n_classes) for each draw."""
-    votes: Votes = fit.data
+    """`log_joint_of` a fit, of some of its draws."""
+    posterior = fit.idata["posterior"].to_dataset()
+    if draws is not None:
+        n = posterior.sizes["draw"]
+        chosen = {"chain": ("sample", draws // n), "draw": ("sample", draws % n)}
+        posterior = posterior.isel({k: xr.Variable(*v) for k, v in chosen.items()})
+    return log_joint_of(fit.spec, fit.data, posterior, rows)
+
+
+def log_joint_of(
+    spec: Any, votes: Votes, draws: xr.Dataset, rows: np.ndarray
+) -> Iterator[np.ndarray]:
+    """Log probability of votes and class of some patterns: (n_rows, n_classes) for each draw.
+
+    Of the votes alone if the labelled items' classes say nothing.
+    """
     first, votes_of_row = distinct(votes.votes[rows].astype(np.int64) + 1)
-    every = np.arange(len(fit.draws(fit.quantities[0])))
-    given = Problem(votes, fit.spec._missing).given[rows[first]]  # type: ignore[attr-defined]
-    shares, tables, log_weight = _parameters(fit, every if draws is None else draws)
+    given = Problem(votes, spec._missing).given[rows[first]]
+    about = subject(votes)[rows, None]
+    shares, tables, log_weight = _parameters(spec, votes, draws)
     for share, table in zip(shares, tables, strict=True):
         judges, k, r, nodes = table.shape
         by_node = given @ table.transpose(0, 2, 1, 3).reshape(judges * r, k * nodes)
         by_class = logsumexp(by_node.reshape(-1, k, nodes) + log_weight, axis=2)
-        yield by_class[votes_of_row] + np.log(np.maximum(share, TINY))[votes.generator[rows]]
+        log_share = np.log(np.maximum(share, TINY))[votes.generator[rows]]
+        yield by_class[votes_of_row] + np.where(about, log_share, 0.0)
 
 
-def _parameters(fit: Fit, draws: np.ndarray) -> tuple[Any, Iterator[np.ndarray], Any]:
+def _parameters(spec: Any, votes: Votes, draws: xr.Dataset) -> tuple[Any, Iterator[Any], Any]:
     """Shares; for each draw the log probability of a response by judge, truth and node; weights."""
-    if fit.data.n_classes > 2:
-        confusion = fit.draws("confusion")[draws]
-        tables = (np.log(np.maximum(one, TINY))[..., None] for one in confusion)
-        return fit.draws("share")[draws], tables, 0.0
-    nodes = fit.spec._nodes  # type: ignore[attr-defined]
+
+    def take(name: str) -> np.ndarray:
+        values = draws[name]
+        first = [dim for dim in ("chain", "draw", "sample") if dim in values.dims]
+        array = values.transpose(*first, ...).to_numpy()
+        return array.reshape(-1, *array.shape[len(first) :])
+
+    if votes.n_classes > 2:
+        tables = (np.log(np.maximum(one, TINY))[..., None] for one in take("confusion"))
+        return take("share"), tables, 0.0
     log_weight: Any = 0.0
-    if nodes is not None:
-        points, log_weight = _quadrature(nodes)
-        shift = fit.draws("shared_effect")[draws][:, None, :, None] * points
-        logits = logits_of(fit)[draws][..., None] + shift
+    if spec._nodes is not None:
+        points, log_weight = _quadrature(spec._nodes)
+        shift = take("shared_effect")[:, None, :, None] * points
+        judges = {name: take(name) for name in ("discrimination", "leniency")}
+        logits = logits_from(judges)[..., None] + shift
     else:
-        rates = np.stack([1 - fit.draws("specificity"), fit.draws("sensitivity")], axis=-1)
-        logits = logit(rates[draws])[..., None]
-    answering = fit.draws("answering")[draws] if "answering" in fit.idata["posterior"] else None
-    g = fit.draws("prevalence")[draws]
+        rates = np.stack([1 - take("specificity"), take("sensitivity")], axis=-1)
+        logits = logit(rates)[..., None]
+    answering = None if spec.answering is None else take("answering")
+    g = take("prevalence")
     tables = (
-        _responses(logits[s], None if answering is None else answering[s])
-        for s in range(len(draws))
+        _responses(one, None if answering is None else answering[s]) for s, one in enumerate(logits)
     )
     return np.stack([1 - g, g], axis=-1), tables, log_weight
 

@@ -143,6 +143,64 @@ class Votes:
         mixed = np.isin(generator[truth == MISSING], known).any()
         return choose_design(self.calibration, not mixed, require)
 
+    def __add__(self, other: Self) -> Self:
+        """Add votes on further items, of these generators and judges or of new ones."""
+        if not isinstance(other, Votes):
+            return NotImplemented
+        parts = (self, other)
+        # how labels were chosen does not matter where there are none
+        designs = sorted({str(one.calibration) for one in parts if one.is_labelled.any()})
+        with checking("panel.Votes") as require:
+            same = self.classes == other.classes
+            require(same, f"classes must be the same, got {self.classes} and {other.classes}")
+            require(
+                len(designs) < 2,
+                f"labels were chosen in two ways, {' and '.join(designs)}; name one design that "
+                "holds for all of them, dataclasses.replace(votes, calibration=...)",
+            )
+        whole = designs == ["by_generator"] and not any(one._partly_labelled for one in parts)
+        names: dict[str, Any] = {
+            name: tuple(dict.fromkeys((*getattr(self, name), *getattr(other, name))))
+            for name in ("generators", "judges")
+        }
+        times = np.max([one._columns_by_judge(names["judges"]) for one in parts], axis=0)
+        spread = [one._spread(**names, times=times) for one in parts]
+        joined: dict[str, Any] = {
+            name: np.concatenate([one[name] for one in spread]) for name in spread[0]
+        }
+        return type(self)(
+            **joined,
+            **names,
+            classes=self.classes,
+            judge_of_column=np.repeat(np.arange(times.size), times),
+            calibration=None if whole or not designs else designs[0],
+        )
+
+    @property
+    def _partly_labelled(self) -> bool:
+        """Whether a generator has labelled items and others."""
+        known = np.unique(self.generator[self.is_labelled])
+        return bool(np.isin(self.generator[~self.is_labelled], known).any())
+
+    def _columns_by_judge(self, judges: Sequence[str]) -> np.ndarray:
+        """How many columns each of some judges has here."""
+        place = np.array([judges.index(name) for name in self.judges])
+        return np.bincount(place[self.judge_of_column], minlength=len(judges))
+
+    def _spread(
+        self, *, generators: Sequence[str], judges: Sequence[str], times: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        """Arrays by the names of a larger panel, with so many columns of each judge."""
+        votes = np.full((len(self.count), int(times.sum())), MISSING)
+        used = np.cumsum(times) - times
+        for column, judge in enumerate(self.judge_of_column):
+            j = judges.index(self.judges[judge])
+            votes[:, used[j]] = self.votes[:, column]
+            used[j] += 1
+        place = np.array([generators.index(name) for name in self.generators])
+        own = {"generator": place[self.generator], "truth": self.truth, "count": self.count}
+        return {"votes": votes, **own}
+
     def __repr__(self) -> str:
         counted = {
             "items": self.n_items,

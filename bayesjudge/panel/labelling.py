@@ -29,8 +29,7 @@ def chances(fit: Fit, rows: np.ndarray) -> np.ndarray:
     step = max(len(fit.draws("prevalence")) // DRAWS, 1)
     generator = votes.generator[rows]
     if isinstance(spec, VoteRegression):
-        own = fit.draws("generator_spread")[:, None] * fit.draws("generator_own")
-        level = (fit.draws("intercept")[:, None] + own)[::step]
+        level = fit.draws("level")[::step]
         slopes = fit.draws("vote_weight")[::step]
         return expit(level[:, generator] + slopes @ vote_scores(votes)[rows].T)
     g, s, c = (fit.draws(name)[::step] for name in ("prevalence", "sensitivity", "specificity"))

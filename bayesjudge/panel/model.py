@@ -30,7 +30,9 @@ def default_model(votes: Votes) -> PanelModel:
     return PooledDawidSkene() if votes.is_labelled.any() else BiasPooling()
 
 
-def build_model(votes: Votes, model: PanelModel | None = None) -> pm.Model:
+def build_model(
+    votes: Votes, model: PanelModel | None = None, *, collapsed: bool = True
+) -> pm.Model:
     """Build a model without sampling it.
 
     Parameters
@@ -41,20 +43,28 @@ def build_model(votes: Votes, model: PanelModel | None = None) -> pm.Model:
 VoteRegression, optional
         The model with its priors. By default `PooledDawidSkene`, or `BiasPooling` if no item is
         labelled, or `MulticlassDawidSkene` for more than two classes.
+    collapsed : bool, default True
+        Whether the truths of unlabelled items are summed out. If not, each item has an
+        ``item_truth`` (of `Correlated` also an ``item_effect``) and each vote is a variable of its
+        own: for small data, and for lines that a user adds by item.
 
     Returns
     -------
     pymc.Model
         ``prevalence`` (generator), ``sensitivity`` and ``specificity`` (judge); with more than two
-        classes ``share`` (generator, truth) and ``confusion`` (judge, truth, vote). Distinct
-        patterns and their counts are `pymc.Data`.
+        classes ``share`` (generator, truth) and ``confusion`` (judge, truth, vote). Observed:
+        ``items`` (pattern), multinomial within items of one generator with votes of the same
+        judges, labelled or not; the last patterns stand for votes that no item has. NUTS may run
+        the same density in other coordinates.
 
     Raises
     ------
     InputError
-        If the model is of another module, or does not suit these votes.
+        If the model is of another module, or does not suit these votes, or no latent variable is
+        summed out.
     """
-    return chosen_model(votes, model)._build(votes)
+    chosen = chosen_model(votes, model)
+    return chosen._build(votes) if collapsed else chosen._uncollapsed(votes)
 
 
 def fit(

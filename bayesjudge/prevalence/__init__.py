@@ -28,6 +28,7 @@ from bayesjudge.prevalence.exact import exact
 from bayesjudge.prevalence.labelling import DESIGNS, LabelDesign
 from bayesjudge.prevalence.model import (
     ErrorRates,
+    LinearErrorRates,
     PooledErrorRates,
     PredictiveValues,
     build_model,
@@ -53,6 +54,7 @@ __all__ = [
     "Counts",
     "ErrorRates",
     "LabelDesign",
+    "LinearErrorRates",
     "PooledErrorRates",
     "PredictiveValues",
     "agreement",

@@ -97,6 +97,16 @@ def prior_rates(counts: Counts, model: Any, rng: np.random.Generator) -> dict[st
         return rng.beta(alpha, other, size=shape)
 
     wide, one = (DRAWS, places), (DRAWS, 1)
+    if hasattr(model, "formula"):
+        from bayesjudge.prevalence._covariates import design_of_strata
+
+        design = design_of_strata(model.formula, counts)[1].T
+        return {
+            name: expit(
+                logit(beta(name, one)) + rng.normal(0, model.slope, (DRAWS, len(design))) @ design
+            )
+            for name in ("prevalence", *model._rates)
+        }
     shared = _pools_partially(model) or getattr(model, "pooling", "") == "full"
     names = ("ppv", "npv") if model._rates[0] == "ppv" else ("sensitivity", "specificity")
     pair = np.array([beta(name, one if shared else wide) for name in names])

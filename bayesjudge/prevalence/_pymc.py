@@ -14,6 +14,7 @@ import pytensor.tensor as pt
 
 from bayesjudge.core.distributions import pair_above_one
 from bayesjudge.core.priors import BetaPrior
+from bayesjudge.prevalence._covariates import design_of_strata
 from bayesjudge.prevalence._reading import LABELS
 from bayesjudge.prevalence.data import Counts
 
@@ -59,6 +60,26 @@ def pooled_rates(counts: Counts, spec: Any, text: bool) -> dict[str, Any]:
         for name, centre in zip(RATES, typical, strict=True)
     ]
     return _with_pass_rate(prevalence, pair, dim)
+
+
+def linear_rates(counts: Counts, spec: Any, text: bool) -> dict[str, Any]:
+    """Logits of all rates are linear in covariates, about those of the average item."""
+    names, columns = design_of_strata(spec.formula, counts)
+    pm.modelcontext(None).add_coord("coefficient", names)
+    dims = (counts.dim, "coefficient")
+    design = pm.Data("covariate", columns, dims=dims)
+    scale = pm.Data("slope_prior", np.array(spec.slope))
+
+    def linear(name: str) -> Any:
+        typical = pm.Beta(f"typical_{name}", *beta_prior(name, spec, counts))
+        logits = pt.log(typical) - pt.log1p(-typical)
+        if names:
+            logits = logits + design @ pm.Normal(f"{name}_slope", 0, scale, dims="coefficient")
+        logits = logits * pt.ones(len(columns))
+        return pm.Deterministic(name, pm.math.sigmoid(logits), dims=counts.dim)
+
+    prevalence = linear("prevalence")
+    return _with_pass_rate(prevalence, [linear(name) for name in RATES], counts.dim)
 
 
 def predictive_values(counts: Counts, spec: Any, text: bool) -> dict[str, Any]:

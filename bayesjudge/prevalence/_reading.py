@@ -24,6 +24,8 @@ ITEM_COLUMNS = (
     *("item", "item_id", "id", "sample_id", "question_id", "doc_id"),
     *("example_id", "prompt_id", "instance_id"),
 )
+#: Columns that name systems by custom, looked at where none is named.
+SYSTEM_COLUMNS = ("system", "model", "generator", "model_name", "model_id", "system_id")
 REPEATED = (
     "rows of one item are not independent: read them with prevalence.items.Items.from_frame, which "
     "asks what repeats (repeats='system': a new output of the system; repeats='judge': the same "
@@ -39,7 +41,7 @@ def read_counts(
     calibration: Any,
     verdict: str | Sequence[str],
     truth: str,
-    groups: dict[str, str | None],
+    groups: dict[str, Any],
     external_labels: Any,
     **how: Any,
 ) -> dict[str, Any]:
@@ -77,14 +79,46 @@ def read_counts(
         return fields, tuple(judges), "; ".join(told)
 
     counted, names, spelling = count(table)
+    covariates = counted.pop("covariates", None)
     made = {**counted, "calibration": calibration, "systems": names, "spelling": spelling}
     kinds = {"by": "system", "": "system"}
+    if covariates is not None:
+        made["covariates"] = covariates
     made["distinct"] = bool(how["item"] or item_columns(table, None, (*judges, truth)))
     made["dim"] = "judge" if len(judges) > 1 else kinds.get(kind, "stratum")
+    if not given and len(judges) == 1:
+        tables = [table] if external_labels is None else [table, external_labels]
+        columns, apart = (judges[0], truth), not design.same_items
+        made["label_systems"] = _other_systems(tables, columns, how["meanings"], apart)
     if external_labels is not None:
         more, of, _ = count(external_labels)
         made["external_labels"] = _labels_alone(more, of, names)
     return _by_propensity(made) if kind == "propensity" else made
+
+
+def _other_systems(
+    tables: list[Any], columns: tuple[str, str], meanings: Any, apart: bool
+) -> tuple[str, ...]:
+    """Systems that labels come from and the items asked about do not, if a column names systems.
+
+    Labels in the first table count if they are not of the items asked about (`apart`), those in
+    others do.
+    """
+    column = next((c for c in columns_of(tables[0]) if c.lower() in SYSTEM_COLUMNS), None)
+    if column is None or column in columns:
+        return ()
+    asked: set[str] = set()
+    labels: set[str] = set()
+    for part in tables:
+        if column not in columns_of(part):
+            continue
+        cells, _ = count_cells(part, *columns, column)
+        how = dict(zip(("pass_value", "fail_value", "missing_value"), meanings, strict=True))
+        read, _ = read_labels({name: cells[name] for name in columns}, **how)
+        for name, label in zip(cells[column], read[columns[1]], strict=True):
+            elsewhere = part is not tables[0] or (apart and not np.isnan(label))
+            (labels if elsewhere else asked).add(str(name))
+    return tuple(sorted(labels - asked))
 
 
 def _labels_alone(
@@ -157,19 +191,19 @@ def count_items(
     table: Any,
     *,
     columns: tuple[str, str],
-    by: str | None,
+    by: str | Sequence[str] | None,
     item: str | None,
     meanings: tuple[Any, Any, Any],
     unparsed: str | None,
 ) -> tuple[dict[str, Any], tuple[str, ...] | None, str]:
     """Count items by verdict and label, and tell how labels were read; see `Counts.from_frame`."""
     verdict, truth = columns
-    keys = [by] if by else []
+    keys = [by] if isinstance(by, str) else list(by or ())
     if item is not None:
         require_distinct(table, *keys, item, remedy=REPEATED)
     for identifier in item_columns(table, item, (*columns, *keys)):
         require_distinct(table, *keys, identifier, remedy=REPEATED, optional=True)
-    cells, n_rows = count_cells(table, verdict, truth, names=[by] if by else [])
+    cells, n_rows = count_cells(table, verdict, truth, names=keys)
     passes, fails, none = meanings
     read, spelling = read_labels(
         {column: cells[column] for column in columns},
@@ -198,14 +232,25 @@ def count_items(
         "incorrect_fail": (t == 0) & (v == 0),
         "unparsed": missing,
     }
-    if by is None:
+    if not keys:
         return {name: int(n_rows[mask].sum()) for name, mask in kinds.items()}, None, spelling
-    systems, which = np.unique(np.array(cells[by], object), return_inverse=True)
-    summed = {
+    rows = list(zip(*(cells[key] for key in keys), strict=True))
+    labels = cells[by] if isinstance(by, str) else [_label(keys, row) for row in rows]
+    systems, first, which = np.unique(
+        np.array(labels, object), return_index=True, return_inverse=True
+    )
+    summed: dict[str, Any] = {
         name: np.bincount(which, n_rows * mask, systems.size).astype(int)
         for name, mask in kinds.items()
     }
+    if not isinstance(by, str):  # what each stratum's covariates are
+        summed["covariates"] = {k: tuple(rows[i][at] for i in first) for at, k in enumerate(keys)}
     return summed, tuple(systems.tolist()), spelling
+
+
+def _label(keys: Sequence[str], row: Sequence[str]) -> str:
+    """For example ``topic=law, length=120``."""
+    return ", ".join(f"{key}={value}" for key, value in zip(keys, row, strict=True))
 
 
 def item_columns(table: Any, item: str | None, read: Iterable[str]) -> list[str]:

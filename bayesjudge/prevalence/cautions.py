@@ -67,12 +67,27 @@ def shift_p_value(counts: Counts) -> np.ndarray:
     return np.array(found)
 
 
+#: For labels of other systems.
+BORROW = "read all systems (by=, calibration='random') and borrow with PooledErrorRates()"
+
+
 def cautions_of(counts: Counts, target: Target = "population") -> tuple[Caution, ...]:
     """List what a reader should know before believing an estimate from these counts."""
     # that every item is labelled is good news if the answer is about these items
     complete = () if target == "items" else (_complete,)
-    groups = (_weak, *complete, _surprising, _drawn_otherwise, _unparsed)
+    groups = (_weak, *complete, _surprising, _drawn_otherwise, _unparsed, _transported)
     return tuple(caution for group in groups for caution in group(counts))
+
+
+def _transported(counts: Counts) -> Iterator[Caution]:
+    if counts.label_systems:
+        shown = ", ".join(counts.label_systems[:3]) + (", …" if counts.label_systems[3:] else "")
+        yield Caution(
+            "other-systems",
+            f"labels come from other systems ({shown}) than the items asked about, and a judge's "
+            "error rates differ between systems: intervals are too narrow; label some items of "
+            f"this system, or {BORROW}",
+        )
 
 
 def contradictions(counts: Counts, better_than_chance: bool) -> Iterator[Caution]:
@@ -265,13 +280,15 @@ def _out_of_range(counts: Counts) -> Iterator[Caution]:
         (least - seen) / np.sqrt(variances[0] + low), (seen - most) / np.sqrt(variances[0] + high)
     )
     farthest = z_score(1 - 2 * RANGE_P / len(counts.places))
+    apart = not counts.design.same_items or counts.external_labels is not None
+    remedy = "; if they are of other systems, " + BORROW if apart else ""
     for where, rate, start, end, sds in _each(counts, seen, least, most, off):
         if sds > farthest:
             yield Caution(
                 "pass-rate-out-of-range",
                 f"the pass rate {rate:.3f}{where} lies outside [{start:.3f}, {end:.3f}], the range "
                 f"that the labelled items allow, by {sds:.1f} standard errors: the judge treats "
-                "labelled items differently from the others",
+                f"labelled items differently from the others{remedy}",
             )
 
 

@@ -42,6 +42,14 @@ def _whole_numbers(name: str, value: Any, shape: tuple[int, ...], require: Any) 
     return frozen
 
 
+def _numbers_or_names(values: Sequence[Any]) -> tuple[Any, ...]:
+    """Floats if all of them are, else text."""
+    try:
+        return tuple(map(float, values))
+    except (TypeError, ValueError):
+        return tuple(map(str, values))
+
+
 def _require_possible(counts: Counts, require: Any) -> None:
     """Note what no data can be: parts above their totals, no labels, names that repeat."""
 
@@ -65,7 +73,11 @@ def _require_possible(counts: Counts, require: Any) -> None:
         within(origin, "correct_n", good, "correct_pass", hits)
         within(origin, "incorrect_n", bad, "incorrect_fail", caught)
     everywhere(
-        (np.asarray(counts.test_n) > 0) | counts.design.same_items,
+        (np.asarray(counts.test_n) > 0)
+        | (
+            counts.design.same_items
+            or (counts.covariates is not None and np.sum(counts.test_n) > 0)
+        ),
         "every item has a human label and these are not the items asked about; give unlabelled "
         "items, or declare calibration='random' if the labelled ones are",
         test_n=counts.test_n,
@@ -77,6 +89,10 @@ def _require_names(counts: Counts, require: Any) -> None:
     require(counts.dim in PLACES, f"dim must be one of {list(PLACES)}, got {counts.dim!r}")
     if counts.systems is not None:
         require_names(counts.systems, "systems", require)
+    if counts.covariates is not None:
+        sizes = {name: len(values) for name, values in counts.covariates.items()}
+        right = counts.dim == "stratum" and set(sizes.values()) == {len(counts.systems or ())}
+        require(right, f"covariates have one value for each stratum (dim='stratum'), got {sizes}")
     known = counts.design.name == "known_propensity"
     words = "calibration='known_propensity' and propensity= come together, with strata"
     require(known == (counts.propensity is not None), words)
@@ -165,6 +181,11 @@ class Counts:
         Whether a column showed that each row is an item of its own; if not, results assume it.
     spelling : str, default ""
         How labels were read, in words, if not all of them were 1 and 0.
+    covariates : mapping of str to sequence, optional
+        Of strata, for `LinearErrorRates`: each covariate's value in each stratum. Numbers, or
+        classes.
+    label_systems : sequence of str, optional
+        Systems that labels come from, if they are others than that of the items asked about.
 
     Raises
     ------
@@ -193,13 +214,19 @@ class Counts:
     propensity: Any = None
     distinct: bool = False
     spelling: str = ""
+    covariates: Mapping[str, Sequence[Any]] | None = None
+    label_systems: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         systems = None if self.systems is None else tuple(map(str, self.systems))
         object.__setattr__(self, "systems", systems)
+        object.__setattr__(self, "label_systems", tuple(map(str, self.label_systems)))
         shape = () if systems is None else (len(systems),)
         if self.propensity is not None:
             object.__setattr__(self, "propensity", np.array(self.propensity, float))
+        if self.covariates is not None:
+            read = {str(name): _numbers_or_names(v) for name, v in self.covariates.items()}
+            object.__setattr__(self, "covariates", read)
         design_of(self.calibration)
         with checking("prevalence.Counts") as require:
             shapes = dict.fromkeys((*FIELDS, "unparsed"), shape)
@@ -356,6 +383,8 @@ class Counts:
             known = self.propensity is not None
             same = not known or np.array_equal(self.propensity, other.propensity)
             require(same, "propensities must be the same")
+            given = [one.covariates and sorted(one.covariates) for one in (self, other)]
+            require(given[0] == given[1], f"covariates must be the same, got {given}")
             judges = self.dim != "judge" or self.systems == other.systems
             require(judges, f"judges must be the same, got {self.systems} and {other.systems}")
         systems = _united(self.systems, other.systems)
@@ -371,7 +400,19 @@ class Counts:
             dim=self.dim,
             external_labels=external,
             propensity=self.propensity,
+            covariates=self._covariates_with(other, systems),
+            label_systems=tuple(dict.fromkeys((*self.label_systems, *other.label_systems))),
         )
+
+    def _covariates_with(self, other: Self, systems: Sequence[str] | None) -> Any:
+        """Of all strata of two tables."""
+        if self.covariates is None or other.covariates is None:
+            return None
+        rows: dict[str, tuple[Any, ...]] = {}
+        for names, values in ((self.systems, self.covariates), (other.systems, other.covariates)):
+            rows |= zip(names or (), zip(*values.values(), strict=True), strict=True)
+        columns = zip(*(rows[name] for name in systems or ()), strict=True)
+        return dict(zip(self.covariates, columns, strict=True))
 
     def with_labels(self, labels: Any, *, of_counted_items: bool, **columns: Any) -> Self:
         """Add a batch of labelled items.
@@ -480,6 +521,7 @@ class Counts:
         external_labels = None if self.external_labels is None else pick(self.external_labels)
         told: dict[str, Any] = {"external_labels": external_labels, "distinct": self.distinct}
         told["spelling"] = self.spelling
+        told["label_systems"] = self.label_systems
         return type(self)(**values, calibration=design, **told)
 
     @classmethod
@@ -526,6 +568,7 @@ class Counts:
         truth: str = "truth",
         by: str | None = None,
         stratum: str | None = None,
+        covariates: Sequence[str] | None = None,
         propensity: str | None = None,
         item: str | None = None,
         external_labels: Any = None,
@@ -549,6 +592,9 @@ class Counts:
             Column with the human label, empty where there is none.
         by, stratum : str, optional
             Column that names the system, or the stratum (any covariate in classes), of each row.
+        covariates : sequence of str, optional
+            Columns of numbers or classes, for `LinearErrorRates`: rows that agree in all of them
+            are one stratum.
         propensity : str, optional
             With ``calibration="known_propensity"``: column with the probability with which each row
             was to be labelled, whether it was or not. Rows of one propensity are one stratum, in
@@ -594,7 +640,12 @@ class Counts:
             calibration=calibration,
             verdict=verdict,
             truth=truth,
-            groups={"by": by, "stratum": stratum, "propensity": propensity},
+            groups={
+                "by": by,
+                "stratum": stratum,
+                "propensity": propensity,
+                "covariates": None if covariates is None else tuple(covariates),
+            },
             external_labels=external_labels,
             item=item,
             meanings=(pass_value, fail_value, missing_value),

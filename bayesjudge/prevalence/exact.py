@@ -129,7 +129,8 @@ def exact(
     find = _of_items if target == "items" else _of_population
     rows, whole, refused = find(counts, model, ci_prob, interval)
     assumptions, raised = judged(counts, granted(counts))
-    told = [*refused, *contradictions(counts, model.better_than_chance), *raised]
+    better = getattr(model, "better_than_chance", False)
+    told = [*refused, *contradictions(counts, better), *raised]
     told += [*cautions_of(counts, target), *conflicts(counts, model)]
     told += model._rests_on_priors(counts)
     coords = None if counts.systems is None else {counts.dim: counts.systems}

@@ -291,7 +291,12 @@ class ErrorRates(_PrevalenceModel):
               a_1 \sim Bin(m_1, q_1), \quad a_0 \sim Bin(m_0, q_0),
 
     and, if the labelled items are a sample of the same items,
-    :math:`m_1 \sim Bin(m_1 + m_0, \theta)`.
+    :math:`m_1 \sim Bin(m_1 + m_0, \theta)`. Each of the three has a Beta prior, and the judge is
+    better than chance:
+
+    .. math:: \theta \sim Beta(\alpha_\theta, \beta_\theta), \quad
+              p(q_1, q_0) \propto Beta(q_1; \alpha_1, \beta_1)\, Beta(q_0; \alpha_0, \beta_0)\,
+              [q_1 + q_0 > 1].
 
     Parameters
     ----------
@@ -378,8 +383,9 @@ class PooledErrorRates(_PrevalenceModel):
     .. math:: \operatorname{logit} q_s = \operatorname{logit} q + \sigma z_s,
               \quad z_s \sim N(0, 1), \quad \sigma \sim N^+(0, \tau),
 
-    so that a system without labels borrows from the others. Strata of one system's items pool
-    their prevalences in the same way.
+    so that a system without labels borrows from the others. The typical system's rates :math:`q`
+    have Beta priors, and sum to more than 1. Strata of one system's items pool their prevalences in
+    the same way. The likelihood is that of `ErrorRates`.
 
     Parameters
     ----------
@@ -445,6 +451,87 @@ class PooledErrorRates(_PrevalenceModel):
 
 
 @dataclass(frozen=True)
+class LinearErrorRates(_PrevalenceModel):
+    r"""`ErrorRates` that depend on covariates of the items: topic, length, language.
+
+    With covariates :math:`x_i` of item i, about the average item and in standard deviations
+    (columns of 0 and 1 as they are),
+
+    .. math:: \operatorname{logit} \theta_i = \operatorname{logit} \bar\theta
+              + x_i^\top \beta_\theta, \quad
+              \operatorname{logit} q_i = \operatorname{logit} \bar q + x_i^\top \beta_q, \quad
+              \beta \sim N(0, \tau),
+
+    for sensitivity and specificity alike, with Beta priors of the average item's
+    :math:`\bar\theta` and :math:`\bar q`. The likelihood is that of `ErrorRates` for items that
+    agree in all covariates. The overall prevalence is post-stratified: the mean of
+    :math:`\theta_i` over the items. Labels that were chosen by a covariate are as good as random
+    ones if it is in the formula.
+
+    Parameters
+    ----------
+    formula : str, default "1"
+        Of columns that `Counts.from_frame` read as ``covariates``, in the language of formulaic:
+        ``"1 + C(topic) + length"``; ``stratum`` names the strata themselves.
+    prevalence, sensitivity, specificity : BetaPrior
+        Of the average item; flat by default.
+    slope : float, default 1
+        :math:`\tau`, the standard deviation of the coefficients' normal prior, in logits.
+
+    Raises
+    ------
+    InputError
+        If a prior is of another type, or `slope` is not positive.
+
+    Examples
+    --------
+    >>> print(LinearErrorRates("1 + C(topic) + length").formula)
+    1 + C(topic) + length
+    """
+
+    formula: str = "1"
+    prevalence: BetaPrior = BetaPrior()
+    sensitivity: BetaPrior = BetaPrior()
+    specificity: BetaPrior = BetaPrior()
+    slope: float = 1.0
+
+    _method: ClassVar[str] = "Bayesian (NUTS), rates linear in covariates"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        with checking("LinearErrorRates") as require:
+            text = isinstance(self.formula, str) and self.formula.strip()
+            require(text, f"formula expected text such as '1 + C(topic)', got {self.formula!r}")
+            require(0 < self.slope < float("inf"), f"slope must be positive, got {self.slope}")
+
+    @property
+    def _pools(self) -> bool:
+        return True
+
+    def _suits(self, counts: Counts, require: Any) -> None:
+        super()._suits(counts, require)
+        _require_rates(counts, require)
+        strata = counts.dim == "stratum" and counts.propensity is None
+        require(strata, "LinearErrorRates takes strata: Counts.from_frame(..., covariates=[...])")
+        if counts.unlabelled:
+            self._require_labels(counts, require)
+
+    def _quantities(self, counts: Counts) -> tuple[str, ...]:
+        from bayesjudge.prevalence._covariates import design_of_strata
+
+        rates = ("prevalence", *self._rates)
+        several = design_of_strata(self.formula, counts)[0]
+        return (OVERALL, *(f"{name}_slope" for name in rates if several))
+
+    def _assumes(self, counts: Counts) -> tuple[Assumption, ...]:
+        text = f"prevalence and the judge's rates are linear in {self.formula}, as logits"
+        return (Assumption("linear-logits", text),)
+
+    def _unknowns(self) -> str:
+        return "linear_rates"
+
+
+@dataclass(frozen=True)
 class PredictiveValues(_PrevalenceModel):
     r"""The truth, seen from the judge's verdicts: the model of labels chosen by verdict.
 
@@ -453,7 +540,11 @@ class PredictiveValues(_PrevalenceModel):
     .. math:: \theta = p \, PPV + (1 - p)(1 - NPV),
 
     the passes among all items, the good items among labelled passes and the bad items among
-    labelled fails are binomial.
+    labelled fails are binomial:
+
+    .. math:: k \sim Bin(n, p), \quad a_1 \sim Bin(m_1, PPV), \quad a_0 \sim Bin(m_0, NPV).
+
+    Each of the three has a Beta prior, restricted to :math:`PPV + NPV > 1`.
 
     Parameters
     ----------
@@ -505,7 +596,7 @@ class PredictiveValues(_PrevalenceModel):
         return "predictive_values"
 
 
-PrevalenceModel = ErrorRates | PooledErrorRates | PredictiveValues
+PrevalenceModel = ErrorRates | PooledErrorRates | LinearErrorRates | PredictiveValues
 
 
 def default_model(counts: Counts) -> PrevalenceModel:
@@ -527,7 +618,7 @@ def build_model(
     ----------
     counts : Counts
         Verdicts and labels. With several systems, each has its own unknowns.
-    model : ErrorRates or PooledErrorRates or PredictiveValues, optional
+    model : ErrorRates, PooledErrorRates, LinearErrorRates or PredictiveValues, optional
         Priors and options. By default what suits the label design: `PredictiveValues` for labels
         by verdict, `ErrorRates` for all others; strata are partially pooled.
     collapsed : bool, default True
@@ -577,7 +668,7 @@ def fit(
     ----------
     counts : Counts
         Verdicts and labels.
-    model : ErrorRates or PooledErrorRates or PredictiveValues, optional
+    model : ErrorRates, PooledErrorRates, LinearErrorRates or PredictiveValues, optional
         Priors and options; see `build_model`.
     draws, tune, chains : int, optional
         Draws kept and discarded in each chain: 1000 (partial pooling: 2000), 1000 and 4 by default.
@@ -613,8 +704,11 @@ def fit(
     with checking("prevalence.fit") as require:
         model._suits(counts, require)
     assumptions, raised = judged(counts, (*model._assumes(counts), *granted(counts)))
+    told = cautions_of(counts)
+    if counts.covariates is not None:  # strata may be single items; labels may depend on them
+        told = tuple(c for c in cautions_of(counts.merged()) if c.name != "label-shift")
     cautions: tuple[Caution, ...] = tuple(
-        dict.fromkeys((*cautions_of(counts), *raised, *conflicts(counts, model)))
+        dict.fromkeys((*told, *raised, *conflicts(counts, model)))
     )
     if strict:
         with checking("prevalence.fit") as require:
@@ -647,7 +741,7 @@ def check_prior(
     ----------
     counts : Counts
         Verdicts and labels.
-    model : ErrorRates or PooledErrorRates or PredictiveValues, optional
+    model : ErrorRates, PooledErrorRates, LinearErrorRates or PredictiveValues, optional
         As for `fit`.
     random_seed : int or numpy.random.Generator, optional
         Same seed, same table.

@@ -62,6 +62,8 @@ class Patterns:
     pattern: np.ndarray  #: the row of each distinct pattern
     weight: np.ndarray  #: how many items have the pattern
     counts: np.ndarray  #: of the pattern: choices of each option, then response sets
+    rated: np.ndarray  #: items that have ratings, as ``source * n_items + item``
+    pattern_of_rated: np.ndarray  #: position of each one's pattern
 
     @property
     def pattern_group(self) -> np.ndarray:
@@ -95,7 +97,8 @@ def patterns_of(chosen: np.ndarray, endorsed: np.ndarray, *, error_free: np.ndar
     The response sets of a source that is `error_free` are the stable ones.
     """
     k = chosen.shape[-1]
-    distinct, weight = _distinct_patterns(chosen, endorsed)
+    table, rated = _rated(chosen, endorsed)
+    distinct, of_rated, weight = np.unique(table, axis=0, return_inverse=True, return_counts=True)
     exact = np.asarray(error_free, bool)[distinct[:, 0], None]
     certain = np.where(exact, distinct[:, 1 + k :], 0)
     counts = np.hstack([distinct[:, 1 : 1 + k], distinct[:, 1 + k :] - certain])
@@ -112,16 +115,19 @@ def patterns_of(chosen: np.ndarray, endorsed: np.ndarray, *, error_free: np.ndar
         pattern=_find(rows, own),
         weight=weight,
         counts=distinct[:, 1:],
+        rated=rated,
+        pattern_of_rated=of_rated.ravel(),
     )
 
 
-def _distinct_patterns(chosen: np.ndarray, endorsed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct rows of source, choices and response sets, and how many items have each."""
+def _rated(chosen: np.ndarray, endorsed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Source, choices and response sets of each item that has any, and which these are."""
     rows = np.concatenate([chosen, endorsed], axis=-1)
     n_sources, n_items, n_types = rows.shape
     sources = np.repeat(np.arange(n_sources), n_items)
     table = np.column_stack([sources, rows.reshape(-1, n_types)])
-    return np.unique(table[table[:, 1:].sum(axis=1) > 0], axis=0, return_counts=True)
+    rated = np.flatnonzero(table[:, 1:].sum(axis=1))
+    return table[rated], rated
 
 
 def _rows_below(own: np.ndarray) -> np.ndarray:
@@ -237,7 +243,7 @@ def _cost(chosen: np.ndarray, endorsed: np.ndarray, error_free: np.ndarray) -> i
 def _bound(chosen: np.ndarray, endorsed: np.ndarray, error_free: np.ndarray) -> int:
     """Rows times types times sets, before rows that coincide are counted once."""
     k, q = chosen.shape[-1], endorsed.shape[-1]
-    rows, _ = _distinct_patterns(chosen, endorsed)
+    rows = np.unique(_rated(chosen, endorsed)[0], axis=0)
     total = 0.0
     for s, exact in enumerate(error_free):
         mine = rows[rows[:, 0] == s, 1:].astype(float)

@@ -8,7 +8,7 @@ set, or of an option chosen from one. Each item's own shares are integrated out 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -77,7 +77,32 @@ class FreeChoice:
     def _check(self, ratings: Ratings) -> None:
         """Suits any ratings."""
 
-    def _declare(self, ratings: Ratings, weights: Any) -> tuple[Any, Any]:
+    def _declare(self, ratings: Ratings, weights: Any, text: bool) -> tuple[Any, Any]:
+        """Mean shares and F: Dirichlet shares, and a Dirichlet column of F for each set."""
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        if not text:
+            return self._by_joint_table(ratings, weights)
+        concentration = pm.Data("prior_choice", float(self.concentration))
+        share = _independent_shares(ratings, weights)
+        n, members = len(ratings.sources), ratings.members
+        choice = pt.zeros((n, *members.shape))
+        for size, sets in self._sets_by_size(members):
+            held = np.array([np.flatnonzero(members[:, v]) for v in sets])
+            part: Any = 1.0
+            if size > 1:
+                weight = concentration * np.ones((n, len(sets), size))
+                part = pm.Dirichlet(f"choice_of_{size}", weight, dims=_dims_of(ratings, sets, size))
+            choice = choice[:, held, sets[:, None]].set(part)
+        return share, pm.Deterministic("choice", choice, dims=CHOICE_DIMS)
+
+    @staticmethod
+    def _sets_by_size(members: np.ndarray) -> list[tuple[int, np.ndarray]]:
+        sizes = members.sum(axis=0).astype(int)
+        return [(size, np.flatnonzero(sizes == size)) for size in np.unique(sizes).tolist()]
+
+    def _by_joint_table(self, ratings: Ratings, weights: Any) -> tuple[Any, Any]:
         r"""Mean shares and F, by the joint table of choice and set.
 
         Forced choices determine the mean share of choices :math:`O = F\pi` and leave the rest to
@@ -113,12 +138,13 @@ class FreeChoice:
             # an entry of exactly 0 has no logarithm; NUTS does not get there, rounding may
             log = pt.log(pt.clip(choice[:, at[:, 0], at[:, 1]], 1e-300, 1.0))
             pm.Potential("choice_prior_density", (power * log).sum())
-        for size in np.unique(sizes[sizes > 1]).astype(int).tolist():
-            sets = np.flatnonzero(sizes == size)
+        for size, sets in self._sets_by_size(members):
+            if size == 1:
+                continue
             # entry by entry: NUTS wants its results contiguous, and an indexed array is not
             picked = [choice[:, k, v] for v in sets for k in np.flatnonzero(members[:, v])]
             stacked = pt.stack(picked, axis=1).reshape((n, len(sets), size))
-            pm.Deterministic(f"choice_of_{size}", stacked)
+            pm.Deterministic(f"choice_of_{size}", stacked, dims=_dims_of(ratings, sets, size))
         return share, choice
 
 
@@ -149,7 +175,7 @@ class TiedChoice:
     def _check(self, ratings: Ratings) -> None:
         """Suits any ratings."""
 
-    def _declare(self, ratings: Ratings, weights: Any) -> tuple[Any, Any]:
+    def _declare(self, ratings: Ratings, weights: Any, text: bool) -> tuple[Any, Any]:
         import pymc as pm
         import pytensor.tensor as pt
 
@@ -207,15 +233,25 @@ class KnownChoice:
             outside = given[..., members == 0].max(initial=0) > 0
             require(not outside, "an option has a share of a response set that does not hold it")
 
-    def _declare(self, ratings: Ratings, weights: Any) -> tuple[Any, Any]:
+    def _declare(self, ratings: Ratings, weights: Any, text: bool) -> tuple[Any, Any]:
         import pymc as pm
 
         n = len(ratings.sources)
         given = np.broadcast_to(np.asarray(self.matrix, float), (n, *ratings.members.shape))
-        known = pm.Data("known_choice", given.copy())
+        known = pm.Data("known_choice", given.copy(), dims=CHOICE_DIMS)
         return _independent_shares(ratings, weights), pm.Deterministic(
             "choice", known, dims=CHOICE_DIMS
         )
+
+
+def _dims_of(ratings: Ratings, sets: np.ndarray, size: int) -> tuple[str, str, str]:
+    """Of the choices from all sets of one size: source, set, and the set's options in order."""
+    import pymc as pm
+
+    names = ["|".join(ratings.sets[v]) for v in sets]
+    dims = f"set_of_{size}", f"option_of_{size}"
+    pm.modelcontext(None).add_coords({dims[0]: names, dims[1]: np.arange(1, size + 1)})
+    return "source", *dims
 
 
 def _independent_shares(ratings: Ratings, weights: Any) -> Any:
@@ -265,7 +301,23 @@ class RaterErrors:
 
 @dataclass(frozen=True)
 class ResponseSets(BayesianModel):
-    """Hierarchical response sets, the same priors for every source.
+    r"""Hierarchical response sets, the same priors for every source.
+
+    Of source s, item i has shares :math:`\theta_i` of response sets. A rating shows the set, or an
+    option that was chosen from it by the columns of F, or, if people err, by E a set other than
+    the one held:
+
+    .. math:: \theta_i \sim Dirichlet(\kappa_s \pi_s), \quad
+              \text{sets} \sim Mult(m_i, E \theta_i), \quad
+              \text{choices} \sim Mult(n_i, F_s E \theta_i).
+
+    Mean shares and free columns of F have Dirichlet priors, the concentration of items a
+    log-normal one:
+
+    .. math:: \pi_s \sim Dirichlet(\text{share}), \quad F_{s \cdot v} \sim Dirichlet, \quad
+              \log \kappa_s \sim N(\log \text{concentration}, \text{spread}).
+
+    The endorsement of an option is the sum of the mean shares of the sets that hold it.
 
     Parameters
     ----------
@@ -345,27 +397,39 @@ class ResponseSets(BayesianModel):
         return np.broadcast_to(np.asarray(self.share, float), q).copy()
 
     def _build(self, data: Ratings) -> pm.Model:
+        return self._graph(data, _observe_items, text=True)
+
+    def _sampling_form(self, data: Ratings) -> pm.Model:
+        """Items with the same ratings are one pattern, and choices have other coordinates."""
+        return self._graph(data, _observe_patterns, text=False)
+
+    def _uncollapsed(self, data: Ratings) -> pm.Model:
+        return self._graph(data, _observe_shares, text=True)
+
+    _by_item: ClassVar[str | None] = "ratings"
+
+    def _graph(self, data: Ratings, observe: Any, text: bool) -> pm.Model:
         import pymc as pm
 
         weights = self._weights(data)
         self.choice._check(data)
         patterns, _ = _patterns_of(data, self)
-        coords = {
-            "source": data.sources,
-            "option": data.options,
-            "response_set": ["|".join(s) for s in data.sets],
-        }
+        sets = ["|".join(s) for s in data.sets]
+        coords = {"source": data.sources, "option": data.options, "response_set": sets}
+        places = zip(*divmod(patterns.rated, len(data.items)), strict=True)
+        coords["rated_item"] = [f"{data.sources[s]}, {data.items[i]}" for s, i in places]
+        coords["answer"] = [*(f"choice {o}" for o in data.options), *(f"set {v}" for v in sets)]
+        coords["spread_prior"] = ["log_median", "log_sd"]
         with pm.Model(coords=coords) as model:
-            share, choice = self.choice._declare(
-                data, pm.Data("prior_share", weights, dims="response_set")
-            )
-            prior = np.array([np.log(self.concentration), self.concentration_spread])
-            prior = pm.Data("prior_concentration", prior)
-            concentration = pm.LogNormal("concentration", prior[0], prior[1], dims="source")
+            prior = pm.Data("prior_share", weights, dims="response_set")
+            share, choice = self.choice._declare(data, prior, text)
+            spread = np.array([np.log(self.concentration), self.concentration_spread])
+            spread = pm.Data("prior_concentration", spread, dims="spread_prior")
+            concentration = pm.LogNormal("concentration", spread[0], spread[1], dims="source")
             error = _error_matrices(data, self.error)
             pm.Deterministic("endorsement", share @ data.members.T, dims=("source", "option"))
             _observe_pairs(data, choice)
-            _observe_patterns(patterns, concentration[:, None] * share, choice, error)
+            observe(patterns, concentration[:, None] * share, choice, error)
         return model
 
     def _about_items(self, fit: Fit, rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -380,7 +444,9 @@ class ResponseSets(BayesianModel):
         return (*items, OWN_SET, *errors, NO_JUDGE_ERRORS)
 
 
-def build_model(ratings: Ratings, model: ResponseSets | None = None) -> pm.Model:
+def build_model(
+    ratings: Ratings, model: ResponseSets | None = None, *, collapsed: bool = True
+) -> pm.Model:
     """Build the model without sampling it.
 
     Parameters
@@ -389,20 +455,26 @@ def build_model(ratings: Ratings, model: ResponseSets | None = None) -> pm.Model
         Of people and judges.
     model : ResponseSets, optional
         Priors and options; ``ResponseSets()`` by default.
+    collapsed : bool, default True
+        Whether each item's own shares are integrated out. If not, they are a variable,
+        ``item_share``: for small data, and for lines that a user adds by item.
 
     Returns
     -------
     pymc.Model
-        By source: ``set_share`` (mean shares of response sets), ``choice`` (F), ``concentration``,
-        ``endorsement`` (of each option), and, with `RaterErrors`, people's ``error_rate`` and
-        ``skew``. Each item's own shares are integrated out; see `item_shares`.
+        By source: ``set_share`` (mean shares of response sets), ``choice`` (F; free choices from
+        sets of two options are ``choice_of_2`` and so on), ``concentration``, ``endorsement`` (of
+        each option), and, with `RaterErrors`, people's ``error_rate`` and ``skew``. Observed:
+        ``ratings`` (rated_item, answer), and ``choice_given_set`` of raters who gave both. NUTS
+        runs the same density in other coordinates. See `item_shares` for items' own.
 
     Raises
     ------
     InputError
         If the model does not fit the options and response sets.
     """
-    return (model or ResponseSets())._build(ratings)
+    model = model or ResponseSets()
+    return model._build(ratings) if collapsed else model._uncollapsed(ratings)
 
 
 def fit(
@@ -532,7 +604,8 @@ def _error_matrices(ratings: Ratings, error: RaterErrors | None) -> Any:
 
     if error is None:
         return None
-    prior = pm.Data("prior_error", np.array([*error.rate, error.skew_sd]))
+    pm.modelcontext(None).add_coord("error_prior", ["alpha", "beta", "skew_sd"])
+    prior = pm.Data("prior_error", np.array([*error.rate, error.skew_sd]), dims="error_prior")
     rate = pm.Beta("error_rate", prior[0], prior[1])
     skew = pm.Normal("skew", 0.0, prior[2])
     q = len(ratings.sets)
@@ -552,24 +625,48 @@ def _observe_pairs(ratings: Ratings, choice: Any) -> None:
     if len(at) == 0:
         return
     counts = ratings.paired[at[:, 0], :, at[:, 1]].astype(float)
-    source, given = (pm.Data(f"paired_{x}", at[:, i]) for i, x in enumerate(("source", "set")))
-    total = pm.Data("paired_of", counts.sum(axis=1))
-    seen = pm.Data("paired_seen", counts)
+    dim, dims = "set_given", ("set_given", "option")
+    names = [f"{ratings.sources[s]}, {'|'.join(ratings.sets[v])}" for s, v in at]
+    pm.modelcontext(None).add_coord(dim, names)
+    source, given = (
+        pm.Data(f"paired_{x}", at[:, i], dims=dim) for i, x in enumerate(("source", "set"))
+    )
+    total = pm.Data("paired_of", counts.sum(axis=1), dims=dim)
+    seen = pm.Data("paired_seen", counts, dims=dims)
     # a choice outside the set cannot occur, and has probability 0: keep its logarithm finite
     chance = pm.math.clip(choice[source, :, given], 1e-12, 1.0)
     chance = chance / chance.sum(axis=1, keepdims=True)
-    pm.Multinomial("choice_given_set", total.astype("int64"), chance, observed=seen)
+    pm.Multinomial("choice_given_set", total.astype("int64"), chance, observed=seen, dims=dims)
 
 
-def _observe_patterns(patterns: Patterns, alpha: Any, choice: Any, error: Any) -> None:
-    """Probability of each distinct pattern of ratings, the items' own shares integrated out."""
+#: Dimensions of `Patterns`, by field.
+PATTERN_DIMS = {
+    "group": ("counts_below",),
+    "step_start": ("counts_below_end",),
+    "steps": ("step", "step_part"),
+    "source": ("known_sets",),
+    "certain": ("known_sets", "response_set"),
+    "pattern": ("pattern",),
+    "weight": ("pattern",),
+}
+
+
+def _log_probabilities(patterns: Patterns, alpha: Any, choice: Any, error: Any) -> tuple[Any, ...]:
+    """Log probability of each pattern's ratings in one order, their source, its weights and B."""
     import pymc as pm
     import pytensor.tensor as pt
 
     from bayesjudge.ratings._marginal import LogProbabilities
 
+    model = pm.modelcontext(None)
+
     def data(name: str) -> Any:
-        return pm.Data(f"patterns_{name}", getattr(patterns, name))
+        values, dims = getattr(patterns, name), PATTERN_DIMS[name]
+        model.add_coords(
+            {dim: np.arange(n) for dim, n in zip(dims, values.shape, strict=True)
+             if dim not in model.coords}
+        )  # fmt: skip
+        return pm.Data(f"patterns_{name}", values, dims=dims)
 
     sets = alpha.shape[1]
     if error is None:
@@ -577,40 +674,74 @@ def _observe_patterns(patterns: Patterns, alpha: Any, choice: Any, error: Any) -
         seen = pt.concatenate([choice, given], axis=1)
     else:
         seen = pt.concatenate([choice @ error, error], axis=1)
-    source, pattern = data("source"), data("pattern")
-    certain = pm.Data("patterns_certain", patterns.certain.astype(float))
+    source, pattern, certain = data("source"), data("pattern"), data("certain").astype("float64")
     below = (data("group"), data("step_start"), data("steps"))
     log_p = LogProbabilities()(alpha[source] + certain, seen.reshape((-1, sets)), *below, pattern)
     group = below[0][pattern]
-    counts = pm.Data("patterns_counts", patterns.counts.astype(float))
     first, held = alpha[source[group]], certain[group]
     # response sets without error are Dirichlet-multinomial, in one order
     log_p += (pt.gammaln(first + held) - pt.gammaln(first)).sum(axis=1)
     total = first.sum(axis=1)
     log_p += pt.gammaln(total) - pt.gammaln(total + held.sum(axis=1))
-    weight = pm.Data("patterns_weight", patterns.weight.astype(float))
-    asked = pt.stack(
-        [counts[:, : choice.shape[1]].sum(axis=1), counts[:, choice.shape[1] :].sum(axis=1)], axis=1
-    )
+    return log_p, first, seen[source[group]]
+
+
+def _observe_patterns(patterns: Patterns, alpha: Any, choice: Any, error: Any) -> None:
+    """Each distinct pattern counts as often as it occurs."""
+    import pymc as pm
+
+    log_p, *_ = _log_probabilities(patterns, alpha, choice, error)
+    weight = pm.Data("patterns_weight", patterns.weight.astype(float), dims="pattern")
+    pm.Potential("ratings", (weight * log_p).sum())
+
+
+def _observe_items(patterns: Patterns, alpha: Any, choice: Any, error: Any) -> None:
+    """Ratings of each item, its own shares integrated out."""
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    parts = _log_probabilities(patterns, alpha, choice, error)
+    at = pm.Data("pattern_of_item", patterns.pattern_of_rated, dims="rated_item")
+    seen = patterns.counts[patterns.pattern_of_rated].astype(float)
+    counts = pm.Data("ratings_seen", seen, dims=("rated_item", "answer"))
+    k = choice.shape[1]
+    asked = counts[:, :k].sum(axis=1), counts[:, k:].sum(axis=1)
     pm.CustomDist(
         "ratings",
-        *(log_p, weight, first, seen[source[group]], asked),
-        logp=_pattern_logp,
-        random=_draw_pattern,
-        signature="(),(),(q),(t,q),(two)->(t)",
+        *(part[at] for part in parts),
+        pt.stack(asked, axis=1),
+        logp=lambda _, log_p, *__: log_p,
+        random=_draw_ratings,
+        signature="(),(q),(t,q),(two)->(t)",
         observed=counts,
+        dims=("rated_item", "answer"),
     )
 
 
-def _pattern_logp(value: Any, log_p: Any, weight: Any, *_: Any) -> Any:
-    """Each distinct pattern counts as often as it occurs."""
-    return weight * log_p
+def _observe_shares(patterns: Patterns, alpha: Any, choice: Any, error: Any) -> None:
+    """Ratings of each item given its own shares of response sets, which are variables."""
+    import pymc as pm
+
+    source = patterns.source[patterns.pattern_group][patterns.pattern_of_rated]
+    dims = ("rated_item", "response_set")
+    held = pm.Dirichlet("item_share", alpha[source], dims=dims)
+    shown = held if error is None else (error[source] @ held[..., None])[..., 0]
+    chosen = (choice[source] @ shown[..., None])[..., 0]
+    given = patterns.counts[patterns.pattern_of_rated]
+    k = given.shape[1] - patterns.certain.shape[1]
+    for name, counts, chance, dim in (
+        ("choices", given[:, :k], chosen, "option"),
+        ("sets", given[:, k:], shown, "response_set"),
+    ):
+        seen = pm.Data(f"{name}_seen", counts.astype(float), dims=("rated_item", dim))
+        n = counts.sum(axis=1)
+        pm.Multinomial(name, n, chance, observed=seen, dims=("rated_item", dim))
 
 
-def _draw_pattern(
-    log_p: Any, weight: Any, alpha: Any, seen: Any, n: Any, rng: Any = None, size: Any = None
+def _draw_ratings(
+    log_p: Any, alpha: Any, seen: Any, n: Any, rng: Any = None, size: Any = None
 ) -> Any:
-    """Predict the ratings of one item for each pattern, as many choices and sets as it has."""
+    """Predict each item's ratings, as many choices and sets as it has."""
     shares = rng.standard_gamma(np.broadcast_to(alpha, (*np.shape(n)[:-1], alpha.shape[-1])))
     shares /= shares.sum(axis=-1, keepdims=True)
     chance = (seen @ shares[..., None])[..., 0]

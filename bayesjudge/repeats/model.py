@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from scipy.special import log_expit
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption
@@ -24,6 +25,7 @@ from bayesjudge.repeats.components import (
     item_scores,
     item_scores_by_judge,
     judge_nodes,
+    noise_at,
     stretched,
 )
 from bayesjudge.repeats.data import Scores
@@ -57,11 +59,18 @@ MOST_FEW = 6
 class CumulativeLogit(BayesianModel):
     r"""Judges use the scale alike, but for a shift.
 
-    A score exceeds the k-th value with probability :math:`\sigma(a_i + b_j + c_{ij} - \tau_k)`,
-    with normal effects a of items, b of judges and c of their combinations, each left out if the
-    design cannot show it. The cutpoints :math:`\tau` follow from the shares of the values for the
-    average of the items and judges at hand, which lies off the average of all items and judges by
-    a normal offset.
+    A score y of item i by judge j exceeds the k-th value with probability
+
+    .. math:: P(y > k) = \sigma(a_i + b_j + c_{ij} - \tau_k), \quad
+              a_i \sim N(0, s_a), \quad b_j \sim N(0, s_b), \quad c_{ij} \sim N(0, s_c),
+
+    with effects a of items, b of judges and c of their combinations, each left out if the design
+    cannot show it; their standard deviations are half-normal. The cutpoints :math:`\tau` follow
+    from the shares :math:`\pi` of the values for the average of the items and judges at hand, which
+    lies off the average of all items and judges by a normal offset:
+
+    .. math:: \tau_k = \operatorname{logit}(\pi_1 + \dots + \pi_k), \quad
+              \pi \sim Dirichlet(\text{concentration}).
 
     Parameters
     ----------
@@ -151,6 +160,15 @@ class CumulativeLogit(BayesianModel):
             require(several, "one item and one judge have no effects; use exact")
 
     def _build(self, scores: Scores) -> pm.Model:
+        return self._graph(scores, _observe, text=True)
+
+    def _sampling_form(self, scores: Scores) -> pm.Model:
+        return self._graph(scores, _observe_precisely, text=False)
+
+    def _uncollapsed(self, scores: Scores) -> pm.Model:
+        return self._graph(scores, _observe_answers, text=True)
+
+    def _graph(self, scores: Scores, observe: Any, text: bool) -> pm.Model:
         import pymc as pm
 
         self._check(scores)
@@ -159,23 +177,14 @@ class CumulativeLogit(BayesianModel):
         coords = {"item": scores.items, "judge": scores.judges, "cell": cells}
         with pm.Model(coords={**coords, "value": scores.scale}) as model:
             weights = np.full(len(scores.scale), self.concentration)
-            share = pm.Dirichlet("value_share", pm.Data("value_prior", weights), dims="value")
-            eta = self._eta(scores, item_of_cell, judge_of_cell)
-            cuts = self._cutpoints(scores, share, judge_of_cell)
-            counts = pm.Data("counts", scores.counts[at].astype(float), dims=("cell", "value"))
-            pm.CustomDist(
-                "given",
-                counts.sum(axis=1),
-                *self._in_units_of_noise(eta, cuts),
-                logp=_log_probability,
-                dist=_answers,
-                signature="(),(),(c)->(v)",
-                observed=counts,
-                dims=("cell", "value"),
-            )
+            prior = pm.Data("value_prior", weights, dims="value")
+            share = pm.Dirichlet("value_share", prior, dims="value")
+            eta = self._eta(scores, item_of_cell, judge_of_cell, text)
+            cuts = self._cutpoints(scores, share, judge_of_cell, text)
+            observe(scores.counts[at], *self._in_units_of_noise(eta, cuts))
         return model
 
-    def _eta(self, scores: Scores, item_of_cell: np.ndarray, judge_of_cell: np.ndarray) -> Any:
+    def _eta(self, scores: Scores, item_of_cell: Any, judge_of_cell: Any, text: bool) -> Any:
         """Sum of the effects in each cell."""
         import pymc as pm
 
@@ -185,7 +194,7 @@ class CumulativeLogit(BayesianModel):
             if f"{name}_sd" not in self._quantities(scores):
                 continue
             scale = self._half_normal(f"{name}_scale")
-            if clear[name]:
+            if text or clear[name]:
                 effect = pm.ZeroSumNormal(f"{name}_effect", scale, dims=name)
             else:
                 unit = pm.ZeroSumNormal(f"{name}_unit", dims=name)
@@ -197,7 +206,12 @@ class CumulativeLogit(BayesianModel):
             eta = eta + effect[of_cell]
         if "item_judge_sd" in self._quantities(scores):
             scale = self._half_normal("item_judge_scale")
-            eta = eta + scale * pm.Normal("item_judge_unit", dims="cell")
+            if text:
+                both = pm.Normal("item_judge_effect", 0, scale, dims="cell")
+            else:
+                unit = pm.Normal("item_judge_unit", dims="cell")
+                both = pm.Deterministic("item_judge_effect", scale * unit, dims="cell")
+            eta = eta + both
         return eta
 
     def _in_units_of_noise(self, eta: Any, cuts: Any) -> tuple[Any, Any]:
@@ -221,9 +235,30 @@ class CumulativeLogit(BayesianModel):
         prior = np.array(float(getattr(self, name)))
         return pm.HalfNormal(name, pm.Data(f"{name.removesuffix('_scale')}_prior", prior))
 
-    def _cutpoints(self, scores: Scores, share: Any, judge_of_cell: np.ndarray) -> Any:
+    def _cutpoints(self, scores: Scores, share: Any, judge_of_cell: Any, text: bool) -> Any:
         """Cutpoints of all cells."""
         return _cutpoints_of(share)
+
+    def _item_log_likelihood(
+        self, scores: Scores, draws: xr.Dataset
+    ) -> tuple[xr.DataArray, np.ndarray]:
+        """Of one answer of each value in each cell."""
+        import xarray as xr
+
+        sizes = draws.sizes["chain"], draws.sizes["draw"]
+        item, judge = np.nonzero(scores.repeats)
+        counts = scores.counts[item, judge]
+        cell, value = np.nonzero(counts)
+        parts = in_chunks(sizes[0] * sizes[1], counts.size)
+        logs = [_log_chances(scores, draws, part)[:, cell, value] for part in parts]
+        coords = {
+            **{"chain": draws.chain, "draw": draws.draw},
+            "of_item": ("kind", np.array(scores.items)[item[cell]]),
+            "of_judge": ("kind", np.array(scores.judges)[judge[cell]]),
+            "value_given": ("kind", np.array(scores.scale)[value]),
+        }
+        shaped = np.concatenate(logs).reshape(*sizes, cell.size)
+        return xr.DataArray(shaped, coords, ("chain", "draw", "kind")), counts[cell, value]
 
     def _with_derived(self, scores: Scores, draws: xr.Dataset) -> xr.Dataset:
         return _with_components(self, scores, draws)
@@ -246,8 +281,12 @@ class JudgeCutpoints(CumulativeLogit):
     r"""Each judge has cutpoints of its own, partially pooled.
 
     Judges differ as in `CumulativeLogit`, and in how wide a stretch of the latent scale each value
-    takes: the gaps between cutpoints are :math:`e^{s_{jk}}` times those of the average judge, s
-    normal. The cutpoints keep their mean, weighted by :math:`F_k (1 - F_k)`, the slope of the
+    takes: the gaps between cutpoints are
+
+    .. math:: \tau_{j,k+1} - \tau_{jk} = e^{g_{jk}} (\tau_{k+1} - \tau_k), \quad
+              g_{jk} \sim N(0, s_g), \quad s_g \sim N^+(0, \text{cutpoint scale}).
+
+    The cutpoints keep their mean, weighted by :math:`F_k (1 - F_k)`, the slope of the
     average item's share above each: to first order, a stretch changes how scores scatter and not
     their mean, which the judge's effect is for.
 
@@ -294,7 +333,7 @@ class JudgeCutpoints(CumulativeLogit):
             gaps = len(scores.scale) > 2
             require(gaps, "a scale of two values has one cutpoint, which the judge's effect moves")
 
-    def _cutpoints(self, scores: Scores, share: Any, judge_of_cell: np.ndarray) -> Any:
+    def _cutpoints(self, scores: Scores, share: Any, judge_of_cell: Any, text: bool) -> Any:
         import pymc as pm
 
         model = pm.modelcontext(None)
@@ -303,10 +342,12 @@ class JudgeCutpoints(CumulativeLogit):
         model.add_coord("gap", [f"{x:g}" for x in scores.scale[1:-1]])
         scale = self._half_normal("cutpoint_scale")
         # sums over judges are 0: the shares are those of the average of the judges at hand
-        if _clearly_stretched(scores):
-            stretch = pm.ZeroSumNormal("cutpoint_stretch", scale, dims=("gap", "judge"))
+        name, dims = "cutpoint_stretch", ("gap", "judge")
+        if text or _clearly_stretched(scores):
+            stretch = pm.ZeroSumNormal(name, scale, dims=dims)
         else:
-            stretch = scale * pm.ZeroSumNormal("cutpoint_unit", dims=("gap", "judge"))
+            unit = pm.ZeroSumNormal("cutpoint_unit", dims=dims)
+            stretch = pm.Deterministic(name, scale * unit, dims=dims)
         pm.Normal("cutpoint_offset", dims="gap")
         own = _stretched(_cutpoints_of(share), stretch.T)
         shifted = own - model["judge_effect"][:, None]
@@ -329,7 +370,9 @@ class JudgeCutpoints(CumulativeLogit):
         return max(FINE, len(scores.items)) * JUDGES
 
 
-def build_model(scores: Scores, model: CumulativeLogit | None = None) -> pm.Model:
+def build_model(
+    scores: Scores, model: CumulativeLogit | None = None, *, collapsed: bool = True
+) -> pm.Model:
     """Build the PyMC model without sampling it.
 
     Parameters
@@ -339,14 +382,21 @@ def build_model(scores: Scores, model: CumulativeLogit | None = None) -> pm.Mode
         several judges.
     model : CumulativeLogit or JudgeCutpoints, optional
         ``CumulativeLogit()`` by default.
+    collapsed : bool, default True
+        Whether the answers of an item and judge are counted, or each is a variable of its own,
+        ``score``: for small data, and for lines that a user adds by answer.
 
     Returns
     -------
     pymc.Model
-        Unknowns ``value_share`` (value), ``item_scale``, ``judge_scale``, ``item_judge_scale`` on
-        the logit scale; ``noise_slope``, ``noise_curve`` if noise is by level; ``cutpoint_scale``,
-        ``judge_cutpoint`` (judge, step) if judges have their own. Observed: ``given`` (cell,
-        value), for the cells that have a score.
+        Unknowns ``value_share`` (value), and on the logit scale ``item_effect``, ``judge_effect``
+        and ``item_judge_effect`` (cell), with standard deviations ``item_scale``, ``judge_scale``
+        and ``item_judge_scale``; effects of items and judges sum to 0, and ``item_offset`` and
+        ``judge_offset`` say how far their average lies from that of all, in standard errors.
+        ``noise_slope``, ``noise_curve`` if noise is by level; ``cutpoint_scale``,
+        ``cutpoint_stretch`` (gap, judge) and ``judge_cutpoint`` (judge, step) if judges have their
+        own. Observed: ``given`` (cell, value), multinomial, for the cells that have a score. NUTS
+        runs the same density in other coordinates.
 
     Raises
     ------
@@ -354,7 +404,8 @@ def build_model(scores: Scores, model: CumulativeLogit | None = None) -> pm.Mode
         If there is one item and one judge, whose answer `exact` has; if one judge, or a scale of
         two values, is to have cutpoints by judge.
     """
-    return (model or CumulativeLogit())._build(scores)
+    model = model or CumulativeLogit()
+    return model._build(scores) if collapsed else model._uncollapsed(scores)
 
 
 def fit(
@@ -439,8 +490,7 @@ class _Draws:
         def take(name: str) -> np.ndarray:
             if name not in draws:
                 return np.zeros(draws.sizes["chain"] * draws.sizes["draw"])[part]
-            values = draws[name].transpose("chain", "draw", ...).to_numpy()
-            return values.reshape(-1, *values.shape[2:])[part]
+            return _joined(draws[name])[part]
 
         sds = {name: take(f"{name}_scale") for name in ("item", "judge", "item_judge")}
         sizes = {"item": len(scores.items), "judge": len(scores.judges)}
@@ -508,10 +558,57 @@ def _stretched(cuts: Any, stretch: Any) -> Any:
     return moved + ((weights * (cuts - moved)).sum(-1) / weights.sum())[:, None]
 
 
-def _log_probability(counts: Any, _n: Any, eta: Any, cuts: Any) -> Any:
-    """Multinomial log-probability of a cell's counts, without its constant."""
-    # with logistic functions on both sides of a cutpoint, log(s(a) - s(b)) is
-    # log s(a) + log s(-b) + log(1 - exp(b - a)): nothing cancels in the tails
+def _observe(seen: np.ndarray, eta: Any, cuts: Any) -> None:
+    """Counts of the values in each cell."""
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    counts = pm.Data("counts", seen.astype(float), dims=("cell", "value"))
+    n, chance = counts.sum(axis=1).astype("int64"), pt.exp(_log_chance(eta, cuts))
+    pm.Multinomial("given", n, chance, observed=counts, dims=("cell", "value"))
+
+
+def _observe_precisely(seen: np.ndarray, eta: Any, cuts: Any) -> None:
+    """The same for the sampler, which comes to places where chances are 0 in floating point."""
+    import pymc as pm
+
+    counts = pm.Data("counts", seen.astype(float), dims=("cell", "value"))
+    pm.Potential("given", _log_probability(counts, eta, cuts).sum())
+
+
+def _observe_answers(seen: np.ndarray, eta: Any, cuts: Any) -> None:
+    """Each answer by itself."""
+    import pymc as pm
+
+    cell, value = np.nonzero(seen)
+    times = seen[cell, value].astype(int)
+    cell, value = np.repeat(cell, times), np.repeat(value, times)
+    pm.modelcontext(None).add_coord("answer", np.arange(cell.size))
+    own = cuts if cuts.ndim == 1 else cuts[cell]
+    pm.OrderedLogistic(
+        "score", eta=eta[cell], cutpoints=own, observed=value, dims="answer", compute_p=False
+    )
+
+
+def _log_chance(eta: Any, cuts: Any) -> Any:
+    """Log probability of each value.
+
+    With logistic functions on both sides of a cutpoint, log(s(a) - s(b)) is
+    log s(a) + log s(-b) + log(1 - exp(b - a)): nothing cancels in the tails.
+    """
+    import pytensor.tensor as pt
+
+    z = cuts - eta[..., None]
+    log_below, log_above = -pt.softplus(-z), -pt.softplus(z)
+    gaps = pt.log1mexp(-(cuts[..., 1:] - cuts[..., :-1]))
+    between = log_below[..., 1:] + log_above[..., :-1] + gaps
+    return pt.concatenate([log_below[..., :1], between, log_above[..., -1:]], axis=-1)
+
+
+def _log_probability(counts: Any, eta: Any, cuts: Any) -> Any:
+    """Multinomial log-probability of a cell's counts, without its constant: `_log_chance` weighed,
+    each logistic function once.
+    """
     import pytensor.tensor as pt
 
     z = cuts - eta[..., None]
@@ -521,15 +618,30 @@ def _log_probability(counts: Any, _n: Any, eta: Any, cuts: Any) -> Any:
     return ends + (counts[..., 1:-1] * gaps).sum(-1)
 
 
-def _answers(n: Any, eta: Any, cuts: Any, size: Any = None) -> Any:
-    """Draw counts of cells, for the predictive groups."""
-    import pymc as pm
-    import pytensor.tensor as pt
+def _log_chances(scores: Scores, draws: xr.Dataset, part: slice) -> np.ndarray:
+    """`_log_chance` of some draws, by NumPy: (n, cell, value)."""
+    drawn = _Draws.of(scores, draws, part)
+    cell = dict(zip(("item", "judge"), np.nonzero(scores.repeats), strict=True))
+    eta: Any = _joined(draws["item_judge_effect"])[part] if "item_judge_effect" in draws else 0.0
+    for name, at in cell.items():
+        if f"{name}_effect" in draws:
+            eta = eta + _joined(draws[f"{name}_effect"])[part][:, at]
+    cuts = cutpoints(drawn.share)[:, None]
+    if "cutpoint_stretch" in draws:
+        stretch = _joined(draws["cutpoint_stretch"])[part].swapaxes(1, 2)
+        cuts = stretched(cuts, stretch)[:, cell["judge"]]
+    noise = np.asarray(noise_at(eta, drawn.effects))
+    z = (cuts - eta[..., None]) / (noise[..., None] if noise.ndim else noise)
+    log_below, log_above = log_expit(z), log_expit(-z)
+    gaps = np.log(-np.expm1(-np.diff(z)))
+    between = log_below[..., 1:] + log_above[..., :-1] + gaps
+    return np.concatenate([log_below[..., :1], between, log_above[..., -1:]], axis=-1)
 
-    above = pt.sigmoid(eta[..., None] - cuts)
-    all_of_them = pt.ones_like(above[..., :1])
-    edges = pt.concatenate([all_of_them, above, 0 * all_of_them], axis=-1)
-    return pm.Multinomial.dist(n.astype("int64"), edges[..., :-1] - edges[..., 1:], size=size)
+
+def _joined(values: xr.DataArray) -> np.ndarray:
+    """Chains one after another."""
+    array = values.transpose("chain", "draw", ...).to_numpy()
+    return array.reshape(-1, *array.shape[2:])
 
 
 # What the data show clearly ----------------------------------------------------------------------

@@ -1,10 +1,12 @@
-"""Are the models of several systems, and of several classes, calibrated?
+"""Are the models of several systems, of covariates, and of several classes, calibrated?
 
     python benchmarks/prevalence/sbc_pooling.py                     # 500 simulations a study
     python benchmarks/prevalence/sbc_pooling.py --simulations 2000  # continues the last run
+    python benchmarks/prevalence/sbc_pooling.py --only linear       # one study
 
 Studies: three systems whose rates are partially pooled, the last without labels; three systems with
-one judge's rates; three classes. Truths and data are drawn here with NumPy, not by the models.
+one judge's rates; three strata whose rates are linear in a covariate; three classes. Truths and
+data are drawn here with NumPy, not by the models.
 Writes to benchmarks/prevalence/results: ``sbc_pooling_STUDY.jsonl`` (every rank),
 ``sbc_pooling.csv`` (the tests) and ``sbc_pooling.png``.
 
@@ -36,8 +38,11 @@ ITEMS, LABELS = 150, 30
 PRIORS = (BetaPrior(2, 1.5), BetaPrior(4, 2), BetaPrior(3, 2))
 FULL = prevalence.ErrorRates(*PRIORS, pooling="full")
 PARTIAL = prevalence.PooledErrorRates(*PRIORS, spread=0.7)
+LINEAR = prevalence.LinearErrorRates("1 + x", *PRIORS, slope=0.8)
+X = (0.0, 1.0, 3.0)
 CLASS_MODEL = prevalence.classes.Confusions(share_concentration=4.5, right=4, wrong=1.6)
 RATES = ("prevalence", "sensitivity", "specificity")
+STUDIES = ("full", "partial", "linear", "classes")
 
 
 def draw_systems(rng: np.random.Generator, *, pooling: str) -> dict[str, Any]:
@@ -57,8 +62,23 @@ def draw_systems(rng: np.random.Generator, *, pooling: str) -> dict[str, Any]:
     return truths
 
 
+def draw_linear(rng: np.random.Generator) -> dict[str, Any]:
+    """Draw what is true of three strata, of as many items each, whose covariate is X."""
+    x = (np.array(X) - np.mean(X)) / np.std(X)
+    truths: dict[str, Any] = {}
+    for name in RATES:
+        typical, slope = rng.beta(*getattr(LINEAR, name)), rng.normal(0, LINEAR.slope)
+        truths |= {f"typical_{name}": typical, f"{name}_slope": np.array([slope])}
+        truths[name] = expit(logit(typical) + slope * x)
+    return truths | {"overall_prevalence": truths["prevalence"].mean()}
+
+
 def draw_counts(
-    truths: Mapping[str, Any], rng: np.random.Generator, *, labels: tuple[int, ...]
+    truths: Mapping[str, Any],
+    rng: np.random.Generator,
+    *,
+    labels: tuple[int, ...],
+    **named: Any,
 ) -> prevalence.Counts:
     """Draw labels and verdicts of three systems; labels are a random sample."""
     good_share, hit, caught = (np.broadcast_to(truths[name], 3) for name in RATES)
@@ -70,6 +90,7 @@ def draw_counts(
         *(bad, rng.binomial(bad, caught)),
         calibration="random",
         systems=SYSTEMS,
+        **named,
     )
 
 
@@ -99,6 +120,15 @@ def study_of(name: str, simulations: int, **how: Any) -> lab.RankStudy:
         quantities: tuple[str, ...] = ("prevalence", "confusion")
         posterior = lab.Nuts(prevalence.classes.build_model, CLASS_MODEL, quantities)
         draw: dict[str, Any] = {"draw_prior": draw_classes, "draw_data": draw_class_counts}
+    elif name == "linear":
+        names = [(rate, f"typical_{rate}", f"{rate}_slope") for rate in RATES]
+        quantities = sum(names, ())
+        posterior = lab.Nuts(prevalence.build_model, LINEAR, ("overall_prevalence", *quantities))
+        strata = {"dim": "stratum", "covariates": {"x": X}}
+        draw = {
+            "draw_prior": draw_linear,
+            "draw_data": partial(draw_counts, labels=(LABELS,) * 3, **strata),
+        }
     else:
         spreads = ("sensitivity_spread", "specificity_spread") if name == "partial" else ()
         model, accept = (PARTIAL, 0.98) if name == "partial" else (FULL, 0.9)
@@ -117,24 +147,29 @@ def study_of(name: str, simulations: int, **how: Any) -> lab.RankStudy:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--simulations", type=int, default=500)
+    parser.add_argument("--only", choices=STUDIES, help="one study; the tests of all stay")
     parser.add_argument("--workers", type=int, help="processes; all cores by default")
     parser.add_argument("--fresh", action="store_true", help="forget earlier results")
     asked = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
     tables, figure = [], plt.figure(figsize=(14, 4), layout="constrained")
-    for i, name in enumerate(("full", "partial", "classes")):
+    for i, name in enumerate(STUDIES if asked.only is None else (asked.only,)):
         begin = time.perf_counter()
         study = study_of(name, asked.simulations, workers=asked.workers, resume=not asked.fresh)
-        ax = lab.plot_ranks(study, ax=figure.add_subplot(1, 3, i + 1))
+        ax = lab.plot_ranks(study, ax=figure.add_subplot(1, 4 if asked.only is None else 1, i + 1))
         ax.set_title(name)
         table = study.uniformity().reset_index()
         table.insert(0, "study", name)
         tables.append(table)
         seconds = time.perf_counter() - begin
         print(f"{name}: {asked.simulations} simulations, {seconds:.0f} s now", flush=True)
-    table = pd.concat(tables)
-    table.to_csv(RESULTS / "sbc_pooling.csv", index=False, float_format="%.4g")
-    figure.savefig(RESULTS / "sbc_pooling.png", dpi=110)
+    table, path = pd.concat(tables), RESULTS / "sbc_pooling.csv"
+    if asked.only is not None and path.exists():
+        others = pd.read_csv(path)
+        table = pd.concat([others[others["study"] != asked.only], table])
+    table.to_csv(path, index=False, float_format="%.4g")
+    end = "" if asked.only is None else f"_{asked.only}"
+    figure.savefig(RESULTS / f"sbc_pooling{end}.png", dpi=110)
     print(table.round(4).to_string(index=False))
 
 

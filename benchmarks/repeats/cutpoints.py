@@ -28,10 +28,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import xarray as xr
-from scipy.special import expit
 
-from bayesjudge import ConvergenceWarning, Fit, repeats
+from bayesjudge import ConvergenceWarning, repeats
 from bayesjudge.repeats import Scores
 
 RESULTS = Path(__file__).parent / "results"
@@ -60,33 +58,6 @@ def composo(path: Path, responses: int = 40) -> Scores:
     return Scores.from_frame(table, scale=range(1, 11), item="item", judge="judge")
 
 
-def log_density(fit: Fit) -> xr.DataTree:
-    """Log-probability of every answer at every draw, in the shape that `loo` takes."""
-    after, scores = fit.idata["posterior"], fit.data
-    item, judge = np.nonzero(scores.repeats)
-    eta = after["item_effect"].to_numpy()[..., item]
-    eta = eta + (after["item_judge_scale"] * after["item_judge_unit"]).to_numpy()
-    if "judge_cutpoint" in after:  # the judge's effect is in them
-        cuts = after["judge_cutpoint"].to_numpy()[..., judge, :]
-    else:
-        eta = eta + after["judge_effect"].to_numpy()[..., judge]
-        below = after["value_share"].to_numpy().cumsum(axis=-1)[..., :-1]
-        cuts = np.log(below / (1 - below))[..., None, :]
-    above = expit(eta[..., None] - cuts)
-    edge = np.ones_like(above[..., :1])
-    share = -np.diff(np.concatenate([edge, above, 0 * edge], axis=-1))
-    counts = scores.counts[item, judge]
-    cell, value = np.nonzero(counts)
-    each = np.repeat(np.arange(len(cell)), counts[cell, value])
-    logs = np.log(np.maximum(share[..., cell, value], 1e-300))[..., each]
-    return xr.DataTree.from_dict(
-        {
-            "posterior": after.to_dataset(),
-            "log_likelihood": xr.Dataset({"answer": (("chain", "draw", "number"), logs)}),
-        }
-    )
-
-
 def compared(name: str, scores: Scores) -> dict[str, object]:
     """Fit both models and compare."""
     from arviz_stats import loo
@@ -103,7 +74,7 @@ def compared(name: str, scores: Scores) -> dict[str, object]:
         row[f"converged_{cutpoints}"] = fit.converged
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # a Pareto k above 0.7: it is in the table
-            found = loo(log_density(fit), pointwise=True)
+            found = loo(fit.extended(random_seed=1).idata, pointwise=True)
         pointwise[cutpoints] = found.elpd_i.to_numpy()
         worst = max(worst, float(found.pareto_k.max()))
         row[f"elpd_{cutpoints}"] = found.elpd

@@ -41,5 +41,6 @@ CONTRACT = Module(
     },
     models=models,
     sparse=sparse,
+    of_the_text=True,
     moves={("NormalShifts", "unit"): 50.0},
 )

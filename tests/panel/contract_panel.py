@@ -64,6 +64,7 @@ CONTRACT = Module(
         **{("specificity", j): rate for j, rate in zip("abcd", (0.6, 0.7, 0.8, 0.9), strict=True)},
     },
     models=models,
+    of_the_text=True,
     tables=tables,
     moves={("MulticlassDawidSkene", "missing"): "response"},
     leaning={

@@ -29,10 +29,10 @@ WEIGHT, LEVEL = np.array([1.3, -0.4]), np.array([0.2, -0.5])
 POINT = {
     "intercept": 0.3,
     "generator_spread": 0.5,
-    "generator_own": (LEVEL - 0.3) / 0.5,
+    "level": LEVEL,
     "vote_weight_mean": 0.6,
     "judge_spread": 0.7,
-    "judge_own": (WEIGHT - 0.6) / 0.7,
+    "vote_weight": WEIGHT,
 }
 
 
@@ -58,7 +58,9 @@ def test_vote_regression_is_a_binomial_of_labels_given_votes():
 
     model = bj.panel.build_model(VOTES, bj.panel.VoteRegression())
     label = model["labelled_good"]
-    found = given_point((model, pm.logp(label, model.rvs_to_values[label])), luck=np.zeros(2))
+    found = given_point(
+        (model, pm.logp(label, model.rvs_to_values[label])), prediction_error=np.zeros(2)
+    )
     # pass and fail by x: two good and one bad; a pass by b on y: one good
     first = chance_of(int(np.flatnonzero((VOTES.truth == 1) & (VOTES.generator == 0))[0]))
     second = chance_of(int(np.flatnonzero((VOTES.truth == 1) & (VOTES.generator == 1))[0]))
@@ -69,7 +71,8 @@ def test_vote_regression_is_a_binomial_of_labels_given_votes():
 def test_share_of_vote_regression_by_listing_every_truth():
     model = bj.panel.build_model(VOTES, bj.panel.VoteRegression())
     centre, above = (
-        given_point((model, model["prevalence"]), luck=np.full(2, luck)) for luck in (0.0, 1.0)
+        given_point((model, model["prevalence"]), prediction_error=np.full(2, error))
+        for error in (0.0, 1.0)
     )
     for g in (0, 1):
         rows = np.repeat(np.arange(8), VOTES.count)
@@ -88,7 +91,7 @@ def test_share_of_vote_regression_by_listing_every_truth():
 
 
 def test_bias_pooling_is_binomial_and_normal():
-    import pymc as pm
+    from pymc.model.transform.conditioning import remove_value_transforms
     from scipy.stats import binom, norm
 
     # two generators: 200 items with 60 labels, and 150 items without any
@@ -98,18 +101,14 @@ def test_bias_pooling_is_binomial_and_normal():
     votes = Votes.from_frame(table, calibration="random")
     level, bias = np.array([1.1, 0.4]), np.array([0.3, -0.2])
     point = {
-        **{"level_mean": 0.7, "level_own": (level - 0.7) / 1.5},
-        **{"bias_mean": 0.1, "bias_spread": 0.4, "bias_own": (bias - 0.1) / 0.4},
+        **{"level_mean": 0.7, "prevalence": expit(level)},
+        **{"bias_mean": 0.1, "bias_spread": 0.4, "bias": bias},
     }
     model = bj.panel.build_model(votes, bj.panel.BiasPooling())
-    found = {}
-    for rv in model.observed_RVs:
-        from pytensor import function
-
-        density = pm.logp(rv, model.rvs_to_values[rv])
-        inputs = [model[name] for name in point]
-        values = [np.asarray(v, float) for v in point.values()]
-        found[rv.name] = float(np.sum(function(inputs, density, **CHEAP)(*values)))
+    plain = remove_value_transforms(model)
+    found = {
+        rv.name: float(plain.compile_logp(vars=[rv], **CHEAP)(point)) for rv in plain.observed_RVs
+    }
     g, passing = expit(level), expit(level + bias)
     item, truth, generator = [], [], []
     for row, count in enumerate(votes.count):

@@ -20,12 +20,21 @@ BY_TRUTH = {
 
 
 def models():
-    """The three models, on data that each suits."""
+    """The four models, on data that each suits."""
     several = prevalence.Counts(**BY_TRUTH, calibration="by_truth")
+    strata = {name: value for name, value in BY_TRUTH.items() if name != "systems"}
+    by_topic = prevalence.Counts(
+        **strata,
+        calibration="random",
+        systems=["law, 2", "art, 3", "art, 5"],
+        dim="stratum",
+        covariates={"topic": ["law", "art", "art"], "length": [2, 3, 5]},
+    )
     by_verdict = prevalence.Counts(900, 650, 62, 46, 38, 34, calibration="by_verdict")
     return [
         (prevalence.ErrorRates(), several),
         (prevalence.PooledErrorRates(), several),
+        (prevalence.LinearErrorRates("1 + C(topic) + length"), by_topic),
         (prevalence.PredictiveValues(), by_verdict),
     ]
 
@@ -57,5 +66,5 @@ CONTRACT = Module(
     of_the_text=True,
     tables=tables,
     # sharing rates takes several systems
-    moves={("ErrorRates", "pooling"): "full"},
+    moves={("ErrorRates", "pooling"): "full", ("LinearErrorRates", "formula"): "1 + length"},
 )

@@ -30,6 +30,7 @@ CONTRACT = Module(
     closed_form=bj.ratings.endorsement_rates,
     truth={("endorsement", "people", "yes"): 0.6, ("endorsement", "gpt", "no"): 0.65},
     models=models,
+    of_the_text=True,
     spoken=("rater",),
     quick={"replicates": 40},
     moves={

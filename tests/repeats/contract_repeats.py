@@ -38,6 +38,7 @@ CONTRACT = Module(
     truth={(name,): value for name, value in COMPONENTS.items()},
     models=models,
     sparse=sparse,
+    of_the_text=True,
     not_narrowed=dict.fromkeys(
         ("mean_score", "repeat_sd", "judge_sd"),
         "copies of the items are no more judges, of whom these are means and spreads",

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from contract import gaps_between
 from numpy.testing import assert_allclose
 from oracles import assert_mc_mean, assert_mc_quantile
 from pytensor.graph.traversal import ancestors
 from scipy.special import expit, log_expit, ndtr
-from scipy.stats import halfnorm
+from scipy.stats import halfnorm, multinomial
 
 import bayesjudge as bj
 from bayesjudge.repeats import (
@@ -72,14 +73,10 @@ def at_a_point():
     offset = np.array([2.0, -1.5, 1.0])  # far out, so that a wrong scale of it shows
     b, a = np.array([0.3, -0.3]), np.array([0.4, -1.2, 0.8])
     c = np.linspace(-1, 1, 6)
-    values = {**SDS, "value_share": SHARE, "item_judge_unit": c}
+    values = {**SDS, "value_share": SHARE, "item_judge_effect": SDS["item_judge_scale"] * c}
     values |= {"item_offset": 0.7, "judge_offset": -0.5, "cutpoint_offset": offset}
-    values["cutpoint_unit"] = np.stack([stretch, -stretch], axis=1) / SDS["cutpoint_scale"]
-    for name, effect in (("item", a), ("judge", b)):
-        free = {v.name for v in model.free_RVs}
-        values[f"{name}_effect"] = effect
-        if f"{name}_effect" not in free:
-            values[f"{name}_unit"] = effect / values[f"{name}_scale"]
+    values["cutpoint_stretch"] = np.stack([stretch, -stretch], axis=1)
+    values |= {"item_effect": a, "judge_effect": b}
     own = np.array([widened(cuts_of(SHARE), s) for s in (stretch, -stretch)])
     return scores, model, values, own
 
@@ -91,24 +88,51 @@ def test_likelihood_has_each_judges_own_thresholds(at_a_point):
     for i in range(3):
         for j in range(2):
             eta = values["item_effect"][i] + values["judge_effect"][j]
-            eta += SDS["item_judge_scale"] * values["item_judge_unit"][2 * i + j]
-            by_hand += scores.counts[i, j] @ np.log(shares_between(eta, own[j]))
+            eta += values["item_judge_effect"][2 * i + j]
+            counts, p = scores.counts[i, j], shares_between(eta, own[j])
+            by_hand += multinomial(counts.sum(), p).logpmf(counts)
     logp = model.compile_logp(vars=model["given"], mode="FAST_COMPILE")
     assert_allclose(logp(point_of(model, values)), by_hand, rtol=1e-10)
 
 
-@pytest.mark.sampling
-def test_both_shapes_of_the_sampler_are_one_model(at_a_point, monkeypatch):
-    scores, model, values, _ = at_a_point
-    assert not models._clearly_stretched(scores)
-    monkeypatch.setattr(models, "_clearly_stretched", lambda _: True)
-    as_they_are = build_model(scores, JudgeCutpoints())
-    scaled = values | {"cutpoint_stretch": SDS["cutpoint_scale"] * values["cutpoint_unit"]}
-    one, other = (
-        m.compile_logp(mode="FAST_COMPILE")(point_of(m, scaled)) for m in (model, as_they_are)
+@pytest.mark.slow
+@pytest.mark.parametrize("clear", [True, False])
+@pytest.mark.parametrize("noise", ["constant", "by_level"])
+def test_both_shapes_of_the_sampler_are_the_model_of_the_text(clear, noise, monkeypatch):
+    scores = Scores.from_frame(
+        simulate(items=3, judges=2, repeats=4, random_seed=1),
+        scale=RANGE,
+        item="item",
+        judge="judge",
     )
-    # three gaps, each with one difference between two judges
-    assert_allclose(other, one - 3 * np.log(SDS["cutpoint_scale"]), rtol=1e-10)
+    monkeypatch.setattr(models, "_clearly_stretched", lambda _: clear)
+    monkeypatch.setattr(models, "_clear_effects", lambda _: {"item": not clear, "judge": clear})
+    model = JudgeCutpoints(noise=noise)
+    form = model._sampling_form(scores)
+    free = {v.name for v in form.free_RVs}
+    assert ("cutpoint_unit" in free, "judge_unit" in free) == (not clear, not clear)
+    gaps, off = gaps_between(build_model(scores, model), form, points=3)
+    assert np.ptp(gaps) < 1e-5
+    assert off < 1e-9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [CumulativeLogit(noise="by_level"), JudgeCutpoints()])
+def test_answers_one_by_one_have_the_likelihood_of_the_counts(model):
+    """PyMC's ordered logistic of each answer, against the multinomial of each cell."""
+    scores = Scores.from_frame(
+        simulate(items=3, judges=2, repeats=3, random_seed=2),
+        scale=RANGE,
+        item="item",
+        judge="judge",
+    )
+    counted, single = (build_model(scores, model, collapsed=c) for c in (True, False))
+    assert single["score"].eval().shape == (18,)
+    densities = [m.compile_logp(mode="FAST_COMPILE") for m in (counted, single)]
+    rng, start = np.random.default_rng(1), counted.initial_point()
+    points = [{k: v + rng.normal(0, 0.5, np.shape(v)) for k, v in start.items()} for _ in range(3)]
+    gaps = [densities[0](point) - densities[1](point) for point in points]
+    assert_allclose(gaps, gaps[0], rtol=1e-9)
 
 
 def test_judges_that_differ_much_are_told_from_judges_that_do_not():

@@ -75,12 +75,30 @@ def _number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+#: The dimension of a prior's parameters, by how many there are.
+PARAMETERS: dict[int, tuple[str, tuple[str, ...]]] = {
+    1: ("scale", ("scale",)),
+    2: ("parameter", ("first", "second")),
+}
+
+
 def prior_data(name: str, values: Any) -> tuple[Any, ...]:
     """Parameters of a prior as data, so that other priors need no other compilation."""
     import pymc as pm
 
-    data = pm.Data(f"{name}_prior", np.atleast_1d(np.asarray(tuple(values), dtype=float)))
-    return tuple(data[i] for i in range(len(data.get_value())))
+    numbers = np.asarray(tuple(values), dtype=float)
+    dim, labels = PARAMETERS[numbers.size]
+    pm.modelcontext(None).add_coord(dim, labels)
+    data = pm.Data(f"{name}_prior", numbers, dims=dim)
+    return tuple(data[i] for i in range(numbers.size))
+
+
+def logit_normal(name: str, centre: Any, spread: Any, dim: str) -> Any:
+    """A share whose logit is normal."""
+    import pymc as pm
+
+    unbounded = pm.distributions.transforms.logodds  # which PyMC leaves out for this one
+    return pm.LogitNormal(name, centre, spread, dims=dim, default_transform=unbounded)
 
 
 def beta_data(

@@ -14,7 +14,7 @@ from bayesjudge.panel._summaries import Summary
 from bayesjudge.panel.checks import EXCHANGEABLE
 from bayesjudge.panel.data import Votes
 from bayesjudge.panel.label_design import RANDOM_LABELS, Identified
-from bayesjudge.panel.models._base import PanelModel, prior_data
+from bayesjudge.panel.models._base import PanelModel, logit_normal, prior_data
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -22,12 +22,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BiasPooling(PanelModel):
-    """The panel's bias on a generator is like its bias on the labelled generators.
+    r"""The panel's bias on a generator is like its bias on the labelled generators.
 
-    On the logit scale a generator's pass rate is its prevalence plus a bias, and biases are
-    exchangeable. Only pass rates by generator enter, so the shape of the votes' distribution cannot
-    mislead it. Sampling errors of pass rates come from items, since the votes on one item are not
-    independent, and go with those of the labels on the same items.
+    On the logit scale a generator's pass rate r is its prevalence g plus a bias, and biases are
+    exchangeable:
+
+    .. math:: \operatorname{logit} g_k \sim N(\mu, s), \quad
+        \operatorname{logit} r_k = \operatorname{logit} g_k + b_k, \quad
+        b_k \sim N(\mu_b, s_b), \quad s_b \sim N^+,
+
+    with normal :math:`\mu` and :math:`\mu_b`. Of :math:`m_k` labelled items :math:`a_k` are good;
+    the panel's mean vote on them is :math:`y_k`, and that on the others is :math:`x_k`:
+
+    .. math:: a_k \sim Bin(m_k, g_k), \quad
+        y_k \sim N(r_k + d (a_k / m_k - g_k), \epsilon_k), \quad x_k \sim N(r_k, \eta_k),
+
+    d being what a good item's mean vote exceeds a bad one's by. Only pass rates by generator enter,
+    so the shape of the votes' distribution cannot mislead it. Sampling errors of pass rates come
+    from items, since the votes on one item are not independent, and go with those of the labels on
+    the same items.
 
     A *spread* of a bias is the scale of a half-normal prior of a standard deviation.
 
@@ -68,28 +81,42 @@ class BiasPooling(PanelModel):
     bias_spread: float = 0.5
 
     def _build(self, votes: Votes) -> pm.Model:
+        return self._graph(votes, text=True)
+
+    def _sampling_form(self, votes: Votes) -> pm.Model:
+        return self._graph(votes, text=False)
+
+    def _graph(self, votes: Votes, text: bool) -> pm.Model:
         import pymc as pm
 
         self._check(votes)
         coords = {"generator": votes.generators, "judge": votes.judges}
         with pm.Model(coords=coords) as model:
-            _observe(Summary.of(votes), *self._unknowns())
+            _observe(Summary.of(votes), *self._unknowns(text))
         return model
 
-    def _unknowns(self) -> tuple[Any, Any]:
-        """Prevalence and the panel's expected pass rate by generator."""
+    def _unknowns(self, text: bool) -> tuple[Any, Any]:
+        """Prevalence and the panel's expected pass rate by generator.
+
+        The sampler counts generators in standard deviations from their mean.
+        """
         import pymc as pm
 
         # the generators' mean is learnt, so none is drawn to one half; their spread is not, so
         # an outlying generator is not drawn to the others
         typical = pm.Normal("level_mean", *prior_data("level", self.level))
         spread_of_level = prior_data("level_spread", [self.level_spread])[0]
-        level = typical + spread_of_level * pm.Normal("level_own", dims="generator")
         centre = pm.Normal("bias_mean", *prior_data("bias", self.bias))
         spread = pm.HalfNormal("bias_spread", prior_data("bias_spread", [self.bias_spread])[0])
-        own = pm.Normal("bias_own", dims="generator")
-        prevalence = pm.Deterministic("prevalence", pm.math.sigmoid(level), dims="generator")
-        bias = pm.Deterministic("bias", centre + spread * own, dims="generator")
+        if text:
+            prevalence = logit_normal("prevalence", typical, spread_of_level, "generator")
+            level = pm.math.logit(prevalence)
+            bias = pm.Normal("bias", centre, spread, dims="generator")
+        else:
+            level = typical + spread_of_level * pm.Normal("level_own", dims="generator")
+            prevalence = pm.Deterministic("prevalence", pm.math.sigmoid(level), dims="generator")
+            own = pm.Normal("bias_own", dims="generator")
+            bias = pm.Deterministic("bias", centre + spread * own, dims="generator")
         passing = pm.Deterministic("pass_rate", pm.math.sigmoid(level + bias), dims="generator")
         return prevalence, passing
 
@@ -106,23 +133,33 @@ def _observe(summary: Summary, prevalence: Any, passing: Any) -> None:
     """Labels and pass rates of labelled items, and pass rates of the others."""
     import pymc as pm
 
-    known = np.flatnonzero(summary.labelled_n > 0)
+    def places(dim: str, n: np.ndarray) -> np.ndarray:
+        found = np.flatnonzero(n > 0)
+        names = np.asarray(summary.generators)[found]
+        pm.modelcontext(None).add_coord(dim, names)
+        return found
+
+    dim = "labelled_generator"
+    known = places(dim, summary.labelled_n)
     if known.size:
         m = summary.labelled_n[known]
         good = summary.labelled_good[known]
-        at = pm.Data("generator_of_labels", known.astype("int32"))
-        n = pm.Data("labelled_n", m)
-        seen = pm.Data("labelled_good_seen", good)
-        pm.Binomial("labelled_good", n.astype("int64"), prevalence[at], observed=seen)
+        at = pm.Data("generator_of_labels", known.astype("int32"), dims=dim)
+        n = pm.Data("labelled_n", m, dims=dim)
+        seen = pm.Data("labelled_good_seen", good, dims=dim)
+        whole, chance = n.astype("int64"), prevalence[at]
+        found = pm.Binomial("labelled_good", whole, chance, observed=seen, dims=dim)
         slope = pm.Data("slope", np.array(summary.slope))
-        share = pm.Data("labelled_share", good / m)
-        error = pm.Data("labelled_error", summary.residual[known] / np.sqrt(m))
-        expected = passing[at] + slope * (share - prevalence[at])
-        rate = pm.Data("labelled_rate_seen", summary.labelled_rate[known])
-        pm.Normal("labelled_rate", expected, error, observed=rate)
-    other = np.flatnonzero(summary.other_n > 0)
+        error = pm.Data("labelled_error", summary.residual[known] / np.sqrt(m), dims=dim)
+        # more good ones among the labelled than expected, more passes
+        expected = passing[at] + slope * (found / n - chance)
+        rate = pm.Data("labelled_rate_seen", summary.labelled_rate[known], dims=dim)
+        pm.Normal("labelled_rate", expected, error, observed=rate, dims=dim)
+    dim = "other_generator"
+    other = places(dim, summary.other_n)
     if other.size:
-        at = pm.Data("generator_of_others", other.astype("int32"))
-        error = pm.Data("other_error", summary.spread[other] / np.sqrt(summary.other_n[other]))
-        rate = pm.Data("other_rate_seen", summary.other_rate[other])
-        pm.Normal("other_rate", passing[at], error, observed=rate)
+        at = pm.Data("generator_of_others", other.astype("int32"), dims=dim)
+        spread = summary.spread[other] / np.sqrt(summary.other_n[other])
+        error = pm.Data("other_error", spread, dims=dim)
+        rate = pm.Data("other_rate_seen", summary.other_rate[other], dims=dim)
+        pm.Normal("other_rate", passing[at], error, observed=rate, dims=dim)

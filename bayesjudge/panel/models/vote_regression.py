@@ -17,6 +17,10 @@ from bayesjudge.panel.models._base import PanelModel, prior_data
 
 if TYPE_CHECKING:
     import pymc as pm
+    import xarray as xr
+
+#: What a chance of a truth is made of.
+UNKNOWNS = ("level", "vote_weight")
 
 
 @dataclass(frozen=True)
@@ -24,7 +28,8 @@ class VoteRegression(PanelModel):
     r"""Truth given votes, for random labels of every generator.
 
     .. math:: \operatorname{logit} P(z_i = 1 \mid v_i) =
-        \text{level}_{g(i)} + \sum_j \text{weight}_j v_{ij}
+        \text{level}_{g(i)} + \sum_j \text{weight}_j v_{ij}, \quad
+        \text{level}_g \sim N(\mu, s_g), \quad \text{weight}_j \sim N(\mu_w, s_w),
 
     with votes coded 0.5, -0.5 and 0 if missing; levels and weights are partially pooled. It answers
     for these very items: known truths are counted, the others predicted. A *spread* is the scale of
@@ -63,41 +68,73 @@ class VoteRegression(PanelModel):
     judge_spread: float = 0.5
 
     def _build(self, votes: Votes) -> pm.Model:
+        return self._graph(votes, text=True)
+
+    def _sampling_form(self, votes: Votes) -> pm.Model:
+        return self._graph(votes, text=False)
+
+    def _graph(self, votes: Votes, text: bool) -> pm.Model:
         import pymc as pm
 
         self._check(votes)
         coords = {"generator": votes.generators, "judge": votes.judges}
         with pm.Model(coords=coords) as model:
-            level, slopes = self._unknowns()
+            level, slopes = self._unknowns(text)
             _observe_labels(votes, level, slopes)
             _name_prevalence(votes, level, slopes)
         return model
 
-    def _unknowns(self) -> tuple[Any, Any]:
+    def _unknowns(self, text: bool) -> tuple[Any, Any]:
         """Level by generator and weight of a vote by judge."""
         import pymc as pm
 
-        intercept = pm.Normal("intercept", *prior_data("intercept", self.intercept))
+        centre = pm.Normal("intercept", *prior_data("intercept", self.intercept))
         scale = prior_data("generator_spread", [self.generator_spread])[0]
         spread = pm.HalfNormal("generator_spread", scale)
-        own = pm.Normal("generator_own", dims="generator")
-        weight = pm.Normal("vote_weight_mean", *prior_data("vote_weight", self.vote_weight))
+        typical = pm.Normal("vote_weight_mean", *prior_data("vote_weight", self.vote_weight))
         differ = pm.HalfNormal("judge_spread", prior_data("judge_spread", [self.judge_spread])[0])
-        judge_own = pm.Normal("judge_own", dims="judge")
-        slopes = pm.Deterministic("vote_weight", weight + differ * judge_own, dims="judge")
-        return intercept + spread * own, slopes
+
+        def pooled(name: str, mean: Any, sd: Any, dim: str) -> Any:
+            if text:
+                return pm.Normal(name, mean, sd, dims=dim)
+            # what the sampler likes better, since labels are few
+            own = pm.Normal(f"{dim}_own", dims=dim)
+            return pm.Deterministic(name, mean + sd * own, dims=dim)
+
+        level = pooled("level", centre, spread, "generator")
+        return level, pooled("vote_weight", typical, differ, "judge")
+
+    def _item_log_likelihood(
+        self, votes: Votes, draws: xr.Dataset
+    ) -> tuple[xr.DataArray, np.ndarray]:
+        """Label of an item given its votes, of each labelled pattern and truth."""
+        import xarray as xr
+
+        rows, n, good = labelled_patterns(votes)
+        level, slopes = (draws[name].transpose("chain", "draw", ...) for name in UNKNOWNS)
+        logits = level.to_numpy()[..., votes.generator[rows]]
+        logits = logits + slopes.to_numpy() @ vote_scores(votes)[rows].T
+        logs = np.concatenate([-np.logaddexp(0, -logits), -np.logaddexp(0, logits)], axis=-1)
+        names = pattern_names(votes, rows)
+        kinds = [f"{name}, {truth}" for truth in votes.classes[::-1] for name in names]
+        coords = {"chain": draws.chain, "draw": draws.draw, "pattern": ("kind", kinds)}
+        by_kind = xr.DataArray(logs, coords, ("chain", "draw", "kind"))
+        return by_kind, np.concatenate([good, n - good])
 
 
 def _observe_labels(votes: Votes, level: Any, slopes: Any) -> None:
     import pymc as pm
 
     rows, n, good = labelled_patterns(votes)
-    x = pm.Data("labelled_score", vote_scores(votes)[rows])
-    at = pm.Data("generator_of_labels", votes.generator[rows].astype("int32"))
-    total = pm.Data("labelled_n", n.astype(float))
-    seen = pm.Data("labelled_good_seen", good.astype(float))
+    dim = "labelled_pattern"
+    pm.modelcontext(None).add_coord(dim, pattern_names(votes, rows))
+    scores = vote_scores(votes)[rows]
+    x = pm.Data("labelled_score", scores, dims=(dim, "judge"))
+    at = pm.Data("generator_of_labels", votes.generator[rows].astype("int32"), dims=dim)
+    total = pm.Data("labelled_n", n.astype(float), dims=dim)
+    seen = pm.Data("labelled_good_seen", good.astype(float), dims=dim)
     logits = level[at] + x @ slopes
-    pm.Binomial("labelled_good", total.astype("int64"), logit_p=logits, observed=seen)
+    pm.Binomial("labelled_good", total.astype("int64"), logit_p=logits, observed=seen, dims=dim)
 
 
 def _name_prevalence(votes: Votes, level: Any, slopes: Any) -> None:
@@ -107,24 +144,33 @@ def _name_prevalence(votes: Votes, level: Any, slopes: Any) -> None:
 
     unknown = np.flatnonzero(votes.truth == MISSING)
     size = len(votes.generators)
-    items = pm.Data("items", votes.items.astype(float))
-    known = pm.Data("known_good", votes.labelled[:, 1].astype(float))
-    luck = pm.Normal("luck", dims="generator")
+    items = pm.Data("items", votes.items.astype(float), dims="generator")
+    known = pm.Data("known_good", votes.labelled[:, 1].astype(float), dims="generator")
+    error_of_sum = pm.Normal("prediction_error", dims="generator")
     expected, error = known, pt.zeros(size)
     if unknown.size:
-        x = pm.Data("unknown_score", vote_scores(votes)[unknown])
-        at = pm.Data("generator_of_unknown", votes.generator[unknown].astype("int32"))
-        count = pm.Data("unknown_count", votes.count[unknown].astype(float))
+        dim = "unknown_pattern"
+        pm.modelcontext(None).add_coord(dim, pattern_names(votes, unknown))
+        x = pm.Data("unknown_score", vote_scores(votes)[unknown], dims=(dim, "judge"))
+        generator = votes.generator[unknown]
+        at = pm.Data("generator_of_unknown", generator.astype("int32"), dims=dim)
+        count = pm.Data("unknown_count", votes.count[unknown].astype(float), dims=dim)
         chance = pm.math.sigmoid(level[at] + x @ slopes)
         expected = pt.inc_subtensor(pt.zeros(size)[at], count * chance) + known
         variance = pt.inc_subtensor(pt.zeros(size)[at], count * chance * (1 - chance))
         # a generator whose truths are all known has no error, not a small one
-        has_unknown = pm.Data(
-            "has_unknown", np.isin(np.arange(size), votes.generator[unknown]) * 1.0
-        )
+        some = np.isin(np.arange(size), generator) * 1.0
+        has_unknown = pm.Data("has_unknown", some, dims="generator")
         error = has_unknown * pt.sqrt(variance + 1e-12)
-    share = (expected + luck * error) / items
+    share = (expected + error_of_sum * error) / items
     pm.Deterministic("prevalence", pt.clip(share, known / items, 1), dims="generator")
+
+
+def pattern_names(votes: Votes, rows: np.ndarray) -> list[str]:
+    """For example ``g1: 1 0 -``."""
+    classes = np.array([*votes.classes, "-"])
+    return [f"{votes.generators[votes.generator[i]]}: {' '.join(classes[votes.votes[i]])}"
+            for i in rows]  # fmt: skip
 
 
 def labelled_patterns(votes: Votes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -76,9 +76,14 @@ class _ClassModel(BayesianModel):
 class Confusions(_ClassModel):
     r"""Shares of the classes, and the judge's confusions.
 
-    With shares :math:`\theta` and confusion rows :math:`C_k`, the verdicts on unlabelled items are
-    multinomial with shares :math:`\theta C`, those on labelled items of class k with :math:`C_k`,
-    and, if the labelled items are some of the same items, their classes with :math:`\theta`.
+    With shares :math:`\theta` and confusion rows :math:`C_k`, the verdicts v on n unlabelled items,
+    those on the :math:`m_k` labelled items of class k and, if the labelled items are some of the
+    same items, their classes are multinomial:
+
+    .. math:: v \sim Mult(n, \theta C), \quad w_k \sim Mult(m_k, C_k), \quad
+              (m_1, m_2, \dots) \sim Mult(m, \theta).
+
+    Shares and each row of confusions have Dirichlet priors.
 
     Parameters
     ----------
@@ -156,8 +161,12 @@ class PredictiveShares(_ClassModel):
     r"""The truth, seen from the judge's verdicts: the model of labels chosen by verdict.
 
     With shares :math:`q_v` of the verdicts and :math:`P_v` of the classes among the items of a
-    verdict, the classes' shares are :math:`\theta = \sum_v q_v P_v`; verdicts of all items are
-    multinomial with :math:`q`, classes of the labelled items of a verdict with :math:`P_v`.
+    verdict, the classes' shares are :math:`\theta = \sum_v q_v P_v`; verdicts of all n items and
+    classes of the :math:`m_v` labelled items of a verdict are multinomial:
+
+    .. math:: (n_1, n_2, \dots) \sim Mult(n, q), \quad (m_{v1}, m_{v2}, \dots) \sim Mult(m_v, P_v).
+
+    Both have Dirichlet priors.
 
     Parameters
     ----------

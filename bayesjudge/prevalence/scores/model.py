@@ -59,7 +59,8 @@ class ScoreGivenTruth(_ScoreModel):
     and, if the labelled items are some of the same items, the good ones among them are binomial
     with :math:`\theta`. The likelihood ratio rises with the score:
 
-    .. math:: C_{1v} \propto C_{0v} \exp(\delta_2 + \dots + \delta_v), \quad \delta_v \ge 0.
+    .. math:: C_{1v} \propto C_{0v} \exp(\delta_2 + \dots + \delta_v), \quad
+              \delta_v \sim Exponential, \quad C_0 \sim Dirichlet, \quad \theta \sim Beta.
 
     Parameters
     ----------
@@ -139,8 +140,12 @@ class TruthGivenScore(_ScoreModel):
 
     With shares :math:`q_v` of the bins and :math:`p_v` of good items in each,
     :math:`\theta = \sum_v q_v p_v`; items fall into bins by :math:`q`, and good items among the
-    labelled ones of a bin are binomial with :math:`p_v`. With known propensities, classes of
-    propensity have shares of their own.
+    labelled ones of a bin are binomial with :math:`p_v`:
+
+    .. math:: (n_1, n_2, \dots) \sim Mult(n, q), \quad a_v \sim Bin(m_v, p_v), \quad
+              q \sim Dirichlet, \quad p_v = d_1 + \dots + d_v, \quad d \sim Dirichlet.
+
+    With known propensities, classes of propensity have shares of their own.
 
     Parameters
     ----------
@@ -196,6 +201,11 @@ class RisingMean(_ScoreModel):
     An item in bin v of the score has a latent value :math:`N(\mu_v, \sigma_v)`, and people give the
     number of their scale that is nearest to it: beyond the ends of the scale, the end. The
     locations :math:`\mu_v` rise by Dirichlet increments over a range twice as wide as the scale.
+    With the middles :math:`c_k` between the numbers of the scale, a label y and the priors are
+
+    .. math:: P(y \le k \mid v) = \Phi\left(\frac{c_k - \mu_v}{\sigma_v}\right), \quad
+              \log \sigma_v \sim N(\log \tau, 1/2), \quad \tau \sim N^+(0, \text{spread}).
+
     The mean of the numbers in each bin, weighed by the bins' shares of all items (a Bayesian
     bootstrap of the scores), is the mean truth. Numbers that are no integers are rounded to 1/100
     of their scale.
