@@ -17,9 +17,9 @@ of all judges, the default, .823 by maximum likelihood and .809 with half a vote
 default is nowhere worse than the majority; half a vote of every kind is worse by .086,
 .071 and .071 on RTE and bluebird with two votes an item and with 461 raters. The expected accuracy
 is too high where judges err together: 1.00 on LLMBar (.870 right) and bluebird (.898), .99 on RTE
-(.926). 20 or 50 random labels measure it (12 draws each): .90 to .92 is expected where .88 to .93 is
-right, 95 % intervals cover .92 to 1.00, and the log score of the hidden items rises from -.39 to
--2.72 to -.21 to -.34.
+(.926). 20 or 50 random labels measure it (12 draws each): .90 to .92 is expected where .88 to .93
+is right, 95 % intervals cover .92 to 1.00, and the log score of the hidden items, -.39 to -2.72
+without, is -.21 to -.34.
 """
 
 from __future__ import annotations
