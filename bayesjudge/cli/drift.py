@@ -10,9 +10,9 @@ from cyclopts import Parameter
 
 import bayesjudge as bj
 from bayesjudge.cli.output import DATA, OUTPUT, SCHEMA
-from bayesjudge.core.errors import checking
+from bayesjudge.cli.source import Source, open_source
+from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.screen import visible
-from bayesjudge.readers import read_table
 
 _DATA = Parameter(group=DATA)
 _LIST = Parameter(group=DATA, negative="")
@@ -31,6 +31,8 @@ def drift(
     pass_value: Annotated[list[str] | None, _LIST] = None,
     fail_value: Annotated[list[str] | None, _LIST] = None,
     missing_value: Annotated[list[str] | None, _LIST] = None,
+    metric: Annotated[str | None, _DATA] = None,
+    judge: Annotated[list[str] | None, _LIST] = None,
     change: Annotated[float, _OUTPUT] = 0.03,
     ci_prob: Annotated[float, _OUTPUT] = 0.95,
     fail: Annotated[bool, _OUTPUT] = False,
@@ -40,12 +42,13 @@ def drift(
 
     ```
     bayesjudge drift old.csv new.csv --item id --verdict judge --truth human --by system
+    bayesjudge drift run.eval run.eval --judge gpt-4 --judge gpt-5
     ```
 
     Parameters
     ----------
     old : Path
-        Verdicts of the old judge, one row a verdict.
+        Verdicts of the old judge, one row a verdict; a table, or a log (`bayesjudge doctor FILE`).
     new : Path
         Verdicts of the new one on the same outputs, with the same columns.
     item : str
@@ -62,6 +65,10 @@ def drift(
         Label that means fail. May be repeated.
     missing_value : list[str]
         Label that means that there is none. May be repeated.
+    metric : str
+        Of logs, the scorer or assertion whose verdicts are meant, if they have several.
+    judge : list[str]
+        Of logs, the judge who is meant, if several gave verdicts; or the old and the new one.
     change : float
         A change of the pass rate for which the power is told.
     ci_prob : float
@@ -79,7 +86,18 @@ def drift(
     """
     with checking("options") as require:
         require(0 < change < 1, f"--change must lie in (0, 1), got {change}")
-    tables = [_read(path, [item, verdict, *([by] if by else [])], truth) for path in (old, new)]
+        words = "--judge: name one for both logs, or the old and the new one"
+        require(len(judge or []) < 3, words)
+    named: list[str | None] = [*(judge or [None])]
+    judges = (named[0], named[-1])
+    sources = [
+        open_source(path, metric, judge=one) for path, one in zip((old, new), judges, strict=True)
+    ]
+    if all(source.log is not None for source in sources):
+        truth = truth or next((s.own_truth for s in sources if s.own_truth), None)
+        by = by or (sources[0].keys(item, by)[1] and sources[1].keys(item, by)[1])
+    columns = [item, verdict, *([by] if by else [])]
+    tables = [_read(source, columns, truth) for source in sources]
     found = bj.decide.drift(
         *tables,
         item=item,
@@ -115,15 +133,13 @@ def drift(
     return int(fail and bool(found.seen))
 
 
-def _read(path: Path, columns: list[str], truth: str | None) -> Any:
+def _read(source: Source, columns: list[str], truth: str | None) -> Any:
     """The columns, and the truth if this log has it."""
-    from bayesjudge.core.errors import InputError
-
     if truth is None:
-        return read_table(path, columns)
+        return source.table(columns)
     try:
-        return read_table(path, [*columns, truth])
+        return source.table([*columns, truth])
     except InputError as error:
         if not any(repr(truth) in problem for problem in error.problems):
             raise
-        return read_table(path, columns)
+        return source.table(columns)

@@ -12,10 +12,10 @@ from cyclopts import Group, Parameter
 import bayesjudge as bj
 from bayesjudge.cli.output import DATA, OUTPUT, tell
 from bayesjudge.cli.prevalence import LESSON
+from bayesjudge.cli.source import open_source, repeating
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.screen import visible
 from bayesjudge.decide.reports import to_json, to_junit, to_markdown
-from bayesjudge.readers import read_table
 
 Repeats = Literal["system", "judge"] | None
 _DATA = Parameter(group=DATA)
@@ -30,8 +30,8 @@ def gate(
     table: Annotated[Path, _DATA],
     /,
     *,
-    truth: Annotated[str, _DATA],
     calibration: Annotated[str, _DATA],
+    truth: Annotated[str | None, _DATA] = None,
     verdict: Annotated[str, _DATA] = "verdict",
     item: Annotated[str | None, _DATA] = None,
     by: Annotated[str | None, _DATA] = None,
@@ -40,6 +40,8 @@ def gate(
     fail_value: Annotated[list[str] | None, _LIST] = None,
     missing_value: Annotated[list[str] | None, _LIST] = None,
     unparsed: Annotated[Literal["fail", "drop"] | None, _DATA] = None,
+    metric: Annotated[str | None, _DATA] = None,
+    judge: Annotated[str | None, _DATA] = None,
     at_least: Annotated[float | None, _GATE] = None,
     probability: Annotated[float, _GATE] = 0.95,
     against: Annotated[str | None, _GATE] = None,
@@ -63,11 +65,12 @@ def gate(
     Parameters
     ----------
     table : Path
-        One row a verdict: .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson.
-    truth : str
-        Column with the human label, empty where there is none.
+        One row a verdict: .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson; or a log of Inspect,
+        promptfoo, DeepEval, MLflow and others (`bayesjudge doctor FILE`).
     calibration : str
         How the labelled items were chosen: random, by_truth, separate or by_verdict.
+    truth : str
+        Column with the human label, empty where there is none.
     verdict : str
         Column with the judge's verdict.
     item : str
@@ -84,6 +87,10 @@ def gate(
         Label that means that there is none. May be repeated.
     unparsed : str
         What a row without a verdict is: the judge's fail, or dropped.
+    metric : str
+        Of a log, the scorer or assertion whose verdicts are meant, if it has several.
+    judge : str
+        Of a log, the judge who is meant, if several gave verdicts.
     at_least : float
         The share that is wanted.
     probability : float
@@ -110,6 +117,12 @@ def gate(
     """
     if calibration not in bj.prevalence.DESIGNS:
         raise InputError("options", [LESSON.replace("is needed", f"{calibration!r} is not known")])
+    source = open_source(table, metric, judge=judge)
+    truth = source.truth(truth)
+    is_file = against is not None and Path(against).is_file()
+    item, by = source.keys(item, by)
+    if source.log is not None:
+        repeats = repeats or repeating(source)
     with checking("options") as require:
         some = at_least is not None or against is not None
         require(some, "--at-least (a share) or --against (a baseline) is needed")
@@ -118,10 +131,10 @@ def gate(
         for name, path in (("summary", summary), ("junit", junit)):
             there = path is None or path.parent.is_dir()
             require(there, f"--{name}: there is no folder {str(path and path.parent)!r}")
-        is_file = against is not None and Path(against).is_file()
         named = against is None or is_file or by is not None
         require(named, f"--against {against}: there is no such file (and no --by to name a system)")
-        require(not (is_file and by), "--against FILE compares two logs of one system: leave --by")
+        alone = not (is_file and by)
+        require(alone, "--against FILE compares two logs of one system: leave --by")
         needs_item = against is not None and not is_file and item is None
         require(not needs_item, "--against NAME compares item by item: name the column, --item")
     meanings = {
@@ -133,8 +146,9 @@ def gate(
     how: dict[str, Any] = {"truth": truth, "verdict": verdict, "calibration": calibration}
     how |= meanings
     columns = [verdict, truth, *(c for c in (item, by) if c is not None)]
-    read = read_table(table, columns)
-    other = read_table(str(against), columns) if is_file else None
+    read = source.table(columns)
+    baseline = open_source(Path(str(against)), metric, judge=judge) if is_file else None
+    other = None if baseline is None else baseline.table(columns)
     found = []
     if at_least is not None:
         data = _data(read, item=item, by=by, repeats=repeats, **how)

@@ -10,10 +10,10 @@ from cyclopts import Group, Parameter
 
 import bayesjudge as bj
 from bayesjudge.cli.output import DATA, OUTPUT, tell
+from bayesjudge.cli.source import open_source
 from bayesjudge.core.errors import checking
 from bayesjudge.core.screen import visible
 from bayesjudge.decide.labelling import QUESTION, read_sheets, write_form, write_sheet
-from bayesjudge.readers import read_table
 
 _DATA = Parameter(group=DATA)
 _LIST = Parameter(group=DATA, negative="")
@@ -33,6 +33,8 @@ def label(
     pass_value: Annotated[list[str] | None, _LIST] = None,
     fail_value: Annotated[list[str] | None, _LIST] = None,
     missing_value: Annotated[list[str] | None, _LIST] = None,
+    metric: Annotated[str | None, _DATA] = None,
+    judge: Annotated[str | None, _DATA] = None,
     read: Annotated[list[Path] | None, _LIST] = None,
     n: Annotated[int, _GATE] = 20,
     probability: Annotated[float, _GATE] = 0.95,
@@ -59,13 +61,15 @@ def label(
     Parameters
     ----------
     table : Path
-        One row a verdict: .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson.
+        One row a verdict: .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson; or a log of Inspect,
+        promptfoo, DeepEval, MLflow and others (`bayesjudge doctor FILE`).
     gate : float
         The share of good outputs that is wanted.
     item : str
         Column that identifies the item: what is drawn and labelled.
     verdict : str
-        Column with the judge's verdict, which saves labels; leave it out if there is no judge.
+        Column with the judge's verdict, which saves labels; leave it out if there is no judge. Of a
+        log, its verdicts are taken.
     show : list[str]
         Column that a person needs to see. May be repeated.
     show_verdict : bool
@@ -76,6 +80,10 @@ def label(
         Label that means fail. May be repeated.
     missing_value : list[str]
         Label that means that there is none. May be repeated.
+    metric : str
+        Of a log, the scorer or assertion whose verdicts are meant, if it has several.
+    judge : str
+        Of a log, the judge who is meant, if several gave verdicts.
     read : list[Path]
         A sheet that was filled in. May be repeated: of several people, the share that call an item
         good counts, and their agreement is told.
@@ -115,6 +123,9 @@ def label(
             ("form", form, "html"),
         )
     }
+    source = open_source(table, metric, judge=judge)
+    if source.log is not None:
+        verdict = verdict or "verdict"
     with checking("options") as require:
         require(n >= 1, f"--n must be 1 or more, got {n}")
         written = [*paths.items(), *([("picture", picture)] if picture else [])]
@@ -124,7 +135,7 @@ def label(
         require(there, "--show-verdict needs --verdict")
     _require_read(paths["sheet"], read or [])
     columns = list(dict.fromkeys([item, *([verdict] if verdict else []), *(show or ())]))
-    rows = read_table(table, columns)
+    rows = source.table(columns)
     settings: dict[str, Any] = {"at_least": gate, "probability": probability}
     settings |= {"strategy": strategy, "most_labels": most_labels, "random_seed": seed}
     monitor = bj.decide.Monitor.from_frame(

@@ -137,14 +137,14 @@ def panel(
         repeated = "keep" if repeating(source) == "judge" else "error"
     named = [item, generator, truth, *(judges or [judge, vote])]
     columns = [column for column in named if column is not None]
-    read = source.table(columns)
     reading: dict[str, Any] = {
         **{"judges": judges, "item": item, "generator": generator, "judge": judge, "vote": vote},
         **{"truth": truth, "pass_value": pass_value, "fail_value": fail_value},
         **{"missing_value": missing_value, "classes": classes, "calibration": calibration},
         "repeated": repeated,
     }
-    votes = Votes.from_frame(read, **reading)
+    with source.counted(columns, quiet=shared.quiet) as read:
+        votes = Votes.from_frame(read, **reading)
     advice = recommend(votes)
     chosen = advice.model if model == "auto" else _named(model, len(votes.classes))
     if missing == "response":

@@ -10,9 +10,9 @@ from cyclopts import App, Parameter
 
 import bayesjudge as bj
 from bayesjudge.cli.output import DATA, OUTPUT, tell
+from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.screen import visible
-from bayesjudge.readers import read_table
+from bayesjudge.core.screen import few, visible
 
 passport = App(
     name="passport",
@@ -30,10 +30,11 @@ def make(
     table: Annotated[Path, _DATA],
     /,
     *,
-    truth: Annotated[str, _DATA],
     calibration: Annotated[str, _DATA],
-    judge: Annotated[str, _DATA],
     out: Annotated[Path, _OUTPUT],
+    truth: Annotated[str | None, _DATA] = None,
+    judge: Annotated[str | None, _DATA] = None,
+    metric: Annotated[str | None, _DATA] = None,
     verdict: Annotated[str, _DATA] = "verdict",
     by: Annotated[str | None, _DATA] = None,
     item: Annotated[str | None, _DATA] = None,
@@ -54,15 +55,17 @@ def make(
     Parameters
     ----------
     table : Path
-        One row an item.
-    truth : str
-        Column with the human label, empty where there is none.
+        One row an item; or a log of Inspect, promptfoo, DeepEval, MLflow and others.
     calibration : str
         How the labelled items were chosen: random, by_truth or separate.
-    judge : str
-        The judge's name and version.
     out : Path
         Where to write it.
+    truth : str
+        Column with the human label, empty where there is none.
+    judge : str
+        The judge's name and version; of a log, by default the one that it names.
+    metric : str
+        Of a log, the scorer or assertion whose verdicts are meant, if it has several.
     verdict : str
         Column with the judge's verdict.
     by : str
@@ -90,7 +93,11 @@ def make(
     with checking("options") as require:
         require(out.parent.is_dir(), f"--out: there is no folder {str(out.parent)!r}")
     meanings = (pass_value, fail_value, missing_value)
-    counts = _counts(table, truth, calibration, verdict, by, item, meanings)
+    opened = _opened(table, metric, judge)
+    judge = judge or opened.judge
+    if judge is None:
+        raise InputError("options", ["--judge is needed: the judge's name and version"])
+    counts = _counts(opened, opened.truth(truth), calibration, verdict, by, item, meanings)
     texts = {"prompt": _text(prompt), "rubric": _text(rubric)}
     made = bj.decide.Passport.make(counts, judge=judge, source=source or table.name, **texts)
     made.save(out)
@@ -127,6 +134,7 @@ def check(
     by: Annotated[str | None, _DATA] = None,
     item: Annotated[str | None, _DATA] = None,
     judge: Annotated[str | None, _DATA] = None,
+    metric: Annotated[str | None, _DATA] = None,
     prompt: Annotated[Path | None, _DATA] = None,
     rubric: Annotated[Path | None, _DATA] = None,
     pass_value: Annotated[list[str] | None, _LIST] = None,
@@ -145,7 +153,7 @@ def check(
     path : Path
         The passport.
     table : Path
-        The later run, one row an item.
+        The later run, one row an item; or a log.
     verdict : str
         Column with the judge's verdict.
     truth : str
@@ -157,7 +165,9 @@ def check(
     item : str
         Column that identifies the item of a row.
     judge : str
-        The judge's name and version now.
+        The judge's name and version now; of a log, by default the one that it names.
+    metric : str
+        Of a log, the scorer or assertion whose verdicts are meant, if it has several.
     prompt : Path
         Its prompt now.
     rubric : Path
@@ -178,7 +188,9 @@ def check(
     """
     known = bj.decide.Passport.load(path)
     meanings = (pass_value, fail_value, missing_value)
-    counts = _counts(table, truth, calibration, verdict, by, item, meanings)
+    opened = _opened(table, metric, judge)
+    counts = _counts(opened, truth or opened.own_truth, calibration, verdict, by, item, meanings)
+    judge = judge or opened.judge
     cautions = known.check(counts, judge=judge, prompt=_text(prompt), rubric=_text(rubric))
     applied = known.applied(counts)
     made = bj.prevalence.exact(applied)
@@ -192,8 +204,20 @@ def check(
     return int(fail and bool(cautions))
 
 
+def _opened(table: Path, metric: str | None, judge: str | None) -> Source:
+    """A file; of a log, the grades of the judge who is meant."""
+    source = open_source(table, metric, judges=True)
+    if source.log is not None:
+        names = source.chosen.judges
+        source.judge = judge if judge in names else names[0] if len(names) == 1 else None
+        with checking(str(table)) as require:
+            words = f"{source.metric!r} has several judges, {few(names)}: name one, --judge"
+            require(source.judge or not names, words)
+    return source
+
+
 def _counts(
-    table: Path,
+    source: Source,
     truth: str | None,
     calibration: str,
     verdict: str,
@@ -201,8 +225,9 @@ def _counts(
     item: str | None,
     meanings: tuple[Any, Any, Any],
 ) -> bj.prevalence.Counts:
+    item, by = source.keys(item, by)
     columns = [c for c in (verdict, truth, by, item) if c is not None]
-    rows = read_table(table, columns)
+    rows = source.table(columns)
     if truth is None:
         import pyarrow as pa
 

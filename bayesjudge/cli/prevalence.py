@@ -233,7 +233,7 @@ def prevalence(
         meant |= {"truth_from": truth_from, "unscored": unparsed}
         names: dict[str, Any] = {"score": score, "truth": truth, "calibration": calibration}
         ends: dict[str, Any] = {"scale": scale, "truth_scale": truth_scale, "edges": edges}
-        scores = read_scores(source, **names, **ends, **meant)
+        scores = read_scores(source, **names, **ends, quiet=shared.quiet, **meant)
         if pass_from is None:
             answer_scores(scores, shared, source)
             return
@@ -265,9 +265,7 @@ def prevalence(
 
         unused: dict[str, Any] = {"--stratum": stratum, "--propensity": propensity}
         unused |= {"--pooling": pooling, "--external-labels": external_labels, **about_items}
-        columns = [*verdict, truth, *(c for c in (by, item) if c is not None)]
         answer_items(
-            source.table(columns),
             shared,
             source=source,
             verdicts=verdict,
@@ -288,21 +286,22 @@ def prevalence(
     columns = [*verdict, *(c for c in (truth, by, stratum, propensity, item) if c is not None)]
     external = None if external_labels is None else read_table(external_labels, columns)
     try:
-        counts = bj.prevalence.Counts.from_frame(
-            source.table(columns),
-            calibration=calibration,
-            verdict=verdict,
-            truth=truth,
-            by=by,
-            stratum=stratum,
-            propensity=propensity,
-            item=item,
-            external_labels=external,
-            pass_value=pass_value,
-            fail_value=fail_value,
-            missing_value=missing_value,
-            unparsed=unparsed,  # type: ignore[arg-type]
-        )
+        with source.counted(columns, quiet=shared.quiet) as read:
+            counts = bj.prevalence.Counts.from_frame(
+                read,
+                calibration=calibration,
+                verdict=verdict,
+                truth=truth,
+                by=by,
+                stratum=stratum,
+                propensity=propensity,
+                item=item,
+                external_labels=external,
+                pass_value=pass_value,
+                fail_value=fail_value,
+                missing_value=missing_value,
+                unparsed=unparsed,  # type: ignore[arg-type]
+            )
     except InputError as error:
         if any("neither pass nor fail" in problem for problem in error.problems):
             numbers = any("different numbers" in problem for problem in error.problems)

@@ -29,7 +29,6 @@ WORDS = {
 
 
 def answer_items(
-    table: Any,
     shared: Shared,
     *,
     source: Source,
@@ -55,10 +54,11 @@ def answer_items(
         rates = priors.of(predictive, require)
     model, separate = _models(rates, predictive)
     module = bj.prevalence.items
-    read = {
-        verdict: Items.from_frame(table, item=item or "", repeats=repeats, verdict=verdict, **how)
-        for verdict in verdicts
-    }
+    keys = [c for c in (how["by"], item) if c is not None]
+    asked: dict[str, Any] = {"item": item or "", "repeats": repeats, **how}
+    columns = [*verdicts, how["truth"], *keys]
+    with source.counted(columns, quiet=shared.quiet) as table:
+        read = {one: Items.from_frame(table, verdict=one, **asked) for one in verdicts}
     items = next(iter(read.values()))
     several = len(read) > 1
     paired: list[Estimate] = []

@@ -19,11 +19,11 @@ from bayesjudge.cli.output import (
     present,
     tell,
 )
+from bayesjudge.cli.source import open_source
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.priors import BetaPrior
-from bayesjudge.readers import read_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +47,7 @@ def ratings(
     /,
     *,
     positive: Annotated[str, _DATA],
-    judge: Annotated[list[str], _DATA],
+    judge: Annotated[list[str] | None, _DATA] = None,
     item: Annotated[str, _DATA] = "item",
     rater: Annotated[str, _DATA] = "rater",
     choice: Annotated[str | None, _DATA] = "choice",
@@ -56,6 +56,8 @@ def ratings(
     option: Annotated[list[str] | None, _DATA] = None,
     missing_value: Annotated[list[str] | None, _DATA] = None,
     recode: Annotated[list[str] | None, _DATA] = None,
+    metric: Annotated[str | None, _DATA] = None,
+    people: Annotated[list[str] | None, _DATA] = None,
     cutoff: Annotated[float, _MODEL] = 0.5,
     shift_from: Annotated[str | None, _MODEL] = None,
     pseudo_count: Annotated[float, _MODEL] = 0.5,
@@ -78,11 +80,13 @@ def ratings(
     Parameters
     ----------
     table : Path
-        One row an answer: .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson.
+        One row an answer: .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson; or a log
+        (`bayesjudge doctor FILE`), whose judges are compared with the people in it.
     positive : str
         Option that items are categorised by.
     judge : list[str]
-        Name of a judge in the column of raters; all other raters are people. May be repeated.
+        Name of a judge in the column of raters; all other raters are people. May be repeated. Of a
+        log, all its judges if none is named.
     item : str
         Column with the item.
     rater : str
@@ -100,6 +104,11 @@ def ratings(
     recode : list[str]
         What a judge's answer means, as judge:said=meant. For one that was asked the opposite
         question: --recode gpt:yes=no --recode gpt:no=yes.
+    metric : str
+        Of a log, the scorer or assertion whose verdicts are meant, if it has several.
+    people : list[str]
+        Of a log, column with the answers of one person. May be repeated. By default what people
+        graded by the metric's name.
     cutoff : float
         Share of raters from which an option counts as endorsed.
     shift_from : str
@@ -123,11 +132,21 @@ def ratings(
         If an option, a column or a value is not understood.
     """
     shared.check()
-    columns = [c for c in (item, rater, choice, response_set) if c is not None]
+    source = open_source(table, metric, judges=True)
+    if source.log is None:
+        with checking("options") as require:
+            require(judge, "--judge is needed: which raters are judges")
+            require(not people, "--people is of evaluation logs; a table has a column of raters")
+        columns = [c for c in (item, rater, choice, response_set) if c is not None]
+        read = source.table(columns)
+    else:
+        read = source.raters(people or [])
+        judge = judge or source.judges
+        item, rater, choice, response_set = "item", "rater", "choice", None
     data = module.Ratings.from_frame(
-        read_table(table, columns),
+        read,
         positive=positive,
-        judges=judge,
+        judges=judge or [],
         item=item,
         rater=rater,
         choice=choice,
@@ -183,7 +202,7 @@ def ratings(
         title="Ratings: which judge agrees with people",
         answer="endorsement",
         inputs={
-            "data": str(table),
+            **source.inputs,
             "items": len(data.items or ()),
             "options": f"{', '.join(data.options)} (positive: {data.positive})",
             "choices": int(data.chosen.sum()),

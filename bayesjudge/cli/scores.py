@@ -25,6 +25,7 @@ def read_scores(
     scale: str | None,
     truth_scale: str | None,
     edges: str | None,
+    quiet: bool = False,
     **more: Any,
 ) -> Scores:
     """Read the table of a judge's numeric scores; `more` are arguments of `from_frame`."""
@@ -40,16 +41,17 @@ def read_scores(
             cuts = None
             require(False, f"--edges {edges}: write numbers with colons between, such as 2.5:3.5")
     columns = [score, truth, *(given[c] for c in ("propensity", "item") if c in given)]
-    return bj.prevalence.scores.Scores.from_frame(
-        source.table(columns),
-        calibration=calibration,
-        score=score,
-        truth=truth,
-        scale=ends or (0.0, 1.0),
-        truth_scale=truths,
-        edges=cuts,
-        **given,
-    )
+    with source.counted(columns, quiet=quiet) as table:
+        return bj.prevalence.scores.Scores.from_frame(
+            table,
+            calibration=calibration,
+            score=score,
+            truth=truth,
+            scale=ends or (0.0, 1.0),
+            truth_scale=truths,
+            edges=cuts,
+            **given,
+        )
 
 
 def answer_scores(scores: Scores, shared: Shared, source: Source) -> None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.names import name_of
+from bayesjudge.core.progress import progress
 from bayesjudge.core.screen import few
-from bayesjudge.readers import read_table
+from bayesjudge.readers import read_table, tables
 from bayesjudge.readers.files import File
-from bayesjudge.readers.log import Log, Metric, read_as, recognise
+from bayesjudge.readers.log import Log, Metric, label_of, read_as, recognise
 from bayesjudge.readers.tables import WITHIN
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 HUMAN = ("human", "label", "gold", "truth", "annotat", "expert", "review", "correct_answer")
 DATABASES = ("xlsx", "sqlite", "duckdb")
 PAIRS = ["win", "tie", "loss"]
+#: Bytes of a file from which a bar says that it is read.
+LARGE_FILE = 50_000_000
 
 
 @dataclass
@@ -101,6 +105,23 @@ class Source:
             return self._read(columns, numbers)
         return self.labels.added(self, list(dict.fromkeys([*columns, *numbers])), numbers)
 
+    @contextmanager
+    def counted(self, columns: Sequence[str], *, quiet: bool = False) -> Iterator[Any]:
+        """A table to be counted, with a bar meanwhile if it is large.
+
+        Large Parquet is scanned by DuckDB, where that is installed, and never read as a whole.
+        """
+        path, plain = self.file or self.path, self.log is None
+        rows = tables.rows_of(path) if plain else 0
+        size = self.path.stat().st_size if self.path.is_file() else 0
+        many = f"{rows:,} rows" if rows else f"{size / 1e6:,.0f} MB"
+        large = plain and (rows >= tables.LARGE or size >= LARGE_FILE)
+        shown = None if large and not quiet else False
+        with progress(shown, f"counting {many} of {self.path.name}"):
+            scanned = large and self.labels is None
+            table = tables.scan_parquet(path, columns) if scanned else None
+            yield self.table(columns) if table is None else table
+
     def columns(self) -> list[str]:
         """Columns that there are, of a text table or a log; none of other files."""
         if self.log is not None:
@@ -124,6 +145,39 @@ class Source:
         """The metric that is read, of a log."""
         assert self.log is not None
         return self.log.metrics[self.metric]
+
+    @property
+    def judges(self) -> list[str]:
+        """Raters of a log that are no people."""
+        return self.chosen.judges or [self.metric]
+
+    def raters(self, people: Sequence[str]) -> pa.Table:
+        """One row an answer, of a log: by its judges, and by people."""
+        import pyarrow as pa
+
+        log, metric = self.log, self.metric
+        assert log is not None
+        answers = log.table(metric, ["item", "system", "judge", "verdict", *people]).to_pylist()
+        rows, seen = [], set()
+        for one in answers:
+            item = " · ".join(x for x in (one["item"], one["system"]) if x)
+            rows.append((item, one["judge"] or metric, one["verdict"]))
+            if item not in seen:  # a person answers once
+                seen.add(item)
+                rows += [(item, name, one[name]) for name in people]
+        if not people:
+            graded = log.human[metric].grades if metric in log.human else ()
+            for g in graded:
+                item = " · ".join(x for x in (g.item, g.system) if x)
+                rows.append((item, f"person {abs(g.repeat or 1)}", label_of(g)))
+            with checking(str(self.path)) as require:
+                others = [c for c in self.columns() if any(word in c.lower() for word in HUMAN)]
+                near = f", for example {' or '.join(f'--people {c}' for c in others)}"
+                words = f"nobody but judges graded {metric!r}: name columns with people's answers"
+                require(graded, words + (near if others else ", --people COLUMN"))
+        columns = zip(*rows, strict=True)
+        named = zip(("item", "rater", "choice"), columns, strict=True)
+        return pa.table({name: pa.array(cells, pa.string()) for name, cells in named})
 
     @property
     def paired(self) -> bool:
@@ -168,6 +222,12 @@ class Source:
         near = [c for c in columns if any(word in c.lower() for word in HUMAN)]
         hint = f"for example {' or '.join(f'--truth {c}' for c in near)}" if near else "label some"
         raise InputError("options", [f"{words}; the log has {few(columns)}; {hint}"])
+
+    def keys(self, item: str | None, by: str | None) -> tuple[str | None, str | None]:
+        """Columns of the item and of the system: those named, or a log's own."""
+        if self.log is None:
+            return item, by
+        return item or "item", by or ("system" if len(self.log.systems) > 1 else None)
 
     @property
     def inputs(self) -> dict[str, str]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date, time, timedelta
 from numbers import Number
 from typing import TYPE_CHECKING, Any
@@ -149,6 +149,15 @@ def require_among(have: Sequence[str], *columns: str) -> None:
             require(False, f"no column {column!r}; {hint}")
 
 
+def is_counted_in_place(table: Any) -> bool:
+    """Whether rows live in an engine (DuckDB, Spark, polars lazily) that groups them itself."""
+    if _is_arrow(table) or _is_pandas(table):
+        return False
+    import narwhals as nw
+
+    return isinstance(nw.from_native(table, pass_through=True), nw.LazyFrame)
+
+
 def read_rows(
     table: Any, *columns: str, names: Collection[str] = (), optional: Collection[str] = ()
 ) -> pd.DataFrame:
@@ -239,6 +248,51 @@ def _codes(indices: Any, null: int) -> np.ndarray:
         return codes
     bits = np.unpackbits(np.frombuffer(valid, np.uint8), bitorder="little")[within]
     return np.where(bits == 1, codes, null)
+
+
+def code_of(column: str, codes: Mapping[Any, int]) -> nw.Expr:
+    """The code of each cell of a column, in the engine; null where a cell has none."""
+    import narwhals as nw
+
+    cells_of: dict[int, list[Any]] = {}
+    for cell, code in codes.items():
+        cells_of.setdefault(code, []).append(cell)
+    found = nw.lit(None, nw.Int64)
+    for code, cells in cells_of.items():
+        here = nw.col(column)
+        same = here == cells[0] if len(cells) == 1 else here.is_in(cells)
+        found = nw.when(same).then(nw.lit(code, nw.Int64)).otherwise(found)
+    return found
+
+
+def total(values: nw.Expr) -> nw.Expr:
+    """A sum of whole numbers as 64 bits: DuckDB's own has 128, which no array holds."""
+    import narwhals as nw
+
+    return values.sum().cast(nw.Int64)
+
+
+def no_name(frame: nw.LazyFrame, column: str) -> nw.Expr:
+    """Where a cell is no name, in the engine: empty, blank, or a float that has lost digits."""
+    import narwhals as nw
+
+    dtype, here = frame.collect_schema()[column], nw.col(column)
+    if dtype in (nw.String, nw.Categorical):
+        return here.is_null() | (here.cast(nw.String).str.strip_chars() == "")
+    if dtype.is_float():
+        largest = 2.0 ** (24 if dtype == nw.Float32 else 53)
+        return here.is_null() | here.is_nan() | (here.abs() >= largest)
+    return here.is_null()
+
+
+def require_named(nameless: int, column: str) -> None:
+    """Raise if cells of a column are no names (`no_name`)."""
+    with checking("table") as require:
+        require(
+            not nameless,
+            f"column {column!r} has {nameless} names that are empty, or floats so large that they "
+            "have lost digits; every row needs a name there",
+        )
 
 
 def _cells(column: nw.Series) -> list[Any]:

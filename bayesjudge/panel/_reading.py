@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.labels import listed, read_labels, spell
-from bayesjudge.core.tables import read_rows
+from bayesjudge.core.tables import is_counted_in_place, read_rows
 
 MISSING = -1
 ONE_GENERATOR = "all"
@@ -26,17 +27,7 @@ def read_votes(
     repeated: str,
 ) -> tuple[dict[str, Any], np.ndarray]:
     """Read a table; the arguments are those of `Votes.from_frame`. Fields, and items' names."""
-    with checking("panel.Votes.from_frame") as require:
-        require(repeated in ("error", "keep"), f"repeated={repeated!r}: error or keep")
-        require(
-            wide is not None or columns["item"] is not None,
-            "a long table needs a column that identifies the item (item=)",
-        )
-        require(wide is None or len(wide) > 0, "judges=[] names no column")
-        require(
-            classes is None or meanings[:2] == (None, None),
-            "give classes=, or pass_value= and fail_value=, not both",
-        )
+    require_readable(columns, wide, meanings, classes, repeated)
     labels = [
         *(long[1:] if wide is None else wide),
         *([columns["truth"]] if columns["truth"] else []),
@@ -45,10 +36,14 @@ def read_votes(
     # a row without a judge is an item that nobody voted on
     frame = read_rows(table, *labels, names=ids, optional=long[:1] if wide is None else ())
     names, generator = _names(frame, columns["generator"])
-    read = _Labels(frame, list(dict.fromkeys(labels)), meanings, classes)
+    read = _Rows(frame, list(dict.fromkeys(labels)), meanings, classes)
+    in_order = is_counted_in_place(table)  # an engine has none, and is counted in this one
     if wide is None:
+        if in_order:
+            order = np.argsort(-read[long[1]], kind="stable")
+            frame, generator, read = frame.iloc[order], generator[order], read.taken(order)
         votes, truth, generator, judges, of_column, items = _read_long(
-            frame, columns, long, generator, read, repeated
+            frame, columns, long, generator, read, repeated, in_order
         )
     else:
         votes = np.column_stack([read[name] for name in wide])
@@ -71,38 +66,49 @@ def read_votes(
     return fields, items
 
 
-class _Labels:
-    """Columns of labels as indices into `classes`, all of them read at once."""
+def require_readable(
+    columns: dict[str, str | None],
+    wide: tuple[str, ...] | None,
+    meanings: tuple[Any, Any, Any],
+    classes: tuple[Any, ...] | None,
+    repeated: str,
+) -> None:
+    """Refuse arguments of `Votes.from_frame` that do not go together."""
+    with checking("panel.Votes.from_frame") as require:
+        require(repeated in ("error", "keep"), f"repeated={repeated!r}: error or keep")
+        require(
+            wide is not None or columns["item"] is not None,
+            "a long table needs a column that identifies the item (item=)",
+        )
+        require(wide is None or len(wide) > 0, "judges=[] names no column")
+        require(
+            classes is None or meanings[:2] == (None, None),
+            "give classes=, or pass_value= and fail_value=, not both",
+        )
+
+
+class Labels:
+    """What the distinct labels of some columns mean: indices into `classes`, -1 for none."""
 
     def __init__(
         self,
-        frame: pd.DataFrame,
-        columns: list[str],
+        distinct: dict[str, list[Any]],
         meanings: tuple[Any, Any, Any],
         classes: tuple[Any, ...] | None,
     ):
         self.classes = ("0", "1") if classes is None else tuple(map(spell, classes))
         self.spelling = ""
-        found = {name: pd.factorize(frame[name]) for name in columns}
-        distinct = {name: list(labels) for name, (_, labels) in found.items()}
         if classes is None:
             passes, fails, missing = meanings
             read, self.spelling = read_labels(
                 distinct, pass_value=passes, fail_value=fails, missing_value=missing
             )
-            coded = {
-                name: np.where(np.isnan(values), MISSING, values) for name, values in read.items()
+            self.code = {
+                name: np.where(np.isnan(values), MISSING, values).astype(np.int8)
+                for name, values in read.items()
             }
         else:
-            coded = self._places(distinct, listed(meanings[2]) or [])
-        # factorize marks the missing with -1, the last entry
-        self._read = {
-            name: np.append(coded[name], MISSING).astype(np.int8)[codes]
-            for name, (codes, _) in found.items()
-        }
-
-    def __getitem__(self, name: str) -> np.ndarray:
-        return self._read[name]
+            self.code = self._places(distinct, listed(meanings[2]) or [])
 
     def _places(self, distinct: dict[str, list[Any]], missing: list[Any]) -> dict[str, np.ndarray]:
         place = dict.fromkeys(map(spell, missing), MISSING)
@@ -113,9 +119,38 @@ class _Labels:
                 where = f"column {name!r}: {odd[:5]} are not among classes={list(self.classes)}"
                 require(not odd, where)
         return {
-            name: np.array([place[spell(label)] for label in labels], int)
+            name: np.array([place[spell(label)] for label in labels], np.int8)
             for name, labels in distinct.items()
         }
+
+
+class _Rows:
+    """Columns of labels of every row as indices into the classes, all of them read at once."""
+
+    def __init__(
+        self,
+        frame: pd.DataFrame,
+        columns: list[str],
+        meanings: tuple[Any, Any, Any],
+        classes: tuple[Any, ...] | None,
+    ):
+        found = {name: pd.factorize(frame[name]) for name in columns}
+        labels = Labels({n: list(cells) for n, (_, cells) in found.items()}, meanings, classes)
+        self.classes, self.spelling = labels.classes, labels.spelling
+        # factorize marks the missing with -1, the last entry
+        self._read = {
+            name: np.append(labels.code[name], np.int8(MISSING))[codes]
+            for name, (codes, _) in found.items()
+        }
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self._read[name]
+
+    def taken(self, order: np.ndarray) -> _Rows:
+        """The rows in another order."""
+        made = copy(self)
+        made._read = {name: codes[order] for name, codes in self._read.items()}
+        return made
 
 
 def _read_long(
@@ -123,13 +158,14 @@ def _read_long(
     columns: dict[str, str | None],
     long: tuple[str, str],
     generator: np.ndarray,
-    read: _Labels,
+    read: _Rows,
     repeated: str,
+    in_order: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[str, ...], np.ndarray, np.ndarray]:
     """Spread one row a vote into one row an item."""
     judge, vote = long
     codes, values = pd.factorize(frame[columns["item"]])
-    judge_code, judges = pd.factorize(frame[judge])  # -1 where nobody voted
+    judge_code, judges = pd.factorize(frame[judge], sort=in_order)  # -1 where nobody voted
     given = read[vote]
     truth = _truth(frame, columns["truth"], read)
     with checking("panel.Votes.from_frame") as require:
@@ -167,7 +203,7 @@ def _read_long(
     )
 
 
-def _truth(frame: pd.DataFrame, name: str | None, read: _Labels) -> np.ndarray:
+def _truth(frame: pd.DataFrame, name: str | None, read: _Rows) -> np.ndarray:
     return np.full(len(frame), MISSING, np.int8) if name is None else read[name]
 
 

@@ -12,6 +12,8 @@ import numpy as np
 from bayesjudge.core.counting import collapse, distinct
 from bayesjudge.core.errors import checking
 from bayesjudge.core.names import require_names
+from bayesjudge.core.tables import is_counted_in_place
+from bayesjudge.panel._counting import count_votes
 from bayesjudge.panel._reading import read_votes
 from bayesjudge.panel.label_design import DESIGNS, LabelDesign, choose_design
 
@@ -356,7 +358,8 @@ class Votes:
         Parameters
         ----------
         table : dataframe
-            pandas, polars, Arrow, DuckDB or Spark.
+            pandas, polars, Arrow, DuckDB or Spark. What an engine holds (DuckDB, Spark, polars
+            lazily) is counted there, so that rows never fill the memory.
         judges : sequence of str, optional
             Columns with the votes of a wide table. Without it the table is long.
         item : str or None, default "item"
@@ -382,7 +385,8 @@ class Votes:
         Returns
         -------
         Votes
-            One row for each distinct pattern.
+            One row for each distinct pattern. Generators and judges are in the order in which they
+            occur; of an engine, whose rows have no order, sorted.
 
         Raises
         ------
@@ -399,10 +403,17 @@ class Votes:
         ... ).votes.tolist()
         [[0, -1], [1, 1]]
         """
-        found, _ = read_items(
-            *(table, judges, item, generator, judge, vote, truth),
-            *(pass_value, fail_value, missing_value, classes, repeated),
-        )
+        given: dict[str, Any] = {
+            "columns": {"item": item, "generator": generator, "truth": truth},
+            "wide": None if judges is None else tuple(judges),
+            "long": (judge, vote),
+            "meanings": (pass_value, fail_value, missing_value),
+            "classes": None if classes is None else tuple(classes),
+            "repeated": repeated,
+        }
+        if is_counted_in_place(table):
+            return cls(**count_votes(table, **given), calibration=calibration)
+        found, _ = read_votes(table, **given)
         return cls(**found, calibration=calibration)
 
 

@@ -60,7 +60,8 @@ class File:
         self._bytes = sys.stdin.buffer.read() if self.name == STDIN else None
         with checking(self.name) as require:
             there = self._bytes is not None or self.path.exists()
-            require(there, f"there is no such file{nearest(self.path)}")
+            near = "" if there else nearest(self.path)  # looks at the whole folder
+            require(there, f"there is no such file{near}")
             require(not there or not self.path.is_dir(), "is a folder; name a file")
 
     @property

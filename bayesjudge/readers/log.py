@@ -504,6 +504,12 @@ def _value(g: Grade) -> tuple[str | None, float | None]:
     return text, CREDIT.get(text) if score is None else score
 
 
+def label_of(grade: Grade) -> str | None:
+    """A grade as a cell of text: its verdict, or its score."""
+    label, score = _value(grade)
+    return label if label is not None else None if score is None else f"{score:.15g}"
+
+
 def _by_key(grades: Sequence[Grade], notes: Notes, name: str) -> dict[Any, str] | None:
     """Values by item, system and repeat, or by item; None if several judges gave them.
 
@@ -514,8 +520,7 @@ def _by_key(grades: Sequence[Grade], notes: Notes, name: str) -> dict[Any, str] 
         return None
     values: dict[Any, set[str]] = {}
     for g in grades:
-        label, score = _value(g)
-        cell = label if label is not None else None if score is None else f"{score:.15g}"
+        cell = label_of(g)
         if cell is not None:
             values.setdefault(_place(g), set()).add(cell)
     torn = sum(len(cells) > 1 for cells in values.values())

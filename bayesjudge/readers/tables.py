@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 EMPTY = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "<NA>"]
 #: A cell of a CSV file, often a whole answer of a model, must fit in one block.
 BLOCK = 4 * 2**20
+#: Parquet of so many rows is scanned by DuckDB, which keeps within this memory and then spills.
+LARGE, MEMORY = 1_000_000, "1GB"
 #: Between a file and the table or sheet in it.
 WITHIN = "::"
 
@@ -93,6 +95,55 @@ def read_table(
     return pa.concat_tables([_alike(t, set(numbers)) for t in tables]).unify_dictionaries()
 
 
+def scan_parquet(path: str | Path | File, columns: Sequence[str]) -> Any:
+    """Columns of a large Parquet file, folder or pattern, for DuckDB to count where they lie.
+
+    Returns
+    -------
+    duckdb.DuckDBPyRelation or None
+        None of what is no Parquet or not `LARGE`, or where DuckDB is not installed.
+    """
+    import tempfile
+
+    files = [file for file, _ in _files(path)]
+    if any(file.kind != "parquet" or not file.plain for file in files):
+        return None
+    if rows_of(path) < LARGE:
+        return None
+    try:
+        import duckdb
+    except ImportError:
+        return None
+    from pyarrow import parquet
+
+    for file in files:
+        _require(parquet.read_schema(file.path), list(columns))
+    base = duckdb.connect()
+    for setting, value in {
+        "memory_limit": f"'{MEMORY}'",
+        "temp_directory": f"'{tempfile.gettempdir()}'",
+        "preserve_insertion_order": "false",
+        "enable_progress_bar": "false",
+    }.items():
+        base.execute(f"SET {setting}={value}")
+    read = base.read_parquet([str(file.path) for file in files], union_by_name=len(files) > 1)
+    return read.select(*map(duckdb.ColumnExpression, dict.fromkeys(columns)))
+
+
+def rows_of(path: str | Path | File) -> int:
+    """Rows of Parquet, by the footers; 0 of other files."""
+    from pyarrow import ArrowInvalid, parquet
+
+    rows = 0
+    for file, _ in _files(path):
+        if file.kind == "parquet" and file.plain:
+            try:
+                rows += int(parquet.read_metadata(file.path).num_rows)
+            except (ArrowInvalid, OSError):
+                continue  # whoever reads it says what is wrong
+    return rows
+
+
 def _files(path: str | Path | File) -> Iterator[tuple[File, str]]:
     """The files that a path names: itself, those of a folder or pattern; with the table within."""
     if isinstance(path, File):
@@ -107,7 +158,7 @@ def _files(path: str | Path | File) -> Iterator[tuple[File, str]]:
     elif not outer.exists() and glob.has_magic(text):
         names = sorted(glob.glob(text, recursive=True))
         with checking(text) as require:
-            require(names, f"no file matches{nearest(outer)}")
+            require(names, f"no file matches{'' if names else nearest(outer)}")
     else:
         names = [text]
     for name in names:

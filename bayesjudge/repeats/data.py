@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -12,6 +13,7 @@ import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.names import require_names
+from bayesjudge.core.tables import is_counted_in_place
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -185,12 +187,13 @@ class Scores:
         order : str, optional
             Column that says when within its cell an answer was asked for: numbers or ISO times,
             also as text, each once for an item and judge. Without it the rows' own order is taken,
-            which only pandas, polars and Arrow tables have.
+            which only pandas, polars and Arrow tables have: what an engine holds (DuckDB, Spark,
+            polars lazily) is counted there, and `sequence` is None.
 
         Returns
         -------
         Scores
-            Items and judges in the order in which they first occur.
+            Items and judges in the order in which they first occur; of an engine, sorted.
 
         Raises
         ------
@@ -221,6 +224,8 @@ def _read_scores(
     """Count scores by item, judge and value."""
     if item is None:
         _require_one_item(table)
+    if order is None and is_counted_in_place(table):  # its rows have no order of their own
+        return _count_in_place(table, scale, score, item, judge)
     rows = _read_rows(table, score, item, judge, order)
     if order is not None:
         moments = _moments(rows[order], order)
@@ -245,14 +250,77 @@ def _read_scores(
     }
 
 
+def _count_in_place(
+    table: Any, scale: tuple[float, ...], score: str, item: str | None, judge: str | None
+) -> dict[str, Any]:
+    """Count scores by item, judge and value in the engine that holds them: one row a cell."""
+    import narwhals as nw
+    import pandas as pd
+
+    from bayesjudge.core.tables import code_of, count_cells, require_columns, total
+
+    with _naming(item):
+        names = [c for c in (item, judge) if c is not None]
+        require_columns(table, score, *names)
+        cells, _ = count_cells(table, score)
+    found = [cell for cell in cells[score] if cell is not None]
+    values = _numbers(pd.Series(found, name=score, dtype=object), score, scale)
+    places = {
+        cell: int(np.searchsorted(scale, x))
+        for cell, x in zip(found, values, strict=True)
+        if not np.isnan(x)
+    }
+    keys = {"item": item, "judge": judge}
+    cells_of = [nw.lit(0).alias(k) if c is None else nw.col(c).alias(k) for k, c in keys.items()]
+    at = nw.col("at")
+    counted = (
+        nw.from_native(table)
+        .lazy()
+        .select(*cells_of, code_of(score, places).alias("at"))
+        .group_by(*keys)
+        .agg(
+            total(at.is_null().cast(nw.Int64)).alias("none"),
+            *(total((at == k).cast(nw.Int64)).alias(f"at_{k}") for k in range(len(scale))),
+        )
+        .collect()
+    )
+    items, item_at = _sorted_codes(counted["item"].to_pandas(), item, "item")
+    judges, judge_at = _sorted_codes(counted["judge"].to_pandas(), judge, "judge")
+    counts = np.zeros((len(items), len(judges), len(scale)), np.int64)
+    unparsed = np.zeros(counts.shape[:2], np.int64)
+    for k in range(len(scale)):
+        counts[item_at, judge_at, k] = counted[f"at_{k}"].fill_null(0).to_numpy()
+    unparsed[item_at, judge_at] = counted["none"].to_numpy()
+    return {"counts": counts, "items": items, "judges": judges, "unparsed": unparsed}
+
+
+def _sorted_codes(cells: pd.Series, column: str | None, name: str) -> tuple[list[str], np.ndarray]:
+    """Names in order, and which of them each cell is."""
+    import pandas as pd
+
+    from bayesjudge.core.names import to_names
+
+    if column is None:
+        return [name], np.zeros(len(cells), np.int64)
+    codes, labels = pd.factorize(to_names(cells, column), sort=True)
+    return list(labels), codes.astype(np.int64)
+
+
 def _read_rows(
     table: Any, score: str, item: str | None, judge: str | None, order: str | None
 ) -> pd.DataFrame:
     from bayesjudge.core.tables import read_rows
 
     names = [c for c in (item, judge) if c is not None]
-    try:
+    with _naming(item):
         return read_rows(table, score, *([] if order is None else [order]), names=names)
+
+
+@contextmanager
+def _naming(item: str | None) -> Iterator[None]:
+    """Say what to do if there is no column of items."""
+    try:
+        yield
     except InputError as error:
         if not any(problem.startswith(f"no column {item!r}") for problem in error.problems):
             raise

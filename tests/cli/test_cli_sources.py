@@ -8,6 +8,7 @@ from readers import logs
 
 import bayesjudge as bj
 from bayesjudge.cli import main
+from bayesjudge.cli.source import open_source
 from bayesjudge.datasets import keep_labels, xstest
 
 ASKED = ["--calibration", "random", "--no-nuts", "--json"]
@@ -154,3 +155,77 @@ def test_scores_of_a_log(run, tmp_path):
     scores = ["--score", "score", "--scale", "1:10"]
     code, found = run("prevalence", "single.jsonl", *more, *ASKED, *scores)
     assert (code, found["inputs"]["labelled"]) == (0, 30)
+
+
+def jury(path, truth="CI", n=24):
+    votes = [["C", "I", "C"], ["C", "C", None], ["I", "I", "C"], ["C", "C", "C"]] * (n // 4)
+    samples = [
+        logs.inspect_sample(i, 1, v[0], votes=v, human=truth[i % len(truth)])
+        for i, v in enumerate(votes)
+    ]
+    return logs.write_inspect(path, samples, models=["a", "b", "c"])
+
+
+def test_a_gate_of_a_log(run, tmp_path):
+    logs.write_inspect(tmp_path / "run.eval", logs.inspect_samples(), epochs=3)
+    chosen = ["--metric", "model_graded_qa", "--fail-value", "P", "--unparsed", "drop"]
+    chosen += ["--calibration", "random", "--at-least", "0.99"]
+    code, err = run("gate", "run.eval", *chosen)
+    assert (code, "for example --truth human_label" in err) == (2, True)
+    assert main(["gate", "run.eval", *chosen, "--truth", "human_label", "--json"]) == 1
+    items = bj.prevalence.items.Items.from_frame(
+        bj.readers.read_log(tmp_path / "run.eval").table("model_graded_qa"),
+        truth="human_label", fail_value="P", unparsed="drop", repeats="judge", calibration="random",
+    )  # fmt: skip
+    assert bj.decide.gate(items, at_least=0.99).outcome == "fail"
+    same = ["--truth", "human_label", "--against", "run.eval", *chosen[:-2], "--margin", "0.5"]
+    assert main(["gate", "run.eval", *same]) == 0
+
+
+def test_drift_of_logs_and_of_two_judges_of_one(run, tmp_path):
+    jury(tmp_path / "jury.eval")
+    votes = ["--metric", "model_graded_qa votes"]
+    code, err = run("drift", "jury.eval", "jury.eval", *votes)
+    assert (code, "has several judges" in err) == (2, True)
+    two = [*votes, "--judge", "a", "--judge", "b", "--truth", "human_label", "--json"]
+    code, found = run("drift", "jury.eval", "jury.eval", *two)
+    assert code == 0
+    change = next(e for e in found["estimates"] if e["quantity"] == "pass_rate_change")
+    assert change["value"] == pytest.approx(-0.25)
+    assert "sensitivity_change" in {e["quantity"] for e in found["estimates"]}
+    logs.write_mlflow(tmp_path / "traces.jsonl")
+    code, found = run("drift", "traces.jsonl", "traces.jsonl", "--json")
+    assert (code, found["seen"]) == (0, [])
+
+
+def test_labels_are_drawn_from_a_log_and_its_judge_gets_a_passport(run, tmp_path, capsys):
+    jury(tmp_path / "jury.eval")
+    chosen = ["--metric", "model_graded_qa", "--show", "human_label"]
+    assert main(["label", "jury.eval", "--gate", "0.9", *chosen, "--n", "5"]) == 3
+    assert len((tmp_path / "jury.labels.csv").read_text().splitlines()) == 6
+    votes = ["--metric", "model_graded_qa votes", "--calibration", "random"]
+    make = ["passport", "make", "jury.eval", *votes, "--truth", "human_label", "--out", "p.json"]
+    assert main(make) == 2
+    assert "has several judges, a, b, c: name one, --judge" in capsys.readouterr().err
+    assert main([*make, "--judge", "b"]) == 0
+    assert bj.decide.Passport.load(tmp_path / "p.json").judge == "b"
+    check = ["passport", "check", "p.json", "jury.eval", *votes[:2]]
+    assert main([*check, "--judge", "b"]) == 0
+    assert main([*check, "--judge", "c", "--fail"]) == 1
+    assert "stale-calibration" in capsys.readouterr().out
+
+
+def test_judges_of_a_log_against_the_people_in_it(run, tmp_path):
+    jury(tmp_path / "jury.eval")
+    asked = ["ratings", "jury.eval", "--metric", "model_graded_qa votes", "--positive", "C"]
+    code, err = run(*asked, "--no-nuts")
+    assert (code, "for example --people human_label" in err) == (2, True)
+    code, found = run(*asked, "--people", "human_label", "--no-nuts", "--json")
+    assert code == 0
+    assert found["inputs"]["judges"] == "a, b, c"
+    assert found["inputs"]["choices"] == 24 + 66  # of people, and of judges: 6 votes are missing
+    logs.write_mlflow(tmp_path / "traces.jsonl")
+    source = open_source(tmp_path / "traces.jsonl")
+    rows = source.raters([]).to_pylist()
+    assert {r["rater"] for r in rows} - set(source.judges) == {"person 1"}
+    assert sum(r["rater"] == "person 1" for r in rows) == 4

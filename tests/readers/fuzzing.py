@@ -1,10 +1,11 @@
 """Broken logs: bytes and values of logs changed at random, and read."""
 
-import copy
 import io
 import json
 import random
 import zipfile
+
+from readers import logs
 
 from bayesjudge.core.errors import InputError
 from bayesjudge.readers.log import read_log
@@ -54,69 +55,98 @@ def changed_bytes(data, rng):
     return bytes(data)
 
 
-def changed_values(value, rng):
-    """Some parts of a JSON document replaced, lost or doubled."""
-    value = copy.deepcopy(value)
-    places = []
+class Document:
+    """A JSON document of which parts are replaced, lost or doubled, and then put back."""
 
-    def walk(one, depth=0):
-        keys = list(one) if isinstance(one, dict) else range(len(one))
-        for key in keys:
-            places.append((one, key))
+    def __init__(self, text):
+        self.text, self.value = text, json.loads(text)
+        self.places = []
+        self._walk(self.value)
+
+    def _walk(self, one, depth=0):
+        for key in list(one) if isinstance(one, dict) else range(len(one)):
+            self.places.append((one, key))
             if isinstance(one[key], dict | list) and depth < 12:
-                walk(one[key], depth + 1)
+                self._walk(one[key], depth + 1)
 
-    walk(value)
-    for holder, key in rng.sample(places, min(len(places), rng.randint(1, 5))):
-        try:
-            match rng.randrange(4):
-                case 0:
-                    del holder[key]
-                case 1 if isinstance(holder, list):
-                    holder.append(copy.deepcopy(holder[key]))
-                case _:
-                    holder[key] = rng.choice(ODD)
-        except (KeyError, IndexError):  # its holder is gone already
-            continue
-    return value
+    def changed(self, rng):
+        """Its text after one to five changes."""
+        chosen = rng.sample(self.places, min(len(self.places), rng.randint(1, 5)))
+        kept = {id(holder): (holder, holder.copy()) for holder, _ in chosen}
+        for holder, key in chosen:
+            try:
+                match rng.randrange(4):
+                    case 0:
+                        del holder[key]
+                    case 1 if isinstance(holder, list):
+                        holder.append(holder[key])
+                    case _:
+                        holder[key] = rng.choice(ODD)
+            except (KeyError, IndexError):  # its holder is gone already
+                continue
+        text = json.dumps(self.value)
+        for holder, before in kept.values():
+            holder.clear()
+            holder.update(before) if isinstance(holder, dict) else holder.extend(before)
+        return text
 
 
-def write_changed(source, path, rng):
-    """A changed copy of a log; its bytes, or the values in its documents."""
-    data = source.read_bytes()
-    if rng.random() < 0.4:
-        path.write_bytes(changed_bytes(data, rng))
-        return
-    if data[:2] == b"PK":
+class Original:
+    """A log to be changed again and again; it is parsed once."""
+
+    def __init__(self, path):
+        self.path, self.data = path, path.read_bytes()
+        self.members, self.documents, self.cells = [], [], []
+        if self.data[:2] == b"PK":
+            with zipfile.ZipFile(path) as archive:
+                self.members = archive.namelist()
+                self.documents = [Document(archive.read(n).decode()) for n in self.members]
+        elif path.suffix in (".json", ".jsonl"):
+            text = self.data.decode()
+            lines = text.splitlines() if path.suffix == ".jsonl" else [text]
+            self.documents = [Document(one) for one in lines]
+        else:
+            self.cells = [line.split(",") for line in self.data.decode().splitlines()]
+
+    def changed(self, rng):
+        """The bytes of a changed copy: bytes changed, or values in its documents."""
+        if rng.random() < 0.4:
+            return changed_bytes(self.data, rng)
+        if self.cells:
+            cells = [row.copy() for row in self.cells]
+            for _ in range(rng.randint(1, 4)):
+                row = rng.choice(cells)
+                row[rng.randrange(len(row))] = str(rng.choice(ODD))
+            return "\n".join(map(",".join, cells)).encode(errors="replace")
+        few = rng.sample(range(len(self.documents)), min(len(self.documents), rng.randint(1, 4)))
+        texts = [d.changed(rng) if i in few else d.text for i, d in enumerate(self.documents)]
+        if not self.members:
+            return "\n".join(texts).encode(errors="replace")
         made = io.BytesIO()
-        with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(made, "w") as new:
-            for name in old.namelist():
-                one = json.loads(old.read(name))
-                change = rng.random() < 0.2
-                new.writestr(name, json.dumps(changed_values(one, rng) if change else one))
-        path.write_bytes(made.getvalue())
-    elif source.suffix in (".json", ".jsonl"):
-        text = data.decode()
-        lines = source.suffix == ".jsonl"
-        documents = [json.loads(one) for one in (text.splitlines() if lines else [text])]
-        documents = [changed_values(one, rng) for one in documents]
-        path.write_text("\n".join(map(json.dumps, documents)))
-    else:
-        cells = [line.split(",") for line in data.decode().splitlines()]
-        for _ in range(rng.randint(1, 4)):
-            row = rng.choice(cells)
-            row[rng.randrange(len(row))] = str(rng.choice(ODD)).encode(errors="replace").decode()
-        path.write_text("\n".join(map(",".join, cells)))
+        with zipfile.ZipFile(made, "w") as archive:
+            for name, text in zip(self.members, texts, strict=True):
+                archive.writestr(name, text)
+        return made.getvalue()
 
 
-def fuzz(source, folder, n, seed):
+def fuzz(source, folder, n, seed, first=0):
     """Change a log `n` times and read each: how many were read, and the failures by seed."""
+    original = Original(source)
     path, read, failed = folder / f"changed{source.suffix}", 0, {}
-    for i in range(n):
-        rng = random.Random(f"{source.name} {seed} {i}")
-        write_changed(source, path, rng)
+    for i in range(first, first + n):
+        path.write_bytes(original.changed(random.Random(f"{source.name} {seed} {i}")))
         try:
             read += read_whole(path)
         except Exception as error:  # what is to be found
             failed[i] = f"{type(error).__name__}: {error}"[:200]
     return read, failed
+
+
+def small(tool, folder):
+    """Write a log of few items of a tool."""
+    name, write, _ = logs.LOGS[tool]
+    if tool.startswith("Inspect"):  # deflated, so that its members can be written again
+        logs.write_inspect(folder / name, logs.inspect_samples(3, 2), 8, epochs=2)
+    else:
+        write(folder / name)
+    return folder / name

@@ -19,14 +19,30 @@ from bayesjudge.readers import read_log, read_table
 @pytest.mark.parametrize("tool", logs.LOGS)
 def test_changed_logs_are_read_or_refused_in_words(tool, tmp_path):
     """Bounded; benchmarks/readers/fuzz.py changes each log as often as wanted."""
-    name, write, _ = logs.LOGS[tool]
-    if tool == "Inspect":  # deflated, so that its members can be written again
-        logs.write_inspect(tmp_path / name, logs.inspect_samples(3, 2), 8, epochs=2)
-    else:
-        write(tmp_path / name)
-    read, failed = fuzzing.fuzz(tmp_path / name, tmp_path, 40, seed=0)
+    read, failed = fuzzing.fuzz(fuzzing.small(tool, tmp_path), tmp_path, 40, seed=0)
     assert not failed
-    assert read < 40
+    assert 0 < read < 40
+
+
+def test_a_failure_is_found_again_by_its_seed(tmp_path, monkeypatch):
+    path = fuzzing.small("promptfoo", tmp_path)
+    before = path.read_bytes()
+    seen = []
+
+    def fragile(changed):
+        seen.append(changed.read_bytes())
+        if b"NaN" in seen[-1]:
+            raise ZeroDivisionError
+        return True
+
+    monkeypatch.setattr(fuzzing, "read_whole", fragile)
+    _, failed = fuzzing.fuzz(path, tmp_path, 60, seed=3)
+    assert failed
+    assert len(set(seen)) == 60  # each is another, and the original stays what it is
+    again = next(iter(failed))
+    assert fuzzing.fuzz(path, tmp_path, 1, seed=3, first=again)[1] == {again: failed[again]}
+    assert seen[-1] == seen[again]
+    assert path.read_bytes() == before
 
 
 def test_half_characters_and_numbers_past_all_floats(tmp_path):

@@ -19,7 +19,7 @@ from pyarrow import csv, parquet
 
 import bayesjudge as bj
 from bayesjudge.datasets import keep_labels, xstest
-from bayesjudge.readers import read_table
+from bayesjudge.readers import files, read_table
 
 LABELS = keep_labels(xstest(), 100, 1, by="system")
 WAYS = {
@@ -295,3 +295,14 @@ def test_ten_million_rows_stay_a_count(name, millions):
     assert test_pass == 6 * MILLIONS // 10 - 1000  # the labelled rows end in 0: all passes
     assert held < 10 * MILLIONS
     assert grown < 4 * held
+
+
+def test_a_folder_is_searched_for_a_near_name_only_if_a_file_is_not_there(tmp_path, monkeypatch):
+    (tmp_path / "some.csv").write_text("a,b\n1,2\n")
+    asked = []
+    monkeypatch.setattr(files, "nearest", lambda path: asked.append(path) or "")
+    read_table(tmp_path / "some.csv", ["a"])
+    assert not asked
+    with pytest.raises(bj.InputError, match="there is no such file"):
+        read_table(tmp_path / "som.csv", ["a"])
+    assert len(asked) == 1

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
 from bayesjudge.core.counting import collapse
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption
-from bayesjudge.core.labels import read_labels
 from bayesjudge.core.names import require_names
-from bayesjudge.core.tables import read_rows
+from bayesjudge.core.tables import is_counted_in_place
 from bayesjudge.prevalence.data import Counts
+from bayesjudge.prevalence.items._counting import (
+    BAD,
+    GOOD,
+    UNLABELLED,
+    RowsInMemory,
+    RowsInPlace,
+)
 from bayesjudge.prevalence.labelling import LabelDesign, declared, design_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Repeats = Literal["system", "judge"]
 #: What repeats where rows share an item and a system, for messages and reports.
@@ -31,8 +34,6 @@ CALIBRATIONS = ("random", "by_truth", "separate", "by_verdict")
 INDEPENDENT_ITEMS = Assumption(
     "independent-items", "items are independent of one another; rows of one item need not be"
 )
-#: Axes of `Items.cells`: a row's truth and its verdict.
-BAD, GOOD, UNLABELLED = range(3)
 
 
 class Rows(NamedTuple):
@@ -294,7 +295,8 @@ class Items:
         Parameters
         ----------
         table : dataframe
-            Columns `item`, `verdict`, `truth` and, of several systems, `by`.
+            Columns `item`, `verdict`, `truth` and, of several systems, `by`: pandas, polars, Arrow,
+            or what an engine holds (DuckDB, Spark, polars lazily) and counts itself.
         calibration : {"random", "by_truth", "separate", "by_verdict"}
             How the labelled items or rows were chosen.
         repeats : {"system", "judge"}, optional
@@ -324,76 +326,16 @@ class Items:
         """
         calibration = declared(calibration)
         design_of(calibration)
-        names = [item, *([by] if by else [])]
-        rows = read_rows(table, verdict, truth, names=names)
-        v, t, spelling = _labels(rows, (verdict, truth), (pass_value, fail_value, missing_value))
-        missing = np.isnan(v)
-        n_missing = int(missing.sum())
+        kind = RowsInPlace if is_counted_in_place(table) else RowsInMemory
+        meanings = (pass_value, fail_value, missing_value)
+        rows = kind(table, (verdict, truth), item, by, meanings)
         with checking("prevalence.items") as require:
             require(unparsed in (None, "fail", "drop"), f"unparsed={unparsed!r}: fail or drop")
             require(repeats in (None, *REPEATS), f"repeats={repeats!r}: expected one of {REPEATS}")
             require(
-                n_missing == 0 or unparsed,
-                f"{n_missing} rows have no verdict; say what they are: unparsed='fail' (the judge "
-                "did not pass them, and calibration corrects that) or unparsed='drop'",
+                rows.n_missing == 0 or unparsed,
+                f"{rows.n_missing} rows have no verdict; say what they are: unparsed='fail' (the "
+                "judge did not pass them, and calibration corrects that) or unparsed='drop'",
             )
-        if unparsed == "fail":
-            v = np.where(missing, 0.0, v)
-        cells, systems = _cells(rows, item, by, v, t, repeats)
-        first, count = collapse(cells.reshape(len(cells), -1))
-        return cls(cells[first], count, systems, calibration, repeats, n_missing, spelling)
-
-
-def _labels(
-    rows: pd.DataFrame, columns: tuple[str, str], meanings: tuple[Any, Any, Any]
-) -> tuple[np.ndarray, np.ndarray, str]:
-    """Verdict and truth as 1, 0 and nan, each distinct label read once, and how."""
-    import pandas as pd
-
-    passes, fails, missing = meanings
-    coded = {column: pd.factorize(rows[column].astype(object)) for column in columns}
-    cells = {column: list(found) for column, (_, found) in coded.items()}
-    read, spelling = read_labels(cells, pass_value=passes, fail_value=fails, missing_value=missing)
-    v, t = (np.append(read[column], np.nan)[coded[column][0]] for column in columns)
-    return v, t, spelling
-
-
-def _cells(
-    rows: pd.DataFrame,
-    item: str,
-    by: str | None,
-    v: np.ndarray,
-    t: np.ndarray,
-    repeats: Repeats | None,
-) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Rows of each item by system, truth and verdict; items without a verdict are left out."""
-    import pandas as pd
-
-    item_of, items = pd.factorize(rows[item])
-    system_of, systems = (
-        (np.zeros(len(rows), int), ["system"]) if by is None else pd.factorize(rows[by], sort=True)
-    )
-    output = item_of * len(systems) + system_of
-    if repeats == "judge":
-        t = _one_truth(output, t, len(items) * len(systems))
-    truth_of = np.where(np.isnan(t), UNLABELLED, t).astype(np.int64)
-    told = ~np.isnan(v)
-    place = ((output * 3 + truth_of) * 2)[told] + v[told].astype(np.int64)
-    counted = np.bincount(place, minlength=len(items) * len(systems) * 6)
-    cells = counted.reshape(len(items), len(systems), 3, 2)
-    return cells[cells.any(axis=(1, 2, 3))], tuple(map(str, systems))
-
-
-def _one_truth(output: np.ndarray, t: np.ndarray, n: int) -> np.ndarray:
-    """Give each verdict on an output the label that one of them has."""
-    known = ~np.isnan(t)
-    labels, good = (np.bincount(output[known], w, n) for w in (None, t[known]))
-    torn = int(((good > 0) & (good < labels)).sum())
-    with checking("prevalence.items") as require:
-        require(
-            torn == 0,
-            f"{torn} outputs have rows labelled good and rows labelled bad; repeats='judge' means "
-            "one truth for all verdicts on an output, repeats='system' a truth for each row",
-        )
-    share = np.divide(good, labels, out=np.full(n, np.nan), where=labels > 0)
-    return share[output]
+        cells, count, systems = rows.cells(unparsed, repeats)
+        return cls(cells, count, systems, calibration, repeats, rows.n_missing, rows.spelling)

@@ -15,7 +15,7 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.labels import read_labels, spell
 from bayesjudge.core.screen import fitted
-from bayesjudge.core.tables import count_rows, require_distinct
+from bayesjudge.core.tables import require_distinct
 from bayesjudge.prevalence.cautions import SHIFT_P
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.labelling import (
@@ -26,6 +26,7 @@ from bayesjudge.prevalence.labelling import (
     declared,
     design_of,
 )
+from bayesjudge.prevalence.scores._counting import CELLS, cell_of, count_scores
 
 SAME_SCORES = Assumption(
     "same-judge",
@@ -71,6 +72,9 @@ class Scores:
         Rows without a score that were dropped.
     spelling : str, default ""
         How human labels were read, in words, if not all of them were 1 and 0.
+    grouped : int, default 0
+        Items without a label that stand at the mean of those in one of `CELLS` cells of the scale,
+        because their scores were too many to keep each.
 
     Raises
     ------
@@ -96,6 +100,7 @@ class Scores:
     propensity: Any = None
     unscored: int = 0
     spelling: str = ""
+    grouped: int = 0
 
     def __post_init__(self) -> None:
         design = design_of(self.calibration)
@@ -370,7 +375,9 @@ class Scores:
         Parameters
         ----------
         table : dataframe
-            One row an item; pandas, polars, Arrow, DuckDB or Spark.
+            One row an item; pandas, polars, Arrow, DuckDB or Spark. Of more than 100,000 different
+            scores in an engine (DuckDB, Spark, polars lazily), those of items without a label are
+            grouped there: their mean stays what it is; see `grouped`.
         calibration : str
             How the labelled rows were chosen: the name of one of `bayesjudge.prevalence.DESIGNS`.
         scale : tuple of float or "log_odds"
@@ -415,9 +422,8 @@ class Scores:
         calibration = declared(calibration)
         if item is not None:
             require_distinct(table, item)
-        columns = [score, truth, *([] if propensity is None else [propensity])]
-        rows = count_rows(table, *columns)
         none = {spell(x) for x in _listed(missing_value)}
+        rows, grouped = count_scores(table, score, truth, propensity, scale, none)
         s = _numbers(rows[score], none)
         numeric = truth_scale is not None or truth_from is not None
         spelling = ""
@@ -447,6 +453,7 @@ class Scores:
             truth_scale=None if truth_from is not None else truth_scale,
             edges=None if edges is None else tuple(edges),
             propensity=None if p is None else p[kept], unscored=lost, spelling=spelling,
+            grouped=grouped,
         )  # fmt: skip
 
 
@@ -550,11 +557,26 @@ def cautions_of(scores: Scores) -> Iterator[Caution]:
     if scores.design.name == "random":
         yield from _shifted(scores)
     yield from _weak(scores)
+    if scores.grouped:
+        yield Caution("grouped-scores", _grouped_words(scores))
     if scores.unscored:
         yield Caution(
             "unscored", f"{scores.unscored} items had no score and were dropped: right if they are "
             "as good as the others",
         )  # fmt: skip
+
+
+def _grouped_words(scores: Scores) -> str:
+    """What grouping changes: only items of a cell that an edge of a bin cuts can be misplaced."""
+    unlabelled = ~scores.known
+    at = cell_of(scores.score[unlabelled], scores.scale)
+    cut = cell_of(np.array(scores.cuts), scores.scale)
+    misplaced = scores.n[unlabelled][np.isin(at, cut)].sum()
+    return (
+        f"the scores of {scores.grouped:,} items without a label are counted in {CELLS:,} cells of "
+        "the scale and stand at their cell's mean: the mean score is exact, and at most "
+        f"{misplaced / scores.n[unlabelled].sum():.2%} of these items can be in a wrong bin"
+    )
 
 
 def _shifted(scores: Scores) -> Iterator[Caution]:

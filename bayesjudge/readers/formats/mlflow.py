@@ -11,6 +11,8 @@ from bayesjudge.readers.formats._cells import listed, mapping, text, verdict
 from bayesjudge.readers.log import Grade, Log, Notes, numbered
 
 TRACE, KIND = ("trace_id", "request_id"), ("source_type", "type")
+#: Traces that a tracking store is asked for at a time.
+PAGE = 500
 
 
 class MLflow:
@@ -58,10 +60,21 @@ def from_mlflow(experiment: str, *, tracking_uri: str | None = None) -> Log:
     found = client.get_experiment_by_name(experiment)
     with checking("from_mlflow") as require:
         require(found is not None, f"there is no experiment {experiment!r}")
-    traces = client.search_traces(experiment_ids=[found.experiment_id], max_results=50_000)
     notes = Notes()
-    grades = numbered(_grades((one.to_dict() for one in traces), notes), notes)
+    grades = numbered(_grades(_traces(client, found.experiment_id), notes), notes)
     return Log(MLflow.NAME, f"MLflow experiment {experiment}", grades, notes)
+
+
+def _traces(client: Any, experiment_id: str) -> Iterator[Mapping[str, Any]]:
+    """All traces, page by page, without their spans."""
+    asked: dict[str, Any] = {"experiment_ids": [experiment_id], "include_spans": False}
+    token = None
+    while True:
+        page = client.search_traces(**asked, max_results=PAGE, page_token=token)
+        yield from (one.to_dict() for one in page)
+        token = page.token
+        if not token:
+            return
 
 
 def _grades(records: Any, notes: Notes) -> Iterator[Grade]:
