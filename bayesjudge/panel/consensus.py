@@ -277,10 +277,11 @@ def _right(
         mean = sure * first + rest
         square = sure**2 * second + 2 * sure * rest * first + rest**2
         variance = (mean - square) / np.maximum(n, 1)
-        unsure = variance > 1e-15
-        trials = mean * (1 - mean) / np.where(unsure, variance, 1.0) - 1
-        a, b = (np.where(unsure, x * trials, 1.0) for x in (mean, 1 - mean))
-        drawn.append(n * np.where(unsure, rng.beta(a, b), mean))
+        trials = mean * (1 - mean) / np.where(variance > 0, variance, 1.0) - 1
+        several = (variance > 1e-15) & (trials > 1e-6)
+        a, b = (np.where(several, x * trials, 1.0) for x in (mean, 1 - mean))
+        alone = rng.random(mean.shape) < mean  # one item, or none that votes leave open
+        drawn.append(n * np.where(several, rng.beta(a, b), alone))
     return np.concatenate(drawn)
 
 

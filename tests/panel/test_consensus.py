@@ -117,6 +117,19 @@ def test_labels_measure_what_judges_who_err_together_are_too_sure_of():
     assert covered >= stats.binom.ppf(0.01, 8, 0.95)
 
 
+def test_one_item_without_a_label_is_right_or_wrong():
+    """The accuracy of one item is 0 or 1; of a generator without such an item there is none."""
+    given = np.tile([[1, 1, 0], [0, 1, 0], [1, 1, 1]], (9, 1))
+    truth = np.where(np.arange(27) == 26, -1, given[:, 0])
+    generator = np.where(np.arange(27) < 13, 1, 0)
+    about = (generator, ["one left", "none left"], ["a", "b", "c"])
+    found = consensus(panel.Votes(given, truth, *about, calibration="random"))
+    value, low, high = found.accuracy["accuracy_by_generator", "one left"]
+    assert (low, high) == (0, 1) or low == high == 1
+    assert 0.5 < value <= 1
+    assert np.isnan(found.accuracy["accuracy_by_generator", "none left"].value)
+
+
 def test_a_temperature_and_a_lapse_are_found_again():
     """Classes drawn with the odds of a known power of what is believed."""
     rng = np.random.default_rng(1)
