@@ -200,9 +200,12 @@ def _accuracy(found: Consensus, path: str) -> Section:
             f"expected to be right on {value:.3f}{interval} of the items without a label, if the "
             f"assumptions hold; {line}"
         )
-    told = {"accuracy": value, "low": low, "high": high, "method": found.accuracy.method}
+    lines = [line, *(c.text for c in found.accuracy.cautions if c.name == "accuracy-by-the-model")]
+    told: dict[str, Any] = {"accuracy": value, "low": low, "high": high}
+    told["method"] = found.accuracy.method
+    told["cautions"] = [c.name for c in found.accuracy.cautions]
     fields = {k: None if v != v else v for k, v in told.items()}
-    return Section("Consensus labels", [line], "consensus", fields)
+    return Section("Consensus labels", lines, "consensus", fields)
 
 
 def _budget(votes: Votes, asked: float | None, ci_prob: float) -> Section | None:

@@ -66,6 +66,11 @@ def _newton(x: np.ndarray, derivatives: object, steps: int = 60) -> tuple[np.nda
     return x, curvature
 
 
+def _quadratic(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """Row by row ``r M r``."""
+    return np.sum(rows @ matrix * rows, axis=1)
+
+
 def _weights(logs: list[float]) -> np.ndarray:
     weight = np.exp(np.array(logs) - max(logs))
     return weight / weight.sum()
@@ -112,7 +117,7 @@ class _Regression:
         """Chance that each pattern's items are good, and the covariance, for each part."""
         x, found = self._design(items), []
         for w, covariance in self.parts:
-            variance = np.einsum("ij,jk,ik->i", x, covariance, x)
+            variance = _quadratic(x, covariance)
             # the mean of a logistic of a normal, nearly
             found.append((expit(x @ w / np.sqrt(1 + np.pi / 8 * variance)), covariance))
         return found
@@ -125,7 +130,7 @@ class _Regression:
             own = items.count * p * (1 - p)
             slope = np.zeros((size, x.shape[1]))
             np.add.at(slope, items.generator, own[:, None] * x)
-            variance = np.einsum("ij,jk,ik->i", slope, covariance, slope)
+            variance = _quadratic(slope, covariance)
             variance += np.bincount(items.generator, own, size)
             mean, square = mean + weight * total, square + weight * (variance + total**2)
         return mean, square - mean**2
@@ -184,7 +189,7 @@ class _Bias:
             logs.append(float(log))
             means.append(to_level @ at)
             covariance = np.linalg.inv(curvature)
-            variances.append(np.einsum("ij,jk,ik->i", to_level, covariance, to_level))
+            variances.append(_quadratic(to_level, covariance))
         weight = _weights(logs)
         level = weight @ np.array(means)
         variance = weight @ (np.array(variances) + np.array(means) ** 2) - level**2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,19 +11,18 @@ from scipy.special import stdtr
 
 from bayesjudge.core.intervals import z_score
 from bayesjudge.panel._approximations import approximate
+from bayesjudge.panel._folds import FEWEST_LABELS, enough_labels, folds, with_rows
 from bayesjudge.panel.budget import labels_needed
 from bayesjudge.panel.checks import rows_of
-from bayesjudge.panel.data import MISSING, Votes
+from bayesjudge.panel.data import Votes
 from bayesjudge.panel.model import default_model
 from bayesjudge.panel.models._base import PanelModel
 from bayesjudge.panel.models.bias_pooling import BiasPooling
 from bayesjudge.panel.models.dawid_skene import Correlated, PooledDawidSkene
 from bayesjudge.panel.models.vote_regression import VoteRegression
 
-#: Folds that labels are hidden in.
-FOLDS = 5
 #: Fewer labels, or labelled generators, than this say nothing when hidden.
-FEWEST = {"labels": 20, "generators": 5}
+FEWEST = {"labels": FEWEST_LABELS, "generators": 5}
 #: Labelled generators from which on the panel's bias on others is told.
 TELL_BIAS = 3
 #: A model that assumes more is taken if it is so surely better: on held-out labels the smallest
@@ -129,7 +128,7 @@ def recommend(votes: Votes, *, random_seed: int = 0) -> Advice:
         models = (Correlated(), PooledDawidSkene())
         start = "with these labels judges' error rates are known, and of the models of those it "
         start += "assumes least"
-    scores = _by_label(_sample(votes, rng), models, rng) if _enough(votes) else None
+    scores = _by_label(_sample(votes, rng), models, rng) if enough_labels(votes) else None
     return _ranked(models, scores, start, "labels")
 
 
@@ -145,11 +144,6 @@ def _without_labels(votes: Votes) -> str:
 def _range(numbers: pd.Series) -> str:
     low, high = int(numbers.min()), int(numbers.max())
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
-
-def _enough(votes: Votes) -> bool:
-    by_class = votes.labelled.sum(axis=0)
-    return bool(by_class.sum() >= FEWEST["labels"] and by_class.min() >= 2)
 
 
 def _ranked(
@@ -205,47 +199,16 @@ def _sample(votes: Votes, rng: np.random.Generator) -> Votes:
     count[rest] = drawn
     rows = np.flatnonzero(count)
     columns = (votes.votes[rows], votes.truth[rows], votes.generator[rows])
-    return _made(votes, *columns, count[rows])
-
-
-def _made(
-    votes: Votes, given: np.ndarray, truth: np.ndarray, generator: np.ndarray, count: np.ndarray
-) -> Votes:
-    return Votes(
-        *(given, truth, generator, votes.generators, votes.judges),
-        count=count,
-        judge_of_column=votes.judge_of_column,
-        calibration=votes.calibration,
-    )
+    return with_rows(votes, *columns, count[rows])
 
 
 def _by_label(votes: Votes, models: Sequence[PanelModel], rng: np.random.Generator) -> np.ndarray:
     """Score of every labelled item, in a fold whose labels were hidden; a column a model."""
     found = []
-    for seen, hidden in _folds(votes, rng):
+    for seen, hidden in folds(votes, rng):
         each = [-approximate(seen, model).log_score(hidden) for model in models]
         found.append(np.repeat(np.column_stack(each), hidden.count, axis=0))
     return np.concatenate(found)
-
-
-def _folds(votes: Votes, rng: np.random.Generator) -> Iterator[tuple[Votes, Votes]]:
-    """Votes with a fold's labels hidden, and the votes and labels of the fold."""
-    known = votes.is_labelled
-    rows = np.repeat(np.flatnonzero(known), votes.count[known])
-    fold, rest = rng.permutation(len(rows)) % FOLDS, np.flatnonzero(~known)
-    for i in range(FOLDS):
-        mine, seen = rows[fold == i], rows[fold != i]
-        # items that the estimate is not about tell nothing once their label is hidden
-        back = mine if votes.design.same_items else mine[:0]
-        at = np.concatenate([rest, seen, back])
-        truth = votes.truth[at].copy()
-        truth[len(rest) + len(seen) :] = MISSING
-        count = np.concatenate([votes.count[rest], np.ones(len(seen) + len(back), int)])
-        hidden = _made(
-            *(votes, votes.votes[mine], votes.truth[mine], votes.generator[mine]),
-            np.ones(len(mine), int),
-        )
-        yield _made(votes, votes.votes[at], truth, votes.generator[at], count), hidden
 
 
 def _by_generator(votes: Votes, models: Sequence[PanelModel], has_labels: np.ndarray) -> np.ndarray:

@@ -21,7 +21,7 @@ NODES, KEPT = 8, 250
 MOST_NODES = 20_000
 
 
-def log_likelihood(fit: Fit) -> xr.DataTree:
+def log_likelihood(fit: Fit, *, chains: np.ndarray | None = None, kept: int = KEPT) -> xr.DataTree:
     r"""Compute the log-likelihood of each item, its own effects summed out.
 
     All scores of an item, by every judge, are one observation: what is left out at a time is an
@@ -32,12 +32,16 @@ def log_likelihood(fit: Fit) -> xr.DataTree:
     ----------
     fit : Fit
         Of several items.
+    chains : array_like of int, optional
+        Which chains; all by default.
+    kept : int, default 250
+        Draws of each chain, evenly spaced.
 
     Returns
     -------
     xarray.DataTree
         Groups ``posterior`` and ``log_likelihood`` (variable ``score``, dimension ``item``), which
-        `arviz.loo` and `arviz.compare` take; 250 draws of each chain, evenly spaced.
+        `arviz.loo` and `arviz.compare` take.
 
     Raises
     ------
@@ -49,8 +53,10 @@ def log_likelihood(fit: Fit) -> xr.DataTree:
     scores, after = fit.data, fit.idata["posterior"].to_dataset()
     with checking("repeats.log_likelihood") as require:
         require(len(scores.items) > 1, "one item cannot be left out; fit several")
-    kept = np.linspace(0, after.sizes["draw"] - 1, min(KEPT, after.sizes["draw"])).astype(int)
-    after = after.isel(draw=np.unique(kept))
+    if chains is not None:
+        after = after.isel(chain=chains)
+    spaced = np.linspace(0, after.sizes["draw"] - 1, min(kept, after.sizes["draw"])).astype(int)
+    after = after.isel(draw=np.unique(spaced))
     sizes = after.sizes["chain"], after.sizes["draw"]
     each = after.stack(sample=("chain", "draw"))
     found = [_of_items(scores, each.isel(sample=i)) for i in range(each.sizes["sample"])]

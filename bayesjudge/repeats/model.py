@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -450,12 +450,13 @@ def fit(
         ``repeat_sd``; and ``effective_repeats`` of the panel for one item.
     """
     from bayesjudge.core.sampling import sample
+    from bayesjudge.repeats._maxima import several_maxima
 
     model = model or CumulativeLogit()
     scores, cautions = checked(scores)
     settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
     settings |= {"target_accept": target_accept, "random_seed": random_seed}
-    return sample(
+    sampled = sample(
         build_model(scores, model),
         data=scores,
         spec=model,
@@ -468,6 +469,7 @@ def fit(
         progress=progress,
         **settings,
     )
+    return replace(sampled, cautions=(*sampled.cautions, *several_maxima(sampled)))
 
 
 # From draws of the model to the units of the scale -----------------------------------------------

@@ -1,8 +1,13 @@
 """Does the gate keep its promise at one look, with a judge, few labels and rows that share items?
 
 A/A runs: the true share is the threshold itself. Without repeats the gate rests on the exact
-posterior under the priors least favourable to its decision; with five rows an item on the
-difference estimator with a variance by item.
+posterior under the priors least favourable to its decision; with five rows an item on that of
+counts divided by their design effect.
+
+Found: in 500 runs of each of ten settings the gate passes falsely in .046 at most and fails falsely
+in .052 at most (.05 is promised, standard error .01): random labels, labels by verdict, and at .9
+items of five rows, where a normal limit of the difference estimator passed falsely in .092 and the
+effective counts do in .040.
 
     python benchmarks/decide/fixed.py
 """
@@ -16,21 +21,26 @@ from pathlib import Path
 
 import numpy as np
 
-from bayesjudge.decide import gate
+from bayesjudge.decide.decision import decided
+from bayesjudge.decide.gate import _with_one_item_more as limits
 from bayesjudge.prevalence import Counts, difference, items, post_stratified
+from bayesjudge.prevalence.items.exact import counts_of
 
 RESULTS = Path(__file__).parent / "results"
 SETTINGS = [
     *[("random", t, j, m) for t in (0.5, 0.9, 0.95) for j, m in ((0.5, 50), (0.8, 100))],
     *[("by_verdict", t, 0.8, 100) for t in (0.5, 0.9, 0.95)],
-    *[("repeats", t, 0.8, 100) for t in (0.5, 0.9, 0.95)],
+    *[("repeats", t, 0.8, 100) for t in (0.9, 0.5, 0.95)],
 ]
-ITEMS = 1000
+ITEMS, PROBABILITY = 1000, 0.95
 
 
 @cache
 def outcome(cells, design, theta):
-    """Of counts; what lies within .8 standard errors is unknown, beyond 3 counts as decided."""
+    """What `gate` says of counts, without what it adds for the reader.
+
+    What lies within .8 standard errors is unknown, beyond 3 counts as decided.
+    """
     counts = Counts(*cells, calibration=design)
     made = (difference if design == "random" else post_stratified)(counts, ci_prob=0.68)
     value, low, high = made["prevalence"]
@@ -39,7 +49,8 @@ def outcome(cells, design, theta):
         return "unknown"
     if abs(off) > 3:
         return "pass" if off > 0 else "fail"
-    return gate(counts, at_least=theta).outcome
+    low, high, _ = limits(counts, PROBABILITY)
+    return decided(low, high, theta, True)
 
 
 def counted(rng, theta, youden, labels, design):
@@ -72,7 +83,11 @@ def repeated(seed, theta, youden, labels):
         random_seed=seed,
     )
     read = items.Items.from_frame(log, calibration="random", repeats="system")
-    return gate(read, at_least=theta).outcome
+    value, low, high = items.difference(read, ci_prob=0.68)["prevalence"]
+    if abs(value - theta) < 0.4 * (high - low):
+        return "unknown"
+    low, high, _ = limits(counts_of(read, read.systems[0], 2 * PROBABILITY - 1), PROBABILITY)
+    return decided(low, high, theta, True)
 
 
 def main():

@@ -66,6 +66,9 @@ def compared(name: str, scores: Scores) -> dict[str, object]:
         each[noise], worst = found.elpd_i.to_numpy(), max(worst, float(found.pareto_k.max()))
         row[f"converged_{noise}"] = fit.converged
         if noise == "by_level":
+            row["several_maxima"] = " ".join(
+                c.text for c in fit.cautions if c.name == "several-maxima"
+            )
             for which in ("noise_slope", "noise_curve"):
                 ends = np.quantile(fit.idata["posterior"][which], [0.025, 0.975])
                 row |= {f"{which}_low": ends[0], f"{which}_high": ends[1]}
@@ -85,11 +88,12 @@ def main() -> None:
     }
     if asked.composo:
         data["composo"] = composo(asked.composo)
-    rows = []
+    kept = RESULTS / "noise.csv"
+    rows = pd.read_csv(kept).query("data not in @asked.data").to_dict("records")
     for name, scores in ((name, data[name]) for name in asked.data if name in data):
         rows.append(compared(name, scores))
         print(rows[-1], flush=True)
-        pd.DataFrame(rows).to_csv(RESULTS / "noise.csv", index=False, float_format="%.3g")
+        pd.DataFrame(rows).to_csv(kept, index=False, float_format="%.3g")
 
 
 if __name__ == "__main__":

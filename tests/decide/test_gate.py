@@ -7,6 +7,7 @@ from importlib.metadata import entry_points
 from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import beta, binom
 
@@ -177,6 +178,29 @@ def test_repeats_are_clusters_and_comparisons_are_paired():
     assert (turned.low, turned.high) == pytest.approx((-check.high, -check.low))
     with pytest.raises(bj.InputError, match="no system"):
         gate(read, against="other")
+
+
+def test_items_without_repeats_are_counts():
+    """Both keep one promise: limits under the prior least favourable to the decision."""
+    log = log_of(0.9, items=300, repeats=1, labelled=50)
+    rows = items.Items.from_frame(log, calibration="random")
+    counts = Counts.from_frame(log, calibration="random", item="item")
+    one, other = (gate(data, at_least=0.9).checks[0] for data in (rows, counts))
+    assert (one.low, one.high) == pytest.approx((other.low, other.high))
+    assert one.chance == pytest.approx(other.chance)
+
+
+def test_few_items_near_the_end_of_the_range_do_not_pass_by_a_normal_limit():
+    """49 of 50 good items of five rows: a normal interval would begin above .9."""
+    rows = [(i, i > 0, 1) for i in range(50) for _ in range(5)]
+    rows += [(i, None, 1 if i < 195 else 0) for i in range(50, 200) for _ in range(5)]
+    log = pd.DataFrame(rows, columns=["item", "truth", "verdict"])
+    log["truth"] = log["truth"].map({True: 1, False: 0})
+    read = items.Items.from_frame(log, calibration="random", repeats="system")
+    (check,) = gate(read, at_least=0.92).checks
+    normal = items.difference(read, ci_prob=0.9)["prevalence"]
+    assert check.low < normal.low
+    assert check.low > 0.75
 
 
 def test_independent_results_widen_each_other():

@@ -70,16 +70,82 @@ def test_expected_accuracy_is_the_accuracy_where_the_model_holds(several):
     skill = np.array([0.85, 0.75, 0.7, 0.65])
     wrong = (truth[:, None] + rng.integers(1, k, (n, 4))) % k
     given = np.where(rng.random((n, 4)) < skill, truth[:, None], wrong)
-    seen = np.where(np.arange(n) < 200, truth, -1)
+    seen = np.where(np.arange(n) < 15, truth, -1)  # too few to measure it by
     about = (np.zeros(n, int), ["g"], list("abcd"))
     votes = panel.Votes(given, seen, *about, classes="xyz"[:k], calibration="random")
     found = consensus(votes)
     rows = patterns_of(votes, given, seen, np.zeros(n, int))
-    right = (found.label[rows] == truth)[200:].mean()
+    right = (found.label[rows] == truth)[15:].mean()
     value = found.accuracy["accuracy"].value
     # the rates are estimated from as many items: twice the drawing's own error
     assert abs(value - right) < 5 * 2 * np.sqrt(right * (1 - right) / n)
     assert 0.7 < right < 0.95
+
+
+def copied(seed, labelled, n=600, copies=6):
+    """Judges of whom most repeat what the first says, with few changes."""
+    rng = np.random.default_rng(seed)
+    truth = (rng.random(n) < 0.6).astype(int)
+    first = np.where(rng.random(n) < 0.8, truth, 1 - truth)
+    twins = np.where(rng.random((n, copies)) < 0.9, first[:, None], 1 - first[:, None])
+    own = np.where(rng.random((n, 2)) < 0.75, truth[:, None], 1 - truth[:, None])
+    names = [f"j{i}" for i in range(copies + 2)]
+    seen = np.where(np.arange(n) < labelled, truth, -1)
+    given = np.column_stack([twins, own])
+    votes = panel.Votes(given, seen, np.zeros(n, int), ["g"], names, calibration="random")
+    return votes, given, truth, seen
+
+
+def test_labels_measure_what_judges_who_err_together_are_too_sure_of():
+    covered = 0
+    for seed in range(8):
+        votes, given, truth, seen = copied(seed, 60)
+        found = consensus(votes)
+        rows = patterns_of(votes, given, seen, np.zeros(len(truth), int))
+        right = (found.label[rows] == truth)[60:].mean()
+        value, low, high = found.accuracy["accuracy"]
+        assert low < value < high
+        covered += low <= right <= high
+        unlabelled = consensus(copied(seed, 0)[0]).accuracy
+        assert unlabelled["accuracy"].value > right + 0.1
+        assert "accuracy-by-the-model" in {c.name for c in unlabelled.cautions}
+        assert "accuracy-by-the-model" not in {c.name for c in found.accuracy.cautions}
+        # the labels are the same, and the classes' probabilities add up
+        model = em.posterior_mode(votes, "skip", 0.5)[2].posterior
+        assert (found.probability.argmax(axis=1) == model.argmax(axis=1)).all()
+        assert_allclose(found.probability.sum(axis=1), 1)
+    assert covered >= stats.binom.ppf(0.01, 8, 0.95)
+
+
+def test_one_item_without_a_label_is_right_or_wrong():
+    """The accuracy of one item is 0 or 1; of a generator without such an item there is none."""
+    given = np.tile([[1, 1, 0], [0, 1, 0], [1, 1, 1]], (9, 1))
+    truth = np.where(np.arange(27) == 26, -1, given[:, 0])
+    generator = np.where(np.arange(27) < 13, 1, 0)
+    about = (generator, ["one left", "none left"], ["a", "b", "c"])
+    found = consensus(panel.Votes(given, truth, *about, calibration="random"))
+    value, low, high = found.accuracy["accuracy_by_generator", "one left"]
+    assert (low, high) == (0, 1) or low == high == 1
+    assert 0.5 < value <= 1
+    assert np.isnan(found.accuracy["accuracy_by_generator", "none left"].value)
+
+
+def test_a_temperature_and_a_lapse_are_found_again():
+    """Classes drawn with the odds of a known power of what is believed."""
+    rng = np.random.default_rng(1)
+    p = rng.beta(0.3, 0.3, (4000, 1))
+    p = np.clip(np.column_stack([1 - p, p]), 1e-6, 1)
+    p /= p.sum(axis=1, keepdims=True)
+    by_hand = p**0.4 / (p**0.4).sum(axis=1, keepdims=True)
+    assert_allclose(module._softened(p, 2.5), by_hand, rtol=1e-9)
+    truth = (rng.random(4000) < by_hand[:, 1]).astype(int)
+    weight = module._weight(p, truth)
+    assert weight.sum(axis=1) @ module.LOG_TEMPERATURES == pytest.approx(np.log(2.5), abs=0.2)
+    assert weight.sum(axis=0) @ module.LAPSES < 0.03
+    # on every fifth item nobody can tell
+    truth = np.where(rng.random(4000) < 0.2, rng.integers(0, 2, 4000), truth)
+    weight = module._weight(p, truth)
+    assert weight.sum(axis=0) @ module.LAPSES == pytest.approx(0.2, abs=0.06)
 
 
 def test_items_of_a_table_keep_its_names_and_order():

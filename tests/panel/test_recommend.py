@@ -6,9 +6,10 @@ from scipy.optimize import approx_fprime
 
 import bayesjudge as bj
 from bayesjudge.panel._approximations import _LatentTruth, _Told, approximate, share_estimate
+from bayesjudge.panel._folds import folds
 from bayesjudge.panel._likelihood import log_likelihood
 from bayesjudge.panel.checks import rows_of
-from bayesjudge.panel.recommend import _by_generator, _by_label, _folds, _ranked, _surely
+from bayesjudge.panel.recommend import _by_generator, _by_label, _ranked, _surely
 from tests.panel.conftest import code_feedback
 
 panel = bj.panel
@@ -32,7 +33,7 @@ def simulated(n=100, seed=1, **settings):
 def test_every_label_is_hidden_once_and_then_not_seen():
     votes = simulated(60)
     hidden_labels = np.zeros_like(votes.labelled)
-    for seen, hidden in _folds(votes, np.random.default_rng(1)):
+    for seen, hidden in folds(votes, np.random.default_rng(1)):
         hidden_labels += hidden.labelled
         np.testing.assert_array_equal(seen.labelled + hidden.labelled, votes.labelled)
         np.testing.assert_array_equal(seen.items, votes.items)
@@ -43,7 +44,7 @@ def test_a_hidden_label_does_not_move_its_own_prediction():
     # a method that saw the labels it is scored on would change its mind with them
     votes = simulated(60)
     turned = votes.truth.copy()
-    seen, hidden = next(_folds(votes, np.random.default_rng(1)))
+    seen, hidden = next(folds(votes, np.random.default_rng(1)))
     turned = panel.Votes(
         *(hidden.votes, 1 - hidden.truth, hidden.generator, votes.generators, votes.judges),
         count=hidden.count,

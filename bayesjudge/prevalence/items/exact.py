@@ -11,7 +11,7 @@ from bayesjudge.core.estimate import INTERVALS, Assumption, Caution, Estimate, I
 from bayesjudge.prevalence._boundary import depths_of, extended
 from bayesjudge.prevalence._quadrature import NotIntegrated, posterior_of
 from bayesjudge.prevalence.items import _clusters as by_item
-from bayesjudge.prevalence.items._clusters import Clusters, Spread
+from bayesjudge.prevalence.items._clusters import Clusters, EffectiveCounts, Spread
 from bayesjudge.prevalence.items.closed_form import CLUSTERED, _described, effective_counts
 from bayesjudge.prevalence.items.data import Items
 from bayesjudge.prevalence.model import SOURCE, ErrorRates, PredictiveValues
@@ -106,6 +106,13 @@ def exact(
         assumptions=(items.design.assumption, *((EFFECTIVE,) if items.repeated else ())),
         more=told,
     )
+
+
+def counts_of(items: Items, system: str, ci_prob: float) -> EffectiveCounts:
+    """Counts of independent rows that tell as much of one system at this level."""
+    predictive = "error_rates" not in items.design.identifies
+    found = effective_counts(items, _spread_of(items, predictive), ci_prob)
+    return next(one.counts for one in found if one.name == system)
 
 
 def _spread_of(items: Items, predictive: bool) -> Any:
