@@ -88,7 +88,7 @@ def drift(
         require(0 < change < 1, f"--change must lie in (0, 1), got {change}")
         words = "--judge: name one for both logs, or the old and the new one"
         require(len(judge or []) < 3, words)
-    named: list[str | None] = [*(judge or [None])]
+    named: list[str | None] = list(judge) if judge else [None]
     judges = (named[0], named[-1])
     sources = [
         open_source(path, metric, judge=one) for path, one in zip((old, new), judges, strict=True)
