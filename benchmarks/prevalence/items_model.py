@@ -7,8 +7,6 @@ The settings "table" of ``items.py``: success rates of items are Beta distribute
 where the model has normal logits; prevalence .7, nominal 95 %. PPI++ by item beside it, of the same
 logs. Each fit has 2 chains of 500 draws after 500. Writes results/items_model.csv after each log; a
 log that is there is not run again.
-
-Found: not run yet.
 """
 
 from __future__ import annotations
