@@ -33,10 +33,20 @@ def with_rows(
     )
 
 
+def _by_name(votes: Votes) -> np.ndarray:
+    """Patterns in an order that neither that of the rows nor that of the names read changes."""
+    judges = np.array(votes.judges, dtype=str)
+    columns = np.arange(len(judges)) if votes.judge_of_column is None else votes.judge_of_column
+    generators = np.array(votes.generators, dtype=str)[votes.generator]
+    by_judge = votes.votes[:, np.argsort(judges[columns], kind="stable")]
+    return np.lexsort((*by_judge.T[::-1], votes.truth, generators))
+
+
 def folds(votes: Votes, rng: np.random.Generator) -> Iterator[tuple[Votes, Votes]]:
     """Votes with a fold's labels hidden, and the votes and labels of the fold."""
     known = votes.is_labelled
-    rows = np.repeat(np.flatnonzero(known), votes.count[known])
+    order = _by_name(votes)
+    rows = np.repeat(order, votes.count[order] * known[order])
     fold, rest = rng.permutation(len(rows)) % FOLDS, np.flatnonzero(~known)
     for i in range(FOLDS):
         mine, seen = rows[fold == i], rows[fold != i]

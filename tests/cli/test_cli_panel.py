@@ -172,7 +172,7 @@ def test_every_items_consensus_goes_to_a_file(long, table, tmp_path, capsys):
     found = bj.panel.consensus(votes)
     (section,) = [v for k, v in document.items() if k == "consensus"]
     assert section["accuracy"] == pytest.approx(found.accuracy["accuracy"].value)
-    assert section["low"] is None
+    assert section["low"] == pytest.approx(found.accuracy["accuracy"].low)
     read = pd.read_csv(out)
     expected = pd.concat(found.items(table))
     assert len(read) == votes.n_items

@@ -218,13 +218,14 @@ def test_a_fit_averages_over_the_posterior(model_fit, monkeypatch):
     p[:, known] = votes.truth[known]
     found = consensus(fit)
     assert_allclose(found.probability[:, 1], p.mean(axis=0), atol=1e-9)
-    chosen = np.where(p.mean(axis=0) > 0.5, p, 1 - p)[:, ~known] @ votes.count[~known]
-    n = votes.count[~known].sum()
+    right, count = np.where(p.mean(axis=0) > 0.5, p, 1 - p)[:, ~known], votes.count[~known]
+    chosen, n = right @ count, count.sum()
     value, low, high = found.accuracy["accuracy"]
     noise = np.sqrt(value * (1 - value) / n / len(draws))
     assert abs(value - (chosen / n).mean()) < 5 * noise
-    spread = np.hypot((chosen / n).std(), np.sqrt(value * (1 - value) / n))
-    assert (high - low) == pytest.approx(3.92 * spread, rel=0.15)
+    # of what the draws say, and of items that are right or wrong; ends are whole items
+    spread = np.hypot(chosen.std(), np.sqrt(((right * (1 - right)) @ count).mean())) / n
+    assert (high - low) == pytest.approx(3.92 * spread, rel=0.05, abs=1 / n)
     monkeypatch.setattr(module, "HELD", 50_000)  # pattern by pattern, the same
     assert_allclose(consensus(fit).probability, found.probability, atol=1e-9)
 
