@@ -56,7 +56,8 @@ def _thinned(fit: Any) -> xr.DataTree:
     """Evenly spaced draws, as many as have replicates of a bearable size."""
     posterior = fit.idata["posterior"]
     size = sum(v.size for v in fit.idata["observed_data"].data_vars.values())
-    step = -(-size * posterior.sizes["chain"] * posterior.sizes["draw"] // MOST_NUMBERS)
+    numbers = size * posterior.sizes["chain"] * posterior.sizes["draw"]
+    step = max(-(-numbers // MOST_NUMBERS), 1)  # of models without observed variables too
     kept = fit.idata.copy()  # with its constant data, from which PyMC sees that none has changed
     kept["posterior"] = posterior.isel(draw=slice(None, None, step))
     return kept

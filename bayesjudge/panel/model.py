@@ -99,8 +99,8 @@ VoteRegression, optional
     cores : int, optional
         Chains that run at once; all cores by default.
     target_accept : float, optional
-        0.9 by default, 0.95 for `BiasPooling`; higher is slower and follows a difficult posterior
-        better.
+        0.95 by default for `PooledDawidSkene`, `Correlated` and `BiasPooling`, 0.9 for the others;
+        higher is slower and follows a difficult posterior better.
     random_seed : int or numpy.random.Generator, optional
         Same seed, same draws.
     strict : bool, default False
