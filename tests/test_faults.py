@@ -56,7 +56,7 @@ faults = [
 """
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_fault_that_no_test_notices_survives_and_is_planted_again(tmp_path):
     (tmp_path / "list.toml").write_text(LIST)
     words = ("--faults", tmp_path / "list.toml", "--output", tmp_path / "found.csv")

@@ -1,6 +1,7 @@
 """Verbs of PyMC and ArviZ on the model of the text and its fit: right numbers, model by model.
 
-A module joins when its contract says ``of_the_text=True``.
+A module joins when its contract says ``of_the_text=True``. `make test` takes the first model of
+each, `make studies` the others.
 """
 
 import arviz as az
@@ -11,7 +12,7 @@ from conftest import MODULES
 from pymc.model.transform.conditioning import remove_value_transforms
 from pymc.pytensorf import gradient
 from pymc.stats import compute_log_likelihood, compute_log_prior
-from pytensor import function
+from pytensor import config, function
 from pytensor.graph.replace import graph_replace
 
 import bayesjudge as bj
@@ -24,7 +25,10 @@ CASES = [
     pytest.param(
         *(one, i),
         id=f"{one.name}-{type(model).__name__}",
-        marks=() if one.of_the_text else pytest.mark.skip(reason=WAIT),
+        marks=[
+            *([] if one.of_the_text else [pytest.mark.skip(reason=WAIT)]),
+            *([pytest.mark.study] if i else []),
+        ],
     )
     for one in MODULES
     for i, (model, _) in enumerate(one.models())
@@ -36,13 +40,17 @@ FAST = {"mode": "FAST_COMPILE", "on_unused_input": "ignore"}
 
 @pytest.fixture(scope="module")
 def extended():
-    """Return the fit of a model with all groups; made once."""
+    """Return the fit of a model with all groups; made once, and without compiling: the contract has
+    them compiled.
+    """
     made = {}
 
     def get(one, i):
         if (one.name, i) not in made:
             model, data = one.models()[i]
-            made[one.name, i] = one.module.fit(data, model, random_seed=1).extended(random_seed=1)
+            fit = one.module.fit(data, model, random_seed=1)
+            with config.change_flags(mode="FAST_COMPILE"):
+                made[one.name, i] = fit.extended(random_seed=1)
         return made[one.name, i]
 
     return get

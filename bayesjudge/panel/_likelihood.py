@@ -105,15 +105,23 @@ def _quadrature(nodes: int) -> tuple[np.ndarray, np.ndarray]:
     return points, np.log(np.maximum(weights / weights.sum(), TINY))
 
 
-def quadrature_change(fit: Fit) -> tuple[float, float]:
-    """Change of the log-likelihood when nodes are doubled, and the largest shared effect."""
+def quadrature_change(fit: Fit, draws: int = 100) -> float:
+    """How unevenly the log-likelihood of draws changes when nodes are doubled: its spread (sd).
+
+    A change that all draws share leaves the posterior as it is.
+    """
     nodes = fit.spec._nodes  # type: ignore[attr-defined]
-    effects = fit.draws("shared_effect")
-    # the draw with the largest effect is the hardest to integrate
-    s = int(np.argmax(effects.max(axis=1)))
-    draw = (logits_of(fit)[s], effects[s], fit.draws("prevalence")[s])
-    once, twice = (log_likelihood(fit.data, *draw, n) for n in (nodes, 2 * nodes))
-    return abs(once - twice), float(effects[s].max())
+    effects, logits, prevalence = (
+        fit.draws("shared_effect"),
+        logits_of(fit),
+        fit.draws("prevalence"),
+    )
+    changes = []
+    for s in np.linspace(0, len(effects) - 1, draws).astype(int):
+        draw = (logits[s], effects[s], shares[s])
+        once, twice = (log_likelihood(fit.data, *draw, n) for n in (nodes, 2 * nodes))
+        changes.append(twice - once)
+    return float(np.std(changes))
 
 
 def log_likelihood(

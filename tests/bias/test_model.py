@@ -76,8 +76,7 @@ def test_collapsed_rows_have_the_density_of_the_rows():
     assert_allclose(together.sum().eval(), each.sum().eval(), rtol=1e-12)
 
 
-@pytest.mark.sampling
-@pytest.mark.slow
+@pytest.mark.study
 def test_verdicts_of_0_and_1_without_repeats_are_sampled():
     """Three perturbations of 1,763 items, in less CPU time than their rows take for 300."""
     rng = np.random.default_rng(3)
@@ -236,7 +235,7 @@ def two_judges():
     return bias.fit(shifts, random_seed=2, draws=1000, chains=2)
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_hierarchy_finds_judges_and_perturbations_apart(two_judges):
     fit = two_judges
     assert fit.converged, fit.cautions

@@ -122,7 +122,7 @@ def by_quadrature(data, rng):
     return {"prevalence": np.full((1, 100), bj.prevalence.exact(data)["prevalence"].value)}
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_nuts_samples_each_data_set_with_one_compiled_model():
     """Posterior means are those of quadrature, data set by data set."""
     fixed = {"items": 300, "labelled": 100, "calibration": "by_truth"}

@@ -256,7 +256,7 @@ def test_dependence_check_rejects_nothing_where_votes_do_not_vary(never_vary):
     assert not check["rejected"].any()
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 @pytest.mark.filterwarnings("ignore::bayesjudge.core.errors.ConvergenceWarning")
 def test_vote_regression_bears_all_kinds(all_kinds):
     fit = panel.fit(all_kinds, panel.VoteRegression(), random_seed=1, chains=2, draws=200)

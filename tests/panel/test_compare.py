@@ -122,7 +122,7 @@ def test_comparison_refuses():
         bj.panel.cross_validate(votes.hide("g1"))
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_a_model_is_scored_by_the_share_of_these_items(monkeypatch, model_fit):
     fit = model_fit(bj.panel.PooledDawidSkene())
     monkeypatch.setattr(sys.modules[held_out.__module__], "fit", lambda *_, **__: fit)

@@ -230,7 +230,7 @@ def test_a_fit_averages_over_the_posterior(model_fit, monkeypatch):
     assert_allclose(consensus(fit).probability, found.probability, atol=1e-9)
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_models_of_labels_and_of_shared_effects_know_items_too(model_fit):
     for model in (panel.VoteRegression(), panel.Correlated(nodes=7)):
         found = consensus(model_fit(model))

@@ -14,6 +14,7 @@ Votes, DawidSkene = bj.panel.Votes, bj.panel.DawidSkene
 pytestmark = pytest.mark.sampling
 
 
+@pytest.mark.study
 def test_labelled_items_left_out_have_beta_predictions(independent_fit):
     # all items labelled, flat priors: leaving an item out is a ratio of beta functions
     fit = independent_fit

@@ -222,7 +222,7 @@ def test_labelled_items_give_beta_posteriors():
             assert_mc_quantile(draws, prob, expected.ppf(prob))
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_one_judge_is_the_prevalence_module():
     # one judge, calibrated on a generator whose prevalence tells nothing of the other's
     rows = [[1]] * 36 + [[0]] * 4 + [[1]] * 12 + [[0]] * 28 + [[1]] * 62 + [[0]] * 38

@@ -142,7 +142,7 @@ def test_summing_the_truths_out_gives_the_collapsed_model(name):
     np.testing.assert_allclose(gaps, gaps[0], atol=1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_summing_truth_and_effect_out_gives_the_correlated_model():
     """By the midpoint rule over two items' effects."""
     votes = Votes([[1, 0], [1, 1]], [1, -1], [0, 0], "g", "ab", calibration="random")

@@ -40,7 +40,7 @@ def test_pass_rates_have_their_prior_mean():
     assert table["low"].between(0, 1).all()
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_votes_that_the_priors_rule_out_are_named():
     worthless = DawidSkene(sensitivity=BetaPrior(50, 50), specificity=BetaPrior(50, 50))
     table = bj.panel.check_prior(votes_of(), worthless, random_seed=1)

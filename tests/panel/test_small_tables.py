@@ -138,7 +138,7 @@ def larger(draw):
     return made(*about, draw(st.sampled_from(sorted(KINDS))), **settings)
 
 
-@pytest.mark.slow
+@pytest.mark.study
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(votes=larger())
 def test_larger_tables_as_they_come(votes):
@@ -150,7 +150,7 @@ def test_larger_tables_as_they_come(votes):
         plt.close("all")
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 @pytest.mark.parametrize("kind", ["identical", "opposite", "never passes"])
 def test_models_sample_such_tables(kind):
     vote, truth = np.array([0, 1, 1, 0, 1]), np.array([0, 1, -1, -1, 0])

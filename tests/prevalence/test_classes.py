@@ -108,7 +108,7 @@ def test_two_classes_are_the_exact_posterior(calibration):
     assert_mc_quantile(draws, 0.025, float(exact.quantile(0.025)))
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_three_classes_are_what_weighting_gives(tmp_path):
     model = classes.Confusions(share_concentration=4.5, right=3, wrong=1.6)
     fit = classes.fit(COUNTS, model, random_seed=2)

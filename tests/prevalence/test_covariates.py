@@ -133,7 +133,7 @@ def by_importance(counts, model, draws=1_000_000, seed=1):
     return mean, np.sqrt(np.average((overall - mean) ** 2, weights=weights)), worth
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_draws_have_the_posterior_of_importance_sampling():
     # one column: with more, a million prior draws are worth no more than hundreds
     counts, model = read(table(60, seed=3)), P.LinearErrorRates("1 + length")

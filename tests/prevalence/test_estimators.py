@@ -264,7 +264,7 @@ def test_extended_interval_covers_zero_and_one():
         assert plain.high < 1
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_a_fit_reaches_what_quadrature_reaches(tmp_path):
     counts = P.Counts(
         *([200, 200, 200], [64, 100, 178], [60, 60, 60], [54, 54, 54], [60, 60, 60], [42, 42, 42]),
@@ -294,7 +294,7 @@ def test_a_fit_reaches_what_quadrature_reaches(tmp_path):
         replace(fit, spec=P.classes.Confusions()).estimate()
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 @pytest.mark.parametrize("passes", [[64, 70], [64, 110]])
 def test_a_pooled_fit_reaches_what_its_draws_do_not_exclude(passes):
     """Two systems of one judge are one sample of the judge: quadrature with all labels tells."""

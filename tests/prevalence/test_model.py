@@ -75,7 +75,10 @@ def test_a_fit_is_held_against_the_exact_posterior(monkeypatch):
     "models",
     [
         (P.ErrorRates.jeffreys(), P.PredictiveValues.jeffreys()),
-        (P.ErrorRates(better_than_chance=False), P.PredictiveValues(better_than_chance=False)),
+        pytest.param(
+            (P.ErrorRates(better_than_chance=False), P.PredictiveValues(better_than_chance=False)),
+            marks=pytest.mark.study,
+        ),
         (
             P.ErrorRates(bj.BetaPrior(2, 5), sensitivity=bj.BetaPrior.worth(0.9, 20)),
             P.PredictiveValues(ppv=bj.BetaPrior(3, 2)),

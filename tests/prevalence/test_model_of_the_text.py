@@ -119,7 +119,7 @@ def test_prior_draws_respect_the_restriction(priors, expected):
         assert abs(values.mean() - mean) < 4 * values.std() / np.sqrt(values.size)
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_python_draws_as_numba_does():
     a, b, c, d = 3.0, 2.0, 2.0, 4.0
     rng = np.random.default_rng(1)
@@ -148,7 +148,7 @@ def test_an_intervention_reaches_the_pass_rate():
     assert everything["pass_rate"].eval() == pytest.approx(0.35)
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_five_systems_with_strong_priors_have_as_many_prior_draws_as_asked_for():
     """Weights of all systems at once left 3 distinct draws of 1,000."""
     strong = P.ErrorRates(sensitivity=B.worth(0.9, 100), specificity=B.worth(0.8, 100))

@@ -428,7 +428,7 @@ def test_two_bins_given_the_truth_are_the_quadrature(calibration):
     assert fit.spec._build(fit.data).coords["bin"] == fit.data.bins
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_two_bins_by_score_are_the_quadrature():
     counts = P.Counts(60, 40, 12, 11, 10, 7, calibration="by_verdict")
     exact = posterior_of(counts, P.PredictiveValues())
@@ -447,7 +447,7 @@ def test_bins_without_an_order_are_conjugate():
     assert_mc_mean(draws, (items / items.sum()) @ means)
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_rising_means_are_those_of_an_independent_sampler():
     """Importance sampling from the prior, with the likelihood written out, of two bins."""
     score, truth, n = [0, 0, 0, 1, 1, 0, 1], [1, 2, 3, 2, 3, NAN, NAN], [2, 2, 1, 2, 2, 30, 20]

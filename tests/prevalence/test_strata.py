@@ -339,7 +339,7 @@ def test_strata_cover_where_leaving_them_out_does_not():
     assert blind / runs < 0.5
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_a_spread_without_bound_leaves_the_strata_separate():
     """With the spread fixed at 20 logits, rates have the prior of the limit, Beta(0, 0)."""
     import pymc as pm
@@ -469,7 +469,7 @@ def test_weighted_labels_without_an_error_do_not_say_that_there_is_none(tuned):
     assert value + 0.8 * 0.058 < high < value + 0.15
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_the_model_of_propensities_is_strata_whose_shares_are_unknown():
     # classes so different, and labelled so much, that their shares are most of what is unknown
     counts = P.Counts(

@@ -132,7 +132,7 @@ def test_full_pooling_of_one_system_is_the_exact_posterior(better_than_chance):
     assert_mc_quantile(draws, 0.025, float(exact.quantile(0.025)))
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_a_small_spread_pools_fully():
     narrow = P.fit(LABELLED, P.PooledErrorRates(spread=1e-3), random_seed=4)
     found, errors = weighted_oracle(LABELLED, spread=0.0)
@@ -152,7 +152,7 @@ def test_a_new_system_knows_less_than_one_with_labels(partial):
     assert "spread 1" in bj.report(partial)
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_a_pooled_fit_survives_the_disk(partial, tmp_path):
     loaded = bj.load(partial.save(tmp_path / "fit.nc"))
     assert loaded.spec == P.PooledErrorRates()

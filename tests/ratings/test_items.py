@@ -90,7 +90,7 @@ def test_settings_out_of_range_are_refused(settings):
 # Performance ------------------------------------------------------------------------------------
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_performance_finds_the_best_judge_where_items_are_rated_often():
     table = bj.ratings.simulate(choices=30, random_seed=1)
     fit = bj.ratings.fit(CONTRACT.read(table), random_seed=1, draws=300, tune=300)

@@ -208,7 +208,7 @@ def test_posterior_matches_prior_draws_weighted_by_enumeration():
     ratings = with_a_pair(few())
     fit = bj.ratings.fit(ratings, random_seed=1)
     rng = np.random.default_rng(6)
-    n = 200_000
+    n = 50_000
     share, size = rng.dirichlet(np.ones(3), n), np.exp(np.log(4.0) + rng.normal(size=n))
     picked = rng.random(n)
     choice = np.broadcast_to(MEMBERS, (n, 2, 3)).copy()
@@ -221,7 +221,7 @@ def test_posterior_matches_prior_draws_weighted_by_enumeration():
     weight = np.exp(log - log.max())
     weight /= weight.sum()
     effective = 1 / (weight**2).sum()
-    assert effective > 5_000
+    assert effective > 1_500
     for k in range(2):
         values = share @ MEMBERS[k]
         mean = weight @ values

@@ -57,7 +57,7 @@ def test_integrating_the_shares_out_gives_the_collapsed_model():
     np.testing.assert_allclose(gaps, gaps[0], atol=1e-8)
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_replicates_are_of_items_and_not_of_patterns():
     """One replicate an item: the mean over items is that of the model, rare patterns or not."""
     table = bj.ratings.simulate(items=30, choices=4, response_sets=2, random_seed=1)

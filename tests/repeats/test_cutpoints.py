@@ -241,7 +241,7 @@ def test_components_are_those_of_simulated_tables():
         assert_allclose(near[name], value, atol=2e-3, err_msg=name)
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_two_judges_agree_with_quadrature():
     """One item, two judges, three values: thresholds and a shift apart, on a grid."""
     counts = np.array([[[3, 14, 3], [8, 4, 8]]])

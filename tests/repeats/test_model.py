@@ -113,7 +113,7 @@ def test_one_judge_pair_agrees_with_quadrature():
         assert_mc_quantile(made.idata["posterior"]["value_share"].to_numpy()[..., 1], prob, at)
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_derived_quantities_are_the_latent_ones_translated(fit_of):
     """Components of single draws against the simulator's own translation."""
     after = fit_of(CONTRACT).idata["posterior"]
@@ -217,8 +217,7 @@ def by_level():
     }
 
 
-@pytest.mark.sampling
-@pytest.mark.slow
+@pytest.mark.study
 def test_noise_by_level_is_found_and_preferred(by_level):
     import arviz_stats
 

@@ -99,7 +99,7 @@ def test_killed_and_resumed_loses_nothing_and_asks_nothing_twice(tmp_path, undis
     assert server.asked.total() <= resumed.calls <= server.asked.total() + 40
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_killed_many_times_among_replies_that_cannot_be_stored(tmp_path):
     with ChatServer(**FAULTS) as server:
         whole = run(server.port, tmp_path / "whole", client="odd", timeout=1.0, progress=False)

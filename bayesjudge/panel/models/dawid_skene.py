@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 RULED_OUT = -1e6
 #: Votes of the judge with the fewest from which on judges are parametrised by themselves.
 CENTRED_FROM = 5_000
-#: Doubling the nodes must not change the log-likelihood by more than this.
+#: Doubling the nodes must not change the log-likelihood by more than this from draw to draw.
 NODE_TOLERANCE = 0.1
 
 
@@ -379,12 +379,12 @@ class Correlated(PooledDawidSkene):
         return _log_votes(each, self.answering)[judge, truth, :, item]
 
     def _cautions(self, fit: Fit) -> tuple[Caution, ...]:
-        change, effect = quadrature_change(fit)
+        change = quadrature_change(fit)
         if change <= NODE_TOLERANCE:
             return ()
         text = (
-            f"with {2 * self.nodes} instead of {self.nodes} nodes the log-likelihood changes by "
-            f"{change:.2f} at the largest shared effect ({effect:.1f}); fit again with "
+            f"with {2 * self.nodes} instead of {self.nodes} nodes the log-likelihood changes from "
+            f"draw to draw by {change:.2f} (standard deviation); fit again with "
             f"nodes={2 * self.nodes}"
         )
         return (Caution("too-few-nodes", text),)
