@@ -111,11 +111,7 @@ def quadrature_change(fit: Fit, draws: int = 100) -> float:
     A change that all draws share leaves the posterior as it is.
     """
     nodes = fit.spec._nodes  # type: ignore[attr-defined]
-    effects, logits, prevalence = (
-        fit.draws("shared_effect"),
-        logits_of(fit),
-        fit.draws("prevalence"),
-    )
+    logits, effects, shares = logits_of(fit), fit.draws("shared_effect"), fit.draws("prevalence")
     changes = []
     for s in np.linspace(0, len(effects) - 1, draws).astype(int):
         draw = (logits[s], effects[s], shares[s])
