@@ -11,6 +11,8 @@ import bayesjudge as bj
 from bayesjudge.core.compiling import compiling
 from bayesjudge.panel._patterns import Patterns, draw_patterns
 
+pytestmark = pytest.mark.usefixtures("uncompiled")
+
 panel = bj.panel
 Votes = panel.Votes
 TINY = {
