@@ -9,7 +9,8 @@ Each row is a module's own simulated table. A fresh process imports, reads, buil
 loads, draws 4 x (1,000 + 1,000) or what the model asks for, and summarises; then it fits again with
 another seed. Figures are CPU seconds, teardown included; compare them within a run. ``pm.sample``
 is PyMC's way with nutpie for the same graph and settings: it compiles in each process, and again
-for each fit.
+for each fit. ``imports`` is what `import pymc, nutpie` takes at that moment: it is part of cold and
+second, and tells how busy the machine is.
 
 Found: on a busy machine (`--rows bias --alone`), 28.5 s cold, 6.2 in a second process, 0.9 for a
 refit, and the same draws cold and warm. When models
@@ -29,7 +30,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 OUT = HERE / "results" / "first_answer.csv"
-COLUMNS = ("row", "way", "cold", "second_process", "refit", "draws_agree")
+COLUMNS = ("row", "way", "imports", "cold", "second_process", "refit", "draws_agree")
 #: How a row's data and model are made, the public interface only.
 VOTES = "m = bj.panel; d = m.Votes.from_frame(T(m), **drawn()); "
 RATINGS = (
@@ -168,10 +169,11 @@ def measure(row: str, way: str, checkout: Path) -> dict[str, object]:
     """Three fresh processes: cold, warm, and warm with a refit."""
     code = START.format(make=ROWS[row]) + (THEIRS if way == "pm.sample" else OURS) + END
     with tempfile.TemporaryDirectory() as compiled:
+        imports, _ = process("import pymc, nutpie", compiled, checkout)
         cold, first = process(code.format(again=False), compiled, checkout)
         second, then = process(code.format(again=False), compiled, checkout)
         refit = float(process(code.format(again=True), compiled, checkout)[1][1])
-    return found_as(row, way, cold, second, refit, first[0] == then[0])
+    return found_as(row, way, imports, cold, second, refit, first[0] == then[0])
 
 
 def measure_stan(row: str, python: str) -> dict[str, object]:
@@ -182,18 +184,17 @@ def measure_stan(row: str, python: str) -> dict[str, object]:
         process(START.format(make=ROWS[row]) + WRITTEN.format(data=data), compiled, here)
         about = {"data": data, "program": str(HERE.parent / "panel" / "dawid_skene.stan")}
         once, twice = (STAN.format(again=again, **about) for again in (False, True))
+        imports, _ = process("import stan", compiled, here, python)
         cold, first = process(once, compiled, here, python)
         second, then = process(once, compiled, here, python)
         both, _ = process(twice, compiled, here, python)
-    return found_as(row, "stan", cold, second, both - second, first == then)
+    return found_as(row, "stan", imports, cold, second, both - second, first == then)
 
 
-def found_as(
-    row: str, way: str, cold: float, second: float, refit: float, agree: bool
-) -> dict[str, object]:
+def found_as(row: str, way: str, *figures: float | bool) -> dict[str, object]:
     """One row of the results."""
-    figures = (round(x, 2) for x in (cold, second, refit))
-    return dict(zip(COLUMNS, (row, way, *figures, agree), strict=True))
+    *seconds, agree = figures
+    return dict(zip(COLUMNS, (row, way, *(round(x, 2) for x in seconds), agree), strict=True))
 
 
 def main() -> None:
