@@ -234,8 +234,7 @@ def expected(eta: Any, cuts: Any, scale: np.ndarray, effects: Effects) -> np.nda
     """Mean score at latent values (...), with cutpoints (..., step)."""
     mean = np.full(np.shape(eta), float(scale[0]))
     for step, above in zip(np.diff(scale), _shares_above(eta, cuts, effects), strict=True):
-        above *= step
-        mean += above
+        mean += step * above
     return mean
 
 
@@ -262,9 +261,7 @@ def _shares_above(eta: Any, cuts: Any, effects: Effects) -> Iterator[np.ndarray]
         return
     odds = np.exp(-eta)
     for k in range(cuts.shape[-1]):
-        above = odds * np.exp(cuts[..., k])
-        above += 1.0
-        yield np.divide(1.0, above, out=above)
+        yield 1.0 / (1.0 + odds * np.exp(cuts[..., k]))
 
 
 def _aligned(effects: Effects, cuts: Any, *, axes: int, of_cuts: int = 0) -> tuple[Any, ...]:
