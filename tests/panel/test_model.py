@@ -173,6 +173,39 @@ def test_a_missing_vote_as_a_response():
     assert found == pytest.approx(summed_over_every_truth(SMALL, g, responding), rel=1e-7)
 
 
+LOG_ODDS = {
+    "two groups of judges": {"judges": 9},
+    "too many judges for groups": {"judges": 40},
+    "labels from elsewhere": {"calibration": "separate"},
+    "missing votes tell": {"answering": bj.BetaPrior(4, 1)},
+    "nobody labelled": {"labelled": 0},
+    "everybody labelled": {"labelled": 60},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", LOG_ODDS)
+def test_log_odds_are_the_density_of_the_text(case):
+    """By groups of judges, with what is linear counted beforehand."""
+    settings = {"judges": 4, "calibration": "random", "labelled": 20, "answering": None}
+    settings |= LOG_ODDS[case]
+    rng = np.random.default_rng(1)
+    truth, judges = rng.integers(0, 2, 60), settings["judges"]
+    votes = np.where(rng.random((60, judges)) < 0.8, truth[:, None], 1 - truth[:, None])
+    votes[rng.random(votes.shape) < 0.2] = -1
+    seen = np.where(np.arange(60) < settings["labelled"], truth, -1)
+    names = [f"j{j}" for j in range(judges)]
+    about = (np.arange(60) % 2, ["g", "h"], names)
+    data = Votes(votes, seen, *about, calibration=settings["calibration"])
+    for model in (
+        PooledDawidSkene(answering=settings["answering"]),
+        DawidSkene(answering=settings["answering"]),
+    ):
+        gaps, off = gaps_between(bj.panel.build_model(data, model), model._sampling_form(data))
+        assert np.ptp(gaps) < 1e-6
+        assert off < 1e-9
+
+
 @pytest.mark.sampling
 def test_two_classes_by_name_are_the_same_model():
     share = np.array([[0.3, 0.7], [0.6, 0.4]])
