@@ -114,9 +114,10 @@ def density_of(runnable: Runnable) -> Callable[[np.ndarray], tuple[float, np.nda
     """Log-density and its slope as a function of a point on the unconstrained scale."""
     place = ctypes.c_void_p
     call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_uint64, *[place] * 4)(runnable.density.address)
-    given, size = runnable.density.addresses(runnable.data), runnable.size
+    given = runnable.density.addresses(runnable.data)
 
     def density(x: np.ndarray) -> tuple[float, np.ndarray]:
+        size = runnable.size  # which also keeps the arrays that `given` points to
         x, slope, value = np.ascontiguousarray(x, float), np.empty(size), np.empty(1)
         failed = call(size, x.ctypes.data, slope.ctypes.data, value.ctypes.data, given.ctypes.data)
         return (-np.inf, np.zeros(size)) if failed else (float(value[0]), slope)

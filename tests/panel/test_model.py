@@ -174,8 +174,8 @@ def test_a_missing_vote_as_a_response():
 
 
 LOG_ODDS = {
-    "two groups of judges": {"judges": 9},
-    "too many judges for groups": {"judges": 40},
+    "two groups of judges": {"GROUP": 3},
+    "too many judges for groups": {"MOST_IN_GROUPS": 3},
     "labels from elsewhere": {"calibration": "separate"},
     "missing votes tell": {"answering": bj.BetaPrior(4, 1)},
     "nobody labelled": {"labelled": 0},
@@ -185,17 +185,17 @@ LOG_ODDS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", LOG_ODDS)
-def test_log_odds_are_the_density_of_the_text(case):
+def test_log_odds_are_the_density_of_the_text(case, monkeypatch):
     """By groups of judges, with what is linear counted beforehand."""
-    settings = {"judges": 4, "calibration": "random", "labelled": 20, "answering": None}
-    settings |= LOG_ODDS[case]
+    settings = {"calibration": "random", "labelled": 20, "answering": None} | LOG_ODDS[case]
+    for name in ("GROUP", "MOST_IN_GROUPS"):
+        monkeypatch.setattr(dawid_skene, name, settings.get(name, getattr(dawid_skene, name)))
     rng = np.random.default_rng(1)
-    truth, judges = rng.integers(0, 2, 60), settings["judges"]
-    votes = np.where(rng.random((60, judges)) < 0.8, truth[:, None], 1 - truth[:, None])
+    truth = rng.integers(0, 2, 60)
+    votes = np.where(rng.random((60, 4)) < 0.8, truth[:, None], 1 - truth[:, None])
     votes[rng.random(votes.shape) < 0.2] = -1
     seen = np.where(np.arange(60) < settings["labelled"], truth, -1)
-    names = [f"j{j}" for j in range(judges)]
-    about = (np.arange(60) % 2, ["g", "h"], names)
+    about = (np.arange(60) % 2, ["g", "h"], "abcd")
     data = Votes(votes, seen, *about, calibration=settings["calibration"])
     for model in (
         PooledDawidSkene(answering=settings["answering"]),
