@@ -321,18 +321,12 @@ def _shapes_of(model: pm.Model, kept: Sequence[Any], point: Point) -> list[tuple
         dims = model.named_vars_to_dims.get(v.name) or [None] * v.ndim
         return tuple(lengths.get(d, n) for d, n in zip(dims, v.type.shape, strict=True))
 
-    shapes = [known(v) for v in kept]
+    shapes: Any = [known(v) for v in kept]
     if any(None in shape for shape in shapes):
         givens = [(v, point[str(v.name)]) for v in model.value_vars]
-        made = function(
-            [],
-            [v.shape for v in kept],
-            givens=givens,
-            mode="FAST_COMPILE",
-            on_unused_input="ignore",
-        )
-        shapes = [tuple(int(n) for n in shape) for shape in made()]
-    return shapes
+        options = {"mode": "FAST_COMPILE", "on_unused_input": "ignore"}
+        shapes = function([], [v.shape for v in kept], givens=givens, **options)()
+    return [tuple(int(n) for n in shape) for shape in shapes]
 
 
 def _data_of(model: pm.Model) -> dict[str, np.ndarray]:

@@ -389,10 +389,10 @@ class LogProbabilitiesGradient(Op):
         return Apply(self, variables, [pt.dmatrix(), pt.dmatrix()])
 
     def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
-        *rows, wanted, p, more, bar = inputs
+        mine, seen, group, step_start, steps, wanted, p, more, bar = inputs
         p_bar = np.zeros(p.size)
         np.add.at(p_bar, wanted, bar / p[wanted])
-        found = _backward(*rows, p_bar, p, more)
+        found = _backward(mine, seen, group, step_start, steps, p_bar, p, more)
         for storage, value in zip(output_storage, found, strict=True):
             storage[0] = value
 
