@@ -324,8 +324,10 @@ def _shapes_of(model: pm.Model, kept: Sequence[Any], point: Point) -> list[tuple
     shapes: Any = [known(v) for v in kept]
     if any(None in shape for shape in shapes):
         givens = [(v, point[str(v.name)]) for v in model.value_vars]
-        options = {"mode": "FAST_COMPILE", "on_unused_input": "ignore"}
-        shapes = function([], [v.shape for v in kept], givens=givens, **options)()
+        outputs = [v.shape for v in kept]
+        shapes = function(
+            [], outputs, givens=givens, mode="FAST_COMPILE", on_unused_input="ignore"
+        )()
     return [tuple(int(n) for n in shape) for shape in shapes]
 
 

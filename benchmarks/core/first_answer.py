@@ -15,8 +15,8 @@ second, and tells how busy the machine is.
 Found: on a busy machine, where importing PyMC and nutpie alone takes 3.9 to 4.1 s, the posterior of
 ``prevalence`` takes 18.6 s cold, 5.3 in a second process and .4 for a refit, ``repeats`` 49.1, 9.1
 and 3.4: beyond the imports 1.4 and 5.0 s; draws of both processes are the same. The other rows were
-not run. Of ``repeats`` a refit was 5.5 to 6.1 s in one such run, and 3.6 to 3.9 once one exponential
-served a cell's likelihood and a draw's components.
+not run. Of ``repeats`` a refit was 5.5 to 6.1 s in one such run, and 3.6 to 3.9 once one
+exponential served a cell's likelihood and a draw's components.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ NUTS runs) and NUTS. ``apart`` is the difference of the means in posterior stand
 average and at most over the entries of the answer; ``width`` the preview's interval over that of
 NUTS, least and largest; CPU seconds of both.
 
-Found: of ``prevalence`` (three unknowns) means are .055 posterior standard deviations apart, .091 at
-most, and intervals .99 times as wide, for .01 CPU s; the other rows were not run.
+Found: of ``prevalence`` (three unknowns) means are .055 posterior standard deviations apart, .091
+at most, and intervals .99 times as wide, for .01 CPU s; the other rows were not run.
 """
 
 from __future__ import annotations
