@@ -268,14 +268,15 @@ def _bound(chosen: np.ndarray, endorsed: np.ndarray, error_free: np.ndarray) -> 
 def _forward(mine: Any, seen: Any, group: Any, step_start: Any, steps: Any) -> Any:
     """Probability of each row of counts, and with one more rating of each set."""
     n, sets = group.shape[0], mine.shape[1]
-    p, more, totals = np.ones(n), np.ones((n, sets)), mine.sum(axis=1)
+    p, more = np.ones(n), np.ones((n, sets))
     for i in range(n):
         first, last = step_start[i], step_start[i + 1]
         if first == last:
             continue
         g, kind, less = group[i], steps[first, 0], steps[first, 1]
-        total, found, ratings = totals[g], 0.0, 0
+        total, found, ratings = 0.0, 0.0, 0
         for v in range(sets):
+            total += mine[g, v]
             found += mine[g, v] * seen[kind, v] * more[less, v]
         p[i] = found / total
         for s in range(first, last):
@@ -305,12 +306,13 @@ def _backward(
     n, sets = group.shape[0], mine.shape[1]
     mine_bar, seen_bar = np.zeros(mine.shape), np.zeros(seen.shape)
     more_bar, total_bar = np.zeros((n, sets)), np.zeros(mine.shape[0])
-    totals = mine.sum(axis=1)
     for i in range(n - 1, -1, -1):
         first, last = step_start[i], step_start[i + 1]
         if first == last:
             continue
-        g, total, ratings = group[i], totals[group[i]], 0
+        g, total, ratings = group[i], 0.0, 0
+        for v in range(sets):
+            total += mine[g, v]
         for s in range(first, last):
             ratings += steps[s, 2]
         slope = 0.0
@@ -343,11 +345,10 @@ CODE = hashlib.sha256(SOURCES.encode()).hexdigest()[:16]
 
 
 class LogProbabilities(Op):
-    """Logarithms of the probabilities of some rows of counts; and of all rows what slopes need.
+    """Logarithms of the probabilities of some rows of counts.
 
     Inputs are Dirichlet weights by group (n_groups, Q), probabilities of each kind of rating
-    (n_kinds, Q), group, step_start and steps of `Patterns`, and which rows are wanted. Outputs are
-    the logarithms, and both results of `_forward`, so that the gradient does not compute them anew.
+    (n_kinds, Q), group, step_start and steps of `Patterns`, and which rows are wanted.
     """
 
     __props__ = ("code",)
@@ -357,27 +358,24 @@ class LogProbabilities(Op):
 
     def make_node(self, *inputs: Any) -> Apply:
         variables = [pt.as_tensor_variable(x) for x in inputs]
-        return Apply(self, variables, [pt.dvector(), pt.dvector(), pt.dmatrix()])
+        return Apply(self, variables, [pt.dvector()])
 
     def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
         *rows, wanted = inputs
-        p, more = _forward(*rows)
-        for storage, value in zip(output_storage, (np.log(p[wanted]), p, more), strict=True):
-            storage[0] = value
+        output_storage[0][0] = np.log(_forward(*rows)[0][wanted])
 
     def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:
         from pytensor.gradient import disconnected_type
 
-        _, p, more = outputs
-        mine_bar, seen_bar = LogProbabilitiesGradient()(*inputs, p, more, cotangents[0])
+        mine_bar, seen_bar = LogProbabilitiesGradient()(*inputs, cotangents[0])
         return [mine_bar, seen_bar, *(disconnected_type() for _ in inputs[2:])]
 
     def connection_pattern(self, node: Any) -> list[list[bool]]:
-        return [[i < 2, False, False] for i in range(len(node.inputs))]
+        return [[i < 2] for i in range(len(node.inputs))]
 
 
 class LogProbabilitiesGradient(Op):
-    """Gradient of the logarithms: takes inputs and other outputs, and the gradient by them."""
+    """Gradient of `LogProbabilities`: takes its inputs, and the gradient by its result."""
 
     __props__ = ("code",)
 
@@ -389,7 +387,8 @@ class LogProbabilitiesGradient(Op):
         return Apply(self, variables, [pt.dmatrix(), pt.dmatrix()])
 
     def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
-        mine, seen, group, step_start, steps, wanted, p, more, bar = inputs
+        mine, seen, group, step_start, steps, wanted, bar = inputs
+        p, more = _forward(mine, seen, group, step_start, steps)
         p_bar = np.zeros(p.size)
         np.add.at(p_bar, wanted, bar / p[wanted])
         found = _backward(mine, seen, group, step_start, steps, p_bar, p, more)
@@ -403,18 +402,18 @@ def _numba_value(op: Any, node: Any, **_: Any) -> Any:
 
     @numba_njit
     def value(mine, seen, group, step_start, steps, wanted):
-        p, more = forward(mine, seen, group, step_start, steps)
-        return np.log(p[wanted]), p, more
+        return np.log(forward(mine, seen, group, step_start, steps)[0][wanted])
 
     return value
 
 
 @register_funcify_default_op_cache_key(LogProbabilitiesGradient)
 def _numba_gradient(op: Any, node: Any, **_: Any) -> Any:
-    backward = numba_njit(_backward)
+    forward, backward = numba_njit(_forward), numba_njit(_backward)
 
     @numba_njit
-    def gradient(mine, seen, group, step_start, steps, wanted, p, more, bar):
+    def gradient(mine, seen, group, step_start, steps, wanted, bar):
+        p, more = forward(mine, seen, group, step_start, steps)
         p_bar = np.zeros(p.size)
         for j in range(wanted.size):
             p_bar[wanted[j]] += bar[j] / p[wanted[j]]

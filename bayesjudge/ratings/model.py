@@ -676,9 +676,7 @@ def _log_probabilities(patterns: Patterns, alpha: Any, choice: Any, error: Any) 
         seen = pt.concatenate([choice @ error, error], axis=1)
     source, pattern, certain = data("source"), data("pattern"), data("certain").astype("float64")
     below = (data("group"), data("step_start"), data("steps"))
-    log_p, _, _ = LogProbabilities()(
-        alpha[source] + certain, seen.reshape((-1, sets)), *below, pattern
-    )
+    log_p = LogProbabilities()(alpha[source] + certain, seen.reshape((-1, sets)), *below, pattern)
     group = below[0][pattern]
     first, held = alpha[source[group]], certain[group]
     # response sets without error are Dirichlet-multinomial, in one order
