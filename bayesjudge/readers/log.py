@@ -591,9 +591,10 @@ def _many(n: int, noun: str) -> str:
 
 def require_among_metrics(path: str, metric: str, have: list[str]) -> None:
     """Refuse a metric that the log has not."""
+    if metric in have:
+        return
     from difflib import get_close_matches
 
     near = get_close_matches(metric, have, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {few(have)}"
-    with checking(path) as require:
-        require(metric in have, f"no metric {metric!r}; {hint}")
+    raise InputError(path, [f"no metric {metric!r}; {hint}"])

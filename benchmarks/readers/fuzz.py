@@ -1,6 +1,6 @@
 """Do the readers stand logs whose bytes or values were changed at random?
 
-    python benchmarks/readers/fuzz.py --inputs 2000
+    python benchmarks/readers/fuzz.py --inputs 100000
 
 Each log of tests/readers/logs.py is changed as often as asked (tests/readers/fuzzing.py: bytes
 changed, cut, doubled; values of its documents replaced by others, lost, doubled), read, and every
@@ -32,18 +32,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", type=int, default=2000, help="changed copies of each log")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--folder", type=Path, help="for the copies; one in memory saves time")
+    parser.add_argument("--resume", action="store_true", help="only logs without a result")
     asked = parser.parse_args()
-    rows = []
+    names = ["log", "inputs", "read", "failed", "cpu_seconds", "first_failures"]
+    rows = pd.read_csv(RESULTS).to_numpy().tolist() if asked.resume else []
+    done = [row[0] for row in rows]
     for tool in logs.LOGS:
-        with tempfile.TemporaryDirectory(dir=asked.folder) as place:
+        if tool in done:
+            continue
+        with tempfile.TemporaryDirectory() as place:
             folder, started = Path(place), time.process_time()
             source = fuzzing.small(tool, folder)
             read, failed = fuzzing.fuzz(source, folder, asked.inputs, asked.seed)
         seconds = round(time.process_time() - started, 1)
         first = "; ".join(f"{i}: {text}" for i, text in list(failed.items())[:5])
-        rows.append((tool, asked.inputs, read, len(failed), seconds, first))
-        names = ["log", "inputs", "read", "failed", "cpu_seconds", "first_failures"]
+        rows.append([tool, asked.inputs, read, len(failed), seconds, first])
         pd.DataFrame(rows, columns=names).to_csv(RESULTS, index=False)
         print(*rows[-1], flush=True)
 
