@@ -24,9 +24,10 @@ def examine(capsys):
         found = json.loads(capsys.readouterr().out)
         for answer in found["answers"]:
             _, *words = shlex.split(answer["command"])
-            code = main([*words, "--no-nuts", "--json"])
+            instant = [] if words[0] in ("gate", "drift") else ["--no-nuts"]
+            code = main([*words, *instant, "--json"])
             done = capsys.readouterr()
-            assert code == 0, (answer, done.err)
+            assert code in ((0, 1, 3) if words[0] == "gate" else (0,)), (answer, done.err)
         return found
 
     return call
@@ -34,11 +35,14 @@ def examine(capsys):
 
 #: The questions that each log answers.
 ANSWERS = {
-    "Inspect": ["prevalence", "repeats"], "Inspect json": ["prevalence", "repeats"],
-    "promptfoo": ["prevalence", "repeats"], "promptfoo lines": ["prevalence", "repeats"],
-    "DeepEval": ["prevalence"], "MLflow": ["prevalence"], "Phoenix": ["prevalence"],
-    "LangSmith": ["prevalence", "repeats", "repeats"], "Langfuse": ["prevalence"],
-    "OpenAI Evals": ["prevalence"], "lm-eval": ["prevalence", "prevalence"], "alpaca_eval": [],
+    "Inspect": ["gate", "prevalence", "repeats"],
+    "Inspect json": ["gate", "prevalence", "repeats"],
+    "promptfoo": ["gate", "prevalence", "repeats"],
+    "promptfoo lines": ["gate", "prevalence", "repeats"],
+    "DeepEval": ["gate", "prevalence"], "MLflow": ["gate", "prevalence"],
+    "Phoenix": ["gate", "prevalence"], "LangSmith": ["gate", "prevalence", "repeats", "repeats"],
+    "Langfuse": ["gate", "prevalence"], "OpenAI Evals": ["gate", "prevalence"],
+    "lm-eval": ["gate", "prevalence", "prevalence"], "alpaca_eval": [],
     "arena-hard": ["bias"], "MT-bench": [],
 }  # fmt: skip
 
@@ -67,6 +71,24 @@ def test_a_jury_is_a_panel(tmp_path, examine):
     found = examine(path)
     lines = [answer["command"] for answer in found["answers"]]
     assert any(line.startswith("bayesjudge panel") and "human_label" in line for line in lines)
+    drift, ratings = (
+        next(x for x in lines if f"bayesjudge {c}" in x) for c in ("drift", "ratings")
+    )
+    assert "--judge a --judge b --truth human_label" in drift
+    assert "--people human_label --positive C" in ratings
+
+
+@pytest.mark.slow
+def test_one_row_a_label_is_ratings_and_its_judges_are_told_by_name(tmp_path, examine):
+    labels = {"ann": "yes no", "bob": "yes no", "gpt-4": "PASS FAIL"}
+    rows = [
+        f"q{i},{name},{said.split()[i % 3 % 2]}" for i in range(30) for name, said in labels.items()
+    ]
+    path = tmp_path / "ratings.csv"
+    path.write_text("item,rater,choice\n" + "\n".join(rows))
+    (line,) = [a["command"] for a in examine(path)["answers"] if "ratings" in a["command"]]
+    assert "--judge gpt-4 --positive yes" in line
+    assert "--recode gpt-4:PASS=yes" in line
 
 
 MISTAKES = """item;verdict;human_label;answer
