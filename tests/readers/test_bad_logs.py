@@ -66,6 +66,17 @@ def test_a_truncated_archive(tmp_path):
         read_log(path)
 
 
+def test_names_in_an_archive_that_are_no_text(tmp_path):
+    path = logs.write_inspect(tmp_path / "run.eval", logs.inspect_samples(3, 2), 8, epochs=2)
+    whole = bytearray(path.read_bytes())
+    at = whole.rindex(b"header.json")  # in the directory at the end
+    whole[at - 46 + 9] |= 0x08  # the flag that says UTF-8
+    whole[at] = 0xFF
+    path.write_bytes(whole)
+    with pytest.raises(bj.InputError, match=r"run.eval: cannot be read: 'utf-8' codec"):
+        read_log(path)
+
+
 def test_half_a_line(tmp_path):
     path = logs.write_mlflow(tmp_path / "traces.jsonl")
     path.write_text(path.read_text()[:-30])
