@@ -32,12 +32,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", type=int, default=2000, help="changed copies of each log")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--resume", action="store_true", help="keep results of as many inputs")
+    parser.add_argument(
+        "--resume", action="store_true", help="keep results of as many inputs or more"
+    )
     parser.add_argument("--logs", type=int, help="most logs in one call")
     asked = parser.parse_args()
     names = ["log", "inputs", "read", "failed", "cpu_seconds", "first_failures"]
     before = pd.read_csv(RESULTS)
-    rows = before[before["inputs"] == asked.inputs].to_numpy().tolist() if asked.resume else []
+    rows = before[before["inputs"] >= asked.inputs].to_numpy().tolist() if asked.resume else []
     done = [row[0] for row in rows]
     for tool in [name for name in logs.LOGS if name not in done][: asked.logs]:
         with tempfile.TemporaryDirectory() as place:
