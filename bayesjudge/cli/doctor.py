@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import json
+import re
 import sys
 import textwrap
 from collections import Counter
@@ -47,6 +48,7 @@ MOST_ROWS = 200_000
 #: The longest label.
 LONGEST = 40
 #: Names of columns, by what they are of.
+PEOPLE = ("human", "reviewer", "expert", "person", "people")
 SYSTEMS = ("system", "model", "generator", "system_id", "model_name", "candidate")
 JUDGES = ("judge", "judge_model", "evaluator", "annotator", "grader", "rater")
 VERDICTS = ("verdict", "judge", "vote", "llm", "gpt", "claude", "gemini", "grade", "pred", "auto")
@@ -255,7 +257,7 @@ def _of_table(file: File, truth: str | None) -> Findings:
         found.contents.append(f"only the first {MOST_ROWS:,} rows were looked at")
     labels = {n: c for n, c in columns.items() if _are_labels(c)}
     scores = {n: c for n, c in columns.items() if n not in labels and _are_numbers(c)}
-    item = next((n for n in columns if n.lower() in ITEM_COLUMNS), None)
+    item = _item_of(columns)
     system = _named(columns, SYSTEMS)
     judge = next((n for n in columns if n.lower() in JUDGES and n not in scores), None)
     judge = None if judge in labels and _is_binary(labels[judge]) else judge
@@ -418,11 +420,25 @@ def _are_numbers(cells: Sequence[Any]) -> bool:
 
 
 def _says_human(name: str) -> bool:
-    return any(word in name.lower() for word in HUMAN) and not _says_judge(name)
+    named = any(word in name.lower() for word in (*HUMAN, *PEOPLE))
+    return named and not _says_judge(name)
 
 
 def _says_judge(name: str) -> bool:
-    return any(word in name.lower() for word in VERDICTS)
+    """Reviewers give verdicts too, unless a model is named."""
+    lower = name.lower()
+    if any(word in lower for word in PEOPLE):
+        return any(word in lower for word in ("llm", "gpt", "claude", "gemini"))
+    return any(word in lower for word in VERDICTS)
+
+
+def _item_of(columns: Mapping[str, Any]) -> str | None:
+    """A column by a usual name, or the first one called some id."""
+    named = [n for n in columns if n.lower() in ITEM_COLUMNS]
+    ids = [
+        n for n in columns if re.search(r"(^|[\s_.-])id$", n.lower()) and n.lower() not in SYSTEMS
+    ]
+    return next(iter([*named, *ids]), None)
 
 
 def _named(columns: Mapping[str, Any], names: Sequence[str]) -> str | None:

@@ -124,6 +124,24 @@ def test_a_table_with_five_mistakes(tmp_path, examine, capsys):
 
 
 @pytest.mark.slow
+def test_an_export_in_its_own_words_is_answered_at_once(tmp_path, examine):
+    """A ticket for the item, a reviewer's verdict for the truth, an error for no verdict."""
+    said = [("PASS", "no")[i % 3 % 2] for i in range(200)]
+    said[7::40] = ["ERROR: timeout"] * 5
+    people = [
+        ("ok", "not ok")[i % 3 % 2 if i % 5 else 0] if i % 4 == 0 else "N/A" for i in range(200)
+    ]
+    rows = [f"T-{i:03d};really, number {i}?;{said[i]};{people[i]}" for i in range(200)]
+    path = tmp_path / "export.csv"
+    path.write_text("Ticket ID;prompt;LLM says;Reviewer verdict\n" + "\n".join(rows))
+    found = examine(path)
+    (line,) = [a["command"] for a in found["answers"] if " prevalence " in a["command"]]
+    assert "--verdict 'LLM says' --truth 'Reviewer verdict'" in line
+    assert "--pass-value ok --fail-value 'not ok' --missing-value 'ERROR: timeout' N/A" in line
+    assert "--item 'Ticket ID'" in line
+
+
+@pytest.mark.slow
 def test_a_reversed_coding_is_a_question(tmp_path, examine):
     rows = [f"q{i},{int(i % 3 == 0)},{int(i % 3 > 0)}" for i in range(60)]
     rows += [f"u{i},{i % 2}," for i in range(60)]
