@@ -49,7 +49,7 @@ COMMANDS = {
     ),
     "drift": (
         "bayesjudge.cli.drift:drift",
-        "Compare two judges, or two versions of one, on the same outputs: flips, and what they move.",
+        "Compare two judges, or two versions of one: verdicts that flip, and what they move.",
     ),
     "explain": (
         "bayesjudge.cli.explain:explain",
@@ -65,7 +65,7 @@ COMMANDS = {
     ),
     "panel": (
         "bayesjudge.cli.panel:panel",
-        "Estimate how good each system is, and how reliable each judge, from votes of several judges.",
+        "Estimate how good each system is, and how reliable each of several judges.",
     ),
     "passport": (
         "bayesjudge.cli.passport:passport",
