@@ -71,6 +71,7 @@ def plain_text[**P](plot: Callable[P, Axes]) -> Callable[P, Axes]:
         style: Any = STYLE | {"axes.prop_cycle": cycler(color=COLOURS)}
         with mpl.rc_context(style):
             ax = plot(*args, **kwargs)
+            _plain_ticks(ax)
             # lines look their colours up when they are drawn, with the settings of that moment
             for line in set(ax.findobj(Line2D)) - lines:
                 for part in ("color", "markerfacecolor", "markeredgecolor"):
@@ -88,6 +89,17 @@ def plain_text[**P](plot: Callable[P, Axes]) -> Callable[P, Axes]:
         return ax
 
     return plotted
+
+
+def _plain_ticks(ax: Axes) -> None:
+    """Powers of ten as numbers: as matplotlib writes them they are mathematics."""
+    from matplotlib.ticker import NullFormatter, StrMethodFormatter
+
+    for axis, (low, high) in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
+        if axis.get_scale() == "log":
+            axis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+            few = high < 10 * low  # then most ticks are no powers
+            axis.set_minor_formatter(StrMethodFormatter("{x:,g}") if few else NullFormatter())
 
 
 def write_title(ax: Axes, text: str) -> None:
