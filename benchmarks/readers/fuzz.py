@@ -8,8 +8,11 @@ table made. What is neither read nor refused by an `InputError` is a failure, an
 in benchmarks/readers/results/fuzz.csv, which is written log by log.
 
 Found: of 14 logs, 1,000 changed copies each, 8,285 were read, 5,715 refused in words, and 0 ended
-in another error (3 ms of CPU a copy). The first 2,100 copies, before, ended 88 times in errors of
-two kinds: half characters (a lone surrogate) and integers past all floats. Both are mended.
+in another error. Of 100,000 copies of Inspect's (130 CPU s, 1.3 ms a copy; 61,050 read), 37 ended
+in a `UnicodeDecodeError`: names in the archive's directory that are no UTF-8, which is mended and
+a test (test_names_in_an_archive_that_are_no_text). The other logs were not run at 100,000. The
+first 2,100 copies of all, before, ended 88 times in errors of two kinds: half characters (a lone
+surrogate) and integers past all floats. Both are mended.
 """
 
 from __future__ import annotations
