@@ -93,7 +93,7 @@ def prevalence(
     all_methods: Annotated[bool, _MODEL] = False,
     shared: Shared = Shared(),
 ) -> None:
-    r"""Estimate what share of outputs is truly good, when the judge errs.
+    r"""Estimate what share of outputs people would pass, from verdicts and a few human labels.
 
     Rows with a human label tell how the judge errs (calibration); the judge's verdicts on the other
     rows are corrected for it. Closed forms come at once, the sampled posterior seconds later.

@@ -180,6 +180,15 @@ def test_repeats_are_clusters_and_comparisons_are_paired():
         gate(read, against="other")
 
 
+def test_a_fully_labelled_log_with_repeats_says_what_would_decide():
+    log = log_of(0.8, items=12, repeats=3, labelled=12)
+    read = items.Items.from_frame(log, calibration="random", repeats="system")
+    found = gate(read, at_least=0.8)
+    assert found.outcome == "unknown"
+    (check,) = found.checks
+    assert "items, labelled in the same share" in {need.what for need in check.needs}
+
+
 def test_items_without_repeats_are_counts():
     """Both keep one promise: limits under the prior least favourable to the decision."""
     log = log_of(0.9, items=300, repeats=1, labelled=50)
