@@ -392,6 +392,17 @@ def test_of_a_generator_that_is_labelled_throughout_the_difference_is_known():
     assert (value, low, high) == pytest.approx((share,) * 3, abs=1e-12)
 
 
+def test_a_judge_no_better_than_chance_corrects_nothing():
+    votes, table = votes_of(
+        items=200, labelled=80, prevalence=(0.7,), sensitivity=(0.9, 0.4), specificity=(0.8, 0.3)
+    )
+    first = table[table["judge"] == sorted(table["judge"].unique())[0]]
+    alone = bj.panel.rogan_gladen(bj.panel.Votes.from_frame(first, calibration="random"))
+    assert bj.panel.rogan_gladen(votes)["prevalence", "g1"].value == pytest.approx(
+        alone["prevalence", "g1"].value
+    )
+
+
 def test_em_stops_where_another_step_moves_nothing():
     votes, _ = votes_of(items=60, labelled=10, prevalence=(0.7,))
     problem, pseudo, best = _em.posterior_mode(votes, "skip", 0.5)
