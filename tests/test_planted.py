@@ -385,11 +385,11 @@ def test_three_classes_have_intervals_of_the_level_asked():
 
 
 def test_of_a_generator_that_is_labelled_throughout_the_difference_is_known():
-    table = bj.panel.simulate(random_seed=4, items=12, labelled=12, prevalence=(0.7,), missing=0)
+    """The judges pass all 8 items, of which 6 are good."""
+    rows = [(i, "g", j, 1, float(i < 6)) for i in range(8) for j in "ab"]
+    table = pd.DataFrame(rows, columns=["item", "generator", "judge", "vote", "truth"])
     votes = bj.panel.Votes.from_frame(table, calibration="random")
-    value, low, high = bj.panel.difference(votes)["prevalence", "g1"]
-    share = table.drop_duplicates("item")["truth"].mean()
-    assert (value, low, high) == pytest.approx((share,) * 3, abs=1e-12)
+    assert bj.panel.difference(votes)["prevalence", "g"] == pytest.approx((0.75,) * 3, abs=1e-12)
 
 
 def test_a_judge_no_better_than_chance_corrects_nothing():
