@@ -25,6 +25,12 @@ def test_dollar_signs_in_names_are_no_mathematics():
     assert [one.get_text() for one in ax.get_yticklabels()] == [NAME]
 
 
+def test_a_dot_stands_at_the_value_and_a_line_from_low_to_high():
+    line, dot = plot_intervals(TABLE.assign(value=0.47)).lines[:2]
+    assert list(line.get_xdata()) == [0.4, 0.6]
+    assert list(dot.get_xdata()) == [0.47]
+
+
 def test_text_that_a_user_wrote_on_the_axes_stays_mathematics():
     _, ax = plt.subplots()
     ax.set_title(r"$\theta$")

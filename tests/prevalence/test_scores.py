@@ -470,3 +470,13 @@ def test_rising_means_are_those_of_an_independent_sampler():
     error = np.sqrt((weight**2 * (mean - expected) ** 2).sum()) / weight.sum()
     mcse = float(array_stats.mcse(draws.to_numpy(), method="mean"))
     assert abs(float(draws.mean()) - expected) < SIGMAS * np.hypot(error, mcse)
+
+
+def test_scores_that_fall_as_the_truth_rises_are_weak_without_a_warning():
+    """A correlation of -1, or beyond it by rounding, had no arctanh."""
+    table = pd.DataFrame(
+        {"score": [0.1, 0.3, 0.7, 0.9, 0.2, 0.5], "truth": [1, 1, 0, 0] + [np.nan] * 2}
+    )
+    for score in ([0.1, 0.1, 0.9, 0.9, 0.2, 0.5], [0.1, 0.1, 0.7, 0.7, 0.2, 0.5]):
+        scores = S.Scores.from_frame(table.assign(score=score), calibration="random", scale=(0, 1))
+        assert "weak-judge" in {c.name for c in S.human_mean(scores).cautions}

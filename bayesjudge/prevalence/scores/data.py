@@ -612,7 +612,7 @@ def _weak(scores: Scores) -> Iterator[Caution]:
     spread = np.array([np.average(x, weights=n) for x in ((f - f_) ** 2, (y - y_) ** 2)])
     covariance = np.average((f - f_) * (y - y_), weights=n)
     r = covariance / np.sqrt(spread.prod()) if spread.all() else 0.0
-    if m < 4 or np.arctanh(min(r, 1 - 1e-9)) * np.sqrt(max(m - 3, 1)) < 1.96:
+    if m < 4 or np.arctanh(np.clip(r, -1 + 1e-9, 1 - 1e-9)) * np.sqrt(max(m - 3, 1)) < 1.96:
         yield Caution(
             "weak-judge",
             f"on the labelled items the correlation of score and truth is {r:.2f}, not clearly "
