@@ -189,7 +189,8 @@ def draw_rising(rng: np.random.Generator) -> dict[str, Any]:
     typical = abs(rng.normal(0, RISING.spread))
     spread = typical * np.exp(0.5 * rng.normal(size=BINS))
     middle = (np.arange(LEVELS - 1) + 0.5) / (LEVELS - 1)
-    below = ndtr((middle - location[:, None]) / spread[:, None])
+    noise = np.hypot(spread, 0.2 / (LEVELS - 1))
+    below = ndtr((middle - location[:, None]) / noise[:, None])
     chances = np.diff(np.column_stack([np.zeros(BINS), below, np.ones(BINS)]), axis=1)
     mean = chances @ np.arange(1, LEVELS + 1)
     about = {"location": location, "typical_spread": typical, "bin_spread": spread}
@@ -310,7 +311,10 @@ STUDIES: dict[str, dict[str, Any]] = {
     },
     "rising": {
         "posterior": _nuts(
-            scores, RISING, ("mean_score", "location", "typical_spread", "bin_spread", "bin_mean")
+            scores,
+            RISING,
+            ("mean_score", "location", "typical_spread", "bin_spread", "bin_mean"),
+            **RISING.sampling,
         ),
         "draw_prior": draw_rising,
         "draw_data": draw_numbers,

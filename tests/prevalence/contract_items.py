@@ -27,5 +27,6 @@ CONTRACT = Module(
         ("specificity", "b"): 0.7,
     },
     ordered_pairs=True,
+    of_the_text=True,
     models=lambda: [(items.ItemEffects(), CONTRACT.simulated(1))],
 )

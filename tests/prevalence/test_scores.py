@@ -459,7 +459,8 @@ def test_rising_means_are_those_of_an_independent_sampler():
     location = 2 * np.cumsum(steps, axis=1)[:, :2] - 0.5
     typical = np.abs(rng.normal(0, 0.5, size))
     spread = typical[:, None] * np.exp(0.5 * rng.normal(size=(size, 2)))
-    ends = ndtr((np.array([0.25, 0.75]) - location[..., None]) / spread[..., None])
+    noise = np.hypot(spread, 0.2 / 2)
+    ends = ndtr((np.array([0.25, 0.75]) - location[..., None]) / noise[..., None])
     chances = np.diff(
         np.concatenate([np.zeros((size, 2, 1)), ends, np.ones((size, 2, 1))], axis=-1)
     )
@@ -480,3 +481,12 @@ def test_scores_that_fall_as_the_truth_rises_are_weak_without_a_warning():
     for score in ([0.1, 0.1, 0.9, 0.9, 0.2, 0.5], [0.1, 0.1, 0.7, 0.7, 0.2, 0.5]):
         scores = S.Scores.from_frame(table.assign(score=score), calibration="random", scale=(0, 1))
         assert "weak-judge" in {c.name for c in S.human_mean(scores).cautions}
+
+
+@pytest.mark.sampling
+def test_bins_whose_labels_agree_have_no_walls():
+    """One draw in seven diverged, if nothing but the spread of a bin blurred the numbers."""
+    score, truth, n = [0, 1, 2, 3, 0, 1, 2, 3], [1, 3, 4, 5] + [NAN] * 4, [10, 9, 21, 10] + [40] * 4
+    scores = S.Scores(score, truth, n, "random", (0, 3), truth_scale=(1, 5), edges=(0.5, 1.5, 2.5))
+    fit = S.fit(scores, S.RisingMean(spread=0.4), random_seed=1)
+    assert fit.idata["sample_stats"]["diverging"].mean() < 0.002
