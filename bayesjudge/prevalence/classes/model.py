@@ -16,6 +16,7 @@ from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.classes.data import SOURCE, ClassCounts, judged
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pymc as pm
     import xarray as xr
 
@@ -371,6 +372,37 @@ def fit(
         progress=progress,
         **settings,
     )
+
+
+def check_prior(
+    counts: ClassCounts, model: ClassModel | None = None, *, random_seed: Any = None
+) -> pd.DataFrame:
+    """Compare verdicts and labels with what the priors expect: prior-data conflict.
+
+    Parameters
+    ----------
+    counts : ClassCounts
+        Verdicts and labels.
+    model : Confusions or PredictiveShares, optional
+        As for `fit`.
+    random_seed : int or numpy.random.Generator, optional
+        Same seed, same table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row an observed count of the model (``test``, ``labelled`` …): ``observed`` share, the
+        prior's 95 % range ``low`` to ``high``, ``p_value``: how often the prior predictive
+        distribution is as far out, and ``surprising``: p below 0.01 divided by the number of rows.
+
+    Raises
+    ------
+    InputError
+        If the model does not suit the counts.
+    """
+    from bayesjudge.core.predictive import check_counts
+
+    return check_counts(build_model(counts, model), np.random.default_rng(random_seed))
 
 
 def _by_place(counts: ClassCounts, posterior: xr.Dataset, *names: str) -> list[np.ndarray]:

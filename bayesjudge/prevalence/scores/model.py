@@ -16,6 +16,7 @@ from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence.scores.data import Scores, judged
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pymc as pm
     import xarray as xr
 
@@ -446,6 +447,38 @@ def fit(
         progress=progress,
         **settings,
     )
+
+
+def check_prior(
+    scores: Scores, model: ScoreModel | None = None, *, random_seed: Any = None
+) -> pd.DataFrame:
+    """Compare scores and labels with what the priors expect: prior-data conflict.
+
+    Parameters
+    ----------
+    scores : Scores
+        Scores and labels.
+    model : ScoreGivenTruth, TruthGivenScore or RisingMean, optional
+        As for `fit`.
+    random_seed : int or numpy.random.Generator, optional
+        Same seed, same table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row an observed count of the model (``test``, ``labelled``, ``truths`` …): ``observed``
+        share, the prior's 95 % range ``low`` to ``high``, ``p_value``: how often the prior
+        predictive distribution is as far out, and ``surprising``: p below 0.01 divided by the
+        number of rows.
+
+    Raises
+    ------
+    InputError
+        If the model does not suit the scores.
+    """
+    from bayesjudge.core.predictive import check_counts
+
+    return check_counts(build_model(scores, model), np.random.default_rng(random_seed))
 
 
 def _arrays(posterior: xr.Dataset, *names: str) -> list[np.ndarray]:
