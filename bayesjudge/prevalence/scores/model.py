@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -136,7 +137,8 @@ class ScoreGivenTruth(_ScoreModel):
                 for truth in (0, 1)
             ]
         )
-        with pm.Model(coords={"bin": data.bins, "truth": ("fail", "pass")}) as model:
+        coords = {"bin": data.bins, "truth": ("fail", "pass"), "rise": data.bins[1:]}
+        with pm.Model(coords=coords) as model:
             prior = pm.Data("prevalence_prior", np.array(tuple(self.prevalence)))
             prevalence = pm.Beta("prevalence", prior[0], prior[1])
             even = np.full(bins, self.concentration / bins)
@@ -147,7 +149,7 @@ class ScoreGivenTruth(_ScoreModel):
                 weights = pm.Data("fail_share_prior", even, dims=("bin",))
                 fails = pm.Dirichlet("fail_share", weights, dims=("bin",))
                 mean = pm.Data("increment_mean", np.array(self.rise / max(bins - 1, 1)))
-                steps = pm.Exponential("increment", scale=mean, shape=bins - 1)
+                steps = pm.Exponential("increment", scale=mean, dims="rise")
                 ratio = pt.concatenate([pt.zeros(1), pt.cumsum(steps)])
                 tilted = fails * pt.exp(ratio - ratio[-1])
                 shares = pm.Deterministic(
@@ -328,7 +330,8 @@ class RisingMean(_ScoreModel):
             else:
                 steps = pm.Normal("bin_spread_steps", dims=dims)
                 sigma = pm.Deterministic("bin_spread", typical * pt.exp(UNEVEN * steps), dims=dims)
-            middle = pm.Data("level_middle", (levels[1:] + levels[:-1]) / 2)
+            model.add_coord("threshold", coords["level"][1:])
+            middle = pm.Data("level_middle", (levels[1:] + levels[:-1]) / 2, dims="threshold")
             noise = pt.sqrt(sigma**2 + _grain(levels) ** 2)
             below = _normal_cdf((middle - location[..., None]) / noise[..., None])
             none = pt.zeros_like(below[..., :1])
@@ -503,11 +506,15 @@ def _shares(cells: dict[str, Any], concentration: float) -> Any:
     """Shares of the cells among all items."""
     import pymc as pm
 
+    from bayesjudge.prevalence._pymc import multinomial
+
     items = cells["test"] + cells["labels"]
     even = np.full(items.size, concentration / items.size)
-    shares = pm.Dirichlet("cell_share", pm.Data("cell_share_prior", even))
-    total, seen = pm.Data("items_of", np.array(items.sum())), pm.Data("items_seen", items.ravel())
-    pm.Multinomial("items", total.astype("int64"), shares, observed=seen)
+    parts = cells["coords"].values()
+    names = [", ".join(name) for name in product(*parts)]
+    pm.modelcontext(None).add_coord("cell", names)
+    shares = pm.Dirichlet("cell_share", pm.Data("cell_share_prior", even, dims="cell"), dims="cell")
+    multinomial("items", items.ravel(), shares, ("cell",))
     return shares.reshape(items.shape)
 
 
@@ -523,14 +530,17 @@ def _rising(name: str, cells: dict[str, Any], concentration: float, text: bool) 
     shape = cells["labels"].shape
     # three increments of two bins are flat at 1; more of them share the same weight
     weights = np.full((*shape[:-1], shape[-1] + 1), 3 * concentration / (shape[-1] + 1))
-    prior = pm.Data(f"{name}_steps_prior", weights)
+    dims = (*cells["dims"][:-1], "step")
+    pm.modelcontext(None).add_coord("step", np.arange(weights.shape[-1]))
+    prior = pm.Data(f"{name}_steps_prior", weights, dims=dims)
     if text:
-        return pt.cumsum(pm.Dirichlet(f"{name}_steps", prior), axis=-1)[..., :-1]
+        return pt.cumsum(pm.Dirichlet(f"{name}_steps", prior, dims=dims), axis=-1)[..., :-1]
     below = pt.cumsum(prior, axis=-1)[..., :-1]
     share = pm.Beta(f"{name}_share_of_next", below, prior[..., 1:], shape=shape)
     risen = pt.exp(pt.cumsum(pt.log(share)[..., ::-1], axis=-1)[..., ::-1])
     ends = [pt.zeros((*shape[:-1], 1)), risen, pt.ones((*shape[:-1], 1))]
-    pm.Deterministic(f"{name}_steps", pt.diff(pt.concatenate(ends, axis=-1), axis=-1))
+    steps = pt.diff(pt.concatenate(ends, axis=-1), axis=-1)
+    pm.Deterministic(f"{name}_steps", steps, dims=dims)
     return risen
 
 
