@@ -61,6 +61,7 @@ def answer_systems(scores: dict[str, Scores], shared: Shared, source: Source) ->
         words = "several systems have closed forms only, without a model; take one system's rows"
         require(not unused, f"{unused}: {words}")
     about = [_inputs(one, source) for one in scores.values()]
+    del about[0]["bins of the score"]  # each system has its own
     summed = {name: sum(one[name] for one in about) for name in ("items", "labelled", "unscored")}
     systems = {"systems": ", ".join(scores)}
     present(

@@ -73,9 +73,10 @@ def test_each_system_has_its_own_estimate(ask):
     options = [*ASKED, "--scale", "1:5", "--truth-scale", "1:5", "--by", "bot"]
     document = json.loads(ask(*options, *NOW))
     assert document["inputs"]["systems"] == "x, y"
-    found = {(one["method"], one["system"]): one for one in document["estimates"]}
+    found = {(one["method"], one["where"]["system"]): one for one in document["estimates"]}
     for name in "xy":
-        own = table[table["bot"] == name].rename(columns={"judge_score": "score"})
+        own = table[table["bot"] == name].drop(columns="score")
+        own = own.rename(columns={"judge_score": "score"})
         alone = S.Scores.from_frame(own, calibration="random", scale=(1, 5), truth_scale=(1, 5))
         for one in S.closed_forms(alone):
             row = found.pop((one.method, name))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from bayesjudge.core.draws import by_kind
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.fit import Fit
@@ -95,21 +96,11 @@ class _ClassModel(BayesianModel):
         self, data: ClassCounts, draws: xr.Dataset
     ) -> tuple[xr.DataArray, np.ndarray]:
         """Of an item of each verdict, and of each class and verdict if it is labelled."""
-        import xarray as xr
-
         logs = list(self._log_chances(data, draws))
         if data.propensity is not None:
             (share,) = _by_place(data, draws, "stratum_share")
             logs = [x + np.log(share.reshape(*share.shape, *[1] * (x.ndim - 3))) for x in logs]
-        items = [data.tests, data.tables]
-        flat = [
-            np.broadcast_to(x, (*x.shape[:2], *n.shape)).reshape(*x.shape[:2], -1)
-            for x, n in zip(logs, items, strict=True)
-        ]
-        every = np.concatenate([n.ravel() for n in items])
-        coords = {"chain": draws.chain, "draw": draws.draw}
-        kinds = xr.DataArray(np.concatenate(flat, axis=2), coords, ("chain", "draw", "kind"))
-        return kinds.isel(kind=every > 0), every[every > 0]
+        return by_kind(draws, list(zip(logs, (data.tests, data.tables), strict=True)))
 
     def _log_chances(self, data: ClassCounts, draws: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
         """Log probability of a verdict, and of a class with its verdict, by place."""

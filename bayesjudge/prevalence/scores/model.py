@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from scipy.special import ndtr
 
+from bayesjudge.core.draws import by_kind
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.model import BayesianModel
@@ -124,22 +125,33 @@ class ScoreGivenTruth(_ScoreModel):
         good, bad = theta[..., None] * shares[..., 1, :], (1 - theta[..., None]) * shares[..., 0, :]
         return rng.binomial(items.astype(int), np.clip(good / (good + bad), 0, 1))
 
+    def _item_log_likelihood(
+        self, data: Scores, draws: xr.Dataset
+    ) -> tuple[xr.DataArray, np.ndarray]:
+        theta, shares = _arrays(draws, "prevalence", "bin_share")
+        both = np.stack([1 - theta, theta], axis=-1)[..., None]
+        labelled = shares * both if data.design.same_items else shares
+        test, seen = _by_bin(data)
+        mixed = (shares * both).sum(axis=2)
+        return by_kind(draws, [(np.log(mixed), test), (np.log(labelled), seen)])
+
     def _build(self, data: Scores) -> pm.Model:
+        return self._graph(data, collapsed=True)
+
+    def _uncollapsed(self, data: Scores) -> pm.Model:
+        return self._graph(data, collapsed=False)
+
+    def _graph(self, data: Scores, collapsed: bool) -> pm.Model:
         import pymc as pm
         import pytensor.tensor as pt
 
-        from bayesjudge.prevalence._pymc import multinomial
+        from bayesjudge.prevalence._pymc import PARAMETERS, categories_by_item, multinomial
 
-        bins = len(data.bins)
-        seen = np.array(
-            [
-                np.bincount(data.bin_of, data.n * (data.truth == truth), minlength=bins)
-                for truth in (0, 1)
-            ]
-        )
-        coords = {"bin": data.bins, "truth": ("fail", "pass"), "rise": data.bins[1:]}
+        bins, (test, seen) = len(data.bins), _by_bin(data)
+        coords: dict[str, Any] = {"bin": data.bins, "truth": ("fail", "pass"), **PARAMETERS}
+        coords["rise"] = data.bins[1:]
         with pm.Model(coords=coords) as model:
-            prior = pm.Data("prevalence_prior", np.array(tuple(self.prevalence)))
+            prior = pm.Data("prevalence_prior", np.array(tuple(self.prevalence)), dims="parameter")
             prevalence = pm.Beta("prevalence", prior[0], prior[1])
             even = np.full(bins, self.concentration / bins)
             if self.rise is None:
@@ -155,8 +167,14 @@ class ScoreGivenTruth(_ScoreModel):
                 shares = pm.Deterministic(
                     "bin_share", pt.stack([fails, tilted / tilted.sum()]), dims=("truth", "bin")
                 )
+            if not collapsed:
+                cell, truth = _one_row_an_item(data, np.array([0.0, 1.0]))
+                chances = pt.stack([1 - prevalence, prevalence]) * np.ones((truth.size, 1))
+                told = np.full(truth.shape, data.design.same_items)
+                given = ("bin_of_item", lambda z: shares[z], cell)
+                categories_by_item(("item_truth", chances, truth), given, told)
+                return model
             mixed = prevalence * shares[1] + (1 - prevalence) * shares[0]
-            test = np.bincount(data.bin_of, data.n * ~data.known, minlength=bins)
             multinomial("test", test, mixed, ("bin",))
             multinomial("labelled", seen, shares, ("truth", "bin"))
             if data.design.same_items:
@@ -212,30 +230,48 @@ class TruthGivenScore(_ScoreModel):
         chances = np.clip(good.reshape(*good.shape[:2], -1), 0, 1)
         return rng.binomial(items.astype(int), chances)
 
+    def _item_log_likelihood(
+        self, data: Scores, draws: xr.Dataset
+    ) -> tuple[xr.DataArray, np.ndarray]:
+        shares, good = _arrays(draws, "cell_share", "pass_share")
+        good = good.reshape(shares.shape)
+        cells = data.tally()
+        kinds = [(1.0, "test"), (good, "sums"), (1 - good, "fails")]
+        cells["fails"] = cells["labels"] - cells["sums"]
+        return by_kind(draws, [(np.log(shares * p), np.rint(cells[name])) for p, name in kinds])
+
     def _build(self, data: Scores) -> pm.Model:
         return self._graph(data, text=True)
 
     def _sampling_form(self, data: Scores) -> pm.Model | None:
         return self._graph(data, text=False) if self.monotone else None
 
-    def _graph(self, data: Scores, text: bool) -> pm.Model:
+    def _uncollapsed(self, data: Scores) -> pm.Model:
+        return self._graph(data, text=True, collapsed=False)
+
+    def _graph(self, data: Scores, text: bool, collapsed: bool = True) -> pm.Model:
         """The model, of the text or for the sampler."""
         import pymc as pm
+        import pytensor.tensor as pt
 
         cells = _by_class(data)
         dims = tuple(cells["dims"])
         bins = len(data.bins)
         with pm.Model(coords=cells["coords"]) as model:
-            shares = _shares(cells, self.share_concentration)
+            shares = _shares(cells, self.share_concentration, collapsed)
             if self.monotone:
                 truth = _rising("truth", cells, self.truth_concentration, text)
                 pm.Deterministic("pass_share", truth, dims=dims)
             else:
                 weight = pm.Data("pass_share_prior", np.array(2 * self.truth_concentration / bins))
                 truth = pm.Beta("pass_share", weight, weight, dims=dims)
-            sums = pm.Data("good_seen", cells["sums"], dims=dims)
-            labels = pm.Data("good_of", cells["labels"], dims=dims)
-            pm.Binomial("good", labels.astype("int64"), truth, observed=sums, dims=dims)
+            if collapsed:
+                sums = pm.Data("good_seen", cells["sums"], dims=dims)
+                labels = pm.Data("good_of", cells["labels"], dims=dims)
+                pm.Binomial("good", labels.astype("int64"), truth, observed=sums, dims=dims)
+            else:
+                chances = pt.stack([1 - truth.ravel(), truth.ravel()], axis=1)
+                _truth_by_item(data, shares, chances, np.array([0.0, 1.0]))
             pm.Deterministic("prevalence", (shares * truth).sum())
         return model
 
@@ -290,13 +326,26 @@ class RisingMean(_ScoreModel):
         self, scores: Scores, posterior: xr.Dataset, items: np.ndarray, rng: np.random.Generator
     ) -> np.ndarray:
         levels = _levels(scores)
+        return rng.multinomial(items.astype(int), self._chances(posterior, levels)) @ levels
+
+    def _item_log_likelihood(
+        self, data: Scores, draws: xr.Dataset
+    ) -> tuple[xr.DataArray, np.ndarray]:
+        (shares,), levels = _arrays(draws, "cell_share"), _levels(data)
+        chances = np.maximum(self._chances(draws, levels), 1e-12)
+        labelled = np.log(shares)[..., None] + np.log(chances)
+        return by_kind(
+            draws, [(np.log(shares), data.tally()["test"]), (labelled, _by_level(data, levels))]
+        )
+
+    def _chances(self, draws: xr.Dataset, levels: np.ndarray) -> np.ndarray:
+        """Chances of the numbers by cell."""
         location, spread = (
-            x.reshape(*x.shape[:2], -1, 1) for x in _arrays(posterior, "location", "bin_spread")
+            x.reshape(*x.shape[:2], -1, 1) for x in _arrays(draws, "location", "bin_spread")
         )
         noise = np.hypot(spread, _grain(levels))
         below = ndtr(((levels[1:] + levels[:-1]) / 2 - location) / noise)
-        chances = np.diff(below, axis=-1, prepend=0.0, append=1.0)
-        return rng.multinomial(items.astype(int), chances) @ levels
+        return np.diff(below, axis=-1, prepend=0.0, append=1.0)
 
     def _build(self, data: Scores) -> pm.Model:
         return self._graph(data, text=True)
@@ -304,7 +353,10 @@ class RisingMean(_ScoreModel):
     def _sampling_form(self, data: Scores) -> pm.Model:
         return self._graph(data, text=False)
 
-    def _graph(self, data: Scores, text: bool) -> pm.Model:
+    def _uncollapsed(self, data: Scores) -> pm.Model:
+        return self._graph(data, text=True, collapsed=False)
+
+    def _graph(self, data: Scores, text: bool, collapsed: bool = True) -> pm.Model:
         """The model, of the text or for the sampler, whose spreads are steps from the typical."""
         import pymc as pm
         import pytensor.tensor as pt
@@ -314,12 +366,9 @@ class RisingMean(_ScoreModel):
         cells = _by_class(data)
         dims, levels = tuple(cells["dims"]), _levels(data)
         coords = {**cells["coords"], "level": [f"{data.in_units(x):g}" for x in levels]}
-        counted = np.zeros((data.n_cells, levels.size))
-        nearest = np.abs(data.unit_truth[data.known, None] - levels).argmin(axis=1)
-        np.add.at(counted, (data.cells[data.known], nearest), data.n[data.known])
-        counted = counted.reshape(*cells["labels"].shape, levels.size)
+        counted = _by_level(data, levels).reshape(*cells["labels"].shape, levels.size)
         with pm.Model(coords=coords) as model:
-            shares = _shares(cells, self.share_concentration)
+            shares = _shares(cells, self.share_concentration, collapsed)
             rising = _rising("location", cells, self.truth_concentration, text)
             location = pm.Deterministic("location", 2 * rising - 0.5, dims=dims)
             typical = pm.HalfNormal(
@@ -337,7 +386,10 @@ class RisingMean(_ScoreModel):
             none = pt.zeros_like(below[..., :1])
             chances = pt.diff(pt.concatenate([none, below, none + 1], axis=-1), axis=-1)
             chances = (chances + 1e-12) / (1 + 1e-12 * levels.size)
-            multinomial("truths", counted, chances, (*dims, "level"))
+            if collapsed:
+                multinomial("truths", counted, chances, (*dims, "level"))
+            else:
+                _truth_by_item(data, shares, chances.reshape((-1, levels.size)), levels)
             least, most = data.truth_scale or (0.0, 1.0)
             value = pm.Data("level_value", least + (most - least) * levels, dims=("level",))
             mean = pm.Deterministic("bin_mean", (chances * value).sum(axis=-1), dims=dims)
@@ -356,7 +408,9 @@ def default_model(scores: Scores) -> ScoreModel:
     return TruthGivenScore() if by_score or scores.propensity is not None else ScoreGivenTruth()
 
 
-def build_model(scores: Scores, model: ScoreModel | None = None) -> pm.Model:
+def build_model(
+    scores: Scores, model: ScoreModel | None = None, *, collapsed: bool = True
+) -> pm.Model:
     """Build the model without sampling it.
 
     Parameters
@@ -367,6 +421,9 @@ def build_model(scores: Scores, model: ScoreModel | None = None) -> pm.Model:
         Priors and options. By default what suits the truths and the label design:
         `TruthGivenScore` for labels chosen by the score or with known propensities,
         `ScoreGivenTruth` for all others, `RisingMean` for numeric truths.
+    collapsed : bool, default True
+        Sum the unknown truths out. If not, the truth of each item is a variable: for small data,
+        and for additions of your own.
 
     Returns
     -------
@@ -382,7 +439,7 @@ def build_model(scores: Scores, model: ScoreModel | None = None) -> pm.Model:
     model = model or default_model(scores)
     with checking("prevalence.scores.build_model") as require:
         model._suits(scores, require)
-    return model._build(scores)
+    return model._build(scores) if collapsed else model._uncollapsed(scores)
 
 
 def fit(
@@ -502,7 +559,43 @@ def _by_class(scores: Scores) -> dict[str, Any]:
     return {**cells, "coords": coords, "dims": list(coords)}
 
 
-def _shares(cells: dict[str, Any], concentration: float) -> Any:
+def _by_bin(scores: Scores) -> tuple[np.ndarray, np.ndarray]:
+    """Items by bin, without a label, and with one by truth."""
+    kinds = [~scores.known, scores.truth == 0, scores.truth == 1]
+    test, *seen = (
+        np.bincount(scores.bin_of, scores.n * kind, minlength=len(scores.bins)) for kind in kinds
+    )
+    return test, np.array(seen)
+
+
+def _by_level(scores: Scores, levels: np.ndarray) -> np.ndarray:
+    """Labelled items by cell and number."""
+    counted = np.zeros((scores.n_cells, levels.size))
+    nearest = np.abs(scores.unit_truth[scores.known, None] - levels).argmin(axis=1)
+    np.add.at(counted, (scores.cells[scores.known], nearest), scores.n[scores.known])
+    return counted
+
+
+def _one_row_an_item(scores: Scores, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Cell of each item, and the place of its truth among the levels (-1: no label)."""
+    nearest = np.abs(np.nan_to_num(scores.unit_truth)[:, None] - levels).argmin(axis=1)
+    truth = np.where(scores.known, nearest, -1)
+    return np.repeat(scores.cells, scores.n), np.repeat(truth, scores.n)
+
+
+def _truth_by_item(scores: Scores, shares: Any, chances: Any, levels: np.ndarray) -> None:
+    """Cell of each item, and its truth given that."""
+    import pytensor.tensor as pt
+
+    from bayesjudge.prevalence._pymc import categories_by_item
+
+    cell, truth = _one_row_an_item(scores, levels)
+    first = ("cell_of_item", shares.ravel() * pt.ones((cell.size, 1)), cell)
+    given = ("item_truth", lambda z: chances[z], truth)
+    categories_by_item(first, given, np.full(cell.shape, True))
+
+
+def _shares(cells: dict[str, Any], concentration: float, collapsed: bool) -> Any:
     """Shares of the cells among all items."""
     import pymc as pm
 
@@ -514,7 +607,8 @@ def _shares(cells: dict[str, Any], concentration: float) -> Any:
     names = [", ".join(name) for name in product(*parts)]
     pm.modelcontext(None).add_coord("cell", names)
     shares = pm.Dirichlet("cell_share", pm.Data("cell_share_prior", even, dims="cell"), dims="cell")
-    multinomial("items", items.ravel(), shares, ("cell",))
+    if collapsed:
+        multinomial("items", items.ravel(), shares, ("cell",))
     return shares.reshape(items.shape)
 
 
