@@ -27,6 +27,5 @@ CONTRACT = Module(
         ("specificity", "b"): 0.7,
     },
     ordered_pairs=True,
-    of_the_text=True,
     models=lambda: [(items.ItemEffects(), CONTRACT.simulated(1))],
 )
