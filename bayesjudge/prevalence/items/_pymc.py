@@ -167,7 +167,7 @@ def _held(items: Items, answers: Answers) -> list[Any]:
         "answer_system": (answers.system, ("answer",)),
         "answer_of": (answers.answer_of, ("seen_pattern", "of_system")),
     }
-    coords = {"cell": list(CELLS), "of_system": list(items.systems)}
+    coords: dict[str, Any] = {"cell": list(CELLS), "of_system": list(items.systems)}
     coords |= {"answer": np.arange(len(answers.system))}
     coords |= {"seen_pattern": np.arange(len(answers.count))}
     pm.modelcontext(None).add_coords(coords)
