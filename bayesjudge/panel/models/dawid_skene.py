@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from scipy.special import logsumexp
 
-from bayesjudge.core.counting import distinct
+from bayesjudge.core.counting import distinct, draw_patterns, weigh_patterns
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.priors import BetaPrior, NormalPrior
 from bayesjudge.panel._em import Problem
 from bayesjudge.panel._likelihood import log_joint, log_joint_of, quadrature_change
-from bayesjudge.panel._patterns import Patterns, draw_patterns
+from bayesjudge.panel._patterns import Patterns
 from bayesjudge.panel.checks import (
     BETTER_THAN_CHANCE,
     INDEPENDENT,
@@ -153,7 +153,7 @@ class _LatentTruth(PanelModel):
             "items",
             pt.concatenate([log_p, pt.zeros(patterns.groups)]),  # others only fill replicates
             *(chosen, group, count),
-            logp=_weigh,
+            logp=weigh_patterns,
             random=draw_patterns,
             signature="(p),(p),(p),(p)->(p)",
             observed=count,
@@ -580,10 +580,6 @@ def _groups(judges: int, width: int) -> list[slice]:
     """Columns of a few judges each; of all, if there are many, since most then did not vote."""
     each = GROUP if judges <= MOST_IN_GROUPS else judges
     return [slice(i * width, min(i + each, judges) * width) for i in range(0, judges, each)]
-
-
-def _weigh(count: Any, density: Any, *_: Any) -> Any:
-    return (count * density).sum(axis=-1)
 
 
 def _generator_of(votes: Votes) -> np.ndarray:
