@@ -12,8 +12,8 @@ Found: at 1000 x 1, 200 x 5 and 100 x 10 rows (1,000 logs) PPI++ by item covers 
 at widths of .105, .150 and .188, Rogan-Gladen by item .947, .966 and .960, the judge's pass rate
 .715 to .862. With 5, 20 and 100 labelled items PPI++ covers .989, .950 and .943 (widths .52, .21,
 .10); of 500 logs with 20, 100 and 300 labelled rows .986, .962 and .964, with leniency, uneven
-repeats, ICC 0 and .8 and a prevalence of .95 .938 to .992. Below .93: a judge asked five times about
-100 labelled outputs, PPI++ .920 and .928, effective counts .87 and .92 (100 logs). Paired
+repeats, ICC 0 and .8 and a prevalence of .95 .938 to .992. Below .93: a judge asked five times
+about 100 labelled outputs, PPI++ .920 and .928, effective counts .87 and .92 (100 logs). Paired
 differences (items_pairs.csv, 150 logs a setting) cover .95 to .99 and are 1.6 to 2.1 % wider than
 the published paired PPI++ with 200 labelled items and correlations of 0 to .9; 8 % with 40 labelled
 items, 22 % with 20, where the published one covers .95 and .93. Of twenty systems (400

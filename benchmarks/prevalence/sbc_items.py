@@ -15,11 +15,11 @@ scores are drawn here with NumPy, not by the models. Writes to benchmarks/preval
 Found: no rank differs from uniform in 75 simulations of each study (100 of ``outputs``, 25 of
 ``rising``): of 105 quantities 3 have p below .05, and none below .027 once corrected within its
 study (Holm); spreads of the ranks are .82 to 1.14 of uniform ones (.73 to 1.04 in the few of
-``rising``), so that a posterior a quarter too narrow would show
-and one a tenth too narrow would not. 3 % of the fits of ``score_given_truth`` have a divergent
-transition, none of the others. ``rising`` has 25 simulations only, since its model was changed: 28 %
-of its fits had a divergent transition before, none of the 25 has one now. Run with --turn 25
---seconds 1500 --workers 1, and ended early.
+``rising``), so that a posterior a quarter too narrow would show and one a tenth too narrow would
+not. 3 % of the fits of ``score_given_truth`` have a divergent transition, none of the others.
+``rising`` has 25 simulations only, since its model was changed: 28 % of its fits had a divergent
+transition before, none of the 25 has one now. Run with --turn 25 --seconds 1500 --workers 1, and
+ended early.
 """
 
 from __future__ import annotations
