@@ -57,6 +57,8 @@ class Module(NamedTuple):
     leaning: Mapping[str, str] = {}
     #: Quantities or methods whose intervals copies of the data may widen, each with the reason.
     not_narrowed: Mapping[str, str] = {}
+    #: Methods for which that holds only where the value moves towards 0 or 1, or past one half.
+    not_narrowed_at_an_end: Mapping[str, str] = {}
 
     @property
     def name(self) -> str:

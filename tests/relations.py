@@ -90,6 +90,16 @@ def value_lies_in_its_interval(one: Module, table: Any, read: Read, made: Made) 
 
 
 @relation
+def an_interval_has_a_width(one: Module, table: Any, read: Read, made: Made) -> Iterator[str]:
+    """Data that show no variation do not make a number known; these items' own labels may."""
+    for estimate in made:
+        told = any(c.name == "zero-width" for c in estimate.cautions)
+        for quantity, where, (value, low, high) in estimate.rows():
+            if high - low <= 1e-12 and not told and estimate.target != "items":
+                yield f"{estimate.method}: {quantity} {where} is {value}, its interval has no width"
+
+
+@relation
 def table_and_report_agree(one: Module, table: Any, read: Read, made: Made) -> Iterator[str]:
     """The table, the dataset and the report show the numbers that the estimate holds."""
     for estimate in made:
@@ -314,6 +324,8 @@ def copies_narrow_the_interval(one: Module, table: Any, read: Read, made: Made) 
         again = other.get(entry, (np.nan,) * 3)
         if {entry[0], entry[1]} & set(one.not_narrowed):
             continue
+        if entry[0] in one.not_narrowed_at_an_end and _towards_an_end(value, again[0]):
+            continue
         if not np.isfinite([value, low, high, *again]).all():
             continue
         slack = 1e-9 * max(1.0, abs(value))
@@ -321,3 +333,9 @@ def copies_narrow_the_interval(one: Module, table: Any, read: Read, made: Made) 
             yield f"{entry}: wider, {(value, low, high)} and {again} of nine copies"
         if again[1] > high + slack or again[2] < low - slack:
             yield f"{entry}: {again} of nine copies, apart from {(value, low, high)}"
+
+
+def _towards_an_end(before: float, after: float) -> bool:
+    """Whether a share moved nearer to 0 or 1, or from one side of 1/2 to the other."""
+    crossed = (before - 0.5) * (after - 0.5) < 0
+    return crossed or abs(after - 0.5) > abs(before - 0.5)

@@ -76,9 +76,8 @@ def test_commands_of_a_page_run(page, tmp_path, monkeypatch):
         program, *options = shlex.split(command)
         assert program == "bayesjudge"
         call = "import sys; from bayesjudge.cli import main; sys.exit(main())"
-        done = subprocess.run(
-            [sys.executable, "-c", call, *options, "--no-nuts"], capture_output=True
-        )
+        instant = [] if options[0] == "doctor" else ["--no-nuts"]
+        done = subprocess.run([sys.executable, "-c", call, *options, *instant], capture_output=True)
         assert done.returncode == 0, done.stderr.decode()
 
 

@@ -1,6 +1,7 @@
 """Notebooks run as they are, use what a user can use, and show what they came to."""
 
 import ast
+import re
 from functools import reduce
 from pathlib import Path
 from types import ModuleType
@@ -53,6 +54,10 @@ def test_outputs_are_of_the_code_beside_them_and_of_no_machine(path):
     assert ran(notebook) == code_of(notebook), "changed since it ran: python tools/notebooks.py"
     shown = [output for cell in cells(path) for output in cell.outputs]
     assert any("image/png" in output.get("data", {}) for output in shown), "no picture"
+    for cell in cells(path):
+        plots = re.search(r"\bplot_\w+\(", cell.source) and "def " not in cell.source
+        drawn = any("image/png" in output.get("data", {}) for output in cell.outputs)
+        assert drawn or not plots, f"no picture of {cell.source[-60:]!r}"
     text = "".join(
         str(o.get("text", "")) + str(o.get("data", {}).get("text/plain", "")) for o in shown
     )

@@ -1,25 +1,33 @@
 """Facts that no other test held; each catches a fault of benchmarks/core/faults.toml."""
 
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from scipy import stats
+from scipy import signal, stats
 from scipy.special import expit, logit
 from test_storage import made_up
 
 import bayesjudge as bj
 from bayesjudge.bias._pairing import _furthest
 from bayesjudge.bias.certificates.bounds import bound_of_fit, bound_of_shifts, tail_bound
+from bayesjudge.bias.certificates.certify import _noise
 from bayesjudge.core import sampling
 from bayesjudge.core.diagnostics import gate
 from bayesjudge.core.draws import summarise_interval
+from bayesjudge.core.estimate import Quantity
+from bayesjudge.core.intervals import wilson
+from bayesjudge.panel import _em
 from bayesjudge.panel._summaries import Summary
-from bayesjudge.prevalence import _formulas, _reading
+from bayesjudge.prevalence import _formulas, _reading, closed_form
 from bayesjudge.prevalence._boundary import extended
+from bayesjudge.prevalence.cautions import shift_p_value
+from bayesjudge.readers import read_table
+from bayesjudge.repeats.closed_form import _alone, _difference
 
 P = bj.prevalence
 RNG = np.random.default_rng(5)
@@ -119,9 +127,9 @@ def test_chains_that_fail_are_told_and_refused_if_strict(monkeypatch):
         run(monkeypatch, failed, strict=True)
 
 
-def run_of(**draws):
+def run_of(energy=None, **draws):
     shape = next(iter(draws.values())).shape
-    energy = (("chain", "draw"), RNG.normal(size=shape))
+    energy = (("chain", "draw"), RNG.normal(size=shape) if energy is None else energy)
     sample_stats = {"diverging": (("chain", "draw"), np.zeros(shape)), "energy": energy}
     posterior = {name: (("chain", "draw"), x) for name, x in draws.items()}
     tree = {"posterior": xr.Dataset(posterior), "sample_stats": xr.Dataset(sample_stats)}
@@ -143,6 +151,55 @@ def test_two_hundred_effective_draws_are_too_few():
     assert "effective draws in the centre" in told.text
 
 
+@pytest.mark.parametrize(("slope", "fails"), [(0.92, True), (0.7, False)])
+def test_energy_that_moves_in_small_steps_fails(slope, fails):
+    """Of an autoregression the fraction of missing information is 2 (1 - slope)."""
+    draws, noise = RNG.normal(size=(2, 4, 4000))
+    made = run_of(signal.lfilter([1], [1, -slope], noise), x=draws)
+    told = " ".join(caution.text for caution in gate(made, ("x",)))
+    assert ("BFMI" in told) == fails
+
+
+def test_draws_of_other_data_are_refused(tmp_path):
+    made = made_up()
+    made.idata.attrs["data_sha256"] = "0" * 64
+    with pytest.raises(bj.InputError, match="the data are not those of the draws"):
+        bj.load(made.save(tmp_path / "fit.nc"))
+
+
+def test_a_report_tells_the_cautions_of_every_estimate():
+    one, other, *_ = P.closed_forms(P.Counts(1000, 620, 100, 90, 100, 70, calibration="random"))
+    other = replace(other, cautions=(bj.Caution("odd", "only the second says this"),))
+    assert "only the second says this" in bj.report(one, other)
+
+
+def test_entries_of_two_dimensions_come_row_by_row():
+    made = Quantity.over(np.arange(12).reshape(3, 2, 2), {"judge": ["a", "b"], "truth": ["x", "y"]})
+    assert made.labels == (("a", "x"), ("a", "y"), ("b", "x"), ("b", "y"))
+
+
+def test_a_share_of_all_or_none_reaches_its_end_to_the_last_digit():
+    n = np.arange(1, 500)
+    for level in (0.5, 0.8, 0.95, 0.999):
+        assert (wilson(n, n, level)[2] == 1).all()
+        assert (wilson(0 * n, n, level)[1] == 0).all()
+
+
+def test_a_value_cannot_mean_both_pass_and_fail():
+    table = pd.DataFrame({"verdict": ["a", "b", "c"], "truth": ["a", "b", "c"]})
+    values = {"pass_value": ["a", "b"], "fail_value": ["a", "c"]}
+    with pytest.raises(bj.InputError, match=r"\['a'\] cannot mean both pass and fail"):
+        P.Counts.from_frame(table, calibration="random", **values)
+
+
+def test_json_lines_keep_every_digit_of_a_name(tmp_path):
+    """No float holds these names, and two of them would be one."""
+    path = tmp_path / "table.jsonl"
+    names = ["0.12345678901234567891", "0.12345678901234567892"]
+    path.write_text("\n".join(f'{{"item": {x}, "verdict": 1}}' for x in [*names, '"c"']))
+    assert list(read_table(path, ["item", "verdict"])["item"].to_pylist()) == [*names, "c"]
+
+
 # Prevalence --------------------------------------------------------------------------------------
 
 WEAK = P.Counts(300, 160, 14, 8, 14, 7, calibration="by_truth")
@@ -152,6 +209,64 @@ def test_bad_resamples_count_as_0_below_and_as_1_above():
     made = P.bootstrap(WEAK, random_seed=1)
     assert any(c.name == "bad-resamples" for c in made.cautions)
     assert made["prevalence"][1:] == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(("bad", "expected"), [(20, (0.0, 1.0)), (2, (0.4, 0.4))])
+def test_a_bad_resample_moves_both_ends_outwards(monkeypatch, bad, expected):
+    drawn = np.append(np.full(100 - bad, 0.4), np.full(bad, np.nan))
+    monkeypatch.setattr(closed_form, "_resampled", lambda *_: drawn)
+    counts = P.Counts(1000, 620, 100, 90, 100, 70, calibration="by_truth")
+    low, high = P.bootstrap(counts, ci_prob=0.9)["prevalence"][1:]
+    assert (low, high) == expected if bad == 20 else (low, min(high, 0.4)) == expected
+
+
+def test_lang_and_reiczigels_interval_is_that_of_their_equations():
+    """Source 1, eqs. (6) to (8); the two classes have unlike numbers of labels."""
+    n, passes, good, hits, bad, caught = 400, 210, 150, 120, 40, 30
+    counts = P.Counts(n, passes, good, hits, bad, caught, calibration="by_truth")
+    p, n = (passes + Z**2 / 2) / (n + Z**2), n + Z**2
+    q0, q1, m0, m1 = (caught + 1) / (bad + 2), (hits + 1) / (good + 2), bad + 2, good + 2
+    theta = (p + q0 - 1) / (q0 + q1 - 1)
+    of_q0, of_q1 = q0 * (1 - q0) / m0, q1 * (1 - q1) / m1
+    variance = p * (1 - p) / n + (1 - theta) ** 2 * of_q0 + theta**2 * of_q1
+    centre = theta + 2 * Z**2 * (theta * of_q1 - (1 - theta) * of_q0)
+    half = Z * np.sqrt(variance) / (q0 + q1 - 1)
+    made = P.rogan_gladen(counts)["prevalence"]
+    assert made[1:] == pytest.approx((centre - half, centre + half), abs=1e-12)
+
+
+def test_post_stratified_interval_holds_the_errors_of_passes_and_of_fails():
+    counts = P.Counts(900, 650, 62, 46, 38, 34, calibration="by_verdict")
+    n, passes, passed, failed = 1000, 700, 50, 50
+    p, size = (passes + Z**2 / 2) / (n + Z**2), n + Z**2
+    ppv, npv = (46 + 1) / (passed + 2), (34 + 1) / (failed + 2)
+    variance = (ppv + npv - 1) ** 2 * p * (1 - p) / size
+    variance += p**2 * ppv * (1 - ppv) / (passed + 2)
+    variance += (1 - p) ** 2 * npv * (1 - npv) / (failed + 2)
+    centre = p * ppv + (1 - p) * (1 - npv)
+    half = Z * np.sqrt(variance)
+    made = P.post_stratified(counts)["prevalence"]
+    assert made[1:] == pytest.approx((centre - half, centre + half), abs=1e-12)
+
+
+@pytest.mark.parametrize(("passes", "raw"), [(20, -0.1), (950, 1.15)])
+def test_a_value_beyond_either_end_is_told(passes, raw):
+    made = P.rogan_gladen(P.Counts(1000, passes, 100, 90, 100, 88, calibration="by_truth"))
+    assert made.quantities["prevalence"].raw == pytest.approx((passes / 1000 - 0.12) / 0.78)
+    assert "clipped" in {c.name for c in made.cautions}
+
+
+def test_the_restriction_to_a_judge_better_than_chance_is_heeded():
+    counts = P.Counts(300, 250, 4, 3, 4, 2, calibration="by_truth")
+    models = (P.ErrorRates(), P.ErrorRates(better_than_chance=False))
+    better, any_judge = (P.exact(counts, model)["prevalence"].value for model in models)
+    assert abs(better - any_judge) > 0.01
+
+
+def test_a_shift_that_chance_makes_one_time_in_forty_is_none():
+    counts = P.Counts(200, 100, 20, 18, 20, 10, calibration="random")
+    assert 0.01 < shift_p_value(counts)[0] < 0.3
+    assert "label-shift" not in {c.name for c in P.rogan_gladen(counts).cautions}
 
 
 def test_another_seed_gives_other_resamples():
@@ -269,7 +384,103 @@ def test_three_classes_have_intervals_of_the_level_asked():
     assert bj.panel.closed_forms(votes, ci_prob=0.8)[0].ci_prob == 0.8
 
 
+def test_of_a_generator_that_is_labelled_throughout_the_difference_is_known():
+    """The judges pass all 8 items, of which 6 are good."""
+    rows = [(i, "g", j, 1, float(i < 6)) for i in range(8) for j in "ab"]
+    table = pd.DataFrame(rows, columns=["item", "generator", "judge", "vote", "truth"])
+    votes = bj.panel.Votes.from_frame(table, calibration="random")
+    assert bj.panel.difference(votes)["prevalence", "g"] == pytest.approx((0.75,) * 3, abs=1e-12)
+
+
+def test_a_judge_no_better_than_chance_corrects_nothing():
+    votes, table = votes_of(
+        items=200, labelled=80, prevalence=(0.7,), sensitivity=(0.9, 0.4), specificity=(0.8, 0.3)
+    )
+    first = table[table["judge"] == sorted(table["judge"].unique())[0]]
+    alone = bj.panel.rogan_gladen(bj.panel.Votes.from_frame(first, calibration="random"))
+    assert bj.panel.rogan_gladen(votes)["prevalence", "g1"].value == pytest.approx(
+        alone["prevalence", "g1"].value
+    )
+
+
+def test_em_stops_where_another_step_moves_nothing():
+    votes, _ = votes_of(items=60, labelled=10, prevalence=(0.7,))
+    problem, pseudo, best = _em.posterior_mode(votes, "skip", 0.5)
+    again = problem.maximise(problem.expect(best.rates)[1], pseudo)
+    np.testing.assert_allclose(again.confusion, best.rates.confusion, atol=1e-4)
+    np.testing.assert_allclose(again.shares, best.rates.shares, atol=1e-4)
+
+
+def test_one_bias_of_all_other_generators_has_no_spread():
+    """Two labelled items a generator, one bias throughout: the interval was one number."""
+    rows = [
+        (f"{g}{i}", g, judge, int(i < 3), float(i in (0, 3)) if i in (0, 3) else np.nan)
+        for g in "abc"
+        for i in range(6)
+        for judge in ("one", "two")
+    ]
+    table = pd.DataFrame(rows, columns=["item", "generator", "judge", "vote", "truth"])
+    table["truth"] = table["truth"].where(table["truth"].isna(), (table["vote"] == 1).astype(float))
+    made = bj.panel.logit_shift(bj.panel.Votes.from_frame(table, calibration="random"))
+    for name in "abc":
+        value, low, high = made["prevalence", name]
+        assert np.isnan([low, high]).all()
+        assert 0 < value < 1
+    assert "no-interval" in {c.name for c in made.cautions}
+
+
+# Repeats -----------------------------------------------------------------------------------------
+
+
+def test_the_standard_error_of_answers_alike_is_that_of_their_mean():
+    values = [2, 4, 4, 5, 3]
+    scores = bj.repeats.Scores.from_values(values, scale=range(1, 6))
+    mean, low, high = bj.repeats.as_if_iid(scores)["item_score", "item"]
+    half = Z * np.std(values, ddof=1) / np.sqrt(5)
+    assert (mean, low, high) == pytest.approx((3.6, 3.6 - half, 3.6 + half))
+
+
+def test_equal_answers_have_no_interval():
+    scores = bj.repeats.Scores.from_values([4, 4, 4], scale=range(1, 6))
+    made = bj.repeats.as_if_iid(scores)
+    assert np.isnan(made["item_score", "item"][1:]).all()
+    assert "no-interval" in {c.name for c in made.cautions}
+
+
+@pytest.mark.parametrize("ci_prob", [0.5, 0.95])
+def test_of_one_mean_square_the_interval_is_chi_square(ci_prob):
+    a, n, tail = 3.0, 7, (1 - ci_prob) / 2
+    ends = tuple(a * n / stats.chi2.ppf([1 - tail, tail], n))
+    alone, difference = _alone((a, n), ci_prob), _difference((a, n), (1e-14, 5), 1.0, ci_prob)
+    assert alone[1:] == pytest.approx(ends)
+    assert difference[1:] == pytest.approx(ends, rel=1e-6)
+
+
 # Bias --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shift", [0.0, 2.0])
+def test_items_that_all_move_alike_do_not_say_that_others_would(shift):
+    made = {}
+    for n in (5, 500):
+        shifts = bj.bias.Shifts.from_differences([shift] * n, scale=(1, 5), signed=True)
+        made[n] = bj.bias.variance_parts(shifts)
+        for name in ("mean_shift", "rms_shift"):
+            value, low, high = made[n][name, "perturbed"]
+            assert value == shift
+            assert low <= shift < high
+    for name in ("mean_shift", "rms_shift"):  # more of them say more
+        few, many = (made[n][name, "perturbed"] for n in (5, 500))
+        assert few.low <= many.low <= many.high < few.high
+        assert many.high - many.low < 0.4
+    # one more item: at -4 of the whole range of 8 with the probability that Beta(5, 1) gives
+    share = stats.beta(1, 5).ppf(0.975)
+    assert made[5]["mean_shift", "perturbed"].low == pytest.approx(shift - share * (shift + 4))
+
+
+def test_no_noise_is_added_where_the_shift_alone_is_too_long():
+    assert _noise(0.6, 0.5, 0.001, 6) == 0.0 == _noise(0.5, 0.5, 0.001, 6)
+    assert _noise(0.3, 0.5, 0.001, 6) > 0
 
 
 def test_a_missing_score_may_have_moved_to_the_further_end():
@@ -301,6 +512,46 @@ def test_several_perturbations_of_a_fit_share_it_too():
 
 
 # Ratings -----------------------------------------------------------------------------------------
+
+
+def test_a_bias_is_worse_the_further_it_is_from_0():
+    loss = bj.ratings.Definition("prevalence_bias", cutoff=0.5).loss([-0.3, 0.1])
+    assert loss.tolist() == [0.3, 0.1]
+
+
+def test_bounds_of_choices_are_widened_by_their_error():
+    ratings = ratings_of(["yes", "yes", "no"], items=9)
+    (_, *ends), share = bj.ratings.endorsement_rates(ratings)["endorsement", "gpt", "yes"], 6 / 9
+    half = stats.t.ppf(0.975, 8) * np.sqrt(share * (1 - share) / 8)
+    assert ends == pytest.approx([share - half, min(share + half, 1)])
+
+
+def test_agreement_that_no_resample_changes_has_no_interval():
+    """A judge that always errs, or never, was said to be known exactly."""
+    ratings = ratings_of(["no"])
+    made = bj.ratings.agreement(ratings, replicates=50).estimate()
+    value, low, high = made["hit_rate", "h/h", "gpt"]
+    assert value == 1
+    assert np.isnan([low, high]).all()
+    texts = [c.text for c in made.cautions if c.name == "no-interval"]
+    assert any("hit_rate" in text and "the same in every resample" in text for text in texts)
+    assert "100 % (no interval)" in str(bj.ratings.answer(made))
+    varied = bj.ratings.agreement(ratings_of(["no", "no", "no", "yes"]), replicates=50).estimate()
+    assert varied["hit_rate", "h/h", "gpt"].low < 0.75 < varied["hit_rate", "h/h", "gpt"].high
+
+
+def test_a_share_that_all_items_have_has_no_interval():
+    table = bj.ratings.simulate(items=6, random_seed=1)
+    table["response_set"] = table["response_set"].where(table["response_set"].isna(), "yes")
+    ratings = bj.ratings.Ratings.from_frame(
+        table, positive="yes", judges=["gpt", "claude"], response_set="response_set"
+    )
+    made = bj.ratings.endorsement_rates(ratings)
+    assert made["endorsement", "gpt", "yes"].value == 1
+    assert np.isnan(made["endorsement", "gpt", "yes"][1:]).all()
+    assert any("gpt: yes" in c.text for c in made.cautions if c.name == "no-interval")
+    choices = bj.ratings.endorsement_rates(ratings_of(["yes"]))
+    assert np.isnan(choices["endorsement", "gpt", "yes"]).all()
 
 
 def ratings_of(judge, people=("no", "no", "yes"), items=20):

@@ -1,13 +1,18 @@
 """The relations of `relations`, for each module of the contract, on the same random tables."""
 
+from types import SimpleNamespace
+
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import MODULES
+from contract import Module
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from relations import RELATIONS, forms
 
 import bayesjudge as bj
+from bayesjudge.core.estimate import Estimate
 
 
 @pytest.mark.slow
@@ -29,3 +34,27 @@ def test_relation(one, name, seed):
     except bj.InputError:
         return
     assert not list(RELATIONS[name](one, table, read, made))
+
+
+def _told(after, *, low=0.3, high=0.9, name="copies_narrow_the_interval"):
+    """What a relation says of a method whose value, of nine copies, is another and less sure."""
+
+    def closed_forms(data, **_):
+        row = (0.8, low, high) if len(data) == 2 else (after, 0.1, 0.99)
+        return (Estimate({"rate": row}, method="m", ci_prob=0.95, source="s"),)
+
+    module = SimpleNamespace(closed_forms=closed_forms, __name__="bayesjudge.m")
+    one = Module(module, None, None, {}, list, not_narrowed_at_an_end={"m": "a reason"})
+    table = pd.DataFrame({"item": ["a", "b"]})
+    made = forms(one, lambda data: data, table)
+    return list(RELATIONS[name](one, table, lambda data: data, made))
+
+
+@pytest.mark.parametrize(("after", "n"), [(0.8, 1), (0.7, 1), (0.85, 0), (0.4, 0), (0.1, 0)])
+def test_an_interval_may_widen_only_where_its_value_moves_towards_an_end(after, n):
+    assert len(_told(after)) == n
+
+
+def test_an_interval_of_one_number_is_told():
+    assert len(_told(0.8, low=0.8, high=0.8, name="an_interval_has_a_width")) == 1
+    assert not _told(0.8, name="an_interval_has_a_width")

@@ -200,6 +200,7 @@ def _log_normal_ends(own: Shifts, square: np.ndarray, ci_prob: float) -> tuple[f
 def _distribution_free_ends(
     square: np.ndarray, largest: float, ci_prob: float
 ) -> tuple[float, float]:
+    """Of the mean of what lies between 0 and `largest`."""
     tail = (1 - ci_prob) / 2
     values, count = np.unique(square, return_counts=True)
     low = dirichlet.quantile(np.append(count, 1), np.append(values, 0.0), tail)
@@ -213,11 +214,14 @@ def _mean(own: Shifts, ci_prob: float) -> tuple[float, float, float]:
     _, place = np.unique(own.neighbour, return_inverse=True)
     per = np.bincount(place, weights=own.shift[:, 0]) / np.bincount(place)
     means = _by_item(own, per)
-    if means.size < 2:
-        return float(means.mean()), -own.span, own.span
+    centre, alike = float(means.mean()), np.ptp(means) <= 1e-12 * own.span
+    if means.size < 2 or (alike and not np.isfinite(own.span)):
+        return centre, -own.span, own.span
+    if alike:  # a standard error of 0 does not say that other items would move alike
+        low, high = _distribution_free_ends(means + own.span, 2 * own.span, ci_prob)
+        return centre, low - own.span, high - own.span
     half = float(stdtrit(means.size - 1, (1 + ci_prob) / 2))
     half *= float(means.std(ddof=1)) / np.sqrt(means.size)
-    centre = float(means.mean())
     return centre, max(centre - half, -own.span), min(centre + half, own.span)
 
 

@@ -33,7 +33,7 @@ OK, NOT_CONVERGED, BAD_INPUT, STOPPED = 0, 1, 2, 130
 COMMANDS = {
     "bias": (
         "bayesjudge.cli.bias_orders:bias",
-        "Measure how far each change moves scores, and certify what is released.",
+        "Measure how far a change that should not matter (format, order, wording) moves scores.",
     ),
     "completion": (
         "bayesjudge.cli.completion:completion",
@@ -49,7 +49,7 @@ COMMANDS = {
     ),
     "drift": (
         "bayesjudge.cli.drift:drift",
-        "Compare two versions of a judge on the same outputs: flips, changes, and what they move.",
+        "Compare two judges, or two versions of one: verdicts that flip, and what they move.",
     ),
     "explain": (
         "bayesjudge.cli.explain:explain",
@@ -61,28 +61,28 @@ COMMANDS = {
     ),
     "label": (
         "bayesjudge.cli.label:label",
-        "Draw what to label next, read it back, and stop as soon as the gate decides.",
+        "Choose which outputs a person labels next, and stop as soon as a threshold is decided.",
     ),
     "panel": (
         "bayesjudge.cli.panel:panel",
-        "Estimate how good each generator is, and how reliable each judge.",
+        "Estimate how good each system is, and how reliable each of several judges.",
     ),
     "passport": (
         "bayesjudge.cli.passport:passport",
-        "A judge's calibration as a small file for later runs: `make` it from a labelled run, "
-        "`show` it, `check` a later run against it and use it.",
+        "Keep what labels told of a judge's errors in a small file for later runs: `make` it, "
+        "`show` it, `check` a later run against it and correct that run.",
     ),
     "plan": (
         "bayesjudge.cli.plan:plan",
-        "Plan a labelling budget: what each way of spending labels is expected to buy.",
+        "Say how many human labels an interval needs, and how to choose what is labelled.",
     ),
     "prevalence": (
         "bayesjudge.cli.prevalence:prevalence",
-        "Estimate what share of outputs is truly good, when the judge errs.",
+        "Estimate what share of outputs people would pass, from verdicts and a few human labels.",
     ),
     "ratings": (
         "bayesjudge.cli.ratings:ratings",
-        "Compare judges with people, where raters may have more than one answer in mind.",
+        "Say which judge agrees with people, also if several answers are right.",
     ),
     "repeats": (
         "bayesjudge.cli.repeats:repeats",

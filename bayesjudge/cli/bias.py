@@ -284,7 +284,7 @@ def shifts(
     released: Released = Released(),
     shared: Shared = Shared(),
 ) -> None:
-    r"""Measure how far each change moves scores, and certify what is released.
+    r"""Measure how far a change that should not matter (format, order, wording) moves scores.
 
     The table is long: one row an item and variant (and judge). One variant is the baseline, whose
     scores are released; the others are the same items, changed in a way that should not matter, or

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import io
 import json
-import shlex
+import re
 import sys
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,52 +20,40 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from bayesjudge.cli.output import DATA, PLAIN_WIDTH
-from bayesjudge.cli.source import HUMAN, PAIRS
-from bayesjudge.core.errors import InputError
-from bayesjudge.core.labels import proposed, read_labels, spell, unread
+from bayesjudge.cli.proposals import (
+    MOST_LABELS,
+    NEEDS,
+    WANTED,
+    Findings,
+    ask_if_reversed,
+    label_design,
+    scale_of,
+    try_drift,
+    try_gate,
+    try_lines,
+    try_ratings,
+    usual_scale,
+    value_options,
+)
+from bayesjudge.cli.source import HUMAN
+from bayesjudge.core.labels import spell, unread
 from bayesjudge.core.screen import few, visible
-from bayesjudge.prevalence import Counts
 from bayesjudge.prevalence._reading import ITEM_COLUMNS
-from bayesjudge.prevalence.cautions import above_chance
 from bayesjudge.readers.files import File
 from bayesjudge.readers.log import COLUMNS, Log, Metric, read_as, recognise
 
 _DATA = Parameter(group=DATA)
 #: Rows of a table that are looked at.
 MOST_ROWS = 200_000
-#: Different values that labels can have, and the length of one.
-MOST_LABELS, LONGEST = 12, 40
+#: The longest label.
+LONGEST = 40
 #: Names of columns, by what they are of.
+PEOPLE = ("human", "reviewer", "expert", "person", "people")
 SYSTEMS = ("system", "model", "generator", "system_id", "model_name", "candidate")
 JUDGES = ("judge", "judge_model", "evaluator", "annotator", "grader", "rater")
 VERDICTS = ("verdict", "judge", "vote", "llm", "gpt", "claude", "gemini", "grade", "pred", "auto")
-SCALES = ((0, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (0, 100))
-#: Cautions that tell of data that may be wrong, rather than of few of them.
-ODD = {"label-shift", "contradiction", "off-range", "pass-rate-out-of-range"}
-CHOSEN = (
-    "the line says that the labelled items are a random sample; if not: --calibration by_truth "
-    "(so many good and so many bad ones were labelled), by_verdict (so many passes and so many "
-    "fails), separate (from another run)"
-)
-WANTED = {
-    "prevalence": "What share of outputs is good?",
-    "panel": "How good is each system, how reliable each judge?",
-    "repeats report": "How often must the judge be asked?",
-    "bias orders": "Does the order of two answers change the verdict?",
-    "ratings": "Which judge agrees with people?",
-    "bias": "How far does an irrelevant change move a score?",
-}
-
-
-@dataclass
-class Findings:
-    """What a file holds, what is odd about it, what it can answer, and what it cannot, and why."""
-
-    kind: str
-    contents: list[str] = field(default_factory=list)
-    odd: list[str] = field(default_factory=list)
-    answers: list[tuple[str, str]] = field(default_factory=list)
-    missing: dict[str, str] = field(default_factory=dict)
+#: Columns with what a rater chose.
+CHOICES = ("choice", "answer", "label", "rating", "verdict", "response", "vote")
 
 
 def doctor(
@@ -129,16 +115,6 @@ def examine(path: Path, truth: str | None = None) -> Findings:
     return found
 
 
-NEEDS = {
-    "prevalence": "a column with people's labels of some items (bayesjudge plan tells how many)",
-    "panel": "votes of several judges on the same items",
-    "repeats report": "several answers of a judge about the same item",
-    "bias orders": "pairs of answers judged in both orders",
-    "ratings": "labels of several people by name, and of judges, one row a label",
-    "bias": "scores of the same items before and after a change (--variant)",
-}
-
-
 # Logs --------------------------------------------------------------------------------------------
 
 
@@ -176,12 +152,15 @@ def _of_metric(log: Log, metric: Metric, path: str, truth: str | None, found: Fi
     cells = {name: table[name].to_pylist() for name in table.column_names}
     truths = [truth] if truth else _truths(cells, metric.name)
     labels = {"verdict": cells["verdict"], **{name: cells[name] for name in truths[:1]}}
-    values = _values(labels, found, metric.name) if not metric.numeric else []
+    values = value_options(labels, found, metric.name) if not metric.numeric else []
     several = len(metric.judges) > 1
     if several:
         own = ["--truth", truths[0]] if truths else []
         line = ["panel", path, *named, *own, *values]
-        _try("panel", line, found, [[], ["--calibration", "random"]])
+        try_lines("panel", line, found, [[], ["--calibration", "random"]])
+        try_drift(path, named, metric.judges, own, values, found)
+    if not metric.numeric:
+        _ratings(log, metric, path, named, truths, cells, found)
     for judge in metric.judges if several else [""]:
         one = ["--judge", judge] if judge else []
         for name in truths[:1]:
@@ -190,10 +169,12 @@ def _of_metric(log: Log, metric: Metric, path: str, truth: str | None, found: Fi
             line = ["prevalence", path, *named, *one, "--truth", name]
             _prevalence(line, metric, _once(cells), name, values, found)
     if metric.repeats > 1 and not several:
-        asked = _scale_of(metric, found)
-        _try("repeats report", ["repeats", "report", path, *named, *asked], found, [[]])
+        asked = scale_of(metric, found)
+        try_lines("repeats report", ["repeats", "report", path, *named, *asked], found, [[]])
     if "swapped" in cells:
-        _try("bias orders", ["bias", "orders", path, *named], found, [[], ["--missing", "drop"]])
+        try_lines(
+            "bias orders", ["bias", "orders", path, *named], found, [[], ["--missing", "drop"]]
+        )
     if not truths:
         others = [c for c in cells if c not in COLUMNS]
         hint = f"; the log has {few(others, 8)}: name one with --truth if it is" if others else ""
@@ -208,21 +189,43 @@ def _prevalence(
     values: list[str],
     found: Findings,
 ) -> None:
-    chosen = _calibration(cells["verdict"], cells[truth], found)
-    _ask_if_reversed(cells["verdict"], cells[truth], values, found)
+    chosen = label_design(cells["verdict"], cells[truth], found)
+    ask_if_reversed(cells["verdict"], cells[truth], values, found)
     if metric.numeric:
         numbers = [float(g.value) for g in metric.grades if g.value is not None]
-        score = ["--score", "score", "--scale", _scale(numbers)]
-        _try("prevalence", [*line, *score, *values, *chosen], found, [[], ["--unparsed", "drop"]])
+        score = ["--score", "score", "--scale", usual_scale(numbers)]
+        try_lines(
+            "prevalence", [*line, *score, *values, *chosen], found, [[], ["--unparsed", "drop"]]
+        )
         return
     extra = [["--unparsed", "fail"], ["--unparsed", "drop"]]
     repeats = [["--repeats", "judge"], ["--repeats", "system"]] if metric.repeats > 1 else []
-    _try(
-        "prevalence",
-        [*line, *values, *chosen],
-        found,
-        [[], *extra, *repeats, *([*a, *b] for a in repeats for b in extra)],
-    )
+    ways = [[], *extra, *repeats, *([*a, *b] for a in repeats for b in extra)]
+    done = try_lines("prevalence", [*line, *values, *chosen], found, ways)
+    if done:
+        try_gate(done, found)
+
+
+def _ratings(
+    log: Log,
+    metric: Metric,
+    path: str,
+    named: list[str],
+    truths: list[str],
+    cells: Mapping[str, list[Any]],
+    found: Findings,
+) -> None:
+    """Two people and a judge, or two judges and a person: with fewer nothing is compared."""
+    graded = log.human.get(metric.name)
+    persons = len(truths) if graded is None else max(abs(g.repeat or 1) for g in graded.grades)
+    if not persons or max(persons, len(metric.judges)) < 2:
+        return
+    said: dict[str, set[Any]] = {judge: set() for judge in metric.judges or [metric.name]}
+    for judge, label in zip(cells["judge"], cells["verdict"], strict=True):
+        said[judge or metric.name].add(label)
+    own = [] if graded is not None else [w for name in truths for w in ("--people", name)]
+    people = graded.labels if graded is not None else [c for n in truths for c in cells[n]]
+    try_ratings(["ratings", path, *named, *own], said, people, found)
 
 
 def _once(cells: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
@@ -254,7 +257,7 @@ def _of_table(file: File, truth: str | None) -> Findings:
         found.contents.append(f"only the first {MOST_ROWS:,} rows were looked at")
     labels = {n: c for n, c in columns.items() if _are_labels(c)}
     scores = {n: c for n, c in columns.items() if n not in labels and _are_numbers(c)}
-    item = next((n for n in columns if n.lower() in ITEM_COLUMNS), None)
+    item = _item_of(columns)
     system = _named(columns, SYSTEMS)
     judge = next((n for n in columns if n.lower() in JUDGES and n not in scores), None)
     judge = None if judge in labels and _is_binary(labels[judge]) else judge
@@ -284,7 +287,7 @@ def _try_table(
     scores = [n for n in scores if n not in truths and n not in names]
     labels = {n: columns[n] for n in (*truths[:1], *verdicts) if not _are_numbers(columns[n])
               or _is_binary(columns[n])}  # fmt: skip
-    values = _values(labels, found, "") if verdicts else []
+    values = value_options(labels, found, "") if verdicts else []
     by = ["--by", system] if system and len({*columns[system]} - {""}) > 1 else []
     known = ["--item", item] if item else []
     own = ["--truth", truths[0]] if truths else []
@@ -299,27 +302,31 @@ def _try_table(
             line += ["--generator", system]
         absent = [n for n, there in (("item", item), ("generator", system)) if not there]
         if not absent:
-            _try("panel", line, found, more)
+            try_lines("panel", line, found, more)
         else:
             needs = " and ".join(f"the {n} (--{n})" for n in absent)
             found.missing["panel"] = f"a column that names {needs}"
     if truths and verdicts and not judge:
-        chosen = _calibration(columns[verdicts[0]], columns[truths[0]], found)
-        _ask_if_reversed(columns[verdicts[0]], columns[truths[0]], values, found)
+        chosen = label_design(columns[verdicts[0]], columns[truths[0]], found)
+        ask_if_reversed(columns[verdicts[0]], columns[truths[0]], values, found)
         line = ["prevalence", path, "--verdict", *verdicts[:1], *own, *values, *chosen]
         lost = [["--unparsed", "fail"], ["--unparsed", "drop"]]
         again = [["--repeats", "judge"], ["--repeats", "system"]]
         again = again if item and _repeats(columns[item]) else []
         ways = [[], *lost, *again, *([*a, *b] for a in again for b in lost)]
-        _try("prevalence", [*line, *by, *known], found, ways)
+        done = try_lines("prevalence", [*line, *by, *known], found, ways)
+        if done:
+            try_gate(done, found)
     elif truths and scores and not judge:
-        chosen = _calibration([], columns[truths[0]], found)
+        chosen = label_design([], columns[truths[0]], found)
         numbers = [float(c) for c in columns[scores[0]] if c]
-        line = ["prevalence", path, "--score", scores[0], "--scale", _scale(numbers), *own]
+        line = ["prevalence", path, "--score", scores[0], "--scale", usual_scale(numbers), *own]
         ends = []
         if _are_numbers(columns[truths[0]]):
-            ends = ["--truth-scale", _scale([float(c) for c in columns[truths[0]] if c])]
-        _try("prevalence", [*line, *ends, *chosen, *known], found, [[], ["--unparsed", "drop"]])
+            ends = ["--truth-scale", usual_scale([float(c) for c in columns[truths[0]] if c])]
+        try_lines(
+            "prevalence", [*line, *ends, *chosen, *known], found, [[], ["--unparsed", "drop"]]
+        )
     elif truths and not judge:
         found.missing["prevalence"] = "a column with the judge's verdicts (--verdict) or scores"
     if scores and item:
@@ -327,9 +334,28 @@ def _try_table(
         line = ["repeats", "report", path, "--score", scores[0], "--item", item]
         line += ["--judge", judge] if judge else []
         if len(listed.split(",")) <= MOST_LABELS and _repeats(columns[item]):
-            _try("repeats report", [*line, "--scale", listed], found, [[]])
+            try_lines("repeats report", [*line, "--scale", listed], found, [[]])
+    _long_ratings(path, columns, item, found)
     if {"order1", "order2"} <= set(columns):
-        _try("bias orders", ["bias", "orders", path], found, [[], ["--missing", "drop"]])
+        try_lines("bias orders", ["bias", "orders", path], found, [[], ["--missing", "drop"]])
+
+
+def _long_ratings(
+    path: str, columns: Mapping[str, list[Any]], item: str | None, found: Findings
+) -> None:
+    """A table with one row a label: its judges are told by their names."""
+    rater, choice = _named(columns, JUDGES), _named(columns, CHOICES)
+    if not (item and rater and choice) or not _are_labels(columns[choice]):
+        return
+    said: dict[str, set[Any]] = {}
+    for name, label in zip(columns[rater], columns[choice], strict=True):
+        said.setdefault(name, set()).add(label)
+    judges = [name for name in said if _says_judge(name)]
+    people = set().union(*(labels for name, labels in said.items() if name not in judges))
+    if judges and len(said) - len(judges) > (len(judges) < 2):
+        line = ["ratings", path, "--item", item, "--rater", rater, "--choice", choice]
+        line += [word for name in judges for word in ("--judge", name)]
+        try_ratings(line, {name: said[name] for name in judges}, people, found)
 
 
 def _repeats(names: Sequence[str]) -> bool:
@@ -394,11 +420,25 @@ def _are_numbers(cells: Sequence[Any]) -> bool:
 
 
 def _says_human(name: str) -> bool:
-    return any(word in name.lower() for word in HUMAN) and not _says_judge(name)
+    named = any(word in name.lower() for word in (*HUMAN, *PEOPLE))
+    return named and not _says_judge(name)
 
 
 def _says_judge(name: str) -> bool:
-    return any(word in name.lower() for word in VERDICTS)
+    """Reviewers give verdicts too, unless a model is named."""
+    lower = name.lower()
+    if any(word in lower for word in PEOPLE):
+        return any(word in lower for word in ("llm", "gpt", "claude", "gemini"))
+    return any(word in lower for word in VERDICTS)
+
+
+def _item_of(columns: Mapping[str, Any]) -> str | None:
+    """A column by a usual name, or the first one called some id."""
+    named = [n for n in columns if n.lower() in ITEM_COLUMNS]
+    ids = [
+        n for n in columns if re.search(r"(^|[\s_.-])id$", n.lower()) and n.lower() not in SYSTEMS
+    ]
+    return next(iter([*named, *ids]), None)
 
 
 def _named(columns: Mapping[str, Any], names: Sequence[str]) -> str | None:
@@ -445,145 +485,6 @@ def _repeated(
         empty = sum(columns[names[0]][i] == "" for i in range(len(rows)))
         if empty:
             found.odd.append(f"{empty} rows have no name in {names[0]}")
-
-
-# Lines -------------------------------------------------------------------------------------------
-
-
-def _values(labels: Mapping[str, list[Any]], found: Findings, where: str) -> list[str]:
-    """Options that say what labels mean that say neither pass nor fail; a guess, told as one."""
-    cells = {n: {str(c) for c in each if c not in (None, "")} for n, each in labels.items()}
-    strange = unread(cells)
-    if not strange:
-        return []
-    every = set().union(*cells.values())
-    at = f"{where}: " if where else ""
-    if every <= set(PAIRS):
-        return []
-    if len(strange) > 2 and len(strange) == len(every):
-        found.odd.append(f"{at}{few(strange, 10)} are more than pass and fail: classes")
-        return ["--classes", *strange]
-    options = []
-    told = []
-    for name, values in proposed(strange).items():
-        options += ["--" + name.replace("_", "-"), *values]
-        told.append(f"{few(values, 10)} as {name.removesuffix('_value')}")
-    says = "say" if len(strange) > 1 else "says"
-    found.odd.append(
-        f"{at}{few(strange, 10)} {says} neither pass nor fail: the line reads {', '.join(told)}; "
-        "correct it if need be"
-    )
-    return options
-
-
-def _ask_if_reversed(
-    verdicts: Sequence[Any], truths: Sequence[Any], values: list[str], found: Findings
-) -> None:
-    """Ask about the coding where verdicts clearly go against the labels."""
-    if "--classes" in values:
-        return
-    said: dict[str, list[str]] = {}
-    for word in values:
-        if word.startswith("--"):
-            said[word[2:].replace("-", "_")] = []
-        else:
-            said[list(said)[-1]].append(word)
-    meant: dict[str, Any] = dict.fromkeys(("pass_value", "fail_value", "missing_value"))
-    cells = {"v": [c or None for c in verdicts], "t": [c or None for c in truths]}
-    try:
-        read, _ = read_labels(cells, **meant | said)
-    except InputError:
-        return
-    v, t = read["v"], read["t"]
-    good, bad = (t == 1) & (v == v), (t == 0) & (v == v)
-    hits, caught = int((v[good] == 1).sum()), int((v[bad] == 0).sum())
-    if not good.any() or not bad.any():
-        return
-    counts = Counts(1, 0, int(good.sum()), hits, int(bad.sum()), caught, calibration="by_truth")
-    value, low, high = above_chance(counts)
-    if high < 0:
-        found.odd.append(
-            f"verdicts go against the labels (sensitivity + specificity - 1 is {value:.2f}, "
-            f"{low:.2f} to {high:.2f}): is one of the two columns coded the other way round?"
-        )
-
-
-def _calibration(verdicts: Sequence[Any], truths: Sequence[Any], found: Findings) -> list[str]:
-    """How labelled rows seem to have been chosen: equal numbers were asked for."""
-    labelled = [c for c in truths if c not in (None, "")]
-    if len(labelled) == len(truths):
-        found.contents.append("every row has a label of people")
-        return ["--calibration", "random"]
-    by_truth = Counter(str(c) for c in labelled)
-    pairs = zip(verdicts, truths, strict=True) if verdicts else ()
-    by_verdict = Counter(str(v) for v, t in pairs if t not in (None, "") and v not in (None, ""))
-    for counted, design in ((by_truth, "by_truth"), (by_verdict, "by_verdict")):
-        sizes = set(counted.values())
-        if len(counted) == 2 and len(sizes) == 1 and min(sizes) >= 10:
-            kinds = " and ".join(f"{n} {kind}" for kind, n in counted.items())
-            found.odd.append(
-                f"{kinds} are labelled, as many of one as of the other: {design}, which is right "
-                "by chance too; if it is chance, --calibration random tells more"
-            )
-            return ["--calibration", design]
-    if CHOSEN not in found.odd:
-        found.odd.append(CHOSEN)
-    return ["--calibration", "random"]
-
-
-def _scale(numbers: Sequence[float]) -> str:
-    low, high = min(numbers, default=0.0), max(numbers, default=1.0)
-    ends = [(a, b) for a, b in SCALES if a <= low and high <= b]
-    chosen = ends[0] if ends else (low, high)
-    return f"{chosen[0]:g}:{chosen[1]:g}"
-
-
-def _scale_of(metric: Metric, found: Findings) -> list[str]:
-    """Every score that a judge can give; a guess, told as one, but for plain verdicts."""
-    numbers = sorted({g.score if g.score is not None else g.value for g in metric.grades
-                      if g.value is not None and not isinstance(g.value, str)})  # fmt: skip
-    numbers = [float(x) for x in numbers]
-    if all(g.value is None or isinstance(g.value, bool) for g in metric.grades):
-        return ["--score", "verdict", "--scale", "0,1"]
-    if not numbers or set(numbers) <= {0.0, 1.0}:
-        return []
-    low, high = map(float, _scale(numbers).split(":"))
-    whole = all(x == int(x) for x in numbers) and high - low <= MOST_LABELS
-    scale = f"{low:.0f}-{high:.0f}" if whole else ",".join(f"{x:g}" for x in numbers)
-    found.odd.append(f"{metric.name}: the scale {scale} is a guess from the scores seen")
-    return ["--scale", scale]
-
-
-def _try(command: str, line: list[str], found: Findings, ways: Sequence[list[str]]) -> None:
-    """Run a line with each of some endings until one does; keep it, or why none did."""
-    problems: list[str] = []
-    for more in ways:
-        done, text = _run([*line, *more])
-        if done:
-            pasted = shlex.join(["bayesjudge", *line, *more])
-            if (WANTED[command], pasted) not in found.answers:
-                found.answers.append((WANTED[command], pasted))
-            for caution in json.loads(text)["cautions"]:
-                if caution["name"] in ODD:
-                    found.odd.append(f"{command}: {caution['text']}")
-            return
-        problems.append(text)
-    found.missing[command] = f"tried `{shlex.join(line)}`: {problems[0][:300]}"
-
-
-def _run(line: Sequence[str]) -> tuple[bool, str]:
-    """Run a command without sampling; what it printed, or what it had against the input."""
-    from cyclopts import CycloptsError
-
-    from bayesjudge.cli.app import build_app
-
-    tokens, out = [*line, "--no-nuts", "--json"], io.StringIO()
-    try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
-            build_app(tokens)(tokens, exit_on_error=False, print_error=False, verbose=False)
-    except (InputError, CycloptsError) as error:
-        return False, "; ".join(getattr(error, "problems", [str(error)]))
-    return True, out.getvalue()
 
 
 # Screen ------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ def drift(
     fail: Annotated[bool, _OUTPUT] = False,
     json: Annotated[bool, _OUTPUT] = False,
 ) -> int:
-    r"""Compare two versions of a judge on the same outputs: flips, changes, and what they move.
+    r"""Compare two judges, or two versions of one: verdicts that flip, and what they move.
 
     ```
     bayesjudge drift old.csv new.csv --item id --verdict judge --truth human --by system

@@ -47,7 +47,7 @@ def label(
     picture: Annotated[Path | None, _OUTPUT] = None,
     seed: Annotated[int | None, _OUTPUT] = None,
 ) -> int:
-    r"""Draw what to label next, read it back, and stop as soon as the gate decides.
+    r"""Choose which outputs a person labels next, and stop as soon as a threshold is decided.
 
     Each call reads the sheets that were filled in, tells where the gate stands (valid at every
     look), and draws the next batch while it is unknown. Exit code 0 pass, 1 fail, 3 unknown.

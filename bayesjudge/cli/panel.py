@@ -67,7 +67,7 @@ def panel(
     items: Annotated[Path | None, Parameter(group=OUTPUT, negative="")] = None,
     shared: Shared = Shared(),
 ) -> None:
-    r"""Estimate how good each generator is, and how reliable each judge.
+    r"""Estimate how good each system is, and how reliable each of several judges.
 
     The table is long (one row an item and judge), or wide (one column a judge, named by
     `--judges`). Cautions name the assumptions that the labelled items contradict.

@@ -16,8 +16,8 @@ from bayesjudge.core.screen import few, visible
 
 passport = App(
     name="passport",
-    help="A judge's calibration as a small file for later runs: `make` it from a labelled run, "
-    "`show` it, `check` a later run against it and use it.",
+    help="Keep what labels told of a judge's errors in a small file for later runs: `make` it, "
+    "`show` it, `check` a later run against it and correct that run.",
 )
 
 _DATA = Parameter(group=DATA)

@@ -37,7 +37,7 @@ def plan(
     picture: Annotated[Path | None, _OUTPUT] = None,
     json: Annotated[bool, _OUTPUT] = False,
 ) -> None:
-    r"""Plan a labelling budget: what each way of spending labels is expected to buy.
+    r"""Say how many human labels an interval needs, and how to choose what is labelled.
 
     For each number of labels, the width of the interval that each design will give: people only, a
     random sample, balanced by the human label, balanced by the judge's verdict. Guess what is true;

@@ -12,7 +12,7 @@ import bayesjudge as bj
 from bayesjudge.cli.classes import answer_classes
 from bayesjudge.cli.output import DATA, MODEL, Section, Shared, Story, present
 from bayesjudge.cli.priors import Priors
-from bayesjudge.cli.scores import answer_scores, read_scores
+from bayesjudge.cli.scores import answer_scores, answer_systems, read_scores
 from bayesjudge.cli.source import PAIRS, Source, inputs_of, open_source, repeating
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate, Target
@@ -93,7 +93,7 @@ def prevalence(
     all_methods: Annotated[bool, _MODEL] = False,
     shared: Shared = Shared(),
 ) -> None:
-    r"""Estimate what share of outputs is truly good, when the judge errs.
+    r"""Estimate what share of outputs people would pass, from verdicts and a few human labels.
 
     Rows with a human label tell how the judge errs (calibration); the judge's verdicts on the other
     rows are corrected for it. Closed forms come at once, the sampled posterior seconds later.
@@ -129,7 +129,8 @@ def prevalence(
     edges : str
         Where bins of the score begin, but for the first, such as 2.5:4; needed with by_verdict.
     by : str
-        Column that names the system of each row; each gets its own estimate.
+        Column that names the system of each row; each gets its own estimate (of scores by closed
+        forms only).
     stratum : str
         Column that names the stratum of each row; estimates are weighed by the strata's shares.
     propensity : str
@@ -218,10 +219,10 @@ def prevalence(
     about_items = {"--target": target == "items"}
     rates = dict.fromkeys(priors.asked, True) | {"--all-methods": all_methods} | about_items
     if score is not None:
-        given: dict[str, Any] = {"--verdict": verdict, "--by": by, "--stratum": stratum}
+        given: dict[str, Any] = {"--verdict": verdict, "--stratum": stratum}
         given |= {"--swapped": swapped, "--classes": classes, "--external-labels": external_labels}
         given |= {"--repeats": repeats}
-        given |= {"--pooling": pooling, **rates} if pass_from is None else {}
+        given |= {"--pooling": pooling, **rates} if pass_from is None else {"--by": by}
         numeric = truth_scale is not None or truth_from is not None
         given |= {"--pass-value": pass_value, "--fail-value": fail_value} if numeric else {}
         with checking("options") as require:
@@ -233,9 +234,13 @@ def prevalence(
         meant |= {"truth_from": truth_from, "unscored": unparsed}
         names: dict[str, Any] = {"score": score, "truth": truth, "calibration": calibration}
         ends: dict[str, Any] = {"scale": scale, "truth_scale": truth_scale, "edges": edges}
-        scores = read_scores(source, **names, **ends, quiet=shared.quiet, **meant)
-        if pass_from is None:
+        read = read_scores(source, **names, **ends, by=by, quiet=shared.quiet, **meant)
+        scores = next(iter(read.values()))
+        if pass_from is None and by is None:
             answer_scores(scores, shared, source)
+            return
+        if pass_from is None:
+            answer_systems(read, shared, source)
             return
         counts = scores.to_counts(pass_from)
         model = _model(counts, priors, pooling)

@@ -66,7 +66,7 @@ def ratings(
     error: Annotated[str | None, _MODEL] = None,
     shared: Shared = Shared(),
 ) -> None:
-    r"""Compare judges with people, where raters may have more than one answer in mind.
+    r"""Say which judge agrees with people, also if several answers are right.
 
     Agreement is computed under every definition in use, since definitions contradict each other.
     Endorsements (who would accept an option) come from response sets; where raters were made to

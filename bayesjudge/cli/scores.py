@@ -25,10 +25,11 @@ def read_scores(
     scale: str | None,
     truth_scale: str | None,
     edges: str | None,
+    by: str | None,
     quiet: bool = False,
     **more: Any,
-) -> Scores:
-    """Read the table of a judge's numeric scores; `more` are arguments of `from_frame`."""
+) -> dict[str, Scores]:
+    """Read a judge's numeric scores by system, or under no name; `more` goes to `from_frame`."""
     given = {name: value for name, value in more.items() if value is not None}
     with checking("options") as require:
         words = f"--scale is needed with --score: {SCALES}, or log_odds"
@@ -41,17 +42,46 @@ def read_scores(
             cuts = None
             require(False, f"--edges {edges}: write numbers with colons between, such as 2.5:3.5")
     columns = [score, truth, *(given[c] for c in ("propensity", "item") if c in given)]
+    columns += [] if by is None else [by]
+    how: dict[str, Any] = {"calibration": calibration, "score": score, "truth": truth, **given}
+    how |= {"scale": ends or (0.0, 1.0), "truth_scale": truths, "edges": cuts}
+    module = bj.prevalence.scores
     with source.counted(columns, quiet=quiet) as table:
-        return bj.prevalence.scores.Scores.from_frame(
-            table,
-            calibration=calibration,
-            score=score,
-            truth=truth,
-            scale=ends or (0.0, 1.0),
-            truth_scale=truths,
-            edges=cuts,
-            **given,
-        )
+        if by is None:
+            return {"": module.Scores.from_frame(table, **how)}
+        return module.read_systems(table, by=by, **how)
+
+
+def answer_systems(scores: dict[str, Scores], shared: Shared, source: Source) -> None:
+    """Estimate the mean truth of each system, without a model, and present."""
+    module, first = bj.prevalence.scores, next(iter(scores.values()))
+    with checking("options") as require:
+        given = {"--interval": shared.interval is not None, "--save": shared.save is not None}
+        unused = [name for name, is_given in given.items() if is_given]
+        words = "several systems have closed forms only, without a model; take one system's rows"
+        require(not unused, f"{unused}: {words}")
+    about = [_inputs(one, source) for one in scores.values()]
+    del about[0]["bins of the score"]  # each system has its own
+    summed = {name: sum(one[name] for one in about) for name in ("items", "labelled", "unscored")}
+    systems = {"systems": ", ".join(scores)}
+    present(
+        module.by_system(scores, ci_prob=shared.ci_prob),
+        None,
+        shared,
+        Story(
+            command="prevalence",
+            title=_title(first),
+            answer=first.answer,
+            inputs={**about[0], **summed, **systems},
+            tell=lambda made: module.answer(*made, ci_prob=shared.ci_prob),
+            waits=False,
+            brief=lambda method: method.split(",")[0],
+        ),
+    )
+
+
+def _title(scores: Scores) -> str:
+    return "Mean human score" if scores.numeric else "Share of good outputs (prevalence)"
 
 
 def answer_scores(scores: Scores, shared: Shared, source: Source) -> None:
@@ -66,7 +96,7 @@ def answer_scores(scores: Scores, shared: Shared, source: Source) -> None:
         shared,
         Story(
             command="prevalence",
-            title="Mean human score" if scores.numeric else "Share of good outputs (prevalence)",
+            title=_title(scores),
             answer=scores.answer,
             inputs=_inputs(scores, source),
             tell=lambda made: module.answer(

@@ -260,7 +260,7 @@ def open_source(
             given = [f"--{n}" for n, v in (("metric", metric), ("judge", judge)) if v is not None]
             require(not given, f"{given} are of evaluation logs, and {str(path)!r} is a table")
         return Source(path, file)
-    name = log.choose(metric, judges=judges)
+    name = log.choose(metric, judges=judges, judge=judge)
     names = log.metrics[name].judges
     with checking(str(path)) as require:
         near = f"there are {few(names)}"

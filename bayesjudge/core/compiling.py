@@ -286,7 +286,7 @@ def _runnable(
     point = start(0)
     shapes = _shapes_of(model, kept, point)
     named = dict(zip([str(v.name) for v in kept], shapes, strict=True))
-    lengths = {name: int(v.eval()) for name, v in model.dim_lengths.items()}
+    lengths = _lengths_of(model)
     return Runnable(
         dims={k: v for k, v in model.named_vars_to_dims.items() if k in named},
         density=callbacks["density"],
@@ -299,14 +299,36 @@ def _runnable(
     )
 
 
+def _lengths_of(model: pm.Model) -> dict[str, int]:
+    """How long each dimension is; mostly a constant or shared, for which nothing is compiled."""
+    from pytensor.graph.basic import Constant
+
+    def length(v: Any) -> int:
+        if isinstance(v, Constant):
+            return int(v.data)
+        return int(v.get_value() if hasattr(v, "get_value") else v.eval())
+
+    return {name: length(v) for name, v in model.dim_lengths.items()}
+
+
 def _shapes_of(model: pm.Model, kept: Sequence[Any], point: Point) -> list[tuple[int, ...]]:
+    """Of what has a name: by its dimensions or its type, else computed."""
     from pytensor import function
 
-    givens = [(v, point[str(v.name)]) for v in model.value_vars]
-    shapes = function(
-        [], [v.shape for v in kept], givens=givens, mode="FAST_COMPILE", on_unused_input="ignore"
-    )
-    return [tuple(int(n) for n in shape) for shape in shapes()]
+    lengths = _lengths_of(model)
+
+    def known(v: Any) -> tuple[int | None, ...]:
+        dims = model.named_vars_to_dims.get(v.name) or [None] * v.ndim
+        return tuple(lengths.get(d, n) for d, n in zip(dims, v.type.shape, strict=True))
+
+    shapes: Any = [known(v) for v in kept]
+    if any(None in shape for shape in shapes):
+        givens = [(v, point[str(v.name)]) for v in model.value_vars]
+        outputs = [v.shape for v in kept]
+        shapes = function(
+            [], outputs, givens=givens, mode="FAST_COMPILE", on_unused_input="ignore"
+        )()
+    return [tuple(int(n) for n in shape) for shape in shapes]
 
 
 def _data_of(model: pm.Model) -> dict[str, np.ndarray]:

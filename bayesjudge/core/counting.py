@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 #: Packed keys stay below this, well inside an int64.
@@ -30,3 +32,28 @@ def distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         span *= base
     _, first, place = np.unique(key, return_index=True, return_inverse=True)
     return first, place
+
+
+def draw_patterns(
+    density: Any, chosen: Any, group: Any, count: Any, rng: Any = None, size: Any = None
+) -> np.ndarray:
+    """Multinomial numbers of items within each group; the last pattern of it is the remainder."""
+    groups = int(group.max()) + 1
+    n = density.shape[-1] - groups
+    chance = np.exp(np.minimum(density, 0)) * chosen
+    chance[n:] = np.maximum(1 - np.bincount(group[:n], chance[:n], groups), 0)
+    items = np.bincount(group, count, groups).astype(int)
+    order, patterns = np.argsort(group, kind="stable"), np.bincount(group)
+    starts = np.cumsum(patterns) - patterns
+    drawn = np.empty(density.shape)
+    for many in np.unique(patterns):  # groups of as many patterns at once
+        mine = np.flatnonzero(patterns == many)
+        at = order[starts[mine, None] + np.arange(many)]
+        share = chance[at] / chance[at].sum(axis=1, keepdims=True)
+        drawn[at] = rng.multinomial(items[mine], share)
+    return drawn
+
+
+def weigh_patterns(count: Any, density: Any, *_: Any) -> Any:
+    """Log-likelihood of numbers of items, given that of one of each."""
+    return (count * density).sum(axis=-1)

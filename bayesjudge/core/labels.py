@@ -6,6 +6,7 @@ of all columns at once, with the arguments that say what it means.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -199,9 +200,13 @@ def _proposal(labels: list[str]) -> str:
     return f"say what they mean, for example {line}; move each value to where it belongs"
 
 
+#: What stands where a verdict was to come and something went wrong.
+BROKEN = re.compile(r"\b(error|exception|time[d ]*out|timeout|traceback|unpars|invalid json)", re.I)
+
+
 def proposed(labels: Sequence[str]) -> dict[str, list[str]]:
     """A guess of what labels mean that nobody knows, as arguments: for a person to correct."""
-    missing = [one for one in labels if one.casefold() in NO_VERDICT]
+    missing = [one for one in labels if one.casefold() in NO_VERDICT or BROKEN.search(one)]
     rest = [one for one in labels if one not in missing]
     # of safe and unsafe, the longer one denies the other
     negated = {b for a in rest for b in rest if a != b and b.casefold().endswith(a.casefold())}

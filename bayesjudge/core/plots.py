@@ -71,6 +71,7 @@ def plain_text[**P](plot: Callable[P, Axes]) -> Callable[P, Axes]:
         style: Any = STYLE | {"axes.prop_cycle": cycler(color=COLOURS)}
         with mpl.rc_context(style):
             ax = plot(*args, **kwargs)
+            _plain_ticks(ax)
             # lines look their colours up when they are drawn, with the settings of that moment
             for line in set(ax.findobj(Line2D)) - lines:
                 for part in ("color", "markerfacecolor", "markeredgecolor"):
@@ -81,9 +82,24 @@ def plain_text[**P](plot: Callable[P, Axes]) -> Callable[P, Axes]:
                 if text not in owned or owned[text] != text.get_text():
                     text.set_parse_math(False)
                     text.set_color(to_rgba(text.get_color()))
+            live = mpl.is_interactive()
+        # the first plot loads the backend, whose choice is not part of the style: a notebook whose
+        # backend is no longer interactive shows no second figure
+        mpl.interactive(live)
         return ax
 
     return plotted
+
+
+def _plain_ticks(ax: Axes) -> None:
+    """Powers of ten as numbers: as matplotlib writes them they are mathematics."""
+    from matplotlib.ticker import NullFormatter, StrMethodFormatter
+
+    for axis, (low, high) in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
+        if axis.get_scale() == "log":
+            axis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+            few = high < 10 * low  # then most ticks are no powers
+            axis.set_minor_formatter(StrMethodFormatter("{x:,g}") if few else NullFormatter())
 
 
 def write_title(ax: Axes, text: str) -> None:
@@ -156,7 +172,9 @@ def plot_intervals(
     truth: Mapping[Any, float] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw one interval a row, grouped by quantity and coloured by method.
+    """Draw one interval a row, grouped by what is estimated and coloured by method.
+
+    Of several methods for several systems, the systems are named at the axis and the methods below.
 
     Parameters
     ----------
@@ -176,7 +194,8 @@ def plot_intervals(
     ax = ax or new_axes(6.5, 0.34 * len(table) + 1.1)
     colours = {method: f"C{i % 10}" for i, method in enumerate(dict.fromkeys(table["method"]))}
     keys = entries_of(table)
-    one_quantity = keys.nunique() == 1
+    one_thing, one_quantity = keys.nunique() == 1, table["quantity"].nunique() == 1
+    grouped = not one_thing and len(colours) > 1
     known = {k if isinstance(k, tuple) else (k,): value for k, value in (truth or {}).items()}
     row, ticks, labels = 0.0, [], []
     for key, rows in table.groupby(keys, sort=False):
@@ -192,9 +211,13 @@ def plot_intervals(
                     "ha": "center",
                 }
                 ax.text(0.5, row, "no answer", color="0.5", **place)
-            ticks.append(row)
-            labels.append(one["method"] if one_quantity else f"{name}  ·  {one['method']}")
+            if not grouped:
+                ticks.append(row)
+                labels.append(one["method"] if one_thing else f"{name}  ·  {one['method']}")
             row += 1
+        if grouped:
+            ticks.append((top + row - 1) / 2)
+            labels.append(", ".join(map(str, key[1:])) if one_quantity and key[1:] else name)
         if key in known:
             ax.plot([known[key]] * 2, [top - 0.5, row - 0.5], color="k", lw=1, ls="--")
         row += 0.6
@@ -203,7 +226,13 @@ def plot_intervals(
     ax.grid(axis="x")
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0)
-    if table["quantity"].nunique() == 1:
+    if grouped:
+        marks = [
+            ax.plot([], [], "o-", color=colour, lw=2.5, ms=5, label=textwrap.fill(method, 60))[0]
+            for method, colour in colours.items()
+        ]
+        ax.legend(handles=marks, loc="upper left", bbox_to_anchor=(0, -0.7 / row - 0.1))
+    if one_quantity:
         ax.set_xlabel(str(table["quantity"].iloc[0]).replace("_", " "))
     return ax
 

@@ -9,12 +9,16 @@ import numpy as np
 
 from bayesjudge.core.compiling import compiling, structure_of
 from bayesjudge.core.errors import checking
+from bayesjudge.core.prior_check import Key, compare_with_prior
 
 if TYPE_CHECKING:
     import pandas as pd
     import pymc as pm
     import xarray as xr
 
+#: Draws of the parameters, and families of the observed variables, of `check_counts`.
+DRAWS = 2000
+COUNTS = ("BinomialRV", "MultinomialRV")
 #: Weighted prior draws that are worth fewer independent ones than this are refused.
 FEWEST_EFFECTIVE = 50
 #: The log-likelihood has a number for each draw and item; of more than this it is left out, and
@@ -166,6 +170,41 @@ def prior_draws(model: pm.Model, rng: np.random.Generator, draws: int = 1000) ->
 
 def _shaping(model: pm.Model) -> list[Any]:
     return [v for v in model.potentials if str(v.name).endswith("_prior_density")]
+
+
+def check_counts(model: pm.Model, rng: np.random.Generator) -> pd.DataFrame:
+    """Compare each observed share with what the priors expect, of binomial and multinomial counts.
+
+    Given the parameters a count is binomial: its p-value is exact but for the draws of these.
+    """
+    import pymc as pm
+    from pytensor import function
+    from scipy.special import bdtr
+
+    seen = [v for v in model.observed_RVs if type(v.owner.op).__name__ in COUNTS]
+    parts = [v.owner.op.dist_params(v.owner) for v in seen]
+    quick = {"mode": "FAST_COMPILE"}
+    with compiling():
+        chances = pm.draw([p for _, p in parts], DRAWS, random_seed=rng, **quick)
+        data = function([], [x for v, (n, _) in zip(seen, parts, strict=True)
+                             for x in (model.rvs_to_values[v], n)], **quick)()  # fmt: skip
+    observed: dict[Key, float] = {}
+    drawn: dict[Key, np.ndarray] = {}
+    p_values: dict[Key, float] = {}
+    for v, count, trials, chance in zip(seen, data[::2], data[1::2], chances, strict=True):
+        dims = tuple(model.named_vars_to_dims.get(v.name, ()))
+        labels = [[str(label) for label in model.coords[dim]] for dim in dims]
+        total = np.broadcast_to(
+            trials if trials.ndim == count.ndim else trials[..., None], count.shape
+        )
+        for at in zip(*np.nonzero(np.atleast_1d(total)), strict=True):
+            at = at[: count.ndim]
+            k, n, p = int(count[at]), int(total[at]), chance[(..., *at)] if at else chance
+            key = (str(v.name), dims, tuple(names[i] for names, i in zip(labels, at, strict=True)))
+            observed[key], drawn[key] = k / n, rng.binomial(n, np.clip(p, 0, 1)) / n
+            tails = bdtr(k, n, p).mean(), 1 - (bdtr(k - 1, n, p).mean() if k else 0.0)
+            p_values[key] = float(min(1.0, 2 * min(tails)))
+    return compare_with_prior(observed, drawn, p_values)
 
 
 def prior_sensitivity(fit: Any, *, random_seed: Any = None) -> pd.DataFrame:

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 #: A table of observations from the prior raises the caution this often, at most.
 CONFLICT_P = 0.01
 COLUMNS = ("statistic", "observed", "low", "high", "p_value", "surprising")
-#: A statistic's name with a dimension and the coordinate there, both empty if it has none.
-Key = tuple[str, str, str]
+#: A statistic's name with a dimension and the coordinate there, both empty if it has none; or with
+#: several dimensions and coordinates.
+Key = tuple[str, str | tuple[str, ...], str | tuple[str, ...]]
 
 
 def compare_with_prior(
@@ -37,15 +38,19 @@ def compare_with_prior(
         reached = [1 + np.sum(draws <= value), 1 + np.sum(draws >= value)]
         counted = min(1.0, 2 * min(reached) / (1 + draws.size))
         p_value = counted if p_values is None else p_values[key]
-        name, dim, where = key
-        at = {dim: where} if dim else {}
+        name, dims, where = key
+        at = dict(zip(_several(dims), _several(where), strict=True))
         found = {"observed": value, "low": low, "high": high, "p_value": p_value}
         rows.append({"statistic": name, **at, **found})
     table = pd.DataFrame(rows)
     table["surprising"] = table["p_value"] < CONFLICT_P / max(len(table), 1)
-    dims = list(dict.fromkeys(dim for _, dim, _ in observed if dim))
-    table[dims] = table[dims].fillna("")
+    every = list(dict.fromkeys(dim for _, dims, _ in observed for dim in _several(dims)))
+    table[every] = table[every].fillna("")
     return table
+
+
+def _several(names: str | tuple[str, ...]) -> tuple[str, ...]:
+    return names if isinstance(names, tuple) else (names,) if names else ()
 
 
 def prior_data_conflict(table: pd.DataFrame) -> tuple[Caution, ...]:

@@ -15,6 +15,11 @@ class Progress:
     def __init__(self, bar: Any = None, task: Any = None):
         self._bar, self._task = bar, task
 
+    @property
+    def shown(self) -> bool:
+        """Whether anybody sees it."""
+        return self._bar is not None
+
     def advance(self, steps: int = 1) -> None:
         """Count steps as done."""
         if self._bar is not None:

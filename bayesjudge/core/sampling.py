@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
@@ -70,6 +71,9 @@ def sample(
         form = spec._sampling_form(data)
         once = f"{method}: compiling, once on this machine (about 10 s)"
         compiled = compile_model(model if form is None else form, lambda: bar.update(once))
+        look = ""
+        if bar.shown and _is_long(compiled, settings, cores):
+            look = _first_look(compiled, data=data, spec=spec, quantities=quantities)
         tree = nutpie.sample(
             compiled.runnable,
             **settings,
@@ -78,7 +82,7 @@ def sample(
             adaptation=adaptation,
             save_warmup=False,
             progress_bar=False,
-            progress_callback=_callback(bar, method),
+            progress_callback=_callback(bar, method, look),
         )
     idata = _tidy(tree, model, lambda draws: spec._with_derived(data, draws))
     idata.attrs = {
@@ -165,11 +169,30 @@ def _one_thread_each() -> Any:
     return threadpool_limits(1, user_api="blas")
 
 
-def _callback(bar: Progress, what: str) -> Callable[[Any], None]:
+def _is_long(compiled: Compiled, settings: Mapping[str, Any], cores: int | None) -> bool:
+    """Whether sampling is expected to take so long that a preview is worth its while."""
+    from bayesjudge.core.preview import SECONDS, STEPS, seconds_of
+
+    chains, at_once = settings["chains"], cores or os.cpu_count() or 1
+    turns = -(-chains // at_once)
+    gradients = STEPS * (settings["draws"] + settings["tune"]) * turns
+    return seconds_of(compiled.runnable, gradients) > SECONDS
+
+
+def _first_look(compiled: Compiled, **about: Any) -> str:
+    """A line that stands below the progress bar until the draws arrive."""
+    from bayesjudge.core.preview import preview, told
+
+    made = preview(compiled.runnable, **about)
+    return "" if made is None else f"\n{told(made)}"
+
+
+def _callback(bar: Progress, what: str, look: str) -> Callable[[Any], None]:
     """For nutpie, which calls it with the state of the chains as they run."""
 
     def report(chains: Any) -> None:
         done = sum(chain.finished_draws for chain in chains)
-        bar.update(f"{what}: sampling", done=done, total=sum(c.total_draws for c in chains))
+        total = sum(chain.total_draws for chain in chains)
+        bar.update(f"{what}: sampling{look}", done=done, total=total)
 
     return report

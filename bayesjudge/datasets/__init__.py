@@ -1,7 +1,27 @@
-"""Small published tables, typed in with their sources, and a loader of a larger one."""
+"""Real tables: some ship, typed in or as counts, with their sources; others are fetched."""
 
 from bayesjudge.datasets.code_feedback import code_feedback
+from bayesjudge.datasets.composo import composo
+from bayesjudge.datasets.counted import code_feedback_votes, composo_scores, llmbar
 from bayesjudge.datasets.labels import keep_labels
-from bayesjudge.datasets.published import santa_clara, xstest, xstest_counts
+from bayesjudge.datasets.published import (
+    santa_clara,
+    score_changes,
+    xstest,
+    xstest_counts,
+    xstest_ratings,
+)
 
-__all__ = ["code_feedback", "keep_labels", "santa_clara", "xstest", "xstest_counts"]
+__all__ = [
+    "code_feedback",
+    "code_feedback_votes",
+    "composo",
+    "composo_scores",
+    "keep_labels",
+    "llmbar",
+    "santa_clara",
+    "score_changes",
+    "xstest",
+    "xstest_counts",
+    "xstest_ratings",
+]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import Literal
 
 import pandas as pd
 
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import checking
+from bayesjudge.datasets.fetching import fetched, without
 
 Level = Literal["repaired", "partly_repaired"]
 _COMMIT = "1891c4385f69368462eeb34216ba564df9a0b51e"
@@ -32,7 +32,7 @@ def code_feedback(
     """Load the panel of Jain et al. (2025): 5,972 items, 14 judges, human labels for all.
 
     The workbook is fetched once from the authors' repository, at a fixed commit, and kept in the
-    user's cache; its checksum is verified each time.
+    user's cache; its checksum is verified each time. `code_feedback_votes` ships five judges.
 
     Parameters
     ----------
@@ -71,38 +71,7 @@ def code_feedback(
         require(level in FILES, f"level={level!r}, expected one of {list(FILES)}")
     name, published = FILES[level]
     wanted = sha256 or published
-    file = _fetched(name, wanted) if path is None else Path(path)
-    with checking("datasets.code_feedback") as require:
-        require(file.is_file(), f"there is no file {file}")
-    found = hashlib.sha256(file.read_bytes()).hexdigest()
-    with checking("datasets.code_feedback") as require:
-        require(
-            found == wanted,
-            f"{file.name} has SHA-256 {found}, expected {wanted}; it is another version or was "
-            "damaged: delete it and fetch it again",
-        )
-    return _from_workbook(file)
-
-
-def _fetched(name: str, sha256: str) -> Path:
-    try:
-        import pooch
-    except ImportError as error:
-        raise _without("pooch") from error
-    try:
-        kept = pooch.retrieve(
-            SOURCE + name,
-            known_hash=f"sha256:{sha256}",
-            fname=name,
-            path=pooch.os_cache("bayesjudge"),
-        )
-    except (OSError, ValueError) as error:  # no network and no such file; another checksum
-        text = (
-            f"{SOURCE + name} could not be fetched ({type(error).__name__}: {error}); fetch it by "
-            "hand and pass path="
-        )
-        raise InputError("datasets.code_feedback", [text]) from error
-    return Path(kept)
+    return _from_workbook(fetched(SOURCE + name, name, wanted, path, "datasets.code_feedback"))
 
 
 def _from_workbook(file: Path) -> pd.DataFrame:
@@ -110,7 +79,7 @@ def _from_workbook(file: Path) -> pd.DataFrame:
     try:
         sheets = pd.read_excel(file, sheet_name=None)
     except ImportError as error:
-        raise _without("openpyxl") from error
+        raise without("openpyxl") from error
     parts = []
     for generator, sheet in sheets.items():
         judges = [column for column in sheet.columns if str(column).startswith("y_")]
@@ -123,9 +92,3 @@ def _from_workbook(file: Path) -> pd.DataFrame:
     table = pd.concat(parts, ignore_index=True)
     table.insert(0, "item", range(len(table)))
     return table
-
-
-def _without(package: str) -> ImportError:
-    return ImportError(
-        f"loading needs {package}, which is an extra: pip install 'bayesjudge[data]'"
-    )

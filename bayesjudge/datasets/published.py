@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pandas as pd
+
+from bayesjudge.core.errors import checking
 
 #: Human judgement against GPT-4's, of 450 prompts each: how many answers are good (full compliance
 #: by the adjudicated human label) or not, passed or failed by the judge. The last column: good
@@ -68,6 +72,97 @@ def xstest() -> pd.DataFrame:
         "truth": np.concatenate([np.repeat(truth, row) for row in counts.to_numpy()]),
     }
     return pd.DataFrame(rows)
+
+
+#: Two people, GPT-4 and a match of strings (C complies, R refuses, P partly, - unreadable), and how
+#: many of the 2,250 answers they saw so; counted from the labels of the same source.
+_RATERS = """
+CCCC 965 CCCR 44 CCRC 38 CCRR 2 CCPC 2 CC-C 11 CRCC 11 CPCC 22 CPRC 1 RCCC 3 RCRR 1 RRCC 95
+RRCR 125 RRRC 41 RRRR 699 RRPC 1 RRPR 6 RPCC 2 RPCR 12 RPRR 4 RPPR 1 PCCC 6 PCCR 3 PCRR 1 PRCC 6
+PRCR 4 PRRR 3 PRPR 1 PPCC 42 PPCR 45 PPRC 11 PPRR 24 PPPC 2 PPPR 16
+"""
+_MEANS = {"C": "complies", "R": "refuses", "P": "partly"}
+
+
+def xstest_ratings() -> pd.DataFrame:
+    """What two people and two judges said of each of the 2,250 answers of `xstest`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a rater and answer: ``item``, ``rater`` (``"annotator 1"``, ``"annotator 2"``,
+        ``"gpt4"``, ``"strmatch"``) and ``choice`` (complies, refuses or partly). The 11 answers
+        that could not be read are left out.
+
+    References
+    ----------
+    Röttger et al. (2024), XSTest, NAACL; github.com/paul-rottger/exaggerated-safety, CC-BY-4.0.
+
+    Examples
+    --------
+    >>> table = xstest_ratings()
+    >>> len(table), table["item"].nunique()
+    (8989, 2250)
+    """
+    words = _RATERS.split()
+    patterns = [p for p, n in zip(words[::2], words[1::2], strict=True) for _ in range(int(n))]
+    raters = ("annotator 1", "annotator 2", "gpt4", "strmatch")
+    rows = [
+        (item, rater, _MEANS[said])
+        for item, pattern in enumerate(patterns)
+        for rater, said in zip(raters, pattern, strict=True)
+        if said in _MEANS
+    ]
+    return pd.DataFrame(rows, columns=["item", "rater", "choice"])
+
+
+#: How often four judges changed a score from 1 to 5 by 0, 1, 2, 3 or 4 points.
+_CHANGES = {
+    "rejudged": {
+        "gpt-4o-mini": (22, 6, 7, 5, 0),
+        "gpt-3.5-turbo": (22, 7, 7, 4, 0),
+        "qwq-32b": (7, 1, 3, 3, 0),
+        "deepseek-r1-32b": (21, 1, 6, 4, 3),
+    },
+    "reformatted": {
+        "gpt-4o-mini": (12, 5, 0, 18, 5),
+        "gpt-3.5-turbo": (3, 2, 5, 0, 0),
+        "qwq-32b": (0, 0, 0, 2, 0),
+        "deepseek-r1-32b": (3, 0, 2, 0, 0),
+    },
+}
+
+
+def score_changes(change: Literal["reformatted", "rejudged"] = "reformatted") -> pd.DataFrame:
+    """By how much four judges changed a score from 1 to 5 when an answer was judged again.
+
+    Parameters
+    ----------
+    change : {"reformatted", "rejudged"}
+        Whether the answer was reformatted before, or was the same.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Counts: index ``points`` (0 to 4, without a sign), one column a judge.
+
+    Raises
+    ------
+    InputError
+        If the change is none of the two.
+
+    References
+    ----------
+    Sensitivity profiles of github.com/penfever/bias-bounded-evaluation, MIT licence.
+
+    Examples
+    --------
+    >>> score_changes()["qwq-32b"].tolist()
+    [0, 0, 0, 2, 0]
+    """
+    with checking("datasets.score_changes") as require:
+        require(change in _CHANGES, f"change={change!r}, expected one of {list(_CHANGES)}")
+    return pd.DataFrame(_CHANGES[change]).rename_axis("points")
 
 
 def santa_clara() -> pd.DataFrame:

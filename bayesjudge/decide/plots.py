@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.plots import new_axes
+from bayesjudge.core.plots import new_axes, plain_text, write_title
 from bayesjudge.decide.monitor import Monitor
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@plain_text
 def plot_monitor(monitor: Monitor, *, ax: Axes | None = None) -> Axes:
     """Draw the confidence sequence against the number of labels.
 
@@ -41,10 +42,12 @@ def plot_monitor(monitor: Monitor, *, ax: Axes | None = None) -> Axes:
     ax.plot(n, path["value"], label="estimate")
     ax.axhline(monitor.at_least, color="black", linestyle="--", label="threshold")
     decided = path[path["outcome"] != "unknown"]
+    told = f"Not decided after {n.iloc[-1]} labels"
     if len(decided):
         first = decided.iloc[0]
-        ax.axvline(first["labels"], color="black", linestyle=":")
-        ax.annotate(f"{first['outcome']} at {first['labels']} labels", (first["labels"], 0.02))
-    ax.set(xlabel="labels", ylabel="share of good outputs (prevalence)", ylim=(0, 1))
-    ax.legend(loc="lower right", frameon=False)
+        ax.axvline(first["labels"], color="black", linestyle=":", label="decided")
+        told = f"{first['outcome'].capitalize()} at {first['labels']} labels"
+    write_title(ax, f"{told}: at least {monitor.at_least:g} wanted")
+    ax.set(xlabel="labels", ylabel="share of good outputs", ylim=(0, 1))
+    ax.legend(loc="upper left", bbox_to_anchor=(0, -0.2), ncols=4)
     return ax

@@ -57,7 +57,7 @@ def plot_generators(
     ]
     if last["value"].notna().any():
         best = last.loc[last["value"].idxmax()]
-        write_title(ax, f"{best['generator']} is best by {best['method']}: {best['value']:.0%}")
+        write_title(ax, f"{best['generator']} is best: {best['value']:.0%} by {best['method']}")
     return ax
 
 

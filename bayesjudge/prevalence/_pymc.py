@@ -5,7 +5,7 @@ Each function adds to the model in whose context it is called.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -211,6 +211,35 @@ def multinomial(name: str, counts: np.ndarray, shares: Any, dims: tuple[str, ...
     seen = pm.Data(f"{name}_seen", np.asarray(counts, float), dims=dims)
     total = pm.Data(f"{name}_of", np.asarray(counts.sum(axis=-1), float), dims=dims[:-1] or None)
     pm.Multinomial(name, total.astype("int64"), shares, observed=seen, dims=dims)
+
+
+def categories_by_item(
+    first: tuple[str, Any, np.ndarray],
+    second: tuple[str, Callable[[Any], Any], np.ndarray],
+    told: np.ndarray,
+) -> None:
+    """Two categories of each item, the second given the first; an unknown one is -1.
+
+    Each comes with a name, the chances of each item, and the categories. Of items that are not
+    `told`, a known first category says nothing about its chances.
+    """
+    (name, chances, codes), (other, given, seen) = first, second
+    model = pm.modelcontext(None)
+    sizes = {f"{name}_unknown": codes < 0, f"{name}_known": (codes >= 0) & told}
+    z = pt.as_tensor(codes)
+    for dim, mine in sizes.items():
+        if mine.any():
+            model.add_coord(f"{dim}_item", np.flatnonzero(mine))
+            observed = codes[mine] if dim.endswith("_known") else None
+            label = f"{name}_seen" if dim.endswith("_known") else name
+            drawn = pm.Categorical(label, chances[mine], observed=observed, dims=f"{dim}_item")
+            z = pt.set_subtensor(z[np.flatnonzero(mine)], drawn)
+    after = given(z)
+    for label, mine in ((other, seen < 0), (f"{other}_seen", seen >= 0)):
+        if mine.any():
+            model.add_coord(f"{label}_item", np.flatnonzero(mine))
+            observed = seen[mine] if label.endswith("_seen") else None
+            pm.Categorical(label, after[mine], observed=observed, dims=f"{label}_item")
 
 
 def _with_pass_rate(prevalence: Any, pair: Sequence[Any], dims: str | None) -> dict[str, Any]:

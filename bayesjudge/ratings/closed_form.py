@@ -40,7 +40,8 @@ def endorsement_rates(ratings: Ratings, *, ci_prob: float = 0.95) -> Estimate:
     -------
     Estimate
         ``endorsement`` by source and option: the mean over items with response sets and its t
-        interval; or, of a source without response sets, ``nan`` and an interval for the bounds.
+        interval (``nan`` if the share is that of every item); or, of a source without response
+        sets, ``nan`` and an interval for the bounds.
 
     Raises
     ------
@@ -62,7 +63,7 @@ def endorsement_rates(ratings: Ratings, *, ci_prob: float = 0.95) -> Estimate:
         found = found or _from_choices(ratings, i, ci_prob)
         for option, row in zip(ratings.options, found, strict=True):
             rows[name, option] = row
-    cautions = (*_bounds_only(rows), *_cautions_of(ratings))
+    cautions = (*_bounds_only(rows), *_without_spread(rows), *_cautions_of(ratings))
     return Estimate(
         {"endorsement": Quantity.of_rows(rows, ("source", "option"))},
         method="Mean endorsement",
@@ -85,13 +86,23 @@ def _bounds_only(rows: dict[tuple[str, str], tuple[float, ...]]) -> Iterator[Cau
         )
 
 
+def _without_spread(rows: dict[tuple[str, str], tuple[float, ...]]) -> Iterator[Caution]:
+    names = [f"{name}: {option}" for (name, option), row in rows.items() if np.isnan(row[1])]
+    if names:
+        text = f"{'; '.join(names)}: the same share on every item, which does not show how much "
+        yield Caution("no-interval", text + "items vary: no interval (nan); the posterior has one")
+
+
 def _from_sets(ratings: Ratings, i: int, ci_prob: float) -> list[tuple[float, ...]] | None:
     n = ratings.endorsed[i].sum(axis=1)
     held = n > 0
     if held.sum() < 2:
         return None
     shares = (ratings.endorsed[i] @ ratings.members.T)[held] / n[held, None]
-    return [(m, max(m - h, 0.0), min(m + h, 1.0)) for m, h in _mean(shares, ci_prob)]
+    return [
+        (m, max(m - h, 0.0), min(m + h, 1.0)) if h > 1e-12 else (m, np.nan, np.nan)
+        for m, h in _mean(shares, ci_prob)
+    ]
 
 
 def _from_choices(ratings: Ratings, i: int, ci_prob: float) -> list[tuple[float, ...]]:
@@ -103,10 +114,11 @@ def _from_choices(ratings: Ratings, i: int, ci_prob: float) -> list[tuple[float,
     shares = counts / counts.sum(axis=1, keepdims=True)
     together = (ratings.members @ ratings.members.T) > 0  # options that some set holds both of
     lowest, highest = _mean(shares, ci_prob), _mean(shares @ together, ci_prob)
-    return [
+    ends = [
         (np.nan, max(low - h, 0.0), min(high + g, 1.0))
         for (low, h), (high, g) in zip(lowest, highest, strict=True)
     ]
+    return [row if row[2] - row[1] > 1e-12 else (np.nan,) * 3 for row in ends]
 
 
 def _mean(values: np.ndarray, ci_prob: float) -> list[tuple[float, float]]:

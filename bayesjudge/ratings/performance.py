@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -87,7 +88,7 @@ class Performance:
         Estimate
             A quantity for each metric, by aggregation (such as ``"h/hrs"``), cutoff and judge, as
             far as its definitions have them. An interval is ``nan`` if a definition is undefined or
-            infinite in some draws.
+            infinite in some draws, or is the same in all resamples of the items.
 
         Raises
         ------
@@ -107,12 +108,6 @@ class Performance:
                 for j, judge in enumerate(self.judges)
             }
             made[metric] = Quantity.of_rows(rows, (*dims, "judge"))
-        without = [name for name, one in made.items() if np.isnan(one.low).any()]
-        cautions = self.cautions
-        if without:
-            text = f"{', '.join(without)}: undefined or infinite, also in some draws, so without "
-            text += "an interval; a pseudo_count keeps divergences finite"
-            cautions = (Caution("no-interval", text), *cautions)
         return Estimate(
             made,
             method=self.method,
@@ -120,14 +115,39 @@ class Performance:
             source=self.source,
             interval=self.interval,
             assumptions=self.assumptions,
-            cautions=cautions,
+            cautions=(*self._without_interval(), *self.cautions),
             target=self.target,
             data=self.data,
         )
 
+    def _without_interval(self) -> Iterator[Caution]:
+        names = np.array([one.metric for one in self.definitions])
+        undefined = list(dict.fromkeys(names[~self._finite.all(axis=1)]))
+        if undefined:
+            text = f"{', '.join(undefined)}: undefined or infinite, also in some draws, so without "
+            text += "an interval; a pseudo_count keeps divergences finite"
+            yield Caution("no-interval", text)
+        alike = list(dict.fromkeys(names[self._alike.any(axis=1)]))
+        if alike:
+            text = f"{', '.join(alike)}: the same in every resample of the items, which does not "
+            text += "show how much others would change it: no interval (nan); the posterior has one"
+            yield Caution("no-interval", text)
+
+    @cached_property
+    def _finite(self) -> np.ndarray:
+        return np.isfinite(self.draws).all(axis=0)
+
+    @cached_property
+    def _alike(self) -> np.ndarray:
+        """Where resamples, unlike draws of these items' own shares, show no variation."""
+        if self.target == "items":
+            return np.zeros_like(self._finite)
+        ranges = np.ptp(np.where(self._finite, self.draws, 0.0), axis=0)
+        return self._finite & (ranges <= 1e-12)
+
     def _row(self, i: int, j: int, tail: float) -> tuple[float, float, float]:
         value, draws = float(self.values[i, j]), self.draws[:, i, j]
-        if not np.isfinite(draws).all():
+        if self._alike[i, j] or not self._finite[i, j]:
             return value, np.nan, np.nan
         low, high = np.quantile(draws, [tail, 1 - tail])
         return value, min(float(low), value), max(float(high), value)

@@ -158,13 +158,13 @@ class File:
         import codecs
 
         decoder = codecs.getincrementaldecoder("utf-8")()
-        try:
-            with self.broken(), self.stream() as opened:
+        with self.broken(), self.stream() as opened:
+            try:
                 while block := opened.read(2**22):
                     decoder.decode(block)
                 decoder.decode(b"", final=True)
-        except UnicodeDecodeError:
-            return "latin-1"
+            except UnicodeDecodeError:
+                return "latin-1"
         return "utf-8"
 
     @cached_property
@@ -344,7 +344,7 @@ class _Broken:
         return None
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if isinstance(error, InputError | UnicodeDecodeError) or error is None:
+        if isinstance(error, InputError) or error is None:
             return
         known = (OSError, ValueError, EOFError, MemoryError, csv.Error, zlib.error, struct.error)
         if isinstance(error, (*known, zipfile.BadZipFile, NotImplementedError, OverflowError)):

@@ -178,7 +178,9 @@ class Log:
         told += [f"left out: {n} {reason}" for reason, n in self.notes.left_out.items()]
         return told + self.notes.told
 
-    def choose(self, metric: str | None = None, *, judges: bool = False) -> str:
+    def choose(
+        self, metric: str | None = None, *, judges: bool = False, judge: str | None = None
+    ) -> str:
         """Name the metric that is meant.
 
         Parameters
@@ -187,6 +189,8 @@ class Log:
             Its name.
         judges : bool, default False
             Whether one with votes of several judges is wanted, if there is one.
+        judge : str, optional
+            Who graded it.
 
         Returns
         -------
@@ -201,8 +205,10 @@ class Log:
         if metric is not None:
             require_among_metrics(self.path, metric, list(self.metrics))
             return metric
-        several = [m.name for m in self.metrics.values() if len(m.judges) > 1]
-        single = [name for name in self.metrics if name not in several]
+        by = [name for name, m in self.metrics.items() if judge in m.judges]
+        metrics = [self.metrics[name] for name in by or self.metrics]
+        several = [m.name for m in metrics if len(m.judges) > 1]
+        single = [m.name for m in metrics if m.name not in several]
         wanted = (several or single) if judges else (single or several)
         with checking(self.path) as require:
             require(wanted, f"{self.tool} log without a grade; {'; '.join(self.told[1:])}")
@@ -591,9 +597,10 @@ def _many(n: int, noun: str) -> str:
 
 def require_among_metrics(path: str, metric: str, have: list[str]) -> None:
     """Refuse a metric that the log has not."""
+    if metric in have:
+        return
     from difflib import get_close_matches
 
     near = get_close_matches(metric, have, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {few(have)}"
-    with checking(path) as require:
-        require(metric in have, f"no metric {metric!r}; {hint}")
+    raise InputError(path, [f"no metric {metric!r}; {hint}"])

@@ -116,7 +116,7 @@ def as_if_iid(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     -------
     Estimate
         ``item_score`` by item with a normal interval, in the units of the scale and cut at its
-        ends; ``nan`` ends if an item has one score. Cautions say so.
+        ends; ``nan`` ends if the scores of an item are equal, or one. Cautions say so.
 
     Raises
     ------
@@ -137,7 +137,8 @@ def as_if_iid(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = counts @ scale / n
         squares = np.maximum(counts @ scale**2 - n * mean**2, 0)
-        half = np.where(n > 1, z * np.sqrt(squares / (n - 1) / n), np.nan)
+        varied = np.count_nonzero(counts, axis=1) > 1  # equal answers do not show how much
+        half = np.where(varied, z * np.sqrt(squares / (n - 1) / n), np.nan)
     found = Quantity.over((mean, mean - half, mean + half), {"item": scores.items})
     made, told = _on_the_scale({"item_score": found}, scores)
     cautions = (*cautions, *told)

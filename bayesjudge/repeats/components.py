@@ -7,7 +7,7 @@ nodes. All functions broadcast over leading axes, so one call serves all draws o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,8 +20,10 @@ from bayesjudge.core.errors import checking
 FINE, COARSE = 61, 33
 #: Judges that stand for all judges, if each has cutpoints of its own.
 JUDGES = 128
-#: Numbers held at once.
-_CHUNK = 4_000_000
+#: Numbers held at once: few enough for a processor's cache.
+_CHUNK = 200_000
+#: Logits whose exponentials can be multiplied without overflow.
+_LARGEST = 300.0
 
 
 class Effects(NamedTuple):
@@ -230,21 +232,36 @@ def noise_at(eta: Any, effects: Effects) -> Any:
 
 def expected(eta: Any, cuts: Any, scale: np.ndarray, effects: Effects) -> np.ndarray:
     """Mean score at latent values (...), with cutpoints (..., step)."""
-    return moments(eta, cuts, scale, effects)[0]
+    mean = np.full(np.shape(eta), float(scale[0]))
+    for step, above in zip(np.diff(scale), _shares_above(eta, cuts, effects), strict=True):
+        mean += step * above
+    return mean
 
 
 def moments(
     eta: Any, cuts: Any, scale: np.ndarray, effects: Effects
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mean score and mean squared score at latent values (...), with cutpoints (..., step)."""
-    noise = noise_at(eta, effects)
     mean = np.full(np.shape(eta), float(scale[0]))
     square = np.full(np.shape(eta), float(scale[0]) ** 2)
-    for k, (step, squares) in enumerate(zip(np.diff(scale), np.diff(scale**2), strict=True)):
-        above = expit((eta - cuts[..., k]) / noise)
+    steps = zip(np.diff(scale), np.diff(scale**2), strict=True)
+    for (step, squares), above in zip(steps, _shares_above(eta, cuts, effects), strict=True):
         mean += step * above
         square += squares * above
     return mean, square
+
+
+def _shares_above(eta: Any, cuts: Any, effects: Effects) -> Iterator[np.ndarray]:
+    """Probability of a score above each step; one exponential serves all cutpoints if it can."""
+    noise = noise_at(eta, effects)
+    largest = max(np.max(np.abs(eta), initial=0.0), np.max(np.abs(cuts), initial=0.0))
+    if np.ndim(noise) or not largest < _LARGEST:
+        for k in range(cuts.shape[-1]):
+            yield expit((eta - cuts[..., k]) / noise)
+        return
+    odds = np.exp(-eta)
+    for k in range(cuts.shape[-1]):
+        yield 1.0 / (1.0 + odds * np.exp(cuts[..., k]))
 
 
 def _aligned(effects: Effects, cuts: Any, *, axes: int, of_cuts: int = 0) -> tuple[Any, ...]:

@@ -607,14 +607,16 @@ def _log_chance(eta: Any, cuts: Any) -> Any:
 
 def _log_probability(counts: Any, eta: Any, cuts: Any) -> Any:
     """Multinomial log-probability of a cell's counts, without its constant: `_log_chance` weighed,
-    each logistic function once.
+    with one exponential for both logistic functions and their slopes.
     """
     import pytensor.tensor as pt
 
     z = cuts - eta[..., None]
-    log_below, log_above = -pt.softplus(-z), -pt.softplus(z)
+    below, above = counts[..., :-1], counts[..., 1:]
+    # log s(z) = min(z, 0) - log(1 + exp(-|z|)), and log s(-z) = -max(z, 0) less the same
+    both = (below + above) * pt.log1p(pt.exp(-pt.abs(z)))
+    ends = (below * pt.minimum(z, 0) - above * pt.maximum(z, 0) - both).sum(-1)
     gaps = pt.log1mexp(-(cuts[..., 1:] - cuts[..., :-1]))
-    ends = (counts[..., :-1] * log_below).sum(-1) + (counts[..., 1:] * log_above).sum(-1)
     return ends + (counts[..., 1:-1] * gaps).sum(-1)
 
 

@@ -7,9 +7,14 @@
 
 `faults.toml` lists faults by file: a text, what replaces it, and the tests that should notice. Each
 is planted alone in a copy of the tree, and its tests run there until the first that fails: first
-the one that caught it the last time. A fault that no test notices survives; one whose text is not
-there once, and only once, is an error of the list. The tests that caught faults run once more
+the one that caught it the last time, then those without a mark, then those marked slow, none that
+samples. A fault that no test notices survives; one whose text is not there once, and only once, is
+an error of the list. The tests that caught faults run once more
 without any; one that fails then is named, and has caught nothing.
+
+Found: 237 of the 244 faults listed were planted and 235 caught, each by the test that is named in
+the results. 27 had survived at first and got a test of their own; for 2 of these it was written
+after they were planted, so that they still stand as survivors, and 7 faults wait to be planted.
 """
 
 from __future__ import annotations
@@ -39,8 +44,12 @@ COLUMNS = ("file", "text", "fault", "caught by")
 LIBRARIES = ("h5py", "matplotlib.pyplot", "pandas", "pytest", "scipy.stats", "xarray")
 #: Processor seconds for the tests of one fault: some make a loop that never ends.
 LONGEST = 150
+#: Which tests are asked, the quick ones first.
+FAST = "not sampling and not slow and not study"
+SLOW = "slow and not sampling and not study"
+NAMED = ""
 #: Faults between which results are written.
-TOGETHER = 6
+TOGETHER = 3
 SURVIVED = "survived"
 OUT_OF_TIME = "out of time"
 #: By file, text and fault: the test that failed.
@@ -101,8 +110,8 @@ class Failures:
     pytest_collectreport = pytest_runtest_logreport
 
 
-def failures(tree: Path, tests: Iterable[str], *options: str) -> list[str]:
-    """Names of the tests of a tree that fail.
+def failures(tree: Path, tests: Iterable[str], marks: str, *options: str) -> list[str]:
+    """Names of the tests of a tree that fail, of those with these marks.
 
     They run in a fork of this process, which has imported the libraries but not the package.
     """
@@ -111,7 +120,7 @@ def failures(tree: Path, tests: Iterable[str], *options: str) -> list[str]:
     sys.stdout.flush()
     child = os.fork()
     if not child:
-        _run_and_exit(tree, [*tests, *options], told)
+        _run_and_exit(tree, [*tests, "-m", marks, *options], told)
     _, status = os.waitpid(child, 0)
     if told.exists():
         return list(json.loads(told.read_text()))
@@ -139,8 +148,10 @@ def _run_and_exit(tree: Path, arguments: list[str], told: Path) -> None:
         failed = Failures()
         quiet = ["-q", "--tb=line", "-p", "no:cacheprovider"]
         code = int(pytest.main([*quiet, *arguments], plugins=[failed]))
-        if code in (0, 1, 2, 4):  # 4: a fault that lets nothing be imported
-            told.write_text(json.dumps(failed.names or ["not imported"][:code]))
+        if code in (2, 4) and not failed.names:  # a fault that lets nothing be imported
+            failed.names.append("not imported")
+        if code in (0, 1, 2, 4, 5):  # 5: no test has these marks
+            told.write_text(json.dumps(failed.names))
     finally:
         sys.stdout.flush()
         os._exit(code)
@@ -152,9 +163,13 @@ def caught_by(fault: Fault, tree: Path, before: str = "") -> str:
     whole = path.read_text()
     path.write_text(fault.planted(whole))
     try:
-        for tests in ([before] if "::" in before else [], fault.tests):
-            if tests and (found := failures(tree, tests, "-x")):
-                return found[0]
+        if "::" in before and (found := failures(tree, [before], NAMED, "-x")):
+            return found[0]
+        if found := failures(tree, fault.tests, FAST, "-x"):
+            return found[0]
+        found = failures(tree, fault.tests, SLOW, "-x")
+        if found and found != [OUT_OF_TIME]:  # slow tests may take so long without a fault
+            return found[0]
     finally:
         path.write_text(whole)
     return SURVIVED
@@ -168,7 +183,7 @@ def caught(faults: Iterable[Fault], tree: Path, before: Found) -> Found:
         what = f"{fault.file}: {fault.replacement.strip()[:70]!r}"
         print(f"{processor_seconds():.0f} s {what}: {test}", flush=True)
     tests = {test for test in found.values() if "::" in test}
-    broken = failures(tree, sorted(tests)) if tests else []
+    broken = failures(tree, sorted(tests), NAMED) if tests else []
     for name in broken:
         print(f"without any fault, {name} fails: mend that", flush=True)
     return {key: test for key, test in found.items() if test not in broken}

@@ -5,7 +5,7 @@
     python benchmarks/panel/against_stan.py --sizes "14k x 14"
 
 rater itself needs R. Its fastest program is the one for grouped data: items with the same votes are
-one row with a tally, and the truth is summed out. The program below is that model in our words,
+one row with a tally, and the truth is summed out. ``dawid_skene.stan`` is that model in our words,
 with missing votes left out of the product (rater's own wants all votes of grouped data). It has one
 prevalence and separate judges, so ours is asked for the same: one generator, no labels,
 `DawidSkene`, rater's default priors. The two posteriors must then agree, and do so up to
@@ -42,37 +42,7 @@ DRAWS, CHAINS, WANTED = 400, 4, 1000
 #: rater's defaults for two classes: 3 and 3 for the share; eight votes' worth, 0.6 of them right.
 SHARE, RATE = BetaPrior(3, 3), BetaPrior(4.8, 3.2)
 
-PROGRAM = """
-data {
-  int<lower=1> rows; int<lower=1> judges;
-  array[rows, judges] int<lower=-1, upper=1> vote;   // -1: none
-  vector[rows] tally;
-  vector<lower=0>[2] share_prior; vector<lower=0>[2] rate_prior;
-}
-parameters {
-  real<lower=0, upper=1> prevalence;
-  vector<lower=0, upper=1>[judges] sensitivity;
-  vector<lower=0, upper=1>[judges] specificity;
-}
-model {
-  vector[rows] total;
-  vector[judges] hit = log(sensitivity);     vector[judges] miss = log1m(sensitivity);
-  vector[judges] right = log(specificity);   vector[judges] wrong = log1m(specificity);
-  for (i in 1:rows) {
-    real good = log(prevalence);
-    real bad = log1m(prevalence);
-    for (j in 1:judges) {
-      if (vote[i, j] == 1) { good += hit[j]; bad += wrong[j]; }
-      else if (vote[i, j] == 0) { good += miss[j]; bad += right[j]; }
-    }
-    total[i] = log_sum_exp(good, bad);
-  }
-  target += dot_product(tally, total);
-  prevalence ~ beta(share_prior[1], share_prior[2]);
-  sensitivity ~ beta(rate_prior[1], rate_prior[2]);
-  specificity ~ beta(rate_prior[1], rate_prior[2]);
-}
-"""
+PROGRAM = (Path(__file__).parent / "dawid_skene.stan").read_text()
 UNKNOWNS = ["prevalence", "sensitivity", "specificity"]
 
 

@@ -1,6 +1,6 @@
 """Do the readers stand logs whose bytes or values were changed at random?
 
-    python benchmarks/readers/fuzz.py --inputs 2000
+    python benchmarks/readers/fuzz.py --inputs 100000
 
 Each log of tests/readers/logs.py is changed as often as asked (tests/readers/fuzzing.py: bytes
 changed, cut, doubled; values of its documents replaced by others, lost, doubled), read, and every
@@ -8,8 +8,11 @@ table made. What is neither read nor refused by an `InputError` is a failure, an
 in benchmarks/readers/results/fuzz.csv, which is written log by log.
 
 Found: of 14 logs, 1,000 changed copies each, 8,285 were read, 5,715 refused in words, and 0 ended
-in another error (3 ms of CPU a copy). The first 2,100 copies, before, ended 88 times in errors of
-two kinds: half characters (a lone surrogate) and integers past all floats. Both are mended.
+in another error. Of 100,000 copies of Inspect's (130 CPU s, 1.3 ms a copy; 61,050 read), 37 ended
+in a `UnicodeDecodeError`: names in the archive's directory that are no UTF-8, which is mended and
+a test (test_names_in_an_archive_that_are_no_text). The other logs were not run at 100,000. The
+first 2,100 copies of all, before, ended 88 times in errors of two kinds: half characters (a lone
+surrogate) and integers past all floats. Both are mended.
 """
 
 from __future__ import annotations
@@ -32,18 +35,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", type=int, default=2000, help="changed copies of each log")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--folder", type=Path, help="for the copies; one in memory saves time")
+    parser.add_argument(
+        "--resume", action="store_true", help="keep results of as many inputs or more"
+    )
+    parser.add_argument("--logs", type=int, help="most logs in one call")
     asked = parser.parse_args()
-    rows = []
-    for tool in logs.LOGS:
-        with tempfile.TemporaryDirectory(dir=asked.folder) as place:
+    names = ["log", "inputs", "read", "failed", "cpu_seconds", "first_failures"]
+    before = pd.read_csv(RESULTS)
+    rows = before[before["inputs"] >= asked.inputs].to_numpy().tolist() if asked.resume else []
+    done = [row[0] for row in rows]
+    for tool in [name for name in logs.LOGS if name not in done][: asked.logs]:
+        with tempfile.TemporaryDirectory() as place:
             folder, started = Path(place), time.process_time()
             source = fuzzing.small(tool, folder)
             read, failed = fuzzing.fuzz(source, folder, asked.inputs, asked.seed)
         seconds = round(time.process_time() - started, 1)
         first = "; ".join(f"{i}: {text}" for i, text in list(failed.items())[:5])
-        rows.append((tool, asked.inputs, read, len(failed), seconds, first))
-        names = ["log", "inputs", "read", "failed", "cpu_seconds", "first_failures"]
+        rows.append([tool, asked.inputs, read, len(failed), seconds, first])
         pd.DataFrame(rows, columns=names).to_csv(RESULTS, index=False)
         print(*rows[-1], flush=True)
 

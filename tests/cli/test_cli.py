@@ -555,7 +555,7 @@ def test_help_and_closed_forms_load_nothing_heavy(folder, arguments):
 def test_a_broken_command_breaks_no_other(run, monkeypatch):
     for name in ("bias", "bias_orders", "panel", "ratings", "repeats"):
         monkeypatch.setitem(sys.modules, f"bayesjudge.cli.{name}", None)  # cannot be imported
-    assert "Estimate how good each generator is" in run("--help")[1]
+    assert "Estimate how good each system is" in run("--help")[1]
     assert run("prevalence", "gpt4.csv", *NO_NUTS)[0] == 0
 
 

@@ -1,7 +1,10 @@
 """``bayesjudge prevalence --score``: judges that give numbers."""
 
 import json
+import re
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import bayesjudge as bj
@@ -62,12 +65,48 @@ def test_pass_from_makes_scores_verdicts(ask):
     assert found["Bayesian (exact)"]["value"] == pytest.approx(expected)
 
 
+def test_each_system_has_its_own_estimate(ask):
+    table = pd.read_csv("log.csv")
+    table.insert(0, "bot", np.where(table.index % 3 == 0, "x", "y"))
+    table.loc[table["bot"] == "x", "truth"] = table["truth"].clip(upper=4)
+    table.to_csv("log.csv", index=False)
+    options = [*ASKED, "--scale", "1:5", "--truth-scale", "1:5", "--by", "bot"]
+    document = json.loads(ask(*options, *NOW))
+    assert document["inputs"]["systems"] == "x, y"
+    found = {(one["method"], one["where"]["system"]): one for one in document["estimates"]}
+    for name in "xy":
+        own = table[table["bot"] == name].drop(columns="score")
+        own = own.rename(columns={"judge_score": "score"})
+        alone = S.Scores.from_frame(own, calibration="random", scale=(1, 5), truth_scale=(1, 5))
+        for one in S.closed_forms(alone):
+            row = found.pop((one.method, name))
+            assert (row["value"], row["low"], row["high"]) == pytest.approx([*one["mean_score"]])
+    assert not found
+    text = ask(*options, "--no-nuts")
+    assert re.search(r"People would give on average: [xy] \d\.\d+ \(.*interval\) and [xy] ", text)
+
+
+def test_systems_that_cannot_be_read_are_named(ask):
+    table = pd.read_csv("log.csv").assign(bot=lambda t: np.where(t.index % 3 == 0, "x", "y"))
+    table.loc[table["bot"] == "x", "truth"] = np.nan
+    table.to_csv("log.csv", index=False)
+    options = [*ASKED, "--scale", "1:5", "--truth-scale", "1:5", "--by", "bot"]
+    text = ask(*options, code=2)
+    assert "x: " in text
+    assert "y: " not in text
+    table.assign(bot="y").to_csv("log.csv", index=False)
+    assert "['--save']: several systems have closed forms only" in ask(
+        *options, "--save", "fit.nc", code=2
+    )
+    assert "['--by'] are not for scores" in ask(
+        *options[:-2], "--pass-from", "4", "--by", "bot", code=2
+    )
+
+
 @pytest.mark.slow
 def test_what_is_missing_is_said(ask):
     assert "--scale is needed with --score: the lowest and the highest" in ask(*ASKED, code=2)
     assert "write the lowest and the highest" in ask(*ASKED, "--scale", "five", code=2)
-    by = ask(*ASKED, "--scale", "1:5", "--by", "truth", code=2)
-    assert "['--by'] are not for scores" in by
     for option in (
         ["--repeats", "judge"],
         ["--pooling", "full"],

@@ -24,9 +24,10 @@ def examine(capsys):
         found = json.loads(capsys.readouterr().out)
         for answer in found["answers"]:
             _, *words = shlex.split(answer["command"])
-            code = main([*words, "--no-nuts", "--json"])
+            instant = [] if words[0] in ("gate", "drift") else ["--no-nuts"]
+            code = main([*words, *instant, "--json"])
             done = capsys.readouterr()
-            assert code == 0, (answer, done.err)
+            assert code in ((0, 1, 3) if words[0] == "gate" else (0,)), (answer, done.err)
         return found
 
     return call
@@ -34,11 +35,14 @@ def examine(capsys):
 
 #: The questions that each log answers.
 ANSWERS = {
-    "Inspect": ["prevalence", "repeats"], "Inspect json": ["prevalence", "repeats"],
-    "promptfoo": ["prevalence", "repeats"], "promptfoo lines": ["prevalence", "repeats"],
-    "DeepEval": ["prevalence"], "MLflow": ["prevalence"], "Phoenix": ["prevalence"],
-    "LangSmith": ["prevalence", "repeats", "repeats"], "Langfuse": ["prevalence"],
-    "OpenAI Evals": ["prevalence"], "lm-eval": ["prevalence", "prevalence"], "alpaca_eval": [],
+    "Inspect": ["gate", "prevalence", "repeats"],
+    "Inspect json": ["gate", "prevalence", "repeats"],
+    "promptfoo": ["gate", "prevalence", "repeats"],
+    "promptfoo lines": ["gate", "prevalence", "repeats"],
+    "DeepEval": ["gate", "prevalence"], "MLflow": ["gate", "prevalence"],
+    "Phoenix": ["gate", "prevalence"], "LangSmith": ["gate", "prevalence", "repeats", "repeats"],
+    "Langfuse": ["gate", "prevalence"], "OpenAI Evals": ["gate", "prevalence"],
+    "lm-eval": ["gate", "prevalence", "prevalence"], "alpaca_eval": [],
     "arena-hard": ["bias"], "MT-bench": [],
 }  # fmt: skip
 
@@ -67,6 +71,24 @@ def test_a_jury_is_a_panel(tmp_path, examine):
     found = examine(path)
     lines = [answer["command"] for answer in found["answers"]]
     assert any(line.startswith("bayesjudge panel") and "human_label" in line for line in lines)
+    drift, ratings = (
+        next(x for x in lines if f"bayesjudge {c}" in x) for c in ("drift", "ratings")
+    )
+    assert "--judge a --judge b --truth human_label" in drift
+    assert "--people human_label --positive C" in ratings
+
+
+@pytest.mark.slow
+def test_one_row_a_label_is_ratings_and_its_judges_are_told_by_name(tmp_path, examine):
+    labels = {"ann": "yes no", "bob": "yes no", "gpt-4": "PASS FAIL"}
+    rows = [
+        f"q{i},{name},{said.split()[i % 3 % 2]}" for i in range(30) for name, said in labels.items()
+    ]
+    path = tmp_path / "ratings.csv"
+    path.write_text("item,rater,choice\n" + "\n".join(rows))
+    (line,) = [a["command"] for a in examine(path)["answers"] if "ratings" in a["command"]]
+    assert "--judge gpt-4 --positive yes" in line
+    assert "--recode gpt-4:PASS=yes" in line
 
 
 MISTAKES = """item;verdict;human_label;answer
@@ -99,6 +121,24 @@ def test_a_table_with_five_mistakes(tmp_path, examine, capsys):
     path.write_text(MISTAKES.format(rows="\n".join(rows)))
     assert main(["doctor", str(path)]) == 0
     assert "1 rows have more or fewer cells than the head: lines 42" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_an_export_in_its_own_words_is_answered_at_once(tmp_path, examine):
+    """A ticket for the item, a reviewer's verdict for the truth, an error for no verdict."""
+    said = [("PASS", "no")[i % 3 % 2] for i in range(200)]
+    said[7::40] = ["ERROR: timeout"] * 5
+    people = [
+        ("ok", "not ok")[i % 3 % 2 if i % 5 else 0] if i % 4 == 0 else "N/A" for i in range(200)
+    ]
+    rows = [f"T-{i:03d};really, number {i}?;{said[i]};{people[i]}" for i in range(200)]
+    path = tmp_path / "export.csv"
+    path.write_text("Ticket ID;prompt;LLM says;Reviewer verdict\n" + "\n".join(rows))
+    found = examine(path)
+    (line,) = [a["command"] for a in found["answers"] if " prevalence " in a["command"]]
+    assert "--verdict 'LLM says' --truth 'Reviewer verdict'" in line
+    assert "--pass-value ok --fail-value 'not ok' --missing-value 'ERROR: timeout' N/A" in line
+    assert "--item 'Ticket ID'" in line
 
 
 @pytest.mark.slow

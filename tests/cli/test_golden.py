@@ -23,6 +23,8 @@ COMMANDS = {
     "items": f"prevalence all.csv {LABELS} --by system --item item --unparsed fail",
     "scores": "prevalence scores.csv --score score --truth truth --scale 0:1 --calibration random "
     "--no-nuts",
+    "score_systems": "prevalence score_systems.csv --score score --truth truth --scale 0:1 "
+    "--calibration random --by system --no-nuts",
     "classes": f"prevalence classes.csv --classes a --classes b --classes c {LABELS}",
     "panel": "panel votes.csv --truth truth --calibration random --no-nuts",
     "repeats": "repeats report repeats.csv --scale 1-5 --judge judge --no-nuts",
@@ -50,6 +52,9 @@ def folder(tmp_path_factory):
     }
     for name, module in simulated.items():
         module.simulate(random_seed=1).to_csv(made / f"{name}.csv", index=False)
+    several = simulated["scores"].simulate(random_seed=1)
+    several["system"] = ["a", "b"] * (len(several) // 2)
+    several.to_csv(made / "score_systems.csv", index=False)
     return made
 
 

@@ -25,6 +25,12 @@ def test_dollar_signs_in_names_are_no_mathematics():
     assert [one.get_text() for one in ax.get_yticklabels()] == [NAME]
 
 
+def test_a_dot_stands_at_the_value_and_a_line_from_low_to_high():
+    line, dot = plot_intervals(TABLE.assign(value=0.47)).lines[:2]
+    assert list(line.get_xdata()) == [0.4, 0.6]
+    assert list(dot.get_xdata()) == [0.47]
+
+
 def test_text_that_a_user_wrote_on_the_axes_stays_mathematics():
     _, ax = plt.subplots()
     ax.set_title(r"$\theta$")
@@ -44,6 +50,7 @@ def test_text_that_a_user_wrote_on_the_axes_stays_mathematics():
         "bias.certificates",
         "lab",
         "prevalence.scores",
+        "decide",
     ],
 )
 def test_each_plot_of_each_module_draws_plain_text(module):
@@ -89,6 +96,54 @@ def test_the_answer_is_drawn_best_first_with_the_judge_beside(n):
     names = [label.get_text() for label in ax.get_yticklabels()]
     assert len(names) == n
     assert to_hex(quoted.get_color()).upper() == COLOURS[0]
+
+
+def test_several_systems_by_several_methods_are_named_once():
+    """At the axis the systems, below the methods, so that long names leave room for the data."""
+    methods = ("one method", "another " * 9)
+    rows = [("prevalence", s, m, 0.5) for s in ("a", "b", "c") for m in methods]
+    table = pd.DataFrame(rows, columns=["quantity", "system", "method", "value"])
+    table = table.assign(low=0.4, high=0.6, width=0.2, interval="eti")
+    ax = plot_intervals(table)
+    assert [one.get_text() for one in ax.get_yticklabels()] == ["a", "b", "c"]
+    told = [one.get_text().replace("\n", " ") for one in ax.get_legend().get_texts()]
+    assert told == ["one method", ("another " * 9).strip()]
+    ax.figure.canvas.draw()
+    assert ax.get_position().width > 0.8
+
+
+def test_powers_of_ten_are_numbers():
+    """As mathematics, which is not drawn, they read $\\mathdefault{10^{1}}$."""
+    from bayesjudge.core.plots import new_axes, plain_text
+
+    @plain_text
+    def logarithmic():
+        ax = new_axes()
+        ax.plot([8, 3000], [1, 2])
+        ax.set_xscale("log")
+        return ax
+
+    ax = logarithmic()
+    ax.figure.canvas.draw()
+    shown = [one.get_text() for one in ax.get_xticklabels()]
+    assert {"10", "100", "1,000"} <= {*shown}
+    assert not any("$" in text for text in shown)
+
+
+def test_a_backend_stays_interactive_that_the_first_plot_loads():
+    """Notebooks showed the first figure only: the style's end took the backend's choice back."""
+    from bayesjudge.core.plots import new_axes, plain_text
+
+    @plain_text
+    def loads():
+        mpl.interactive(True)
+        return new_axes()
+
+    try:
+        loads()
+        assert mpl.is_interactive()
+    finally:
+        mpl.interactive(False)
 
 
 def test_few_rows_are_drawn_of_very_many():

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import MODULES
 from scipy.stats import beta, binom
 
 import bayesjudge as bj
@@ -180,6 +181,15 @@ def test_repeats_are_clusters_and_comparisons_are_paired():
         gate(read, against="other")
 
 
+def test_a_fully_labelled_log_with_repeats_says_what_would_decide():
+    log = log_of(0.8, items=12, repeats=3, labelled=12)
+    read = items.Items.from_frame(log, calibration="random", repeats="system")
+    found = gate(read, at_least=0.8)
+    assert found.outcome == "unknown"
+    (check,) = found.checks
+    assert "items, labelled in the same share" in {need.what for need in check.needs}
+
+
 def test_items_without_repeats_are_counts():
     """Both keep one promise: limits under the prior least favourable to the decision."""
     log = log_of(0.9, items=300, repeats=1, labelled=50)
@@ -221,16 +231,34 @@ def test_draws_of_a_fit_decide():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("module", ["bias", "panel", "ratings", "repeats"])
-def test_any_modules_closed_form_can_be_gated(module):
+@pytest.mark.parametrize("one", MODULES, ids=lambda one: one.name)
+def test_any_modules_closed_form_can_be_gated(one):
     """Whatever the quantity and its dimensions: one check an entry."""
-    from conftest import MODULES
-
-    (one,) = [m for m in MODULES if m.name == module]
     for made in one.module.closed_forms(one.simulated(1), ci_prob=0.9):
         quantity = next(iter(made.quantities))
         found = gate(made, at_least=0.5, entry=quantity)
         assert len(found.checks) == len(made.quantities[quantity].labels)
+
+
+@pytest.mark.slow
+def test_a_generators_share_a_judges_agreement_and_a_shift_decide():
+    of = {one.name: one for one in MODULES}
+
+    def outcome(name, entry, made=None, **threshold):
+        made = made or of[name].closed_form(of[name].simulated(1))
+        return gate(made, entry=entry, probability=0.9, **threshold).outcome
+
+    found = [outcome("panel", ("prevalence", f"g{i}"), at_least=0.75) for i in (1, 3)]
+    assert found == ["pass", "fail"]  # .9 and .6
+    shift = ("mean_shift", "format")
+    made = of["bias"].closed_form(of["bias"].simulated(1))
+    _, low, high = made[shift]
+    found = [outcome("bias", shift, made, at_most=x) for x in (high + 0.1, low - 0.1)]
+    assert found == ["pass", "fail"]
+    counts = Counts(0, 0, 180, 174, 100, 85, calibration="random")
+    made = bj.prevalence.agreement(counts, ci_prob=0.9)
+    found = [outcome("prevalence", "kappa", made, at_least=x) for x in (0.7, 0.97)]
+    assert found == ["pass", "fail"]
 
 
 # Reports ----------------------------------------------------------------------------------------

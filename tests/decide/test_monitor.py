@@ -258,3 +258,18 @@ def test_bad_settings_are_refused(wrong, words):
     given = {"names": ["a", "b"], "verdicts": [1, 0], "at_least": 0.5} | wrong
     with pytest.raises(bj.InputError, match=words):
         Monitor(**given)
+
+
+def test_the_picture_states_the_decision():
+    truth = np.random.default_rng(1).random(200) < 0.97
+    monitor = Monitor(range(200), truth, at_least=0.8, random_seed=1)
+    while monitor.outcome == "unknown":
+        batch = monitor.draw(10)
+        monitor.add(batch["item"], truth[batch["item"].astype(int)])
+    ax = bj.decide.plot_monitor(monitor)
+    first = monitor.path.query("outcome != 'unknown'")["labels"].iloc[0]
+    assert ax.get_title(loc="left") == f"Pass at {first} labels: at least 0.8 wanted"
+    at = {line.get_label(): line for line in ax.get_lines()}
+    assert list(at["decided"].get_xdata()) == [first, first]
+    assert list(at["threshold"].get_ydata()) == [0.8, 0.8]
+    np.testing.assert_array_equal(at["estimate"].get_ydata(), monitor.path["value"])

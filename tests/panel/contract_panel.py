@@ -73,7 +73,10 @@ CONTRACT = Module(
     not_narrowed={
         "Logit shift": "half an item of each kind pulls the biases of few items together; and true "
         "differences between generators are no smaller among more items",
-        "Dawid-Skene, posterior mode": "half an item of each kind weighs less among more items: a "
-        "rate runs into 0 or 1, where the logit scale has next to no curvature",
     },
+    not_narrowed_at_an_end=dict.fromkeys(
+        ("Dawid-Skene, posterior mode", "Truth given votes, posterior mode"),
+        "half an item of each kind weighs less among more items: a rate runs into 0 or 1, where "
+        "the logit scale has next to no curvature, or another class takes the unlabelled items",
+    ),
 )

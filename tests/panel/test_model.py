@@ -173,6 +173,39 @@ def test_a_missing_vote_as_a_response():
     assert found == pytest.approx(summed_over_every_truth(SMALL, g, responding), rel=1e-7)
 
 
+LOG_ODDS = {
+    "two groups of judges": {"GROUP": 3},
+    "too many judges for groups": {"MOST_IN_GROUPS": 3},
+    "labels from elsewhere": {"calibration": "separate"},
+    "missing votes tell": {"answering": bj.BetaPrior(4, 1)},
+    "nobody labelled": {"labelled": 0},
+    "everybody labelled": {"labelled": 60},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", LOG_ODDS)
+def test_log_odds_are_the_density_of_the_text(case, monkeypatch):
+    """By groups of judges, with what is linear counted beforehand."""
+    settings = {"calibration": "random", "labelled": 20, "answering": None} | LOG_ODDS[case]
+    for name in ("GROUP", "MOST_IN_GROUPS"):
+        monkeypatch.setattr(dawid_skene, name, settings.get(name, getattr(dawid_skene, name)))
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 2, 60)
+    votes = np.where(rng.random((60, 4)) < 0.8, truth[:, None], 1 - truth[:, None])
+    votes[rng.random(votes.shape) < 0.2] = -1
+    seen = np.where(np.arange(60) < settings["labelled"], truth, -1)
+    about = (np.arange(60) % 2, ["g", "h"], "abcd")
+    data = Votes(votes, seen, *about, calibration=settings["calibration"])
+    for model in (
+        PooledDawidSkene(answering=settings["answering"]),
+        DawidSkene(answering=settings["answering"]),
+    ):
+        gaps, off = gaps_between(bj.panel.build_model(data, model), model._sampling_form(data))
+        assert np.ptp(gaps) < 1e-6
+        assert off < 1e-9
+
+
 @pytest.mark.sampling
 def test_two_classes_by_name_are_the_same_model():
     share = np.array([[0.3, 0.7], [0.6, 0.4]])

@@ -9,7 +9,8 @@ from scipy.special import logsumexp
 
 import bayesjudge as bj
 from bayesjudge.core.compiling import compiling
-from bayesjudge.panel._patterns import Patterns, draw_patterns
+from bayesjudge.core.counting import draw_patterns
+from bayesjudge.panel._patterns import Patterns
 
 pytestmark = pytest.mark.usefixtures("uncompiled")
 

@@ -1,5 +1,7 @@
 """Several classes: two of them are the prevalence, three checked another way, real data."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +10,7 @@ from conftest import shared
 from numpy.testing import assert_allclose
 from oracles import SIGMAS, assert_mc_mean, assert_mc_quantile
 from scipy.optimize import minimize
-from scipy.special import xlogy
+from scipy.special import logsumexp, xlogy
 
 import bayesjudge as bj
 from bayesjudge.prevalence import _formulas as formulas
@@ -622,3 +624,35 @@ def test_compare_puts_the_exact_posterior_beside_the_closed_forms():
     assert "Bayesian (exact), classes" in set(made["method"])
     with pytest.raises(bj.InputError, match="PredictiveShares needs labels of the same items"):
         classes.compare(COUNTS, model=classes.PredictiveShares())
+
+
+KNOWN = np.array([[2, 0, 1], [0, 1, 1]])
+FEW = {
+    "confusions": ([2, 1, 1], "random", classes.Confusions()),
+    "other items": ([2, 1, 1], "by_truth", classes.Confusions()),
+    "pooled": ([[1, 1, 0], [0, 1, 1]], "random", classes.Confusions(pooling="full")),
+    "predictive": ([2, 1, 1], "by_verdict", classes.PredictiveShares()),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FEW)
+def test_summing_the_classes_out_gives_the_collapsed_model(name):
+    test, calibration, model = FEW[name]
+    several = np.ndim(test) == 2
+    counts = classes.ClassCounts(
+        test, [KNOWN, KNOWN] if several else KNOWN, "ab", calibration, verdicts="abc",
+        systems="xy" if several else None,
+    )  # fmt: skip
+    made = [classes.build_model(counts, model, collapsed=c) for c in (True, False)]
+    density = [m.compile_logp(jacobian=False, mode="FAST_COMPILE") for m in made]
+    rng, gaps = np.random.default_rng(3), []
+    for _ in range(2):
+        start = made[0].initial_point()
+        point = {k: v + rng.normal(0, 0.5, np.shape(v)) for k, v in start.items()}
+        ways = itertools.product(range(2), repeat=int(counts.test.sum()))
+        gaps.append(
+            density[0](point)
+            - logsumexp([density[1]({**point, "truth": np.array(z)}) for z in ways])
+        )
+    np.testing.assert_allclose(gaps, gaps[0], atol=1e-9)  # the multinomial coefficients

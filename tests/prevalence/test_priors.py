@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 import bayesjudge as bj
+from bayesjudge.prevalence import classes, scores
 from bayesjudge.prevalence._prior_check import conflicts, prior_rates
 
 P, B = bj.prevalence, bj.BetaPrior
@@ -171,3 +172,34 @@ def test_flat_priors_and_no_labels_have_no_answer(calibration):
     assert all("no-labels" in {c.name for c in e.cautions} for e in forms)
     with pytest.raises(bj.InputError, match=r"state what is known of the judge"):
         P.build_model(counts)
+
+
+@pytest.mark.slow
+def test_p_values_of_classes_and_of_scores_are_those_of_the_beta_binomial():
+    known = np.array([[9, 1, 2], [2, 6, 1], [1, 3, 7]])
+    counts = classes.ClassCounts([30, 20, 10], known, "abc", "random")
+    model = classes.Confusions(share_concentration=6, right=12, wrong=2)
+    table = classes.check_prior(counts, model, random_seed=1)
+    of_classes = table[table["statistic"] == "labelled_truth"].set_index("class")
+    cells = table[table["statistic"] == "labelled"].set_index(["class", "verdict"])
+    for k, name in enumerate("abc"):
+        assert_beta_binomial(of_classes.loc[name], known[k].sum(), known.sum(), (2, 4))
+        for v, verdict in enumerate("abc"):
+            prior = (12, 2) if k == v else (1, 13)
+            assert_beta_binomial(cells.loc[(name, verdict)], known[k, v], known[k].sum(), prior)
+    assert cells.loc[("a", "a"), "p_value"] > 0.1
+    wrong = classes.ClassCounts([30, 20, 10], np.roll(known, 1, axis=1), "abc", "random")
+    assert classes.check_prior(wrong, model, random_seed=1)["surprising"].any()
+    seen = scores.Scores([0, 1] * 3, [1, 1, 0, 0, np.nan, np.nan], [2, 8, 9, 1, 30, 20],
+                         "by_verdict", (0, 1), edges=(0.5,))  # fmt: skip
+    rising = scores.TruthGivenScore(truth_concentration=4, monotone=False)
+    found = scores.check_prior(seen, rising, random_seed=1).set_index(["statistic", "bin"])
+    for i, (good, labels) in enumerate(((2, 11), (8, 9))):
+        assert_beta_binomial(found.loc["good"].iloc[i], good, labels, (4, 4))
+
+
+def assert_beta_binomial(row, k, n, prior):
+    exact = stats.betabinom(n, *prior)
+    p = min(1, 2 * min(exact.cdf(k), exact.sf(k - 1)))
+    assert row["p_value"] == pytest.approx(p, abs=0.06)  # 2,000 draws of the prior
+    assert row["observed"] == k / n

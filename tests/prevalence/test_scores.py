@@ -1,12 +1,14 @@
 """Numeric scores: two of them are pass and fail, linear ones PPI++, all shapes are covered."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
 from arviz_stats.base import array_stats
 from numpy.testing import assert_allclose
 from oracles import SIGMAS, assert_mc_mean, assert_mc_quantile
-from scipy.special import ndtr, xlogy
+from scipy.special import logsumexp, ndtr, xlogy
 from scipy.stats import mannwhitneyu, sem, t
 
 import bayesjudge as bj
@@ -459,7 +461,8 @@ def test_rising_means_are_those_of_an_independent_sampler():
     location = 2 * np.cumsum(steps, axis=1)[:, :2] - 0.5
     typical = np.abs(rng.normal(0, 0.5, size))
     spread = typical[:, None] * np.exp(0.5 * rng.normal(size=(size, 2)))
-    ends = ndtr((np.array([0.25, 0.75]) - location[..., None]) / spread[..., None])
+    noise = np.hypot(spread, 0.2 / 2)
+    ends = ndtr((np.array([0.25, 0.75]) - location[..., None]) / noise[..., None])
     chances = np.diff(
         np.concatenate([np.zeros((size, 2, 1)), ends, np.ones((size, 2, 1))], axis=-1)
     )
@@ -470,3 +473,50 @@ def test_rising_means_are_those_of_an_independent_sampler():
     error = np.sqrt((weight**2 * (mean - expected) ** 2).sum()) / weight.sum()
     mcse = float(array_stats.mcse(draws.to_numpy(), method="mean"))
     assert abs(float(draws.mean()) - expected) < SIGMAS * np.hypot(error, mcse)
+
+
+def test_scores_that_fall_as_the_truth_rises_are_weak_without_a_warning():
+    """A correlation of -1, or beyond it by rounding, had no arctanh."""
+    table = pd.DataFrame(
+        {"score": [0.1, 0.3, 0.7, 0.9, 0.2, 0.5], "truth": [1, 1, 0, 0] + [np.nan] * 2}
+    )
+    for score in ([0.1, 0.1, 0.9, 0.9, 0.2, 0.5], [0.1, 0.1, 0.7, 0.7, 0.2, 0.5]):
+        scores = S.Scores.from_frame(table.assign(score=score), calibration="random", scale=(0, 1))
+        assert "weak-judge" in {c.name for c in S.human_mean(scores).cautions}
+
+
+@pytest.mark.sampling
+def test_bins_whose_labels_agree_have_no_walls():
+    """One draw in seven diverged, if nothing but the spread of a bin blurred the numbers."""
+    score, truth, n = [0, 1, 2, 3, 0, 1, 2, 3], [1, 3, 4, 5] + [NAN] * 4, [10, 9, 21, 10] + [40] * 4
+    scores = S.Scores(score, truth, n, "random", (0, 3), truth_scale=(1, 5), edges=(0.5, 1.5, 2.5))
+    fit = S.fit(scores, S.RisingMean(spread=0.4), random_seed=1)
+    assert fit.idata["sample_stats"]["diverging"].mean() < 0.002
+
+
+FEW = {
+    "score given truth": ("random", S.ScoreGivenTruth(), {}),
+    "labelled items are others": ("by_truth", S.ScoreGivenTruth(rise=None), {}),
+    "truth given score": ("by_verdict", S.TruthGivenScore(), {}),
+    "numbers": ("random", S.RisingMean(), {"truth_scale": (0, 2)}),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FEW)
+def test_summing_the_truths_out_gives_the_collapsed_model(name):
+    calibration, model, how = FEW[name]
+    scores = S.Scores(
+        [0, 1, 0, 1, 0, 1], [1, 1, 0, 0, NAN, NAN], [2, 3, 2, 1, 2, 2], calibration, (0, 1),
+        edges=(0.5,), **how,
+    )  # fmt: skip
+    made = [S.build_model(scores, model, collapsed=c) for c in (True, False)]
+    density = [m.compile_logp(jacobian=False, mode="FAST_COMPILE") for m in made]
+    rng, gaps = np.random.default_rng(3), []
+    for _ in range(2):
+        start = made[0].initial_point()
+        point = {k: v + rng.normal(0, 0.5, np.shape(v)) for k, v in start.items()}
+        ways = itertools.product(range(3 if how else 2), repeat=4)
+        logs = [density[1]({**point, "item_truth": np.array(z)}) for z in ways]
+        gaps.append(density[0](point) - logsumexp(logs))
+    np.testing.assert_allclose(gaps, gaps[0], atol=1e-7)  # the multinomial coefficients

@@ -261,6 +261,17 @@ def test_of_a_complete_table_the_population_is_what_the_labels_say():
     assert "in system 'a'" in caution.text
 
 
+def test_a_method_that_needs_unlabelled_items_says_that_there_are_none():
+    for one in P.closed_forms(COMPLETE, mismatched=True):
+        told = [c.text for c in one.cautions if c.name == "no-unlabelled"]
+        assert bool(told) == bool(np.isnan(one["prevalence"].value)), one.method
+    partly = P.Counts([0, 50], [0, 20], [60, 9], [54, 7], [40, 8], [30, 5],
+                      calibration="random", systems="ab")  # fmt: skip
+    (told,) = [c.text for c in P.rogan_gladen(partly).cautions if c.name == "no-unlabelled"]
+    assert told.startswith("Rogan-Gladen corrects the pass rate of items without a label, and")
+    assert "in system 'a'" in told
+
+
 @pytest.mark.sampling
 def test_of_a_complete_table_the_items_are_known():
     fit = P.fit(COMPLETE, random_seed=1)

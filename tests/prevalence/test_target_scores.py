@@ -73,6 +73,7 @@ def test_numbers_of_these_items_are_on_their_scale():
     location, spread = np.array([0.2, 0.5, 1.1]), np.array([0.2, 0.4, 0.3])
     made = about_items(S.RisingMean(), scores, location=(["bin"], location),
                        bin_spread=(["bin"], spread))["mean_score"]  # fmt: skip
+    spread = np.hypot(spread, 0.2 / 4)  # people read a latent value to a fifth of a step
     latent = location + spread * np.random.default_rng(3).normal(size=(400_000, 3))
     numbers = 1 + np.clip(np.rint(4 * latent), 0, 4)
     mean, sd = TEST @ numbers.mean(axis=0), np.sqrt(TEST @ numbers.var(axis=0))

@@ -8,7 +8,8 @@ import zipfile
 from readers import logs
 
 from bayesjudge.core.errors import InputError
-from bayesjudge.readers.log import read_log
+from bayesjudge.readers.files import File
+from bayesjudge.readers.log import read_as, recognise
 
 #: What stands where something else was expected.
 ODD = [
@@ -17,10 +18,21 @@ ODD = [
 ]  # fmt: skip
 
 
-def read_whole(path):
+class Held(File):
+    """A file of which the bytes are at hand: a disk would take longer than the reader."""
+
+    def __init__(self, path, data):
+        self.name, self.path, self._bytes = str(path), path, data
+
+
+def read_whole(path, data):
     """Read a log and make all its tables: True, or False if it was refused in words."""
     try:
-        log = read_log(path)
+        file = Held(path, data)
+        found = recognise(file)
+        if found is None:
+            return False
+        log = read_as(found, file)
         repr(log), log.told, log.repeating
         for metric in log.metrics:
             log.table(metric)
@@ -134,9 +146,9 @@ def fuzz(source, folder, n, seed, first=0):
     original = Original(source)
     path, read, failed = folder / f"changed{source.suffix}", 0, {}
     for i in range(first, first + n):
-        path.write_bytes(original.changed(random.Random(f"{source.name} {seed} {i}")))
+        data = original.changed(random.Random(f"{source.name} {seed} {i}"))
         try:
-            read += read_whole(path)
+            read += read_whole(path, data)
         except Exception as error:  # what is to be found
             failed[i] = f"{type(error).__name__}: {error}"[:200]
     return read, failed

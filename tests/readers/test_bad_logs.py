@@ -29,8 +29,8 @@ def test_a_failure_is_found_again_by_its_seed(tmp_path, monkeypatch):
     before = path.read_bytes()
     seen = []
 
-    def fragile(changed):
-        seen.append(changed.read_bytes())
+    def fragile(_path, changed):
+        seen.append(changed)
         if b"NaN" in seen[-1]:
             raise ZeroDivisionError
         return True
@@ -63,6 +63,17 @@ def test_a_truncated_archive(tmp_path):
     at = whole.index(b"\x28\xb5\x2f\xfd", 400) + 20  # inside a member
     path.write_bytes(whole[:at] + b"\x00" * 9 + whole[at + 9 :])
     with pytest.raises(bj.InputError, match=r"run.eval: .*(damaged|cannot be read)"):
+        read_log(path)
+
+
+def test_names_in_an_archive_that_are_no_text(tmp_path):
+    path = logs.write_inspect(tmp_path / "run.eval", logs.inspect_samples(3, 2), 8, epochs=2)
+    whole = bytearray(path.read_bytes())
+    at = whole.rindex(b"header.json")  # in the directory at the end
+    whole[at - 46 + 9] |= 0x08  # the flag that says UTF-8
+    whole[at] = 0xFF
+    path.write_bytes(whole)
+    with pytest.raises(bj.InputError, match=r"run.eval: cannot be read: 'utf-8' codec"):
         read_log(path)
 
 

@@ -55,6 +55,34 @@ def test_what_failed_to_parse_is_a_failure_and_no_zero(tool):
         assert (failure is None) or (verdict is None and score is None)
 
 
+def test_an_inspect_summary_that_hides_failed_grades_is_told(tmp_path):
+    """Inspect's own means over epochs leave them out: 0 unscored, with 5 of 90 grades failed."""
+    path = logs.write_inspect(tmp_path / "run.json", logs.inspect_samples(), epochs=3)
+    document = json.loads(path.read_text())
+    scores = [
+        {"name": n, "scored_samples": 12, "unscored_samples": 0}
+        for n in ("model_graded_qa", "match")
+    ]
+    path.write_text(json.dumps(document | {"results": {"scores": scores}}))
+    told = "the log's own summary of model_graded_qa counts 0 unscored, and 1 grade failed"
+    log = read_log(path)
+    assert log.metrics["model_graded_qa"].failures == 1
+    assert [one for one in log.told if one.startswith("the log's own")] == [
+        f"{told}: do not take its shares"
+    ]
+    scores[0]["unscored_samples"] = 1
+    path.write_text(json.dumps(document | {"results": {"scores": scores}}))
+    assert not any("summary" in one for one in read_log(path).told)
+
+
+@pytest.mark.skipif(SHARED is None, reason="the tools' own logs are not beside the repository")
+def test_the_inspect_log_whose_summary_is_wrong():
+    log = read_log(SHARED / "inspect_ai/judge_3epochs_unparsed_human_labels.eval")
+    metric = log.metrics["model_graded_qa"]
+    assert (len(metric.grades), metric.failures) == (90, 5)
+    assert any("counts 0 unscored, and 5 grades failed" in one for one in log.told)
+
+
 def test_inspect_epochs_are_repeats_and_panels_votes(tmp_path):
     log = read_log(logs.write_inspect(tmp_path / "run.eval", logs.inspect_samples(), epochs=3))
     assert cells(log, "model_graded_qa", "item", "repeat", "verdict", "failure")[15] == (

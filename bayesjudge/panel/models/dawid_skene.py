@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from scipy.special import logsumexp
 
-from bayesjudge.core.counting import distinct
+from bayesjudge.core.counting import distinct, draw_patterns, weigh_patterns
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.priors import BetaPrior, NormalPrior
 from bayesjudge.panel._em import Problem
 from bayesjudge.panel._likelihood import log_joint, log_joint_of, quadrature_change
-from bayesjudge.panel._patterns import Patterns, draw_patterns
+from bayesjudge.panel._patterns import Patterns
 from bayesjudge.panel.checks import (
     BETTER_THAN_CHANCE,
     INDEPENDENT,
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 RULED_OUT = -1e6
 #: Votes of the judge with the fewest from which on judges are parametrised by themselves.
 CENTRED_FROM = 5_000
+#: Judges whose votes are looked up together: of six there are 729 distinct ones at most.
+GROUP, MOST_IN_GROUPS = 6, 36
 #: Doubling the nodes must not change the log-likelihood by more than this from draw to draw.
 NODE_TOLERANCE = 0.1
 
@@ -51,6 +53,8 @@ class _LatentTruth(PanelModel):
         RANDOM_LABELS,
     )
     _needs_labels: ClassVar[bool] = False
+    #: Whether the log-probability of an item's votes is a sum over judges.
+    _adds_up: ClassVar[bool] = True
 
     @property
     def _missing(self) -> Literal["skip", "response"]:
@@ -72,21 +76,25 @@ class _LatentTruth(PanelModel):
         import pymc as pm
         import pytensor.tensor as pt
 
-        # the same votes on several generators' items, labelled or not, are looked at once
-        first, ballot = distinct(votes.votes.astype(np.int64) + 1)
-        coords = self._coords(votes) | {"row": np.arange(len(ballot)), "ballot": first}
+        coords = self._coords(votes) | {"row": np.arange(len(votes.count))}
         coords["judge_vote"] = [f"{j}: {v}" for j in votes.judges for v in coords["vote"]]
         with pm.Model(coords=coords) as model:
-            rows = Problem(votes, self._missing).given[first]
-            given = pm.Data("given_votes", rows, dims=("ballot", "judge_vote"))
-            at_votes = pm.Data("ballot_of_row", ballot.astype("int32"), dims="row")
-            generator = pm.Data("generator_of_row", _generator_of(votes), dims="row")
-            allowed = pm.Data("log_allowed", _log_allowed(votes), dims=("row", "truth"))
             log_share = self._log_shares(votes)
             if not votes.design.same_items:
                 # their share says nothing: labelled items have a generator of their own, all alike
                 nothing = pt.zeros((1, votes.n_classes))
                 log_share = pt.concatenate([log_share, nothing])
+            if not text and self._adds_up and votes.n_classes == 2:
+                self._observe_log_odds(votes, log_share)
+                return model
+            generator = pm.Data("generator_of_row", _generator_of(votes), dims="row")
+            allowed = pm.Data("log_allowed", _log_allowed(votes), dims=("row", "truth"))
+            # the same votes on several generators' items, labelled or not, are looked at once
+            first, ballot = distinct(votes.votes.astype(np.int64) + 1)
+            model.add_coord("ballot", first)
+            rows = Problem(votes, self._missing).given[first]
+            given = pm.Data("given_votes", rows, dims=("ballot", "judge_vote"))
+            at_votes = pm.Data("ballot_of_row", ballot.astype("int32"), dims="row")
             by_class = self._by_class(votes, given, text)
             log_p = pt.logsumexp(by_class[at_votes] + log_share[generator] + allowed, axis=1)
             if text:
@@ -95,6 +103,41 @@ class _LatentTruth(PanelModel):
                 count = pm.Data("count", votes.count.astype(float), dims="row")
                 pm.Potential("items", (count * log_p).sum())
         return model
+
+    def _observe_log_odds(self, votes: Votes, log_share: Any) -> None:
+        """The same density of two classes, whose cost is one logarithm an unlabelled row.
+
+        An unlabelled row has the log-probability of a bad item, plus softplus of the log-odds of a
+        good one; a labelled one has that of its class. These are linear in the logs of the rates:
+        they are counted once. Log-odds add up over groups of judges, each with few distinct votes.
+        """
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        given, generator = Problem(votes, self._missing).given, _generator_of(votes)
+        unknown = votes.truth == MISSING
+        counted = np.eye(2)[np.where(unknown, 0, votes.truth)] * votes.count[:, None]
+        by_generator = np.zeros((len(votes.generators) + (not votes.design.same_items), 2))
+        np.add.at(by_generator, generator, counted)
+        seen = pm.Data("votes_by_class", given.T @ counted, dims=("judge_vote", "truth"))
+        shared = pm.Data("count_by_class", by_generator)
+        table = _flat_table(self._log_table(votes, text=False))
+        pm.Potential("counted", (seen * table).sum() + (shared * log_share).sum())
+        if not unknown.any():
+            return
+        count = pm.Data("count", votes.count[unknown].astype(float))
+        of_generator = pm.Data("generator_of_row", generator[unknown])
+        log_odds = (log_share[:, 1] - log_share[:, 0])[of_generator]
+        good, width = table[:, 1] - table[:, 0], given.shape[1] // len(votes.judges)
+        for i, part in enumerate(_groups(len(votes.judges), width)):
+            votes_of_group = given[unknown, part]
+            first, at = distinct(votes_of_group.astype(np.int64))
+            rows = pm.Data(f"group_{i}_votes", votes_of_group[first])
+            of_row = pm.Data(f"group_{i}_of_row", at.astype("int32"))
+            log_odds = log_odds + (rows @ good[part])[of_row]
+        # softplus, with one exponential for it and its slope
+        both = pt.log1p(pt.exp(-pt.abs(log_odds))) + pt.maximum(log_odds, 0)
+        pm.Potential("items", (count * both).sum())
 
     def _observe_patterns(self, votes: Votes, log_p: Any) -> None:
         """How many items have the votes and label of each row, and how many have any others."""
@@ -110,7 +153,7 @@ class _LatentTruth(PanelModel):
             "items",
             pt.concatenate([log_p, pt.zeros(patterns.groups)]),  # others only fill replicates
             *(chosen, group, count),
-            logp=_weigh,
+            logp=weigh_patterns,
             random=draw_patterns,
             signature="(p),(p),(p),(p)->(p)",
             observed=count,
@@ -174,9 +217,7 @@ class _LatentTruth(PanelModel):
 
     def _by_class(self, votes: Votes, given: Any, text: bool) -> Any:
         """Log probability of each distinct row of votes by class."""
-        table = self._log_table(votes, text)
-        judges, k, r = (table.shape[i] for i in range(3))
-        return given @ table.transpose(0, 2, 1).reshape((judges * r, k))
+        return given @ _flat_table(self._log_table(votes, text))
 
     def _item_log_likelihood(
         self, votes: Votes, draws: xr.Dataset
@@ -339,6 +380,7 @@ class Correlated(PooledDawidSkene):
         BETTER_THAN_CHANCE,
         RANDOM_LABELS,
     )
+    _adds_up: ClassVar[bool] = False
 
     shared_effect: float = 1.5
     nodes: int = 21
@@ -528,8 +570,16 @@ class MulticlassDawidSkene(_LatentTruth):
         return pt.log(pm.Dirichlet("confusion", weight, dims=("judge", "truth", "vote")))
 
 
-def _weigh(count: Any, density: Any, *_: Any) -> Any:
-    return (count * density).sum(axis=-1)
+def _flat_table(table: Any) -> Any:
+    """Log probability of a response, (judge and response, truth), of one by judge and truth."""
+    judges, k, r = (table.shape[i] for i in range(3))
+    return table.transpose(0, 2, 1).reshape((judges * r, k))
+
+
+def _groups(judges: int, width: int) -> list[slice]:
+    """Columns of a few judges each; of all, if there are many, since most then did not vote."""
+    each = GROUP if judges <= MOST_IN_GROUPS else judges
+    return [slice(i * width, min(i + each, judges) * width) for i in range(0, judges, each)]
 
 
 def _generator_of(votes: Votes) -> np.ndarray:

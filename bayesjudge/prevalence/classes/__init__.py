@@ -15,6 +15,7 @@ from bayesjudge.prevalence.classes.model import (
     Confusions,
     PredictiveShares,
     build_model,
+    check_prior,
     fit,
 )
 from bayesjudge.prevalence.classes.simulate import simulate
@@ -25,6 +26,7 @@ __all__ = [
     "PredictiveShares",
     "answer",
     "build_model",
+    "check_prior",
     "class_shares",
     "closed_forms",
     "compare",

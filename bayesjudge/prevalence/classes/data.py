@@ -216,6 +216,22 @@ class ClassCounts:
         """Coordinates of the systems, or none."""
         return {} if self.systems is None else {self.dim: tuple(self.systems)}
 
+    def by_item(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """List the items one by one.
+
+        Returns
+        -------
+        tuple of numpy.ndarray
+            System or stratum, class (-1: no label) and verdict of each item, as places.
+        """
+        rows = [
+            np.repeat(np.array(np.nonzero(cells)), cells[np.nonzero(cells)], axis=1)
+            for cells in (self.tests, self.tables)
+        ]
+        (place, verdict), (own, truth, seen) = rows
+        classes = np.concatenate([np.full(place.size, -1), truth])
+        return np.concatenate([place, own]), classes, np.concatenate([verdict, seen])
+
     def system(self, name: str) -> Self:
         """Take one system or stratum out.
 

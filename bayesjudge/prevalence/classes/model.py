@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from bayesjudge.core.draws import by_kind
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.fit import Fit
@@ -16,6 +17,7 @@ from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.classes.data import SOURCE, ClassCounts, judged
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pymc as pm
     import xarray as xr
 
@@ -90,8 +92,31 @@ class _ClassModel(BayesianModel):
         """Shares of the classes by verdict: axes chain, draw, system, verdict and class."""
         raise NotImplementedError
 
+    def _item_log_likelihood(
+        self, data: ClassCounts, draws: xr.Dataset
+    ) -> tuple[xr.DataArray, np.ndarray]:
+        """Of an item of each verdict, and of each class and verdict if it is labelled."""
+        logs = list(self._log_chances(data, draws))
+        if data.propensity is not None:
+            (share,) = _by_place(data, draws, "stratum_share")
+            logs = [x + np.log(share.reshape(*share.shape, *[1] * (x.ndim - 3))) for x in logs]
+        return by_kind(draws, list(zip(logs, (data.tests, data.tables), strict=True)))
+
+    def _log_chances(self, data: ClassCounts, draws: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
+        """Log probability of a verdict, and of a class with its verdict, by place."""
+        raise NotImplementedError
+
     def _assumes(self, counts: ClassCounts) -> tuple[Assumption, ...]:
         return ()
+
+    def _build(self, data: ClassCounts) -> pm.Model:
+        return self._graph(data, collapsed=True)
+
+    def _uncollapsed(self, data: ClassCounts) -> pm.Model:
+        return self._graph(data, collapsed=False)
+
+    def _graph(self, data: ClassCounts, collapsed: bool) -> pm.Model:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -158,11 +183,16 @@ class Confusions(_ClassModel):
         joint = np.swapaxes(shares[..., None] * rows, -1, -2) + 1e-300
         return joint / joint.sum(axis=-1, keepdims=True)
 
-    def _build(self, data: ClassCounts) -> pm.Model:
+    def _log_chances(self, data: ClassCounts, draws: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
+        shares, rows = _by_place(data, draws, "prevalence", "confusion")
+        joint = shares[..., None] * rows
+        return np.log(joint.sum(axis=-2)), np.log(joint if data.design.same_items else rows)
+
+    def _graph(self, data: ClassCounts, collapsed: bool) -> pm.Model:
         import pymc as pm
         import pytensor.tensor as pt
 
-        from bayesjudge.prevalence._pymc import multinomial
+        from bayesjudge.prevalence._pymc import categories_by_item, multinomial
 
         shares, rows = self._weights(data)
         by = tuple(data.coords)
@@ -172,6 +202,15 @@ class Confusions(_ClassModel):
             prevalence = _dirichlet("prevalence", shares, (*by, "class"), data)
             confusion = _dirichlet("confusion", rows, (*own, "class", "verdict"), data)
             each = confusion if by == own else pt.broadcast_to(confusion, data.labelled.shape)
+            if not collapsed:
+                place, truth, verdict = data.by_item()
+                by_place = prevalence[place] if by else prevalence[None][np.zeros_like(place)]
+                rates = each if by else each[None]
+                told = np.full(truth.shape, data.design.same_items)
+                given = ("verdict", lambda z: rates[place, z], verdict)
+                categories_by_item(("truth", by_place, truth), given, told)
+                self._derived(data, prevalence)
+                return model
             seen = (prevalence[..., None] * confusion).sum(axis=-2)
             multinomial("test", data.test, seen, (*by, "verdict"))
             multinomial("labelled", data.labelled, each, (*by, "class", "verdict"))
@@ -233,10 +272,15 @@ class PredictiveShares(_ClassModel):
         (shares,) = _by_place(counts, posterior, "class_share")
         return shares / shares.sum(axis=-1, keepdims=True)
 
-    def _build(self, data: ClassCounts) -> pm.Model:
+    def _log_chances(self, data: ClassCounts, draws: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
+        verdicts, rows = _by_place(data, draws, "verdict_share", "class_share")
+        joint = np.swapaxes(verdicts[..., None] * rows, -1, -2)
+        return np.log(verdicts), np.log(joint)
+
+    def _graph(self, data: ClassCounts, collapsed: bool) -> pm.Model:
         import pymc as pm
 
-        from bayesjudge.prevalence._pymc import multinomial
+        from bayesjudge.prevalence._pymc import categories_by_item, multinomial
 
         shares, rows = self._weights(data)
         by = tuple(data.coords)
@@ -244,10 +288,17 @@ class PredictiveShares(_ClassModel):
         with pm.Model(coords=coords) as model:
             verdicts = _dirichlet("verdict_share", shares, (*by, "verdict"), data)
             classes = _dirichlet("class_share", rows, (*by, "verdict", "class"), data)
-            items = data.test + data.labelled.sum(axis=-2)
-            multinomial("verdicts", items, verdicts, (*by, "verdict"))
-            known = np.swapaxes(data.labelled, -1, -2)
-            multinomial("labelled", known, classes, (*by, "verdict", "class"))
+            if collapsed:
+                items = data.test + data.labelled.sum(axis=-2)
+                multinomial("verdicts", items, verdicts, (*by, "verdict"))
+                known = np.swapaxes(data.labelled, -1, -2)
+                multinomial("labelled", known, classes, (*by, "verdict", "class"))
+            else:
+                place, truth, verdict = data.by_item()
+                first = verdicts[place] if by else verdicts[None][np.zeros_like(place)]
+                rates = classes if by else classes[None]
+                given = ("truth", lambda v: rates[place, v], truth)
+                categories_by_item(("verdict", first, verdict), given, np.full(truth.shape, True))
             mixed = (verdicts[..., None] * classes).sum(axis=-2)
             prevalence = pm.Deterministic("prevalence", mixed, dims=(*by, "class"))
             self._derived(data, prevalence)
@@ -279,7 +330,9 @@ def suited(counts: ClassCounts, model: ClassModel | None, subject: str) -> Class
     return model
 
 
-def build_model(counts: ClassCounts, model: ClassModel | None = None) -> pm.Model:
+def build_model(
+    counts: ClassCounts, model: ClassModel | None = None, *, collapsed: bool = True
+) -> pm.Model:
     """Build the model without sampling it.
 
     Parameters
@@ -289,6 +342,9 @@ def build_model(counts: ClassCounts, model: ClassModel | None = None) -> pm.Mode
     model : Confusions or PredictiveShares, optional
         Priors and options. By default what suits the label design: `PredictiveShares` for labels by
         verdict or with known propensities, `Confusions` for all others.
+    collapsed : bool, default True
+        Sum the unknown classes out. If not, the class of each item is a variable: for small data,
+        and for additions of your own.
 
     Returns
     -------
@@ -302,7 +358,8 @@ def build_model(counts: ClassCounts, model: ClassModel | None = None) -> pm.Mode
     InputError
         If the model does not suit the counts.
     """
-    return suited(counts, model, "prevalence.classes.build_model")._build(counts)
+    chosen = suited(counts, model, "prevalence.classes.build_model")
+    return chosen._build(counts) if collapsed else chosen._uncollapsed(counts)
 
 
 def fit(
@@ -371,6 +428,37 @@ def fit(
         progress=progress,
         **settings,
     )
+
+
+def check_prior(
+    counts: ClassCounts, model: ClassModel | None = None, *, random_seed: Any = None
+) -> pd.DataFrame:
+    """Compare verdicts and labels with what the priors expect: prior-data conflict.
+
+    Parameters
+    ----------
+    counts : ClassCounts
+        Verdicts and labels.
+    model : Confusions or PredictiveShares, optional
+        As for `fit`.
+    random_seed : int or numpy.random.Generator, optional
+        Same seed, same table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row an observed count of the model (``test``, ``labelled`` …): ``observed`` share, the
+        prior's 95 % range ``low`` to ``high``, ``p_value``: how often the prior predictive
+        distribution is as far out, and ``surprising``: p below 0.01 divided by the number of rows.
+
+    Raises
+    ------
+    InputError
+        If the model does not suit the counts.
+    """
+    from bayesjudge.core.predictive import check_counts
+
+    return check_counts(build_model(counts, model), np.random.default_rng(random_seed))
 
 
 def _by_place(counts: ClassCounts, posterior: xr.Dataset, *names: str) -> list[np.ndarray]:

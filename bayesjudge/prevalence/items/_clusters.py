@@ -99,7 +99,7 @@ def parts_of(clusters: Clusters) -> Parts:
     return Parts(
         (rows.good - good * rows.labelled) / total.labelled,
         (rows.labelled_pass - passed * rows.labelled) / total.labelled,
-        (rows.test_pass - p * rows.test) / max(total.test, 1e-300) if total.test > 0 else 0 * p,
+        (rows.test_pass - p * rows.test) / max(total.test, 1e-300),  # nought if all is labelled
     )
 
 

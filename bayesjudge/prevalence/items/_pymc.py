@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
+from scipy.special import gammaln
 
+from bayesjudge.core.counting import distinct, draw_patterns, weigh_patterns
 from bayesjudge.core.fit import Fit
 from bayesjudge.prevalence import _pymc as part_1
 from bayesjudge.prevalence.items._marginal import RATES, Answers, LogLikelihood, quadrature
-from bayesjudge.prevalence.items.data import Items
+from bayesjudge.prevalence.items.data import UNLABELLED, Items
 
+#: Log probability of a truth that a label rules out: exp of it is 0, and it has a gradient.
+RULED_OUT = -1e6
 #: Newton steps from a share of the population to its logit on an average item.
 STEPS = 4
+EFFECTS = ("difficulty", "leniency", "interaction")
+#: Points and weights of an effect that is not there.
+NO_EFFECT = (np.zeros(1), np.ones(1))
 #: Rows by truth and verdict.
 CELLS = (
     "bad, fail",
@@ -43,60 +50,234 @@ class Systems(NamedTuple):
 def integrated(items: Items, spec: Any, text: bool) -> pm.Model:
     """Build the model with the effects integrated out: of the text, or in the sampler's form."""
     several = len(items.systems) > 1
-    dims = "system" if several else None
-    effects, judge = spec._effects(items), items.repeats == "judge" and items.repeated
-    tells = items.design.same_items
     answers = Answers.of(items)
     with pm.Model(coords={"system": items.systems} if several else {}) as model:
-        # the same priors, and the same coordinates for the sampler, as of independent rows
-        counts: Any = Systems(items.systems if several else None)
-        made = part_1.separate_rates(counts, spec, text)
-        rates = [pt.atleast_1d(made[name]) for name in RATES]
-        at: dict[str, tuple[Any, Any]] = {}
-        for name in ("difficulty", "leniency", "interaction"):
-            if name not in effects:
-                at[name] = (pt.zeros(1), pt.ones(1))
-                continue
-            points, weights = quadrature(nodes_of(spec)[name])
-            scale = pm.Data(f"{name}_spread_prior", np.array(getattr(spec, f"{name}_spread")))
-            spread = pm.HalfNormal(f"{name}_spread", scale)
-            model.add_coord(f"{name}_node", np.arange(points.size))
-            nodes = pm.Data(f"{name}_nodes", points, dims=f"{name}_node")
-            weight = pm.Data(f"{name}_weights", weights, dims=f"{name}_node")
-            at[name] = (spread * nodes, weight)
-        none = (pt.zeros(1), pt.ones(1))
-        truth = (at["difficulty"], none if judge else at["interaction"])
-        verdict = (at["leniency"], at["interaction"] if judge else none)
+        rates = _rates(items, spec, text)
+        at = {
+            name: _effect(name, spec) if name in spec._effects(items) else NO_EFFECT
+            for name in EFFECTS
+        }
+        truth, verdict = _pairs(items, at)
         x = _logits(rates[0], truth)
         y1, y0 = _logits(rates[1], verdict), _logits(1 - rates[2], verdict)
-        data = {
-            "cells": answers.cells,
-            "answer_system": answers.system,
-            "answer_of": answers.answer_of,
-        }
-        coords = {
-            "answer": np.arange(len(answers.system)),
-            "pattern": np.arange(len(answers.count)),
-            "cell": list(CELLS),
-            "of_system": list(items.systems),
-        }
-        model.add_coords(coords)
-        where = (("answer", "cell"), ("answer",), ("pattern", "of_system"))
-        held = [
-            pm.Data(name, np.asarray(v, np.int64), dims=dims)
-            for (name, v), dims in zip(data.items(), where, strict=True)
-        ]
-        count = pm.Data("pattern_count", np.asarray(answers.count, float), dims="pattern")
-        each = (truth[0][1], verdict[0][1], truth[1][1], verdict[1][1])
-        value = LogLikelihood(tells, judge)(x, y1, y0, *each, *held, count)[0]
-        pm.Potential("rows", value)
+        nodes = _Nodes(x, y1, y0, *truth, *verdict)
+        (_observe_patterns if text else _add_likelihood)(items, answers, nodes)
         if "icc" in spec._quantities(items):
             p = pt.sigmoid(x)
             square = _mean(p**2, truth)
             theta = rates[0]
             icc = (square - theta**2) / (theta * (1 - theta))
-            pm.Deterministic("icc", icc if several else icc[0], dims=dims)
+            pm.Deterministic("icc", icc if several else icc[0], dims="system" if several else None)
     return model
+
+
+def one_row_a_verdict(items: Items, spec: Any) -> pm.Model:
+    """Build the model with each effect, each unknown truth and each verdict as a variable."""
+    several, judge = len(items.systems) > 1, _judge_repeats(items)
+    i, s, t, v = _verdicts(items)
+    item, i = np.unique(i, return_inverse=True)
+    output = (
+        np.unique([i, s], axis=1, return_inverse=True)[1].ravel() if judge else np.arange(i.size)
+    )
+    first = np.unique(output, return_index=True)[1]
+    of_output = np.where(t[first] == UNLABELLED, -1, t[first])
+    sizes = {"output": of_output < 0, "labelled_output": of_output >= 0}
+    coords: dict[str, Any] = {"system": items.systems} if several else {}
+    coords |= {"item": item, "verdict_row": np.arange(i.size)}
+    coords |= {dim: np.flatnonzero(mine) for dim, mine in sizes.items()}
+    with pm.Model(coords=coords) as model:
+        rates = _rates(items, spec, text=True)
+        at, effect = dict.fromkeys(EFFECTS, NO_EFFECT), dict.fromkeys(EFFECTS, 0.0)
+        for name in spec._effects(items):
+            at[name] = _effect(name, spec)
+            own = name == "interaction"
+            drawn = pm.Normal(
+                name, 0, model[f"{name}_spread"], dims=("item", "system") if own else "item"
+            )
+            effect[name] = drawn[i, s] if own else drawn[i]
+        on_truth, on_verdict = _pairs(items, effect)
+        truth, verdict = _pairs(items, at)
+        good = pt.sigmoid(_centre(rates[0], truth)[s] + sum(on_truth))[first]
+        z = pt.as_tensor(of_output)
+        for name, (dim, mine) in zip(("truth", "label"), sizes.items(), strict=True):
+            if mine.any() and (name == "truth" or items.design.same_items):
+                seen = of_output[mine] if name == "label" else None
+                found = pm.Bernoulli(name, good[mine], observed=seen, dims=dim)
+                z = pt.set_subtensor(z[np.flatnonzero(mine)], found)
+        hit, wrong = (_centre(share, verdict)[s] for share in (rates[1], 1 - rates[2]))
+        passes = pt.sigmoid(pt.where(pt.eq(z[output], 1), hit, wrong) + sum(on_verdict))
+        pm.Bernoulli("verdict", passes, observed=v, dims="verdict_row")
+    return model
+
+
+def _verdicts(items: Items) -> np.ndarray:
+    """Item, system, truth and verdict of each row."""
+    cells = np.repeat(items.cells, items.count, axis=0)
+    where = np.nonzero(cells)
+    i, *others = np.repeat(np.array(where), cells[where], axis=1)
+    if not items.design.same_items:  # labels of other items: effects of their own
+        i = 2 * i + (others[1] != UNLABELLED)
+    return np.array([i, *others])
+
+
+def _rates(items: Items, spec: Any, text: bool) -> list[Any]:
+    """The same priors, and the same coordinates for the sampler, as of independent rows."""
+    counts: Any = Systems(items.systems if len(items.systems) > 1 else None)
+    made = part_1.separate_rates(counts, spec, text)
+    return [pt.atleast_1d(made[name]) for name in RATES]
+
+
+def _effect(name: str, spec: Any) -> tuple[Any, Any]:
+    """Points and weights of an effect, whose standard deviation is unknown."""
+    points, weights = quadrature(nodes_of(spec)[name])
+    scale = pm.Data(f"{name}_spread_prior", np.array(getattr(spec, f"{name}_spread")))
+    spread = pm.HalfNormal(f"{name}_spread", scale)
+    pm.modelcontext(None).add_coord(f"{name}_node", np.arange(points.size))
+    nodes = pm.Data(f"{name}_nodes", points, dims=f"{name}_node")
+    weight = pm.Data(f"{name}_weights", weights, dims=f"{name}_node")
+    return spread * nodes, weight
+
+
+def _pairs(items: Items, effects: Mapping[str, Any]) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+    """Effects on the truth, and on the verdict; the interaction is on what repeats."""
+    none = NO_EFFECT if isinstance(effects["interaction"], tuple) else 0.0
+    own, judge = effects["interaction"], _judge_repeats(items)
+    truth = (effects["difficulty"], none if judge else own)
+    return truth, (effects["leniency"], own if judge else none)
+
+
+class _Nodes(NamedTuple):
+    """Logits of a good output (system, a, c), of a pass on a good and on a bad one (system, b, d),
+    and points and weights of the effects a, c, b and d.
+    """
+
+    good: Any
+    hit: Any
+    wrong: Any
+    a: Any
+    c: Any
+    b: Any
+    d: Any
+
+
+def _held(items: Items, answers: Answers) -> list[Any]:
+    """Answers as data of the model."""
+    rows: dict[str, tuple[Any, tuple[str, ...]]] = {
+        "cells": (answers.cells, ("answer", "cell")),
+        "answer_system": (answers.system, ("answer",)),
+        "answer_of": (answers.answer_of, ("seen_pattern", "of_system")),
+    }
+    coords: dict[str, Any] = {"cell": list(CELLS), "of_system": list(items.systems)}
+    coords |= {"answer": np.arange(len(answers.system))}
+    coords |= {"seen_pattern": np.arange(len(answers.count))}
+    pm.modelcontext(None).add_coords(coords)
+    return [pm.Data(n, np.asarray(v, np.int64), dims=dims) for n, (v, dims) in rows.items()]
+
+
+def _add_likelihood(items: Items, answers: Answers, nodes: _Nodes) -> None:
+    """The likelihood with its gradient, for the sampler."""
+    held = _held(items, answers)
+    count = pm.Data("pattern_count", np.asarray(answers.count, float), dims="seen_pattern")
+    weights = (effect[1] for effect in (nodes.a, nodes.b, nodes.c, nodes.d))
+    one = LogLikelihood(items.design.same_items, _judge_repeats(items))
+    pm.Potential("rows", one(*nodes[:3], *weights, *held, count)[0])
+
+
+def _observe_patterns(items: Items, answers: Answers, nodes: _Nodes) -> None:
+    """How many items have the rows of each pattern, and how many have any others."""
+    log_p = _log_chances(items, _held(items, answers), nodes)
+    group, orders, count = grouped(items, answers)
+    groups = int(group.max()) + 1
+    pm.modelcontext(None).add_coord("pattern", np.arange(group.size))
+    data = {"pattern_group": group.astype("int32"), "pattern_orders": orders}
+    data["pattern_count"] = count
+    held = [pm.Data(name, value, dims="pattern") for name, value in data.items()]
+    pm.CustomDist(
+        "items",
+        pt.concatenate([log_p, pt.zeros(groups)]),  # others only fill replicates
+        *(held[1], held[0], held[2]),
+        logp=weigh_patterns,
+        random=draw_patterns,
+        signature="(p),(p),(p),(p)->(p)",
+        observed=held[2],
+        dims="pattern",
+    )
+
+
+def _log_chances(items: Items, held: Sequence[Any], nodes: _Nodes) -> Any:
+    """Log probability of the rows of an item of each pattern, in one order."""
+    cells, system, answer_of = held
+    n = [cells[:, i, None, None, None, None] for i in range(len(CELLS))]
+    good = nodes.good[system][:, :, :, None, None]  # answer, a, c, b, d
+    truth = [pt.log(pt.sigmoid(-good)), pt.log(pt.sigmoid(good))]
+    logits = [part[system][:, None, None] for part in (nodes.wrong, nodes.hit)]
+    passed, failed = ([pt.log(pt.sigmoid(k * x)) for x in logits] for k in (1, -1))
+    known, tells = [n[0] + n[1], n[2] + n[3]], int(items.design.same_items)
+    if _judge_repeats(items):  # one truth for all verdicts, which a label tells
+        fails, passes = n[0] + n[2] + n[4], n[1] + n[3] + n[5]
+        asked = pt.maximum(pt.eq(known[0] + known[1], 0), tells)
+        each = [
+            fails * failed[z] + passes * passed[z] + asked * truth[z]
+            + pt.where(known[1 - z] > 0, RULED_OUT, 0.0)
+            for z in (0, 1)
+        ]  # fmt: skip
+        rows = pt.logaddexp(*each)
+    else:
+        rows = n[4] * pt.logaddexp(truth[0] + failed[0], truth[1] + failed[1])
+        rows += n[5] * pt.logaddexp(truth[0] + passed[0], truth[1] + passed[1])
+        for z in (0, 1):
+            rows += n[2 * z] * failed[z] + n[2 * z + 1] * passed[z] + known[z] * truth[z] * tells
+    log = {name: pt.log(getattr(nodes, name)[1]) for name in "abcd"}
+    answers = pt.logsumexp(rows + log["c"][:, None, None] + log["d"], axis=(2, 4))
+    none = pt.zeros_like(answers[:1])  # -1 is the answer of a system without a row
+    joint = pt.concatenate([answers, none])[answer_of].sum(axis=1)
+    return pt.logsumexp(joint + log["a"][:, None] + log["b"], axis=(1, 2))
+
+
+def _judge_repeats(items: Items) -> bool:
+    return items.repeats == "judge" and items.repeated
+
+
+def grouped(items: Items, answers: Answers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Group of each pattern, in how many orders its rows can come, and its items.
+
+    Items that could have had each other's rows are a group, with one more pattern of no items that
+    stands for all rows that none of them has. Labels that were chosen by the verdicts come with the
+    share of the items of these verdicts that were labelled as the pattern's are.
+    """
+    cells = np.concatenate([answers.cells, np.zeros((1, len(CELLS)), int)])[answers.answer_of]
+    by_truth = cells.reshape(*cells.shape[:2], 3, 2)
+    rows, chosen = by_truth.sum(axis=3), np.ones(len(cells))
+    log_orders = -gammaln(by_truth + 1).sum(axis=(2, 3))
+    if "error_rates" not in items.design.identifies:
+        verdicts, labelled = by_truth.sum(axis=2), by_truth[:, :, :2].sum(axis=2)
+        for n, sign in ((verdicts, -1), (labelled, 1), (by_truth[:, :, 2], 1)):
+            log_orders = log_orders + sign * gammaln(n + 1).sum(axis=2)
+        rows = rows.sum(axis=2, keepdims=True)
+        log_orders = log_orders + gammaln(rows + 1).sum(axis=2)
+        chosen = _shares(verdicts, labelled, answers.count)
+    else:
+        if items.design.same_items:  # how many of the labelled ones are good is not given
+            rows = np.stack([rows[:, :, :2].sum(axis=2), rows[:, :, 2]], axis=2)
+        log_orders = log_orders + gammaln(rows + 1).sum(axis=2)
+    key = rows.reshape(len(rows), -1)
+    group = distinct(key)[1]
+    n = int(group.max()) + 1
+    orders = np.exp(log_orders.sum(axis=1)) * chosen
+    return (
+        np.concatenate([group, np.arange(n)]),
+        np.concatenate([orders, np.zeros(n)]),
+        np.concatenate([answers.count, np.zeros(n)]).astype(float),
+    )
+
+
+def _shares(verdicts: np.ndarray, labelled: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """Of the items with the same verdicts, the share whose labels are on as many of them."""
+    seen = verdicts.reshape(len(verdicts), -1)
+    of_verdicts = distinct(seen)[1]
+    of_labels = distinct(np.column_stack([seen, labelled.reshape(len(seen), -1)]))[1]
+    mine, all_of_them = np.bincount(of_labels, count), np.bincount(of_verdicts, count)
+    return mine[of_labels] / all_of_them[of_verdicts]
 
 
 def _mean(values: Any, effects: Any) -> Any:
@@ -106,7 +287,13 @@ def _mean(values: Any, effects: Any) -> Any:
 
 
 def _logits(share: Any, effects: Any) -> Any:
-    """Logits at the nodes, centred so that the mean over them is `share`: Newton's method.
+    """Logits at the nodes, centred so that the mean over them is `share`."""
+    (first, _), (second, _) = effects
+    return _centre(share, effects)[:, None, None] + first[None, :, None] + second[None, None, :]
+
+
+def _centre(share: Any, effects: Any) -> Any:
+    """Logits of an average item, by Newton's method.
 
     On the logit scale the mean over the nodes is all but linear in the centre.
     """
@@ -121,7 +308,7 @@ def _logits(share: Any, effects: Any) -> Any:
         good, bad = _mean(p, effects), _mean(q, effects)
         slope = _mean(p * q, effects) / (good * bad)
         centre = centre - (pt.log(good) - pt.log(bad) - wanted) / slope
-    return centre[:, None, None] + shift
+    return centre
 
 
 def change_with_nodes(fit: Fit) -> float:

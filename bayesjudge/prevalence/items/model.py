@@ -102,10 +102,17 @@ class ItemEffects(BayesianModel):
             self._suits(data, require)
         return integrated(data, self, text=True)
 
-    def _sampling_form(self, data: Items) -> pm.Model | None:
+    def _sampling_form(self, data: Items) -> pm.Model:
         from bayesjudge.prevalence.items._pymc import integrated
 
-        return integrated(data, self, text=False) if self.better_than_chance else None
+        return integrated(data, self, text=False)
+
+    def _uncollapsed(self, data: Items) -> pm.Model:
+        from bayesjudge.prevalence.items._pymc import one_row_a_verdict
+
+        with checking("prevalence.items.build_model") as require:
+            self._suits(data, require)
+        return one_row_a_verdict(data, self)
 
     def _suits(self, items: Items, require: Any) -> None:
         tells = "error_rates" in items.design.identifies or items.design.same_items
@@ -183,7 +190,9 @@ class ItemEffects(BayesianModel):
         return {"prevalence": (at_0, at_1)}
 
 
-def build_model(items: Items, model: ItemEffects | None = None) -> pm.Model:
+def build_model(
+    items: Items, model: ItemEffects | None = None, *, collapsed: bool = True
+) -> pm.Model:
     """Build the model without sampling it.
 
     Parameters
@@ -192,19 +201,24 @@ def build_model(items: Items, model: ItemEffects | None = None) -> pm.Model:
         Verdicts and labels.
     model : ItemEffects, optional
         Priors; the default ones if not given.
+    collapsed : bool, default True
+        Integrate the effects of the items out, and sum the unknown truths. If not, each effect and
+        each truth is a variable: for small data, and for additions of your own.
 
     Returns
     -------
     pymc.Model
         ``prevalence``, ``sensitivity`` and ``specificity`` (dim ``system`` of several), and the
-        standard deviations of the effects, which are integrated out.
+        standard deviations of the effects; observed is the number of ``items`` of each pattern of
+        rows, or, not collapsed, each ``verdict`` and label.
 
     Raises
     ------
     InputError
         If the model does not suit the data.
     """
-    return (model or ItemEffects())._build(items)
+    model = model or ItemEffects()
+    return model._build(items) if collapsed else model._uncollapsed(items)
 
 
 def fit(

@@ -8,13 +8,14 @@ from bayesjudge.prevalence.scores.closed_form import (
     judge_mean,
     rogan_gladen,
 )
-from bayesjudge.prevalence.scores.compare import closed_forms, compare
-from bayesjudge.prevalence.scores.data import Scores
+from bayesjudge.prevalence.scores.compare import by_system, closed_forms, compare
+from bayesjudge.prevalence.scores.data import Scores, read_systems
 from bayesjudge.prevalence.scores.model import (
     RisingMean,
     ScoreGivenTruth,
     TruthGivenScore,
     build_model,
+    check_prior,
     fit,
 )
 from bayesjudge.prevalence.scores.plots import plot_reliability, plot_residuals
@@ -28,6 +29,8 @@ __all__ = [
     "answer",
     "binned",
     "build_model",
+    "by_system",
+    "check_prior",
     "closed_forms",
     "compare",
     "difference",
@@ -36,6 +39,7 @@ __all__ = [
     "judge_mean",
     "plot_reliability",
     "plot_residuals",
+    "read_systems",
     "rogan_gladen",
     "simulate",
 ]

@@ -8,6 +8,7 @@ from bayesjudge.core.answer import (
     Answer,
     as_estimates,
     entries,
+    listed,
     numbers,
     percents,
     preferred,
@@ -20,6 +21,8 @@ from bayesjudge.prevalence.scores.closed_form import judge_mean
 from bayesjudge.prevalence.scores.data import Scores
 
 JUDGE = "Judge's mean score"
+#: Most systems that a sentence names.
+MOST_NAMED = 5
 #: In the order of their scores in benchmarks/prevalence/scores.py; the sampled models were not run
 #: there, and are quoted if they alone answer.
 ORDER = ("Difference (PPI++)", "Difference (isotonic)", "Binned scores", "Difference (PPI)")
@@ -62,6 +65,8 @@ def answer(
         return next((i / 10 for i, name in enumerate(ORDER) if name == one.method), after)
 
     quoted = preferred(made, quantity, rank).only(quantity)
+    if "system" in quoted.quantities[quantity].dims:
+        return _of_systems(quoted, quantity, ci_prob)
     judge = next((one for one in made if one.method == JUDGE), None)
     if judge is None and scores is not None:
         judge = judge_mean(scores, ci_prob=ci_prob)
@@ -89,6 +94,28 @@ def answer(
         quoted=quoted,
         judge=judge and judge.only(quantity),
         known=not unknown,
+    )
+
+
+def _of_systems(quoted: Estimate, quantity: str, ci_prob: float) -> Answer:
+    """Each system's estimate, the highest first."""
+    words = numbers if quantity == "mean_score" else percents
+    rows = [(where["system"], row) for _, where, row in quoted.rows()]
+    known = [one for one in rows if not np.isnan(one[1].value)]
+    known.sort(key=lambda one: -one[1].value)
+    each = [f"{name} {words(row, None if i else ci_prob)}" for i, (name, row) in enumerate(known)]
+    more = [f"{len(each) - MOST_NAMED} more"] if len(each) > MOST_NAMED else []
+    unit = "give on average" if quantity == "mean_score" else "pass"
+    text = f"People would {unit}: {listed([*each[:MOST_NAMED], *more])}."
+    if not known:
+        text = "These data cannot tell what people would say of any system."
+    return Answer(
+        text,
+        basis=f"{len(rows)} systems, each by itself: items that they share are not compared.",
+        why=f"Quoted: {quoted.method}, which corrects the judge's scores by the labelled items.",
+        quoted=quoted,
+        judge=None,
+        known=bool(known),
     )
 
 

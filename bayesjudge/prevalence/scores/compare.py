@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bayesjudge.core.errors import UninformativeJudgeError
-from bayesjudge.core.estimate import Caution, Estimate
+from bayesjudge.core.errors import UninformativeJudgeError, checking
+from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import compare_results
 from bayesjudge.prevalence.scores.closed_form import (
@@ -64,6 +65,60 @@ def closed_forms(scores: Scores, *, ci_prob: float = 0.95) -> tuple[Estimate, ..
             refused = Caution("no-better-than-chance", "; ".join(error.problems))
             made[0] = replace(made[0], cautions=(*made[0].cautions, refused))
     return tuple(made)
+
+
+def by_system(scores: Mapping[str, Scores], *, ci_prob: float = 0.95) -> tuple[Estimate, ...]:
+    """Put the closed forms of several systems side by side, each system on its own.
+
+    Parameters
+    ----------
+    scores : mapping of str to Scores
+        By system; see `read_systems`.
+    ci_prob : float, default 0.95
+        Coverage that the intervals aim at.
+
+    Returns
+    -------
+    tuple of Estimate
+        `closed_forms` with dimension ``system``; a method that suits some systems only has rows of
+        these. Intervals are of one system each: items that systems share are not used.
+
+    Raises
+    ------
+    InputError
+        If there is no system, the answers differ in kind, or `ci_prob` is out of range.
+    """
+    with checking("scores.by_system") as require:
+        require(bool(scores), "there is no system")
+        kinds = sorted({one.answer for one in scores.values()})
+        require(len(kinds) < 2, f"systems have truths of different kinds: {kinds}")
+    made = {name: closed_forms(one, ci_prob=ci_prob) for name, one in scores.items()}
+    methods = dict.fromkeys(one.method for each in made.values() for one in each)
+    joined = []
+    for method in methods:
+        own = {k: one for k, each in made.items() for one in each if one.method == method}
+        rows = {(k,): (*one[kinds[0]],) for k, one in own.items()}
+        told = [c._replace(text=f"{k}: {c.text}") for k, one in own.items() for c in one.cautions]
+        joined.append(
+            replace(
+                next(iter(own.values())),
+                quantities={kinds[0]: Quantity.of_rows(rows, ("system",))},
+                assumptions=_joined(own.values()),
+                cautions=tuple(dict.fromkeys(told)),
+                data=None,
+            )
+        )
+    return tuple(joined)
+
+
+def _joined(made: Iterable[Estimate]) -> tuple[Assumption, ...]:
+    """Assumptions of several estimates, with all that contradicts each in one of them."""
+    found: dict[str, Assumption] = {}
+    for assumption in (a for one in made for a in one.assumptions):
+        before = found.get(assumption.id, assumption).contradicted_by
+        against = tuple(dict.fromkeys((*before, *assumption.contradicted_by)))
+        found[assumption.id] = assumption._replace(contradicted_by=against)
+    return tuple(found.values())
 
 
 def compare(scores: Scores, fit: Fit | None = None, *, ci_prob: float = 0.95) -> pd.DataFrame:

@@ -11,11 +11,12 @@ from typing import Any, Literal, Self
 import numpy as np
 from scipy.special import expit, ndtr
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.labels import read_labels, spell
+from bayesjudge.core.names import names_of
 from bayesjudge.core.screen import fitted
-from bayesjudge.core.tables import require_distinct
+from bayesjudge.core.tables import count_cells, require_columns, require_distinct
 from bayesjudge.prevalence.cautions import SHIFT_P
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.labelling import (
@@ -457,6 +458,55 @@ class Scores:
         )  # fmt: skip
 
 
+def read_systems(table: Any, *, by: str, **how: Any) -> dict[str, Scores]:
+    """Read the scores of each system of a table.
+
+    Parameters
+    ----------
+    table : data frame
+        As for `Scores.from_frame`.
+    by : str
+        Column that names the system of each row.
+    **how
+        Arguments of `Scores.from_frame`, the same for all systems.
+
+    Returns
+    -------
+    dict of str to Scores
+        By system, in the order of their names.
+
+    Raises
+    ------
+    InputError
+        If a row has no system, or the scores of a system cannot be read; all systems at once.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> log = pd.DataFrame({"system": ["x", "x", "y", "y"], "score": [1, 2, 4, 5],
+    ...                     "truth": [0, None, 1, None]})
+    >>> list(read_systems(log, by="system", calibration="random", scale=(1, 5)))
+    ['x', 'y']
+    """
+    import narwhals as nw
+
+    require_columns(table, by)
+    cells, _ = count_cells(table, by)
+    named: dict[str, list[Any]] = {}
+    for cell, name in zip(cells[by], names_of(cells[by], by), strict=True):
+        named.setdefault(name, []).append(cell)
+    frame, found, problems = nw.from_native(table), {}, []
+    for name in sorted(named):
+        rows = frame.filter(nw.col(by).is_in(named[name])).to_native()
+        try:
+            found[name] = Scores.from_frame(rows, **how)
+        except InputError as error:
+            problems += [f"{name}: {problem}" for problem in error.problems]
+    if problems:
+        raise InputError("scores of several systems", problems)
+    return found
+
+
 def _listed(value: Any) -> list[Any]:
     if value is None:
         return []
@@ -612,7 +662,7 @@ def _weak(scores: Scores) -> Iterator[Caution]:
     spread = np.array([np.average(x, weights=n) for x in ((f - f_) ** 2, (y - y_) ** 2)])
     covariance = np.average((f - f_) * (y - y_), weights=n)
     r = covariance / np.sqrt(spread.prod()) if spread.all() else 0.0
-    if m < 4 or np.arctanh(min(r, 1 - 1e-9)) * np.sqrt(max(m - 3, 1)) < 1.96:
+    if m < 4 or np.arctanh(np.clip(r, -1 + 1e-9, 1 - 1e-9)) * np.sqrt(max(m - 3, 1)) < 1.96:
         yield Caution(
             "weak-judge",
             f"on the labelled items the correlation of score and truth is {r:.2f}, not clearly "

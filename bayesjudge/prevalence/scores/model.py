@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy.special import ndtr
 
+from bayesjudge.core.draws import by_kind
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.model import BayesianModel
@@ -15,6 +18,7 @@ from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence.scores.data import Scores, judged
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pymc as pm
     import xarray as xr
 
@@ -23,6 +27,9 @@ SOURCE = "Lee et al. (2025), Sections 3-5, with bins of the score for verdicts"
 FINEST = 100
 #: Standard deviation of the logarithm of a bin's spread about the typical one.
 UNEVEN = 0.5
+#: Standard deviation of giving a number, in steps of the truths' scale. With none the likelihood
+#: of bins whose labels agree has walls, as sharp as their spread is small: NUTS diverges there.
+GRAIN = 0.2
 
 
 @dataclass(frozen=True)
@@ -118,21 +125,33 @@ class ScoreGivenTruth(_ScoreModel):
         good, bad = theta[..., None] * shares[..., 1, :], (1 - theta[..., None]) * shares[..., 0, :]
         return rng.binomial(items.astype(int), np.clip(good / (good + bad), 0, 1))
 
+    def _item_log_likelihood(
+        self, data: Scores, draws: xr.Dataset
+    ) -> tuple[xr.DataArray, np.ndarray]:
+        theta, shares = _arrays(draws, "prevalence", "bin_share")
+        both = np.stack([1 - theta, theta], axis=-1)[..., None]
+        labelled = shares * both if data.design.same_items else shares
+        test, seen = _by_bin(data)
+        mixed = (shares * both).sum(axis=2)
+        return by_kind(draws, [(np.log(mixed), test), (np.log(labelled), seen)])
+
     def _build(self, data: Scores) -> pm.Model:
+        return self._graph(data, collapsed=True)
+
+    def _uncollapsed(self, data: Scores) -> pm.Model:
+        return self._graph(data, collapsed=False)
+
+    def _graph(self, data: Scores, collapsed: bool) -> pm.Model:
         import pymc as pm
         import pytensor.tensor as pt
 
-        from bayesjudge.prevalence._pymc import multinomial
+        from bayesjudge.prevalence._pymc import PARAMETERS, categories_by_item, multinomial
 
-        bins = len(data.bins)
-        seen = np.array(
-            [
-                np.bincount(data.bin_of, data.n * (data.truth == truth), minlength=bins)
-                for truth in (0, 1)
-            ]
-        )
-        with pm.Model(coords={"bin": data.bins, "truth": ("fail", "pass")}) as model:
-            prior = pm.Data("prevalence_prior", np.array(tuple(self.prevalence)))
+        bins, (test, seen) = len(data.bins), _by_bin(data)
+        coords: dict[str, Any] = {"bin": data.bins, "truth": ("fail", "pass"), **PARAMETERS}
+        coords["rise"] = data.bins[1:]
+        with pm.Model(coords=coords) as model:
+            prior = pm.Data("prevalence_prior", np.array(tuple(self.prevalence)), dims="parameter")
             prevalence = pm.Beta("prevalence", prior[0], prior[1])
             even = np.full(bins, self.concentration / bins)
             if self.rise is None:
@@ -142,14 +161,20 @@ class ScoreGivenTruth(_ScoreModel):
                 weights = pm.Data("fail_share_prior", even, dims=("bin",))
                 fails = pm.Dirichlet("fail_share", weights, dims=("bin",))
                 mean = pm.Data("increment_mean", np.array(self.rise / max(bins - 1, 1)))
-                steps = pm.Exponential("increment", scale=mean, shape=bins - 1)
+                steps = pm.Exponential("increment", scale=mean, dims="rise")
                 ratio = pt.concatenate([pt.zeros(1), pt.cumsum(steps)])
                 tilted = fails * pt.exp(ratio - ratio[-1])
                 shares = pm.Deterministic(
                     "bin_share", pt.stack([fails, tilted / tilted.sum()]), dims=("truth", "bin")
                 )
+            if not collapsed:
+                cell, truth = _one_row_an_item(data, np.array([0.0, 1.0]))
+                chances = pt.stack([1 - prevalence, prevalence]) * np.ones((truth.size, 1))
+                told = np.full(truth.shape, data.design.same_items)
+                given = ("bin_of_item", lambda z: shares[z], cell)
+                categories_by_item(("item_truth", chances, truth), given, told)
+                return model
             mixed = prevalence * shares[1] + (1 - prevalence) * shares[0]
-            test = np.bincount(data.bin_of, data.n * ~data.known, minlength=bins)
             multinomial("test", test, mixed, ("bin",))
             multinomial("labelled", seen, shares, ("truth", "bin"))
             if data.design.same_items:
@@ -205,30 +230,48 @@ class TruthGivenScore(_ScoreModel):
         chances = np.clip(good.reshape(*good.shape[:2], -1), 0, 1)
         return rng.binomial(items.astype(int), chances)
 
+    def _item_log_likelihood(
+        self, data: Scores, draws: xr.Dataset
+    ) -> tuple[xr.DataArray, np.ndarray]:
+        shares, good = _arrays(draws, "cell_share", "pass_share")
+        good = good.reshape(shares.shape)
+        cells = data.tally()
+        kinds = [(1.0, "test"), (good, "sums"), (1 - good, "fails")]
+        cells["fails"] = cells["labels"] - cells["sums"]
+        return by_kind(draws, [(np.log(shares * p), np.rint(cells[name])) for p, name in kinds])
+
     def _build(self, data: Scores) -> pm.Model:
         return self._graph(data, text=True)
 
     def _sampling_form(self, data: Scores) -> pm.Model | None:
         return self._graph(data, text=False) if self.monotone else None
 
-    def _graph(self, data: Scores, text: bool) -> pm.Model:
+    def _uncollapsed(self, data: Scores) -> pm.Model:
+        return self._graph(data, text=True, collapsed=False)
+
+    def _graph(self, data: Scores, text: bool, collapsed: bool = True) -> pm.Model:
         """The model, of the text or for the sampler."""
         import pymc as pm
+        import pytensor.tensor as pt
 
         cells = _by_class(data)
         dims = tuple(cells["dims"])
         bins = len(data.bins)
         with pm.Model(coords=cells["coords"]) as model:
-            shares = _shares(cells, self.share_concentration)
+            shares = _shares(cells, self.share_concentration, collapsed)
             if self.monotone:
                 truth = _rising("truth", cells, self.truth_concentration, text)
                 pm.Deterministic("pass_share", truth, dims=dims)
             else:
                 weight = pm.Data("pass_share_prior", np.array(2 * self.truth_concentration / bins))
                 truth = pm.Beta("pass_share", weight, weight, dims=dims)
-            sums = pm.Data("good_seen", cells["sums"], dims=dims)
-            labels = pm.Data("good_of", cells["labels"], dims=dims)
-            pm.Binomial("good", labels.astype("int64"), truth, observed=sums, dims=dims)
+            if collapsed:
+                sums = pm.Data("good_seen", cells["sums"], dims=dims)
+                labels = pm.Data("good_of", cells["labels"], dims=dims)
+                pm.Binomial("good", labels.astype("int64"), truth, observed=sums, dims=dims)
+            else:
+                chances = pt.stack([1 - truth.ravel(), truth.ravel()], axis=1)
+                _truth_by_item(data, shares, chances, np.array([0.0, 1.0]))
             pm.Deterministic("prevalence", (shares * truth).sum())
         return model
 
@@ -238,12 +281,13 @@ class RisingMean(_ScoreModel):
     r"""Numeric truths: their location rises with the score, and they end where their scale ends.
 
     An item in bin v of the score has a latent value :math:`N(\mu_v, \sigma_v)`, and people give the
-    number of their scale that is nearest to it: beyond the ends of the scale, the end. The
+    number of their scale that is nearest to what they read, which is off by a fifth of a step
+    between two numbers (standard deviation :math:`g`): beyond the ends of the scale, the end. The
     locations :math:`\mu_v` rise by Dirichlet increments over a range twice as wide as the scale.
     With the middles :math:`c_k` between the numbers of the scale, a label y and the priors are
 
-    .. math:: P(y \le k \mid v) = \Phi\left(\frac{c_k - \mu_v}{\sigma_v}\right), \quad
-              \log \sigma_v \sim N(\log \tau, 1/2), \quad \tau \sim N^+(0, \text{spread}).
+    .. math:: P(y \le k \mid v) = \Phi\left(\frac{c_k - \mu_v}{\sqrt{\sigma_v^2 + g^2}}\right),
+              \quad \log \sigma_v \sim N(\log \tau, 1/2), \quad \tau \sim N^+(0, \text{spread}).
 
     The mean of the numbers in each bin, weighed by the bins' shares of all items (a Bayesian
     bootstrap of the scores), is the mean truth. Numbers that are no integers are rounded to 1/100
@@ -275,17 +319,33 @@ class RisingMean(_ScoreModel):
     spread: float = 0.5
 
     _numeric: ClassVar[bool] = True
+    #: At .9 bins without labels, or with labels that agree, have a divergence now and then.
+    sampling: ClassVar[Mapping[str, Any]] = {"target_accept": 0.95}
 
     def _drawn_truths(
         self, scores: Scores, posterior: xr.Dataset, items: np.ndarray, rng: np.random.Generator
     ) -> np.ndarray:
         levels = _levels(scores)
-        location, spread = (
-            x.reshape(*x.shape[:2], -1, 1) for x in _arrays(posterior, "location", "bin_spread")
+        return rng.multinomial(items.astype(int), self._chances(posterior, levels)) @ levels
+
+    def _item_log_likelihood(
+        self, data: Scores, draws: xr.Dataset
+    ) -> tuple[xr.DataArray, np.ndarray]:
+        (shares,), levels = _arrays(draws, "cell_share"), _levels(data)
+        chances = np.maximum(self._chances(draws, levels), 1e-12)
+        labelled = np.log(shares)[..., None] + np.log(chances)
+        return by_kind(
+            draws, [(np.log(shares), data.tally()["test"]), (labelled, _by_level(data, levels))]
         )
-        below = ndtr(((levels[1:] + levels[:-1]) / 2 - location) / spread)
-        chances = np.diff(below, axis=-1, prepend=0.0, append=1.0)
-        return rng.multinomial(items.astype(int), chances) @ levels
+
+    def _chances(self, draws: xr.Dataset, levels: np.ndarray) -> np.ndarray:
+        """Chances of the numbers by cell."""
+        location, spread = (
+            x.reshape(*x.shape[:2], -1, 1) for x in _arrays(draws, "location", "bin_spread")
+        )
+        noise = np.hypot(spread, _grain(levels))
+        below = ndtr(((levels[1:] + levels[:-1]) / 2 - location) / noise)
+        return np.diff(below, axis=-1, prepend=0.0, append=1.0)
 
     def _build(self, data: Scores) -> pm.Model:
         return self._graph(data, text=True)
@@ -293,7 +353,10 @@ class RisingMean(_ScoreModel):
     def _sampling_form(self, data: Scores) -> pm.Model:
         return self._graph(data, text=False)
 
-    def _graph(self, data: Scores, text: bool) -> pm.Model:
+    def _uncollapsed(self, data: Scores) -> pm.Model:
+        return self._graph(data, text=True, collapsed=False)
+
+    def _graph(self, data: Scores, text: bool, collapsed: bool = True) -> pm.Model:
         """The model, of the text or for the sampler, whose spreads are steps from the typical."""
         import pymc as pm
         import pytensor.tensor as pt
@@ -303,12 +366,9 @@ class RisingMean(_ScoreModel):
         cells = _by_class(data)
         dims, levels = tuple(cells["dims"]), _levels(data)
         coords = {**cells["coords"], "level": [f"{data.in_units(x):g}" for x in levels]}
-        counted = np.zeros((data.n_cells, levels.size))
-        nearest = np.abs(data.unit_truth[data.known, None] - levels).argmin(axis=1)
-        np.add.at(counted, (data.cells[data.known], nearest), data.n[data.known])
-        counted = counted.reshape(*cells["labels"].shape, levels.size)
+        counted = _by_level(data, levels).reshape(*cells["labels"].shape, levels.size)
         with pm.Model(coords=coords) as model:
-            shares = _shares(cells, self.share_concentration)
+            shares = _shares(cells, self.share_concentration, collapsed)
             rising = _rising("location", cells, self.truth_concentration, text)
             location = pm.Deterministic("location", 2 * rising - 0.5, dims=dims)
             typical = pm.HalfNormal(
@@ -319,12 +379,17 @@ class RisingMean(_ScoreModel):
             else:
                 steps = pm.Normal("bin_spread_steps", dims=dims)
                 sigma = pm.Deterministic("bin_spread", typical * pt.exp(UNEVEN * steps), dims=dims)
-            middle = pm.Data("level_middle", (levels[1:] + levels[:-1]) / 2)
-            below = _normal_cdf((middle - location[..., None]) / sigma[..., None])
+            model.add_coord("threshold", coords["level"][1:])
+            middle = pm.Data("level_middle", (levels[1:] + levels[:-1]) / 2, dims="threshold")
+            noise = pt.sqrt(sigma**2 + _grain(levels) ** 2)
+            below = _normal_cdf((middle - location[..., None]) / noise[..., None])
             none = pt.zeros_like(below[..., :1])
             chances = pt.diff(pt.concatenate([none, below, none + 1], axis=-1), axis=-1)
             chances = (chances + 1e-12) / (1 + 1e-12 * levels.size)
-            multinomial("truths", counted, chances, (*dims, "level"))
+            if collapsed:
+                multinomial("truths", counted, chances, (*dims, "level"))
+            else:
+                _truth_by_item(data, shares, chances.reshape((-1, levels.size)), levels)
             least, most = data.truth_scale or (0.0, 1.0)
             value = pm.Data("level_value", least + (most - least) * levels, dims=("level",))
             mean = pm.Deterministic("bin_mean", (chances * value).sum(axis=-1), dims=dims)
@@ -343,7 +408,9 @@ def default_model(scores: Scores) -> ScoreModel:
     return TruthGivenScore() if by_score or scores.propensity is not None else ScoreGivenTruth()
 
 
-def build_model(scores: Scores, model: ScoreModel | None = None) -> pm.Model:
+def build_model(
+    scores: Scores, model: ScoreModel | None = None, *, collapsed: bool = True
+) -> pm.Model:
     """Build the model without sampling it.
 
     Parameters
@@ -354,6 +421,9 @@ def build_model(scores: Scores, model: ScoreModel | None = None) -> pm.Model:
         Priors and options. By default what suits the truths and the label design:
         `TruthGivenScore` for labels chosen by the score or with known propensities,
         `ScoreGivenTruth` for all others, `RisingMean` for numeric truths.
+    collapsed : bool, default True
+        Sum the unknown truths out. If not, the truth of each item is a variable: for small data,
+        and for additions of your own.
 
     Returns
     -------
@@ -369,7 +439,7 @@ def build_model(scores: Scores, model: ScoreModel | None = None) -> pm.Model:
     model = model or default_model(scores)
     with checking("prevalence.scores.build_model") as require:
         model._suits(scores, require)
-    return model._build(scores)
+    return model._build(scores) if collapsed else model._uncollapsed(scores)
 
 
 def fit(
@@ -439,6 +509,38 @@ def fit(
     )
 
 
+def check_prior(
+    scores: Scores, model: ScoreModel | None = None, *, random_seed: Any = None
+) -> pd.DataFrame:
+    """Compare scores and labels with what the priors expect: prior-data conflict.
+
+    Parameters
+    ----------
+    scores : Scores
+        Scores and labels.
+    model : ScoreGivenTruth, TruthGivenScore or RisingMean, optional
+        As for `fit`.
+    random_seed : int or numpy.random.Generator, optional
+        Same seed, same table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row an observed count of the model (``test``, ``labelled``, ``truths`` …): ``observed``
+        share, the prior's 95 % range ``low`` to ``high``, ``p_value``: how often the prior
+        predictive distribution is as far out, and ``surprising``: p below 0.01 divided by the
+        number of rows.
+
+    Raises
+    ------
+    InputError
+        If the model does not suit the scores.
+    """
+    from bayesjudge.core.predictive import check_counts
+
+    return check_counts(build_model(scores, model), np.random.default_rng(random_seed))
+
+
 def _arrays(posterior: xr.Dataset, *names: str) -> list[np.ndarray]:
     return [posterior[name].transpose("chain", "draw", ...).to_numpy() for name in names]
 
@@ -457,15 +559,56 @@ def _by_class(scores: Scores) -> dict[str, Any]:
     return {**cells, "coords": coords, "dims": list(coords)}
 
 
-def _shares(cells: dict[str, Any], concentration: float) -> Any:
+def _by_bin(scores: Scores) -> tuple[np.ndarray, np.ndarray]:
+    """Items by bin, without a label, and with one by truth."""
+    kinds = [~scores.known, scores.truth == 0, scores.truth == 1]
+    test, *seen = (
+        np.bincount(scores.bin_of, scores.n * kind, minlength=len(scores.bins)) for kind in kinds
+    )
+    return test, np.array(seen)
+
+
+def _by_level(scores: Scores, levels: np.ndarray) -> np.ndarray:
+    """Labelled items by cell and number."""
+    counted = np.zeros((scores.n_cells, levels.size))
+    nearest = np.abs(scores.unit_truth[scores.known, None] - levels).argmin(axis=1)
+    np.add.at(counted, (scores.cells[scores.known], nearest), scores.n[scores.known])
+    return counted
+
+
+def _one_row_an_item(scores: Scores, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Cell of each item, and the place of its truth among the levels (-1: no label)."""
+    nearest = np.abs(np.nan_to_num(scores.unit_truth)[:, None] - levels).argmin(axis=1)
+    truth = np.where(scores.known, nearest, -1)
+    return np.repeat(scores.cells, scores.n), np.repeat(truth, scores.n)
+
+
+def _truth_by_item(scores: Scores, shares: Any, chances: Any, levels: np.ndarray) -> None:
+    """Cell of each item, and its truth given that."""
+    import pytensor.tensor as pt
+
+    from bayesjudge.prevalence._pymc import categories_by_item
+
+    cell, truth = _one_row_an_item(scores, levels)
+    first = ("cell_of_item", shares.ravel() * pt.ones((cell.size, 1)), cell)
+    given = ("item_truth", lambda z: chances[z], truth)
+    categories_by_item(first, given, np.full(cell.shape, True))
+
+
+def _shares(cells: dict[str, Any], concentration: float, collapsed: bool) -> Any:
     """Shares of the cells among all items."""
     import pymc as pm
 
+    from bayesjudge.prevalence._pymc import multinomial
+
     items = cells["test"] + cells["labels"]
     even = np.full(items.size, concentration / items.size)
-    shares = pm.Dirichlet("cell_share", pm.Data("cell_share_prior", even))
-    total, seen = pm.Data("items_of", np.array(items.sum())), pm.Data("items_seen", items.ravel())
-    pm.Multinomial("items", total.astype("int64"), shares, observed=seen)
+    parts = cells["coords"].values()
+    names = [", ".join(name) for name in product(*parts)]
+    pm.modelcontext(None).add_coord("cell", names)
+    shares = pm.Dirichlet("cell_share", pm.Data("cell_share_prior", even, dims="cell"), dims="cell")
+    if collapsed:
+        multinomial("items", items.ravel(), shares, ("cell",))
     return shares.reshape(items.shape)
 
 
@@ -481,14 +624,17 @@ def _rising(name: str, cells: dict[str, Any], concentration: float, text: bool) 
     shape = cells["labels"].shape
     # three increments of two bins are flat at 1; more of them share the same weight
     weights = np.full((*shape[:-1], shape[-1] + 1), 3 * concentration / (shape[-1] + 1))
-    prior = pm.Data(f"{name}_steps_prior", weights)
+    dims = (*cells["dims"][:-1], "step")
+    pm.modelcontext(None).add_coord("step", np.arange(weights.shape[-1]))
+    prior = pm.Data(f"{name}_steps_prior", weights, dims=dims)
     if text:
-        return pt.cumsum(pm.Dirichlet(f"{name}_steps", prior), axis=-1)[..., :-1]
+        return pt.cumsum(pm.Dirichlet(f"{name}_steps", prior, dims=dims), axis=-1)[..., :-1]
     below = pt.cumsum(prior, axis=-1)[..., :-1]
     share = pm.Beta(f"{name}_share_of_next", below, prior[..., 1:], shape=shape)
     risen = pt.exp(pt.cumsum(pt.log(share)[..., ::-1], axis=-1)[..., ::-1])
     ends = [pt.zeros((*shape[:-1], 1)), risen, pt.ones((*shape[:-1], 1))]
-    pm.Deterministic(f"{name}_steps", pt.diff(pt.concatenate(ends, axis=-1), axis=-1))
+    steps = pt.diff(pt.concatenate(ends, axis=-1), axis=-1)
+    pm.Deterministic(f"{name}_steps", steps, dims=dims)
     return risen
 
 
@@ -496,6 +642,10 @@ def _normal_cdf(x: Any) -> Any:
     import pytensor.tensor as pt
 
     return 0.5 * pt.erfc(-x / np.sqrt(2))
+
+
+def _grain(levels: np.ndarray) -> float:
+    return GRAIN / (levels.size - 1)
 
 
 def _levels(scores: Scores) -> np.ndarray:

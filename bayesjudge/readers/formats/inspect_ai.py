@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -33,10 +34,13 @@ class Inspect:
         jurors = {
             text(s.get("name")): s.get("options") for s in map(mapping, listed(run.get("scorers")))
         }
-        seen = 0
+        seen, failed = 0, Counter[str]()
         for sample in samples:
             seen += 1
-            yield from _grades(sample, text(run.get("model")), jurors, notes)
+            for grade in _grades(sample, text(run.get("model")), jurors, notes):
+                failed[grade.metric] += grade.value is None
+                yield grade
+        notes.told += _unlike_summary(mapping(header.get("results")), failed)
         status = text(header.get("status")) or "unknown: the run did not end"
         expected = _expected(run)
         if status != "success":
@@ -64,6 +68,17 @@ class Inspect:
                 file.repeated_members
             )
         return header, (mapping(file.parsed(file.member(n), n)) for n in names)
+
+
+def _unlike_summary(results: Mapping[str, Any], failed: Mapping[str, int]) -> Iterator[str]:
+    """What the log's own summary hides: means over epochs leave failed grades out uncounted."""
+    for one in map(mapping, listed(results.get("scores"))):
+        name, unscored = text(one.get("name")), one.get("unscored_samples")
+        n = failed.get(name, 0)
+        if isinstance(unscored, int) and unscored < n:
+            grades = "grade" if n == 1 else "grades"
+            told = f"the log's own summary of {name} counts {unscored} unscored"
+            yield f"{told}, and {n} {grades} failed: do not take its shares"
 
 
 def _expected(run: Mapping[str, Any]) -> int:

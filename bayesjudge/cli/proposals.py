@@ -1,0 +1,254 @@
+"""Command lines that suit a file: found by trying them on it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import shlex
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bayesjudge.cli.source import PAIRS
+from bayesjudge.core.errors import InputError
+from bayesjudge.core.labels import proposed, read_labels, unread
+from bayesjudge.core.screen import few
+from bayesjudge.prevalence import Counts
+from bayesjudge.prevalence.cautions import above_chance
+from bayesjudge.readers.log import Metric
+
+#: Different values that labels can have.
+MOST_LABELS = 12
+SCALES = ((0, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (0, 100))
+#: Cautions that tell of data that may be wrong, rather than of few of them.
+ODD = {"label-shift", "contradiction", "off-range", "pass-rate-out-of-range"}
+CHOSEN = (
+    "the line says that the labelled items are a random sample; if not: --calibration by_truth "
+    "(so many good and so many bad ones were labelled), by_verdict (so many passes and so many "
+    "fails), separate (from another run)"
+)
+WANTED = {
+    "prevalence": "What share of outputs is good?",
+    "gate": "Is that share at least 0.9 (put your own number), as an exit code for CI?",
+    "panel": "How good is each system, how reliable each judge?",
+    "repeats report": "How often must the judge be asked?",
+    "bias orders": "Does the order of two answers change the verdict?",
+    "ratings": "Which judge agrees with people?",
+    "drift": "Do two judges, or two versions of one, give the same numbers?",
+    "bias": "How far does an irrelevant change move a score?",
+}
+NEEDS = {
+    "prevalence": "a column with people's labels of some items (bayesjudge plan tells how many)",
+    "gate": "what the share of good outputs needs, with verdicts of pass and fail",
+    "panel": "votes of several judges on the same items",
+    "repeats report": "several answers of a judge about the same item",
+    "bias orders": "pairs of answers judged in both orders",
+    "ratings": "labels of people and of several judges, one row a label with the name of its rater",
+    "drift": "verdicts of both on the same outputs (bayesjudge drift OLD NEW)",
+    "bias": "scores of the same items before and after a change (--variant)",
+}
+
+
+@dataclass
+class Findings:
+    """What a file holds, what is odd about it, what it can answer, and what it cannot, and why."""
+
+    kind: str
+    contents: list[str] = field(default_factory=list)
+    odd: list[str] = field(default_factory=list)
+    answers: list[tuple[str, str]] = field(default_factory=list)
+    missing: dict[str, str] = field(default_factory=dict)
+
+
+def value_options(labels: Mapping[str, list[Any]], found: Findings, where: str) -> list[str]:
+    """Options that say what labels mean that say neither pass nor fail; a guess, told as one."""
+    cells = {n: {str(c) for c in each if c not in (None, "")} for n, each in labels.items()}
+    strange = unread(cells)
+    if not strange:
+        return []
+    every = set().union(*cells.values())
+    at = f"{where}: " if where else ""
+    if every <= set(PAIRS):
+        return []
+    if len(strange) > 2 and len(strange) == len(every):
+        found.odd.append(f"{at}{few(strange, 10)} are more than pass and fail: classes")
+        return ["--classes", *strange]
+    options = []
+    told = []
+    for name, values in proposed(strange).items():
+        options += ["--" + name.replace("_", "-"), *values]
+        told.append(f"{few(values, 10)} as {name.removesuffix('_value')}")
+    says = "say" if len(strange) > 1 else "says"
+    found.odd.append(
+        f"{at}{few(strange, 10)} {says} neither pass nor fail: the line reads {', '.join(told)}; "
+        "correct it if need be"
+    )
+    return options
+
+
+def ask_if_reversed(
+    verdicts: Sequence[Any], truths: Sequence[Any], values: list[str], found: Findings
+) -> None:
+    """Ask about the coding where verdicts clearly go against the labels."""
+    if "--classes" in values:
+        return
+    said: dict[str, list[str]] = {}
+    for word in values:
+        if word.startswith("--"):
+            said[word[2:].replace("-", "_")] = []
+        else:
+            said[list(said)[-1]].append(word)
+    meant: dict[str, Any] = dict.fromkeys(("pass_value", "fail_value", "missing_value"))
+    cells = {"v": [c or None for c in verdicts], "t": [c or None for c in truths]}
+    try:
+        read, _ = read_labels(cells, **meant | said)
+    except InputError:
+        return
+    v, t = read["v"], read["t"]
+    good, bad = (t == 1) & (v == v), (t == 0) & (v == v)
+    hits, caught = int((v[good] == 1).sum()), int((v[bad] == 0).sum())
+    if not good.any() or not bad.any():
+        return
+    counts = Counts(1, 0, int(good.sum()), hits, int(bad.sum()), caught, calibration="by_truth")
+    value, low, high = above_chance(counts)
+    if high < 0:
+        found.odd.append(
+            f"verdicts go against the labels (sensitivity + specificity - 1 is {value:.2f}, "
+            f"{low:.2f} to {high:.2f}): is one of the two columns coded the other way round?"
+        )
+
+
+def label_design(verdicts: Sequence[Any], truths: Sequence[Any], found: Findings) -> list[str]:
+    """How labelled rows seem to have been chosen: equal numbers were asked for."""
+    labelled = [c for c in truths if c not in (None, "")]
+    if len(labelled) == len(truths):
+        found.contents.append("every row has a label of people")
+        return ["--calibration", "random"]
+    by_truth = Counter(str(c) for c in labelled)
+    pairs = zip(verdicts, truths, strict=True) if verdicts else ()
+    by_verdict = Counter(str(v) for v, t in pairs if t not in (None, "") and v not in (None, ""))
+    for counted, design in ((by_truth, "by_truth"), (by_verdict, "by_verdict")):
+        sizes = set(counted.values())
+        if len(counted) == 2 and len(sizes) == 1 and min(sizes) >= 10:
+            kinds = " and ".join(f"{n} {kind}" for kind, n in counted.items())
+            found.odd.append(
+                f"{kinds} are labelled, as many of one as of the other: {design}, which is right "
+                "by chance too; if it is chance, --calibration random tells more"
+            )
+            return ["--calibration", design]
+    if CHOSEN not in found.odd:
+        found.odd.append(CHOSEN)
+    return ["--calibration", "random"]
+
+
+def meaning(label: Any) -> bool | None:
+    """Whether a label says pass, or fail; None if neither, or if it is a tie."""
+    try:
+        read, _ = read_labels(
+            {"label": [label]}, pass_value=None, fail_value=None, missing_value=None
+        )
+    except InputError:
+        return None
+    found = read["label"][0]
+    return None if found != found else bool(found)
+
+
+def usual_scale(numbers: Sequence[float]) -> str:
+    """The shortest of the usual scales that holds all numbers, as options have it."""
+    low, high = min(numbers, default=0.0), max(numbers, default=1.0)
+    ends = [(a, b) for a, b in SCALES if a <= low and high <= b]
+    chosen = ends[0] if ends else (low, high)
+    return f"{chosen[0]:g}:{chosen[1]:g}"
+
+
+def scale_of(metric: Metric, found: Findings) -> list[str]:
+    """Every score that a judge can give; a guess, told as one, but for plain verdicts."""
+    numbers = sorted({g.score if g.score is not None else g.value for g in metric.grades
+                      if g.value is not None and not isinstance(g.value, str)})  # fmt: skip
+    numbers = [float(x) for x in numbers]
+    if all(g.value is None or isinstance(g.value, bool) for g in metric.grades):
+        return ["--score", "verdict", "--scale", "0,1"]
+    if not numbers or set(numbers) <= {0.0, 1.0}:
+        return []
+    low, high = map(float, usual_scale(numbers).split(":"))
+    whole = all(x == int(x) for x in numbers) and high - low <= MOST_LABELS
+    scale = f"{low:.0f}-{high:.0f}" if whole else ",".join(f"{x:g}" for x in numbers)
+    found.odd.append(f"{metric.name}: the scale {scale} is a guess from the scores seen")
+    return ["--scale", scale]
+
+
+def try_gate(line: Sequence[str], found: Findings) -> None:
+    """Put a threshold to a line of `bayesjudge prevalence` that has been run."""
+    with_values = not {"--score", "--classes"} & {*line}
+    if with_values and not any(WANTED["gate"] == q for q, _ in found.answers):
+        try_lines("gate", ["gate", *line[1:], "--at-least", "0.9"], found, [[]])
+
+
+def try_drift(path: str, named: list[str], judges: Sequence[str], own: list[str],
+              values: list[str], found: Findings) -> None:  # fmt: skip
+    """The first two judges of a log, on the same outputs."""
+    two = ["--judge", judges[0], "--judge", judges[1]]
+    if "--classes" not in values:
+        try_lines("drift", ["drift", path, path, *named, *two, *own, *values], found, [[]])
+
+
+def try_ratings(line: list[str], said: Mapping[str, Collection[Any]], people: Collection[Any],
+                found: Findings) -> None:  # fmt: skip
+    """Compare judges with people: what counts as positive is a guess, told as one.
+
+    A judge's label that people do not use is given the meaning of the one of theirs that says the
+    same; `said` has the labels of each judge.
+    """
+    theirs = sorted({str(label) for label in people if label not in (None, "")})
+    by_meaning = {meaning(label): label for label in reversed(theirs)}
+    recoded = [
+        f"{judge}:{label}={by_meaning[meaning(label)]}"
+        for judge, labels in said.items()
+        for label in sorted({str(one) for one in labels if one not in (None, "")} - {*theirs})
+        if meaning(label) is not None and meaning(label) in by_meaning
+    ]
+    if not theirs:
+        return
+    positive = by_meaning.get(True, theirs[0])
+    if True not in by_meaning:
+        found.odd.append(f"ratings: that {positive!r} is the positive option is a guess")
+    more = [word for one in recoded for word in ("--recode", one)]
+    try_lines("ratings", [*line, "--positive", positive, *more], found, [[]])
+
+
+def try_lines(
+    command: str, line: list[str], found: Findings, ways: Sequence[list[str]]
+) -> list[str]:
+    """Run a line with each of some endings until one does; keep it, or why none did."""
+    problems: list[str] = []
+    for more in ways:
+        done, text = _run([*line, *more])
+        if done:
+            pasted = shlex.join(["bayesjudge", *line, *more])
+            if (WANTED[command], pasted) not in found.answers:
+                found.answers.append((WANTED[command], pasted))
+            for caution in json.loads(text)["cautions"]:
+                if caution["name"] in ODD:
+                    found.odd.append(f"{command}: {caution['text']}")
+            return [*line, *more]
+        problems.append(text)
+    found.missing[command] = f"tried `{shlex.join(line)}`: {problems[0][:300]}"
+    return []
+
+
+def _run(line: Sequence[str]) -> tuple[bool, str]:
+    """Run a command without sampling; what it printed, or what it had against the input."""
+    from cyclopts import CycloptsError
+
+    from bayesjudge.cli.app import build_app
+
+    instant = [] if line[0] in ("gate", "drift") else ["--no-nuts"]
+    tokens, out = [*line, *instant, "--json"], io.StringIO()
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+            build_app(tokens)(tokens, exit_on_error=False, print_error=False, verbose=False)
+    except (InputError, CycloptsError) as error:
+        return False, "; ".join(getattr(error, "problems", [str(error)]))
+    return True, out.getvalue()

@@ -1,0 +1,117 @@
+"""Real tables that ship as counts: how often each combination of verdicts or scores occurred.
+
+Rows are made from the counts, so that the number of an item says nothing of its contents.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from bayesjudge.core.errors import checking
+
+_COUNTS = Path(__file__).parent / "counts"
+#: Scores of one character: a call that failed, 1 to 9, 10.
+_SCORES = {"-": np.nan, **{str(score): float(score) for score in range(1, 10)}, "A": 10.0}
+
+
+def code_feedback_votes() -> pd.DataFrame:
+    """Votes of five judges on the feedback that six generators gave, with people's labels.
+
+    Of the 14 judges of `code_feedback`, which is fetched, these five ship as counts: 360
+    combinations of generator, label and votes.
+
+    Returns
+    -------
+    pandas.DataFrame
+        5,972 rows, one an item: ``item``, ``generator``, ``truth`` (1 is valid feedback), and one
+        column a judge (1 valid, 0 invalid, empty missing).
+
+    References
+    ----------
+    Jain et al. (2025), Beyond Consensus; github.com/ai-cet/llm-judge-calibration at commit
+    1891c43, MIT licence; counted from ``ensemble_results_fcnhp.xlsx``.
+
+    Examples
+    --------
+    >>> table = code_feedback_votes()
+    >>> table.groupby("generator")["truth"].mean().round(3).to_dict()["gpt-4-turbo"]
+    0.865
+    """
+    table = _rows("code_feedback")
+    table.insert(0, "item", np.arange(len(table)) + 1)
+    return table
+
+
+def llmbar() -> pd.DataFrame:
+    """Pairs of answers that six judges compared in both orders, under up to 15 prompts.
+
+    Returns
+    -------
+    pandas.DataFrame
+        6,500 rows, one a judge, prompt and pair: ``judge``, ``prompt``, ``gold`` (the better
+        answer, 1 or 2), ``order1`` and ``order2`` (the winner by content with answer 1 shown first
+        and shown second; empty if the verdict could not be read).
+
+    References
+    ----------
+    Zeng et al. (2024), Evaluating Large Language Models at Evaluating Instruction Following, ICLR;
+    github.com/princeton-nlp/LLMBar at commit 900616b, MIT licence; the 100 pairs of the subset
+    Natural, counted from ``result.json`` of each evaluator.
+
+    Examples
+    --------
+    >>> plain = llmbar().query("prompt == 'Vanilla'")
+    >>> (plain["order1"] == plain["order2"]).groupby(plain["judge"]).sum().to_dict()["Falcon"]
+    52
+    """
+    return _rows("llmbar")
+
+
+def composo_scores(judge: Literal["full", "mini"] = "mini") -> pd.DataFrame:
+    """Scores that one judge gave eight times to each of 6,920 responses.
+
+    Which eight scores a response got ships as counts, without their order and without the item;
+    `composo` fetches the whole.
+
+    Parameters
+    ----------
+    judge : {"full", "mini"}
+        The larger or the smaller of the two judges.
+
+    Returns
+    -------
+    pandas.DataFrame
+        55,360 rows, one a call: ``item`` (a response) and ``score`` (1 to 10, empty if the call
+        failed).
+
+    Raises
+    ------
+    InputError
+        If the judge is none of the two.
+
+    References
+    ----------
+    github.com/composo-ai/llm-judge-criteria-ensembling at commit e4049a5, MIT licence; counted
+    from ``base_both_k8.jsonl``.
+
+    Examples
+    --------
+    >>> same = composo_scores("full").groupby("item")["score"].nunique().eq(1)
+    >>> f"{same.mean():.2f} got the same score eight times"
+    '0.36 got the same score eight times'
+    """
+    with checking("datasets.composo_scores") as require:
+        require(judge in ("full", "mini"), f"judge={judge!r}, expected 'full' or 'mini'")
+    table = _rows("composo").query("judge == @judge")
+    scores = [_SCORES[mark] for marks in table["scores"] for mark in marks]
+    return pd.DataFrame({"item": np.repeat(np.arange(len(table)) + 1, 8), "score": scores})
+
+
+def _rows(name: str) -> pd.DataFrame:
+    """One row for each time that a combination occurred."""
+    counts = pd.read_csv(_COUNTS / f"{name}.csv")
+    return counts.loc[np.repeat(counts.index, counts.pop("count"))].reset_index(drop=True)

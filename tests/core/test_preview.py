@@ -1,0 +1,81 @@
+"""What stands on the screen before the draws arrive."""
+
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+import bayesjudge as bj
+from bayesjudge.core import preview as module
+from bayesjudge.core.preview import _around_mode, told
+from bayesjudge.core.progress import Progress
+
+CENTRE = np.array([1.0, -2.0, 0.5])
+PRECISION = np.array([[2.0, 0.6, 0.0], [0.6, 1.0, 0.2], [0.0, 0.2, 9.0]])
+
+
+def normal(x):
+    slope = -PRECISION @ (x - CENTRE)
+    return float(slope @ (x - CENTRE)) / 2, slope
+
+
+def test_a_normal_density_is_met():
+    drawn = _around_mode(normal, np.zeros(3), 1)
+    np.testing.assert_allclose(drawn.mean(0), CENTRE, atol=1e-4)  # half mirrors the other half
+    # 200 independent draws: each entry of the covariance within 4 of its standard errors
+    wanted = np.linalg.inv(PRECISION)
+    error = np.sqrt((wanted**2 + np.outer(np.diag(wanted), np.diag(wanted))) / 200)
+    assert (np.abs(np.cov(drawn.T) - wanted) < 4 * error).all()
+
+
+def test_a_flat_direction_stays_within_bounds():
+    def flat(x):
+        return -(x[0] ** 2) / 2, np.array([-x[0], 0.0])
+
+    drawn = _around_mode(flat, np.zeros(2), 1)
+    assert 1.5 < drawn[:, 1].std() < 2.5
+
+
+def test_no_mode_no_preview():
+    assert _around_mode(lambda x: (-np.inf, np.zeros(2)), np.zeros(2), 1) is None
+
+
+def test_the_line_names_an_approximation():
+    made = bj.Estimate({"prevalence": (0.8, 0.7, 0.9)}, method="m", ci_prob=0.95, source="s")
+    line = told(made)
+    assert "approximation, until the draws arrive: prevalence 0.8 (0.7 to 0.9)" in line
+
+
+class Recorded(Progress):
+    """A bar that writes down what it is told."""
+
+    def __init__(self):
+        super().__init__(bar=self)
+        self.lines = []
+
+    def update(self, description=None, **_):
+        self.lines.append(description)
+
+
+@pytest.mark.sampling
+@pytest.mark.parametrize(("seconds", "shown"), [(0.0, True), (1e6, False)])
+def test_a_long_fit_says_about_what_it_will_say(monkeypatch, seconds, shown):
+    bar = Recorded()
+
+    @contextmanager
+    def recorded(*_, **__):
+        yield bar
+
+    monkeypatch.setattr(module, "SECONDS", seconds)
+    monkeypatch.setattr("bayesjudge.core.sampling.progress_bar", recorded)
+    made = []
+    real = module.preview
+    monkeypatch.setattr(module, "preview", lambda *a, **k: made.append(real(*a, **k)) or made[-1])
+    counts = bj.prevalence.Counts(1000, 700, 90, 81, 60, 42, calibration="by_truth")
+    fit = bj.prevalence.fit(counts, random_seed=1)
+    assert any("approximation" in line for line in bar.lines) == shown
+    if shown:
+        value = made[0]["prevalence"].value
+        draws = fit.draws("prevalence")
+        assert abs(value - draws.mean()) < 0.5 * draws.std()
+        assert made[0].method != fit.method
