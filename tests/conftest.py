@@ -52,6 +52,15 @@ def fit_of():
     return get
 
 
+@pytest.fixture
+def uncompiled():
+    """PyTensor's functions run in Python: slower than Numba's code, and there at once."""
+    from pytensor import config
+
+    with config.change_flags(mode="FAST_COMPILE"):
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _no_sampling_in_the_fast_tier(request, monkeypatch):
     """A plain `pytest` samples nothing: a test that does says so with a mark."""

@@ -81,6 +81,7 @@ def test_the_docstring_of_a_model_states_it(one):
             assert f.name in rest, f"{type(model).__name__}.{f.name}"
 
 
+@pytest.mark.slow
 @each_module
 def test_each_field_of_a_model_is_read(one):
     """Moving any field moves the log-density or the graph: no prior is accepted and ignored."""
@@ -135,6 +136,7 @@ def test_the_likelihoods_of_single_items_add_up(one):
         assert np.ptp(whole) > 0.1
 
 
+@pytest.mark.slow
 @each_module
 def test_words_name_the_priors_that_the_graph_reads(one):
     """A report names a prior if moving it moves the graph of these data, and only then."""

@@ -254,7 +254,7 @@ def test_hierarchy_finds_judges_and_perturbations_apart(two_judges):
             assert abs((low + high) / 2 - value) < high - low, entry
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_a_certificate_of_several_judges_covers_the_worst(two_judges):
     card = certificates.certify(two_judges, tolerance=10, failure_prob=0.2, units="points")
     assert card.worst == "loud, length"

@@ -132,7 +132,7 @@ def test_likelihood_of_labels_by_truth_by_hand():
 def test_the_sampled_model_has_the_same_likelihood():
     votes = labelled("by_truth", balanced(5), items=40)
     model = panel.build_model(votes, panel.DawidSkene(better_than_chance=False))
-    density = model.compile_fn(model.observedlogp, inputs=model.value_vars, point_fn=True)
+    density = model.compile_fn(model.observedlogp, inputs=model.value_vars, mode="FAST_COMPILE")
     problem, logs = _em.Problem(votes), []
     for scale in (0.4, 0.7):
         size = {"prevalence": 3, "sensitivity": 4, "specificity": 4}

@@ -59,6 +59,7 @@ def test_patterns_weighed_are_items_one_by_one(model_fit):
     assert found.p_loo == pytest.approx(expected.p, rel=1e-6)
 
 
+@pytest.mark.study
 def test_densities_add_up_to_the_likelihood(model_fit):
     fit = model_fit(bj.panel.Correlated(), shared_effect=1.5, labelled=(150, 150, 0))
     log, _, count = log_likelihood_of(fit, of="items")

@@ -12,6 +12,8 @@ from bayesjudge.core.compiling import compiling
 from bayesjudge.core.counting import draw_patterns
 from bayesjudge.panel._patterns import Patterns
 
+pytestmark = pytest.mark.usefixtures("uncompiled")
+
 panel = bj.panel
 Votes = panel.Votes
 TINY = {

@@ -11,6 +11,8 @@ from bayesjudge.panel import BiasPooling, DawidSkene, NormalPrior, VoteRegressio
 from bayesjudge.panel.predictive import prior_statistics
 from bayesjudge.panel.simulate import _intercepts
 
+pytestmark = pytest.mark.usefixtures("uncompiled")
+
 
 def votes_of(**settings):
     table = bj.panel.simulate(items=60, labelled=30, random_seed=1, **settings)

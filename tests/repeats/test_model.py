@@ -151,6 +151,7 @@ def test_effects_follow_the_scores(fit_of):
     assert ((pulled / raw)[far] > 0.5).all()
 
 
+@pytest.mark.slow
 def test_a_missing_combination_is_no_obstacle():
     table = simulate(items=4, judges=3, repeats=3, random_seed=3)
     table = table[~((table["item"] == "item2") & (table["judge"] == "judge3"))]
