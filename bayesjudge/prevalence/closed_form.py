@@ -804,7 +804,7 @@ def described(
     told = cautions_of(counts, about.get("target", "population"))
     cautions = [*_clipped(arrays, counts, method), *told, *raised, *more]
     cautions += _without_width(arrays, counts, method, about.get("target", "population"))
-    cautions += _without_others(arrays["prevalence"][0], counts, method)
+    cautions += _without_others(arrays, counts, method)
     if needs is not None and not counts.identifies(needs):
         text = f"{method} is not valid if {counts.design.meaning}"
         cautions.insert(0, Caution("design-mismatch", text))
@@ -838,9 +838,13 @@ def _overall_cautions(
         yield Caution("clipped", text)
 
 
-def _without_others(values: Any, counts: Counts, method: str) -> Iterator[Caution]:
-    """Tell why there is no value where a method needs items without a label."""
-    missing = np.isnan(values) & (counts.test_n == 0)
+def _without_others(
+    arrays: dict[str, tuple[Any, ...]], counts: Counts, method: str
+) -> Iterator[Caution]:
+    """Tell why there is no prevalence where a method needs items without a label."""
+    if "prevalence" not in arrays:
+        return
+    missing = np.isnan(arrays["prevalence"][0]) & (counts.test_n == 0)
     for place, without in zip(counts.places, np.atleast_1d(missing), strict=True):
         if without:
             text = f"{method} corrects the pass rate of items without a label, and there are none"
