@@ -235,7 +235,9 @@ def test_plots_draw_what_they_are_given(model_fit):
     ax = bj.panel.plot_generators(
         bj.panel.panel_mean(votes), bj.panel.difference(votes), truth={"g1": 0.9}
     )
-    assert len(ax.get_yticks()) == 6
+    assert [mark.get_text() for mark in ax.get_yticklabels()] == ["g1", "g2", "g3"]
+    assert len(ax.get_legend().get_texts()) == 2  # the methods
+    assert sum(line.get_ls() == "--" for line in ax.lines) == 1  # the truth of one
     ax = bj.panel.plot_judges(model_fit(bj.panel.PooledDawidSkene()))
     assert {text.get_text() for text in ax.texts} == {"a", "b", "c", "d"}
     ax = bj.panel.plot_correlation(votes)

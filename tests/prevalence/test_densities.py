@@ -116,7 +116,8 @@ def test_means_that_rise_with_the_score():
 
     def chances_of(location_steps, bin_spread, **_):
         location = 2 * np.cumsum(location_steps)[:3] - 0.5
-        below = ndtr((np.array([1, 3, 5]) / 6 - location[:, None]) / bin_spread[:, None])
+        spread = np.hypot(bin_spread, 1 / 15)  # a number is read to a fifth of a step of a third
+        below = ndtr((np.array([1, 3, 5]) / 6 - location[:, None]) / spread[:, None])
         return np.diff(np.column_stack([np.zeros(3), below, np.ones(3)]), axis=1)
 
     def by_hand(**point):

@@ -463,7 +463,7 @@ def test_the_graph_has_the_likelihood_and_its_gradient_by_rates_and_spreads():
     from bayesjudge.prevalence.items._pymc import log_likelihood
 
     items, spec = case("several systems"), ItemEffects(nodes=5, better_than_chance=False)
-    model, point = module.build_model(items, spec), point_of(items, spec)
+    model, point = spec._sampling_form(items), point_of(items, spec)
     inputs = [model[n] for n in point]
     outputs = [model["rows"], *pytensor.grad(model["rows"], inputs)]
     run = pytensor.function(inputs, outputs, mode="FAST_COMPILE", on_unused_input="ignore")
