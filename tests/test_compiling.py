@@ -278,6 +278,7 @@ def test_only_who_waits_for_a_compiler_is_told(code, monkeypatch):
     assert waited == [True, False]
 
 
+@pytest.mark.slow
 def test_a_graph_differs_from_another_in_any_operation_constant_or_name():
     def structure(build):
         with pm.Model() as model:

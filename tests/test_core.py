@@ -77,6 +77,7 @@ def test_report_holds_everything_once():
     assert "| sensitivity | Some method | 0.900 | 0.800 | – | – |" in text
 
 
+@pytest.mark.slow
 def test_html_report_is_one_self_contained_page():
     axes = bj.plot_intervals(bj.side_by_side(ESTIMATE))
     hostile = bj.Estimate({"<script>": (0.5, 0.4, 0.6)}, method="a & b", ci_prob=0.95, source="s")

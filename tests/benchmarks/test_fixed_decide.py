@@ -7,6 +7,7 @@ from bayesjudge.prevalence import Counts
 from benchmarks.decide import fixed as study
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cells", "design", "thresholds"),
     [

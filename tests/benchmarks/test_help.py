@@ -51,6 +51,7 @@ def test_study_says_what_it_found(path):
     assert re.search(r"\| \[.*\.(csv|md)\]\(.*\) \|$", row), f"no results beside {path.name}"
 
 
+@pytest.mark.slow
 def test_index_is_the_one_that_its_command_writes():
     command = [sys.executable, TOP / "tools" / "index_benchmarks.py", "--check"]
     assert subprocess.run(command, check=False).returncode == 0, "run `make index`"

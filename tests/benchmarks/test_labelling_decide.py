@@ -18,6 +18,7 @@ def study(monkeypatch):
     return importlib.import_module("labelling")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["random", "by_verdict", "uncertain"])
 @pytest.mark.parametrize("judge", [True, False])
 def test_stops_and_limits_are_those_of_the_monitor(study, strategy, judge):

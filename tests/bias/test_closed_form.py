@@ -160,6 +160,7 @@ def test_heavy_tails_speak_against_the_normal_interval_only(draw, said):
         assert ("heavy-tailed-shifts" in {c.name for c in found.cautions}) is expected
 
 
+@pytest.mark.slow
 def test_the_tail_factor_is_that_of_the_variance_of_a_mean_square():
     rng = np.random.default_rng(7)
     samples = rng.laplace(size=(20_000, 100))

@@ -265,6 +265,7 @@ def test_differences_cannot_be_fitted_and_the_message_says_what_can():
         bias.fit(bias.Shifts.from_differences([0, 1], scale=(1, 5)))
 
 
+@pytest.mark.slow
 def test_a_fit_says_what_its_model_leaves_out(monkeypatch):
     monkeypatch.setattr(sampling, "sample", lambda model, **given: given)
     rng = np.random.default_rng(0)

@@ -153,6 +153,7 @@ def test_all_methods_adds_mismatched_ones_with_a_caution(run):
     assert "design-mismatch" in {c["name"] for c in json.loads(out)["cautions"]}
 
 
+@pytest.mark.slow
 def test_labels_in_words(run, folder):
     (folder / "invalid.csv").write_text(
         "verdict,truth\nok,ok\nbad,bad\nawful,bad\nok,\nbad,\nINVALID,\n"
@@ -284,6 +285,7 @@ def test_progress_is_on_stderr_and_on_a_terminal_only(folder):
     assert not re.search(r"Sampling\n  4 chains of \d+ draws, seed 1; R-hat at most 1\.0", out)
 
 
+@pytest.mark.slow
 def test_strict_fails_where_the_sampler_did(run, monkeypatch):
     def fit(*arguments, strict, **settings):
         assert strict
@@ -295,6 +297,7 @@ def test_strict_fails_where_the_sampler_did(run, monkeypatch):
     assert "Bayesian (exact)" in out
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_what_was_printed(run, monkeypatch):
     def fit(*arguments, **settings):
         raise KeyboardInterrupt
@@ -361,6 +364,7 @@ def test_a_table_with_all_its_labels_has_an_answer(run):
     assert "separate:" not in out
 
 
+@pytest.mark.slow
 def test_the_options_of_a_refusal_mend_it(run, folder):
     (folder / "letters.csv").write_text("verdict,truth\nC,C\nI,C\nP,I\nC,not sure\nC,\nI,\n")
     code, _, err = run("prevalence", "letters.csv", *NO_NUTS)
@@ -467,6 +471,7 @@ def test_each_word_of_a_table_is_explained():
             assert meaning(quantity) is not None, quantity
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_shell_completes_commands_and_options(run, shell):
     code, out, _ = run("completion", shell)
@@ -508,6 +513,7 @@ def test_no_answer_is_null_for_machines_and_a_dash_for_people(run):
 # Help, and what the shell does to streams -------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_help_teaches_with_an_example(run):
     code, out, _ = run("prevalence", "--help")
     assert code == 0
@@ -538,6 +544,7 @@ HEAVY = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments", [["--help"], ["prevalence", "--help"], ["prevalence", "gpt4.csv", *NO_NUTS]]
 )
@@ -552,6 +559,7 @@ def test_help_and_closed_forms_load_nothing_heavy(folder, arguments):
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
 
 
+@pytest.mark.slow
 def test_a_broken_command_breaks_no_other(run, monkeypatch):
     for name in ("bias", "bias_orders", "panel", "ratings", "repeats"):
         monkeypatch.setitem(sys.modules, f"bayesjudge.cli.{name}", None)  # cannot be imported
@@ -559,6 +567,7 @@ def test_a_broken_command_breaks_no_other(run, monkeypatch):
     assert run("prevalence", "gpt4.csv", *NO_NUTS)[0] == 0
 
 
+@pytest.mark.slow
 def test_a_reader_who_leaves_early_causes_no_traceback(folder):
     command = " ".join(map(_quoted, [*CALL, "demo", "--no-nuts"]))
     done = subprocess.run(
@@ -568,6 +577,7 @@ def test_a_reader_who_leaves_early_causes_no_traceback(folder):
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_a_terminal_without_our_letters_gets_others(folder):
     env = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     done = subprocess.run(
@@ -577,6 +587,7 @@ def test_a_terminal_without_our_letters_gets_others(folder):
     assert b"Rogan-Gladen" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("details", [[], ["--details"]])
 def test_a_narrow_terminal_shows_every_number(folder, details):
     ours, theirs = pty.openpty()
@@ -597,6 +608,7 @@ def test_a_narrow_terminal_shows_every_number(folder, details):
     assert len(found[0]) >= 6
 
 
+@pytest.mark.slow
 def test_a_page_without_matplotlib_says_so(run, folder, monkeypatch):
     import bayesjudge.core.plots as plots
 

@@ -85,6 +85,7 @@ def test_the_certificate_is_that_of_the_module(run, folder):
     assert " ".join(card.text.splitlines()[0].split()) in " ".join(out.split())
 
 
+@pytest.mark.slow
 def test_options_of_the_certificate_reach_it(run, folder):
     more = ["--tolerance", "0.2", "--units", "range", "--failure-prob", "0.1", "--alpha", "0.3"]
     more += ["--noise-prob", "0.02", "--center", "mean", "--basis", "predictive"]
@@ -105,6 +106,7 @@ def test_options_of_the_certificate_reach_it(run, folder):
         assert found[name] == getattr(card, name), name
 
 
+@pytest.mark.slow
 def test_what_cannot_be_certified_says_why_and_is_null(run):
     code, out, _ = run("bias", "scores.csv", *READ, *ASKED, "--alpha", "1", "--no-nuts", "--json")
     assert code == 0
@@ -133,6 +135,7 @@ def test_each_judge_has_a_certificate_of_its_own(run, folder):
     assert ("rms_shift", "gpt", "format") in named(document)
 
 
+@pytest.mark.slow
 def test_scores_are_released_with_the_ranking_that_is_left(run, folder):
     code, out, err = run(
         *["bias", "scores.csv", *READ, *ASKED, "--no-nuts", "--center-at", "50"],
@@ -177,6 +180,7 @@ def test_sampled_fit_is_saved_and_certified(run, folder):
     assert last["shift_bound"] == card.shift_bound
 
 
+@pytest.mark.slow
 def test_a_vector_of_scores_is_measured_but_not_sampled(run):
     code, out, err = run("bias", "scores.csv", *READ, "--score", "score", "--score", "other")
     assert code == 0

@@ -85,6 +85,7 @@ def test_strata_have_a_page(ask, tmp_path):
     assert "random (declared): labelled items are a random sample" in out
 
 
+@pytest.mark.slow
 def test_propensities_are_weighed(ask, tables):
     asked = ["rows.csv", *COLUMNS, "--calibration", "known_propensity", "--propensity", "p"]
     found = estimates(ask(*asked, *NOW))
@@ -121,6 +122,7 @@ def test_judges_stand_side_by_side(ask, tables):
     assert "judges       verdict, other" in ask(*asked, "--no-nuts", "--details")
 
 
+@pytest.mark.slow
 def test_every_label_design_stands_beside_the_declared_one(ask):
     asked = ["rows.csv", *COLUMNS, "--calibration", "separate", "--all-methods"]
     document = json.loads(ask(*asked, *NOW))
@@ -197,6 +199,7 @@ def test_classes_are_pooled_as_asked(ask, tables):
     assert found[*key, expected.method] == pytest.approx(expected[key].value)
 
 
+@pytest.mark.slow
 def test_the_target_reaches_every_number(ask):
     """Also the classes' and the items' own commands say that they have no such choice."""
     rows = ["rows.csv", *COLUMNS, "--calibration", "random", "--by", "length"]

@@ -29,6 +29,7 @@ def run(capsys, *arguments):
     return code, capsys.readouterr()
 
 
+@pytest.mark.slow
 def test_each_system_and_the_paired_difference(log, capsys):
     asked = ("prevalence", log, "--verdict", "verdict", *ASKED, "--by", "model")
     code, said = run(capsys, *asked, "--repeats", "system")
@@ -51,6 +52,7 @@ def test_each_system_and_the_paired_difference(log, capsys):
     assert gap["value"] == pytest.approx(made["difference", "a", "b"].value)
 
 
+@pytest.mark.slow
 def test_what_repeats_must_be_said_in_the_words_of_the_command(log, capsys):
     asked = ("prevalence", log, "--verdict", "verdict", *ASKED)
     for more in ((), ("--by", "model")):
@@ -103,6 +105,7 @@ def prevalences(document, method):
 JEFFREYS = dict.fromkeys(("prevalence", "sensitivity", "specificity"), BetaPrior.jeffreys())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "changed"),
     [
@@ -122,6 +125,7 @@ def test_priors_reach_the_sampled_model_and_the_quadrature(single, capsys, optio
     assert found == {s: pytest.approx(wanted["prevalence", s].value) for s in "ab"}
 
 
+@pytest.mark.slow
 def test_priors_of_labels_by_verdict_are_of_predictive_values(single, capsys):
     document = asked(capsys, single, "--prior", "jeffreys", truth="by_verdict")
     assert document["inputs"]["model"] == f"ItemEffects: {items.ItemEffects(**JEFFREYS)}"

@@ -48,6 +48,7 @@ def closed(table):
     return bj.panel.closed_forms(bj.panel.Votes.from_frame(table))
 
 
+@pytest.mark.slow
 def test_long_table_on_a_screen(long, table, capsys):
     assert main(["panel", str(long), "--truth", "truth", "--no-nuts", "--details"]) == 0
     out = capsys.readouterr().out
@@ -73,6 +74,7 @@ def test_how_items_were_labelled_is_asked_and_told(tmp_path, capsys):
     assert "Difference estimator" not in out.split("Assumptions")[0].split("not-computed")[0]
 
 
+@pytest.mark.slow
 def test_wide_table_as_json(wide, table, capsys):
     assert main(wide_arguments(wide, "--no-nuts", "--json")) == 0
     document = json.loads(capsys.readouterr().out)
@@ -126,6 +128,7 @@ def test_a_model_by_name_draws_the_judges(tmp_path, capsys):
     assert "Judges: specificity and sensitivity, 95% posterior contours" in page.read_text()
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_is_named(long, tmp_path, capsys):
     assert main(["panel", str(long), "--truth", "label", "--no-nuts"]) == 2
     assert "no column 'label'" in capsys.readouterr().err
@@ -163,6 +166,7 @@ def test_three_classes(tmp_path, capsys):
     assert "neither pass nor fail" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_every_items_consensus_goes_to_a_file(long, table, tmp_path, capsys):
     out = tmp_path / "items.csv"
     call = ["panel", str(long), "--truth", "truth", "--no-nuts", "--items", str(out), "--json"]

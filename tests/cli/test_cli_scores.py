@@ -39,6 +39,7 @@ def read(**how):
     return S.Scores.from_frame(table, calibration="random", scale=(1, 5), **how)
 
 
+@pytest.mark.slow
 def test_a_mean_score_and_a_share_of_passes(ask):
     for options, how in (
         (["--truth-scale", "1:5"], {"truth_scale": (1, 5)}),
@@ -56,6 +57,7 @@ def test_a_mean_score_and_a_share_of_passes(ask):
     assert "bins of the score" in text
 
 
+@pytest.mark.slow
 def test_pass_from_makes_scores_verdicts(ask):
     options = ["--scale", "1:5", "--truth-from", "4", "--pass-from", "4"]
     document = json.loads(ask(*ASKED, *options, *NOW))
@@ -65,6 +67,7 @@ def test_pass_from_makes_scores_verdicts(ask):
     assert found["Bayesian (exact)"]["value"] == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_each_system_has_its_own_estimate(ask):
     table = pd.read_csv("log.csv")
     table.insert(0, "bot", np.where(table.index % 3 == 0, "x", "y"))
@@ -86,6 +89,7 @@ def test_each_system_has_its_own_estimate(ask):
     assert re.search(r"People would give on average: [xy] \d\.\d+ \(.*interval\) and [xy] ", text)
 
 
+@pytest.mark.slow
 def test_systems_that_cannot_be_read_are_named(ask):
     table = pd.read_csv("log.csv").assign(bot=lambda t: np.where(t.index % 3 == 0, "x", "y"))
     table.loc[table["bot"] == "x", "truth"] = np.nan

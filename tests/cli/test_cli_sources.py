@@ -74,6 +74,7 @@ def test_labels_that_do_not_fit_are_refused(run, tmp_path):
     assert "1 labelled items are not in the table" in found["inputs"]["labels from"]
 
 
+@pytest.mark.slow
 def test_a_log_with_repeats_is_read_as_items(run, tmp_path):
     logs.write_inspect(tmp_path / "run.eval", logs.inspect_samples(), epochs=3)
     code, err = run("prevalence", "run.eval", "--truth", "human_label", *ASKED)
@@ -100,6 +101,7 @@ def test_a_log_with_repeats_is_read_as_items(run, tmp_path):
     assert found["estimates"][0]["value"] == pytest.approx(pass_rate["prevalence"].value)
 
 
+@pytest.mark.slow
 def test_a_log_names_what_people_may_have_labelled(run, tmp_path):
     logs.write_promptfoo(tmp_path / "out.json")
     _, err = run("prevalence", "out.json", "--metric", "politeness", *ASKED)
@@ -112,6 +114,7 @@ def test_a_log_names_what_people_may_have_labelled(run, tmp_path):
     assert "['--metric'] are of evaluation logs" in err
 
 
+@pytest.mark.slow
 def test_several_judges_of_a_log_are_a_panel_or_named(run, tmp_path):
     votes = [["C", "I", "C"], ["C", "C", None], ["I", "I", "C"], ["C", "C", "C"]] * 3
     samples = [logs.inspect_sample(i, 1, v[0], votes=v) for i, v in enumerate(votes)]
@@ -127,6 +130,7 @@ def test_several_judges_of_a_log_are_a_panel_or_named(run, tmp_path):
     assert "no judge 'd'" in err
 
 
+@pytest.mark.slow
 def test_repeats_and_orders_of_a_log(run, tmp_path):
     logs.write_inspect(tmp_path / "run.eval", logs.inspect_samples(), epochs=3)
     chosen = ["--metric", "model_graded_qa", "--no-nuts", "--json"]
@@ -140,6 +144,7 @@ def test_repeats_and_orders_of_a_log(run, tmp_path):
     assert (found["inputs"]["pairs"], found["inputs"]["left out"]) == (4, 1)
 
 
+@pytest.mark.slow
 def test_scores_of_a_log(run, tmp_path):
     rows = [
         {"question_id": i, "turn": 1, "model": "m", "judge": ["j", "p"], "score": 1 + i % 10,
@@ -166,6 +171,7 @@ def jury(path, truth="CI", n=24):
     return logs.write_inspect(path, samples, models=["a", "b", "c"])
 
 
+@pytest.mark.slow
 def test_a_gate_of_a_log(run, tmp_path):
     logs.write_inspect(tmp_path / "run.eval", logs.inspect_samples(), epochs=3)
     chosen = ["--metric", "model_graded_qa", "--fail-value", "P", "--unparsed", "drop"]
@@ -182,6 +188,7 @@ def test_a_gate_of_a_log(run, tmp_path):
     assert main(["gate", "run.eval", *same]) == 0
 
 
+@pytest.mark.slow
 def test_drift_of_logs_and_of_two_judges_of_one(run, tmp_path):
     jury(tmp_path / "jury.eval")
     votes = ["--metric", "model_graded_qa votes"]
@@ -198,6 +205,7 @@ def test_drift_of_logs_and_of_two_judges_of_one(run, tmp_path):
     assert (code, found["seen"]) == (0, [])
 
 
+@pytest.mark.slow
 def test_labels_are_drawn_from_a_log_and_its_judge_gets_a_passport(run, tmp_path, capsys):
     jury(tmp_path / "jury.eval")
     chosen = ["--metric", "model_graded_qa", "--show", "human_label"]
@@ -215,6 +223,7 @@ def test_labels_are_drawn_from_a_log_and_its_judge_gets_a_passport(run, tmp_path
     assert "stale-calibration" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_judges_of_a_log_against_the_people_in_it(run, tmp_path):
     jury(tmp_path / "jury.eval")
     asked = ["ratings", "jury.eval", "--metric", "model_graded_qa votes", "--positive", "C"]

@@ -176,6 +176,7 @@ def test_a_wide_table_of_judges_is_a_panel_and_scores_have_a_scale(tmp_path, exa
     assert "--score score --scale 1:5" in answer["command"]
 
 
+@pytest.mark.slow
 def test_the_screen_and_a_file_that_is_nothing(tmp_path, capsys):
     path = logs.write_mlflow(tmp_path / "traces.jsonl")
     assert main(["doctor", str(path)]) == 0

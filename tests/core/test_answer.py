@@ -68,6 +68,7 @@ def test_the_pooled_model_is_quoted_if_it_was_asked_for(monkeypatch):
     assert found.method == "Bayesian (exact)"
 
 
+@pytest.mark.slow
 def test_several_systems_are_told_best_first_and_the_judges_own_beside():
     counts = P.Counts(
         *([300, 300], [200, 120], [40, 40], [36, 36], [30, 30], [24, 24]),

@@ -79,6 +79,7 @@ def test_interval_narrows_when_equal_answers_go_on():
     assert widths[0] > widths[1] > widths[2] > 0
 
 
+@pytest.mark.slow
 def test_thousands_of_updates_a_second():
     rng = np.random.default_rng(4)
     counts = rng.multinomial(14, [0.001, 0.001, 0.177, 0.643, 0.178], size=2000)

@@ -31,6 +31,7 @@ def test_a_dot_stands_at_the_value_and_a_line_from_low_to_high():
     assert list(dot.get_xdata()) == [0.47]
 
 
+@pytest.mark.slow
 def test_text_that_a_user_wrote_on_the_axes_stays_mathematics():
     _, ax = plt.subplots()
     ax.set_title(r"$\theta$")

@@ -74,6 +74,7 @@ def test_keep_labels_follows_its_seed():
     assert one["truth"].count() == 100
 
 
+@pytest.mark.slow
 def test_keep_labels_is_a_random_sample():
     """Over 400 seeds the mean label is the share of all; 5 standard errors."""
     table = datasets.xstest()

@@ -93,6 +93,7 @@ def test_what_cannot_be_compared_is_refused():
     assert [c.name for c in partly.estimate.cautions] == ["unpaired-outputs"]
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path, capsys):
     old, new = logs(np.random.default_rng(5), n=1500, shift=0.1, truth=True)
     paths = []

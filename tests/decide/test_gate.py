@@ -160,6 +160,7 @@ def log_of(systems, seed=1, **more):
     return items.simulate(systems=systems, random_seed=seed, **more)
 
 
+@pytest.mark.slow
 def test_repeats_are_clusters_and_comparisons_are_paired():
     log = log_of(0.85, items=200, repeats=5, labelled=60)
     clustered = items.Items.from_frame(log, calibration="random", repeats="system")
@@ -190,6 +191,7 @@ def test_a_fully_labelled_log_with_repeats_says_what_would_decide():
     assert "items, labelled in the same share" in {need.what for need in check.needs}
 
 
+@pytest.mark.slow
 def test_items_without_repeats_are_counts():
     """Both keep one promise: limits under the prior least favourable to the decision."""
     log = log_of(0.9, items=300, repeats=1, labelled=50)
@@ -200,6 +202,7 @@ def test_items_without_repeats_are_counts():
     assert one.chance == pytest.approx(other.chance)
 
 
+@pytest.mark.slow
 def test_few_items_near_the_end_of_the_range_do_not_pass_by_a_normal_limit():
     """49 of 50 good items of five rows: a normal interval would begin above .9."""
     rows = [(i, i > 0, 1) for i in range(50) for _ in range(5)]
@@ -321,6 +324,7 @@ def test_the_command_answers_with_its_exit_code(tmp_path, capsys, wanted, code):
     )
 
 
+@pytest.mark.slow
 def test_the_command_writes_reports(tmp_path, capsys):
     log = write_log(tmp_path / "log.csv")
     summary, junit = tmp_path / "s.md", tmp_path / "j.xml"

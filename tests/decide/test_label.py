@@ -118,6 +118,7 @@ def write_log(path, n=300, share=0.95, seed=1):
     return dict(zip(names, truth.tolist(), strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("share", "code", "word"), [(0.95, 0, "PASS"), (0.6, 1, "FAIL")])
 def test_the_command_labels_until_it_is_decided(tmp_path, capsys, share, code, word):
     log, sheet = tmp_path / "log.csv", tmp_path / "log.labels.csv"
@@ -157,6 +158,7 @@ def test_two_people_label_the_same_sheet(tmp_path, capsys):
     assert monitor._increments().value.size == 10
 
 
+@pytest.mark.slow
 def test_a_filled_sheet_is_not_replaced_unread(tmp_path, capsys):
     log, sheet = tmp_path / "log.csv", tmp_path / "log.labels.csv"
     truth = write_log(log)
@@ -169,6 +171,7 @@ def test_a_filled_sheet_is_not_replaced_unread(tmp_path, capsys):
     assert "10 labels read" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_command_resumes_what_was_not_finished(tmp_path, capsys):
     log, sheet = tmp_path / "log.csv", tmp_path / "log.labels.csv"
     truth = write_log(log)

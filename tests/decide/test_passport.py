@@ -50,6 +50,7 @@ def test_the_discount_has_its_limits():
         one.external_labels(1.0)
 
 
+@pytest.mark.slow
 def test_less_weight_means_wider_intervals():
     later = Counts(500, 300, 0, 0, 0, 0, calibration="separate")
     widths = []
@@ -89,6 +90,7 @@ def test_labels_by_verdict_make_no_passport():
         Passport.make(counts, judge="x")
 
 
+@pytest.mark.slow
 def test_the_commands(tmp_path, capsys):
     known = keep_labels(xstest(), 100, 1, by="system").fillna({"verdict": 0})
     log, out, prompt = (tmp_path / n for n in ("log.csv", "p.json", "prompt.txt"))

@@ -86,6 +86,7 @@ def test_sums_by_hand():
     assert {name: row[name] for name in hand} == pytest.approx(hand)
 
 
+@pytest.mark.slow
 def test_what_was_not_answered_is_counted():
     row = study({"picky": toys.picky}, rates=[0.2], replications=1000).table.iloc[0]
     passes = np.arange(toys.ITEMS + 1)

@@ -37,6 +37,7 @@ def covered():
     )
 
 
+@pytest.mark.slow
 def test_ecdf_shows_each_quantity_and_the_band(ranks):
     ax = lab.plot_ranks(ranks)
     labels = [text.get_text() for text in ax.get_legend().get_texts()]

@@ -42,6 +42,7 @@ def test_false_alarms_are_as_rare_as_promised(n, retained):
         assert 0.75 * level - noise < alarms < level + noise
 
 
+@pytest.mark.slow
 def test_holm_keeps_the_promise_for_all_quantities_together():
     p_values = np.random.default_rng(2).uniform(size=(20_000, 6))
     alarms = np.mean([holm(row).min() <= 0.05 for row in p_values])

@@ -174,6 +174,7 @@ def posterior_curvature(problem, rates, pseudo):
     return np.sqrt(np.diag(sigma))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", ["skip", "response"])
 def test_curvature_in_closed_form_is_that_of_the_posterior(missing, monkeypatch):
     votes = Votes.from_frame(

@@ -87,6 +87,7 @@ def test_hidden_items_leave_so_many_labels(monkeypatch):
     assert rows.loc[0, "value"] == pytest.approx(one)
 
 
+@pytest.mark.slow
 def test_a_few_own_labels_beat_the_panel_where_it_is_biased():
     votes = Votes.from_frame(
         bj.panel.simulate(specificity=(0.2, 0.3, 0.3, 0.4), labelled=300, random_seed=1)

@@ -96,6 +96,7 @@ def copied(seed, labelled, n=600, copies=6):
     return votes, given, truth, seen
 
 
+@pytest.mark.slow
 def test_labels_measure_what_judges_who_err_together_are_too_sure_of():
     covered = 0
     for seed in range(8):
@@ -148,6 +149,7 @@ def test_a_temperature_and_a_lapse_are_found_again():
     assert weight.sum(axis=0) @ module.LAPSES == pytest.approx(0.2, abs=0.06)
 
 
+@pytest.mark.slow
 def test_items_of_a_table_keep_its_names_and_order():
     table, votes = some(missing=0.2)
     found = consensus(votes)

@@ -512,6 +512,7 @@ def test_share_of_these_items_by_enumeration():
         assert found[:, i].std() == pytest.approx(sd, rel=5 / np.sqrt(2 * draws))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [DawidSkene(), BiasPooling()])
 def test_a_fully_labelled_generator_is_known_exactly(model):
     votes = Votes.from_frame(

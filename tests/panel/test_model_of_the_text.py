@@ -71,6 +71,7 @@ def chance_of(votes, row):
     return joint[truth] if votes.design.same_items else by_truth[truth]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("calibration", DESIGNS)
 def test_replicates_have_the_models_chances(calibration):
     rng = np.random.default_rng(1)

@@ -44,6 +44,7 @@ def test_near_copies_are_seen_without_labels_and_named():
     assert "near-duplicates" in by_id["independent-errors"].contradicted_by
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [

@@ -42,6 +42,7 @@ def test_fleiss_cohen_and_everitts_error():
     assert found.high - found.low == pytest.approx(2 * 1.959964 * np.sqrt(variance), rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["kappa", "ac1"])
 def test_intervals_cover(name):
     rng, n, runs = np.random.default_rng(1), 120, 2000

@@ -77,6 +77,7 @@ def test_strict_refuses_labels_that_contradict_their_design():
         P.fit(counts, strict=True, random_seed=1)
 
 
+@pytest.mark.slow
 def test_a_narrow_design_is_right_only_where_it_holds():
     table = P.compare_designs(P.Counts(*CELLS, calibration="random")).set_index("calibration")
     assert table["declared"].tolist() == [True, False, False, False]

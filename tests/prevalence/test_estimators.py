@@ -63,6 +63,7 @@ def test_conditional_calibration_by_hand():
     assert np.isnan(P.conditional_calibration(none_failed)["prevalence"]).all()
 
 
+@pytest.mark.slow
 def test_conditional_calibration_covers():
     rng, runs, (q1, q0, theta) = np.random.default_rng(8), 4000, (0.9, 0.7, 0.6)
     good = rng.binomial(200, theta, runs)
@@ -224,6 +225,7 @@ def test_one_good_label_excludes_zero():
         assert reaches == (log[0] > log.max() - 1.96**2 / 2, log[-1] > log.max() - 1.96**2 / 2)
 
 
+@pytest.mark.slow
 def test_by_verdict_one_good_label_excludes_zero_and_one_bad_label_one():
     # the likelihood at 0 is nothing where a labelled item is good, and its maximum where none is
     for cells, reached in (

@@ -102,6 +102,7 @@ def test_counts_refuse_rows_of_one_item_and_name_the_way_out(column):
         prevalence.Counts.from_frame(LOG, calibration="random", item="item")
 
 
+@pytest.mark.slow
 def test_counts_say_that_rows_are_items_if_no_column_told_them():
     def assumed(table, **how):
         counts = prevalence.Counts.from_frame(table, calibration="random", **how)

@@ -50,6 +50,7 @@ def test_what_is_no_prior_is_refused(make, words):
 # Prior-data conflict ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_claim_that_the_labels_deny_is_told():
     """Vendor's .99 and .99 worth 1,000 labels, own labels .70 and .60: not a word before."""
     counts = P.Counts(1000, 620, 100, 70, 100, 60, calibration="by_truth")
@@ -134,6 +135,7 @@ UNLABELLED = (1000, 620, 0, 0, 0, 0)
 STATED = P.ErrorRates(sensitivity=B.worth(0.9, 50), specificity=B.worth(0.8, 50))
 
 
+@pytest.mark.slow
 def test_stated_accuracy_answers_without_labels_and_says_so():
     """What was refused: prior draws weighed by the likelihood of the pass rate give the same."""
     counts = P.Counts(*UNLABELLED, calibration="separate")
@@ -148,6 +150,7 @@ def test_stated_accuracy_answers_without_labels_and_says_so():
     assert found["prevalence"].value == pytest.approx(mean, abs=4 * error)
 
 
+@pytest.mark.slow
 def test_a_system_without_labels_may_have_stated_rates():
     counts = P.Counts(
         *([1000, 1000], [620, 700], [30, 0], [27, 0], [30, 0], [24, 0]),

@@ -162,6 +162,7 @@ def test_more_nodes_change_nothing(monkeypatch, design, cells, options):
     assert_allclose(coarse.quantile(PROBS), fine.quantile(PROBS), rtol=0, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_much_data_gives_the_delta_method():
     n, m = 4_000_000, 1_000_000
     counts = P.Counts(n, int(0.62 * n), m, int(0.9 * m), m, int(0.7 * m), calibration="by_truth")
@@ -203,6 +204,7 @@ def test_shortest_interval_can_hold_the_end_of_the_range():
     assert posterior_of(mirrored, P.ErrorRates()).interval(0.95, "hdi")[1] == 1
 
 
+@pytest.mark.slow
 def test_a_contradiction_is_said_with_its_p_value():
     # a judge that is clearly worse than chance, and a prior that says that it is not
     counts = P.Counts(10**4, 3840, 10**4, 1000, 10**4, 1000, calibration="by_truth")
@@ -237,6 +239,7 @@ ACCURATE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("counts", "expected"), ACCURATE, ids=str)
 @pytest.mark.parametrize("design", ["by_truth", "by_verdict", "random"])
 def test_accurate_judges_and_many_items(counts, expected, design):
@@ -250,6 +253,7 @@ def test_accurate_judges_and_many_items(counts, expected, design):
         assert abs(found.mean - expected) < 2 * sd
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", range(12))
 def test_random_settings_against_another_integral_and_their_mirror(setting):
     counts, model = drawn(np.random.default_rng((5, setting)))
@@ -297,6 +301,7 @@ def test_steep_edges_take_the_second_care(monkeypatch, cells, prior, design):
     assert np.abs(ends).max() < 1e-4 * fine.sd
 
 
+@pytest.mark.slow
 def test_a_peak_between_the_nodes_is_found():
     """Verdicts that contradict the labels: a polynomial between nodes rose until memory ended."""
     counts = P.Counts(255_438_977, 25_622_804, 26_057, 26_057, 39, 5, calibration="random")
@@ -307,6 +312,7 @@ def test_a_peak_between_the_nodes_is_found():
     assert abs(found.sd / sd - 1) < 1e-4
 
 
+@pytest.mark.slow
 def test_systems_are_answered_one_by_one():
     table = P.simulate(systems=["a", "b"], prevalence=[0.3, 0.8], random_seed=4)
     counts = P.Counts.from_frame(table, calibration="random", by="system")

@@ -128,6 +128,7 @@ def test_linear_scores_are_ppi_plus_plus(numeric):
     assert abs((high - low) / width - 1) < 0.02
 
 
+@pytest.mark.slow
 def test_scales_change_nothing():
     table = S.simulate(random_seed=2, shape="ceiling")
     first = S.Scores.from_frame(table, calibration="random", scale=(0, 1))

@@ -91,6 +91,7 @@ def test_the_overall_prevalence_weighs_the_strata_by_their_items(strata_fit):
     assert_allclose(by_truth.shares, [2 / 3, 1 / 3])  # labelled items are no sample of them
 
 
+@pytest.mark.slow
 def test_exact_adds_up_what_the_strata_are():
     cells = ([600, 500], [480, 200], [90, 60], [80, 50], [110, 140], [78, 122])
     counts = P.Counts(*cells, calibration="random", systems=["short", "long"], dim="stratum")
@@ -259,6 +260,7 @@ def test_labels_that_tell_only_the_judges_errors_give_no_overall_value():
     assert np.isfinite(made["prevalence", "s0"]).all()
 
 
+@pytest.mark.slow
 def test_labels_by_verdict_are_counted_by_verdict():
     # 1000 labels, of which one stratum has too few fails
     for failed, answered in ((100, True), (99, False)):
@@ -273,6 +275,7 @@ def test_labels_by_verdict_are_counted_by_verdict():
         assert np.isfinite(P.exact(counts)["overall_prevalence"]).all() == answered
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", ["random", "by_verdict"])
 def test_many_labels_in_each_stratum_leave_the_priors_nothing_to_say(design):
     counts = P.Counts(80_000, 28_000, 16_000, 14_400, 16_000, 14_400, calibration=design)
@@ -371,6 +374,7 @@ def test_the_forest_shows_every_stratum_and_the_whole(strata_fit):
     assert [text.get_text() for text in ax.texts] == ["share", "54%", "46%"]
 
 
+@pytest.mark.slow
 def test_a_stratum_without_an_answer_leaves_none_overall():
     counts = P.Counts(
         *([60, 50], [48, 20], [9, 6], [8, 5], [7, 0], [5, 0]),

@@ -185,6 +185,7 @@ def test_a_system_without_labels_has_to_borrow(pooling):
         P.build_model(COUNTS, P.ErrorRates(pooling=pooling))
 
 
+@pytest.mark.slow
 def test_closed_forms_have_no_answer_without_labels():
     for one in (*P.closed_forms(COUNTS), P.exact(COUNTS)):
         assert "no-labels" in {c.name for c in one.cautions}

@@ -334,6 +334,7 @@ def labelled(design, rng):
     return P.Counts(*cells, calibration=design, systems=[str(i) for i in range(RUNS)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("design", "method"),
     [
@@ -353,6 +354,7 @@ def test_closed_forms_cover_the_share_of_these_items(design, method):
     assert width["items"] < 0.85 * width["population"]  # which has the drawing of the items in it
 
 
+@pytest.mark.slow
 def test_rogan_gladen_knows_how_many_items_there_are():
     """With labels of other items, verdicts on the same 300 items vary by the judge's errors."""
     rng = np.random.default_rng(2)

@@ -84,6 +84,7 @@ def test_the_published_form_is_the_references(scores, seed):
             assert_allclose(found["advantage", judge, who].value, shares[who], rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_judge_like_people_passes_and_a_poor_one_does_not():
     table = answers(1, items=200)
     published = alt_test(read(table), epsilon=0.2)
@@ -143,6 +144,7 @@ def test_intervals_of_the_advantage_cover():
         assert abs(count / runs - 0.95) < 4 * np.sqrt(0.95 * 0.05 / runs), (name, count)
 
 
+@pytest.mark.slow
 def test_few_annotators_and_few_items_are_said_or_refused():
     table = answers(0, annotators=2)
     names = {c.name for c in alt_test(read(table), epsilon=0.1).cautions}

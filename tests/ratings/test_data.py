@@ -136,6 +136,7 @@ def opposite(seed=3):
     return table.assign(choice=table["choice"].mask(wrong, turned)).drop(columns="response_set")
 
 
+@pytest.mark.slow
 def test_a_judge_that_was_asked_the_opposite_is_caught_and_can_be_recoded():
     def read_it(**more):
         return Ratings.from_frame(opposite(), positive="yes", judges=["gpt", "claude"], **more)

@@ -77,6 +77,7 @@ def test_finding_2_categorical_metrics_fail_under_asymmetric_selection(selected)
         assert not clearly_above(symmetric.loc[str(d), 100], asymmetric.loc[str(d), 100])
 
 
+@pytest.mark.slow
 def test_finding_4_choices_underestimate_and_one_rating_misleads():
     bias = experiment.choice_bias(Setting(), worlds=20, random_seed=1)
     assert (bias < -0.1).all()
@@ -92,6 +93,7 @@ def test_finding_4_choices_underestimate_and_one_rating_misleads():
     assert budget.loc[10, "own"] > budget.loc[1, "own"] + 0.1
 
 
+@pytest.mark.slow
 def test_advice_follows_the_experiment():
     table = experiment.choose_definition(
         Setting(people=1.0, judges=-1.0), budget=10, worlds=15, random_seed=1
@@ -104,6 +106,7 @@ def test_advice_follows_the_experiment():
         experiment.choose_definition(Setting(), use="speed")
 
 
+@pytest.mark.slow
 def test_ratings_needed_grow_with_what_is_asked():
     settings = {"worlds": 10, "random_seed": 1, "pooled": False}
     few = experiment.ratings_needed(Setting(), 0.7, **settings)

@@ -17,6 +17,7 @@ from bayesjudge.ratings.response_sets import choice_matrix, error_matrix
 (CONTRACT,) = (one for one in MODULES if one.name == "ratings")
 
 
+@pytest.mark.slow
 def test_items_are_drawn_from_their_posterior():
     """Gibbs against enumeration, at fixed concentrations, without and with errors."""
     ratings = few()

@@ -82,6 +82,7 @@ def test_gradient_of_the_recurrence_is_its_slope(small):
 # Subsampling ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_subsampling_keeps_sets_and_says_so():
     ratings = CONTRACT.simulated(2)
     many = Ratings(ratings.chosen * 20, OPTIONS, "yes", endorsed=ratings.endorsed, sources=SOURCES)

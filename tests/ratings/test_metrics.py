@@ -79,6 +79,7 @@ def test_a_perfect_judge_is_best_under_every_definition(ratings):
         assert d.loss(d.value(same, same)) <= d.loss(d.value(other, same)), str(d)
 
 
+@pytest.mark.slow
 def test_bootstrap_resamples_items(ratings):
     """Its spread is that of means over items, found by the textbook's formula."""
     of_one = [Definition("mse", "soft", "soft")]
@@ -100,6 +101,7 @@ def test_bootstrap_is_reproducible_and_infinite_metrics_say_so(ratings):
     assert np.isfinite(smoothed.values).all()
 
 
+@pytest.mark.slow
 def test_best_ranks_and_contradictions(ratings):
     found = bj.ratings.agreement(ratings, replicates=300, pseudo_count=0.5)
     best = found.best()

@@ -30,6 +30,7 @@ def test_plot_ranks_names_judges_that_tie_one_by_one(ratings):
     assert [text.get_position()[1] for text in ax.texts] == [1, 2]
 
 
+@pytest.mark.slow
 def test_plot_shift_draws_a_definition_or_what_each_selects(ratings):
     shifts = bj.ratings.shift_sensitivity(ratings)
     (line,) = bj.ratings.plot_shift(shifts, of="prevalence").get_lines()

@@ -139,6 +139,7 @@ def drawn():
     return (stable, observed, first, second, MEMBERS), kept
 
 
+@pytest.mark.slow
 def test_corrected_lemma_holds_on_every_draw(drawn):
     arguments, kept = drawn
     assert 0.5 < kept.mean() < 0.99  # rankings do turn over among these draws

@@ -149,6 +149,7 @@ def test_paths_that_leave_the_archive_are_names_only(tmp_path, monkeypatch):
     assert [p.name for p in inside.iterdir()] == ["run.eval"]
 
 
+@pytest.mark.slow
 def test_nul_bytes_and_a_first_line_without_end(tmp_path, capsys):
     path = logs.write_langfuse(tmp_path / "scores.csv")
     path.write_bytes(path.read_bytes().replace(b"True", b"Tr\x00ue"))

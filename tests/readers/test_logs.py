@@ -270,6 +270,7 @@ def test_another_package_adds_a_reader_by_an_entry_point(tmp_path, monkeypatch):
     module._added.cache_clear()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(SHARED is None, reason="the tools' own logs are not beside the repository")
 def test_logs_that_the_tools_wrote():
     expected = {  # grades of the metric, of which failed

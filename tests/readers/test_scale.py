@@ -205,6 +205,7 @@ def test_votes_of_many_judges_and_classes(engine):
     assert len(read[0].count) == 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keep", [False, True])
 def test_consensus_of_an_engines_items(keep, monkeypatch):
     """Item by item rows are needed: in the order in which they were counted."""
@@ -279,6 +280,7 @@ def test_classes(engine):
     same(*read, "test labelled")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES, **KIND)
 def test_what_is_wrong_is_said_as_of_tables_in_memory(engine):
     rows = ballots()
@@ -323,6 +325,7 @@ def test_an_engine_is_told_from_memory():
         assert not tables.is_counted_in_place(table)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["prevalence", "items", "panel", "scores"])
 def test_a_large_file_is_counted_where_it_lies_with_a_bar(command, tmp_path, monkeypatch, capsys):
     pytest.importorskip("duckdb")

@@ -58,6 +58,7 @@ def test_every_file_gives_the_counts_of_the_table(name, kind, tmp_path):
         assert getattr(found, field).tolist() == getattr(expected, field).tolist(), field
 
 
+@pytest.mark.slow
 def test_labels_that_begin_late_are_found(tmp_path):
     """No type is guessed from a file's first block, where a column of labels is often empty."""
     n = 1_000_000  # more than one block
@@ -212,6 +213,7 @@ def other_kinds(folder):
             "one.db::labels", "two.db", "two.db::labels"]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_other_kinds_of_files(tmp_path):
     for name in other_kinds(tmp_path):
         read = read_table(f"{tmp_path}/{name}", ["verdict", "truth", "answer"])

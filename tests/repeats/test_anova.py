@@ -135,6 +135,7 @@ def test_pooling_judges_is_said():
 # Exchangeability --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_order_statistics_have_their_permutation_moments():
     every = [
         _Cells.of(Scores.from_values(p, scale=RANGE))
@@ -163,6 +164,7 @@ def repeated(*, items=50, share=0.23, seed=0, shuffled=False):
     return pd.DataFrame({"item": np.repeat(np.arange(items), 8), "score": values.ravel()})
 
 
+@pytest.mark.slow
 def test_a_cache_is_named_and_its_copies_do_not_count():
     fired = 0
     for seed in range(8):

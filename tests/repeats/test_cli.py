@@ -118,6 +118,7 @@ def test_a_file_of_several_items_is_not_one_item(scores, capsys):
     assert "column 'item' names 4 items" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -155,6 +156,7 @@ def asked(tmp_path, monkeypatch):
     return tmp_path, calls
 
 
+@pytest.mark.slow
 def test_run_goes_on_where_it_ended(asked, capsys):
     folder, calls = asked
     config = folder / "config.toml"
@@ -172,6 +174,7 @@ def test_run_goes_on_where_it_ended(asked, capsys):
     assert main(["repeats", "report", str(out), *options]) == 0
 
 
+@pytest.mark.slow
 def test_another_prompt_needs_another_arm(asked, capsys):
     folder, calls = asked
     config = folder / "config.toml"

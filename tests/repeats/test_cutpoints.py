@@ -135,6 +135,7 @@ def test_answers_one_by_one_have_the_likelihood_of_the_counts(model):
     assert_allclose(gaps, gaps[0], rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_judges_that_differ_much_are_told_from_judges_that_do_not():
     def table(cutpoint_scale, seed):
         made = simulate(cutpoint_scale=cutpoint_scale, repeats=40, random_seed=seed)

@@ -160,6 +160,7 @@ def test_a_missing_combination_is_no_obstacle():
     assert model["counts"].get_value().sum() == 33
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sizes", "there"),
     [

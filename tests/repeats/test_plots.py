@@ -23,6 +23,7 @@ def ax():
     return plt.subplots()[1]
 
 
+@pytest.mark.slow
 def test_half_width_marks_where_the_rule_stops(ax):
     rng = np.random.default_rng(1)
     scores = rng.choice(SCALE, size=60, p=[0.05, 0.1, 0.2, 0.4, 0.25]).tolist()
