@@ -184,6 +184,7 @@ def test_closed_forms_are_estimates_of_one_level(one):
         assert {name for a in estimate.assumptions for name in a.contradicted_by} <= names
 
 
+@pytest.mark.slow
 @each_module
 def test_answer_is_one_sentence_and_says_what_it_rests_on(one):
     data = one.simulated(1)
@@ -219,6 +220,7 @@ def test_answer_holds_to_its_level(one):
         one.module.answer()
 
 
+@pytest.mark.slow
 @each_module
 def test_report_opens_with_the_answer(one):
     made = one.module.closed_forms(one.simulated(1))

@@ -256,6 +256,7 @@ def test_a_value_beyond_either_end_is_told(passes, raw):
     assert "clipped" in {c.name for c in made.cautions}
 
 
+@pytest.mark.slow
 def test_the_restriction_to_a_judge_better_than_chance_is_heeded():
     counts = P.Counts(300, 250, 4, 3, 4, 2, calibration="by_truth")
     models = (P.ErrorRates(), P.ErrorRates(better_than_chance=False))
@@ -283,6 +284,7 @@ def test_external_labels_go_to_the_systems_that_they_name():
     assert np.asarray(counts.external_labels).tolist() == [[0, 2], [0, 2], [0, 1], [0, 1]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", ["sensitivity", "specificity"])
 def test_a_prior_of_the_judges_rates_is_worth_as_many_labels(rate):
     few, more = [500, 240, 12, 10, 12, 9], [500, 240, 12, 10, 12, 9]
@@ -294,6 +296,7 @@ def test_a_prior_of_the_judges_rates_is_worth_as_many_labels(rate):
     assert made == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_lang_reiczigel_intervals_are_nested_with_few_labels():
     """Three labels of a kind: the published ends turn back between the 90 and the 99.9 % level."""
     z = np.linspace(0.1, 4, 40)
@@ -597,6 +600,7 @@ def test_endorsements_have_students_interval_over_items():
     assert found == pytest.approx((x.mean(), low, high))
 
 
+@pytest.mark.slow
 def test_agreement_has_percentiles_of_its_own_resamples():
     ratings = ratings_of(["yes", "no", "no"])
     one, same, other = (bj.ratings.agreement(ratings, random_seed=s) for s in (1, 1, 2))

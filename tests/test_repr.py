@@ -39,6 +39,7 @@ def fake_fit(model, data, quantities):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @each_module
 def test_small_values_fit(one):
     for model, data in one.models():
@@ -87,6 +88,7 @@ def test_large_data_fit(name):
     fits_on_a_screen(LARGE[name])
 
 
+@pytest.mark.slow
 def test_large_estimates_and_fits_fit():
     counts = LARGE["counts"]
     for estimate in bj.prevalence.closed_forms(counts):

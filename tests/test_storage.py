@@ -249,6 +249,7 @@ def test_a_file_that_lost_its_end(saved, whole, without_hdf5, lost):
     refused(saved, "does not end in a checksum")
 
 
+@pytest.mark.slow
 def test_any_changed_byte_is_noticed_before_hdf5_reads_it(saved, whole, without_hdf5):
     rng = np.random.default_rng(6)
     ends = range(len(whole) - storage.SEAL_SIZE - 20, len(whole), 9)

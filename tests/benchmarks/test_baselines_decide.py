@@ -17,6 +17,7 @@ def study(monkeypatch):
     return importlib.import_module("baselines")
 
 
+@pytest.mark.slow
 def test_a_planned_boundary_spends_its_error(study):
     errors = study.obrien_fleming(12)
     walks = np.random.default_rng(5).standard_normal((40_000, 12)).cumsum(1)

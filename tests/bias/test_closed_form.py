@@ -207,6 +207,7 @@ def test_closed_forms_are_those_that_suit():
     assert bias.closed_forms(steps, step=1)[1].method == "Dirichlet, prior spread"
 
 
+@pytest.mark.slow
 def test_compare_says_what_contradicts_a_method():
     rows = bias.simulate(items=30, random_seed=1).assign(repeat=1)
     again = rows[rows["variant"] == "order"].assign(score=50)

@@ -51,6 +51,7 @@ def test_any_table_in_any_order(convert):
     )
 
 
+@pytest.mark.slow
 def test_missing_scores_must_be_spoken_for_and_are_counted():
     gone = TWO.assign(score=TWO["score"].astype(float))
     gone.loc[2, "score"] = np.nan  # a, bold; the baseline is 3, so the furthest is 2 away
@@ -90,6 +91,7 @@ def test_repeats_must_be_spoken_for():
     assert "clustered-neighbours" in {c.name for c in bias.rms_shift(each).cautions}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["baseline", "bold"])
 def test_a_mean_that_lacks_a_score_is_a_missing_score(variant):
     """Two scores a cell, all of them 5; one in ten cells of one variant lacks its second."""

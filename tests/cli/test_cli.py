@@ -356,6 +356,7 @@ def test_bad_input_is_one_message_and_exit_code_2(run, line):
     assert "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_a_table_with_all_its_labels_has_an_answer(run):
     """Was refused: it cannot be `separate`, which is one of the designs that are compared."""
     code, out, _ = run("prevalence", "labelled.csv", *NO_NUTS, "--details")
@@ -419,6 +420,7 @@ def test_every_option_that_is_missing_is_told_at_once(run):
         assert words in err
 
 
+@pytest.mark.slow
 def test_a_pdf_is_refused_and_markdown_and_json_are_not_mixed(run):
     code, _, err = run("prevalence", "gpt4.csv", *NO_NUTS, "--html", "out.pdf")
     assert code == 2

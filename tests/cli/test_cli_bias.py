@@ -277,6 +277,7 @@ def test_the_design_is_taught_where_it_is_missing(run):
     assert {"item", "batch"} <= set(re.findall(r"\w+", err))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["bias"], ["bias", "orders"]])
 def test_help_teaches_with_an_example(run, command):
     code, out, _ = run(*command, "--help")

@@ -144,6 +144,7 @@ def test_what_cannot_be_read_is_named(long, tmp_path, capsys):
     assert "--missing response is for dawid_skene and correlated" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_three_classes(tmp_path, capsys):
     rng, path = np.random.default_rng(1), tmp_path / "votes.csv"
     truth = rng.choice(["red", "green", "blue"], 60)
@@ -186,6 +187,7 @@ def test_every_items_consensus_goes_to_a_file(long, table, tmp_path, capsys):
     assert "--items: no folder" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_labels_needed_are_said(long, table, capsys):
     assert main(["panel", str(long), "--truth", "truth", "--no-nuts", "--width", "0.05"]) == 0
     out = " ".join(capsys.readouterr().out.split())

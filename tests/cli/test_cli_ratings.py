@@ -73,6 +73,7 @@ def test_ratings_sees_a_mistyped_option(answers, capsys):
     assert "unsafe" in told
 
 
+@pytest.mark.slow
 def test_ratings_names_what_it_does_not_understand(answers, capsys):
     assert main([*arguments(answers), "--error", "often"]) == 2
     assert "--error often: write rate:n" in capsys.readouterr().err

@@ -80,6 +80,7 @@ def test_several_systems_are_told_best_first_and_the_judges_own_beside():
     assert "the judge passes 67 % and 40 %" in text
 
 
+@pytest.mark.slow
 def test_differences_without_a_fit_hold_the_difference_of_intervals():
     """MOVER by hand, and its sign."""
     from bayesjudge.prevalence.answer import difference_words, differences

@@ -99,6 +99,7 @@ def test_the_answer_is_drawn_best_first_with_the_judge_beside(n):
     assert to_hex(quoted.get_color()).upper() == COLOURS[0]
 
 
+@pytest.mark.slow
 def test_several_systems_by_several_methods_are_named_once():
     """At the axis the systems, below the methods, so that long names leave room for the data."""
     methods = ("one method", "another " * 9)
@@ -113,6 +114,7 @@ def test_several_systems_by_several_methods_are_named_once():
     assert ax.get_position().width > 0.8
 
 
+@pytest.mark.slow
 def test_powers_of_ten_are_numbers():
     """As mathematics, which is not drawn, they read $\\mathdefault{10^{1}}$."""
     from bayesjudge.core.plots import new_axes, plain_text

@@ -140,6 +140,7 @@ def test_the_command_labels_until_it_is_decided(tmp_path, capsys, share, code, w
     assert main(line) == code
 
 
+@pytest.mark.slow
 def test_two_people_label_the_same_sheet(tmp_path, capsys):
     log, sheet = tmp_path / "log.csv", tmp_path / "log.labels.csv"
     truth = write_log(log)

@@ -55,6 +55,7 @@ def test_histogram_counts_every_simulation(ranks):
     assert stairs.get_data().values.sum() == 60
 
 
+@pytest.mark.slow
 def test_coverage_is_drawn_in_order_with_its_claim(covered):
     ax = lab.plot_coverage(covered, "rate", where={"era": "old"})
     wilson, half, claim = ax.get_lines()

@@ -37,6 +37,7 @@ def test_seeds_are_those_of_spawn():
     assert seed_of(7, 2).generate_state(4).tolist() == spawned.generate_state(4).tolist()
 
 
+@pytest.mark.slow
 def test_same_seed_same_study_and_more_simulations_only_add():
     one = table_of(sbc())
     pd.testing.assert_frame_equal(table_of(sbc()), one)
@@ -52,6 +53,7 @@ def test_workers_change_nothing(tmp_path):
     pd.testing.assert_frame_equal(coverage(workers=2).table, coverage().table)
 
 
+@pytest.mark.slow
 def test_an_interrupted_study_goes_on_where_it_stopped(tmp_path):
     path = tmp_path / "deep" / "study.jsonl"
     whole = sbc(toys.Fragile(at=0))
@@ -66,6 +68,7 @@ def test_an_interrupted_study_goes_on_where_it_stopped(tmp_path):
     pd.testing.assert_frame_equal(sbc(finished, path=path).table, again.table)
 
 
+@pytest.mark.slow
 def test_a_line_that_was_cut_off_is_done_again(tmp_path):
     path = tmp_path / "study.jsonl"
     whole = coverage(path=path)
@@ -76,6 +79,7 @@ def test_a_line_that_was_cut_off_is_done_again(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["study.jsonl"]
 
 
+@pytest.mark.slow
 def test_a_file_of_another_study_is_not_continued(tmp_path):
     path = tmp_path / "study.jsonl"
     sbc(path=path)

@@ -69,6 +69,7 @@ def test_band_holds_whole_curves_with_its_probability(prob):
     assert prob - noise < held < prob + 0.03 + noise
 
 
+@pytest.mark.slow
 def test_a_curve_leaves_the_band_where_its_p_value_is_below_the_level():
     n, retained = 200, 49
     low, high = band(n, retained, 0.9)

@@ -231,6 +231,7 @@ def drawn(votes, **posterior):
     )
 
 
+@pytest.mark.slow
 def test_what_follows_a_fit_bears_all_kinds(all_kinds):
     rng = np.random.default_rng(1)
     sizes = {"prevalence": 4, "sensitivity": 5, "specificity": 5}

@@ -131,6 +131,7 @@ def test_one_item_without_a_label_is_right_or_wrong():
     assert np.isnan(found.accuracy["accuracy_by_generator", "none left"].value)
 
 
+@pytest.mark.slow
 def test_a_temperature_and_a_lapse_are_found_again():
     """Classes drawn with the odds of a known power of what is believed."""
     rng = np.random.default_rng(1)

@@ -112,6 +112,7 @@ def fit_at_truth(model, effect, **simulation):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [bj.panel.PooledDawidSkene(), bj.panel.Correlated()])
 def test_only_the_plain_model_is_rejected_if_judges_err_together(model):
     fit = fit_at_truth(model, 1.5, labelled=(150, 150, 0))

@@ -91,6 +91,7 @@ def test_no_interval_holds_only_if_judges_are_independent():
     assert "erred independently" in told
 
 
+@pytest.mark.slow
 def test_the_interval_without_labels_is_bias_poolings_prior():
     votes = simulated(items=3000)
     for found in (panel.panel_mean(votes), panel.voting(votes)):

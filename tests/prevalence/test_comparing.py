@@ -17,6 +17,7 @@ TABLE_1 = [
 CELLS = (1000, 620, 100, 90, 100, 70)
 
 
+@pytest.mark.slow
 def test_one_call_shows_every_estimator_with_its_assumption():
     counts = P.Counts(*CELLS, calibration="by_truth")
     table = P.compare(counts).set_index("method")
@@ -34,6 +35,7 @@ def test_one_call_shows_every_estimator_with_its_assumption():
     assert random["suited"].all()
 
 
+@pytest.mark.slow
 def test_the_data_speak_against_what_they_contradict():
     """Half the labelled items good, a fifth of the others: a shift that one estimator allows."""
     shifted = (2000, 860, 150, 135, 150, 105)
@@ -52,6 +54,7 @@ def test_the_data_speak_against_what_they_contradict():
     assert by_verdict.loc["Human labels only", "contradicted_by"] == "label-shift"
 
 
+@pytest.mark.slow
 def test_a_pass_rate_that_no_prevalence_gives_speaks_against_the_same_judge():
     outside = P.compare(P.Counts(1000, 990, 100, 80, 100, 70, calibration="by_truth"))
     found = outside.set_index("method")["contradicted_by"]

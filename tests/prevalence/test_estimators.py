@@ -310,6 +310,7 @@ def test_a_pooled_fit_reaches_what_its_draws_do_not_exclude(passes):
         assert tuple(end["ab".index(name)] for end in reached) == (at_0, at_1)
 
 
+@pytest.mark.slow
 def test_strata_reach_an_end_of_their_own():
     """Each of two strata is at 0 within its interval; their sum takes priors that they share."""
     one = ([200, 200], [80, 80], [60, 60], [54, 54], [60, 60], [42, 42])

@@ -244,6 +244,7 @@ def test_rows_of_identical_truths_and_verdicts_tell_no_more_than_one():
     assert module.agreement(ten)["effective_items"].value == pytest.approx(300)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("calibration", ["random", "by_truth", "by_verdict"])
 def test_the_posterior_for_effective_counts_is_that_of_the_rows_that_were_copied(calibration):
     """Ten copies of each row: the posterior of one of them, and the caution has the figure."""

@@ -115,6 +115,7 @@ def test_what_needs_the_likelihood_of_a_known_design_says_so():
     assert "Bayesian (exact)" not in set(P.compare(COUNTS)["method"])
 
 
+@pytest.mark.slow
 def test_its_likelihood_is_the_models():
     model = P.build_model(COUNTS)
     assert {v.name for v in model.observed_RVs} == {"passes", "good_of_passed", "good_of_failed"}

@@ -67,6 +67,7 @@ def test_another_density_is_noticed():
     assert np.ptp(gaps) > 0.1
 
 
+@pytest.mark.slow
 def test_names_and_dims():
     counts, model = SETTINGS["strata"]
     made = P.build_model(counts, model)
@@ -225,6 +226,7 @@ def test_items_add_up_to_the_likelihood(setting):
     assert items == np.sum(counts.test_n) + np.sum(counts.labelled_n) + external
 
 
+@pytest.mark.slow
 def test_pair_above_one_is_a_density_of_both():
     """Joint density proportional to the two Betas where they sum to more than 1, 0 elsewhere."""
     with pm.Model() as made:

@@ -50,6 +50,7 @@ def test_labels_by_truth_against_incomplete_beta_functions(counts):
     assert_allclose(found, PROBS, rtol=0, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "counts",
     [
@@ -178,6 +179,7 @@ def test_a_perfect_and_well_known_judge_gives_a_beta():
     assert_allclose(found.quantile(PROBS), stats.beta(26, 16).ppf(PROBS), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_swapping_the_labels_mirrors_the_posterior():
     one = posterior_of(P.Counts(200, 130, 20, 18, 30, 21, calibration="by_truth"), P.ErrorRates())
     other = posterior_of(P.Counts(200, 70, 30, 21, 20, 18, calibration="by_truth"), P.ErrorRates())
@@ -194,6 +196,7 @@ def test_shortest_interval_is_shorter_and_holds_as_much():
         assert_allclose(found.cdf(high) - found.cdf(low), 0.95, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_shortest_interval_can_hold_the_end_of_the_range():
     found = posterior_of(
         P.Counts(1000, 0, 100, 99, 100, 100, calibration="by_truth"), P.ErrorRates()
@@ -218,6 +221,7 @@ def test_a_contradiction_is_said_with_its_p_value():
     assert "contradiction" in names
 
 
+@pytest.mark.slow
 def test_rules_that_disagree_give_no_number_and_say_so(monkeypatch):
     # a planted fault: a rule that cuts its integrals short
     monkeypatch.setattr(quadrature, "CARES", quadrature.CARES[:1])

@@ -253,6 +253,7 @@ def test_exact_has_an_overall_value_by_the_number_of_labels():
             assert np.isfinite(made.quantities["prevalence"].value).all()
 
 
+@pytest.mark.slow
 def test_labels_that_tell_only_the_judges_errors_give_no_overall_value():
     made = P.exact(split(P.Counts(4000, 496, 800, 720, 800, 720, calibration="by_truth"), 2))
     assert np.isnan(made["overall_prevalence"]).all()

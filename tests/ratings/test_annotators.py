@@ -63,6 +63,7 @@ def read(table, **more):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scores", ["nominal", "numeric"])
 @pytest.mark.parametrize("seed", range(4))
 def test_the_published_form_is_the_references(scores, seed):

@@ -38,6 +38,7 @@ def test_rows_are_counted_by_source_and_item():
     assert ratings.paired.tolist() == [[[0, 0, 0], [0, 0, 1]], [[1, 0, 0], [0, 0, 0]]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", ["polars", "pyarrow"])
 def test_any_table_gives_the_same_counts(library):
     module = pytest.importorskip(library)

@@ -115,6 +115,7 @@ def test_choices_without_response_sets_are_few():
     assert most(specified) == ([30, 30], None)
 
 
+@pytest.mark.slow
 def test_the_patterns_is_bearable_for_a_thousand_items_and_five_judges():
     rng = np.random.default_rng(8)
     sets = all_response_sets("abc")

@@ -16,6 +16,7 @@ def ratings():
     return CONTRACT.simulated(1)
 
 
+@pytest.mark.slow
 def test_plot_ranks_has_a_line_a_judge(ratings):
     found = bj.ratings.agreement(ratings, replicates=50, pseudo_count=0.5)
     ax = bj.ratings.plot_ranks(found)

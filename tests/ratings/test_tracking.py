@@ -128,6 +128,7 @@ def test_tracking_mends_what_few_ratings_hide(fit_of):
     assert best[True] > best[False] + 0.2  # without it, the judge that tracks people looks worse
 
 
+@pytest.mark.slow
 def test_a_judges_draws_do_not_depend_on_other_judges():
     ratings, n = tiny(), CHAINS
     three = Ratings(
@@ -168,6 +169,7 @@ def test_pairs_are_drawn_once_for_performance_and_tracking(fit_of, monkeypatch):
         bj.ratings.tracking(fit, TrackingPrior(2.0), **settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("field", ["concentration", "concentration_spread"])
 def test_each_field_of_the_prior_is_read(field):
     ratings, n = tiny(), CHAINS

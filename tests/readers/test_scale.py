@@ -191,6 +191,7 @@ def test_votes(engine, wide, keep):
     assert read[0].votes.shape[1] == (6 if keep and not wide else 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES, **KIND)
 def test_votes_of_many_judges_and_classes(engine):
     """More digits than one number has."""

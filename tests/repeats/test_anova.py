@@ -242,6 +242,7 @@ def test_unparsed_answers_are_counted_and_said():
     assert text.startswith("2 of 30 answers held no score")
 
 
+@pytest.mark.slow
 def test_an_order_effect_contradicts_that_repeats_are_exchangeable():
     table = simulate(random_seed=2)
     assert not any(a.contradicted_by for a in anova(read(table)).assumptions)

@@ -68,6 +68,7 @@ def test_components_show_every_result(ax):
     assert list(drawn[-1]) == [1.0, 1.0]
 
 
+@pytest.mark.slow
 def test_cost_is_a_line_a_probability(ax):
     table = cost_table(0.6, value_range=4, bins=[2, 5, 10], ci_probs=[0.9, 0.95], items=3)
     assert plot_cost(table, ax=ax) is ax

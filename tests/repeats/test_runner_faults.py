@@ -375,6 +375,7 @@ CHANGES = {
 BEGUN = {"system": LONG + "Be kind.", "temperature": 1.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHANGES)
 def test_what_changed_is_named_and_another_arm_begins(chat, name):
     change, words = CHANGES[name]
@@ -414,6 +415,7 @@ def test_the_system_prompt_is_said_first(chat):
     assert chat.said[0][2]["role"] == "user"
 
 
+@pytest.mark.slow
 def test_many_changed_items_are_counted(chat):
     chat.ask(items={f"i{i}": f"text {i}" for i in range(8)})
     with pytest.raises(bj.InputError, match=r"'i2' was 'text 2', now 'other 2'; and 5 more"):
@@ -478,6 +480,7 @@ def test_a_judge_of_ones_own_is_bound_by_its_code_and_texts(tmp_path):
         go(strict, changed_code="yes")
 
 
+@pytest.mark.slow
 def test_a_judge_may_say_what_it_asks(tmp_path):
     go = functools.partial(sample_until_sync, items=["x"], store=tmp_path / "x", **PLAN)
 
