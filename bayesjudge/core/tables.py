@@ -220,6 +220,9 @@ def _counted_in_arrow(
     for column in wanted:
         cells = table[column]
         encoded = cells if hasattr(cells.type, "index_type") else cells.dictionary_encode()
+        if str(encoded.type.value_type) == "null":  # Arrow unifies no dictionaries of nothing
+            labels.append([None])
+            continue
         encoded = encoded.unify_dictionaries().combine_chunks()
         labels.append([*encoded.dictionary.to_pylist(), None])
         if math.prod(map(len, labels)) >= 2**62:
@@ -351,12 +354,18 @@ def _grouped(table: Any, wanted: list[str], names: Collection[str]) -> nw.LazyFr
 
 
 def _to_pandas(frame: nw.DataFrame, names: Collection[str]) -> pd.DataFrame:
-    """Convert; names that are integers beside nulls as text, since pandas makes floats of them."""
+    """Convert; names that are integers beside nulls as text, since pandas makes floats of them.
+
+    Integers of 128 bits, which pandas does not know, are text too; floats, if they are no names.
+    """
     import narwhals as nw
 
-    whole = [c for c in names if frame.schema[c].is_integer() and frame[c].null_count()]
-    texts = [nw.col(c).cast(nw.String) for c in whole]
-    return (frame.with_columns(*texts) if texts else frame).to_pandas()
+    schema = frame.schema
+    long = [c for c, dtype in schema.items() if dtype in (nw.Int128, nw.UInt128)]
+    whole = [c for c in names if schema[c].is_integer() and (c in long or frame[c].null_count())]
+    others = [nw.col(c).cast(nw.Float64) for c in long if c not in names]
+    changed = [*(nw.col(c).cast(nw.String) for c in whole), *others]
+    return (frame.with_columns(*changed) if changed else frame).to_pandas()
 
 
 def _named(

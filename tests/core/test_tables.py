@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import bayesjudge as bj
 from bayesjudge.core.tables import _codes, _counted_in_arrow, count_cells
 
 COLORS = ["red", None, "blue", "red", None, "blue", "red", "green"]
@@ -70,3 +71,19 @@ def test_combinations_beyond_the_integers_are_counted_otherwise():
     three = list(columns)[:3]  # past what a table of all combinations holds
     expected = Counter(zip(*(columns[name].to_pylist() for name in three), strict=True))
     assert as_counter(_counted_in_arrow(table, three)) == expected
+
+
+def test_columns_that_other_libraries_cannot_convert():
+    """Dictionaries of nothing, which Arrow does not unify; integers that pandas does not know."""
+    pl = pytest.importorskip("polars")
+    nothing = pa.chunked_array([pa.nulls(2), pa.nulls(2)])
+    for column in (nothing, nothing.dictionary_encode()):
+        table = pa.table({"verdict": pa.chunked_array([[1, 0], [1, 1]]), "truth": column})
+        assert bj.prevalence.Counts.from_frame(table, calibration="random").test_pass == 3
+    columns = {"item": [1, 1, 2, 2**70], "judge": [*"abab"], "vote": [1, 0, 1, 1]}
+    rows = pl.DataFrame(
+        columns | {"generator": ["g"] * 4, "truth": [1, 1, None, None]},
+        schema_overrides={"item": pl.Int128, "truth": pl.Int128},
+    )
+    votes = bj.panel.Votes.from_frame(rows, judge="judge", vote="vote", calibration="random")
+    assert (votes.count.sum(), votes.labelled.sum()) == (3, 1)
