@@ -6,8 +6,8 @@ counts divided by their design effect.
 
 Found: in twelve settings the gate passes falsely in .043 at most and fails falsely in .046 at most
 (.05 is promised): labels at random and items of five rows in 2,000 runs each (standard error .005),
-labels by verdict in 500. Of items of five rows at .9 a normal limit of the difference estimator
-passed falsely in .092; the effective counts do in .029.
+labels by verdict in 500 or 2,000. Of items of five rows at .9 a normal limit of the difference
+estimator passed falsely in .092; the effective counts do in .029.
 
     python benchmarks/decide/fixed.py
 """
