@@ -15,11 +15,11 @@ estimator passed falsely in .092; the effective counts do in .029.
 from __future__ import annotations
 
 import argparse
-import csv
 from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from bayesjudge.decide.decision import decided
 from bayesjudge.decide.gate import _with_one_item_more as limits
@@ -33,6 +33,7 @@ SETTINGS = [
     *[("repeats", t, 0.8, 100) for t in (0.9, 0.5, 0.95)],
 ]
 ITEMS, PROBABILITY = 1000, 0.95
+BLOCK = 250
 
 
 @cache
@@ -90,31 +91,40 @@ def repeated(seed, theta, youden, labels):
     return decided(low, high, theta, True)
 
 
+def more(i: int, row: dict[str, object]) -> None:
+    """Add a block of runs to a setting's row."""
+    design, theta, youden, labels = SETTINGS[i]
+    done = int(row["runs"])
+    rng, found = np.random.default_rng([3, i, done]), []
+    for run in range(done, done + BLOCK):
+        if design == "repeats":
+            found.append(repeated([i, run], theta, youden, labels))
+        else:
+            cells = tuple(map(int, counted(rng, theta, youden, labels, design)))
+            found.append(outcome(cells, design, theta))
+    row["runs"] = done + BLOCK
+    for kind in ("pass", "fail"):
+        before = round(float(row[f"false_{kind}"]) * done)
+        row[f"false_{kind}"] = round((before + found.count(kind)) / row["runs"], 5)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=500)
+    parser.add_argument("--runs", type=int, default=500, help="of a setting; goes on from results")
     parser.add_argument("--settings", type=int, nargs="+", default=range(len(SETTINGS)))
-    parser.add_argument("--part", default="", help="ending of the results' name, for a part")
     asked = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
-    rows = []
-    for i in asked.settings:
-        design, theta, youden, labels = SETTINGS[i]
-        rng, found = np.random.default_rng([3, i]), []
-        for run in range(asked.runs):
-            if design == "repeats":
-                found.append(repeated([i, run], theta, youden, labels))
-            else:
-                cells = tuple(map(int, counted(rng, theta, youden, labels, design)))
-                found.append(outcome(cells, design, theta))
-        shares = {f"false_{o}": round(found.count(o) / asked.runs, 4) for o in ("pass", "fail")}
-        about = {"design": design, "prevalence": theta, "youden": youden, "labels": labels}
-        rows.append(about | {"runs": asked.runs} | shares)
-        with (RESULTS / f"fixed{asked.part}.csv").open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-        print(rows[-1], flush=True)
+    path, names = RESULTS / "fixed.csv", ("design", "prevalence", "youden", "labels")
+    start = {"runs": 0, "false_pass": 0.0, "false_fail": 0.0}
+    rows = [dict(zip(names, setting, strict=True)) | start for setting in SETTINGS]
+    if path.exists():
+        rows = pd.read_csv(path).to_dict("records")
+    for _ in range(0, asked.runs, BLOCK):
+        for i in asked.settings:
+            if rows[i]["runs"] < asked.runs:
+                more(i, rows[i])
+                pd.DataFrame(rows).to_csv(path, index=False)
+                print(rows[i], flush=True)
 
 
 if __name__ == "__main__":

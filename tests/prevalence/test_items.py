@@ -482,6 +482,31 @@ def test_the_graph_has_the_likelihood_and_its_gradient_by_rates_and_spreads():
         assert np.asarray(slope)[where] == pytest.approx(numeric, rel=1e-5, abs=1e-5)
 
 
+@pytest.mark.parametrize("nodes", [5, 7, 15, 21])
+def test_effects_at_the_nodes_have_the_moments_of_a_normal(nodes):
+    from bayesjudge.prevalence.items._marginal import quadrature
+
+    points, weights = quadrature(nodes)
+    assert_allclose([weights.sum(), weights @ points, weights @ points**2], [1, 0, 1], atol=1e-12)
+    assert weights @ points**4 == pytest.approx(3, rel=0.002)  # what lies beyond the last node
+
+
+def test_items_that_a_system_lacks_tell_of_the_others_only():
+    from bayesjudge.prevalence.items._pymc import log_likelihood
+
+    truths = [1, None, 0, 1, None, 0]
+    log = pd.DataFrame({"item": range(6), "system": list("ssssst"), "verdict": 1, "truth": truths})
+    both = Items.from_frame(log, by="system", calibration="random")
+    spec = ItemEffects(nodes=5)
+    point = point_of(both, spec)
+    apart = 0.0
+    for i, name in enumerate(both.systems):
+        alone = Items.from_frame(log[log["system"] == name], calibration="random")
+        own = {k: v[i] if np.ndim(v) else v for k, v in point.items()}
+        apart += log_likelihood(alone, spec, own)
+    assert log_likelihood(both, spec, point) == pytest.approx(apart, rel=1e-9)
+
+
 def centre_of(share, spread):
     from scipy.optimize import brentq
 
@@ -489,6 +514,25 @@ def centre_of(share, spread):
     weight = norm.pdf(grid)
     weight /= weight.sum()
     return brentq(lambda a: weight @ expit(a + spread * grid) - share, -30, 30)
+
+
+@pytest.mark.slow
+def test_icc_is_the_items_share_of_the_variance_of_truths():
+    """Both effects on the truth are one normal effect: integrated on a grid."""
+    import pytensor
+
+    items, spec = case("several systems"), ItemEffects(nodes=21, better_than_chance=False)
+    model, point = spec._build(items), point_of(items, spec)
+    run = pytensor.function(
+        [model[n] for n in point], model["icc"], mode="FAST_COMPILE", on_unused_input="ignore"
+    )
+    grid = np.linspace(-8, 8, 4001)
+    spread = np.hypot(point["difficulty_spread"], point["interaction_spread"])
+    weight = norm.pdf(grid) / norm.pdf(grid).sum()
+    for found, theta in zip(run(*point.values()), point["prevalence"], strict=True):
+        square = weight @ expit(centre_of(theta, spread) + spread * grid) ** 2
+        expected = (square - theta**2) / (theta * (1 - theta))
+        assert found == pytest.approx(expected, abs=1e-3)
 
 
 @pytest.mark.slow
