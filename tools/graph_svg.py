@@ -1,6 +1,6 @@
-"""Draw a model's graph, as PyMC writes it in Mermaid, as SVG: no script, and nothing fetched.
+"""Draw a model's graph, as PyMC writes it in Mermaid, as SVG: no script, nothing fetched.
 
-Random variables are ellipses, shaded if observed, and computed ones boxes; data are left out. Below
+Random variables are round, shaded if observed, and computed ones boxes; data are left out. Below
 its name and distribution a variable has its dimensions. Layers go by the longest way from a root.
 """
 
@@ -12,6 +12,7 @@ from html import escape
 from itertools import pairwise
 
 NODE = re.compile(r"^(\w+)(?:\(\[|\[)(\w+) ~ ([^\])]+)")
+NAME = re.compile(r"^(?!end$)\w+$")
 SHAPE = re.compile(r"^(\w+)@\{ shape: (\w+) \}")
 SHADED = re.compile(r"^style (\w+) fill")
 EDGE = re.compile(r"^(\w+) --> (\w+)")
@@ -57,7 +58,7 @@ def svg(mermaid: str) -> str:
     drawn += [_drawn_node(node) for node in nodes.values() if node.lines]
     return (
         f'<svg class="graph" role="img" aria-label="Graph of the model: {told}" {size} '
-        'style="max-width:100%;height:auto" font-size="12" text-anchor="middle" '
+        'font-size="12" text-anchor="middle" '
         'fill="none" stroke="currentColor"><defs><marker id="tip" viewBox="0 0 8 8" refX="8" '
         'refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8z" '
         'fill="currentColor" stroke="none"/></marker></defs>' + "".join(drawn) + "</svg>"
@@ -82,8 +83,10 @@ def _read(mermaid: str) -> tuple[dict[str, _Node], list[tuple[str, str]]]:
         elif found := SHADED.match(line):
             nodes[found[1]].observed = True
         elif found := NODE.match(line):
-            what = "" if found[3] == "Deterministic" else f"~ {found[3].split('_')[0]}"
-            nodes[found[1]] = _Node([found[2], *filter(None, [what])])
+            kind = re.sub(r"(?<=CustomDist)_.*", "", found[3])
+            nodes[found[1]] = _Node([found[2], *([] if kind == "Deterministic" else [f"~ {kind}"])])
+        elif NAME.match(line):
+            nodes[line] = _Node([line], shape="rect")
     nodes = {name: node for name, node in nodes.items() if node.shape != "db"}
     for node in nodes.values():
         node.width = LETTER * max(map(len, node.lines)) + 22
@@ -163,7 +166,7 @@ def _drawn_node(node: _Node) -> str:
     """An ellipse or a box with its lines of text."""
     x, y, width, height = node.x, _middle(node), node.width, 2 * _half(node)
     round_ = height / 2 if node.shape == "rounded" else 3
-    fill = ' fill="currentColor" fill-opacity="0.16"' if node.observed else ""
+    colour = "surface,#ddd" if node.observed else "background,#fff"
     top = y - LINE * (len(node.lines) / 2 - 0.75)
     text = "".join(
         f'<text x="{x:.0f}" y="{top + LINE * k:.0f}" fill="currentColor" stroke="none" '
@@ -172,5 +175,6 @@ def _drawn_node(node: _Node) -> str:
     )
     return (
         f'<rect x="{x - width / 2:.0f}" y="{y - height / 2:.0f}" width="{width:.0f}" '
-        f'height="{height:.0f}" rx="{round_:.0f}"{fill}/>{text}'
+        f'height="{height:.0f}" rx="{round_:.0f}" '
+        f'style="fill:var(--pst-color-{colour})"/>{text}'
     )
