@@ -62,12 +62,11 @@ html_math_renderer = "mathml"
 
 
 def write_formula(translator, node):  # type: ignore[no-untyped-def]
-    """Write a formula as MathML; one of several lines as an aligned block."""
-    block = isinstance(node, nodes.math_block)
-    text = node.astext().strip()
-    if block and r"\\" in text and r"\begin" not in text:
-        text = rf"\begin{{aligned}}{text}\end{{aligned}}"
-    made = latex2mathml.converter.convert(text, display="block" if block else "inline")
+    """Write a formula as MathML; of several lines, each by itself, since browsers break none."""
+    block, text = isinstance(node, nodes.math_block), node.astext().strip()
+    lines = [text] if not block or r"\begin" in text else re.split(r"\\\\", text)
+    mode = "block" if block else "inline"
+    made = "".join(latex2mathml.converter.convert(line, display=mode) for line in lines)
     translator.body.append(f'<div class="math">{made}</div>' if block else made)
     raise nodes.SkipNode
 
@@ -81,7 +80,7 @@ class DrawGraphs(SphinxTransform):
         """Put a picture in the place of each."""
         for block in list(self.document.findall(nodes.literal_block)):
             if block.get("language") == "mermaid":
-                picture = f'<div style="overflow-x:auto">{svg(block.astext())}</div>'
+                picture = f'<div class="graph">{svg(block.astext())}</div>'
                 block.replace_self(nodes.raw("", picture, format="html"))
 
 
@@ -97,6 +96,8 @@ html_theme = "pydata_sphinx_theme"
 html_title = "bayesjudge"
 html_show_sourcelink = False
 html_extra_path = ["_reports"]
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
 html_theme_options = {
     "show_prev_next": False,
     "navigation_with_keys": False,
