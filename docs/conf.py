@@ -16,10 +16,12 @@ from importlib import import_module
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent))
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "tools")]
 
 import latex2mathml.converter  # noqa: E402
 from docutils import nodes  # noqa: E402
+from graph_svg import svg  # noqa: E402
+from sphinx.transforms import SphinxTransform  # noqa: E402
 
 import bayesjudge as bj  # noqa: E402
 from bayesjudge.cli import main  # noqa: E402
@@ -60,18 +62,31 @@ html_math_renderer = "mathml"
 
 
 def write_formula(translator, node):  # type: ignore[no-untyped-def]
-    """Write a formula as MathML; one of several lines as an aligned block."""
-    block = isinstance(node, nodes.math_block)
-    text = node.astext().strip()
-    if block and r"\\" in text and r"\begin" not in text:
-        text = rf"\begin{{aligned}}{text}\end{{aligned}}"
-    made = latex2mathml.converter.convert(text, display="block" if block else "inline")
+    """Write a formula as MathML; of several lines, each by itself, since browsers break none."""
+    block, text = isinstance(node, nodes.math_block), node.astext().strip()
+    lines = [text] if not block or r"\begin" in text else re.split(r"\\\\", text)
+    mode = "block" if block else "inline"
+    made = "".join(latex2mathml.converter.convert(line, display=mode) for line in lines)
     translator.body.append(f'<div class="math">{made}</div>' if block else made)
     raise nodes.SkipNode
 
 
+class DrawGraphs(SphinxTransform):
+    """Draw graphs of models, which are written in Mermaid: no script has to run in the browser."""
+
+    default_priority = 400
+
+    def apply(self, **kwargs: object) -> None:
+        """Put a picture in the place of each."""
+        for block in list(self.document.findall(nodes.literal_block)):
+            if block.get("language") == "mermaid":
+                picture = f'<div class="graph">{svg(block.astext())}</div>'
+                block.replace_self(nodes.raw("", picture, format="html"))
+
+
 def setup(app):  # type: ignore[no-untyped-def]
-    """Tell Sphinx of the renderer."""
+    """Tell Sphinx of the renderer, and of the graphs."""
+    app.add_transform(DrawGraphs)
     app.add_html_math_renderer("mathml", (write_formula, None), (write_formula, None))
 
 
@@ -81,6 +96,8 @@ html_theme = "pydata_sphinx_theme"
 html_title = "bayesjudge"
 html_show_sourcelink = False
 html_extra_path = ["_reports"]
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
 html_theme_options = {
     "show_prev_next": False,
     "navigation_with_keys": False,
@@ -97,7 +114,7 @@ def copy_pages() -> None:
     folder.mkdir(exist_ok=True)
     for path in (HERE.parent / "benchmarks/README.md", HERE.parent / "CONTRIBUTING.md"):
         text = re.sub(r"\[`?([^]`]+)`?\]\((?!https?:)[^)]+\)", r"`\1`", path.read_text())
-        (folder / path.name).write_text(text.replace("```mermaid", "```text"))
+        (folder / path.name).write_text(text)
 
 
 def copy_notebooks() -> None:
@@ -109,6 +126,7 @@ def copy_notebooks() -> None:
     for path in sorted((HERE.parent / "notebooks").glob("*.ipynb")):
         shutil.copy(path, folder)
         names.append(path.stem)
+    names.sort(key="tour".__ne__)  # which leads to the others
     (folder / "index.md").write_text("# Notebooks\n\n```{toctree}\n" + "\n".join(names) + "\n```\n")
 
 

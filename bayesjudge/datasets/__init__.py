@@ -2,7 +2,8 @@
 
 from bayesjudge.datasets.code_feedback import code_feedback
 from bayesjudge.datasets.composo import composo
-from bayesjudge.datasets.counted import code_feedback_votes, composo_scores, llmbar
+from bayesjudge.datasets.counted import code_feedback_votes, composo_scores, dices, llmbar
+from bayesjudge.datasets.inspect_log import write_inspect_log
 from bayesjudge.datasets.labels import keep_labels
 from bayesjudge.datasets.published import (
     santa_clara,
@@ -17,10 +18,12 @@ __all__ = [
     "code_feedback_votes",
     "composo",
     "composo_scores",
+    "dices",
     "keep_labels",
     "llmbar",
     "santa_clara",
     "score_changes",
+    "write_inspect_log",
     "xstest",
     "xstest_counts",
     "xstest_ratings",

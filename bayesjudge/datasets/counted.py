@@ -111,6 +111,47 @@ def composo_scores(judge: Literal["full", "mini"] = "mini") -> pd.DataFrame:
     return pd.DataFrame({"item": np.repeat(np.arange(len(table)) + 1, 8), "score": scores})
 
 
+def dices() -> pd.DataFrame:
+    """Ratings of 350 conversations by some 120 people each and by an expert: is the answer safe?
+
+    How many people gave each rating ships as counts, so that ``person 1`` of one item need not be
+    ``person 1`` of another.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a rating: ``item``, ``rater`` (``"person 1"``, ..., ``"expert"``) and ``choice``
+        (``"safe"``, ``"unsafe"`` or ``"unsure"``).
+
+    References
+    ----------
+    Aroyo et al. (2023), DICES Dataset: Diversity in Conversational AI Evaluation for Safety,
+    NeurIPS; github.com/google-research-datasets/dices-dataset, CC-BY-4.0; counted from
+    ``Q_overall`` of DICES-350 and its expert's label.
+
+    Examples
+    --------
+    >>> table = dices()
+    >>> print(table["choice"].value_counts(normalize=True).round(2).to_dict())
+    {'safe': 0.61, 'unsafe': 0.33, 'unsure': 0.06}
+    """
+    counts = _rows("dices")
+    options = ["safe", "unsafe", "unsure"]
+    said = counts[options].to_numpy()
+    raters = said.sum(axis=1)
+    people = pd.DataFrame(
+        {
+            "item": np.repeat(counts.index + 1, raters),
+            "rater": [f"person {one + 1}" for n in raters for one in range(n)],
+            "choice": np.repeat(np.tile(options, len(counts)), said.ravel()),
+        }
+    )
+    expert = pd.DataFrame(
+        {"item": counts.index + 1, "rater": "expert", "choice": counts["expert"].to_numpy()}
+    )
+    return pd.concat([people, expert], ignore_index=True)
+
+
 def _rows(name: str) -> pd.DataFrame:
     """One row for each time that a combination occurred."""
     counts = pd.read_csv(_COUNTS / f"{name}.csv")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -272,7 +273,9 @@ def plot_strata(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> A
     matplotlib.axes.Axes
         One interval a stratum, with its share of the items on the right.
     """
-    found, strata = fit.estimate(ci_prob=ci_prob), fit.data.systems
+    # a model with covariates reports its slopes, and has the strata's prevalence beside them
+    shown = replace(fit, quantities=("overall_prevalence", "prevalence"))
+    found, strata = shown.estimate(ci_prob=ci_prob), fit.data.systems
     overall, each = found["overall_prevalence"]._asdict(), vars(found.quantities["prevalence"])
     ax = ax or new_axes(6.5, 0.4 * len(strata) + 1.6)
     rows, last = np.arange(len(strata)), len(strata) + 0.3

@@ -159,6 +159,8 @@ def test_labels_of_one_topic_mostly():
     assert without.low > truth
     slopes = with_topic.estimate()
     assert slopes["prevalence_slope", "C(topic)[T.law]"].low > 1
+    ax = P.plot_strata(with_topic)  # the strata are drawn, though the slopes are what is reported
+    assert len(ax.get_lines()[0].get_xdata()) == len(with_topic.data.systems)
 
 
 @pytest.mark.parametrize(
