@@ -198,7 +198,7 @@ def gate_summary() -> list[str]:
     table = keep_labels(xstest().query("system == 'mistralinstruct'"), 100, 2024)
     table.to_csv("log.csv", index=False)
     command = "gate log.csv --verdict verdict --truth truth --calibration random --at-least 0.75"
-    with contextlib.redirect_stdout(io.StringIO()):
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         main([*command.split(), "--unparsed", "fail", "--summary", "summary.md"])
     written = Path("summary.md").read_text().replace("\n## ", "\n### ")
     return [f"```sh\nbayesjudge {command} --unparsed fail --summary summary.md\n```", "", written]
