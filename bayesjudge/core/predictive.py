@@ -22,7 +22,7 @@ COUNTS = ("BinomialRV", "MultinomialRV")
 #: Compiling takes longer than what it saves of a few hundred draws.
 QUICK = "FAST_COMPILE"
 #: What a share is called, with its dimensions and where it is in them.
-Key = tuple[str, tuple[str, ...], tuple[str, ...]]
+Key = tuple[str, str | tuple[str, ...], str | tuple[str, ...]]
 #: Weighted prior draws that are worth fewer independent ones than this are refused.
 FEWEST_EFFECTIVE = 50
 #: The log-likelihood has a number for each draw and item; of more than this it is left out, and
@@ -204,7 +204,8 @@ def observed_shares(
         for at in zip(*np.nonzero(np.atleast_1d(total)), strict=True):
             at = at[: count.ndim]
             k, n, p = int(count[at]), int(total[at]), chance[(..., *at)] if at else chance
-            key = (str(v.name), dims, tuple(names[i] for names, i in zip(labels, at, strict=True)))
+            where = tuple(names[i] for names, i in zip(labels, at, strict=True))
+            key: Key = (str(v.name), dims, where)
             observed[key], drawn[key] = k / n, rng.binomial(n, np.clip(p, 0, 1)) / n
             tails = bdtr(k, n, p).mean(), 1 - (bdtr(k - 1, n, p).mean() if k else 0.0)
             p_values[key] = float(min(1.0, 2 * min(tails)))

@@ -91,8 +91,7 @@ def prior_table(
     """
     from bayesjudge.core.predictive import observed_shares
 
-    observed, drawn, p_values = observed_shares(model._build(data), rng)
-    return compare_with_prior({**observed}, {**drawn}, {**p_values})
+    return compare_with_prior(*observed_shares(model._build(data), rng))
 
 
 def count_in_draws(
