@@ -1,6 +1,6 @@
 """Are predictive p-values, of priors and of posteriors, right on data that the model made?
 
-    python benchmarks/core/predictive.py                    # 40 tables of each module
+    python benchmarks/core/predictive.py                    # 30 tables of each module
     python benchmarks/core/predictive.py --only panel --tables 20
     python benchmarks/core/predictive.py --summary
 
@@ -28,7 +28,10 @@ Cases, two statistics each:
 A row a table and statistic (predictive.csv), written as it comes; a second run goes on after the
 last. Writes to benchmarks/core/results: predictive.csv and predictive.md.
 
-Found: FOUND
+Found: in 240 tables (120 of ``prevalence``, 30 of the others) the priors' check is surprised by 1.
+Ranks of new data are uniform: the least of ten p-values is .086, and .11 of the ranks
+lie outside the middle 90 %. Those of the fitted data do so in .01, and their means are 1/2 within
+2.4 standard errors (the lowest is .477, passes among the unlabelled).
 """
 
 from __future__ import annotations
@@ -336,7 +339,7 @@ def main() -> None:
     """Run what is missing, and summarise."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", choices=list(CASES))
-    parser.add_argument("--tables", type=int, default=40)
+    parser.add_argument("--tables", type=int, default=30)
     parser.add_argument("--summary", action="store_true")
     asked = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
