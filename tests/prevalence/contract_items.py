@@ -28,4 +28,5 @@ CONTRACT = Module(
     },
     ordered_pairs=True,
     models=lambda: [(items.ItemEffects(), CONTRACT.simulated(1))],
+    of_the_text=True,
 )
