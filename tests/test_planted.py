@@ -104,6 +104,7 @@ def run(monkeypatch, failed=(), **settings):
         _sampling_form=lambda data: None,
         _words_for=lambda data: "",
         _exact_means=lambda data: {},
+        _states_priors=lambda: False,
     )
     counts = P.Counts(10, 5, 3, 2, 3, 2, calibration="random")
     about = {"data": counts, "spec": spec, "quantities": (), "method": "m", "source": "s"}
