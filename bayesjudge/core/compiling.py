@@ -245,7 +245,7 @@ def _compile(model: pm.Model, logp: Any, kept: Sequence[Any], point: Point) -> d
     from pymc.pytensorf import compile as compile_graph
     from pytensor.graph import clone_replace, rewrite_graph
 
-    from bayesjudge.core import native
+    from bayesjudge.core import lean, native
 
     rewrites = ["canonicalize", "stabilize"]
     if not model.check_bounds:
@@ -264,14 +264,16 @@ def _compile(model: pm.Model, logp: Any, kept: Sequence[Any], point: Point) -> d
     drawn = pt.concatenate([pt.as_tensor(v).ravel() for v in kept])
     graphs = {"density": [logp, gradient], "expand": [drawn]}
     found = {}
-    with model:
+    with model, lean.parts_without_code() as parts_of_callbacks:
         for kind, outputs in graphs.items():
             given = clone_replace(outputs, parts)
             run = compile_graph([joined], given, mode="NUMBA", on_unused_input="ignore")
             shared = [(v.name, np.asarray(v.get_value())) for v in run.get_shared()]
             arrays = [native.Array(str(name), a.dtype.str, a.ndim) for name, a in shared]
-            found[kind] = native.compile_callback(kind, run.vm.jit_fn, size, arrays)
-    return found
+            found[kind] = native.translate_callback(kind, run.vm.jit_fn, size, arrays)
+    made = {kind: native.make_code(callback) for kind, callback in found.items()}
+    parts_of_callbacks.clear()
+    return made
 
 
 def _runnable(

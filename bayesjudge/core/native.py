@@ -27,6 +27,7 @@ import numpy as np
 from numba.core import cgutils, sigutils, types
 from numba.core.ccallback import CFunc
 from numba.core.compiler import CompileResult
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 from numba.core.serialize import dumps
 from numba.extending import intrinsic
@@ -102,34 +103,32 @@ class Callback(NamedTuple):
         return np.array([*found, 0], dtype=np.int64)
 
 
-class _Keeping:
-    """Stands in for Numba's cache of one function: takes what was translated, before it is code."""
+def make_code(callback: Callback) -> Callback:
+    """Make machine code of what was translated, and let nothing but the callback be seen outside.
 
-    result: CompileResult
+    Functions that several libraries of a process define are one to LLVM, which takes the first that
+    comes. That may have been optimised in another way, and its results then differ in their last
+    bits, from one process to the next. Names of their own are needed too: LLVM finds an internal
+    function by its name, and may have changed what arguments that one takes.
+    """
+    result = callback.result
+    library, name = result.library, result.fndesc.llvm_cfunc_wrapper_name
+    optimise = library._optimize_final_module
 
-    def load_overload(self, *_: Any) -> None:
-        """Nothing is known before it is compiled."""
+    def closed() -> None:
+        for function in library._final_module.functions:
+            if not function.is_declaration and function.name != name:
+                function.linkage = "internal"
+                function.name = f"{function.name}.of.{name}"
+        optimise()
 
-    def save_overload(self, _: Any, result: CompileResult) -> None:
-        """Let nothing but the callback be seen from outside.
-
-        Functions that several libraries of a process define are one to LLVM, which takes the first
-        that comes. That may have been optimised in another way, and its results then differ in
-        their last bits, from one process to the next. Names of their own are needed too: LLVM finds
-        an internal function by its name, and may have changed what arguments that one takes.
-        """
-        self.result, library = result, result.library
-        optimise = library._optimize_final_module
-
-        def closed() -> None:
-            for function in library._final_module.functions:
-                name = result.fndesc.llvm_cfunc_wrapper_name
-                if not function.is_declaration and function.name != name:
-                    function.linkage = "internal"
-                    function.name = f"{function.name}.of.{name}"
-            optimise()
-
-        library._optimize_final_module = closed
+    library._optimize_final_module = closed
+    with global_compiler_lock:
+        library.finalize()
+    environments = result._find_referenced_environments()  # of what calls Python
+    for one in environments:
+        library.codegen.set_env(one.env_name, one)
+    return callback._replace(result=result._replace(referenced_envs=tuple(environments)))
 
 
 @intrinsic
@@ -142,10 +141,10 @@ def _pointer(typing_context, address):
     return types.voidptr(address), codegen
 
 
-def compile_callback(
+def translate_callback(
     kind: str, inner: Callable[..., Any], size: int, arrays: Sequence[Array]
 ) -> Callback:
-    """Compile a callback around a function that Numba compiled, of `size` numbers and `arrays`."""
+    """Translate a callback around `inner`, of `size` numbers and `arrays`; `make_code` follows."""
     arguments, place = [f"carray(x, ({size},))"], 0
     for i, (_, _, ndim) in enumerate(arrays):
         lengths = "".join(f"data[{place + 1 + j}], " for j in range(ndim))
@@ -158,9 +157,7 @@ def compile_callback(
     exec(SOURCES[kind].format(arguments=", ".join(arguments), size=size), scope)
     signature = sigutils.normalize_signature(SIGNATURES[kind])
     function = CFunc(scope[kind], signature, locals={}, options={})
-    function._cache = keeping = _Keeping()
-    function.compile()
-    return Callback(keeping.result, tuple(arrays))
+    return Callback(function._compile_uncached(), tuple(arrays))
 
 
 def machine() -> str:
