@@ -245,7 +245,7 @@ def _compile(model: pm.Model, logp: Any, kept: Sequence[Any], point: Point) -> d
     from pymc.pytensorf import compile as compile_graph
     from pytensor.graph import clone_replace, rewrite_graph
 
-    from bayesjudge.core import lean, native
+    from bayesjudge.core import native
 
     rewrites = ["canonicalize", "stabilize"]
     if not model.check_bounds:
@@ -263,17 +263,24 @@ def _compile(model: pm.Model, logp: Any, kept: Sequence[Any], point: Point) -> d
     }
     drawn = pt.concatenate([pt.as_tensor(v).ravel() for v in kept])
     graphs = {"density": [logp, gradient], "expand": [drawn]}
-    found = {}
-    with model, lean.parts_without_code() as parts_of_callbacks:
+
+    def translate() -> dict[str, Callback]:
+        found = {}
         for kind, outputs in graphs.items():
             given = clone_replace(outputs, parts)
             run = compile_graph([joined], given, mode="NUMBA", on_unused_input="ignore")
             shared = [(v.name, np.asarray(v.get_value())) for v in run.get_shared()]
             arrays = [native.Array(str(name), a.dtype.str, a.ndim) for name, a in shared]
             found[kind] = native.translate_callback(kind, run.vm.jit_fn, size, arrays)
-    made = {kind: native.make_code(callback) for kind, callback in found.items()}
-    parts_of_callbacks.clear()
-    return made
+        return found
+
+    with model:
+        try:
+            from bayesjudge.core import lean
+
+            return lean.make_callbacks(translate)
+        except Exception:  # whatever happens if Numba is built otherwise
+            return native.make_code(translate())
 
 
 def _runnable(

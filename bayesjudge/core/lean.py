@@ -1,17 +1,17 @@
-"""Numba without what only Python would need: a third to a half of its time.
+"""Numba without what only Python would need: about half of its time.
 
-A callback consists of some hundred functions. Numba makes machine code of each, and wrappers to
-call it from Python; the callback, into which all are linked before it is optimised, uses neither.
+A callback consists of some hundred functions. Numba makes machine code of each, and wrappers by
+which Python calls it; the callback, into which all are linked before it is optimised, uses neither.
 Here they stay what Numba translated them to, and machine code is made once, of the whole.
 
-This reaches into Numba. Where that is built otherwise the caller takes the ordinary road, on which
-nothing of this module remains.
+This reaches into Numba. If Numba is built otherwise, what happens here ends with an exception,
+leaves nothing behind, and the caller takes the ordinary road.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 from unittest import mock
 
@@ -21,14 +21,12 @@ from numba.core.compiler import CompileResult
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher, ObjModeLiftedWith, _FunctionCompiler
 
+from bayesjudge.core.native import Callback, make_code
 
-@contextmanager
-def parts_without_code() -> Iterator[list[Any]]:
-    """Let Numba translate functions for callbacks, whose code is to be made while these are kept.
 
-    Afterwards none of the functions knows of it, so that Numba makes code of it if Python calls.
-    """
-    parts: list[tuple[Dispatcher, CompileResult]] = []
+def make_callbacks(translate: Callable[[], dict[str, Callback]]) -> dict[str, Callback]:
+    """Make machine code of the callbacks that `translate` returns, and of nothing else."""
+    parts: list[tuple[Dispatcher, CompileResult]] = []  # code refers to them until it is made
     known: dict[Any, CompileResult] = {}  # equal operations, as PyTensor's cache on disk knows them
 
     def without_wrappers(_: Any, flags: Any) -> Any:
@@ -46,7 +44,7 @@ def parts_without_code() -> Iterator[list[Any]]:
         library._finalize_dynamic_globals()
         library._finalized = True
 
-    def put_off(dispatcher: ObjModeLiftedWith, _: Any) -> None:  # Python's own part
+    def put_off(dispatcher: ObjModeLiftedWith, _: Any) -> None:  # a part for Python only
         dispatcher.flags.no_cfunc_wrapper = dispatcher.flags.no_compile = False
 
     def save(cache: Cache, signature: Any, result: CompileResult) -> None:
@@ -65,15 +63,15 @@ def parts_without_code() -> Iterator[list[Any]]:
         (Cache, "save_overload", save),
         (Cache, "load_overload", load),
     ]
-    with global_compiler_lock:
-        try:
-            with ExitStack() as undone:
-                for owner, name, instead in changed:
-                    undone.enter_context(mock.patch.object(owner, name, instead))
-                yield parts
-        finally:
-            for dispatcher, result in parts:
-                del dispatcher.overloads[result.signature.args]
+    try:
+        with global_compiler_lock, ExitStack() as undone:
+            for owner, name, instead in changed:
+                undone.enter_context(mock.patch.object(owner, name, instead))
+            translated = translate()
+        return make_code(translated)
+    finally:  # so that Numba compiles them when Python calls them
+        for dispatcher, result in parts:
+            del dispatcher.overloads[result.signature.args]
 
 
 def _name_of(cache: Any, signature: Any, codegen: Any) -> tuple[Any, ...]:

@@ -43,18 +43,19 @@ SIGNATURES = {
     "expand": types.int64(types.uint64, types.uint64, _POINTER, _POINTER, _DATA),
 }
 #: What nutpie calls. It takes a result above 0 for a point without density, below 0 for the end.
+#: Numbers are copied one by one: Numba compiles a lot for `out[...] = values`, mostly its message.
 SOURCES = {
     "density": """
 def density(size, x, slope, value, data):
     try:
         found, gradient = inner({arguments})
-        carray(value, ())[()] = found
-        out = carray(slope, ({size},))
-        out[...] = gradient
+        value[0] = found[()]
+        for i in range({size}):
+            slope[i] = gradient[i]
     except Exception:
         return 1
     for i in range({size}):
-        if not np.isfinite(out[i]):
+        if not np.isfinite(slope[i]):
             return 3
     return 0 if np.isfinite(value[0]) else 4
 """,
@@ -64,7 +65,8 @@ def expand(size, length, x, out, data):
         (values,) = inner({arguments})
         if values.size != length:
             return -1
-        carray(out, (values.size,))[...] = values
+        for i in range(values.size):
+            out[i] = values[i]
     except Exception:
         return -2
     return 0
@@ -103,32 +105,36 @@ class Callback(NamedTuple):
         return np.array([*found, 0], dtype=np.int64)
 
 
-def make_code(callback: Callback) -> Callback:
-    """Make machine code of what was translated, and let nothing but the callback be seen outside.
+def make_code(translated: dict[str, Callback]) -> dict[str, Callback]:
+    """Make machine code of callbacks that were translated."""
+    return {name: one._replace(result=_with_code(one.result)) for name, one in translated.items()}
+
+
+def _with_code(result: CompileResult) -> CompileResult:
+    """Let nothing but the callback be seen from outside.
 
     Functions that several libraries of a process define are one to LLVM, which takes the first that
     comes. That may have been optimised in another way, and its results then differ in their last
     bits, from one process to the next. Names of their own are needed too: LLVM finds an internal
     function by its name, and may have changed what arguments that one takes.
     """
-    result = callback.result
-    library, name = result.library, result.fndesc.llvm_cfunc_wrapper_name
+    library, callback = result.library, result.fndesc.llvm_cfunc_wrapper_name
     optimise = library._optimize_final_module
 
     def closed() -> None:
         for function in library._final_module.functions:
-            if not function.is_declaration and function.name != name:
+            if not function.is_declaration and function.name != callback:
                 function.linkage = "internal"
-                function.name = f"{function.name}.of.{name}"
+                function.name = f"{function.name}.of.{callback}"
         optimise()
 
     library._optimize_final_module = closed
     with global_compiler_lock:
         library.finalize()
-    environments = result._find_referenced_environments()  # of what calls Python
+    environments = result._find_referenced_environments()  # of parts that call Python
     for one in environments:
         library.codegen.set_env(one.env_name, one)
-    return callback._replace(result=result._replace(referenced_envs=tuple(environments)))
+    return result._replace(referenced_envs=tuple(environments))
 
 
 @intrinsic
