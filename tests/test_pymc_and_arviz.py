@@ -40,15 +40,15 @@ FAST = {"mode": "FAST_COMPILE", "on_unused_input": "ignore"}
 
 @pytest.fixture(scope="module")
 def extended():
-    """Return the fit of a model with all groups; made once, and without compiling: the contract has
-    them compiled.
+    """Return the fit of a model with all groups; made once, of some draws, and without compiling:
+    the contract has them compiled.
     """
     made = {}
 
     def get(one, i):
         if (one.name, i) not in made:
             model, data = one.models()[i]
-            fit = one.module.fit(data, model, random_seed=1)
+            fit = one.module.fit(data, model, random_seed=1, draws=250)
             with config.change_flags(mode="FAST_COMPILE"):
                 made[one.name, i] = fit.extended(random_seed=1)
         return made[one.name, i]

@@ -14,6 +14,10 @@ def closed_form(data):
     return replace(rates, quantities={**rates.quantities, **alike.quantities}, interval=kinds)
 
 
+def few():
+    return items.simulate(items=30, labelled=15, random_seed=1)
+
+
 CONTRACT = Module(
     module=items,
     read=lambda table: items.Items.from_frame(
@@ -27,5 +31,5 @@ CONTRACT = Module(
         ("specificity", "b"): 0.7,
     },
     ordered_pairs=True,
-    models=lambda: [(items.ItemEffects(), CONTRACT.simulated(1))],
+    models=lambda: [(items.ItemEffects(), CONTRACT.read(few()))],
 )
