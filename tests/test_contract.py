@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from conftest import MODULES
-from contract import gaps_between, graph_of, items_and_likelihood, moved
+from contract import gaps_between, graph_of, items_and_likelihood, moved, some_draws
 
 import bayesjudge as bj
 from bayesjudge.core.answer import Answer
@@ -316,23 +316,10 @@ def test_a_loaded_fit_is_the_fit_that_was_saved(one, fit_of, tmp_path):
     assert graph_of(loaded.model) == graph_of(fit.model)
 
 
-def some_draws(fit, n=50):
-    """The fit with `n` draws of each chain only."""
-    step = fit.idata["posterior"].sizes["draw"] // n
-    groups = {name: group.to_dataset() for name, group in fit.idata.children.items()}
-    thin = {
-        name: one.isel(draw=slice(None, None, step)) if "draw" in one.dims else one
-        for name, one in groups.items()
-    }
-    idata = xr.DataTree.from_dict(thin)
-    idata.attrs = dict(fit.idata.attrs)
-    return dataclasses.replace(fit, idata=idata)
-
-
 @each_module
 @pytest.mark.sampling
 def test_idata_has_the_groups_that_arviz_expects(one, fit_of, uncompiled):
-    fit = some_draws(fit_of(one)).extended(random_seed=1)
+    fit = some_draws(fit_of(one), 50).extended(random_seed=1)
     expected = {"posterior", "sample_stats", "observed_data", "constant_data", "prior"}
     assert expected <= set(fit.idata.children)
     attrs = {"random_seed", "model", "priors", "data_sha256", "pymc_version"}
@@ -350,7 +337,7 @@ def test_compiled_groups_are_those_of_python(one, fit_of):
     """What is random is drawn otherwise there; densities are the same."""
     from pytensor import config
 
-    fit = some_draws(fit_of(one))
+    fit = some_draws(fit_of(one), 50)
     compiled = fit.extended(random_seed=1).idata
     with config.change_flags(mode="FAST_COMPILE"):
         python = fit.extended(random_seed=1).idata

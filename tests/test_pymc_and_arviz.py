@@ -9,6 +9,7 @@ import numpy as np
 import pymc as pm
 import pytest
 from conftest import MODULES
+from contract import some_draws
 from pymc.model.transform.conditioning import remove_value_transforms
 from pymc.pytensorf import gradient
 from pymc.stats import compute_log_likelihood, compute_log_prior
@@ -48,7 +49,7 @@ def extended():
     def get(one, i):
         if (one.name, i) not in made:
             model, data = one.models()[i]
-            fit = one.module.fit(data, model, random_seed=1, draws=250)
+            fit = some_draws(one.module.fit(data, model, random_seed=1), 250)
             with config.change_flags(mode="FAST_COMPILE"):
                 made[one.name, i] = fit.extended(random_seed=1)
         return made[one.name, i]
