@@ -9,7 +9,6 @@ import numpy as np
 import pymc as pm
 import pytest
 from conftest import MODULES
-from contract import some_draws
 from pymc.model.transform.conditioning import remove_value_transforms
 from pymc.pytensorf import gradient
 from pymc.stats import compute_log_likelihood, compute_log_prior
@@ -41,15 +40,15 @@ FAST = {"mode": "FAST_COMPILE", "on_unused_input": "ignore"}
 
 @pytest.fixture(scope="module")
 def extended():
-    """Return the fit of a model with all groups; made once, of some draws, and without compiling:
-    the contract has them compiled.
+    """Return the fit of a model with all groups; made once, and without compiling: the contract has
+    them compiled.
     """
     made = {}
 
     def get(one, i):
         if (one.name, i) not in made:
             model, data = one.models()[i]
-            fit = some_draws(one.module.fit(data, model, random_seed=1), 250)
+            fit = one.module.fit(data, model, random_seed=1)
             with config.change_flags(mode="FAST_COMPILE"):
                 made[one.name, i] = fit.extended(random_seed=1)
         return made[one.name, i]
