@@ -1,12 +1,13 @@
 """Verbs of PyMC and ArviZ on the model of the text and its fit: right numbers, model by model.
 
 A module joins when its contract says ``of_the_text=True``. `make test` takes the first model of
-each, `make studies` the others.
+each, `make studies` the others and sub-packages.
 """
 
 import arviz as az
 import numpy as np
 import pymc as pm
+import pytensor.tensor as pt
 import pytest
 from conftest import MODULES
 from pymc.model.transform.conditioning import remove_value_transforms
@@ -27,7 +28,7 @@ CASES = [
         id=f"{one.name}-{type(model).__name__}",
         marks=[
             *([] if one.of_the_text else [pytest.mark.skip(reason=WAIT)]),
-            *([pytest.mark.study] if i else []),
+            *([pytest.mark.study] if i or "." in one.name else []),
         ],
     )
     for one in MODULES
@@ -149,7 +150,18 @@ def expectation(variable):
         return parameters[0] * parameters[1]
     if op == "MultinomialRV":
         return parameters[0][..., None] * parameters[1]
+    if op == "CustomDist_items":
+        return items_expected(*parameters)
     return parameters[0] if op in ("BernoulliRV", "NormalRV", "PoissonRV") else None
+
+
+def items_expected(density, orders, group, count):
+    """Of each pattern, among the items that could have had it; the last of a group is the rest."""
+    together = pt.eq(group[:, None], group[None, :])
+    chances = pt.exp(density) * orders
+    rest = pt.arange(group.size) >= group.size - group.max() - 1
+    chances = pt.where(rest, 1 - (together * pt.where(rest, 0, chances)).sum(axis=1), chances)
+    return (together * count).sum(axis=1) * chances
 
 
 @each_model

@@ -16,6 +16,7 @@ from bayesjudge.bias.plots import plot_shifts
 from bayesjudge.bias.position import Orders, position_bias
 from bayesjudge.bias.positions import position_shift
 from bayesjudge.bias.simulate import simulate
+from bayesjudge.core.prior_check import check_prior
 
 __all__ = [
     "NormalShifts",
@@ -24,6 +25,7 @@ __all__ = [
     "answer",
     "build_model",
     "certificates",
+    "check_prior",
     "closed_forms",
     "compare",
     "exact",

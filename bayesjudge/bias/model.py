@@ -22,9 +22,11 @@ from bayesjudge.bias.data import Shifts
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Caution
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.model import BayesianModel
+from bayesjudge.core.model import BayesianModel, model_of
+from bayesjudge.core.prior_check import Key, count_in_draws, prior_table
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pymc as pm
 
 SOURCE = f"{FEUER}, Section 6 (finite-sample estimation left open), with a normal hierarchy"
@@ -166,6 +168,27 @@ class NormalShifts(BayesianModel):
     _by_item: ClassVar[str | None] = "difference"
 
 
+@prior_table.register(NormalShifts)
+def _beside_prior(
+    model: NormalShifts, shifts: Shifts, rng: np.random.Generator, *, stated: bool = False
+) -> pd.DataFrame:
+    from bayesjudge.core.predictive import draw_together
+
+    rows, built = _rows_of(shifts, model.unit), model._build(shifts)
+    names = [name for name in ("difference", "squares") if name in built.named_vars]
+    seen = _summaries(shifts, rows, {name: rows[name][None] for name in names})
+    return count_in_draws(
+        {key: float(v[0]) for key, v in seen.items()},
+        lambda n: _summaries(shifts, rows, draw_together(built, names, n, rng)),
+    )
+
+
+@model_of.register(Shifts)
+def suited(shifts: Shifts, model: NormalShifts | None = None, subject: str = "") -> NormalShifts:
+    """The model, or the default one; that it suits the shifts is checked when it is built."""
+    return model or NormalShifts()
+
+
 def build_model(
     shifts: Shifts, model: NormalShifts | None = None, *, collapsed: bool = True
 ) -> pm.Model:
@@ -199,7 +222,7 @@ def build_model(
     InputError
         If there are no scores to model, or no unit for the priors.
     """
-    model = model or NormalShifts()
+    model = suited(shifts, model)
     return model._build(shifts) if collapsed else model._uncollapsed(shifts)
 
 
@@ -250,7 +273,7 @@ def fit(
     """
     from bayesjudge.core.sampling import sample
 
-    model = model or NormalShifts()
+    model = suited(shifts, model)
     built = build_model(shifts, model)
     cautions = (*_unknown_noise(shifts), *model_cautions(shifts), *cautions_of(shifts))
     settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
@@ -525,6 +548,31 @@ def _rows_of(shifts: Shifts, unit: float | None) -> dict[str, Any]:
         "squares": shifts.squares[free],
         "freedom": _freedom_of(shifts)[free],
     }
+
+
+def _summaries(
+    shifts: Shifts, rows: Mapping[str, Any], values: Mapping[str, np.ndarray]
+) -> dict[Key, np.ndarray]:
+    """Mean and scatter of the differences, and of repeated scores, as they lie there."""
+    found: dict[Key, np.ndarray] = {}
+    several = len(shifts.judges) > 1
+    for j, judge in enumerate(shifts.judges):
+        for v, perturbation in enumerate(shifts._changed):
+            there = (rows["judge"] == j) & (rows["seen"][:, v] > 0)
+            difference = values["difference"][:, there, v]
+            dims = ("judge", "perturbation") if several else ("perturbation",)
+            where = (judge, perturbation)[-len(dims) :]
+            if there.any():
+                found["mean_shift", dims, where] = difference.mean(axis=1)
+            if there.sum() > 1:
+                found["shift_sd", dims, where] = difference.std(axis=1, ddof=1)
+    if "squares" in values:
+        noise = np.sqrt(values["squares"] / rows["freedom"])
+        found |= {
+            ("rerun_sd", "judge" if several else "", name if several else ""): of_judge
+            for name, of_judge in zip(rows["rerun"], noise.T, strict=True)
+        }
+    return found
 
 
 def _collapsed(rows: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
+from functools import singledispatch
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayesjudge.core.errors import InputError, checking
@@ -107,11 +108,24 @@ class BayesianModel:
         """Posterior means without sampling, by quantity: what draws of this model have to meet."""
         return {}
 
+    def _states_priors(self) -> bool:
+        """Whether somebody chose the priors: those that nobody chose expect little."""
+        return self != type(self)()
+
     def _about_items(self, fit: Any, rng: np.random.Generator) -> dict[str, np.ndarray] | None:
         """For ``target="items"``: draws (chain, draw, …) of quantities that differ from those of
         the population, the truths of unlabelled items drawn too; None if there are none.
         """
         return None
+
+
+@singledispatch
+def model_of(data: Any, model: Any = None, subject: str = "model") -> Any:
+    """The model of the data, the default one if none is given; an error if it does not suit them.
+
+    Each module registers its own for its data class.
+    """
+    raise InputError(subject, [f"expected data of one of the modules, got {type(data).__name__}"])
 
 
 def _joined(words: Mapping[str, str]) -> str:

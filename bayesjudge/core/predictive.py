@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesjudge.core.compiling import compiling, structure_of
 from bayesjudge.core.errors import checking
-from bayesjudge.core.prior_check import Key, compare_with_prior
 
 if TYPE_CHECKING:
     import pandas as pd
     import pymc as pm
     import xarray as xr
 
-#: Draws of the parameters, and families of the observed variables, of `check_counts`.
+#: Draws of the parameters, and families of the observed variables, of `observed_shares`.
 DRAWS = 2000
 COUNTS = ("BinomialRV", "MultinomialRV")
+#: Compiling takes longer than what it saves of a few hundred draws.
+QUICK = "FAST_COMPILE"
+#: What a share is called, with its dimensions and where it is in them.
+Key = tuple[str, str | tuple[str, ...], str | tuple[str, ...]]
 #: Weighted prior draws that are worth fewer independent ones than this are refused.
 FEWEST_EFFECTIVE = 50
 #: The log-likelihood has a number for each draw and item; of more than this it is left out, and
@@ -172,10 +176,11 @@ def _shaping(model: pm.Model) -> list[Any]:
     return [v for v in model.potentials if str(v.name).endswith("_prior_density")]
 
 
-def check_counts(model: pm.Model, rng: np.random.Generator) -> pd.DataFrame:
-    """Compare each observed share with what the priors expect, of binomial and multinomial counts.
-
-    Given the parameters a count is binomial: its p-value is exact but for the draws of these.
+def observed_shares(
+    model: pm.Model, rng: np.random.Generator
+) -> tuple[dict[Key, float], dict[Key, np.ndarray], dict[Key, float]]:
+    """Take each share of what binomial and multinomial variables count: the observed one, those of
+    the prior, and the p-value, which is exact but for the draws of the parameters.
     """
     import pymc as pm
     from pytensor import function
@@ -183,11 +188,10 @@ def check_counts(model: pm.Model, rng: np.random.Generator) -> pd.DataFrame:
 
     seen = [v for v in model.observed_RVs if type(v.owner.op).__name__ in COUNTS]
     parts = [v.owner.op.dist_params(v.owner) for v in seen]
-    quick = {"mode": "FAST_COMPILE"}
     with compiling():
-        chances = pm.draw([p for _, p in parts], DRAWS, random_seed=rng, **quick)
+        chances = pm.draw([p for _, p in parts], DRAWS, random_seed=rng, mode=QUICK)
         data = function([], [x for v, (n, _) in zip(seen, parts, strict=True)
-                             for x in (model.rvs_to_values[v], n)], **quick)()  # fmt: skip
+                             for x in (model.rvs_to_values[v], n)], mode=QUICK)()  # fmt: skip
     observed: dict[Key, float] = {}
     drawn: dict[Key, np.ndarray] = {}
     p_values: dict[Key, float] = {}
@@ -200,11 +204,34 @@ def check_counts(model: pm.Model, rng: np.random.Generator) -> pd.DataFrame:
         for at in zip(*np.nonzero(np.atleast_1d(total)), strict=True):
             at = at[: count.ndim]
             k, n, p = int(count[at]), int(total[at]), chance[(..., *at)] if at else chance
-            key = (str(v.name), dims, tuple(names[i] for names, i in zip(labels, at, strict=True)))
+            where = tuple(names[i] for names, i in zip(labels, at, strict=True))
+            key: Key = (str(v.name), dims, where)
             observed[key], drawn[key] = k / n, rng.binomial(n, np.clip(p, 0, 1)) / n
             tails = bdtr(k, n, p).mean(), 1 - (bdtr(k - 1, n, p).mean() if k else 0.0)
             p_values[key] = float(min(1.0, 2 * min(tails)))
-    return compare_with_prior(observed, drawn, p_values)
+    return observed, drawn, p_values
+
+
+def observed_values(model: pm.Model) -> dict[str, np.ndarray]:
+    """Take what was observed, by variable."""
+    from pytensor import function
+
+    values = [model.rvs_to_values[v] for v in model.observed_RVs]
+    names = [str(v.name) for v in model.observed_RVs]
+    with compiling():
+        return dict(zip(names, function([], values, mode=QUICK)(), strict=True))
+
+
+def draw_together(
+    model: pm.Model, names: Collection[str], draws: int, rng: np.random.Generator
+) -> dict[str, np.ndarray]:
+    """Draw variables from the prior, the observed ones too."""
+    import pymc as pm
+
+    wanted = [model[name] for name in names]
+    with compiling():
+        values = pm.draw(wanted, draws, random_seed=rng, mode=QUICK)
+    return dict(zip(names, values, strict=True))
 
 
 def prior_sensitivity(fit: Any, *, random_seed: Any = None) -> pd.DataFrame:

@@ -16,6 +16,7 @@ from bayesjudge.core.errors import ConvergenceError, ConvergenceWarning, checkin
 from bayesjudge.core.estimate import Assumption, Caution, Interval, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.model import BayesianModel
+from bayesjudge.core.prior_check import conflicts
 from bayesjudge.core.progress import Progress
 from bayesjudge.core.progress import progress as progress_bar
 from bayesjudge.core.storage import checksum
@@ -108,7 +109,7 @@ def sample(
         method=method,
         source=source,
         assumptions=assumptions,
-        cautions=(*failed, *off, *cautions),
+        cautions=(*failed, *off, *cautions, *conflicts(spec, data)),
         interval=interval,
         target=target,
     )

@@ -6,6 +6,7 @@ error rates; `recommend` names the model that suits the labels; `cross_validate`
 scores every method by them.
 """
 
+from bayesjudge.core.prior_check import check_prior
 from bayesjudge.core.priors import NormalPrior
 from bayesjudge.panel.answer import answer
 from bayesjudge.panel.budget import labels_needed
@@ -40,7 +41,7 @@ from bayesjudge.panel.plots import (
     plot_generators,
     plot_judges,
 )
-from bayesjudge.panel.predictive import check_prior, dependence_check
+from bayesjudge.panel.predictive import dependence_check
 from bayesjudge.panel.recommend import recommend
 from bayesjudge.panel.repair import align_texts, repair_labels
 from bayesjudge.panel.simulate import simulate

@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.model import model_of
 from bayesjudge.panel.checks import check_assumptions
 from bayesjudge.panel.data import Votes
 from bayesjudge.panel.models._base import PanelModel
@@ -143,10 +144,11 @@ VoteRegression, optional
     return replace(sampled, cautions=(*sampled.cautions, *chosen._cautions(sampled)))
 
 
-def chosen_model(votes: Votes, model: PanelModel | None) -> PanelModel:
+@model_of.register(Votes)
+def chosen_model(votes: Votes, model: PanelModel | None, subject: str = "fit") -> PanelModel:
     """The model, or the default one."""
     chosen = default_model(votes) if model is None else model
-    with checking("panel.fit") as require:
+    with checking(f"panel.{subject}") as require:
         require(
             isinstance(chosen, PanelModel),
             f"model={chosen!r}: expected a model of bayesjudge.panel, for example "

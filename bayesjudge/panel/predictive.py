@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,19 +11,17 @@ from scipy.special import expit
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.prior_check import Key, count_in_draws, prior_table
 from bayesjudge.panel._likelihood import logits_from, logits_of
 from bayesjudge.panel._summaries import Summary
 from bayesjudge.panel.checks import correlate
 from bayesjudge.panel.data import MISSING, Votes
-from bayesjudge.panel.model import chosen_model
 from bayesjudge.panel.models._base import PanelModel
 from bayesjudge.panel.models.bias_pooling import BiasPooling
 from bayesjudge.panel.models.dawid_skene import Correlated, DawidSkene, PooledDawidSkene
 from bayesjudge.panel.models.vote_regression import VoteRegression, labelled_patterns
 from bayesjudge.panel.voting import true_prevalence
 
-#: Of this many prior draws each statistic has a distribution.
-DRAWS = 200
 #: Rows that a predictive check simulates at most; of a longer table it takes a random sample.
 MOST_ITEMS = 5000
 
@@ -131,95 +130,60 @@ def replicate(
     return np.where(given == MISSING, MISSING, passed)
 
 
-def check_prior(
-    votes: Votes, model: PanelModel | None = None, *, random_seed: Any = None
+@prior_table.register(PanelModel)
+def _beside_prior(
+    model: PanelModel, votes: Votes, rng: np.random.Generator, *, stated: bool = False
 ) -> pd.DataFrame:
-    """Compare the votes with votes drawn from the priors: prior-data conflict.
-
-    Parameters
-    ----------
-    votes : Votes
-        Sizes, and the votes that are missing, are taken over by what is drawn.
-    model : PooledDawidSkene, DawidSkene, MulticlassDawidSkene, Correlated, BiasPooling or \
-VoteRegression, optional
-        As for `fit`.
-    random_seed : int or numpy.random.Generator, optional
-        Same seed, same table.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a statistic: ``statistic`` and ``generator`` (or ``vote``), ``observed``, the
-        prior's 95 % range ``low`` to ``high``, ``below`` (share of draws below the observed) and
-        ``surprising``, if it lies outside the range. ``pass_rate`` is the mean vote; ``agreement``
-        how often two judges agree, over all items; of `BiasPooling` also ``pass_rate -
-        share_good``; with more classes ``vote_share``; of `VoteRegression`, which does not model
-        votes, ``share_good`` of the labelled items.
-
-    Raises
-    ------
-    InputError
-        If the model does not suit these votes, or there is nothing to compare.
-    """
-    observed, drawn = prior_statistics(votes, model, np.random.default_rng(random_seed))
-    rows = []
-    for (name, dim, label), value in observed.items():
-        low, high = np.nanquantile(drawn[name, dim, label], [0.025, 0.975])
-        below = float(np.mean(drawn[name, dim, label] < value))
-        where = {dim: label} if dim else {}
-        found = {"observed": value, "low": low, "high": high, "below": below}
-        rows.append({"statistic": name, **where, **found, "surprising": not low <= value <= high})
-    table = pd.DataFrame(rows)
-    dims = [dim for dim in ("generator", "vote") if dim in table]
-    table[dims] = table[dims].fillna("")
-    return table
+    """Compare pass rates, agreement and shares of good ones with those of votes from the priors."""
+    observed, draw = prior_statistics(votes, model, rng)
+    with checking("panel.check_prior") as require:
+        require(bool(observed), "there is nothing to compare; label some items")
+    return count_in_draws(observed, draw)
 
 
-#: A statistic's name with a dimension and the coordinate there, both empty if it has none.
-Key = tuple[str, str, str]
-Statistics = tuple[dict[Key, float], dict[Key, np.ndarray]]
+Values = dict[str, np.ndarray]
+#: Statistics of the votes, and what they are of values that the priors draw.
+Statistics = tuple[dict[Key, float], Callable[[Values], Mapping[Key, np.ndarray]]]
 
 
 def prior_statistics(
-    votes: Votes, model: PanelModel | None, rng: np.random.Generator
-) -> Statistics:
-    """Statistics of the votes, and of votes drawn from the priors."""
-    from bayesjudge.core.predictive import prior_draws
+    votes: Votes, model: PanelModel, rng: np.random.Generator
+) -> tuple[dict[Key, float], Callable[[int], Mapping[Key, np.ndarray]]]:
+    """Statistics of the votes, and a function that draws those of votes from the priors."""
+    from bayesjudge.core.predictive import draw_together
 
-    chosen = chosen_model(votes, model)
-    tree = prior_draws(chosen._build(votes), rng, DRAWS)
-    prior = {str(name): values.to_numpy()[0] for name, values in tree["prior"].data_vars.items()}
-    if isinstance(chosen, VoteRegression):
-        observed, drawn = _labels(votes, tree)
-    elif isinstance(chosen, BiasPooling):
-        observed, drawn = _rates(votes, prior)
+    built = model._build(votes)
+    names = [str(v.name) for v in built.unobserved_RVs]
+    if isinstance(model, VoteRegression):
+        names.append("labelled_good")
+        observed, drawn_of = _labels(votes)
+    elif isinstance(model, BiasPooling):
+        observed, drawn_of = _rates(votes, rng)
     elif votes.n_classes > 2:
-        observed, drawn = _classes(votes, prior)
+        observed, drawn_of = _classes(votes, rng)
     else:
-        observed, drawn = _patterns(votes, prior, rng)
-    with checking("panel.check_prior") as require:
-        require(bool(observed), "there is nothing to compare; label some items")
-    return observed, drawn
+        observed, drawn_of = _patterns(votes, rng)
+    return observed, lambda n: drawn_of(draw_together(built, names, n, rng))
 
 
-def _patterns(votes: Votes, prior: dict[str, np.ndarray], rng: np.random.Generator) -> Statistics:
+def _patterns(votes: Votes, rng: np.random.Generator) -> Statistics:
     """Draw votes item by item."""
     given, truth, generator = expanded(votes, rng)
     nobody = np.full(len(truth), MISSING)
-    names = ["prevalence", "sensitivity", "specificity"]
-    if "shared_effect" in prior:
-        prior |= {"effect": prior["shared_effect"], "logits": logits_from(prior)}
-        names += ["effect", "logits"]
-    observed = _statistics(given, generator, votes)
-    drawn = [
-        _statistics(
-            replicate({name: prior[name][s] for name in names}, given, nobody, generator, rng),
-            generator,
-            votes,
-        )
-        for s in range(DRAWS)
-    ]
-    return observed, {name: np.array([one[name] for one in drawn]) for name in observed}
+
+    def drawn_of(prior: Values) -> dict[Key, np.ndarray]:
+        names = ["prevalence", "sensitivity", "specificity"]
+        if "shared_effect" in prior:
+            prior |= {"effect": prior["shared_effect"], "logits": logits_from(prior)}
+            names += ["effect", "logits"]
+        each = [{name: prior[name][s] for name in names} for s in range(len(prior["prevalence"]))]
+        drawn = [
+            _statistics(replicate(one, given, nobody, generator, rng), generator, votes)
+            for one in each
+        ]
+        return {name: np.array([one[name] for one in drawn]) for name in drawn[0]}
+
+    return _statistics(given, generator, votes), drawn_of
 
 
 def _statistics(given: np.ndarray, generator: np.ndarray, votes: Votes) -> dict[Key, float]:
@@ -238,45 +202,59 @@ def _statistics(given: np.ndarray, generator: np.ndarray, votes: Votes) -> dict[
     return found
 
 
-def _classes(votes: Votes, prior: dict[str, np.ndarray]) -> Statistics:
-    """Compute shares of each vote; items are many, so that their own luck is left out."""
+def _classes(votes: Votes, rng: np.random.Generator) -> Statistics:
+    """Shares of each vote, of all judges together."""
     tally = votes.tally().sum(axis=(0, 1, 2))[: votes.n_classes]
-    observed = tally / tally.sum()
-    weight = votes.items / votes.items.sum()
-    share = np.einsum("sgk,g->sk", prior["share"], weight)
-    expected = np.einsum("sk,sjkr->sr", share, prior["confusion"])[:, : votes.n_classes]
-    expected = expected / expected.sum(axis=1, keepdims=True)
     names: list[Key] = [("vote_share", "vote", c) for c in votes.classes]
-    return (
-        dict(zip(names, observed.tolist(), strict=True)),
-        dict(zip(names, expected.T, strict=True)),
-    )
+
+    def drawn_of(prior: Values) -> dict[Key, np.ndarray]:
+        truths = rng.multinomial(votes.items, prior["share"]).sum(axis=1)[:, None]
+        given = rng.multinomial(truths, prior["confusion"]).sum(axis=(1, 2))
+        shares = given[:, : votes.n_classes] / given[:, : votes.n_classes].sum(axis=1)[:, None]
+        return dict(zip(names, shares.T, strict=True))
+
+    return dict(zip(names, (tally / tally.sum()).tolist(), strict=True)), drawn_of
 
 
-def _rates(votes: Votes, prior: dict[str, np.ndarray]) -> Statistics:
+def _rates(votes: Votes, rng: np.random.Generator) -> Statistics:
     """Pass rates of the panel, and the bias if labels show it."""
     rate, truth = Summary.of(votes).rate, true_prevalence(votes)
-    observed, drawn = {}, {}
+    labelled = np.bincount(votes.generator, votes.count * votes.is_labelled, len(rate)).astype(int)
+    observed: dict[Key, float] = {}
     for i, name in enumerate(votes.generators):
         observed["pass_rate", "generator", name] = float(rate[i])
-        drawn["pass_rate", "generator", name] = prior["pass_rate"][:, i]
-        if not np.isnan(truth[i]):
+        if labelled[i]:
             observed["pass_rate - share_good", "generator", name] = float(rate[i] - truth[i])
-            drawn["pass_rate - share_good", "generator", name] = (
-                prior["pass_rate"][:, i] - prior["prevalence"][:, i]
-            )
-    return observed, drawn
+
+    def drawn_of(prior: Values) -> dict[Key, np.ndarray]:
+        found: dict[Key, np.ndarray] = {}
+        for i, name in enumerate(votes.generators):
+            passed, m = prior["pass_rate"][:, i], int(labelled[i])
+            found["pass_rate", "generator", name] = passed
+            if m:
+                good = rng.binomial(m, prior["prevalence"][:, i]) / m
+                found["pass_rate - share_good", "generator", name] = passed - good
+        return found
+
+    return observed, drawn_of
 
 
-def _labels(votes: Votes, tree: Any) -> Statistics:
+def _labels(votes: Votes) -> Statistics:
     """Shares of good ones among labelled items, given their votes."""
     rows, n, _ = labelled_patterns(votes)
-    drawn_good = tree["prior_predictive"]["labelled_good"].to_numpy()[0]
     truth = true_prevalence(votes)
-    observed, drawn = {}, {}
-    for i, name in enumerate(votes.generators):
-        mine = votes.generator[rows] == i
-        if mine.any():
-            observed["share_good", "generator", name] = float(truth[i])
-            drawn["share_good", "generator", name] = drawn_good[:, mine].sum(axis=1) / n[mine].sum()
-    return observed, drawn
+    own: dict[Key, np.ndarray] = {
+        ("share_good", "generator", name): votes.generator[rows] == i
+        for i, name in enumerate(votes.generators)
+    }
+    observed = {
+        key: float(share)
+        for (key, mine), share in zip(own.items(), truth, strict=True)
+        if mine.any()
+    }
+
+    def drawn_of(prior: Values) -> dict[Key, np.ndarray]:
+        good = prior["labelled_good"]
+        return {key: good[:, own[key]].sum(axis=1) / n[own[key]].sum() for key in observed}
+
+    return observed, drawn_of

@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from bayesjudge.core.intervals import clopper_pearson, wilson
+from bayesjudge.core.prior_check import check_prior
 from bayesjudge.prevalence.agreement import agreement
 from bayesjudge.prevalence.answer import answer
 from bayesjudge.prevalence.closed_form import (
@@ -32,7 +33,6 @@ from bayesjudge.prevalence.model import (
     PooledErrorRates,
     PredictiveValues,
     build_model,
-    check_prior,
     fit,
 )
 from bayesjudge.prevalence.plots import (

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesjudge.core.estimate import Caution
-from bayesjudge.core.prior_check import Key, compare_with_prior, prior_data_conflict
+from bayesjudge.core.prior_check import Key, compare_with_prior
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence.data import Counts
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DRAWS = 2000
 #: Pairs drawn for one that is kept, at most, of judges better than chance.
@@ -19,22 +21,15 @@ MOST_PAIRS = 1000
 Statistic = tuple[str, Any, Any, np.ndarray, tuple[str, ...]]
 
 
-def conflicts(counts: Counts, model: Any) -> tuple[Caution, ...]:
-    """Make the caution ``prior-data-conflict`` for priors that say something."""
-    table = table_of(counts, model, np.random.default_rng(0), all_rows=False)
-    return () if table is None else prior_data_conflict(table)
-
-
-def table_of(counts: Counts, model: Any, rng: np.random.Generator, *, all_rows: bool) -> Any:
-    if not all_rows and not any(_informs(model, name) for name in vars(model)):
-        return None
+def table_of(counts: Counts, model: Any, rng: np.random.Generator, stated: bool) -> pd.DataFrame:
+    """Shares of verdicts and labels beside what the priors expect of them."""
     from scipy.special import bdtr
 
     observed: dict[Key, float] = {}
     drawn: dict[Key, np.ndarray] = {}
     p_values: dict[Key, float] = {}
     for name, seen, total, chance, priors in _statistics(counts, model, rng):
-        if not all_rows and not any(_informs(model, prior) for prior in priors):
+        if stated and not any(informs(model, prior) for prior in priors):
             continue
         for i, system in enumerate(counts.systems or ("",)):
             k, n = (int(np.atleast_1d(x)[i]) for x in (seen, total))
@@ -45,10 +40,10 @@ def table_of(counts: Counts, model: Any, rng: np.random.Generator, *, all_rows: 
             observed[key], drawn[key] = k / n, rng.binomial(n, p) / n
             at_most, at_least = bdtr(k, n, p).mean(), 1 - (bdtr(k - 1, n, p).mean() if k else 0.0)
             p_values[key] = float(min(1.0, 2 * min(at_most, at_least)))
-    return compare_with_prior(observed, drawn, p_values) if observed else None
+    return compare_with_prior(observed, drawn, p_values)
 
 
-def _informs(model: Any, name: str) -> bool:
+def informs(model: Any, name: str) -> bool:
     """Whether a prior is worth anything beside the data: not a flat one."""
     prior = getattr(model, name)
     each = prior.values() if isinstance(prior, Mapping) else [prior]

@@ -18,8 +18,8 @@ from bayesjudge.core.estimate import (
     Quantity,
     Target,
 )
+from bayesjudge.core.prior_check import conflicts
 from bayesjudge.prevalence._boundary import depths_of, extended
-from bayesjudge.prevalence._prior_check import conflicts
 from bayesjudge.prevalence._quadrature import NotIntegrated, Posterior, posterior_of
 from bayesjudge.prevalence._unlabelled import NotEnumerated, good_items
 from bayesjudge.prevalence.cautions import OVERALL, cautions_of, contradictions, judged
@@ -131,7 +131,7 @@ def exact(
     assumptions, raised = judged(counts, granted(counts))
     better = getattr(model, "better_than_chance", False)
     told = [*refused, *contradictions(counts, better), *raised]
-    told += [*cautions_of(counts, target), *conflicts(counts, model)]
+    told += [*cautions_of(counts, target), *conflicts(model, counts)]
     told += model._rests_on_priors(counts)
     coords = None if counts.systems is None else {counts.dim: counts.systems}
     quantities: dict[str, Any] = {"prevalence": Quantity.over(tuple(np.transpose(rows)), coords)}

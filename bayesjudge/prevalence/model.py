@@ -12,10 +12,11 @@ import numpy as np
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.model import BayesianModel
+from bayesjudge.core.model import BayesianModel, model_of
+from bayesjudge.core.prior_check import prior_table
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence._boundary import depths_in_draws, depths_of, near_an_end
-from bayesjudge.prevalence._prior_check import conflicts, table_of
+from bayesjudge.prevalence._prior_check import informs, table_of
 from bayesjudge.prevalence._quadrature import NotIntegrated, posterior_of
 from bayesjudge.prevalence._reading import LABELS
 from bayesjudge.prevalence.cautions import OVERALL, cautions_of, judged
@@ -102,6 +103,9 @@ class _PrevalenceModel(BayesianModel):
         """
         own = {f: prior[name] for f, prior in vars(self).items() if isinstance(prior, Mapping)}
         return replace(self, **own) if own else self
+
+    def _states_priors(self) -> bool:
+        return any(informs(self, name) for name in vars(self))
 
     def _build(self, data: Counts) -> pm.Model:
         return self._graph(data, text=True)
@@ -609,6 +613,24 @@ def default_model(counts: Counts) -> PrevalenceModel:
     return PooledErrorRates() if counts.dim == "stratum" else ErrorRates()
 
 
+@prior_table.register(_PrevalenceModel)
+def _beside_prior(
+    model: PrevalenceModel, counts: Counts, rng: np.random.Generator, *, stated: bool = False
+) -> pd.DataFrame:
+    """Shares of verdicts and labels beside what the priors expect of them."""
+    return table_of(counts, model, rng, stated)
+
+
+@model_of.register(Counts)
+def suited(counts: Counts, model: PrevalenceModel | None, subject: str) -> PrevalenceModel:
+    """The model, or the default one; an error if the counts do not suit it."""
+    require_counts(counts, subject.removeprefix("prevalence."))
+    model = model or default_model(counts)
+    with checking(subject) as require:
+        model._suits(counts, require)
+    return model
+
+
 def build_model(
     counts: Counts, model: PrevalenceModel | None = None, *, collapsed: bool = True
 ) -> pm.Model:
@@ -642,11 +664,8 @@ def build_model(
     InputError
         If the model does not suit the counts, or a system without labels is not pooled.
     """
-    require_counts(counts, "build_model")
-    model = model or default_model(counts)
-    with checking("prevalence.build_model") as require:
-        model._suits(counts, require)
-    return model._build(counts) if collapsed else model._uncollapsed(counts)
+    chosen = suited(counts, model, "prevalence.build_model")
+    return chosen._build(counts) if collapsed else chosen._uncollapsed(counts)
 
 
 def fit(
@@ -699,17 +718,12 @@ def fit(
     """
     from bayesjudge.core.sampling import sample
 
-    require_counts(counts, "fit")
-    model = model or default_model(counts)
-    with checking("prevalence.fit") as require:
-        model._suits(counts, require)
+    model = suited(counts, model, "prevalence.fit")
     assumptions, raised = judged(counts, (*model._assumes(counts), *granted(counts)))
     told = cautions_of(counts)
     if counts.covariates is not None:  # strata may be single items; labels may depend on them
         told = tuple(c for c in cautions_of(counts.merged()) if c.name != "label-shift")
-    cautions: tuple[Caution, ...] = tuple(
-        dict.fromkeys((*told, *raised, *conflicts(counts, model)))
-    )
+    cautions: tuple[Caution, ...] = tuple(dict.fromkeys((*told, *raised)))
     if strict:
         with checking("prevalence.fit") as require:
             for caution in cautions:
@@ -730,47 +744,6 @@ def fit(
         progress=progress,
         **settings,
     )
-
-
-def check_prior(
-    counts: Counts, model: PrevalenceModel | None = None, *, random_seed: Any = None
-) -> pd.DataFrame:
-    """Compare verdicts and labels with what the priors expect: prior-data conflict.
-
-    Parameters
-    ----------
-    counts : Counts
-        Verdicts and labels.
-    model : ErrorRates, PooledErrorRates, LinearErrorRates or PredictiveValues, optional
-        As for `fit`.
-    random_seed : int or numpy.random.Generator, optional
-        Same seed, same table.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a statistic and system: ``observed`` share, the prior's 95 % range ``low`` to
-        ``high``, ``p_value``: how often the prior predictive distribution is as far out, and
-        ``surprising``: p below 0.01 divided by the number of rows.
-
-    Raises
-    ------
-    InputError
-        If the model does not suit the counts.
-
-    Examples
-    --------
-    >>> vendor = BetaPrior.worth(0.99, 1000)
-    >>> counts = Counts(1000, 620, 100, 70, 100, 60, calibration="by_truth")
-    >>> model = ErrorRates(sensitivity=vendor, specificity=vendor)
-    >>> check_prior(counts, model)["surprising"].tolist()
-    [True, True, False]
-    """
-    require_counts(counts, "check_prior")
-    model = model or default_model(counts)
-    with checking("prevalence.check_prior") as require:
-        model._suits(counts, require)
-    return table_of(counts, model, np.random.default_rng(random_seed), all_rows=True)
 
 
 def granted(counts: Counts) -> tuple[Assumption, ...]:

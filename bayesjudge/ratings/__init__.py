@@ -1,5 +1,6 @@
 """Which judge agrees with people when several answers are right?"""
 
+from bayesjudge.core.prior_check import check_prior
 from bayesjudge.ratings import experiment, metrics, response_sets
 from bayesjudge.ratings.annotators import alt_test, alt_test_posterior
 from bayesjudge.ratings.answer import answer
@@ -38,6 +39,7 @@ __all__ = [
     "alt_test_posterior",
     "answer",
     "build_model",
+    "check_prior",
     "closed_forms",
     "compare",
     "definitions",

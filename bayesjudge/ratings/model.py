@@ -7,6 +7,7 @@ set, or of an option chosen from one. Each item's own shares are integrated out 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,7 +15,8 @@ import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Assumption, Caution
-from bayesjudge.core.model import BayesianModel
+from bayesjudge.core.model import BayesianModel, model_of
+from bayesjudge.core.prior_check import Key, count_in_draws, prior_table
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.ratings.cautions import (
     DIRICHLET_ITEMS,
@@ -30,6 +32,7 @@ from bayesjudge.ratings.data import Ratings
 from bayesjudge.ratings.metrics import SOURCE
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pymc as pm
 
     from bayesjudge.core.fit import Fit
@@ -444,6 +447,28 @@ class ResponseSets(BayesianModel):
         return (*items, OWN_SET, *errors, NO_JUDGE_ERRORS)
 
 
+@prior_table.register(ResponseSets)
+def _beside_prior(
+    model: ResponseSets, ratings: Ratings, rng: np.random.Generator, *, stated: bool = False
+) -> pd.DataFrame:
+    from bayesjudge.core.predictive import draw_together, observed_values
+
+    patterns, _ = _patterns_of(ratings, model)
+    source = patterns.source[patterns.pattern_group][patterns.pattern_of_rated]
+    built = model._uncollapsed(ratings)
+    seen = {name: value[None] for name, value in observed_values(built).items()}
+    return count_in_draws(
+        {key: float(v[0]) for key, v in _shares(ratings, source, seen).items()},
+        lambda n: _shares(ratings, source, draw_together(built, seen, n, rng)),
+    )
+
+
+@model_of.register(Ratings)
+def suited(ratings: Ratings, model: ResponseSets | None = None, subject: str = "") -> ResponseSets:
+    """The model, or the default one; that it suits the ratings is checked when it is built."""
+    return model or ResponseSets()
+
+
 def build_model(
     ratings: Ratings, model: ResponseSets | None = None, *, collapsed: bool = True
 ) -> pm.Model:
@@ -473,7 +498,7 @@ def build_model(
     InputError
         If the model does not fit the options and response sets.
     """
-    model = model or ResponseSets()
+    model = suited(ratings, model)
     return model._build(ratings) if collapsed else model._uncollapsed(ratings)
 
 
@@ -526,7 +551,7 @@ def fit(
     from bayesjudge.core.diagnostics import gate
     from bayesjudge.core.sampling import sample
 
-    spec = model or ResponseSets()
+    spec = suited(ratings, model)
     built = spec._build(ratings)
     _, kept = _patterns_of(ratings, spec)
     cautions = (*_cautions_of(ratings), *_subsampled(kept))
@@ -552,6 +577,39 @@ def fit(
         slow = Caution("slow-mixing", f"behind the endorsements, {failed[0].text}")
         return replace(made, cautions=(slow, *made.cautions))
     return made
+
+
+def _shares(
+    ratings: Ratings, source: np.ndarray, values: Mapping[str, np.ndarray]
+) -> dict[Key, np.ndarray]:
+    """Shares of the options and sets that raters gave, and how often two of an item agree."""
+    found: dict[Key, np.ndarray] = {}
+    sets = ["|".join(s) for s in ratings.sets]
+    for name, dim, members in (
+        ("choices", "option", ratings.options),
+        ("sets", "response_set", sets),
+    ):
+        for s, rater in enumerate(ratings.sources):
+            given = values[name][:, source == s]
+            total = given.sum(axis=(1, 2))
+            if total[0] == 0:
+                continue
+            shares = given.sum(axis=1) / total[:, None]
+            for i, member in enumerate(members[:-1] if len(members) == 2 else members):
+                found[f"{name[:-1]}_share", ("source", dim), (rater, member)] = shares[:, i]
+            n = given.sum(axis=-1)
+            if (pairs := (n * (n - 1)).sum(axis=1))[0]:
+                agreed = (given * (given - 1)).sum(axis=(1, 2))
+                found[f"{name[:-1]}_agreement", "source", rater] = agreed / pairs
+    if "choice_given_set" in values:
+        given = values["choice_given_set"]
+        at = np.argwhere((ratings.paired.sum(axis=1) > 0) & (ratings.members.sum(axis=0) > 1))
+        for row, (s, v) in enumerate(at):
+            for k in np.flatnonzero(ratings.members[:, v])[:-1]:
+                where = ratings.sources[s], ratings.options[k], sets[v]
+                share = given[:, row, k] / given[:, row].sum(axis=1)
+                found["choice_given_set", ("source", "option", "response_set"), where] = share
+    return found
 
 
 def _spec_of(fit: Fit) -> ResponseSets:
@@ -727,6 +785,7 @@ def _observe_shares(patterns: Patterns, alpha: Any, choice: Any, error: Any) -> 
     held = pm.Dirichlet("item_share", alpha[source], dims=dims)
     shown = held if error is None else (error[source] @ held[..., None])[..., 0]
     chosen = (choice[source] @ shown[..., None])[..., 0]
+    chosen = chosen / chosen.sum(axis=1, keepdims=True)  # rounding goes past 1
     given = patterns.counts[patterns.pattern_of_rated]
     k = given.shape[1] - patterns.certain.shape[1]
     for name, counts, chance, dim in (

@@ -1,5 +1,6 @@
 """How often must the judge be asked?"""
 
+from bayesjudge.core.prior_check import check_prior
 from bayesjudge.repeats import runner
 from bayesjudge.repeats.answer import answer
 from bayesjudge.repeats.checks import order_effects
@@ -29,6 +30,7 @@ __all__ = [
     "answer",
     "as_if_iid",
     "build_model",
+    "check_prior",
     "closed_forms",
     "compare",
     "confidence_sequence",

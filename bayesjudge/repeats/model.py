@@ -11,7 +11,8 @@ from scipy.special import log_expit
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.model import BayesianModel
+from bayesjudge.core.model import BayesianModel, model_of
+from bayesjudge.core.prior_check import Key, count_in_draws, prior_table
 from bayesjudge.repeats.checks import DRAWN, EXCHANGEABLE, checked, contradicted
 from bayesjudge.repeats.components import (
     COARSE,
@@ -31,6 +32,7 @@ from bayesjudge.repeats.components import (
 from bayesjudge.repeats.data import Scores
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pymc as pm
     import xarray as xr
 
@@ -370,6 +372,27 @@ class JudgeCutpoints(CumulativeLogit):
         return max(FINE, len(scores.items)) * JUDGES
 
 
+@prior_table.register(CumulativeLogit)
+def _beside_prior(
+    model: CumulativeLogit, scores: Scores, rng: np.random.Generator, *, stated: bool = False
+) -> pd.DataFrame:
+    from bayesjudge.core.predictive import draw_together
+
+    built, seen = model._build(scores), scores.counts[np.nonzero(scores.repeats)]
+    observed = {key: float(v[0]) for key, v in _scatter(scores, seen[None]).items()}
+    return count_in_draws(
+        observed, lambda n: _scatter(scores, draw_together(built, ["given"], n, rng)["given"])
+    )
+
+
+@model_of.register(Scores)
+def suited(
+    scores: Scores, model: CumulativeLogit | None = None, subject: str = ""
+) -> CumulativeLogit:
+    """The model, or the default one; that it suits the scores is checked when it is built."""
+    return model or CumulativeLogit()
+
+
 def build_model(
     scores: Scores, model: CumulativeLogit | None = None, *, collapsed: bool = True
 ) -> pm.Model:
@@ -404,7 +427,7 @@ def build_model(
         If there is one item and one judge, whose answer `exact` has; if one judge, or a scale of
         two values, is to have cutpoints by judge.
     """
-    model = model or CumulativeLogit()
+    model = suited(scores, model)
     return model._build(scores) if collapsed else model._uncollapsed(scores)
 
 
@@ -452,7 +475,7 @@ def fit(
     from bayesjudge.core.sampling import sample
     from bayesjudge.repeats._maxima import several_maxima
 
-    model = model or CumulativeLogit()
+    model = suited(scores, model)
     scores, cautions = checked(scores)
     settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
     settings |= {"target_accept": target_accept, "random_seed": random_seed}
@@ -644,6 +667,35 @@ def _joined(values: xr.DataArray) -> np.ndarray:
     """Chains one after another."""
     array = values.transpose("chain", "draw", ...).to_numpy()
     return array.reshape(-1, *array.shape[2:])
+
+
+# Priors beside the data ---------------------------------------------------------------------------
+
+
+def _scatter(scores: Scores, given: np.ndarray) -> dict[Key, np.ndarray]:
+    """Mean of the scores, and how they scatter as they lie there: counts (draw, cell, value)."""
+    points, n = np.array(scores.scale), given.sum(axis=-1)
+    mean = given @ points / n
+    item, judge = np.nonzero(scores.repeats)
+    average = (n * mean).sum(axis=1) / n.sum(axis=1)
+    found: dict[Key, np.ndarray] = {("mean_score", "", ""): average}
+    left, several = (
+        mean - average[:, None],
+        {"item": len(scores.items), "judge": len(scores.judges)},
+    )
+    for name, of_cell in (("item", item), ("judge", judge)):
+        if several[name] > 1:
+            member = np.eye(several[name])[of_cell]
+            level = (n * left) @ member / (n @ member)
+            found[f"{name}_sd", "", ""] = level.std(axis=1)
+            left = left - level[:, of_cell]
+    if min(several.values()) > 1:
+        found["item_judge_sd", "", ""] = left.std(axis=1)
+    free = int((n[0] - 1).sum())
+    if free:
+        squares = (given * (points - mean[..., None]) ** 2).sum(axis=(1, 2))
+        found["repeat_sd", "", ""] = np.sqrt(squares / free)
+    return found
 
 
 # What the data show clearly ----------------------------------------------------------------------

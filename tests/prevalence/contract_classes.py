@@ -20,6 +20,7 @@ CONTRACT = Module(
     closed_form=classes.class_shares,
     truth={("prevalence", "a"): 0.5, ("prevalence", "c"): 0.2, ("confusion", "a", "a"): 0.8},
     models=models,
+    of_the_text=True,
     sparse=lambda: [(classes.Confusions(), CONTRACT.simulated(1))],
     moves={("Confusions", "pooling"): "full"},
 )

@@ -14,10 +14,6 @@ def closed_form(data):
     return replace(rates, quantities={**rates.quantities, **alike.quantities}, interval=kinds)
 
 
-def few():
-    return items.simulate(items=30, labelled=15, random_seed=1)
-
-
 CONTRACT = Module(
     module=items,
     read=lambda table: items.Items.from_frame(
@@ -31,5 +27,6 @@ CONTRACT = Module(
         ("specificity", "b"): 0.7,
     },
     ordered_pairs=True,
-    models=lambda: [(items.ItemEffects(), CONTRACT.read(few()))],
+    models=lambda: [(items.ItemEffects(), CONTRACT.simulated(1))],
+    of_the_text=True,
 )

@@ -32,4 +32,5 @@ CONTRACT = Module(
     mirrored=("score", "truth"),
     leaning={"Binned scores": "bins are cut from the lowest score on, and hold their lower edges"},
     models=models,
+    of_the_text=True,
 )

@@ -5,8 +5,9 @@ import pytest
 from scipy import stats
 
 import bayesjudge as bj
+from bayesjudge.core.prior_check import conflicts
 from bayesjudge.prevalence import classes, scores
-from bayesjudge.prevalence._prior_check import conflicts, prior_rates
+from bayesjudge.prevalence._prior_check import prior_rates
 
 P, B = bj.prevalence, bj.BetaPrior
 CLAIMED = P.ErrorRates(sensitivity=B.worth(0.99, 1000), specificity=B.worth(0.99, 1000))
@@ -120,12 +121,12 @@ INFORMED = {"sensitivity": B.worth(0.9, 20), "specificity": B.worth(0.8, 20)}
 def test_tables_from_the_prior_seldom_conflict_with_it(model, calibration):
     """One table in a hundred at most; and the alarm works: another prior's tables raise it."""
     rng, runs = np.random.default_rng(4), 150
-    alarms = sum(bool(conflicts(drawn_from(model, calibration, rng), model)) for _ in range(runs))
+    alarms = sum(bool(conflicts(model, drawn_from(model, calibration, rng))) for _ in range(runs))
     assert alarms / runs < 0.01 + 4 * np.sqrt(0.01 * 0.99 / runs)
     first, second = model._rates
     tight = {"spread": 0.1} if isinstance(model, P.PooledErrorRates) else {}
     other = type(model)(**{first: B.worth(0.5, 200), second: B.worth(0.55, 200)}, **tight)
-    found = sum(bool(conflicts(drawn_from(model, calibration, rng), other)) for _ in range(20))
+    found = sum(bool(conflicts(other, drawn_from(model, calibration, rng))) for _ in range(20))
     assert found >= 10
 
 

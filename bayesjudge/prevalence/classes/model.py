@@ -12,12 +12,11 @@ from bayesjudge.core.draws import by_kind
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.model import BayesianModel
+from bayesjudge.core.model import BayesianModel, model_of
 from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.classes.data import SOURCE, ClassCounts, judged
 
 if TYPE_CHECKING:
-    import pandas as pd
     import pymc as pm
     import xarray as xr
 
@@ -322,6 +321,7 @@ def assumed(
     return (*assumptions, *model._assumes(counts)), cautions
 
 
+@model_of.register(ClassCounts)
 def suited(counts: ClassCounts, model: ClassModel | None, subject: str) -> ClassModel:
     """The model, or the default one; an error if the counts do not suit it."""
     model = model or default_model(counts)
@@ -428,37 +428,6 @@ def fit(
         progress=progress,
         **settings,
     )
-
-
-def check_prior(
-    counts: ClassCounts, model: ClassModel | None = None, *, random_seed: Any = None
-) -> pd.DataFrame:
-    """Compare verdicts and labels with what the priors expect: prior-data conflict.
-
-    Parameters
-    ----------
-    counts : ClassCounts
-        Verdicts and labels.
-    model : Confusions or PredictiveShares, optional
-        As for `fit`.
-    random_seed : int or numpy.random.Generator, optional
-        Same seed, same table.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row an observed count of the model (``test``, ``labelled`` …): ``observed`` share, the
-        prior's 95 % range ``low`` to ``high``, ``p_value``: how often the prior predictive
-        distribution is as far out, and ``surprising``: p below 0.01 divided by the number of rows.
-
-    Raises
-    ------
-    InputError
-        If the model does not suit the counts.
-    """
-    from bayesjudge.core.predictive import check_counts
-
-    return check_counts(build_model(counts, model), np.random.default_rng(random_seed))
 
 
 def _by_place(counts: ClassCounts, posterior: xr.Dataset, *names: str) -> list[np.ndarray]:

@@ -1,5 +1,6 @@
 """What share of outputs is truly good, when rows share items?"""
 
+from bayesjudge.core.prior_check import check_prior
 from bayesjudge.prevalence.items.answer import answer
 from bayesjudge.prevalence.items.closed_form import (
     agreement,
@@ -25,6 +26,7 @@ __all__ = [
     "answer",
     "build_model",
     "by_judge",
+    "check_prior",
     "closed_forms",
     "compare",
     "contrasts",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pymc as pm
@@ -12,10 +12,17 @@ from scipy.special import gammaln
 
 from bayesjudge.core.counting import distinct, draw_patterns, weigh_patterns
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.predictive import draw_together, observed_values
+from bayesjudge.core.prior_check import Key, count_in_draws
 from bayesjudge.prevalence import _pymc as part_1
 from bayesjudge.prevalence.items._marginal import RATES, Answers, LogLikelihood, quadrature
 from bayesjudge.prevalence.items.data import UNLABELLED, Items
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Verdicts that are drawn at once.
+MOST_NUMBERS = 20_000_000
 #: Log probability of a truth that a label rules out: exp of it is 0, and it has a gradient.
 RULED_OUT = -1e6
 #: Newton steps from a share of the population to its logit on an average item.
@@ -73,14 +80,8 @@ def integrated(items: Items, spec: Any, text: bool) -> pm.Model:
 
 def one_row_a_verdict(items: Items, spec: Any) -> pm.Model:
     """Build the model with each effect, each unknown truth and each verdict as a variable."""
-    several, judge = len(items.systems) > 1, _judge_repeats(items)
-    i, s, t, v = _verdicts(items)
-    item, i = np.unique(i, return_inverse=True)
-    output = (
-        np.unique([i, s], axis=1, return_inverse=True)[1].ravel() if judge else np.arange(i.size)
-    )
-    first = np.unique(output, return_index=True)[1]
-    of_output = np.where(t[first] == UNLABELLED, -1, t[first])
+    several = len(items.systems) > 1
+    item, i, s, v, output, first, of_output = _verdicts(items)
     sizes = {"output": of_output < 0, "labelled_output": of_output >= 0}
     coords: dict[str, Any] = {"system": items.systems} if several else {}
     coords |= {"item": item, "verdict_row": np.arange(i.size)}
@@ -110,14 +111,94 @@ def one_row_a_verdict(items: Items, spec: Any) -> pm.Model:
     return model
 
 
-def _verdicts(items: Items) -> np.ndarray:
-    """Item, system, truth and verdict of each row."""
+def table_beside_prior(items: Items, spec: Any, rng: np.random.Generator) -> pd.DataFrame:
+    """Shares of verdicts and labels, and how often verdicts on an item agree, beside the prior's.
+
+    Of labels that were chosen by the verdicts the shares of the labelled rows say nothing of the
+    rates: as many rows of each verdict as have a label are drawn, and their truths compared.
+    """
+    rows, model = _verdicts(items), one_row_a_verdict(items, spec)
+    names = [n for n in ("truth", "label", "verdict") if n in model.named_vars]
+    tells = "error_rates" in items.design.identifies
+    many = max(MOST_NUMBERS // rows.verdict.size, 1)
+
+    def statistics(values: Mapping[str, np.ndarray]) -> dict[Key, np.ndarray]:
+        verdict = values["verdict"]
+        truth = np.repeat(rows.of_output[None], len(verdict), axis=0)
+        for name, mine in (("truth", rows.of_output < 0), ("label", rows.of_output >= 0)):
+            if name in values:
+                truth[:, mine] = values[name]
+        known, good = rows.of_output[rows.output] >= 0, truth[:, rows.output] == 1
+        found: dict[Key, np.ndarray] = {}
+        for k, system in enumerate(items.systems):
+            mine = rows.system == k
+            of = "system", system
+            if tells:
+                judged = good[:, mine & known], verdict[:, mine & known] == 1
+                found["pass_rate", *of] = verdict[:, mine & ~known].mean(axis=1)
+                found["sensitivity", *of] = _share(judged[1], judged[0])
+                found["specificity", *of] = _share(~judged[1], ~judged[0])
+                if items.design.same_items:
+                    found["prevalence", *of] = judged[0].mean(axis=1)
+                continue
+            found["pass_rate", *of] = verdict[:, mine].mean(axis=1)
+            for name, v in (("ppv", 1), ("npv", 0)):
+                there = mine & known if len(verdict) == 1 else mine
+                asked, right = verdict[:, there] == v, good[:, there] == v
+                n = int((rows.verdict[mine & known] == v).sum())
+                of_these = (asked & right).sum(axis=1), (asked & ~right).sum(axis=1)
+                n_drawn: np.ndarray = np.minimum(n, asked.sum(axis=1))
+                found[name, *of] = rng.hypergeometric(*of_these, n_drawn) / np.maximum(n_drawn, 1)
+        order = np.argsort(rows.item, kind="stable")
+        starts = np.searchsorted(rows.item[order], np.arange(len(rows.names)))
+        passes = np.add.reduceat(verdict[:, order], starts, axis=1)
+        size = np.bincount(rows.item)
+        pairs = (size * (size - 1)).sum()
+        if pairs:
+            fails = size - passes
+            agreed = passes * (passes - 1) + fails * (fails - 1)
+            found["agreement", "", ""] = agreed.sum(axis=1) / pairs
+        return found
+
+    def draw(n: int) -> dict[Key, np.ndarray]:
+        sizes = np.diff([*range(0, n, many), n])
+        parts = [statistics(draw_together(model, names, size, rng)) for size in sizes.tolist()]
+        return {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+
+    seen = {name: value[None] for name, value in observed_values(model).items()}
+    with np.errstate(invalid="ignore", divide="ignore"):
+        there = {key: float(v[0]) for key, v in statistics(seen).items() if np.isfinite(v[0])}
+        return count_in_draws(there, draw)
+
+
+def _share(of: np.ndarray, among: np.ndarray) -> np.ndarray:
+    return (of & among).sum(axis=1) / among.sum(axis=1)
+
+
+class _Verdicts(NamedTuple):
+    """Rows of all items: item, system, verdict and output of each, and what outputs there are."""
+
+    names: np.ndarray  #: of the items
+    item: np.ndarray
+    system: np.ndarray
+    verdict: np.ndarray
+    output: np.ndarray
+    first: np.ndarray  #: the first row of each output
+    of_output: np.ndarray  #: its truth, -1 without a label
+
+
+def _verdicts(items: Items) -> _Verdicts:
     cells = np.repeat(items.cells, items.count, axis=0)
     where = np.nonzero(cells)
-    i, *others = np.repeat(np.array(where), cells[where], axis=1)
+    i, s, t, v = np.repeat(np.array(where), cells[where], axis=1)
     if not items.design.same_items:  # labels of other items: effects of their own
-        i = 2 * i + (others[1] != UNLABELLED)
-    return np.array([i, *others])
+        i = 2 * i + (t != UNLABELLED)
+    names, i = np.unique(i, return_inverse=True)
+    output = np.arange(i.size)
+    if _judge_repeats(items):
+        output = np.unique([i, s], axis=1, return_inverse=True)[1].ravel()
+    first = np.unique(output, return_index=True)[1]
+    return _Verdicts(names, i, s, v, output, first, np.where(t[first] == UNLABELLED, -1, t[first]))
 
 
 def _rates(items: Items, spec: Any, text: bool) -> list[Any]:

@@ -11,7 +11,8 @@ import numpy as np
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.model import BayesianModel
+from bayesjudge.core.model import BayesianModel, model_of
+from bayesjudge.core.prior_check import prior_table
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence._boundary import depths_in_draws, near_an_end
 from bayesjudge.prevalence.items.closed_form import cautions_of, rows_per_output
@@ -19,6 +20,7 @@ from bayesjudge.prevalence.items.data import INDEPENDENT_ITEMS, Items
 from bayesjudge.prevalence.labelling import SAME_JUDGE
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pymc as pm
     import xarray as xr
 
@@ -98,8 +100,6 @@ class ItemEffects(BayesianModel):
     def _build(self, data: Items) -> pm.Model:
         from bayesjudge.prevalence.items._pymc import integrated
 
-        with checking("prevalence.items.build_model") as require:
-            self._suits(data, require)
         return integrated(data, self, text=True)
 
     def _sampling_form(self, data: Items) -> pm.Model:
@@ -110,8 +110,6 @@ class ItemEffects(BayesianModel):
     def _uncollapsed(self, data: Items) -> pm.Model:
         from bayesjudge.prevalence.items._pymc import one_row_a_verdict
 
-        with checking("prevalence.items.build_model") as require:
-            self._suits(data, require)
         return one_row_a_verdict(data, self)
 
     def _suits(self, items: Items, require: Any) -> None:
@@ -190,6 +188,24 @@ class ItemEffects(BayesianModel):
         return {"prevalence": (at_0, at_1)}
 
 
+@prior_table.register(ItemEffects)
+def _beside_prior(
+    model: ItemEffects, items: Items, rng: np.random.Generator, *, stated: bool = False
+) -> pd.DataFrame:
+    from bayesjudge.prevalence.items._pymc import table_beside_prior
+
+    return table_beside_prior(items, model, rng)
+
+
+@model_of.register(Items)
+def suited(items: Items, model: ItemEffects | None, subject: str) -> ItemEffects:
+    """The model, or the default one; an error if the data do not suit it."""
+    model = model or ItemEffects()
+    with checking(subject) as require:
+        model._suits(items, require)
+    return model
+
+
 def build_model(
     items: Items, model: ItemEffects | None = None, *, collapsed: bool = True
 ) -> pm.Model:
@@ -217,8 +233,8 @@ def build_model(
     InputError
         If the model does not suit the data.
     """
-    model = model or ItemEffects()
-    return model._build(items) if collapsed else model._uncollapsed(items)
+    chosen = suited(items, model, "prevalence.items.build_model")
+    return chosen._build(items) if collapsed else chosen._uncollapsed(items)
 
 
 def fit(
@@ -273,7 +289,7 @@ def fit(
 
     from bayesjudge.core.sampling import sample
 
-    model = model or ItemEffects()
+    model = suited(items, model, "prevalence.items.fit")
     cautions = tuple(cautions_of(items))
     shifted = tuple(c.name for c in cautions if c.name == "label-shift")
     assumed = items.design.assumption._replace(contradicted_by=shifted)
@@ -283,7 +299,7 @@ def fit(
     settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
     settings |= {"target_accept": target_accept, "random_seed": random_seed}
     made = sample(
-        build_model(items, model),
+        model._build(items),
         data=items,
         spec=model,
         quantities=model._quantities(items),

@@ -1,5 +1,6 @@
 """What would people say on average, when the judge gives a numeric score?"""
 
+from bayesjudge.core.prior_check import check_prior
 from bayesjudge.prevalence.scores.answer import answer
 from bayesjudge.prevalence.scores.closed_form import (
     binned,
@@ -15,7 +16,6 @@ from bayesjudge.prevalence.scores.model import (
     ScoreGivenTruth,
     TruthGivenScore,
     build_model,
-    check_prior,
     fit,
 )
 from bayesjudge.prevalence.scores.plots import plot_reliability, plot_residuals

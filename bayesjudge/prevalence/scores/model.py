@@ -13,12 +13,11 @@ from scipy.special import ndtr
 from bayesjudge.core.draws import by_kind
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.model import BayesianModel
+from bayesjudge.core.model import BayesianModel, model_of
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence.scores.data import Scores, judged
 
 if TYPE_CHECKING:
-    import pandas as pd
     import pymc as pm
     import xarray as xr
 
@@ -408,6 +407,15 @@ def default_model(scores: Scores) -> ScoreModel:
     return TruthGivenScore() if by_score or scores.propensity is not None else ScoreGivenTruth()
 
 
+@model_of.register(Scores)
+def suited(scores: Scores, model: ScoreModel | None, subject: str) -> ScoreModel:
+    """The model, or the default one; an error if the scores do not suit it."""
+    model = model or default_model(scores)
+    with checking(subject) as require:
+        model._suits(scores, require)
+    return model
+
+
 def build_model(
     scores: Scores, model: ScoreModel | None = None, *, collapsed: bool = True
 ) -> pm.Model:
@@ -436,10 +444,8 @@ def build_model(
     InputError
         If the model does not suit the scores.
     """
-    model = model or default_model(scores)
-    with checking("prevalence.scores.build_model") as require:
-        model._suits(scores, require)
-    return model._build(scores) if collapsed else model._uncollapsed(scores)
+    chosen = suited(scores, model, "prevalence.scores.build_model")
+    return chosen._build(scores) if collapsed else chosen._uncollapsed(scores)
 
 
 def fit(
@@ -489,13 +495,12 @@ def fit(
     """
     from bayesjudge.core.sampling import sample
 
-    model = model or default_model(scores)
-    graph = build_model(scores, model)
+    model = suited(scores, model, "prevalence.scores.fit")
     assumptions, cautions = judged(scores)
     settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
     settings |= {"target_accept": target_accept, "random_seed": random_seed}
     return sample(
-        graph,
+        model._build(scores),
         data=scores,
         spec=model,
         quantities=(scores.answer,),
@@ -507,38 +512,6 @@ def fit(
         progress=progress,
         **settings,
     )
-
-
-def check_prior(
-    scores: Scores, model: ScoreModel | None = None, *, random_seed: Any = None
-) -> pd.DataFrame:
-    """Compare scores and labels with what the priors expect: prior-data conflict.
-
-    Parameters
-    ----------
-    scores : Scores
-        Scores and labels.
-    model : ScoreGivenTruth, TruthGivenScore or RisingMean, optional
-        As for `fit`.
-    random_seed : int or numpy.random.Generator, optional
-        Same seed, same table.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row an observed count of the model (``test``, ``labelled``, ``truths`` …): ``observed``
-        share, the prior's 95 % range ``low`` to ``high``, ``p_value``: how often the prior
-        predictive distribution is as far out, and ``surprising``: p below 0.01 divided by the
-        number of rows.
-
-    Raises
-    ------
-    InputError
-        If the model does not suit the scores.
-    """
-    from bayesjudge.core.predictive import check_counts
-
-    return check_counts(build_model(scores, model), np.random.default_rng(random_seed))
 
 
 def _arrays(posterior: xr.Dataset, *names: str) -> list[np.ndarray]:

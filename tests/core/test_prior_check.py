@@ -1,0 +1,134 @@
+"""`check_prior` of every module: data that the priors do not expect are named, others seldom."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesjudge as bj
+from bayesjudge.core import prior_check
+from bayesjudge.core.prior_check import CONFLICT_P, compare_with_prior, count_in_draws
+from bayesjudge.prevalence import items
+
+pytestmark = pytest.mark.usefixtures("uncompiled")
+
+
+def scores():
+    table = bj.repeats.simulate(items=8, judges=3, repeats=4, item_scale=3, random_seed=1)
+    return bj.repeats.Scores.from_frame(table, scale=range(1, 6), judge="judge", order="repeat")
+
+
+def shifts():
+    table = bj.bias.simulate(items=30, random_seed=1)
+    return bj.bias.Shifts.from_frame(table, scale=(0, 100), design="item", rerun="rerun")
+
+
+def ratings():
+    table = bj.ratings.simulate(items=20, choices=4, response_sets=3, random_seed=1)
+    return bj.ratings.Ratings.from_frame(
+        table, positive="yes", judges=["gpt", "claude"], response_set="response_set"
+    )
+
+
+def rows(calibration="random"):
+    table = items.simulate(items=80, labelled=30, random_seed=1)
+    return items.Items.from_frame(table, by="system", calibration=calibration, repeats="system")
+
+
+def several_classes():
+    known = [[9, 1, 2], [2, 6, 1], [1, 3, 7]]
+    return bj.prevalence.classes.ClassCounts([30, 20, 10], known, "abc", "random")
+
+
+#: Data, priors that they contradict, and the statistics in which they do.
+CASES = {
+    "repeats": (scores, bj.repeats.CumulativeLogit(item_scale=0.01, item_judge_scale=0.01),
+                {"item_sd"}),
+    "bias": (shifts, bj.bias.NormalShifts(noise=1e-4, item_spread=1e-4, log_sd=0.1, pooling=0.1),
+             {"rerun_sd", "shift_sd"}),
+    "ratings": (ratings, bj.ratings.ResponseSets(share=(100, 1, 1)), {"set_share"}),
+    "items": (rows, items.ItemEffects(sensitivity=bj.BetaPrior(20, 200)), {"pass_rate"}),
+    "items by verdict": (lambda: rows("by_verdict"),
+                         items.ItemEffects(prevalence=bj.BetaPrior(5, 4000)), {"npv"}),
+    "classes": (several_classes, bj.prevalence.classes.Confusions(right=1, wrong=200),
+                {"labelled"}),
+}  # fmt: skip
+each = pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=[pytest.mark.study] if n.startswith("items") else []) for n in CASES],
+)
+
+
+@pytest.mark.slow
+@each
+def test_what_the_priors_rule_out_is_named_and_told(name):
+    make, model, statistics = CASES[name]
+    data = make()
+    table = bj.bias.check_prior(data, model, random_seed=1)
+    assert statistics <= set(table.loc[table["surprising"], "statistic"])
+    (caution,) = prior_check.conflicts(model, data)
+    assert caution.name == "prior-data-conflict"
+
+
+@pytest.mark.slow
+@each
+def test_priors_that_nobody_stated_expect_little(name):
+    make, model, _ = CASES[name]
+    data = make()
+    assert not bj.bias.check_prior(data, random_seed=1)["surprising"].any()
+    assert prior_check.conflicts(type(model)(), data) == ()
+
+
+# False alarms ------------------------------------------------------------------------------------
+
+
+def test_tables_from_the_prior_surprise_one_time_in_a_hundred():
+    """Statistics that go together or not, one with few values, and one that is not always there."""
+    rng, tables, alarms = np.random.default_rng(1), 400, 0
+    keys = [(name, "", "") for name in "abcd"]
+
+    def draw(n):
+        shared = rng.standard_cauchy(n)
+        few = rng.binomial(3, 0.5, n).astype(float)
+        some = np.where(rng.random(n) < 0.2, np.nan, rng.normal(size=n))
+        return dict(zip(keys, (shared, shared + rng.normal(size=n), few, some), strict=True))
+
+    for _ in range(tables):
+        observed = {key: v[0] for key, v in draw(1).items() if np.isfinite(v[0])}
+        alarms += bool(count_in_draws(observed, draw)["surprising"].any())
+    assert 0 < alarms / tables < CONFLICT_P + 4 * np.sqrt(CONFLICT_P / tables)
+
+
+def test_p_values_are_fine_enough_to_surprise_however_many_rows_there_are():
+    rng, asked = np.random.default_rng(1), []
+    keys = [("share", "system", str(i)) for i in range(30)]
+
+    def draw(n):
+        asked.append(n)
+        return {key: rng.normal(size=n) for key in keys}
+
+    far = dict.fromkeys(keys, 0.0) | {keys[3]: 6.0}
+    table = count_in_draws(far, draw)
+    assert table.loc[table["surprising"], "system"].tolist() == ["3"]
+    assert sum(asked) > 2 * len(keys) / CONFLICT_P
+    asked.clear()
+    assert not count_in_draws(dict.fromkeys(keys, 0.0), draw)["surprising"].any()
+    assert asked == [prior_check.FIRST]  # nothing is near an end: no more are drawn
+
+
+def test_nothing_to_compare_is_no_conflict():
+    table = compare_with_prior({}, {})
+    assert table.empty
+    assert prior_check.prior_data_conflict(table) == ()
+
+
+def test_data_of_no_module_are_refused():
+    with pytest.raises(bj.InputError, match="expected data of one of the modules, got DataFrame"):
+        prior_check.check_prior(pd.DataFrame())
+
+
+@pytest.mark.sampling
+def test_a_fit_tells_of_a_conflict():
+    make, model, _ = CASES["classes"]
+    fit = bj.prevalence.classes.fit(make(), model, random_seed=1, draws=500, chains=2)
+    assert "prior-data-conflict" in {c.name for c in fit.cautions}
+    assert "prior-data-conflict" in {c.name for c in fit.estimate().cautions}
