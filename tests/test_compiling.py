@@ -18,12 +18,14 @@ import nutpie
 import pymc as pm
 import pytensor
 import pytest
+from numba.core.codegen import JITCodeLibrary
+from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaPerformanceWarning
 from numba.core.registry import cpu_target
 
 import bayesjudge as bj
 from bayesjudge.core import compiling as compile_module
-from bayesjudge.core import native, sampling
+from bayesjudge.core import lean, native, sampling
 from bayesjudge.core.compiling import _start_of, compile_model, compiling, structure_of
 from bayesjudge.core.progress import Progress
 
@@ -157,6 +159,26 @@ def test_code_is_found_again_whatever_the_data(code, capfd):
         np.testing.assert_allclose(found, expected_density(scale, size))
     assert code.compiled == 1
     assert not capfd.readouterr().err
+
+
+@pytest.mark.sampling
+def test_machine_code_is_made_of_callbacks_only(code, monkeypatch):
+    """Numba makes some of each function inside them too, which nothing calls."""
+    made, finish = [], JITCodeLibrary._finalize_specific
+    monkeypatch.setattr(
+        JITCodeLibrary, "_finalize_specific", lambda one: made.append(one.name) or finish(one)
+    )
+    code(small_model())
+    assert sorted(made) == ["density", "expand"]
+
+
+@pytest.mark.sampling
+def test_where_numba_is_built_otherwise_compiling_takes_longer(code, monkeypatch):
+    before = Dispatcher.add_overload
+    monkeypatch.setattr(lean, "JITCodeLibrary", object)  # has nothing of what is changed
+    np.testing.assert_allclose(density_of(code(small_model()), POINT), expected_density())
+    assert Dispatcher.add_overload is before
+    assert numba.njit(lambda x: x + 1)(1) == 2
 
 
 @pytest.mark.sampling

@@ -263,15 +263,24 @@ def _compile(model: pm.Model, logp: Any, kept: Sequence[Any], point: Point) -> d
     }
     drawn = pt.concatenate([pt.as_tensor(v).ravel() for v in kept])
     graphs = {"density": [logp, gradient], "expand": [drawn]}
-    found = {}
-    with model:
+
+    def translate() -> dict[str, Callback]:
+        found = {}
         for kind, outputs in graphs.items():
             given = clone_replace(outputs, parts)
             run = compile_graph([joined], given, mode="NUMBA", on_unused_input="ignore")
             shared = [(v.name, np.asarray(v.get_value())) for v in run.get_shared()]
             arrays = [native.Array(str(name), a.dtype.str, a.ndim) for name, a in shared]
-            found[kind] = native.compile_callback(kind, run.vm.jit_fn, size, arrays)
-    return found
+            found[kind] = native.translate_callback(kind, run.vm.jit_fn, size, arrays)
+        return found
+
+    with model:
+        try:
+            from bayesjudge.core import lean
+
+            return lean.make_callbacks(translate)
+        except Exception:  # whatever happens if Numba is built otherwise
+            return native.make_code(translate())
 
 
 def _runnable(

@@ -27,6 +27,7 @@ import numpy as np
 from numba.core import cgutils, sigutils, types
 from numba.core.ccallback import CFunc
 from numba.core.compiler import CompileResult
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 from numba.core.serialize import dumps
 from numba.extending import intrinsic
@@ -42,18 +43,19 @@ SIGNATURES = {
     "expand": types.int64(types.uint64, types.uint64, _POINTER, _POINTER, _DATA),
 }
 #: What nutpie calls. It takes a result above 0 for a point without density, below 0 for the end.
+#: Numbers are copied one by one: Numba compiles a lot for `out[...] = values`, mostly its message.
 SOURCES = {
     "density": """
 def density(size, x, slope, value, data):
     try:
         found, gradient = inner({arguments})
-        carray(value, ())[()] = found
-        out = carray(slope, ({size},))
-        out[...] = gradient
+        value[0] = found[()]
+        for i in range({size}):
+            slope[i] = gradient[i]
     except Exception:
         return 1
     for i in range({size}):
-        if not np.isfinite(out[i]):
+        if not np.isfinite(slope[i]):
             return 3
     return 0 if np.isfinite(value[0]) else 4
 """,
@@ -63,7 +65,8 @@ def expand(size, length, x, out, data):
         (values,) = inner({arguments})
         if values.size != length:
             return -1
-        carray(out, (values.size,))[...] = values
+        for i in range(values.size):
+            out[i] = values[i]
     except Exception:
         return -2
     return 0
@@ -102,34 +105,36 @@ class Callback(NamedTuple):
         return np.array([*found, 0], dtype=np.int64)
 
 
-class _Keeping:
-    """Stands in for Numba's cache of one function: takes what was translated, before it is code."""
+def make_code(translated: dict[str, Callback]) -> dict[str, Callback]:
+    """Make machine code of callbacks that were translated."""
+    return {name: one._replace(result=_with_code(one.result)) for name, one in translated.items()}
 
-    result: CompileResult
 
-    def load_overload(self, *_: Any) -> None:
-        """Nothing is known before it is compiled."""
+def _with_code(result: CompileResult) -> CompileResult:
+    """Let nothing but the callback be seen from outside.
 
-    def save_overload(self, _: Any, result: CompileResult) -> None:
-        """Let nothing but the callback be seen from outside.
+    Functions that several libraries of a process define are one to LLVM, which takes the first that
+    comes. That may have been optimised in another way, and its results then differ in their last
+    bits, from one process to the next. Names of their own are needed too: LLVM finds an internal
+    function by its name, and may have changed what arguments that one takes.
+    """
+    library, callback = result.library, result.fndesc.llvm_cfunc_wrapper_name
+    optimise = library._optimize_final_module
 
-        Functions that several libraries of a process define are one to LLVM, which takes the first
-        that comes. That may have been optimised in another way, and its results then differ in
-        their last bits, from one process to the next. Names of their own are needed too: LLVM finds
-        an internal function by its name, and may have changed what arguments that one takes.
-        """
-        self.result, library = result, result.library
-        optimise = library._optimize_final_module
+    def closed() -> None:
+        for function in library._final_module.functions:
+            if not function.is_declaration and function.name != callback:
+                function.linkage = "internal"
+                function.name = f"{function.name}.of.{callback}"
+        optimise()
 
-        def closed() -> None:
-            for function in library._final_module.functions:
-                name = result.fndesc.llvm_cfunc_wrapper_name
-                if not function.is_declaration and function.name != name:
-                    function.linkage = "internal"
-                    function.name = f"{function.name}.of.{name}"
-            optimise()
-
-        library._optimize_final_module = closed
+    library._optimize_final_module = closed
+    with global_compiler_lock:
+        library.finalize()
+    environments = result._find_referenced_environments()  # of parts that call Python
+    for one in environments:
+        library.codegen.set_env(one.env_name, one)
+    return result._replace(referenced_envs=tuple(environments))
 
 
 @intrinsic
@@ -142,10 +147,10 @@ def _pointer(typing_context, address):
     return types.voidptr(address), codegen
 
 
-def compile_callback(
+def translate_callback(
     kind: str, inner: Callable[..., Any], size: int, arrays: Sequence[Array]
 ) -> Callback:
-    """Compile a callback around a function that Numba compiled, of `size` numbers and `arrays`."""
+    """Translate a callback around `inner`, of `size` numbers and `arrays`; `make_code` follows."""
     arguments, place = [f"carray(x, ({size},))"], 0
     for i, (_, _, ndim) in enumerate(arrays):
         lengths = "".join(f"data[{place + 1 + j}], " for j in range(ndim))
@@ -158,9 +163,7 @@ def compile_callback(
     exec(SOURCES[kind].format(arguments=", ".join(arguments), size=size), scope)
     signature = sigutils.normalize_signature(SIGNATURES[kind])
     function = CFunc(scope[kind], signature, locals={}, options={})
-    function._cache = keeping = _Keeping()
-    function.compile()
-    return Callback(keeping.result, tuple(arrays))
+    return Callback(function._compile_uncached(), tuple(arrays))
 
 
 def machine() -> str:
