@@ -1,10 +1,12 @@
 """Several classes: two of them are the prevalence, three checked another way, real data."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from arviz_stats.base import array_stats
 from conftest import shared
 from numpy.testing import assert_allclose
@@ -325,6 +327,51 @@ def test_a_judges_verdicts_are_read_by_name_in_any_order():
     ):
         for name in plain.classes:
             assert_allclose(one["prevalence", name], other["prevalence", name], err_msg=one.method)
+
+
+def test_priors_put_each_classs_weight_on_its_own_verdict():
+    """Verdicts in another order than the classes, and one that is no class."""
+    how = {"classes": ["win", "loss"], "verdicts": ["loss", "win", "unread"]}
+    counts = classes.ClassCounts([6, 3, 1], [[1, 5, 0], [4, 1, 1]], calibration="random", **how)
+    shares, rows = classes.Confusions(right=3, wrong=1)._weights(counts)
+    assert_allclose(shares, [1, 1])
+    assert_allclose(rows, [[0.5, 3, 0.5], [3, 0.5, 0.5]])
+    verdicts, each = classes.PredictiveShares(class_concentration=3)._weights(counts)
+    assert_allclose(verdicts, np.full(3, 2 / 3))
+    assert_allclose(each, np.full((3, 2), 1.5))
+
+
+@pytest.mark.parametrize(("calibration", "total"), [("random", 1.0), ("by_truth", 3.0)])
+def test_labels_chosen_by_the_truth_tell_of_the_verdict_only(calibration, total):
+    """Chances of all cells sum to 1, or to 1 for each of three classes."""
+    counts = replace(COUNTS, calibration=calibration)
+    rng = np.random.default_rng(1)
+    posterior = xr.Dataset(
+        {
+            "prevalence": (("chain", "draw", "class"), rng.dirichlet([1, 1, 1], (1, 2))),
+            "confusion": (
+                ("chain", "draw", "class", "verdict"),
+                rng.dirichlet([1, 1, 1], (1, 2, 3)),
+            ),
+        },
+        coords={"class": list(counts.classes), "verdict": list(counts.verdicts)},
+    )
+    test, labelled = classes.Confusions()._log_chances(counts, posterior)
+    assert_allclose(np.exp(test).sum(axis=-1), 1)
+    assert_allclose(np.exp(labelled).sum(axis=(-1, -2)), total)
+
+
+def test_items_of_a_verdict_are_all_items_that_got_it():
+    """The model of labels by verdict counts labelled items too, by verdict and class."""
+    labelled = [[1, 5, 0], [4, 1, 1]]
+    counts = classes.ClassCounts(
+        [6, 3, 1], labelled, classes=["win", "loss"], verdicts=["loss", "win", "unread"],
+        calibration="by_verdict",
+    )  # fmt: skip
+    made = classes.build_model(counts, classes.PredictiveShares())
+    seen = {v.name: made.rvs_to_values[v].eval() for v in made.observed_RVs}
+    assert_allclose(seen["verdicts"], [11, 9, 2])
+    assert_allclose(seen["labelled"], np.transpose(labelled))
 
 
 def test_two_classes_by_truth_and_of_strata_are_those_of_pass_and_fail():

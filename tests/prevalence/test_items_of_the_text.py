@@ -14,7 +14,7 @@ from scipy.stats import norm
 from bayesjudge.core.counting import draw_patterns
 from bayesjudge.prevalence import items as S
 from bayesjudge.prevalence.items._marginal import Answers, by_pattern, quadrature
-from bayesjudge.prevalence.items._pymc import grouped, nodes_of
+from bayesjudge.prevalence.items._pymc import _shares, grouped, nodes_of
 
 pytestmark = pytest.mark.slow
 #: Truth and verdict (2: no label) of each row, by system, of two items.
@@ -145,6 +145,14 @@ def test_chances_of_all_rows_that_a_group_can_have_sum_to_1(name):
     drawn = draw_patterns(density, orders, group, count, rng)
     np.testing.assert_array_equal(np.bincount(group, drawn), np.bincount(group, count))
     assert not drawn[n:].any()
+
+
+def test_labels_chosen_by_the_verdicts_come_with_the_share_of_items_that_got_them():
+    """Of four items with a pass and a fail, three had the fail labelled and one nothing."""
+    verdicts = np.array([[[1, 1]], [[1, 1]], [[0, 2]]])
+    labelled = np.array([[[1, 0]], [[0, 0]], [[0, 1]]])
+    found = _shares(verdicts, labelled, np.array([3, 1, 2]))
+    np.testing.assert_allclose(found, [0.75, 0.25, 1])
 
 
 def everything(rows, calibration, repeats):

@@ -1,10 +1,12 @@
 """Numeric scores: two of them are pass and fail, linear ones PPI++, all shapes are covered."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from arviz_stats.base import array_stats
 from numpy.testing import assert_allclose
 from oracles import SIGMAS, assert_mc_mean, assert_mc_quantile
@@ -493,6 +495,54 @@ def test_bins_whose_labels_agree_have_no_walls():
     scores = S.Scores(score, truth, n, "random", (0, 3), truth_scale=(1, 5), edges=(0.5, 1.5, 2.5))
     fit = S.fit(scores, S.RisingMean(spread=0.4), random_seed=1)
     assert fit.idata["sample_stats"]["diverging"].mean() < 0.002
+
+
+def test_a_bin_whose_numbers_are_alike_is_read_to_a_fifth_of_a_step():
+    """Of five numbers, 1 to 5: a bin that lies on 3, and one a quarter of a step above 4."""
+    levels = np.linspace(0, 1, 5)
+    posterior = xr.Dataset(
+        {
+            "location": (("chain", "draw", "bin"), [[[0.5, 0.8125]]]),
+            "bin_spread": (("chain", "draw", "bin"), [[[1e-9, 1e-9]]]),
+        }
+    )
+    on, above = S.RisingMean()._chances(posterior, levels)[0, 0]
+    assert_allclose(on[2], 1 - 2 * ndtr(-0.5 / 0.2), rtol=1e-9)
+    assert_allclose(above[3], ndtr(0.25 / 0.2) - ndtr(-0.75 / 0.2), rtol=1e-9)
+
+
+@pytest.mark.slow
+def test_the_models_means_of_bins_are_those_that_draws_have():
+    """The graph's, by its own normal integral, and the one in NumPy; on a scale from 1 to 5."""
+    scores = read(numeric=True, random_seed=1)
+    made = S.build_model(scores, S.RisingMean())
+    point, rng = made.initial_point(), np.random.default_rng(2)
+    point = {k: v + rng.normal(0, 0.5, np.shape(v)) for k, v in point.items()}
+    names = ("location", "bin_spread", "bin_mean")
+    wanted = made.replace_rvs_by_values([made[n] for n in names])
+    run = made.compile_fn(wanted, mode="FAST_COMPILE", on_unused_input="ignore")
+    for unused in ("cell_share_simplex__", "typical_spread_log__"):
+        del point[unused]
+    found = dict(zip(names, run(point), strict=True))
+    posterior = xr.Dataset({n: (("chain", "draw", "bin"), v[None, None]) for n, v in found.items()})
+    chances = S.RisingMean()._chances(posterior, np.linspace(0, 1, 5))[0, 0]
+    assert_allclose(chances @ np.arange(1, 6), found["bin_mean"], atol=1e-9)
+
+
+@pytest.mark.parametrize("model", [S.TruthGivenScore(), S.RisingMean()])
+def test_all_shares_of_cells_together_weigh_what_the_model_says(model):
+    model = replace(model, share_concentration=3.0)
+    scores = read(numeric=model._numeric, random_seed=1)
+    made = S.build_model(scores, model)
+    assert made["cell_share_prior"].get_value().sum() == pytest.approx(3.0)
+
+
+def test_increments_of_rising_means_weigh_as_two_flat_ones_do_however_many_bins():
+    for edges in ((0.5,), (0.3, 0.5, 0.7)):
+        scores = replace(read(numeric=True, random_seed=1), edges=edges)
+        made = S.build_model(scores, S.RisingMean(truth_concentration=1.5))
+        assert made["location_steps_prior"].get_value().shape == (len(edges) + 2,)
+        assert made["location_steps_prior"].get_value().sum() == pytest.approx(4.5)
 
 
 FEW = {
