@@ -209,8 +209,9 @@ class _Long:
             spelt.setdefault(code + 1, []).append(cell)
         for i, part in enumerate(self._parts()):
             place = {c: j - part[0] for c, j in self.place.items() if j in part}
+            above = 2 ** len(part)
             term = [
-                code_of(judge, {c: 2**k + digit * 2 ** len(part) * base**k for c, k in place.items()})
+                code_of(judge, {c: 2**k + digit * above * base**k for c, k in place.items()})
                 for digit in range(base)
             ]
             found = term[0]
