@@ -255,7 +255,9 @@ def _found(table: pd.DataFrame, keys: pd.Series) -> str:
     best = rows.loc[rows["value"].idxmax()]
     interval = f"{best['value']:.3g} ({best['low']:.3g} to {best['high']:.3g})"
     if keys[first].nunique() > 1:
-        return f"{name}: highest for {', '.join(map(str, keys[best.name][1:]))}, {interval}"
+        where = ", ".join(map(str, keys[best.name][1:]))
+        by = f" by {best['method']}" if rows["method"].nunique() > 1 else ""
+        return f"{name}: highest for {where}, {interval}{by}"
     if len(rows) == 1:
         return f"{name}: {interval}"
     return f"{name}: {rows['value'].min():.3g} to {rows['value'].max():.3g} by {len(rows)} methods"
