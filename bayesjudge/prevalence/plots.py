@@ -115,7 +115,7 @@ def plot_posterior(
     ax.set_xlim(max(0, min(edges) - 0.05), min(1, max(edges) + 0.05))
     ax.spines[["top", "right", "left"]].set_visible(False)
     if ax.get_legend_handles_labels()[0]:
-        below = {} if many else {"loc": "upper left", "bbox_to_anchor": (0, -0.2), "ncols": 4}
+        below: Any = {} if many else {"loc": "upper left", "bbox_to_anchor": (0, -0.2), "ncols": 4}
         ax.legend(frameon=False, **below)
     if draws.shape[1] == 1:
         row = Row(float(draws.mean()), *map(float, np.quantile(draws, [0.025, 0.975])))
