@@ -329,8 +329,12 @@ def open_console() -> Console:
     """Open stdout."""
     from rich.console import Console
 
+    class Piped(Console):
+        def on_broken_pipe(self) -> None:  # Rich's own ends with 1; `head` has seen enough
+            raise BrokenPipeError
+
     terminal = sys.stdout.isatty()
-    return Console(
+    return Piped(
         file=sys.stdout,
         width=None if terminal else PLAIN_WIDTH,
         force_terminal=terminal,

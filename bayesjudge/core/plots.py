@@ -44,6 +44,8 @@ STYLE: dict[str, Any] = {
     "grid.alpha": 0.3,
     "legend.frameon": False,
 }
+#: Of more intervals each row is lower and each line thinner.
+MANY_ROWS = 40
 #: Letters of a title that fit on an inch.
 LETTERS = 11
 
@@ -93,10 +95,11 @@ def plain_text[**P](plot: Callable[P, Axes]) -> Callable[P, Axes]:
 
 def _plain_ticks(ax: Axes) -> None:
     """Powers of ten as numbers: as matplotlib writes them they are mathematics."""
-    from matplotlib.ticker import NullFormatter, StrMethodFormatter
+    from matplotlib.ticker import FixedLocator, NullFormatter, StrMethodFormatter
 
     for axis, (low, high) in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
-        if axis.get_scale() == "log":
+        named = isinstance(axis.get_major_locator(), FixedLocator)
+        if axis.get_scale() == "log" and not named:
             axis.set_major_formatter(StrMethodFormatter("{x:,g}"))
             few = high < 10 * low  # then most ticks are no powers
             axis.set_minor_formatter(StrMethodFormatter("{x:,g}") if few else NullFormatter())
@@ -160,7 +163,7 @@ def plot_answer(
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0)
     ax.set_xlabel(name.replace("_", " "))
-    ax.legend(loc="upper left", bbox_to_anchor=(0, -0.35 / len(rows) - 0.12), ncols=3)
+    ax.legend(loc="upper left", bbox_to_anchor=(0, -0.5 / (0.32 * len(rows) + 0.75)), ncols=3)
     write_title(ax, answer.text)
     return ax
 
@@ -191,19 +194,22 @@ def plot_intervals(
     matplotlib.axes.Axes
         The axes drawn on. The figure is neither shown nor saved.
     """
-    ax = ax or new_axes(6.5, 0.34 * len(table) + 1.1)
     colours = {method: f"C{i % 10}" for i, method in enumerate(dict.fromkeys(table["method"]))}
     keys = entries_of(table)
     one_thing, one_quantity = keys.nunique() == 1, table["quantity"].nunique() == 1
     grouped = not one_thing and len(colours) > 1
+    many = len(table) > MANY_ROWS
+    pitch = 0.34 if not many else 0.1 if grouped else 0.22
+    ax = ax or new_axes(6.5, pitch * len(table) + 1.1)
     known = {k if isinstance(k, tuple) else (k,): value for k, value in (truth or {}).items()}
     row, ticks, labels = 0.0, [], []
     for key, rows in table.groupby(keys, sort=False):
         top, name = row, label(key[0], key[1:])
         for _, one in rows.iterrows():
             colour = colours[one["method"]]
-            ax.plot([one["low"], one["high"]], [row, row], color=colour, lw=2.5, alpha=0.7)
-            ax.plot(one["value"], row, "o", color=colour, ms=5)
+            thick: Any = {"lw": 1.2 if many else 2.5, "alpha": 0.7}
+            ax.plot([one["low"], one["high"]], [row, row], color=colour, **thick)
+            ax.plot(one["value"], row, "o", color=colour, ms=3 if many else 5)
             if one["value"] != one["value"]:  # nan
                 place: dict[str, Any] = {
                     "transform": ax.get_yaxis_transform(),
@@ -231,10 +237,30 @@ def plot_intervals(
             ax.plot([], [], "o-", color=colour, lw=2.5, ms=5, label=textwrap.fill(method, 60))[0]
             for method, colour in colours.items()
         ]
-        ax.legend(handles=marks, loc="upper left", bbox_to_anchor=(0, -0.7 / row - 0.1))
+        ax.legend(handles=marks, loc="upper left", bbox_to_anchor=(0, -0.6 / (pitch * row + 0.5)))
     if one_quantity:
         ax.set_xlabel(str(table["quantity"].iloc[0]).replace("_", " "))
+    if not any(ax.get_title(loc=place) for place in ("left", "center", "right")):
+        write_title(ax, _found(table, keys))
     return ax
+
+
+def _found(table: pd.DataFrame, keys: pd.Series) -> str:
+    """What the intervals of the first quantity say, in one line."""
+    first = table["quantity"] == table["quantity"].iloc[0]
+    rows = table[first].dropna(subset="value")
+    name = str(table["quantity"].iloc[0]).replace("_", " ").capitalize()
+    if not len(rows):
+        return f"{name}: no answer"
+    best = rows.loc[rows["value"].idxmax()]
+    interval = f"{best['value']:.3g} ({best['low']:.3g} to {best['high']:.3g})"
+    if keys[first].nunique() > 1:
+        where = ", ".join(map(str, keys[best.name][1:]))
+        by = f" by {best['method']}" if rows["method"].nunique() > 1 else ""
+        return f"{name}: highest for {where}, {interval}{by}"
+    if len(rows) == 1:
+        return f"{name}: {interval}"
+    return f"{name}: {rows['value'].min():.3g} to {rows['value'].max():.3g} by {len(rows)} methods"
 
 
 def as_svg(figure: Figure, name: str, alt: str) -> str:

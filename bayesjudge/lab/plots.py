@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.plots import new_axes, plain_text
+from bayesjudge.core.plots import new_axes, plain_text, write_title
 from bayesjudge.lab.coverage import CoverageStudy
 from bayesjudge.lab.sbc import RankStudy
 from bayesjudge.lab.uniformity import band, cumulative
@@ -73,6 +73,7 @@ def plot_ranks(
     ax = ax or new_axes(5.5, 3.4)
     draw = _differences if kind == "ecdf" else _histograms
     draw(study, names, prob, ax)
+    write_title(ax, _uniform(study, names, prob) if kind == "ecdf" else _outside(ax, names))
     ax.set_xlabel("rank of the truth among the draws, as a share")
     ax.spines[["top", "right"]].set_visible(False)
     if len(names) <= FEW:
@@ -82,6 +83,35 @@ def plot_ranks(
         columns = -(-len(names) // 24)
         ax.legend(frameon=False, fontsize="x-small", borderaxespad=0, ncols=columns, **beside)
     return ax
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _uniform(study: RankStudy, names: list[str], prob: float) -> str:
+    """Which quantities leave the band, in one line."""
+    outside = []
+    for name in names:
+        ranks = study.ranks(name)
+        low, high = band(ranks.size, study.retained, prob)
+        below = cumulative(ranks, study.retained)
+        if ((below < low) | (below > high)).any():
+            outside.append(_words(name))
+    n = study.ranks(names[0]).size
+    if not outside:
+        return f"All {len(names)} quantities stay in the band ({n:,} simulations)"
+    listed = ", ".join(outside[:3]) + (" …" if len(outside) > 3 else "")
+    return f"{len(outside)} of {len(names)} leave the band ({n:,} simulations): {listed}"
+
+
+def _outside(ax: Axes, names: list[str]) -> str:
+    """How many classes of the histograms are outside their band, in one line."""
+    band_, *stairs = ax.patches
+    low, high = band_.get_extents().transformed(ax.transData.inverted()).intervaly
+    heights = np.concatenate([one.get_data().values for one in stairs])  # type: ignore[attr-defined]
+    odd = int(((heights < low) | (heights > high)).sum())
+    return f"{odd} of {heights.size} classes are outside their band ({len(names)} quantities)"
 
 
 def _style(i: int) -> dict[str, Any]:
@@ -98,7 +128,7 @@ def _differences(study: RankStudy, names: list[str], prob: float, ax: Axes) -> N
     ax.axhline(0, color="0.6", lw=0.8)
     for i, name in enumerate(names):
         gap = cumulative(study.ranks(name), study.retained) / n - share
-        ax.step(share, gap, where="mid", label=name, **_style(i))
+        ax.step(share, gap, where="mid", label=_words(name), **_style(i))
     ax.set(ylabel="share below less uniform share", xlim=(0, 1))
 
 
@@ -111,7 +141,7 @@ def _histograms(study: RankStudy, names: list[str], prob: float, ax: Axes) -> No
     ax.axhspan(*np.ceil(ends), color="0.88", lw=0, label=f"{prob:.0%} of each class")
     for i, name in enumerate(names):
         shares = (study.ranks(name) + 0.5) / (study.retained + 1)
-        ax.stairs(np.histogram(shares, edges)[0], edges, label=name, **_style(i))
+        ax.stairs(np.histogram(shares, edges)[0], edges, label=_words(name), **_style(i))
     ax.set(ylabel="simulations", xlim=(0, 1), ylim=(0, None))
 
 
@@ -182,7 +212,21 @@ def plot_coverage(
         ax.fill_between(part[x], *ends, color=f"C{i % 10}", alpha=0.2, lw=0)
     if shown in ("coverage", "bias"):
         ax.axhline(ci_prob if shown == "coverage" else 0, color="0.4", lw=0.8, ls="--")
-    ax.set(xlabel=x, ylabel=f"{SHOWN[shown]}, {quantity}")
+    ax.set(xlabel=_words(x), ylabel=f"{SHOWN[shown]}, {_words(quantity)}")
+    write_title(ax, _worst(rows, x, shown))
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, fontsize="small")
     return ax
+
+
+def _worst(rows: Any, x: str, shown: str) -> str:
+    """The worst of all points drawn, in one line."""
+    known = rows.dropna(subset=shown)
+    if not len(known):
+        return f"No {SHOWN[shown]} is known"
+    size = known[shown].abs()
+    one = known.loc[size.idxmin() if shown == "coverage" else size.idxmax()]
+    place = one[x] if isinstance(one[x], str) else f"{one[x]:.3g}"
+    word = "Least" if shown == "coverage" else "Largest"
+    what = SHOWN[shown].removesuffix(" (lower is better)")
+    return f"{word} {what}: {one[shown]:.3g}, {one['method']} at {_words(x)} {place}"

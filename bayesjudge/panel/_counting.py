@@ -146,13 +146,14 @@ class _Long:
             require(not lost, f"{lost} votes have no judge in column {judge!r}")
         frame = nw.from_native(table).lazy()
         self.nameless = no_name(frame, item)
-        told = code_of(truth, self.labels.codes[truth]) if truth else nw.lit(None, nw.Int64)
+        told = {c: k for c, k in self.labels.codes[truth].items() if k >= 0} if truth else {}
         self.frame = frame.select(
             *self.keys,
             nw.col(judge).alias(PREFIX + "by"),
             code_of(judge, self.place).alias(PREFIX + "judge"),
             code_of(vote, self.labels.codes[vote]).alias(PREFIX + "vote"),
-            nw.when(told >= 0).then(told).alias(PREFIX + "truth"),
+            code_of(truth or judge, told).cast(nw.Int8).alias(PREFIX + "truth"),
+            *self._packing(judge, vote),
         )
 
     @property
@@ -170,9 +171,10 @@ class _Long:
         each = self.frame.group_by(self.keys).agg(
             truth.min().alias(PREFIX + "least"),
             truth.max().alias(PREFIX + "most"),
-            **{name: total(values) for name, values in codes.items()},
+            **codes,
         )
-        seen = each.with_columns(self.nameless.alias(PREFIX + "nameless"))
+        bounded = [] if keep else self._within_bounds()
+        seen = each.with_columns(self.nameless.alias(PREFIX + "nameless"), *bounded)
         by = [*self.keys[:-1], *(PREFIX + n for n in ("least", "most", "nameless")), *codes]
         counted = seen.group_by(by).agg(nw.len().alias(PREFIX + "items")).collect()
         found = {name: counted[name] for name in counted.columns}
@@ -193,38 +195,70 @@ class _Long:
         votes, of_column = (self._spread if keep else self._unpacked)(values)
         return votes, most, generator, count, of_column
 
-    def _packed(self) -> dict[str, nw.Expr]:
-        """Votes of some judges as one number, who voted as another, and how many votes."""
+    def _packing(self, judge: str, vote: str) -> list[nw.Expr]:
+        """Each row's term of its item's numbers: low a bit for who voted, above a digit for how.
+
+        A term is chosen by vote and then by judge among constants, since comparing names is what
+        takes time.
+        """
         import narwhals as nw
 
-        vote = nw.col(PREFIX + "vote").fill_null(MISSING) + 1
-        judge = PREFIX + "judge"
-        made = {}
+        base, terms = self.n_classes + 1, []
+        spelt: dict[int, list[Any]] = {}
+        for cell, code in self.labels.codes[vote].items():
+            spelt.setdefault(code + 1, []).append(cell)
         for i, part in enumerate(self._parts()):
-            digit = {j: (self.n_classes + 1) ** k for k, j in enumerate(part)}
-            bit = {j: 2**k for k, j in enumerate(part)}
-            made[f"{PREFIX}votes_{i}"] = vote * code_of(judge, digit)
-            made[f"{PREFIX}who_{i}"] = code_of(judge, bit)
-        voted = ~nw.col(judge).is_null()
-        return made | {PREFIX + "n": voted.cast(nw.Int64)}
+            place = {c: j - part[0] for c, j in self.place.items() if j in part}
+            above = 2 ** len(part)
+            term = [
+                code_of(judge, {c: 2**k + digit * above * base**k for c, k in place.items()})
+                for digit in range(base)
+            ]
+            found = term[0]
+            for digit, cells in spelt.items():
+                found = nw.when(nw.col(vote).is_in(cells)).then(term[digit]).otherwise(found)
+            terms.append(found.alias(f"{PREFIX}part_{i}"))
+        return terms
+
+    def _packed(self) -> dict[str, nw.Expr]:
+        """Votes of some judges and who voted as one number, and how many votes."""
+        import narwhals as nw
+
+        parts = [nw.col(f"{PREFIX}part_{i}") for i in range(len(self._parts()))]
+        return {f"{PREFIX}part_{i}": part.sum() for i, part in enumerate(parts)} | {
+            f"{PREFIX}n_{i}": part.count() for i, part in enumerate(parts)
+        }
+
+    def _within_bounds(self) -> list[nw.Expr]:
+        """Sums of no more votes than judges, which fit into 64 bits; others as 0, for nobody."""
+        import narwhals as nw
+
+        return [
+            nw.when(nw.col(f"{PREFIX}n_{i}") <= len(part))
+            .then(nw.col(f"{PREFIX}part_{i}"))
+            .otherwise(0)
+            .cast(nw.Int64)
+            .alias(f"{PREFIX}part_{i}")
+            for i, part in enumerate(self._parts())
+        ]
 
     def _parts(self) -> list[list[int]]:
-        """Judges whose votes fit into one number."""
-        most = int(np.log(LARGEST_KEY) / np.log(self.n_classes + 1)) - 1
+        """Judges whose votes fit into one number, also if one of them gave all the votes."""
+        most = 1
+        while (most + 1) * (2 * (self.n_classes + 1)) ** (most + 1) < LARGEST_KEY:
+            most += 1
         every = list(range(len(self.judges)))
         return [every[i : i + most] for i in range(0, len(every), most)]
 
     def _unpacked(self, values: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Digits back to votes, after a look whether a judge voted twice."""
         base, columns = self.n_classes + 1, []
-        # a sum of powers of two has as many bits as terms only if all of these differ
-        bits = np.zeros(len(values[PREFIX + "n"]), np.int64)
         for i, part in enumerate(self._parts()):
-            bits += np.bitwise_count(values[f"{PREFIX}who_{i}"])
-            packed = values[f"{PREFIX}votes_{i}"]
+            packed, who = np.divmod(values[f"{PREFIX}part_{i}"], 2 ** len(part))
+            # a sum of powers of two has as many bits as terms only if all of these differ
+            if (np.bitwise_count(who) != values[f"{PREFIX}n_{i}"]).any():
+                self._refuse_two_votes()
             columns += [packed // base**k % base - 1 for k in range(len(part))]
-        if (bits != values[PREFIX + "n"]).any():
-            self._refuse_two_votes()
         return np.column_stack(columns).astype(np.int8), np.arange(len(self.judges))
 
     def _counters(self) -> dict[str, nw.Expr]:
@@ -233,7 +267,7 @@ class _Long:
 
         judge, vote = nw.col(PREFIX + "judge"), nw.col(PREFIX + "vote").fill_null(MISSING)
         return {
-            f"{PREFIX}n_{j}_{k}": ((judge == j) & (vote == k - 1)).cast(nw.Int64)
+            f"{PREFIX}n_{j}_{k}": total(((judge == j) & (vote == k - 1)).cast(nw.Int64))
             for j in range(len(self.judges))
             for k in range(self.n_classes + 1)
         }

@@ -10,7 +10,7 @@ import numpy as np
 from bayesjudge.core.answer import percents
 from bayesjudge.core.estimate import Row
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.plots import new_axes, plain_text, write_title
+from bayesjudge.core.plots import COLOURS, new_axes, plain_text, write_title
 from bayesjudge.prevalence.closed_form import passes_of_all
 
 if TYPE_CHECKING:
@@ -90,30 +90,58 @@ def plot_posterior(
     matplotlib.axes.Axes
         Densities over [0, 1]; for the prevalence also the raw pass rate, as a dotted line.
     """
-    ax = ax or new_axes(6.5, 3.0)
     draws = fit.draws(quantity)
     draws = draws[:, None] if draws.ndim == 1 else draws
+    many = draws.shape[1] > len(COLOURS)
+    ax = ax or new_axes(6.5, 0.3 * draws.shape[1] + 1.2 if many else 3.0)
     raw = np.atleast_1d(np.divide(*passes_of_all(fit.data)))
-    for i, name in enumerate(fit.data.systems or [None]):
-        colour = f"C{i % 10}"
-        bins = np.linspace(0, 1, 151).tolist()
+    names = list(fit.data.systems or [None])
+    bins = np.linspace(0, 1, 151).tolist()
+    for i, name in enumerate(names if len(names) <= len(COLOURS) else []):
+        colour = f"C{i}"
         ax.hist(draws[:, i], bins=bins, density=True, color=colour, alpha=0.5, label=name)
         if quantity == "prevalence":
             label = "judge's pass rate" if i == 0 else None
             ax.axvline(raw[i], ls=":", color=colour, label=label)
+    if many:
+        _ridges(ax, draws, names, raw if quantity == "prevalence" else None)
     if truth is not None:
         ax.axvline(truth, ls="--", color="k", label="truth")
     held = np.quantile(draws, [0.0005, 0.9995])
     edges = [*held, *(raw if quantity == "prevalence" else []), *([] if truth is None else [truth])]
-    ax.set(xlabel=f"{quantity} (share of items)", yticks=[], ylabel="posterior density")
+    ax.set_xlabel(f"{quantity} (share of items)")
+    if not many:
+        ax.set(yticks=[], ylabel="posterior density")
     ax.set_xlim(max(0, min(edges) - 0.05), min(1, max(edges) + 0.05))
     ax.spines[["top", "right", "left"]].set_visible(False)
     if ax.get_legend_handles_labels()[0]:
-        ax.legend(frameon=False)
+        below: Any = {} if many else {"loc": "upper left", "bbox_to_anchor": (0, -0.2), "ncols": 4}
+        ax.legend(frameon=False, **below)
     if draws.shape[1] == 1:
         row = Row(float(draws.mean()), *map(float, np.quantile(draws, [0.025, 0.975])))
         write_title(ax, f"{quantity.replace('_', ' ').capitalize()}: {percents(row, 0.95)}")
+    else:
+        highest = names[int(draws.mean(axis=0).argmax())]
+        chance = (draws.argmax(axis=1) == draws.mean(axis=0).argmax()).mean()
+        write_title(
+            ax, f"{highest} has the highest {quantity.replace('_', ' ')}: probability {chance:.2f}"
+        )
     return ax
+
+
+def _ridges(ax: Axes, draws: np.ndarray, names: list[Any], raw: np.ndarray | None) -> None:
+    """One row a system: more than there are colours would hide each other."""
+    edges = np.linspace(0, 1, 151)
+    for i in range(draws.shape[1]):
+        height = np.histogram(draws[:, i], edges)[0]
+        shape = i - 0.85 * height / height.max()
+        ax.fill_between(edges[:-1], i, shape, step="post", color="C0", alpha=0.6, lw=0)
+    rows = np.arange(len(names))
+    if raw is not None:
+        ax.plot(raw, rows - 0.2, "|", color="C1", ms=9, mew=1.5, label="judge's pass rate")
+    ax.set_yticks(rows, names)
+    ax.set_ylim(len(names) - 0.4, -1.1)
+    ax.grid(axis="x")
 
 
 @plain_text
@@ -181,6 +209,10 @@ def plot_regime(
     ax.spines[["top", "right"]].set_visible(False)
     if label:
         ax.legend(frameon=False, loc="center left")
+    text = f"No judge of accuracy up to {np.max(accuracy):.2f} is worth its calibration"
+    if known.any():
+        text = f"A judge of accuracy below {x.min():.2f} is not worth its calibration"
+    write_title(ax, f"{label}: {text}" if label else text)
     return ax
 
 
@@ -210,7 +242,7 @@ def plot_plan(table: pd.DataFrame, *, width: float | None = None, ax: Axes | Non
     ax.set(xlabel="labels", ylabel="expected width (share of items)", ylim=(0, None))
     ax.grid(alpha=0.3)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, fontsize="small")
+    ax.figure.legend(loc="outside lower center", ncols=3, frameon=False)
     last = table[table["labelled"] == table["labelled"].max()]
     best = last.loc[last["expected_width"].idxmin()]
     write_title(

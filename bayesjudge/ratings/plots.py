@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.plots import new_axes, plain_text, write_title
+from bayesjudge.core.plots import COLOURS, new_axes, plain_text, write_title
 from bayesjudge.ratings.items import item_profiles
 from bayesjudge.ratings.metrics import Definition
 from bayesjudge.ratings.performance import Performance
@@ -17,6 +17,27 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bayesjudge.core.fit import Fit
+
+#: Metrics as their field writes them.
+METRICS_IN_WORDS = {
+    "krippendorff_alpha": "Krippendorff's alpha",
+    "fleiss_kappa": "Fleiss' kappa",
+    "cohen_kappa": "Cohen's kappa",
+    "scott_pi": "Scott's pi",
+    "kl_human_judge": "KL, judge from people",
+    "kl_judge_human": "KL, people from judge",
+    "cross_entropy_human_judge": "cross-entropy, judge",
+    "cross_entropy_judge_human": "cross-entropy, people",
+    "js_divergence": "Jensen-Shannon",
+    "mse": "squared difference",
+}
+#: What is compared of either side; see `aggregate`.
+SIDES = {
+    "hard": "choices",
+    "soft": "shares of choices",
+    "hrs": "accepted options",
+    "srs": "shares accepting",
+}
 
 
 @plain_text
@@ -37,14 +58,20 @@ def plot_ranks(performance: Performance, *, ax: Axes | None = None) -> Axes:
     """
     ranks, best = performance.ranks(), performance.best()
     n = len(ranks)
+    words = {str(d): _metric_words(d) for d in performance.definitions}
     ax = ax or new_axes(max(6.5, 0.55 * n + 2), 0.45 * len(ranks.columns) + 3.2)
     places = ranks.iloc[-1].rank(method="first")  # names of judges that tie stand one by one
-    for j, judge in enumerate(ranks.columns):
-        colour = f"C{j % 10}"
-        ax.plot(np.arange(n), ranks[judge], color=colour, lw=2, alpha=0.5)
-        ax.scatter(np.arange(n), ranks[judge], s=15 + 200 * best[judge], color=colour, zorder=3)
+    leaders = list(ranks.mean().sort_values().index[: len(COLOURS)])
+    for judge in ranks.columns:
+        # of more judges than there are colours, those that are ahead have one
+        colour = f"C{leaders.index(judge)}" if judge in leaders else "0.55"
+        ahead = 4 if judge in leaders else 2
+        ax.plot(np.arange(n), ranks[judge], color=colour, lw=2, alpha=0.5, zorder=ahead)
+        dots = 15 + 200 * best[judge]
+        ax.scatter(np.arange(n), ranks[judge], s=dots, color=colour, zorder=ahead + 1)
         ax.text(n - 0.6, places[judge], str(judge), color=colour, va="center")
-    ax.set_xticks(np.arange(n), ranks.index, rotation=60, ha="right", fontsize=8)
+    labels = [words[str(one)] for one in ranks.index]
+    ax.set_xticks(np.arange(n), labels, rotation=60, ha="right", fontsize=8)
     ax.set_yticks(np.arange(1, len(ranks.columns) + 1))
     ax.set(ylim=(len(ranks.columns) + 0.5, 0.5), ylabel="rank (1 is best)")
     first = ranks.idxmin(axis=1).value_counts()
@@ -194,6 +221,15 @@ def plot_items(
     open_ = int(((low < cutoff) & (high > cutoff)).sum())
     write_title(ax, f"{open_} of these {len(shown)} items may be on either side of the cutoff")
     return ax
+
+
+def _metric_words(definition: Definition) -> str:
+    """A definition for a reader who knows metrics, and none of our shorthand."""
+    metric = METRICS_IN_WORDS.get(definition.metric, definition.metric.replace("_", " "))
+    if not definition.aggregation:
+        return metric
+    both = (definition.judge, definition.human)[: 1 if "–" in definition.aggregation else 2]
+    return f"{metric}, {' against '.join(dict.fromkeys(SIDES[one] for one in both))}"
 
 
 def _two_of(names: list[str]) -> str:

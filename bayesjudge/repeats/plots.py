@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 COMPONENTS = ("item_sd", "judge_sd", "item_judge_sd", "repeat_sd")
 
+#: Values of a scale that are all named at its axis.
+MOST_TICKS = 21
+
 
 @plain_text
 def plot_half_width(
@@ -60,6 +63,7 @@ def plot_half_width(
         A line a rule, a dot at its last call, a dashed line at the half-width wanted.
     """
     ax = ax or new_axes(6.5, 3.2)
+    told = []
     known = [s for s in scores if s is not None and not np.isnan(s)]
     calls = np.arange(2, len(known) + 1)
     for i, method in enumerate(methods):
@@ -73,11 +77,14 @@ def plot_half_width(
         stops = np.flatnonzero((half <= half_width) & (calls >= pilot))
         if stops.size:
             ax.plot(calls[stops[0]], half[stops[0]], "o", color=colour)
+        when = f"after {calls[stops[0]]}" if stops.size else f"not within {len(known)}"
+        told.append(f"{METHODS[method]} {when}")
     ax.axhline(half_width, ls="--", color="k", lw=1, label="half-width wanted")
     top = (max(scale) - min(scale)) / 2  # of the scale itself; t begins far above it
     ax.set(xlabel="calls", ylabel="half-width (units of the scale)", ylim=(0, top))
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False)
+    write_title(ax, f"Calls until the mean is known to ±{half_width:g}: {'; '.join(told)}")
     return ax
 
 
@@ -134,7 +141,9 @@ def plot_scores(
     ax.plot(mean, 0, "o", color="C0", label=f"mean, {ci_prob:.0%} interval", clip_on=False)
     if truth is not None:
         ax.axvline(truth, ls="--", color="k", label="truth")
-    ax.set(xticks=points, xlabel="score", ylabel="share of answers")
+    ax.set(xlabel="score", ylabel="share of answers")
+    if len(points) <= MOST_TICKS:
+        ax.set_xticks(points)
     row = Row(float(mean), float(low), float(high))
     write_title(ax, f"{scores.items[at]}: mean score {numbers(row, ci_prob)}")
     ax.spines[["top", "right"]].set_visible(False)
@@ -224,6 +233,8 @@ def plot_cost(table: pd.DataFrame, *, column: str = "calls", ax: Axes | None = N
     with checking("repeats.plot_cost") as require:
         known = ["calls", "cost", "repeats", "seconds"]
         require(column in known, f"column must be one of {known}, got {column!r}")
+        free = column in table and not (table[column] > 0).any()
+        require(not free, f"{column!r} is 0 everywhere; say what a call takes in `cost_table`")
     ax = ax or new_axes(6.5, 3.2)
     probs: Any = sorted(set(table["ci_prob"]))
     for i, prob in enumerate(probs):
@@ -236,4 +247,11 @@ def plot_cost(table: pd.DataFrame, *, column: str = "calls", ax: Axes | None = N
     ax.grid(alpha=0.3, which="both")
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(title="probability", frameon=False)
+    surest = table[table["ci_prob"] == probs[-1]]
+    least = surest.loc[surest["half_width"].idxmin()]
+    write_title(
+        ax,
+        f"A mean known to ±{least['half_width']:.2g} with {probs[-1]:.0%} takes "
+        f"{least[column]:,.6g} {'of cost' if column == 'cost' else column}",
+    )
     return ax

@@ -2,6 +2,7 @@
 
 import fcntl
 import inspect
+import io
 import json
 import os
 import pty
@@ -577,6 +578,21 @@ def test_a_reader_who_leaves_early_causes_no_traceback(folder):
     )
     assert done.stdout.startswith("People would pass ")
     assert done.stderr == ""
+
+
+def test_a_pipe_that_is_closed_is_no_failure(run, monkeypatch):
+    class Closed(io.StringIO):
+        def write(self, text):
+            raise BrokenPipeError
+
+    ended = []
+    monkeypatch.setattr(os, "dup2", lambda *_: ended.append("quietly"))
+    monkeypatch.setattr(Closed, "fileno", lambda self: 1)
+    monkeypatch.setattr(sys, "stdout", Closed())
+    from bayesjudge.cli import main
+
+    assert main(["prevalence", "gpt4.csv", *NO_NUTS]) == 0
+    assert ended == ["quietly"]
 
 
 @pytest.mark.slow

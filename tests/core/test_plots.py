@@ -25,6 +25,19 @@ def test_dollar_signs_in_names_are_no_mathematics():
     assert [one.get_text() for one in ax.get_yticklabels()] == [NAME]
 
 
+def test_intervals_state_what_they_say_first():
+    two = pd.concat([TABLE.assign(system="x"), TABLE.assign(system="y", value=0.55)])
+    title = plot_intervals(two.reset_index(drop=True)).get_title(loc="left")
+    assert title == "Prevalence: highest for y, 0.55 (0.4 to 0.6)"
+    several = pd.concat([TABLE, TABLE.assign(method="other", value=0.45)], ignore_index=True)
+    assert plot_intervals(several).get_title(loc="left") == "Prevalence: 0.45 to 0.5 by 2 methods"
+
+
+def test_many_intervals_fit_on_a_page():
+    many = [TABLE.assign(system=f"s{i}", method=m) for i in range(50) for m in "abcdefg"]
+    assert plot_intervals(pd.concat(many, ignore_index=True)).figure.get_size_inches()[1] < 40
+
+
 def test_a_dot_stands_at_the_value_and_a_line_from_low_to_high():
     line, dot = plot_intervals(TABLE.assign(value=0.47)).lines[:2]
     assert list(line.get_xdata()) == [0.4, 0.6]

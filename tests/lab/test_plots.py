@@ -1,5 +1,7 @@
 """What is drawn, not how it looks."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from lab import toys
@@ -41,7 +43,8 @@ def covered():
 def test_ecdf_shows_each_quantity_and_the_band(ranks):
     ax = lab.plot_ranks(ranks)
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert labels == ["95% band", "mean", "log_likelihood"]
+    assert labels == ["95% band", "mean", "log likelihood"]
+    assert ax.get_title(loc="left") == "All 2 quantities stay in the band (60 simulations)"
     curve = ax.get_lines()[1].get_ydata()
     assert curve[49] == pytest.approx((ranks.ranks("mean") < 50).mean() - 0.5)
     ends = ax.collections[0].get_paths()[0].vertices[:, 1]
@@ -53,6 +56,14 @@ def test_histogram_counts_every_simulation(ranks):
     ax = lab.plot_ranks(ranks, kind="histogram", quantities=["mean"])
     (stairs,) = (patch for patch in ax.patches if hasattr(patch, "get_data"))
     assert stairs.get_data().values.sum() == 60
+    odd = (stairs.get_data().values > ax.patches[0].get_height()).sum()
+    assert ax.get_title(loc="left").startswith(f"{odd} of 20 classes are outside")
+
+
+def test_ranks_outside_the_band_are_in_the_title(ranks):
+    low = np.where(ranks.table["quantity"] == "mean", 0, ranks.table["rank"])
+    ax = lab.plot_ranks(replace(ranks, table=ranks.table.assign(rank=low)))
+    assert "1 of 2 leave the band (60 simulations): mean" in ax.get_title(loc="left")
 
 
 @pytest.mark.slow
@@ -63,6 +74,10 @@ def test_coverage_is_drawn_in_order_with_its_claim(covered):
     rows = covered.table.query("method == 'half' and era == 'old'").sort_values("rate")
     assert list(half.get_ydata()) == list(rows["coverage"])
     assert claim.get_ydata()[0] == 0.95
+    shown = covered.table.query("era == 'old'")
+    worst = shown.loc[shown["coverage"].idxmin()]
+    title = f"Least coverage: {worst['coverage']:.3g}, {worst['method']} at rate {worst['rate']:g}"
+    assert ax.get_title(loc="left") == title
 
 
 @pytest.mark.parametrize("shown", ["width", "bias", "rmse", "score"])

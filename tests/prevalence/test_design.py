@@ -271,7 +271,11 @@ def test_pictures_hold_the_numbers_of_the_tables():
     assert_allclose(drawn["pass rate 0.6, adaptive"], picked["width"])
     accuracy = np.linspace(0.8, 1, 21)
     regime = budget.judge_regime(accuracy, accuracy)
-    low, high = P.plot_regime(accuracy, regime).get_lines()
+    ax = P.plot_regime(accuracy, regime)
+    low, high = ax.get_lines()
+    least = accuracy[np.isfinite(regime[0])].min()
+    title = " ".join(ax.get_title(loc="left").split())
+    assert title == f"A judge of accuracy below {least:.2f} is not worth its calibration"
     known = np.isfinite(regime[0])
     assert_allclose(low.get_ydata(), regime[0][known])
     assert_allclose(high.get_ydata(), regime[1][known])

@@ -409,6 +409,13 @@ def test_pictures_draw_what_the_scores_hold():
     axes = S.plot_reliability(scores)
     assert axes.get_ylabel() == "mean human score"
     assert len(axes.patches) == len(scores.bins)
+    n = scores.n * scores.known
+    means = [
+        scores.in_units(np.average(np.where(scores.known, one, 0), weights=n))
+        for one in (scores.unit_truth, scores.unit)
+    ]
+    told = "Labelled items: people give {:.3g} on average, the judge {:.3g}".format(*means)
+    assert axes.get_title(loc="left") == told
     axes = S.plot_residuals(scores)
     assert len(axes.collections[0].get_offsets()) == scores.known.sum()
 

@@ -22,6 +22,10 @@ def test_plot_ranks_has_a_line_a_judge(ratings):
     ax = bj.ratings.plot_ranks(found)
     assert len(ax.get_lines()) == 2
     assert_allclose(ax.get_lines()[0].get_ydata(), found.ranks()["gpt"])
+    named = [text.get_text() for text in ax.get_xticklabels()]
+    assert len(set(named)) == len(named) == len(found.ranks())
+    assert "Cohen's kappa, choices" in named
+    assert not any("_" in name or "hrs" in name or "h/h" in name for name in named)
 
 
 def test_plot_ranks_names_judges_that_tie_one_by_one(ratings):

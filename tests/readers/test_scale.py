@@ -206,6 +206,14 @@ def test_votes_of_many_judges_and_classes(engine):
     assert len(read[0].count) == 20
 
 
+def test_votes_repeated_past_all_whole_numbers():
+    rows = pd.DataFrame({"item": "q", "judge": [f"j{i:02}" for i in range(45)] * 999, "vote": "1"})
+    how = {"generator": None, "truth": None}
+    for engine in (in_duckdb, in_polars):
+        with pytest.raises(bj.InputError, match=r"voted more than once on an item \(44910 times\)"):
+            Votes.from_frame(engine(rows), **how)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("keep", [False, True])
 def test_consensus_of_an_engines_items(keep, monkeypatch):

@@ -35,6 +35,10 @@ def test_half_width_marks_where_the_rule_stops(ax):
     assert next_batch(scores[: stop - 1], 0.4, scale=SCALE) > 0
     assert [line.get_label() for line in lines][-1] == "half-width wanted"
     assert lines[-1].get_ydata()[0] == 0.4
+    title = " ".join(ax.get_title(loc="left").split())
+    assert title.startswith(
+        f"Calls until the mean is known to ±0.4: {lines[0].get_label()} after {stop};"
+    )
 
 
 def test_scores_and_posterior_of_the_mean(ax):
@@ -46,6 +50,11 @@ def test_scores_and_posterior_of_the_mean(ax):
     assert interval.get_xdata() == pytest.approx([row.low, row.high])
     assert mean.get_xdata()[0] == pytest.approx(row.value)
     assert truth.get_label() == "truth"
+
+
+def test_a_long_scale_does_not_name_each_value(ax):
+    scores = Scores.from_values([40, 42, 55], scale=range(101))
+    assert len(plot_scores(scores, ax=ax).get_xticks()) < 20
 
 
 def test_an_unknown_item_is_refused():
@@ -75,5 +84,12 @@ def test_cost_is_a_line_a_probability(ax):
     assert [line.get_label() for line in ax.get_lines()] == ["90%", "95%"]
     drawn = ax.get_lines()[0].get_ydata()
     assert sorted(drawn) == sorted(table.loc[table["ci_prob"] == 0.9, "calls"])
+    dearest = table.sort_values(["ci_prob", "half_width"]).query("ci_prob == .95").iloc[0]
+    title = " ".join(ax.get_title(loc="left").split())
+    assert title.endswith(f"with 95% takes {dearest['calls']:.0f} calls")
+    widths = [text.get_text() for text in ax.get_xticklabels()]
+    assert widths == [f"{width:.2g}" for width in sorted(set(table["half_width"]))]
+    with pytest.raises(bj.InputError, match="'cost' is 0 everywhere"):
+        plot_cost(table, column="cost")
     with pytest.raises(bj.InputError, match="column must be one of"):
         plot_cost(table, column="money")

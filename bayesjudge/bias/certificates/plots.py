@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayesjudge.bias.certificates.certificate import Certificate
 from bayesjudge.bias.certificates.release import Release
-from bayesjudge.core.plots import new_axes, plain_text
+from bayesjudge.core.plots import new_axes, plain_text, write_title
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,10 +41,10 @@ def plot_release(release: Release, *, bins: int = 40, ax: Axes | None = None) ->
     ax.hist(after, bins=edges.tolist(), color="C0", alpha=0.6, label="released scores")
     ax.axvline(release.center, ls="--", color="k", lw=1, label="centre")
     rank = release.correlation["spearman"]
-    ax.set_title(
-        f"shrunk to {release.certificate.alpha:.3g}, noise {release.noise:.3g} points: "
-        f"rank correlation {rank:.3f}",
-        fontsize="medium",
+    write_title(
+        ax,
+        f"Released scores order items as the judge does with rank correlation {rank:.3f} (shrunk "
+        f"to {release.certificate.alpha:.3g}, noise {release.noise:.3g} points)",
     )
     ax.set(xlabel="score (points)", ylabel="items")
     ax.spines[["top", "right"]].set_visible(False)
@@ -80,13 +79,22 @@ def plot_trade_off(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.set_ylabel("shrinkage factor certified\n(hollow: by the scale alone)")
     ax.grid(alpha=0.3)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.figure.legend(loc="outside upper center", ncols=4, frameon=False)
+    ax.figure.legend(loc="outside lower center", ncols=4, frameon=False)
+    last = table[table["neighbours"] == table["neighbours"].max()].dropna(subset="alpha")
+    text = f"Nothing is certified with {table['neighbours'].max():,} neighbours"
+    if len(last):
+        best = last.loc[last["alpha"].idxmax()]
+        text = (
+            f"With {best['neighbours']:,.0f} neighbours and tolerance {best['tolerance']:g}, "
+            f"scores keep {best['alpha']:.0%} of their spread"
+        )
+    write_title(ax, text)
     return ax
 
 
 @plain_text
 def plot_certificate(certificate: Certificate, *, ax: Axes | None = None) -> Axes:
-    """Draw a certificate as a card: what is promised, on what it rests, what to know.
+    """Draw how far scores may shift before and after shrinking, against the tolerance.
 
     Parameters
     ----------
@@ -98,22 +106,39 @@ def plot_certificate(certificate: Certificate, *, ax: Axes | None = None) -> Axe
     Returns
     -------
     matplotlib.axes.Axes
-        Text only, with a bar as long as the shrinkage factor.
+        Two bars, as long as the bound on shifts of the judge's own scores and of those released;
+        a lighter end is what noise may add, the dashed line the tolerance.
     """
-    lines = [
-        wrapped
-        for paragraph in certificate.text.splitlines()
-        for wrapped in [*textwrap.wrap(paragraph, 84), ""]
-    ]
-    ax = ax or new_axes(7.5, 0.16 * len(lines) + 0.7)
-    ax.set(xlim=(0, 1), ylim=(0, 1), xticks=[], yticks=[])
-    colour = "C7" if certificate.range_only else "C0"
-    title = "Certificate" if certificate.certified else "No certificate"
+    ax = ax or new_axes(7.5, 2.4)
+    bound, alpha = certificate.shift_bound, certificate.alpha
+    known = "the scale's range" if certificate.range_only else "as measured"
+    rows = [f"the judge's own scores,\n{known}", "released scores"]
+    ax.barh(0, bound, 0.5, color="0.6" if certificate.range_only else "C1")
     if certificate.certified:
-        title += f": scores shrunk to {certificate.alpha:.3g}"
-        title += ", by the scale alone" if certificate.range_only else ""
-        ax.axhspan(0.985, 1, color="0.9")
-        ax.axhspan(0.985, 1, xmax=certificate.alpha, color=colour)
-    ax.set_title(title, loc="left", color=colour if certificate.certified else "C3")
-    ax.text(0.02, 0.95, "\n".join(lines).rstrip(), va="top", fontsize=9, family="monospace")
+        ax.barh(1, alpha * bound, 0.5, color="C0")
+        if certificate.noise_scale:
+            left = alpha * bound
+            rest = max(certificate.tolerance - left, 0)
+            ax.barh(1, rest, 0.5, left=left, color="C0", alpha=0.4, label="noise allowed")
+    else:
+        ax.text(certificate.tolerance, 1, "  nothing is certified", va="center", color="C1")
+    ax.axvline(certificate.tolerance, ls="--", color="k", lw=1, label="tolerance")
+    ax.set_yticks([0, 1], rows)
+    ax.set(ylim=(1.6, -0.6), xlim=(0, None), xlabel="largest shift (score points)")
+    ax.spines["left"].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    ax.figure.legend(loc="outside lower right", ncols=2, frameon=False)
+    write_title(ax, _promised(certificate))
     return ax
+
+
+def _promised(certificate: Certificate) -> str:
+    """The finding in one line."""
+    if not certificate.certified:
+        return f"Nothing is certified: {certificate.reason}"
+    kept = "as they are" if certificate.alpha == 1 else f"shrunk to {certificate.alpha:.2g}"
+    return (
+        f"Released {kept}, scores move by more than {certificate.tolerance:.3g} points with "
+        f"probability {certificate.failure_prob:.2g} at most"
+        + ("" if certificate.useful else ", which is of little use")
+    )

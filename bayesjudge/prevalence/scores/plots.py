@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesjudge.core.intervals import wilson
-from bayesjudge.core.plots import new_axes, plain_text
+from bayesjudge.core.plots import new_axes, plain_text, write_title
 from bayesjudge.prevalence.scores.data import Scores
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def plot_reliability(scores: Scores, *, ci_prob: float = 0.95, ax: Axes | None =
     )
     axes.set_xlabel("judge's score, as a share of its scale")
     axes.set_ylabel("share that people pass" if not scores.numeric else "mean human score")
+    write_title(axes, _compared(scores))
     return axes
 
 
@@ -83,4 +84,19 @@ def plot_residuals(scores: Scores, *, ax: Axes | None = None) -> Axes:
     axes.plot(*means, marker="o", color="C1")
     axes.set_xlabel("judge's score, as a share of its scale")
     axes.set_ylabel("human label less score")
+    write_title(axes, _compared(scores))
     return axes
+
+
+def _compared(scores: Scores) -> str:
+    """The judge against people on the labelled items, in one line."""
+    n = scores.n * scores.known
+    if not n.sum():
+        return "No item is labelled"
+    judge, people = (
+        float(scores.in_units(np.average(np.where(scores.known, one, 0), weights=n)))
+        for one in (scores.unit, scores.unit_truth)
+    )
+    if scores.numeric:
+        return f"Labelled items: people give {people:.3g} on average, the judge {judge:.3g}"
+    return f"Labelled items: people pass {people:.0%}, the judge's scores say {judge:.0%}"
