@@ -199,3 +199,18 @@ def gaps_between(text: Any, form: Any, points: int = 5) -> tuple[np.ndarray, flo
         gaps.append(gap + np.linalg.slogdet(np.array(columns))[1])
         largest = max(largest, off)
     return np.array(gaps), largest
+
+
+def some_draws(fit: Any, n: int) -> Any:
+    """The fit with `n` draws of each chain only, for what is done with each draw."""
+    import xarray as xr
+
+    step = fit.idata["posterior"].sizes["draw"] // n
+    groups = {name: group.to_dataset() for name, group in fit.idata.children.items()}
+    thin = {
+        name: one.isel(draw=slice(None, None, step)) if "draw" in one.dims else one
+        for name, one in groups.items()
+    }
+    idata = xr.DataTree.from_dict(thin)
+    idata.attrs = dict(fit.idata.attrs)
+    return dataclasses.replace(fit, idata=idata)

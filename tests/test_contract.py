@@ -8,8 +8,9 @@ import re
 
 import numpy as np
 import pytest
+import xarray as xr
 from conftest import MODULES
-from contract import gaps_between, graph_of, items_and_likelihood, moved
+from contract import gaps_between, graph_of, items_and_likelihood, moved, some_draws
 
 import bayesjudge as bj
 from bayesjudge.core.answer import Answer
@@ -317,10 +318,29 @@ def test_a_loaded_fit_is_the_fit_that_was_saved(one, fit_of, tmp_path):
 
 @each_module
 @pytest.mark.sampling
-def test_idata_has_the_groups_that_arviz_expects(one, fit_of):
-    fit = fit_of(one).extended(random_seed=1)
+def test_idata_has_the_groups_that_arviz_expects(one, fit_of, uncompiled):
+    fit = some_draws(fit_of(one), 50).extended(random_seed=1)
     expected = {"posterior", "sample_stats", "observed_data", "constant_data", "prior"}
     assert expected <= set(fit.idata.children)
     attrs = {"random_seed", "model", "priors", "data_sha256", "pymc_version"}
     assert attrs <= set(fit.idata.attrs)
     assert fit.idata.attrs["model"] == fit.spec.public_name()
+
+
+@pytest.mark.parametrize(
+    "one",
+    [pytest.param(one, marks=pytest.mark.study) if i else one for i, one in enumerate(MODULES)],
+    ids=lambda one: one.name,
+)
+@pytest.mark.sampling
+def test_compiled_groups_are_those_of_python(one, fit_of):
+    """What is random is drawn otherwise there; densities are the same."""
+    from pytensor import config
+
+    fit = some_draws(fit_of(one), 50)
+    compiled = fit.extended(random_seed=1).idata
+    with config.change_flags(mode="FAST_COMPILE"):
+        python = fit.extended(random_seed=1).idata
+    assert set(compiled.children) == set(python.children)
+    for name in ("log_prior", "log_likelihood"):
+        xr.testing.assert_allclose(compiled[name].to_dataset(), python[name].to_dataset(), 1e-9)
