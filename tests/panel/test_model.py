@@ -385,9 +385,10 @@ def test_vote_regression_agrees_with_its_mode(model_fit):
     """Whose interval is narrower: it takes the spreads between judges and generators as known."""
     fit = model_fit(VoteRegression())
     closed, sampled = bj.panel.model_assisted(fit.data), fit.estimate()
-    for name in fit.data.generators:
+    for i, name in enumerate(fit.data.generators):
         one, other = sampled["prevalence", name], closed["prevalence", name]
-        assert one.value == pytest.approx(other.value, abs=0.01)
+        error = array_stats.mcse(fit.idata["posterior"]["prevalence"][..., i].to_numpy())
+        assert one.value == pytest.approx(other.value, abs=0.01 + 4 * error)
         assert 0.7 < (other.high - other.low) / (one.high - one.low) < 1.1
 
 

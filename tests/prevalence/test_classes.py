@@ -258,6 +258,7 @@ def test_a_judge_who_looks_at_the_order_is_named(first, second, named):
 
 
 @pytest.mark.sampling
+@pytest.mark.filterwarnings("ignore::bayesjudge.ConvergenceWarning")  # few draws will do here
 def test_the_win_rate_counts_half_a_tie(tmp_path):
     counts = classes.ClassCounts([50, 30, 20], [[18, 1, 1], [2, 15, 3], [0, 4, 16]],
                            credit=(1, 0.5, 0), **THREE)  # fmt: skip
@@ -269,7 +270,7 @@ def test_the_win_rate_counts_half_a_tie(tmp_path):
     pair = counts.test, counts.labelled
     sd = np.sqrt(credit @ covariance(*pair, inverted(*pair)) @ credit)
     assert_allclose(high - low, 2 * 1.959964 * sd, rtol=1e-6)
-    fit = classes.fit(counts, random_seed=1)
+    fit = classes.fit(counts, random_seed=1, draws=300, tune=300)
     assert_allclose(fit.draws("win_rate"), fit.draws("prevalence") @ credit)
     assert next(iter(fit.estimate().quantities)) == "win_rate"
     again = bj.load(fit.save(tmp_path / "fit.nc"))
