@@ -113,7 +113,9 @@ def more(i: int, row: dict[str, object]) -> None:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=10_000, help="of a setting; goes on from results")
+    parser.add_argument(
+        "--runs", type=int, default=10_000, help="of a setting; goes on from results"
+    )
     parser.add_argument("--settings", type=int, nargs="+", default=range(len(SETTINGS)))
     asked = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
