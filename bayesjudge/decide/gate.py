@@ -286,26 +286,25 @@ def _with_one_item_more(counts: Counts, probability: float) -> tuple[float, floa
     Without a judge they are those of Clopper and Pearson, which keep their word for any number of
     labels; under a flat prior false fails near 1 are more frequent than promised.
     """
-    from bayesjudge.core.priors import BetaPrior
-    from bayesjudge.prevalence import ErrorRates, PredictiveValues
-    from bayesjudge.prevalence._quadrature import NotIntegrated, posterior_of
-
-    def posterior(shape: tuple[float, float]) -> Any:
-        prior = BetaPrior(*shape)
-        if counts.predictive:
-            worst = BetaPrior(*shape[::-1])
-            model: Any = PredictiveValues(ppv=prior, npv=worst)
-        else:
-            model = ErrorRates(prevalence=prior)
-        return posterior_of(counts, model)
+    from bayesjudge.prevalence._quadrature import NotIntegrated
 
     try:
-        less, more = posterior(LESS), posterior(MORE)
-        flat = posterior((1.0, 1.0))
+        less, more, flat = (_posterior(counts, *shape) for shape in (LESS, MORE, (1.0, 1.0)))
     except NotIntegrated:
         return np.nan, np.nan, None
     low, high = float(less.quantile(1 - probability)), float(more.quantile(probability))
     return low, high, lambda t: 1 - float(flat.cdf(np.clip(t, 0, 1)))
+
+
+def _posterior(counts: Counts, a: float, b: float) -> Any:
+    from bayesjudge.core.priors import BetaPrior
+    from bayesjudge.prevalence import ErrorRates, PredictiveValues
+    from bayesjudge.prevalence._quadrature import posterior_of
+
+    model: Any = ErrorRates(prevalence=BetaPrior(a, b))
+    if counts.predictive:
+        model = PredictiveValues(ppv=BetaPrior(a, b), npv=BetaPrior(b, a))
+    return posterior_of(counts, model)
 
 
 def _of_items(items: Items, probability: float, entry: Entry | None) -> Iterator[Limits]:

@@ -8,12 +8,13 @@ judge has sensitivity .9 and specificity .7 (Gaussian copula between systems). `
 exact posterior that counts rows as if they were items. Results are written after each setting and
 kept: a setting whose methods are there is not run again (delete the rows to start afresh).
 
-Found: at 1000 x 1, 200 x 5 and 100 x 10 rows (1,000 logs) PPI++ by item covers .937, .956 and .948
-at widths of .105, .150 and .188, Rogan-Gladen by item .947, .966 and .960, the judge's pass rate
-.715 to .862. With 5, 20 and 100 labelled items PPI++ covers .989, .950 and .943 (widths .52, .21,
-.10); of 500 logs with 20, 100 and 300 labelled rows .986, .962 and .964, with leniency, uneven
-repeats, ICC 0 and .8 and a prevalence of .95 .938 to .992. Below .93: a judge asked five times
-about 100 labelled outputs, PPI++ .920 and .928, effective counts .87 and .92 (100 logs). Paired
+Found: at 1000 x 1, 200 x 5 and 100 x 10 rows (2,000 logs) PPI++ by item covers .938, .956 and .952
+at widths of .106, .150 and .187, Rogan-Gladen by item .948, .963 and .962, effective counts (400
+logs) .955, .968 and .985; rows counted as items .955, .825 and .780, the judge's pass rate .718 to
+.848. With 5, 20 and 100 labelled items PPI++ covers .990, .956 and .947 (widths .52, .21, .10). Of
+23 settings (labelled rows, leniency, a judge asked five times, uneven repeats, ICC 0 and .8, a
+prevalence of .95) PPI++ covers least where a judge is asked five times about 100 labelled outputs:
+.934 and .936 of 2,000 logs; effective counts there .923 and .943 of 300. Paired
 differences (items_pairs.csv, 150 logs a setting) cover .95 to .99 and are 1.6 to 2.1 % wider than
 the published paired PPI++ with 200 labelled items and correlations of 0 to .9; 8 % with 40 labelled
 items, 22 % with 20, where the published one covers .95 and .93. Of twenty systems (400

@@ -364,6 +364,8 @@ def test_labels_chosen_by_the_truth_tell_of_the_verdict_only(calibration, total)
 
 def test_items_of_a_verdict_are_all_items_that_got_it():
     """The model of labels by verdict counts labelled items too, by verdict and class."""
+    from pytensor import function
+
     labelled = [[1, 5, 0], [4, 1, 1]]
     counts = classes.ClassCounts(
         [6, 3, 1], labelled, classes=["win", "loss"], verdicts=["loss", "win", "unread"],
@@ -373,6 +375,11 @@ def test_items_of_a_verdict_are_all_items_that_got_it():
     seen = {v.name: made.rvs_to_values[v].eval() for v in made.observed_RVs}
     assert_allclose(seen["verdicts"], [11, 9, 2])
     assert_allclose(seen["labelled"], np.transpose(labelled))
+    rng = np.random.default_rng(1)
+    verdicts, each = rng.dirichlet([1, 1, 1]), rng.dirichlet([1, 1], 3)
+    given = [made["verdict_share"], made["class_share"]]
+    run = function(given, made["prevalence"], mode="FAST_COMPILE")
+    assert_allclose(run(verdicts, each), verdicts @ each)
 
 
 def test_two_classes_by_truth_and_of_strata_are_those_of_pass_and_fail():
