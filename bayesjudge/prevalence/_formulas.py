@@ -103,7 +103,10 @@ def _lang_reiczigel(
         theta = invert(p_, q0_, q1_)
         shift = 2 * z**2 * share * (theta * var1 - (1 - theta) * var0)
         half = z * np.sqrt(delta_variance(p_, q0_, q1_, free, sizes[0], sizes[1], items))
-        return Interval(theta + shift, theta + shift - half, theta + shift + half)
+        chance = np.equal(q0_ + q1_, 1)  # which excludes nothing
+        low = np.where(chance, -np.inf, theta + shift - half)
+        high = np.where(chance, np.inf, theta + shift + half)
+        return Interval(theta + shift, low[()], high[()])
 
 
 class _Sample(NamedTuple):

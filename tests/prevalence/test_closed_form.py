@@ -155,6 +155,15 @@ def test_an_unknown_interval_is_refused():
         P.rogan_gladen(COUNTS, interval="wald")
 
 
+def test_pseudo_labels_that_put_a_judge_at_chance_exclude_nothing():
+    # 3 of 10 and 1 of 1: with one label more in each cell 4 / 12 and 2 / 3, whose sum is 1
+    rows = np.array([[27, 7, 10, 3, 1, 1], [27, 7, 100, 80, 100, 80]])
+    both = P.rogan_gladen(P.Counts(*rows.T, calibration="separate", systems=["a", "b"]))
+    one, other = (P.rogan_gladen(P.Counts(*row, calibration="separate")) for row in rows)
+    assert both["prevalence", "a"][1:] == one["prevalence"][1:] == (0, 1)
+    assert both["prevalence", "b"] == other["prevalence"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("theta", [0.1, 0.5, 0.9])
 @pytest.mark.parametrize("formula", ["equation", "listing"])
