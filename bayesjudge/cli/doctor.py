@@ -19,7 +19,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from bayesjudge.cli.output import DATA, PLAIN_WIDTH
+from bayesjudge.cli.output import DATA, screen_width
 from bayesjudge.cli.proposals import (
     MOST_LABELS,
     NEEDS,
@@ -28,6 +28,7 @@ from bayesjudge.cli.proposals import (
     ask_if_reversed,
     label_design,
     scale_of,
+    scale_seen,
     try_drift,
     try_gate,
     try_lines,
@@ -35,25 +36,27 @@ from bayesjudge.cli.proposals import (
     usual_scale,
     value_options,
 )
+from bayesjudge.cli.roles import (
+    CHOICES,
+    JUDGES,
+    OF_JUDGES,
+    PEOPLE,
+    Roles,
+    are_labels,
+    are_numbers,
+    is_binary,
+    named,
+    roles_of,
+    says_judge,
+)
 from bayesjudge.cli.source import HUMAN
-from bayesjudge.core.labels import spell, unread
 from bayesjudge.core.screen import few, visible
-from bayesjudge.prevalence._reading import ITEM_COLUMNS
 from bayesjudge.readers.files import File
 from bayesjudge.readers.log import COLUMNS, Log, Metric, read_as, recognise
 
 _DATA = Parameter(group=DATA)
 #: Rows of a table that are looked at.
 MOST_ROWS = 200_000
-#: The longest label.
-LONGEST = 40
-#: Names of columns, by what they are of.
-PEOPLE = ("human", "reviewer", "expert", "person", "people")
-SYSTEMS = ("system", "model", "generator", "system_id", "model_name", "candidate")
-JUDGES = ("judge", "judge_model", "evaluator", "annotator", "grader", "rater")
-VERDICTS = ("verdict", "judge", "vote", "llm", "gpt", "claude", "gemini", "grade", "pred", "auto")
-#: Columns with what a rater chose.
-CHOICES = ("choice", "answer", "label", "rating", "verdict", "response", "vote")
 
 
 def doctor(
@@ -239,7 +242,7 @@ def _truths(cells: Mapping[str, list[Any]], metric: str) -> list[str]:
     if "truth" in cells:
         return ["truth"]
     names = [n for n in cells if n not in COLUMNS and any(w in n.lower() for w in HUMAN)]
-    return [n for n in names if n != metric and _are_labels(cells[n])]
+    return [n for n in names if n != metric and are_labels(cells[n])]
 
 
 # Tables ------------------------------------------------------------------------------------------
@@ -255,111 +258,148 @@ def _of_table(file: File, truth: str | None) -> Findings:
     found.contents.append(f"{len(rows)} rows, columns {few(list(columns), 12)}")
     if len(rows) == MOST_ROWS:
         found.contents.append(f"only the first {MOST_ROWS:,} rows were looked at")
-    labels = {n: c for n, c in columns.items() if _are_labels(c)}
-    scores = {n: c for n, c in columns.items() if n not in labels and _are_numbers(c)}
-    item = _item_of(columns)
-    system = _named(columns, SYSTEMS)
-    judge = next((n for n in columns if n.lower() in JUDGES and n not in scores), None)
-    judge = None if judge in labels and _is_binary(labels[judge]) else judge
-    names = {item, system, judge}
-    truths = [truth] if truth else [
-        n for n in (*labels, *scores) if n not in names and _says_human(n)
-    ]  # fmt: skip
-    verdicts = [n for n in labels if n not in {*names, *truths} and _says_judge(n)]
-    if not verdicts:
-        verdicts = [n for n, c in labels.items() if n not in {*names, *truths} and _is_binary(c)]
-    _repeated(rows, columns, [n for n in (item, system, judge) if n], found)
-    _describe(columns, truths, verdicts, found)
-    _try_table(file.name, columns, truths, verdicts, list(scores), (item, system, judge), found)
+    roles = roles_of(columns, truth)
+    _describe(roles, found)
+    for propose in (_panel, _shares, _repeats_report, _bias, _long_ratings):
+        propose(file.name, roles, found)
+    _repeated(roles, found)
+    if {"order1", "order2"} <= set(columns):
+        line = ["bias", "orders", file.name]
+        try_lines("bias orders", line, found, [[], ["--missing", "drop"]])
     return found
 
 
-def _try_table(
-    path: str,
-    columns: Mapping[str, list[Any]],
-    truths: list[str],
-    verdicts: list[str],
-    scores: list[str],
-    names: tuple[str | None, str | None, str | None],
-    found: Findings,
-) -> None:
-    item, system, judge = names
-    scores = [n for n in scores if n not in truths and n not in names]
-    labels = {n: columns[n] for n in (*truths[:1], *verdicts) if not _are_numbers(columns[n])
-              or _is_binary(columns[n])}  # fmt: skip
-    values = value_options(labels, found, "") if verdicts else []
-    by = ["--by", system] if system and len({*columns[system]} - {""}) > 1 else []
-    known = ["--item", item] if item else []
-    own = ["--truth", truths[0]] if truths else []
-    if len(verdicts) > 1 or (judge and verdicts):
-        wide = ["--judges", *verdicts] if len(verdicts) > 1 else ["--judge", str(judge), "--vote"]
-        wide += [] if len(verdicts) > 1 else verdicts
-        more = [[], ["--calibration", "random"]]
-        line = ["panel", path, *wide, *own, *values]
-        if item:
-            line += ["--item", item]
-        if system:
-            line += ["--generator", system]
-        absent = [n for n, there in (("item", item), ("generator", system)) if not there]
-        if not absent:
-            try_lines("panel", line, found, more)
-        else:
-            needs = " and ".join(f"the {n} (--{n})" for n in absent)
-            found.missing["panel"] = f"a column that names {needs}"
-    if truths and verdicts and not judge:
-        chosen = label_design(columns[verdicts[0]], columns[truths[0]], found)
-        ask_if_reversed(columns[verdicts[0]], columns[truths[0]], values, found)
-        line = ["prevalence", path, "--verdict", *verdicts[:1], *own, *values, *chosen]
+def _values(roles: Roles, found: Findings) -> list[str]:
+    """Options that say what the labels and verdicts mean."""
+    if not roles.verdicts:
+        return []
+    named = {n: roles.columns[n] for n in (*roles.truths[:1], *roles.verdicts)}
+    labels = {n: c for n, c in named.items() if not are_numbers(c) or is_binary(c)}
+    return value_options(labels, found, "")
+
+
+def _panel(path: str, roles: Roles, found: Findings) -> None:
+    """Votes of several judges: a column of each, or one row a vote."""
+    several = len(roles.verdicts) > 1
+    if not several and not (roles.judge and roles.verdicts):
+        return
+    wide = ["--judges", *roles.verdicts]
+    line = ["panel", path]
+    line += wide if several else ["--judge", str(roles.judge), "--vote", *roles.verdicts]
+    line += ["--truth", roles.truths[0]] if roles.truths else []
+    names = {"item": roles.item, "generator": roles.system}
+    for option, name in names.items():
+        line += [f"--{option}", name] if name else []
+    absent = [f"the {option} (--{option})" for option, name in names.items() if not name]
+    if absent:
+        found.missing["panel"] = f"a column that names {' and '.join(absent)}"
+        return
+    line += _values(roles, found)
+    if try_lines("panel", line, found, [[], ["--calibration", "random"]]) and roles.judge:
+        found.missing["prevalence"] = "the line of the panel answers it, by generator"
+
+
+def _shares(path: str, roles: Roles, found: Findings) -> None:
+    """Labels of people on some rows, beside verdicts or scores of one judge."""
+    if not roles.truths or (roles.judge and roles.verdicts):
+        return
+    columns, truth = roles.columns, roles.truths[0]
+    own = ["--truth", truth]
+    by = ["--by", str(roles.system)] if len(roles.systems) > 1 else []
+    by += ["--item", roles.item] if roles.item else []
+    if roles.verdicts:
+        values = _values(roles, found)
+        said = columns[roles.verdicts[0]]
+        chosen = label_design(said, columns[truth], found)
+        ask_if_reversed(said, columns[truth], values, found)
+        line = ["prevalence", path, "--verdict", *roles.verdicts[:1], *own, *values, *chosen]
         lost = [["--unparsed", "fail"], ["--unparsed", "drop"]]
-        again = [["--repeats", "judge"], ["--repeats", "system"]]
-        again = again if item and _repeats(columns[item]) else []
+        again = [["--repeats", "judge"], ["--repeats", "system"]] if roles.repeats else []
         ways = [[], *lost, *again, *([*a, *b] for a in again for b in lost)]
-        done = try_lines("prevalence", [*line, *by, *known], found, ways)
+        done = try_lines("prevalence", [*line, *by], found, ways)
         if done:
             try_gate(done, found)
-    elif truths and scores and not judge:
-        chosen = label_design([], columns[truths[0]], found)
-        numbers = [float(c) for c in columns[scores[0]] if c]
-        line = ["prevalence", path, "--score", scores[0], "--scale", usual_scale(numbers), *own]
-        ends = []
-        if _are_numbers(columns[truths[0]]):
-            ends = ["--truth-scale", usual_scale([float(c) for c in columns[truths[0]] if c])]
-        try_lines(
-            "prevalence", [*line, *ends, *chosen, *known], found, [[], ["--unparsed", "drop"]]
-        )
-    elif truths and not judge:
+    elif roles.scores:
+        chosen = label_design([], columns[truth], found)
+        score = roles.scores[0]
+        line = ["prevalence", path, "--score", score, "--scale", _ends(score, roles, found), *own]
+        if are_numbers(columns[truth]):
+            line += ["--truth-scale", _ends(truth, roles, found)]
+        else:
+            line += value_options({truth: columns[truth]}, found, "")
+        try_lines("prevalence", [*line, *chosen, *by], found, [[], ["--unparsed", "drop"]])
+    else:
         found.missing["prevalence"] = "a column with the judge's verdicts (--verdict) or scores"
-    if scores and item:
-        listed = ",".join(f"{x:g}" for x in sorted({float(c) for c in columns[scores[0]] if c}))
-        line = ["repeats", "report", path, "--score", scores[0], "--item", item]
-        line += ["--judge", judge] if judge else []
-        if len(listed.split(",")) <= MOST_LABELS and _repeats(columns[item]):
-            try_lines("repeats report", [*line, "--scale", listed], found, [[]])
-    _long_ratings(path, columns, item, found)
-    if {"order1", "order2"} <= set(columns):
-        try_lines("bias orders", ["bias", "orders", path], found, [[], ["--missing", "drop"]])
 
 
-def _long_ratings(
-    path: str, columns: Mapping[str, list[Any]], item: str | None, found: Findings
-) -> None:
+def _ends(name: str, roles: Roles, found: Findings) -> str:
+    """Ends of the scale of a column; a guess, told as one."""
+    scale = usual_scale([float(c) for c in roles.columns[name] if c])
+    found.odd.append(f"{name}: the scale {scale} is a guess from the numbers seen")
+    return scale
+
+
+def _repeats_report(path: str, roles: Roles, found: Findings) -> None:
+    """Several scores of an item by one judge."""
+    if not (roles.scores and roles.repeats) or len(roles.systems) > 1 or roles.variant:
+        return
+    score = roles.scores[0]
+    numbers = sorted({float(c) for c in roles.columns[score] if c})
+    if len(numbers) > MOST_LABELS:
+        return
+    scale, step = scale_seen(score, numbers, found)
+    line = ["repeats", "report", path, "--score", score, "--item", str(roles.item)]
+    line += ["--judge", roles.judge] if roles.judge else []
+    line += ["--order", roles.order] if roles.order else []
+    line += ["--scale", scale, "--half-width", f"{step / 2:g}"]
+    if try_lines("repeats report", line, found, [[]]):
+        wanted = f"--half-width {step / 2:g}, half a step of the scale"
+        found.odd.append(f"repeats report: {wanted}, is how well each mean is to be known; change "
+                         "it to your own number")  # fmt: skip
+
+
+def _bias(path: str, roles: Roles, found: Findings) -> None:
+    """Scores of the same items before and after a change."""
+    if not (roles.scores and roles.item and roles.variant and roles.baseline):
+        return
+    score = roles.scores[0]
+    line = ["bias", path, "--item", roles.item, "--variant", roles.variant, "--score", score]
+    line += ["--judge", roles.judge] if roles.judge else []
+    line += ["--baseline", roles.baseline, "--scale", _ends(score, roles, found).replace(":", "-")]
+    if try_lines("bias", [*line, "--design", "item"], found, [[], ["--missing", "drop"]]):
+        found.odd.append(
+            f"bias: the line says that {roles.baseline!r} is the unchanged version, and that items "
+            "were changed and judged one at a time; if all were changed and judged together: "
+            "--design batch"
+        )
+
+
+def _long_ratings(path: str, roles: Roles, found: Findings) -> None:
     """A table with one row a label: its judges are told by their names."""
-    rater, choice = _named(columns, JUDGES), _named(columns, CHOICES)
-    if not (item and rater and choice) or not _are_labels(columns[choice]):
+    columns = roles.columns
+    rater, choice = named(columns, JUDGES), named(columns, CHOICES)
+    if not (roles.item and rater and choice) or not are_labels(columns[choice]):
         return
     said: dict[str, set[Any]] = {}
     for name, label in zip(columns[rater], columns[choice], strict=True):
         said.setdefault(name, set()).add(label)
-    judges = [name for name in said if _says_judge(name)]
-    people = set().union(*(labels for name, labels in said.items() if name not in judges))
-    if judges and len(said) - len(judges) > (len(judges) < 2):
-        line = ["ratings", path, "--item", item, "--rater", rater, "--choice", choice]
+    judges = [name for name in said if says_judge(name)]
+    people = [name for name in said if name not in judges]
+    # beside a column of truths, or under the name of judges, raters are judges unless called people
+    if roles.truths or rater.lower() in OF_JUDGES:
+        people = [name for name in people if any(word in name.lower() for word in PEOPLE)]
+        if not people:
+            found.missing["ratings"] = (
+                f"labels of single people: {rater} names judges only; the line of the panel says "
+                "how often each of them is right"
+            )
+            return
+        judges = [name for name in said if name not in people]
+    if judges and len(people) > (len(judges) < 2):
+        line = ["ratings", path, "--item", roles.item, "--rater", rater, "--choice", choice]
         line += [word for name in judges for word in ("--judge", name)]
-        try_ratings(line, {name: said[name] for name in judges}, people, found)
-
-
-def _repeats(names: Sequence[str]) -> bool:
-    return len(set(names)) < len(names)
+        labels = set().union(*(said[name] for name in people))
+        try_ratings(line, {name: said[name] for name in judges}, labels, found)
 
 
 def _mistakes(file: File) -> list[str]:
@@ -393,71 +433,29 @@ def _cell(value: Any) -> str:
     return str(value).strip()
 
 
-def _are_labels(cells: Sequence[Any]) -> bool:
-    found = {str(c).strip() for c in cells if c not in (None, "")}
-    short = all(len(c) <= LONGEST for c in found)
-    if not 0 < len(found) <= MOST_LABELS or not short:
-        return False
-    return len(found) <= 4 or not all(map(_is_number, found))
-
-
-def _is_binary(cells: Sequence[Any]) -> bool:
-    return not unread({"": {c for c in cells if c not in (None, "")}})
-
-
-def _is_number(cell: Any) -> bool:
-    try:
-        return float(cell) == float(cell)
-    except (TypeError, ValueError):
-        return False
-
-
-def _are_numbers(cells: Sequence[Any]) -> bool:
-    found = [c for c in cells if c not in (None, "")]
-    return (
-        bool(found) and all(map(_is_number, found)) and not {spell(c) for c in found} <= {"0", "1"}
-    )
-
-
-def _says_human(name: str) -> bool:
-    named = any(word in name.lower() for word in (*HUMAN, *PEOPLE))
-    return named and not _says_judge(name)
-
-
-def _says_judge(name: str) -> bool:
-    """Reviewers give verdicts too, unless a model is named."""
-    lower = name.lower()
-    if any(word in lower for word in PEOPLE):
-        return any(word in lower for word in ("llm", "gpt", "claude", "gemini"))
-    return any(word in lower for word in VERDICTS)
-
-
-def _item_of(columns: Mapping[str, Any]) -> str | None:
-    """A column by a usual name, or the first one called some id."""
-    named = [n for n in columns if n.lower() in ITEM_COLUMNS]
-    ids = [
-        n for n in columns if re.search(r"(^|[\s_.-])id$", n.lower()) and n.lower() not in SYSTEMS
-    ]
-    return next(iter([*named, *ids]), None)
-
-
-def _named(columns: Mapping[str, Any], names: Sequence[str]) -> str | None:
-    return next((n for n in columns if n.lower() in names), None)
-
-
-def _describe(
-    columns: Mapping[str, list[Any]], truths: list[str], verdicts: list[str], found: Findings
-) -> None:
-    for name in verdicts:
+def _describe(roles: Roles, found: Findings) -> None:
+    columns = roles.columns
+    for name in roles.verdicts:
         kinds = Counter(columns[name])
         empty = kinds.pop("", 0)
         values = few([f"{k} {n}" for k, n in kinds.most_common()], 10)
         lost = f"; {empty} empty: verdicts that failed to parse" if empty else ""
         found.contents.append(f"verdicts in {name}: {values}{lost}")
-    for name in truths[:1]:
+    for name in roles.scores[:1]:
+        numbers = [float(c) for c in columns[name] if c]
+        lost = f"; {columns[name].count('')} empty" if "" in columns[name] else ""
+        found.contents.append(f"scores in {name}: {min(numbers):g} to {max(numbers):g}{lost}")
+    if roles.variant:
+        found.contents.append(f"versions in {roles.variant}: {few(_kinds(roles), 5)}")
+    for name in roles.truths[:1]:
         found.contents.append(_labelled(name, columns[name]))
-    if not truths:
-        found.missing["prevalence"] = NEEDS["prevalence"] + "; name it with --truth"
+    found.odd += roles.guessed
+    if not roles.truths:
+        found.missing["prevalence"] = NEEDS["prevalence"]
+
+
+def _kinds(roles: Roles) -> list[str]:
+    return list(dict.fromkeys(roles.columns[str(roles.variant)]))
 
 
 def _labelled(name: str, cells: Sequence[Any]) -> str:
@@ -466,47 +464,61 @@ def _labelled(name: str, cells: Sequence[Any]) -> str:
     return f"people's labels in {name}: {sum(kinds.values())} of {len(cells)} rows ({values})"
 
 
-def _repeated(
-    rows: Sequence[Mapping[str, Any]],
-    columns: Mapping[str, list[Any]],
-    names: list[str],
-    found: Findings,
-) -> None:
+def _repeated(roles: Roles, found: Findings) -> None:
     """Tell of rows that are the same, and of items with several rows."""
-    same = len(rows) - len(set(zip(*columns.values(), strict=True)))
+    columns = list(roles.columns.values())
+    rows = len(columns[0]) if columns else 0
+    same = rows - len(set(zip(*columns, strict=True)))
     if same:
         found.odd.append(f"{same} rows are copies of another one")
-    if names:
-        keys = Counter(zip(*(columns[n] for n in names), strict=True))
-        several = sum(n > 1 for n in keys.values())
-        if several:
-            what = f"{several} of {len(keys)} have several rows by {', '.join(names)}"
-            found.odd.append(f"{what}: repeats, or duplicates?")
-        empty = sum(columns[names[0]][i] == "" for i in range(len(rows)))
-        if empty:
-            found.odd.append(f"{empty} rows have no name in {names[0]}")
+    if roles.item is None:
+        return
+    keys = Counter(zip(*(roles.columns[n] for n in roles.keys), strict=True))
+    several = sum(n > 1 for n in keys.values())
+    asked = any(WANTED["repeats report"] == question for question, _ in found.answers)
+    if several and not asked:
+        by = ", ".join(roles.keys)
+        what = f"{several} of {len(keys)} items have several rows by {by}"
+        found.odd.append(f"{what}: repeats, or duplicates?")
+    empty = roles.columns[roles.item].count("")
+    if empty:
+        found.odd.append(f"{empty} rows have no name in {roles.item}")
 
 
 # Screen ------------------------------------------------------------------------------------------
 
 
 def _screen(path: Path, found: Findings) -> str:
-    lines = [f"{path}: {found.kind}"]
+    width = screen_width()
+    lines = textwrap.wrap(f"{path}: {found.kind}", width, subsequent_indent="  ")
     sections: list[tuple[str, Iterator[str]]] = [
         ("What is in it", iter(dict.fromkeys(found.contents))),
         ("Look at this", iter(dict.fromkeys(found.odd))),
     ]
     for heading, told in sections:
-        body = [w for text in told for w in _wrapped(text)]
+        body = [w for text in told for w in _wrapped(text, width)]
         lines += ["", heading, *body] if body else []
     lines += ["", "What it can answer: paste a line"] if found.answers else []
     for question in dict.fromkeys(q for q, _ in found.answers):
-        lines += [f"  {question}", *(f"    {line}" for q, line in found.answers if q == question)]
+        lines += textwrap.wrap(question, width, initial_indent="  ", subsequent_indent="  ")
+        lines += [w for q, line in found.answers if q == question for w in _pasted(line, width)]
     lines += ["", "What is missing for other questions"]
     for command, why in found.missing.items():
-        lines += _wrapped(f"{WANTED[command]} {why}")
+        lines += _wrapped(f"{WANTED[command]} {why}", width)
     return "\n".join(lines) + "\n"
 
 
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, PLAIN_WIDTH - 4, initial_indent="  - ", subsequent_indent="    ")
+def _wrapped(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, width, initial_indent="  - ", subsequent_indent="    ")
+
+
+def _pasted(line: str, width: int) -> list[str]:
+    """A command in lines that a shell joins, an option with its values on one if there is space."""
+    parts = re.split(r" (?=--)", line)
+    lines = ["    " + parts[0]]
+    for part in parts[1:]:
+        if len(lines[-1]) + len(part) + 3 <= width:  # a blank before, a backslash after
+            lines[-1] += f" {part}"
+        else:
+            lines.append(f"      {part}")
+    return [*(f"{one} \\" for one in lines[:-1]), lines[-1]]

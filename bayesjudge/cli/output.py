@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import sys
 import textwrap
@@ -325,6 +326,14 @@ PLAIN_WIDTH = 120
 NUMBERS = ("value", "low", "high", "width", "truth")
 
 
+def screen_width() -> int:
+    """Columns of a line: of the terminal, of ``COLUMNS``, or of plain text."""
+    asked = os.environ.get("COLUMNS", "")
+    if asked.isdecimal() and int(asked) > 0:
+        return int(asked)
+    return os.get_terminal_size(sys.stdout.fileno()).columns if sys.stdout.isatty() else PLAIN_WIDTH
+
+
 def open_console() -> Console:
     """Open stdout."""
     from rich.console import Console
@@ -336,7 +345,7 @@ def open_console() -> Console:
     terminal = sys.stdout.isatty()
     return Piped(
         file=sys.stdout,
-        width=None if terminal else PLAIN_WIDTH,
+        width=None if terminal else screen_width(),
         force_terminal=terminal,
         highlight=False,
         markup=False,

@@ -9,6 +9,7 @@ import shlex
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from bayesjudge.cli.source import PAIRS
@@ -40,14 +41,19 @@ WANTED = {
     "bias": "How far does an irrelevant change move a score?",
 }
 NEEDS = {
-    "prevalence": "a column with people's labels of some items (bayesjudge plan tells how many)",
-    "gate": "what the share of good outputs needs, with verdicts of pass and fail",
-    "panel": "votes of several judges on the same items",
-    "repeats report": "several answers of a judge about the same item",
-    "bias orders": "pairs of answers judged in both orders",
-    "ratings": "labels of people and of several judges, one row a label with the name of its rater",
-    "drift": "verdicts of both on the same outputs (bayesjudge drift OLD NEW)",
-    "bias": "scores of the same items before and after a change (--variant)",
+    "prevalence": "a column with people's labels of some items; bayesjudge plan tells how many: "
+    "bayesjudge prevalence FILE --verdict COLUMN --truth COLUMN",
+    "gate": "what the share of good outputs needs, with verdicts of pass and fail: bayesjudge gate",
+    "panel": "votes of several judges on the same items: bayesjudge panel FILE --judges COLUMN "
+    "COLUMN --item COLUMN --generator COLUMN",
+    "repeats report": "several scores of an item by the same judge: bayesjudge repeats report FILE "
+    "--item COLUMN --score COLUMN --scale 1-5",
+    "bias orders": "pairs of answers judged in both orders: bayesjudge bias orders FILE",
+    "ratings": "labels of people and of several judges, one row a label with the name of its "
+    "rater: bayesjudge ratings FILE --judge NAME --positive LABEL",
+    "drift": "verdicts of both on the same outputs: bayesjudge drift OLD NEW",
+    "bias": "scores of the same items before and after a change: bayesjudge bias FILE --item "
+    "COLUMN --variant COLUMN --baseline NAME --score COLUMN --scale 0-100 --design item",
 }
 
 
@@ -172,11 +178,16 @@ def scale_of(metric: Metric, found: Findings) -> list[str]:
         return ["--score", "verdict", "--scale", "0,1"]
     if not numbers or set(numbers) <= {0.0, 1.0}:
         return []
+    return ["--scale", scale_seen(metric.name, numbers, found)[0]]
+
+
+def scale_seen(name: str, numbers: Sequence[float], found: Findings) -> tuple[str, float]:
+    """Every score that a judge can give, and their least distance; a guess, told as one."""
     low, high = map(float, usual_scale(numbers).split(":"))
     whole = all(x == int(x) for x in numbers) and high - low <= MOST_LABELS
     scale = f"{low:.0f}-{high:.0f}" if whole else ",".join(f"{x:g}" for x in numbers)
-    found.odd.append(f"{metric.name}: the scale {scale} is a guess from the scores seen")
-    return ["--scale", scale]
+    found.odd.append(f"{name}: the scale {scale} is a guess from the scores seen")
+    return scale, 1.0 if whole else min((b - a for a, b in pairwise(numbers)), default=1.0)
 
 
 def try_gate(line: Sequence[str], found: Findings) -> None:

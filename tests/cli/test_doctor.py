@@ -195,3 +195,93 @@ def test_logs_that_the_tools_wrote(examine):
     for path in sorted(SHARED.glob("*/*")):
         if path.suffix in (".eval", ".json", ".jsonl", ".csv"):
             examine(path)
+
+
+def _summaries():
+    """A number of each document, a judge's 1 to 5, and words of annotators on some."""
+    rows = [
+        f"{1001 + i}\t{1 + i * 7 % 5}\t{('bad', 'good')[i * 7 % 5 > 1] if i < 45 else ''}"
+        for i in range(120)
+    ]
+    return "summaries.tsv", "doc\tquality\tannotator verdict\n" + "\n".join(rows)
+
+
+def _two_versions():
+    rows = [
+        f"prompt {i},assistant-{v},{('no', 'yes')[(i + j) % 3 > 0]},{said if i < 40 else ''}"
+        for i in range(80)
+        for j, v in enumerate(("v1", "v2"))
+        for said in [("no", "yes")[(i * 3 + j) % 4 > 0]]
+    ]
+    return "v1_v2.csv", "prompt,assistant,helpful (gpt),helpful (human)\n" + "\n".join(rows)
+
+
+def _asked_again():
+    rows = [
+        f"ticket{i},2026-11-{10 + k}T0{i % 9}:12:00Z,gpt-5-mini,{2 + i % 6 + (i * k) % 3}"
+        for i in range(12)
+        for k in range(5)
+    ]
+    return "asked_again.csv", "ticket,asked_at,judge_model,rating\n" + "\n".join(rows)
+
+
+def _before_and_after():
+    rows = [
+        f"{i},{version},{40 + i * 13 % 50 + more * (i % 4) + 0.5}"
+        for i in range(30)
+        for version, more in (("longer answer", 3), ("original", 0))
+    ]
+    return "length_test.csv", "pair,version,score\n" + "\n".join(rows)
+
+
+def _jury():
+    names = ("gpt-5", "claude", "llama", "gemini")
+    rows = [
+        f"m{g}/{i},m{g},{name},{('incorrect', 'correct')[(i * k + g) % 3 > 0]},"
+        f"{('incorrect', 'correct')[(i + g) % 3 > 0] if i < 20 else ''}"
+        for g in range(2)
+        for i in range(40)
+        for k, name in enumerate(names, 1)
+    ]
+    return "jury.csv", "question_id,generator,judge,vote,gold\n" + "\n".join(rows)
+
+
+#: What the first line to paste says of each of a stranger's tables.
+FIRST_LINES = {
+    _summaries: "prevalence {} --score quality --scale 1:5 --truth 'annotator verdict' "
+    "--calibration random --item doc",
+    _two_versions: "prevalence {} --verdict 'helpful (gpt)' --truth 'helpful (human)' "
+    "--calibration random --by assistant --item prompt",
+    _asked_again: "repeats report {} --score rating --item ticket --judge judge_model "
+    "--order asked_at --scale 1-10 --half-width 0.5",
+    _before_and_after: "bias {} --item pair --variant version --score score --baseline original "
+    "--scale 0-100 --design item",
+    _jury: "panel {} --judge judge --vote vote --truth gold --item question_id "
+    "--generator generator --calibration random",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("made", FIRST_LINES)
+def test_tables_of_a_stranger_are_answered_by_the_first_line(made, tmp_path, monkeypatch, capsys):
+    name, text = made()
+    (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["doctor", name]) == 0
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    pasted = re.findall(r"^    bayesjudge (?:.*\\\n)*.*$", out, re.MULTILINE)
+    lines = [" ".join(line.replace("\\\n", " ").split()) for line in pasted]
+    assert lines[0] == "bayesjudge " + FIRST_LINES[made].format(name), out
+    assert not [line for line in lines if " ratings " in line]  # nobody rates but judges
+
+
+@pytest.mark.slow
+def test_what_is_missing_names_the_command_that_would_answer(tmp_path, capsys):
+    (tmp_path / "notes.csv").write_text("note\n" + "\n".join(f"note {i}" for i in range(30)))
+    assert main(["doctor", str(tmp_path / "notes.csv")]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    for words in ("bayesjudge repeats report FILE --item", "bayesjudge bias FILE --item",
+                  "bayesjudge panel FILE", "bayesjudge prevalence FILE"):  # fmt: skip
+        assert words in out

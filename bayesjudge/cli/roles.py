@@ -1,0 +1,257 @@
+"""What each column of a table is for, told by its name and its cells."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bayesjudge.cli.proposals import MOST_LABELS
+from bayesjudge.cli.source import HUMAN
+from bayesjudge.core.labels import spell, unread
+from bayesjudge.prevalence._reading import ITEM_COLUMNS
+
+#: The longest label.
+LONGEST = 40
+#: Names of columns, by what they are of.
+PEOPLE = ("human", "reviewer", "expert", "person", "people", "annotat", "crowd")
+SYSTEMS = ("system", "model", "generator", "system_id", "model_name", "candidate", "assistant",
+           "bot", "agent")  # fmt: skip
+JUDGES = ("judge", "judge_model", "evaluator", "annotator", "grader", "rater", "judge_name")
+#: Of these, columns that hold judges only.
+OF_JUDGES = ("judge", "judge_model", "judge_name")
+VERDICTS = ("verdict", "judge", "vote", "grade", "pred", "auto")
+#: Language models that judge, by parts of their names, and by how names begin.
+FAMOUS = ("llm", "gpt", "claude", "gemini")
+MODELS = ("llama", "mistral", "mixtral", "qwen", "deepseek",
+          "gemma", "grok", "command-r", "phi-", "o1", "o3", "o4", "opus", "sonnet", "haiku", "nova-",
+          "kimi", "glm", "prometheus")  # fmt: skip
+#: Columns with what a rater chose.
+CHOICES = ("choice", "answer", "label", "rating", "verdict", "response", "vote")
+#: What an item may be called, as a word of a column's name.
+ITEMS = {"item", "question", "prompt", "ticket", "pair", "doc", "document", "conversation", "case",
+         "sample", "example", "task", "query", "instance", "problem", "dialogue", "trace",
+         "record", "request"}  # fmt: skip
+#: What a score may be called, and a number that is none.
+SCORES = {"score", "rating", "quality", "grade", "points", "stars", "mark", "helpfulness"}
+NO_SCORES = {"ms", "latency", "tokens", "token", "cost", "price", "seconds", "duration", "time",
+             "length", "seed", "index", "idx", "row", "line", "epoch", "repeat", "trial",
+             "attempt", "turn", "temperature", "timestamp", "year", "number", "no"}  # fmt: skip
+#: Columns that say what was changed, and the value of what was not.
+VARIANTS = {"variant", "version", "condition", "change", "perturbation", "treatment", "edit"}
+BASELINES = {
+    "baseline",
+    "original",
+    "control",
+    "unchanged",
+    "before",
+    "base",
+    "plain",
+    "unmodified",
+}
+#: Part of a column that is empty from which it seems to hold labels of a sample.
+MOSTLY = 0.2
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Columns of a table by what they are for; those with labels, verdicts and scores in order."""
+
+    columns: Mapping[str, list[str]]
+    item: str | None = None
+    system: str | None = None
+    judge: str | None = None
+    variant: str | None = None
+    order: str | None = None
+    truths: Sequence[str] = ()
+    verdicts: Sequence[str] = ()
+    scores: Sequence[str] = ()
+    #: What is taken for what without being called so.
+    guessed: Sequence[str] = field(default=())
+
+    @property
+    def keys(self) -> list[str]:
+        """Columns that tell rows apart, those that there are."""
+        return [n for n in (self.item, self.system, self.judge, self.variant) if n]
+
+    @property
+    def systems(self) -> list[str]:
+        """Names of the systems."""
+        return [] if self.system is None else _kinds(self.columns[self.system])
+
+    @property
+    def baseline(self) -> str | None:
+        """The value of the variant in which nothing was changed: by its name, or the first."""
+        kinds = _kinds(self.columns[self.variant]) if self.variant else []
+        named = [kind for kind in kinds if {*words_of(kind)} & BASELINES]
+        return next(iter([*named, *kinds]), None)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether an item has several rows that nothing but the answers tells apart."""
+        if self.item is None:
+            return False
+        rows = list(zip(*(self.columns[n] for n in self.keys), strict=True))
+        return len(set(rows)) < len(rows)
+
+
+def roles_of(columns: Mapping[str, list[str]], truth: str | None = None) -> Roles:
+    """Say what each column is for; `truth` names the column with people's labels."""
+    labels = {n: c for n, c in columns.items() if are_labels(c)}
+    numbers = {n: c for n, c in columns.items() if n not in labels and are_numbers(c)}
+    order = next((n for n, c in columns.items() if _are_times(n, c)), None)
+    item = _item_of(columns)
+    system = named(columns, SYSTEMS)
+    judge = next((n for n in columns if n.lower() in JUDGES and n not in numbers), None)
+    judge = None if judge in labels and is_binary(labels[judge]) else judge
+    taken = {item, system, judge, order}
+    scores = [
+        n for n, c in numbers.items() if n not in taken and not _is_index(n, c) and not _human(n)
+    ]
+    scores.sort(key=lambda n: not ({*words_of(n)} & SCORES or says_judge(n)))
+    truths = [truth] if truth else [
+        n for n in (*labels, *numbers) if n not in taken and _human(n)
+    ]  # fmt: skip
+    scores = [n for n in scores if n not in truths]
+    rest = {n: c for n, c in labels.items() if n not in {*taken, *truths}}
+    guessed = []
+    if not truths:
+        truths, others = _of_a_sample(rest), [n for n in rest if not _lacks(rest[n])]
+        truths = truths if scores or any(is_binary(rest[n]) for n in others) else []
+        guessed = [f"{n} is empty in most rows, and read as people's labels" for n in truths[:1]]
+        rest = {n: c for n, c in rest.items() if n not in truths}
+    verdicts = [n for n in rest if says_judge(n)] or [n for n, c in rest.items() if is_binary(c)]
+    arm = None if system else _arm(columns, item, [n for n in rest if n not in verdicts])
+    changed = bool(arm and scores and not (truths or verdicts)) and _is_variant(columns, str(arm))
+    return Roles(
+        columns,
+        item,
+        system or (None if changed else arm),
+        judge,
+        arm if changed else None,
+        order,
+        truths,
+        verdicts,
+        scores,
+        guessed,
+    )
+
+
+def words_of(name: str) -> list[str]:
+    """Words of a name, in lower case: ``asked_at`` and ``askedAt`` have two."""
+    return re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())
+
+
+def _kinds(cells: Iterable[str]) -> list[str]:
+    return [kind for kind in dict.fromkeys(cells) if kind != ""]
+
+
+def _lacks(cells: Sequence[str]) -> bool:
+    return sum(c == "" for c in cells) > MOSTLY * len(cells)
+
+
+def _of_a_sample(labels: Mapping[str, list[str]]) -> list[str]:
+    """Columns of pass and fail that most rows lack: somebody labelled a sample."""
+    return [n for n, c in labels.items() if _lacks(c) and is_binary(c) and not says_judge(n)]
+
+
+def _item_of(columns: Mapping[str, list[str]]) -> str | None:
+    """A column by a usual name, or the first one called some id, or some word for an item."""
+    usual = [n for n in columns if n.lower() in ITEM_COLUMNS]
+    ids = [n for n in columns if re.search(r"(^|[\s_.-])id$", n.lower())]
+    ids = [n for n in ids if n.lower() not in (*SYSTEMS, *JUDGES)]
+    called = [n for n in columns if words_of(n) and {*words_of(n)} <= ITEMS]
+    called = [n for n in called if len(_kinds(columns[n])) > 4]
+    return next(iter([*usual, *ids, *called]), None)
+
+
+def _arm(columns: Mapping[str, list[str]], item: str | None, among: Sequence[str]) -> str | None:
+    """The column whose few values each item has once: systems, or variants of the item."""
+    if item is None:
+        return None
+    for name in among:
+        pairs = Counter(zip(columns[item], columns[name], strict=True))
+        shared = len(pairs) > 1.5 * len(set(columns[item]))
+        if shared and len(_kinds(columns[name])) > 1 and max(pairs.values()) == 1:
+            return name
+    return None
+
+
+def _is_variant(columns: Mapping[str, list[str]], name: str) -> bool:
+    values = {word for kind in _kinds(columns[name]) for word in words_of(kind)}
+    return bool(values & BASELINES or {*words_of(name)} & VARIANTS)
+
+
+def _are_times(name: str, cells: Sequence[str]) -> bool:
+    """Dates in ISO form, or numbers under the name of a time."""
+    there = [c for c in cells if c]
+    if not there:
+        return False
+    dated = all(re.match(r"\d{4}-\d\d-\d\d", c) for c in there)
+    called = {*words_of(name)} & {"time", "timestamp", "created", "asked"}
+    return dated or (bool(called) and all(map(is_number, there)))
+
+
+def _is_index(name: str, cells: Sequence[str]) -> bool:
+    """Whether numbers only tell rows apart, or measure something else than quality."""
+    if {*words_of(name)} & NO_SCORES or re.search(r"(^|[\s_.-])id$", name.lower()):
+        return True
+    there = [c for c in cells if c]
+    whole = all(float(c).is_integer() for c in there)
+    return whole and len(there) > MOST_LABELS and len(set(there)) == len(there)
+
+
+def _human(name: str) -> bool:
+    called = any(word in name.lower() for word in (*HUMAN, *PEOPLE))
+    return called and not says_judge(name)
+
+
+def says_judge(name: str) -> bool:
+    """Reviewers give verdicts too, unless a model is named."""
+    lower = name.lower()
+    if any(word in lower for word in PEOPLE):
+        return is_model(name)
+    return is_model(name) or any(word in lower for word in VERDICTS)
+
+
+def is_model(name: str) -> bool:
+    """Whether a name is that of a language model."""
+    begins = "|".join(map(re.escape, MODELS))
+    return bool(re.search(rf"{'|'.join(FAMOUS)}|(^|[^a-z])({begins})", name.lower()))
+
+
+def named(columns: Iterable[str], names: Sequence[str]) -> str | None:
+    """The first column with one of these names."""
+    return next((n for n in columns if n.lower() in names), None)
+
+
+def are_labels(cells: Sequence[Any]) -> bool:
+    """Whether cells are a few short words."""
+    found = {str(c).strip() for c in cells if c not in (None, "")}
+    short = all(len(c) <= LONGEST for c in found)
+    if not 0 < len(found) <= MOST_LABELS or not short:
+        return False
+    return len(found) <= 4 or not all(map(is_number, found))
+
+
+def is_binary(cells: Sequence[Any]) -> bool:
+    """Whether cells say pass and fail, and nothing else."""
+    return not unread({"": {c for c in cells if c not in (None, "")}})
+
+
+def is_number(cell: Any) -> bool:
+    """Whether a cell can be read as a number."""
+    try:
+        return float(cell) == float(cell)
+    except (TypeError, ValueError):
+        return False
+
+
+def are_numbers(cells: Sequence[Any]) -> bool:
+    """Whether cells are numbers, and not just 0 and 1."""
+    found = [c for c in cells if c not in (None, "")]
+    return (
+        bool(found) and all(map(is_number, found)) and not {spell(c) for c in found} <= {"0", "1"}
+    )

@@ -1,0 +1,52 @@
+"""What a column is for is told by its name and its cells."""
+
+from bayesjudge.cli.roles import is_model, roles_of, words_of
+
+
+def _table(rows=60, **columns):
+    return {name: [str(cell(i)) for i in range(rows)] for name, cell in columns.items()}
+
+
+def test_numbers_that_only_tell_rows_apart_are_no_scores():
+    table = _table(doc=lambda i: 1001 + i, run_id=lambda i: i % 9, latency_ms=lambda i: i % 7 * 100,
+                   quality=lambda i: 1 + i % 5, chance=lambda i: i / 60)  # fmt: skip
+    assert roles_of(table).scores == ["quality", "chance"]
+
+
+def test_labels_of_a_sample_are_people_s_without_being_called_so():
+    table = _table(
+        key=lambda i: f"k{i}",
+        checked=lambda i: ("yes", "no")[i % 2] if i % 5 == 0 else "",
+        auto_grade=lambda i: ("yes", "no")[i % 3 > 0],
+    )
+    roles = roles_of(table)
+    assert (roles.truths, roles.verdicts) == (["checked"], ["auto_grade"])
+    assert roles.guessed
+    assert not roles_of(table, truth="checked").guessed
+
+
+def test_a_column_that_each_item_has_once_a_value_is_of_systems_or_of_versions():
+    scores = {"item": lambda i: i // 2, "score": lambda i: 1 + i % 5}
+    systems = _table(**scores, setup=lambda i: ("new", "old")[i % 2])
+    changed = _table(**scores, setup=lambda i: ("longer", "original")[i % 2])
+    assert roles_of(systems).system == "setup"
+    assert roles_of(systems).variant is None
+    assert (roles_of(changed).variant, roles_of(changed).baseline) == ("setup", "original")
+    assert not roles_of(changed).repeats
+    assert roles_of({n: c for n, c in changed.items() if n != "setup"}).repeats
+
+
+def test_an_annotator_s_verdict_is_a_person_s_and_a_model_s_is_a_judge_s():
+    table = _table(**{
+        "annotator verdict": lambda i: ("good", "bad")[i % 2],
+        "llm reviewer": lambda i: ("good", "bad")[i % 3 > 0],
+    })  # fmt: skip
+    roles = roles_of(table)
+    assert (roles.truths, roles.verdicts) == (["annotator verdict"], ["llm reviewer"])
+
+
+def test_names():
+    models = ("gpt-5", "Llama-3", "meta-llama", "claude", "o3-mini", "Qwen2")
+    assert all(map(is_model, models))
+    assert not any(map(is_model, ("ann", "bob", "gloria", "novak's", "photo 1")))
+    assert words_of("askedAt") == words_of("asked_at") == ["asked", "at"]
