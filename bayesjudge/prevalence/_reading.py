@@ -54,7 +54,10 @@ def read_counts(
         require(unparsed in (None, "fail", "drop"), f"unparsed={unparsed!r}: fail or drop")
         require(len(set(judges)) == len(judges) > 0, f"verdict columns must differ, got {judges}")
         several = [*given, *(["several verdict columns"] if len(judges) > 1 else [])]
-        require(len(several) < 2, f"{several}: one at a time, so take a part of the table first")
+        words = f"{several}: one at a time, so take a part of the table first"
+        if len(judges) > 1 and "by" in given:
+            words = f"{several}: {_one_judge(judges[0], given['by'])}"
+        require(len(several) < 2, words)
         known = design.name == "known_propensity"
         words = "calibration='known_propensity' and propensity= (a column) come together"
         require(known == ("propensity" in given), words)
@@ -86,9 +89,9 @@ def read_counts(
         made["covariates"] = covariates
     made["distinct"] = bool(how["item"] or item_columns(table, None, (*judges, truth)))
     made["dim"] = "judge" if len(judges) > 1 else kinds.get(kind, "stratum")
-    if not given and len(judges) == 1:
+    if not given:
         tables = [table] if external_labels is None else [table, external_labels]
-        columns, apart = (judges[0], truth), not design.same_items
+        columns, apart = (*judges, truth), not design.same_items
         made["label_systems"] = _other_systems(tables, columns, how["meanings"], apart)
     if external_labels is not None:
         more, of, _ = count(external_labels)
@@ -96,8 +99,16 @@ def read_counts(
     return _by_propensity(made) if kind == "propensity" else made
 
 
+def _one_judge(judge: str, by: str) -> str:
+    return (
+        f"one at a time: read one judge's column (verdict={judge!r}, by={by!r}), for "
+        "PooledErrorRates() to pool its rates over the systems, or all judges' votes with "
+        "bayesjudge.panel"
+    )
+
+
 def _other_systems(
-    tables: list[Any], columns: tuple[str, str], meanings: Any, apart: bool
+    tables: list[Any], columns: tuple[str, ...], meanings: Any, apart: bool
 ) -> tuple[str, ...]:
     """Systems that labels come from and the items asked about do not, if a column names systems.
 
@@ -112,10 +123,11 @@ def _other_systems(
     for part in tables:
         if column not in columns_of(part):
             continue
-        cells, _ = count_cells(part, *columns, column)
+        used = columns[0], columns[-1]  # labels are the same for all judges
+        cells, _ = count_cells(part, *used, column)
         how = dict(zip(("pass_value", "fail_value", "missing_value"), meanings, strict=True))
-        read, _ = read_labels({name: cells[name] for name in columns}, **how)
-        for name, label in zip(cells[column], read[columns[1]], strict=True):
+        read, _ = read_labels({name: cells[name] for name in used}, **how)
+        for name, label in zip(cells[column], read[used[-1]], strict=True):
             elsewhere = part is not tables[0] or (apart and not np.isnan(label))
             (labels if elsewhere else asked).add(str(name))
     return tuple(sorted(labels - asked))

@@ -11,7 +11,7 @@ import numpy as np
 from bayesjudge.core.estimate import Assumption, Caution, Target
 from bayesjudge.core.intervals import wilson, z_score
 from bayesjudge.prevalence.data import Counts
-from bayesjudge.prevalence.labelling import ROWS_ARE_ITEMS
+from bayesjudge.prevalence.labelling import ROWS_ARE_ITEMS, about_others
 
 #: Of several strata: their prevalences weighed by their shares of the items.
 OVERALL = "overall_prevalence"
@@ -69,6 +69,8 @@ def shift_p_value(counts: Counts) -> np.ndarray:
 
 #: For labels of other systems.
 BORROW = "read all systems (by=, calibration='random') and borrow with PooledErrorRates()"
+#: The same of several judges.
+BORROW_EACH = BORROW.replace("(", "(verdict= one judge's column, ", 1)
 
 
 def cautions_of(counts: Counts, target: Target = "population") -> tuple[Caution, ...]:
@@ -86,7 +88,7 @@ def _transported(counts: Counts) -> Iterator[Caution]:
             "other-systems",
             f"labels come from other systems ({shown}) than the items asked about, and a judge's "
             "error rates differ between systems: intervals are too narrow; label some items of "
-            f"this system, or {BORROW}",
+            f"this system, or {BORROW_EACH if counts.dim == 'judge' else BORROW}",
         )
 
 
@@ -200,7 +202,9 @@ def judged(
     found = _contradicted(counts)
     raised = [caution for one in assumptions for caution in found.get(one.id, ())]
     marked = tuple(
-        one._replace(contradicted_by=tuple(dict.fromkeys(c.name for c in found.get(one.id, ()))))
+        about_others(counts.design, one)._replace(
+            contradicted_by=tuple(dict.fromkeys(c.name for c in found.get(one.id, ())))
+        )
         for one in (*assumptions, *(() if counts.distinct else (ROWS_ARE_ITEMS,)))
     )
     return marked, raised

@@ -150,6 +150,14 @@ def design_of(calibration: object, known: Collection[str] = DESIGNS) -> LabelDes
     return DESIGNS[str(calibration)]
 
 
+def about_others(design: LabelDesign, assumption: Assumption) -> Assumption:
+    """Say what the answer is about if the labelled items are others: not about those."""
+    if design.same_items or assumption.id != SAME_JUDGE.id:
+        return assumption
+    text = f"{assumption.text}, and the answer is about the test items: labelled ones do not count"
+    return assumption._replace(text=text)
+
+
 def declared(calibration: str | LabelDesign | None) -> str | LabelDesign:
     """What the user declared, or the error that explains what has to be declared."""
     design_of(calibration)

@@ -768,4 +768,6 @@ def _require_rates(counts: Counts, require: Any) -> None:
 
 def _require_several(counts: Counts, require: Any, what: str) -> None:
     several = counts.systems is not None and counts.dim != "judge"
-    require(several, f"{what} needs several systems or strata, under one judge")
+    judges = counts.systems if counts.dim == "judge" else None
+    more = f": read one judge at a time (verdict={judges[0]!r}, by= the systems)" if judges else ""
+    require(several, f"{what} needs several systems or strata, under one judge{more}")

@@ -3,6 +3,7 @@
     python benchmarks/core/predictive.py                    # 30 tables of each module
     python benchmarks/core/predictive.py --only panel --tables 20
     python benchmarks/core/predictive.py --summary
+    python benchmarks/core/predictive.py --only items --alarms 300    # the priors' check alone
 
 Truths are drawn from the priors and tables from the truths, with NumPy and not by the models. Of
 each table:
@@ -24,22 +25,34 @@ Cases, two statistics each:
 - ``repeats``: six items, three judges, three scores each, on a scale of four values. Lowest scores,
   and cells that hold one value only.
 - ``bias``: 15 items, two perturbations and a rerun. Mean and standard deviation of the differences.
+- ``items``: a system that answers each of 40 items twice, 14 of them labelled. Passes, and items
+  whose verdicts agree.
+- ``scores``: four bins, 150 unlabelled items, 30 good and 30 bad labelled ones. Items in the
+  highest bin, among the unlabelled and among the bad.
+- ``ratings``: people choose three times for each of 40 items, and give their response sets for
+  eight. Choices of yes, and items whose choices agree.
 
 A row a table and statistic (predictive.csv), written as it comes; a second run goes on after the
-last. Writes to benchmarks/core/results: predictive.csv and predictive.md.
+last. With ``--alarms`` tables are only held against the priors, which takes no sampling
+(predictive_alarms.csv). Writes to benchmarks/core/results: predictive.csv, predictive_alarms.csv
+and predictive.md.
 
 Found: in 240 tables (120 of ``prevalence``, 30 of the others) the priors' check is surprised by 1.
 Ranks of new data are uniform: the least of ten p-values is .086, and .11 of the ranks
 lie outside the middle 90 %. Those of the fitted data do so in .01, and their means are 1/2 within
-2.4 standard errors (the lowest is .477, passes among the unlabelled).
+2.4 standard errors (the lowest is .477, passes among the unlabelled). Of 149 more tables of
+``scores`` the priors' check is surprised by none (--alarms; at a rate of .01 none is as likely as
+.22). Tables of ``items``, ``scores`` and ``ratings`` are not among the fits yet.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import sys
 import warnings
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,18 +62,22 @@ import pymc as pm
 import xarray as xr
 from scipy.special import expit
 
-from bayesjudge import BetaPrior, bias, panel, prevalence, repeats
+from bayesjudge import BetaPrior, bias, panel, prevalence, ratings, repeats
 from bayesjudge.core.compiling import compiling
 from bayesjudge.core.prior_check import check_prior
 from bayesjudge.lab.uniformity import p_value
+from bayesjudge.prevalence.items._pymc import _verdicts
+from bayesjudge.prevalence.scores.model import _by_bin
 from bayesjudge.repeats.components import cutpoints
+
+sys.path.append(str(Path(__file__).parents[1] / "prevalence"))  # what its calibration draws
+import sbc_items
 
 RESULTS = Path(__file__).parent / "results"
 SEED = 20_265
 #: Replicates that a p-value is counted among, and what they are thinned from.
 DRAWS = 400
 SETTINGS = {"draws": 1000, "chains": 2}
-COLUMNS = ("module", "table", "statistic", "conflict", "seen", "new")
 
 Statistics = dict[str, np.ndarray]
 
@@ -251,6 +268,80 @@ def differences(shifts: bias.Shifts) -> np.ndarray:
     return shifts.means[0][:, 1:] - shifts.means[0][:, :1]
 
 
+# Rows that share items ----------------------------------------------------------------------------
+
+
+def alike(item: np.ndarray, verdict: np.ndarray) -> Statistics:
+    """Of verdicts in the last dimension, and the item of each."""
+    passes = np.array([np.bincount(item, one) for one in np.atleast_2d(verdict)])
+    agree = (passes == 0) | (passes == np.bincount(item))
+    found = {"passes": passes.sum(axis=-1), "alike": agree.sum(axis=-1)}
+    return {name: np.squeeze(value) for name, value in found.items()}
+
+
+def items_replicates(fit: Any, posterior: Any, rng: np.random.Generator) -> Statistics:
+    """By the model with a variable for each effect, truth and verdict, of items not seen."""
+    text = prevalence.items.build_model(fit.data, fit.spec, collapsed=False)
+    given = replicates(text, posterior, rng, ["verdict"])["verdict"]
+    return alike(_verdicts(fit.data).item, given)
+
+
+def items_of(data: prevalence.items.Items) -> Statistics:
+    """The same of what was seen."""
+    rows = _verdicts(data)
+    return alike(rows.item, rows.verdict)
+
+
+# Scores of a judge --------------------------------------------------------------------------------
+
+
+def binned_data(truths: Any, rng: np.random.Generator) -> prevalence.scores.Scores:
+    """Draw scores of unlabelled items, and of 30 good and 30 bad labelled ones."""
+    bad, good = truths["bin_share"]
+    passed = rng.binomial(150, truths["prevalence"])
+    test = rng.multinomial(passed, good) + rng.multinomial(150 - passed, bad)
+    seen = {1.0: rng.multinomial(30, good), 0.0: rng.multinomial(30, bad)}
+    return sbc_items.scores_of({np.nan: test, **seen}, calibration="by_truth")
+
+
+def highest(tables: tuple[np.ndarray, np.ndarray]) -> Statistics:
+    """Of items by bin, and of labelled ones by truth and bin."""
+    test, seen = (np.asarray(table) for table in tables)
+    return {"unlabelled": test[..., -1], "of the bad": seen[..., 0, -1]}
+
+
+# Ratings ------------------------------------------------------------------------------------------
+
+SETS = ratings.ResponseSets(share=1.5, concentration=3.0, concentration_spread=0.7)
+OPTIONS, ASKED = ("yes", "no"), 8
+
+
+def rating_truths(rng: np.random.Generator) -> tuple[np.ndarray, float, np.ndarray]:
+    """Draw mean shares of {yes}, {no} and both, how much they vary, and choices from both."""
+    share = rng.dirichlet(np.full(3, SETS.share))
+    size = SETS.concentration * np.exp(SETS.concentration_spread * rng.normal())
+    return share, float(size), rng.dirichlet([1, 1])
+
+
+def rating_data(truths: Any, rng: np.random.Generator) -> ratings.Ratings:
+    """Draw items' shares, choices of all and response sets of some."""
+    share, size, both = truths
+    sets = [("yes",), ("no",), OPTIONS]
+    chosen_from = np.array([[1, 0], [0, 1], both])
+    own = np.array([rng.dirichlet(size * share + 1e-9) for _ in range(40)])
+    endorsed = rng.multinomial(3, own)
+    endorsed[ASKED:] = 0
+    chosen = rng.multinomial(3, own @ chosen_from)
+    return ratings.Ratings(
+        *([chosen], OPTIONS, "yes"), endorsed=[endorsed], sets=sets, sources=("people",)
+    )
+
+
+def choices(given: np.ndarray) -> Statistics:
+    """Of choices by item and option, in the last two dimensions."""
+    return {"yes": given[..., 0].sum(-1), "agree": (given[..., :2].max(-1) == 3).sum(-1)}
+
+
 def drawn_of(name: str, summarise: Callable[[np.ndarray], Statistics]) -> Any:
     """Statistics of replicates of one variable of the fitted model."""
     return lambda fit, posterior, rng: summarise(
@@ -288,6 +379,23 @@ CASES = {
         *(bias, SHIFTS, shift_truths, shift_data, drawn_of("difference", moments)),
         lambda shifts: moments(differences(shifts)),
     ),
+    "items": Case(
+        *(prevalence.items, sbc_items.EFFECTS),
+        lambda rng: sbc_items.draw_effects(rng, systems=1, effects=("difficulty", "leniency")),
+        lambda truths, rng: sbc_items.draw_items(truths, rng, n=40, repeats=2, labelled=14),
+        *(items_replicates, items_of),
+    ),
+    "scores": Case(
+        *(prevalence.scores, sbc_items.GIVEN_TRUTH, sbc_items.draw_given_truth, binned_data),
+        lambda fit, posterior, rng: highest(
+            tuple(replicates(fit.model, posterior, rng, ["test", "labelled"]).values())
+        ),
+        lambda scores: highest(_by_bin(scores)),
+    ),
+    "ratings": Case(
+        *(ratings, SETS, rating_truths, rating_data, drawn_of("ratings", choices)),
+        lambda data: choices(np.asarray(data.chosen[0])),
+    ),
 }
 
 
@@ -316,6 +424,25 @@ def one(name: str, table: int) -> list[dict[str, Any]]:
     return rows
 
 
+def alarm(name: str, table: int) -> dict[str, Any]:
+    """Whether the check of the priors is surprised by one table that they made, without a fit."""
+    case = CASES[name]
+    rng = np.random.default_rng([SEED + 1, *map(ord, name), table])
+    data = case.data(case.truths(rng), rng)
+    found = check_prior(data, case.model, random_seed=table)
+    return {"module": name, "table": table, "conflict": int(found["surprising"].any())}
+
+
+def of_alarms(rows: pd.DataFrame) -> str:
+    """Share of tables with an alarm, which should be .01 at most."""
+    lines = ["| module | tables | conflicts | rate (standard error) |", "|---|---|---|---|"]
+    for name, part in rows.groupby("module", sort=False):
+        rate, n = part["conflict"].mean(), len(part)
+        error = np.sqrt(max(rate, 1 / n) * (1 - rate) / n)
+        lines.append(f"| {name} | {n} | {part['conflict'].sum()} | {rate:.4f} ({error:.4f}) |")
+    return "\n".join(lines) + "\n"
+
+
 def summary(rows: pd.DataFrame) -> str:
     """Whether those of new data are uniform, and those of the fitted data no wider."""
     lines = [
@@ -335,33 +462,42 @@ def summary(rows: pd.DataFrame) -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> None:
-    """Run what is missing, and summarise."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", choices=list(CASES))
-    parser.add_argument("--tables", type=int, default=30)
-    parser.add_argument("--summary", action="store_true")
-    asked = parser.parse_args()
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / "predictive.csv"
+def write_missing(
+    path: Path, make: Callable[[str, int], list[dict[str, Any]]], names: list[str], tables: int
+) -> None:
+    """Append the rows of tables that a file does not have, as they come."""
     done = set()
     if path.exists():
         done = set(pd.read_csv(path)[["module", "table"]].itertuples(index=False, name=None))
-    wanted = [
-        (name, table)
-        for table in range(asked.tables)
-        for name in ([asked.only] if asked.only else CASES)
-        if (name, table) not in done and not asked.summary
-    ]
-    for name, table in wanted:
-        rows, new = one(name, table), not path.exists()
+    for name, table in product(names, range(tables)):
+        if (name, table) in done:
+            continue
+        rows, new = make(name, table), not path.exists()
         with path.open("a", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS)
+            writer = csv.DictWriter(file, rows[0])
             if new:
                 writer.writeheader()
             writer.writerows(rows)
-    text = summary(pd.read_csv(path))
-    path.with_suffix(".md").write_text(text)
+
+
+def main() -> None:
+    """Run what is missing, and summarise."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", choices=list(CASES), action="append")
+    parser.add_argument("--tables", type=int, default=30)
+    parser.add_argument("--alarms", type=int, help="tables of the priors' check alone")
+    parser.add_argument("--summary", action="store_true")
+    asked = parser.parse_args()
+    RESULTS.mkdir(exist_ok=True)
+    fits, alarms = RESULTS / "predictive.csv", RESULTS / "predictive_alarms.csv"
+    names = asked.only or list(CASES)
+    if asked.alarms and not asked.summary:
+        write_missing(alarms, lambda *table: [alarm(*table)], names, asked.alarms)
+    elif not asked.summary:
+        write_missing(fits, one, names, asked.tables)
+    parts = [(fits, summary), (alarms, of_alarms)]
+    text = "\n".join(say(pd.read_csv(path)) for path, say in parts if path.exists())
+    fits.with_suffix(".md").write_text(text)
     print(text)
 
 

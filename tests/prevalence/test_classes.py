@@ -258,6 +258,15 @@ def test_a_judge_who_looks_at_the_order_is_named(first, second, named):
 
 
 @pytest.mark.sampling
+@pytest.mark.parametrize("seed", [1, 2])
+def test_an_empty_cell_is_sampled_long_enough(seed):
+    """With 1,000 draws of four chains R-hat was 1.011, or 371 draws in the tail were effective."""
+    about = {"classes": ["win", "tie", "loss"], "calibration": "by_truth"}
+    counts = classes.ClassCounts([50, 30, 20], [[18, 1, 1], [2, 15, 3], [0, 4, 16]], **about)
+    assert "not-converged" not in {c.name for c in classes.fit(counts, random_seed=seed).cautions}
+
+
+@pytest.mark.sampling
 @pytest.mark.filterwarnings("ignore::bayesjudge.ConvergenceWarning")  # few draws will do here
 def test_the_win_rate_counts_half_a_tie(tmp_path):
     counts = classes.ClassCounts([50, 30, 20], [[18, 1, 1], [2, 15, 3], [0, 4, 16]],

@@ -392,3 +392,22 @@ def test_propensities_leave_only_the_labelling_to_chance():
             widths.append([of_items.high - of_items.low, of_all.high - of_all.low])
     assert abs(np.mean(covered) - 0.95) < 5 * np.sqrt(0.05 * 0.95 / 600)
     assert np.less(*np.mean(widths, axis=0))
+
+
+@pytest.mark.parametrize("calibration", ["by_truth", "separate", "random"])
+def test_it_is_said_that_labelled_items_do_not_count_if_they_are_others(calibration):
+    """Forty good and forty bad ones of 200 were labelled: of the other 120, 80 % are good."""
+    rows = P.simulate(prevalence=0.8, items=120, labelled=80, calibration="by_truth", random_seed=1)
+    scored = rows.assign(score=rows["verdict"] * 0.5 + 0.2)
+    named = rows.astype({"verdict": str, "truth": object}).assign(
+        truth=rows["truth"].map({1.0: "1", 0.0: "0"}), item=range(200)
+    )
+    how = {"calibration": calibration}
+    counts = P.Counts.from_frame(rows, **how)
+    items = P.items.Items.from_frame(named, **how, pass_value="1", fail_value="0")
+    found = [*P.closed_forms(counts)[-1:], P.exact(counts), P.items.rogan_gladen(items)]
+    found += [P.scores.rogan_gladen(P.scores.Scores.from_frame(scored, scale=(0, 1), **how))]
+    for one in found:
+        told = [a.text for a in one.assumptions if a.id == "same-judge"]
+        said = [text for text in told if "labelled ones do not count" in text]
+        assert bool(said) == (calibration != "random"), (one.method, told)

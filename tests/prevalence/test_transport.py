@@ -71,3 +71,46 @@ def test_a_pass_rate_that_the_labels_do_not_allow_points_to_borrowing():
     for calibration, there in (("separate", True), ("random", False)):
         counts = P.Counts(1000, 990, 200, 160, 200, 160, calibration=calibration)
         assert (words in said(counts, "pass-rate-out-of-range").text) == there
+
+
+# Several judges ----------------------------------------------------------------------------------
+
+
+def of_two_judges():
+    """Labels of other systems only, and a second judge."""
+    rows = table().query("system == 'old' or truth.isna()").rename(columns={"verdict": "gpt"})
+    flips = np.random.default_rng(2).random(len(rows)) < 0.1
+    return rows.assign(claude=np.where(flips, 1 - rows["gpt"], rows["gpt"]))
+
+
+def test_labels_of_other_systems_are_told_of_several_judges():
+    rows, judges = of_two_judges(), ["gpt", "claude"]
+    old = rows["truth"].notna()
+    within = P.Counts.from_frame(rows, calibration="separate", verdict=judges)
+    beside = P.Counts.from_frame(
+        rows[~old], calibration="separate", verdict=judges, external_labels=rows[old]
+    )
+    for counts in (within, beside):
+        assert counts.label_systems == ("old",)
+        assert "verdict= one judge's column" in said(counts).text
+    own = rows.assign(system="new")
+    assert not said(P.Counts.from_frame(own, calibration="separate", verdict=judges))
+    # labels of each judge are added up over the systems, as those of a single judge are
+    for judge in judges:
+        alone = P.Counts.from_frame(rows, calibration="separate", verdict=judge)
+        assert P.rogan_gladen(within)["prevalence", judge] == pytest.approx(
+            P.rogan_gladen(alone)["prevalence"]
+        )
+
+
+def test_the_rates_of_several_judges_are_pooled_one_judge_at_a_time():
+    rows, judges = of_two_judges(), ["gpt", "claude"]
+    road = "verdict='gpt', by='system'"
+    with pytest.raises(bj.InputError, match=f"one at a time.*{road}.*PooledErrorRates.*panel"):
+        P.Counts.from_frame(rows, calibration="random", verdict=judges, by="system")
+    counts = P.Counts.from_frame(rows, calibration="separate", verdict=judges)
+    with pytest.raises(bj.InputError, match=r"one judge at a time.*verdict='gpt', by="):
+        P.build_model(counts, P.PooledErrorRates())
+    by_system = P.Counts.from_frame(rows, calibration="random", verdict="gpt", by="system")
+    assert by_system.unlabelled_systems == ("new",)
+    P.build_model(by_system, P.PooledErrorRates())

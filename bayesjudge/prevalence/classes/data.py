@@ -20,7 +20,13 @@ from bayesjudge.core.screen import rows as aligned
 from bayesjudge.core.tables import count_rows, require_distinct
 from bayesjudge.prevalence._reading import MOST_PROPENSITIES
 from bayesjudge.prevalence.cautions import SHIFT_P
-from bayesjudge.prevalence.labelling import STRATUM_SHARES, LabelDesign, declared, design_of
+from bayesjudge.prevalence.labelling import (
+    STRATUM_SHARES,
+    LabelDesign,
+    about_others,
+    declared,
+    design_of,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -505,7 +511,8 @@ def judged(
     marked = []
     for one in tuple(assumptions) or (own,):
         against = by_name.get(one.id, "label-shift")
-        marked.append(one._replace(contradicted_by=(against,) if against in names else ()))
+        told = about_others(counts.design, one)
+        marked.append(told._replace(contradicted_by=(against,) if against in names else ()))
     if counts.dim == "stratum" and counts.propensity is None:
         marked.append(STRATUM_SHARES)
     return tuple(marked), cautions

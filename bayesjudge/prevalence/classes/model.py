@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class _ClassModel(BayesianModel):
     """What the models of several classes have in common."""
+
+    #: Shares of cells without an item have a long tail towards 0 on the scale of the sampler.
+    sampling: ClassVar[Mapping[str, Any]] = {"draws": 2000}
 
     def __post_init__(self) -> None:
         with checking(type(self).__name__) as require:
@@ -385,7 +388,7 @@ def fit(
         Priors and options. By default what suits the label design: `PredictiveShares` for labels by
         verdict or with known propensities, `Confusions` for all others.
     draws, tune, chains : int, optional
-        Draws kept and discarded in each chain: 1000, 1000 and 4 by default.
+        Draws kept and discarded in each chain: 2000, 1000 and 4 by default.
     cores : int, optional
         Chains that run at once; all cores by default.
     target_accept : float, optional

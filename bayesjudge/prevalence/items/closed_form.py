@@ -24,6 +24,7 @@ from bayesjudge.prevalence.labelling import (
     RANDOM_BY_VERDICT,
     RANDOM_LABELS,
     SAME_JUDGE,
+    about_others,
 )
 
 CLUSTERED = "Binder (1983), Int. Stat. Rev. 51, 279-292; Korn & Graubard (1998)"
@@ -688,7 +689,9 @@ def _described(
     raised = list(cautions_of(items))
     shifted = tuple(c.name for c in raised if c.name == "label-shift")
     assumptions = tuple(
-        a._replace(contradicted_by=shifted) if a.id.startswith("random-labels") else a
+        a._replace(contradicted_by=shifted)
+        if a.id.startswith("random-labels")
+        else about_others(items.design, a)
         for a in about.pop("assumptions")
     )
     told = [*more, *_clipped(items, quantities), *_effects(found), *raised]

@@ -14,6 +14,7 @@ from bayesjudge.prevalence.items import _clusters as by_item
 from bayesjudge.prevalence.items._clusters import Clusters, EffectiveCounts, Spread
 from bayesjudge.prevalence.items.closed_form import CLUSTERED, _described, effective_counts
 from bayesjudge.prevalence.items.data import Items
+from bayesjudge.prevalence.labelling import about_others
 from bayesjudge.prevalence.model import SOURCE, ErrorRates, PredictiveValues
 
 EFFECTIVE = Assumption(
@@ -103,7 +104,10 @@ def exact(
         ci_prob=ci_prob,
         source=f"{SOURCE}; quadrature; {CLUSTERED}",
         interval=INTERVALS[interval],
-        assumptions=(items.design.assumption, *((EFFECTIVE,) if items.repeated else ())),
+        assumptions=(
+            about_others(items.design, items.design.assumption),
+            *((EFFECTIVE,) if items.repeated else ()),
+        ),
         more=told,
     )
 

@@ -17,7 +17,7 @@ from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence._boundary import depths_in_draws, near_an_end
 from bayesjudge.prevalence.items.closed_form import cautions_of, rows_per_output
 from bayesjudge.prevalence.items.data import INDEPENDENT_ITEMS, Items
-from bayesjudge.prevalence.labelling import SAME_JUDGE
+from bayesjudge.prevalence.labelling import SAME_JUDGE, about_others
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -295,7 +295,7 @@ def fit(
     assumed = items.design.assumption._replace(contradicted_by=shifted)
     granted = (assumed, INDEPENDENT_ITEMS, *((NORMAL_EFFECTS,) if model._effects(items) else ()))
     if items.design.assumption.id == SAME_JUDGE.id:
-        granted = (SAME_JUDGE, *granted[1:])
+        granted = (about_others(items.design, SAME_JUDGE), *granted[1:])
     settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
     settings |= {"target_accept": target_accept, "random_seed": random_seed}
     made = sample(

@@ -24,6 +24,7 @@ from bayesjudge.prevalence.labelling import (
     RANDOM_BY_VERDICT,
     RANDOM_LABELS,
     LabelDesign,
+    about_others,
     declared,
     design_of,
 )
@@ -584,7 +585,9 @@ def judged(
     if scores.design.identifies == {"predictive_values"}:
         own = RANDOM_BY_BIN
     marked = tuple(
-        one._replace(contradicted_by=tuple(x for x in against.get(one.id, ()) if x in names))
+        about_others(scores.design, one)._replace(
+            contradicted_by=tuple(x for x in against.get(one.id, ()) if x in names)
+        )
         for one in tuple(assumptions) or (own,)
     )
     return marked, cautions
