@@ -419,9 +419,11 @@ def test_too_few_nodes_are_noticed():
         bj.panel.simulate(random_seed=3, shared_effect=1.5, labelled=(150, 150, 0)),
         calibration="random",
     )
-    rng, sizes = np.random.default_rng(1), {"prevalence": 3, "sensitivity": 4, "specificity": 4}
-    draws = {name: rng.beta(40, 10, (1, 40, size)) for name, size in sizes.items()}
-    draws["shared_effect"] = 1.5 + 0.2 * rng.normal(size=(1, 40, 2))
+    rng = np.random.default_rng(1)
+    centre = {"prevalence": logit([0.9, 0.75, 0.6]), "shared_effect": [1.5, 1.5]}
+    centre |= {"discrimination": [1.2, 1.1, 1.1, 1.3], "leniency": [1.3, 0.7, 0.2, -0.4]}
+    draws = {name: at + 0.2 * rng.normal(size=(1, 40, len(at))) for name, at in centre.items()}
+    draws["prevalence"] = expit(draws["prevalence"])
     few, many = (
         fit_of_draws(votes, model, 40, **draws) for model in (Correlated(nodes=5), Correlated())
     )
@@ -506,7 +508,8 @@ def fit_of_draws(votes, model, draws, **values):
         for name, v in values.items()
     }
     dims = {"prevalence": "generator", "shared_effect": "truth"}
-    dims |= dict.fromkeys(("sensitivity", "specificity"), "judge")
+    by_judge = ("sensitivity", "specificity", "discrimination", "leniency")
+    dims |= dict.fromkeys(by_judge, "judge")
     arrays = {name: (("chain", "draw", dims[name]), v) for name, v in shown.items()}
     coords = {"generator": list(votes.generators), "judge": list(votes.judges)}
     tree = xr.DataTree.from_dict({"posterior": xr.Dataset(arrays, coords)})
