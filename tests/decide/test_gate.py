@@ -258,7 +258,7 @@ def test_two_systems_of_a_fit_are_compared_draw_by_draw():
 
 
 def test_strata_and_propensities_are_gated_by_the_estimate_of_their_design():
-    cells = ([300, 100], [200, 30], [30, 20], [28, 15], [20, 30], [15, 28])
+    cells = ([300, 300], [200, 120], [100, 90], [92, 70], [60, 80], [48, 70])
     strata = Counts(*cells, calibration="random", systems=["short", "long"], dim="stratum")
     exact = bj.prevalence.exact(strata, ci_prob=0.9, interval="eti")
     (check,) = gate(strata, at_least=0.5).checks

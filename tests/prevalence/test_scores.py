@@ -429,10 +429,8 @@ def sampled(scores, model, draws=700):
     return fit, fit.idata["posterior"][scores.answer]
 
 
-@pytest.mark.sampling
-@pytest.mark.parametrize(
-    "calibration", ["random", pytest.param("by_truth", marks=pytest.mark.study)]
-)
+@pytest.mark.study
+@pytest.mark.parametrize("calibration", ["random", "by_truth"])
 def test_two_bins_given_the_truth_are_the_quadrature(calibration):
     counts = P.Counts(60, 40, 12, 11, 10, 7, calibration=calibration)
     exact = posterior_of(counts, P.ErrorRates(better_than_chance=False))

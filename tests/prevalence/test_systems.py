@@ -95,10 +95,8 @@ def test_partial_pooling_is_what_weighting_the_prior_gives(partial):
             assert_same_mean(draws, found["rates"][i, j], errors["rates"][i, j])
 
 
-@pytest.mark.sampling
-@pytest.mark.parametrize(
-    "calibration", ["random", pytest.param("by_truth", marks=pytest.mark.study)]
-)
+@pytest.mark.study
+@pytest.mark.parametrize("calibration", ["random", "by_truth"])
 def test_full_pooling_is_what_weighting_the_prior_gives(calibration):
     fields = ("test_n", "test_pass", "correct_n", "correct_pass", "incorrect_n", "incorrect_fail")
     values = {name: getattr(LABELLED, name) for name in fields}

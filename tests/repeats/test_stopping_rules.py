@@ -84,13 +84,13 @@ def test_simulated_decisions_are_next_batchs():
 def test_simulated_looks_of_the_confidence_sequence_are_next_batchs():
     rng = np.random.default_rng(9)
     calls, runs, share = [], 30, np.array(LIKERT) / sum(LIKERT)
-    rule = {"scale": SCALE, "method": "sequence", "pilot": 20, "batch": 20}
+    rule = {"scale": SCALE, "method": "sequence", "pilot": 10, "batch": 10}
     for _ in range(runs):
         scores = []
-        while (more := next_batch(scores, 4 * HALF, **rule)) and len(scores) < 100:
+        while (more := next_batch(scores, 0.7, **rule)) and len(scores) < 100:
             scores += rng.choice(SCALE, size=more, p=share).tolist()
         calls.append(min(len(scores), 100))
-    found = simulate_rule(LIKERT, 4 * HALF, **rule, runs=60, most=100, random_seed=10)
+    found = simulate_rule(LIKERT, 0.7, **rule, runs=60, most=100, random_seed=10)
     assert np.std(calls) > 0
     error = np.std(calls) * np.sqrt(1 / runs + 1 / 60)
     assert abs(np.mean(calls) - found.calls) < 5 * error
