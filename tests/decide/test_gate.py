@@ -262,10 +262,9 @@ def test_strata_and_propensities_are_gated_by_the_estimate_of_their_design():
     strata = Counts(*cells, calibration="random", systems=["short", "long"], dim="stratum")
     exact = bj.prevalence.exact(strata, ci_prob=0.9, interval="eti")
     (check,) = gate(strata, at_least=0.5).checks
-    assert (check.quantity, check.value) == (
-        "overall_prevalence",
-        exact["overall_prevalence"].value,
-    )
+    assert (check.quantity, check.outcome) == ("overall_prevalence", "unknown")  # too few labels
+    (check,) = gate(strata, at_least=0.5, entry=("prevalence", "short")).checks
+    assert (check.value, check.low) == exact["prevalence", "short"][:2]
     known = Counts(*cells, calibration="known_propensity", systems=["short", "long"],
                    dim="stratum", propensity=[0.15, 0.4])  # fmt: skip
     closed = bj.prevalence.closed_forms(known, ci_prob=0.9)[-1]
