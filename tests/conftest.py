@@ -1,8 +1,14 @@
 """What every test shares: a headless backend, the modules, one fit a module and session."""
 
+import os
 import runpy
 import sys
 from pathlib import Path
+
+# What PyTensor is asked to compile with the least effort it hands to g++, operation by operation:
+# seconds for what is called a few times. Without g++ the same runs in Python. Said before PyTensor
+# is imported, and to subprocesses; what NUTS runs is made by Numba and does not change.
+os.environ["PYTENSOR_FLAGS"] = ",".join([*filter(None, [os.environ.get("PYTENSOR_FLAGS")]), "cxx="])
 
 import matplotlib
 import pytest
@@ -26,6 +32,12 @@ def modules():
 
 
 MODULES = modules()
+
+
+def study_but(values, *kept):
+    """Parameters of which those that are not `kept` are studies."""
+    marks = {False: [pytest.mark.study], True: []}
+    return [pytest.param(value, marks=marks[value in kept]) for value in values]
 
 
 SHARED = Path(__file__).parents[2] / "shared"

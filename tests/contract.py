@@ -145,7 +145,7 @@ def items_and_likelihood(made: Any, spec: Any, data: Any) -> tuple[np.ndarray, n
     return whole, summed, int(items.sum())
 
 
-def gaps_between(text: Any, form: Any, points: int = 5) -> tuple[np.ndarray, float]:
+def gaps_between(text: Any, form: Any, points: int = 3) -> tuple[np.ndarray, float]:
     """Log-density of the text's model less that of the sampling form, at random points, with the
     change of variables; and the largest difference between variables of one name.
 
@@ -169,34 +169,34 @@ def gaps_between(text: Any, form: Any, points: int = 5) -> tuple[np.ndarray, flo
     options = {"mode": "FAST_COMPILE", "on_unused_input": "ignore"}
     run = function(
         form.value_vars,
-        [rewrite_pregrad(density), form.logp(), *values.values(), *derived,
+        [rewrite_pregrad(density), form.logp(), *derived,
          *(natural[v] for v in text.deterministics)],
         **options,
     )  # fmt: skip
+    moved_to = function(form.value_vars, list(values.values()), **options)
     rng, start = np.random.default_rng(1), form.initial_point()
     shapes = [np.shape(start[str(v.name)]) for v in form.value_vars]
     ends = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
     centre = np.concatenate([np.ravel(start[str(v.name)]) for v in form.value_vars])
 
-    def at(x: np.ndarray) -> tuple[float, np.ndarray, float]:
-        parts = np.split(x, ends)
-        made = run(*(part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)))
-        after = made[2 + len(values) :]
-        pairs = zip(after[: len(derived)], after[len(derived) :], strict=True)
-        off = max((float(np.max(np.abs(one - other))) for one, other in pairs), default=0.0)
-        flat = np.concatenate([np.ravel(v) for v in made[2 : 2 + len(values)]])
-        return float(made[0] - made[1]), flat, off
+    def parts(x: np.ndarray) -> list[np.ndarray]:
+        return [p.reshape(shape) for p, shape in zip(np.split(x, ends), shapes, strict=True)]
+
+    def place(x: np.ndarray) -> np.ndarray:
+        return np.concatenate([np.ravel(v) for v in moved_to(*parts(x))])
 
     gaps, largest = [], 0.0
     for _ in range(points):
         x, step = centre + rng.normal(0, 0.7, centre.size), 1e-5
-        gap, flat, off = at(x)
-        assert flat.size == x.size, "the two forms have not the same number of unknowns"
+        one, other, *after = run(*parts(x))
+        assert place(x).size == x.size, "the two forms have not the same number of unknowns"
         columns = [
-            (at(x + step * unit)[1] - at(x - step * unit)[1]) / (2 * step)
+            (place(x + step * unit) - place(x - step * unit)) / (2 * step)
             for unit in np.eye(x.size)
         ]
-        gaps.append(gap + np.linalg.slogdet(np.array(columns))[1])
+        gaps.append(float(one - other) + np.linalg.slogdet(np.array(columns))[1])
+        pairs = zip(after[: len(derived)], after[len(derived) :], strict=True)
+        off = max((float(np.max(np.abs(a - b))) for a, b in pairs), default=0.0)
         largest = max(largest, off)
     return np.array(gaps), largest
 

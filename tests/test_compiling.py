@@ -96,6 +96,17 @@ def small_model(scale=1.0, size=3):
     return model
 
 
+_compiled = {}
+
+
+def once(compile_, model, logp, kept, point):
+    """Compile a graph once: what is tested is where its code is kept, and when it is found."""
+    structure = compile_module._structure(model, logp, kept)
+    if structure not in _compiled:
+        _compiled[structure] = compile_(model, logp, kept, point)
+    return _compiled[structure]
+
+
 @pytest.fixture
 def code(tmp_path, monkeypatch):
     """An empty folder for code, and what is in memory forgotten: as in a new process."""
@@ -121,6 +132,8 @@ def code(tmp_path, monkeypatch):
             return file
 
     one = Code()
+    real = compile_module._compile
+    monkeypatch.setattr(compile_module, "_compile", lambda *given: once(real, *given))
     monkeypatch.setattr(compile_module, "_folder", lambda: one.folder)
     monkeypatch.setattr(compile_module, "_told", set())
     return one
@@ -164,6 +177,7 @@ def test_code_is_found_again_whatever_the_data(code, capfd):
 @pytest.mark.sampling
 def test_machine_code_is_made_of_callbacks_only(code, monkeypatch):
     """Numba makes some of each function inside them too, which nothing calls."""
+    _compiled.clear()
     made, finish = [], JITCodeLibrary._finalize_specific
     monkeypatch.setattr(
         JITCodeLibrary, "_finalize_specific", lambda one: made.append(one.name) or finish(one)
@@ -174,6 +188,7 @@ def test_machine_code_is_made_of_callbacks_only(code, monkeypatch):
 
 @pytest.mark.sampling
 def test_where_numba_is_built_otherwise_compiling_takes_longer(code, monkeypatch):
+    _compiled.clear()
     before = Dispatcher.add_overload
     monkeypatch.setattr(lean, "JITCodeLibrary", object)  # has nothing of what is changed
     np.testing.assert_allclose(density_of(code(small_model()), POINT), expected_density())
@@ -327,15 +342,18 @@ def test_a_graph_differs_from_another_in_any_operation_constant_or_name():
     assert found == {name: structure(build) for name, build in builds.items()}
 
 
-#: Prints a hash of the draws of a small fit, and how often something was compiled.
+#: Prints a hash of the draws of a small model, and how often something was compiled.
 DRAWS = """
-import hashlib, bayesjudge as bj
+import hashlib, nutpie, pymc as pm
 from bayesjudge.core import compiling
 compile_, count = compiling._compile, []
 compiling._compile = lambda *given: count.append(1) or compile_(*given)
-counts = bj.prevalence.Counts(100, 60, 10, 9, 10, 7, calibration="random")
-fit = bj.prevalence.fit(counts, random_seed=1, draws=300, tune=300)
-print(hashlib.sha256(fit.draws("prevalence").tobytes()).hexdigest(), len(count))
+with pm.Model() as model:
+    x = pm.Normal("x", shape=2)
+    pm.Normal("seen", x[0], pm.math.exp(x[1]), observed=pm.Data("data", [1.0, 2.0, 4.0]))
+settings = {"draws": 300, "tune": 300, "chains": 2, "seed": 1, "progress_bar": False}
+tree = nutpie.sample(compiling.compile_model(model).runnable, **settings)
+print(hashlib.sha256(tree["posterior"]["x"].to_numpy().tobytes()).hexdigest(), len(count))
 """
 
 

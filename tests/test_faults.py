@@ -33,7 +33,25 @@ def planted(*words):
     return subprocess.run(command, cwd=TOP, capture_output=True, text=True, timeout=600)
 
 
+#: One that the fast tests of a small file catch.
+ONE = """["core/names.py"]
+tests = ["tests/test_identity.py::test_ids_that_differ_stay_apart"]
+faults = [['    return str(cell)', '    return str(cell).lstrip("0")']]
+"""
+
+
 @pytest.mark.slow
+def test_a_fault_is_caught(tmp_path):
+    (tmp_path / "list.toml").write_text(ONE)
+    done = planted("--faults", tmp_path / "list.toml", "--output", tmp_path / "found.csv")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 of 1 faults were caught" in done.stdout
+    with (tmp_path / "found.csv").open() as lines:
+        (row,) = csv.DictReader(lines)
+    assert row["caught by"].startswith("tests/test_identity.py::")
+
+
+@pytest.mark.study
 def test_a_sample_is_caught(tmp_path):
     done = planted("--only", "core/names.py", "--output", tmp_path / "found.csv")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -31,6 +31,6 @@ export MKL_NUM_THREADS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 # Tests (slow ones too), notebooks and README live in tests/; the doctests are those of the package.
 # Two processes share them, and what either compiles the other finds on disk.
 # pytest comes last and prints its own time, so that its closing line closes the run.
-set -- -m pytest -m "not study" --numprocesses 2 --dist worksteal --doctest-modules --cov --cov-report=term --durations=10 "$@" tests bayesjudge
+set -- -m pytest -m "not study" --numprocesses 2 --dist loadfile --doctest-modules --cov --cov-report=term --durations=10 "$@" tests bayesjudge
 printf '\n== tests: python %s\n' "$*"
 exec "$bin/python" "$@"

@@ -26,8 +26,8 @@ VERDICTS = ("verdict", "judge", "vote", "grade", "pred", "auto")
 #: Language models that judge, by parts of their names, and by how names begin.
 FAMOUS = ("llm", "gpt", "claude", "gemini")
 MODELS = ("llama", "mistral", "mixtral", "qwen", "deepseek",
-          "gemma", "grok", "command-r", "phi-", "o1", "o3", "o4", "opus", "sonnet", "haiku", "nova-",
-          "kimi", "glm", "prometheus")  # fmt: skip
+          "gemma", "grok", "command-r", "phi-", "o1", "o3", "o4", "opus", "sonnet", "haiku",
+          "nova-", "kimi", "glm", "prometheus")  # fmt: skip
 #: Columns with what a rater chose.
 CHOICES = ("choice", "answer", "label", "rating", "verdict", "response", "vote")
 #: What an item may be called, as a word of a column's name.

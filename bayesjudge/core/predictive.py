@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
+#: Draws from the prior, of `Fit.extended`.
+PRIOR_DRAWS = 1000
 #: Draws of the parameters, and families of the observed variables, of `observed_shares`.
 DRAWS = 2000
 COUNTS = ("BinomialRV", "MultinomialRV")
@@ -41,7 +43,7 @@ def predict(fit: Any, *, random_seed: Any = None) -> xr.DataTree:
     with model, compiling():
         # draws come from the posterior or are weighed below, so potentials have been counted
         warnings.filterwarnings("ignore", message="The effect of Potentials")
-        drawn = prior_draws(model, rng)
+        drawn = prior_draws(model, rng, PRIOR_DRAWS)
         after = pm.sample_posterior_predictive(_thinned(fit), random_seed=rng, progressbar=False)
         if not _shaping(model):  # what a potential adds to the prior PyMC does not count
             extended["log_prior"] = compute_log_prior(
@@ -134,7 +136,7 @@ def _too_many(fit: Any, items: int) -> bool:
     return True
 
 
-def prior_draws(model: pm.Model, rng: np.random.Generator, draws: int = 1000) -> xr.DataTree:
+def prior_draws(model: pm.Model, rng: np.random.Generator, draws: int) -> xr.DataTree:
     """Draw from the prior, a potential named ``*_prior_density`` being part of it."""
     import pymc as pm
     import pytensor.tensor as pt

@@ -283,6 +283,7 @@ def test_a_fit_says_what_its_model_leaves_out(monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("uncompiled")
 def test_an_open_scale_needs_a_unit():
     table = bias.simulate(items=5, random_seed=1)
     inf = float("inf")

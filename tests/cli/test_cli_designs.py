@@ -75,7 +75,7 @@ def test_strata_have_an_answer(ask, tables):
     assert "strata       long, short" in out
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_strata_have_a_page(ask, tmp_path):
     page = tmp_path / "page.html"
     out = ask(*STRATA, "--html", str(page), "--details")

@@ -9,11 +9,13 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from conftest import MODULES
 from scipy.stats import beta, binom
 
 import bayesjudge as bj
 from bayesjudge.cli import main
+from bayesjudge.core.fit import Fit
 from bayesjudge.decide import Need, gate, to_json, to_junit, to_markdown
 from bayesjudge.prevalence import Counts, items
 
@@ -232,6 +234,42 @@ def test_draws_of_a_fit_decide():
     (check,) = gate(fit, at_least=0.87).checks
     assert check.chance == (fit.draws("prevalence") >= 0.87).mean()
     assert (check.chance >= 0.95) == (check.outcome == "pass")
+
+
+def test_two_systems_of_a_fit_are_compared_draw_by_draw():
+    rng = np.random.default_rng(1)
+    draws = np.stack([rng.beta(90, 10, 4000), rng.beta(80, 20, 4000)], axis=1).reshape(4, 1000, 2)
+    posterior = xr.Dataset(
+        {"prevalence": (("chain", "draw", "system"), draws)}, coords={"system": ["new", "old"]}
+    )
+    tree = xr.DataTree.from_dict({"posterior": posterior})
+    fit = Fit(tree, None, bj.prevalence.ErrorRates(), ("prevalence",), "m", "s")
+    found = gate(fit, against="old", margin=0.02)
+    (check,) = found.checks
+    gap = (draws[..., 0] - draws[..., 1]).ravel()
+    assert check.where == {"first": "new", "second": "old"}
+    assert check.value == pytest.approx(gap.mean())
+    assert check.chance == pytest.approx((gap >= -0.02).mean())
+    assert (check.low, check.high) == pytest.approx(tuple(np.quantile(gap, [0.05, 0.95])))
+    with pytest.raises(bj.InputError, match="no entry 'other'"):
+        gate(fit, against="other")
+    with pytest.raises(bj.InputError, match="does not hold which items two systems share"):
+        gate(labels_only(9, 10), against="old")
+
+
+def test_strata_and_propensities_are_gated_by_the_estimate_of_their_design():
+    cells = ([300, 300], [200, 120], [100, 90], [92, 70], [60, 80], [48, 70])
+    strata = Counts(*cells, calibration="random", systems=["short", "long"], dim="stratum")
+    exact = bj.prevalence.exact(strata, ci_prob=0.9, interval="eti")
+    (check,) = gate(strata, at_least=0.5).checks
+    assert (check.quantity, check.outcome) == ("overall_prevalence", "unknown")  # too few labels
+    (check,) = gate(strata, at_least=0.5, entry=("prevalence", "short")).checks
+    assert (check.value, check.low) == exact["prevalence", "short"][:2]
+    known = Counts(*cells, calibration="known_propensity", systems=["short", "long"],
+                   dim="stratum", propensity=[0.15, 0.4])  # fmt: skip
+    closed = bj.prevalence.closed_forms(known, ci_prob=0.9)[-1]
+    (check,) = gate(known, at_least=0.5, entry="overall_prevalence").checks
+    assert (check.method, check.low) == (closed.method, closed["overall_prevalence"].low)
 
 
 @pytest.mark.slow

@@ -35,7 +35,7 @@ def test_a_conjugate_posterior_passes():
 
 @pytest.mark.slow
 def test_calibrated_studies_raise_alarms_as_seldom_as_promised():
-    runs, level = 150, 0.1
+    runs, level = 60, 0.1
     alarms = [
         not study(simulations=40, random_seed=i, retained=19)
         .uniformity(false_alarm=level)["uniform"]

@@ -269,7 +269,7 @@ def test_one_judge_is_the_prevalence_module():
     assert_mc_quantile(draws, 0.975, exact.high)
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_anesthesia_by_bayes():
     # shares .3756, .4073, .1432, .0738 under Dirichlet(3), rows 4.8 on the diagonal and 1.067 off
     model = MulticlassDawidSkene(share_concentration=3.0, diagonal=4.8, off_diagonal=1.067)
@@ -293,7 +293,7 @@ def pooled():
     return get
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_bias_pooling_holds_on_the_real_panel(pooled):
     votes = code_feedback()
     truth = votes.labelled[:, 1] / votes.items
@@ -306,7 +306,7 @@ def test_bias_pooling_holds_on_the_real_panel(pooled):
     assert covered >= 5
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_bias_pooling_agrees_with_the_logit_shift(pooled):
     votes = code_feedback()
     name = votes.generators[0]
@@ -394,7 +394,7 @@ def test_vote_regression_agrees_with_its_mode(model_fit):
         assert 0.7 * (width - error) < other.high - other.low < 1.1 * (width + error)
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_vote_regression_knows_what_is_labelled():
     votes = Votes.from_frame(bj.panel.simulate(items=40, labelled=40, random_seed=1))
     fit = bj.panel.fit(votes, VoteRegression(), random_seed=1, **FEW)
@@ -403,7 +403,7 @@ def test_vote_regression_knows_what_is_labelled():
     assert_array_equal(table["high"], table["low"])
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_shared_effect_is_found(model_fit):
     fit = model_fit(Correlated(), shared_effect=1.5, labelled=(150, 150, 0))
     assert fit.converged
@@ -412,15 +412,24 @@ def test_shared_effect_is_found(model_fit):
     assert (np.quantile(draws, 0.995, axis=0) > 1.5).all()
 
 
-@pytest.mark.sampling
-def test_too_few_nodes_are_noticed(model_fit):
-    from dataclasses import replace
-
-    fit = model_fit(Correlated(), shared_effect=1.5, labelled=(150, 150, 0))
-    few = Correlated(nodes=5)
-    (caution,) = few._cautions(replace(fit, spec=few))
+@pytest.mark.slow
+def test_too_few_nodes_are_noticed():
+    """At parameters that scatter about those of the simulation, as those of a posterior do."""
+    votes = Votes.from_frame(
+        bj.panel.simulate(random_seed=3, shared_effect=1.5, labelled=(150, 150, 0)),
+        calibration="random",
+    )
+    rng = np.random.default_rng(1)
+    centre = {"prevalence": logit([0.9, 0.75, 0.6]), "shared_effect": [1.5, 1.5]}
+    centre |= {"discrimination": [1.2, 1.1, 1.1, 1.3], "leniency": [1.3, 0.7, 0.2, -0.4]}
+    draws = {name: at + 0.2 * rng.normal(size=(1, 40, len(at))) for name, at in centre.items()}
+    draws["prevalence"] = expit(draws["prevalence"])
+    few, many = (
+        fit_of_draws(votes, model, 40, **draws) for model in (Correlated(nodes=5), Correlated())
+    )
+    (caution,) = few.spec._cautions(few)
     assert caution.name == "too-few-nodes"
-    assert not fit.spec._cautions(fit)
+    assert not many.spec._cautions(many)
 
 
 @pytest.mark.parametrize(
@@ -493,9 +502,14 @@ def items_share_by_enumeration(votes, g, generator):
 
 
 def fit_of_draws(votes, model, draws, **values):
-    """A fit whose draws all are these values."""
-    shown = {name: np.broadcast_to(v, (1, draws, *np.shape(v))) for name, v in values.items()}
-    dims = {"prevalence": "generator"} | dict.fromkeys(("sensitivity", "specificity"), "judge")
+    """A fit whose draws all are these values, or, of one chain, these draws."""
+    shown = {
+        name: v if np.ndim(v) == 3 else np.broadcast_to(v, (1, draws, *np.shape(v)))
+        for name, v in values.items()
+    }
+    dims = {"prevalence": "generator", "shared_effect": "truth"}
+    by_judge = ("sensitivity", "specificity", "discrimination", "leniency")
+    dims |= dict.fromkeys(by_judge, "judge")
     arrays = {name: (("chain", "draw", dims[name]), v) for name, v in shown.items()}
     coords = {"generator": list(votes.generators), "judge": list(votes.judges)}
     tree = xr.DataTree.from_dict({"posterior": xr.Dataset(arrays, coords)})

@@ -158,6 +158,7 @@ def gibbs(votes, draws, rng):
     return kept
 
 
+@pytest.mark.study
 def test_caries_by_bayes():
     # Espeland & Handelman (1989): maximum likelihood has .1997 and these rates, to three decimals
     votes = caries()

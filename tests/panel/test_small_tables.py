@@ -113,9 +113,15 @@ def made(vote, truth, generator, kind, **settings):
     return panel.Votes(given, truth, generator, names, ["a", "b"], **settings)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("size", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_small_tables_one_by_one(kind, size):
+@pytest.mark.parametrize(
+    ("size", "kind"),
+    [
+        *((1, kind) for kind in KINDS),
+        pytest.param(2, "identical", marks=pytest.mark.slow),
+        *(pytest.param(2, kind, marks=pytest.mark.study) for kind in [*KINDS][1:]),
+    ],
+)
+def test_small_tables_one_by_one(size, kind):
     cheap = {n: f for n, f in FUNCTIONS.items() if not n.startswith("plot")}
     for vote, truth, generator in tables(size):
         answers(made(vote, truth, generator, kind, calibration="random"), cheap)

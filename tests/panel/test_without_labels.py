@@ -178,7 +178,7 @@ def test_so_many_labels_give_intervals_of_that_width(begin):
     assert np.mean(widths) < 0.12
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_bias_pooling_samples_votes_without_labels():
     votes = simulated()
     fit = panel.fit(votes, panel.BiasPooling(), random_seed=1, chains=2)

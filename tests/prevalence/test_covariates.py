@@ -147,7 +147,7 @@ def test_draws_have_the_posterior_of_importance_sampling():
     assert float(draws.std()) == pytest.approx(sd, rel=5 * error / np.sqrt(2))
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_labels_of_one_topic_mostly():
     """Labels that were chosen by topic mislead a model without it, and not the model with it."""
     rows = table(20_000, seed=4, label=lambda topic: 0.3 if topic else 0.02, effect=2.0)

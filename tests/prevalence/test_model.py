@@ -43,7 +43,8 @@ DATA = [*EDGES, *(random_counts() for _ in range(12))]
 @pytest.mark.sampling
 @pytest.mark.parametrize(
     ("design", "counts"),
-    [("by_truth", one) for one in DATA]
+    [("by_truth", one) for one in EDGES]
+    + [pytest.param("by_truth", one, marks=pytest.mark.study) for one in DATA[len(EDGES) :]]
     + [(design, one) for design in ("random", "by_verdict") for one in DATA[::3]],
     ids=str,
 )
@@ -86,7 +87,14 @@ def test_a_fit_is_held_against_the_exact_posterior(monkeypatch):
     ],
     ids=["Jeffreys", "unrestricted", "informed"],
 )
-@pytest.mark.parametrize("design", ["by_truth", "random", "by_verdict"])
+@pytest.mark.parametrize(
+    "design",
+    [
+        pytest.param("by_truth", marks=pytest.mark.study),
+        "random",
+        pytest.param("by_verdict", marks=pytest.mark.study),
+    ],
+)
 def test_priors_reach_the_sampler_as_they_reach_the_quadrature(design, models):
     counts = P.Counts(60, 40, 9, 7, 8, 5, calibration=design)
     model = models[counts.predictive]
@@ -99,6 +107,7 @@ def test_priors_reach_the_sampler_as_they_reach_the_quadrature(design, models):
 
 
 @pytest.mark.sampling
+@pytest.mark.usefixtures("uncompiled")
 def test_likelihood_is_what_the_docstring_says():
     counts = P.Counts(50, 30, 12, 10, 8, 6, calibration="random")
     theta, q1, q0 = 0.7, 0.85, 0.6
@@ -156,7 +165,7 @@ def sampled(counts):
     return sample_draws(compiled, random_seed=1, **settings)["posterior"]["prevalence"]
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_many_systems_share_a_compiled_model():
     names = list("abcdefgh")
     table = P.simulate(systems=names, prevalence=np.linspace(0.2, 0.9, 8), random_seed=4)
@@ -198,7 +207,7 @@ def test_a_generator_is_a_seed_that_moves_on():
     assert not np.array_equal(one, two)
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_prior_draws_keep_to_the_restriction():
     counts = P.Counts(100, 60, 10, 9, 10, 7, calibration="by_truth")
     prior = P.fit(counts, random_seed=1).extended(random_seed=1).idata["prior"]

@@ -112,8 +112,8 @@ INFORMED = {"sensitivity": B.worth(0.9, 20), "specificity": B.worth(0.8, 20)}
     ("model", "calibration"),
     [
         (P.ErrorRates(B(5, 2), **INFORMED), "random"),
-        (P.ErrorRates(**INFORMED, pooling="full"), "by_truth"),
-        (P.PooledErrorRates(**INFORMED), "by_truth"),
+        pytest.param(P.ErrorRates(**INFORMED, pooling="full"), "by_truth", marks=pytest.mark.study),
+        pytest.param(P.PooledErrorRates(**INFORMED), "by_truth", marks=pytest.mark.study),
         (P.PredictiveValues(ppv=B.worth(0.9, 20), npv=B.worth(0.8, 10)), "by_verdict"),
     ],
     ids=["separate", "full", "partial", "by verdict"],

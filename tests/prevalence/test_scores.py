@@ -429,7 +429,7 @@ def sampled(scores, model, draws=700):
     return fit, fit.idata["posterior"][scores.answer]
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 @pytest.mark.parametrize("calibration", ["random", "by_truth"])
 def test_two_bins_given_the_truth_are_the_quadrature(calibration):
     counts = P.Counts(60, 40, 12, 11, 10, 7, calibration=calibration)
@@ -449,7 +449,7 @@ def test_two_bins_by_score_are_the_quadrature():
     assert_mc_quantile(draws, 0.975, float(exact.quantile(0.975)))
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_bins_without_an_order_are_conjugate():
     scores = read(random_seed=4, labelled=60)
     cells, bins = scores.tally(), len(scores.bins)
@@ -495,7 +495,7 @@ def test_scores_that_fall_as_the_truth_rises_are_weak_without_a_warning():
         assert "weak-judge" in {c.name for c in S.human_mean(scores).cautions}
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_bins_whose_labels_agree_have_no_walls():
     """One draw in seven diverged, if nothing but the spread of a bin blurred the numbers."""
     score, truth, n = [0, 1, 2, 3, 0, 1, 2, 3], [1, 3, 4, 5] + [NAN] * 4, [10, 9, 21, 10] + [40] * 4

@@ -95,7 +95,7 @@ def test_partial_pooling_is_what_weighting_the_prior_gives(partial):
             assert_same_mean(draws, found["rates"][i, j], errors["rates"][i, j])
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 @pytest.mark.parametrize("calibration", ["random", "by_truth"])
 def test_full_pooling_is_what_weighting_the_prior_gives(calibration):
     fields = ("test_n", "test_pass", "correct_n", "correct_pass", "incorrect_n", "incorrect_fail")
@@ -113,7 +113,7 @@ def test_full_pooling_is_what_weighting_the_prior_gives(calibration):
         assert_same_mean(posterior[name], found["rates"][0, j], errors["rates"][0, j])
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 @pytest.mark.parametrize("better_than_chance", [True, False])
 def test_full_pooling_of_one_system_is_the_exact_posterior(better_than_chance):
     one = P.Counts([60], [38], [9], [8], [7], [5], calibration="by_truth", systems=["a"])
@@ -160,7 +160,7 @@ def test_a_pooled_fit_survives_the_disk(partial, tmp_path):
     assert P.ranking(loaded).equals(P.ranking(partial))
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_on_xstest_a_new_system_is_covered():
     known = xstest()
     shares = known.groupby("system")["truth"].mean()

@@ -47,7 +47,14 @@ def sum_of_two_beta_binomials(counts):
 
 
 @pytest.mark.sampling
-@pytest.mark.parametrize("calibration", ["random", "by_truth", "by_verdict"])
+@pytest.mark.parametrize(
+    "calibration",
+    [
+        "random",
+        pytest.param("by_truth", marks=pytest.mark.study),
+        pytest.param("by_verdict", marks=pytest.mark.study),
+    ],
+)
 def test_items_are_what_enumeration_gives(calibration):
     counts = P.Counts(*CELLS, calibration=calibration)
     fit = P.fit(counts, flat_model(counts, **UNRESTRICTED), random_seed=1, target_accept=0.95)

@@ -131,7 +131,7 @@ def test_annotators_who_share_items_are_dependent():
 def test_intervals_of_the_advantage_cover():
     """Both forms, against the share in a sample of many items."""
     large = alt_test(read(answers(99, items=20_000)), epsilon=0.1)
-    runs, held = 150, {"published": 0, "posterior": 0}
+    runs, held = 60, {"published": 0, "posterior": 0}
     for seed in range(runs):
         ratings = read(answers(seed, items=80))
         made = {

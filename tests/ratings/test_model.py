@@ -1,7 +1,5 @@
 """The model's density and posterior against answers found without it."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from conftest import MODULES
@@ -192,20 +190,9 @@ def test_shares_and_choices_have_the_priors_that_were_asked_for():
 # The posterior ----------------------------------------------------------------------------------
 
 
-def with_a_pair(ratings):
-    """One of people's answers holds a choice too: the graph of the next test, for one compilation.
-
-    It leaves the judges' posteriors as they are.
-    """
-    item = int(np.flatnonzero(ratings.endorsed[0, :, 2] * ratings.chosen[0, :, 0])[0])
-    paired, paired_chosen = np.zeros((3, 2, 3), int), np.zeros_like(ratings.chosen)
-    paired[0, 0, 2] = paired_chosen[0, item, 0] = 1
-    return replace(ratings, paired=paired, paired_chosen=paired_chosen)
-
-
 @pytest.mark.sampling
 def test_posterior_matches_prior_draws_weighted_by_enumeration():
-    ratings = with_a_pair(few())
+    ratings = few()  # whose graph is that of the contract, compiled once
     fit = bj.ratings.fit(ratings, random_seed=1)
     rng = np.random.default_rng(6)
     n = 50_000
@@ -238,7 +225,7 @@ def test_posterior_matches_prior_draws_weighted_by_enumeration():
     assert abs(drawn.mean() - mean_size) < 5 * total
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_paired_answers_identify_the_choice():
     """Raters who give a set and a choice: F is a Beta posterior where nothing else speaks of it.
 

@@ -1,6 +1,7 @@
 """Every tool's log becomes one tidy table, and says what was left out."""
 
 import json
+import sys
 import types
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from readers import logs
 
 import bayesjudge as bj
-from bayesjudge.readers import Grade, read_log
+from bayesjudge.readers import Grade, from_mlflow, read_log
 
 PLACES = [folder / "shared" / "data" / "log_formats" for folder in Path(__file__).parents]
 SHARED = next((place for place in PLACES if place.is_dir()), None)
@@ -23,6 +24,44 @@ def tool(request, tmp_path):
 def cells(log, metric, *columns, **options):
     table = log.table(metric, list(columns), **options)
     return list(zip(*(table[c].to_pylist() for c in columns), strict=True))
+
+
+def test_the_store_of_mlflow_is_read_page_by_page_as_its_export_is(tmp_path, monkeypatch):
+    path = logs.write_mlflow(tmp_path / "traces.jsonl")
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    asked = []
+
+    class Page(list):
+        token = None
+
+    class Client:
+        def __init__(self, tracking_uri):
+            asked.append(tracking_uri)
+
+        def get_experiment_by_name(self, name):
+            return types.SimpleNamespace(experiment_id="7") if name == "toy" else None
+
+        def search_traces(self, experiment_ids, include_spans, max_results, page_token):
+            assert (experiment_ids, include_spans) == (["7"], False)
+            begin = int(page_token or 0)
+            part = [types.SimpleNamespace(to_dict=lambda r=r: r) for r in rows[begin : begin + 5]]
+            page = Page(part)
+            page.token = str(begin + 5) if begin + 5 < len(rows) else ""
+            asked.append(begin)
+            return page
+
+    monkeypatch.setitem(sys.modules, "mlflow", types.SimpleNamespace(MlflowClient=Client))
+    found, exported = from_mlflow("toy", tracking_uri="sqlite:///x.db"), read_log(path)
+    assert asked == ["sqlite:///x.db", 0, 5]
+    assert cells(found, "correct", "item", "verdict") == cells(
+        exported, "correct", "item", "verdict"
+    )
+    assert found.notes == exported.notes
+    with pytest.raises(bj.InputError, match="there is no experiment 'other'"):
+        from_mlflow("other")
+    monkeypatch.setitem(sys.modules, "mlflow", None)
+    with pytest.raises(bj.InputError, match="pip install mlflow"):
+        from_mlflow("toy")
 
 
 def test_every_tool_is_recognised_by_content(tool, tmp_path):

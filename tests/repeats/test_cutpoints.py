@@ -82,6 +82,7 @@ def at_a_point():
 
 
 @pytest.mark.sampling
+@pytest.mark.usefixtures("uncompiled")
 def test_likelihood_has_each_judges_own_thresholds(at_a_point):
     scores, model, values, own = at_a_point
     by_hand = 0.0
@@ -96,8 +97,15 @@ def test_likelihood_has_each_judges_own_thresholds(at_a_point):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("clear", [True, False])
-@pytest.mark.parametrize("noise", ["constant", "by_level"])
+@pytest.mark.parametrize(
+    ("noise", "clear"),
+    [
+        ("constant", True),
+        ("by_level", False),
+        pytest.param("constant", False, marks=pytest.mark.study),
+        pytest.param("by_level", True, marks=pytest.mark.study),
+    ],
+)
 def test_both_shapes_of_the_sampler_are_the_model_of_the_text(clear, noise, monkeypatch):
     scores = Scores.from_frame(
         simulate(items=3, judges=2, repeats=4, random_seed=1),
@@ -117,6 +125,7 @@ def test_both_shapes_of_the_sampler_are_the_model_of_the_text(clear, noise, monk
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("model", [CumulativeLogit(noise="by_level"), JudgeCutpoints()])
 def test_answers_one_by_one_have_the_likelihood_of_the_counts(model):
     """PyMC's ordered logistic of each answer, against the multinomial of each cell."""
@@ -161,6 +170,7 @@ def derived(scores, values):
 
 
 @pytest.mark.sampling
+@pytest.mark.usefixtures("uncompiled")
 def test_a_judges_cutpoints_are_shifted_by_its_effect(at_a_point):
     _, model, values, own = at_a_point
     (output,) = model.replace_rvs_by_values([model["judge_cutpoint"]])

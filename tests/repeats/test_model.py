@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 from conftest import MODULES
 from numpy.testing import assert_allclose
 from oracles import assert_mc_mean, assert_mc_quantile
@@ -10,6 +11,7 @@ from scipy.special import expit
 from scipy.stats import halfnorm, multinomial, norm
 
 import bayesjudge as bj
+from bayesjudge.core.fit import Fit
 from bayesjudge.repeats import (
     CumulativeLogit,
     Scores,
@@ -233,20 +235,23 @@ def test_noise_by_level_is_found_and_preferred(by_level):
     assert table["elpd_diff"].abs().max() > 2 * table["dse"].max()
 
 
-@pytest.mark.sampling
 @pytest.mark.slow
-def test_log_likelihood_of_an_item_is_an_integral_over_its_effect(by_level):
-    made = by_level["by_level"]
+def test_log_likelihood_of_an_item_is_an_integral_over_its_effect():
+    scores = read(simulate(items=40, judges=1, repeats=8, random_seed=3))
+    scale, slope, curve = 3.1, 0.75, -0.85
+    share = np.array([0.05, 0.2, 0.4, 0.25, 0.1])
+    point = {"item_scale": scale, "noise_slope": slope, "noise_curve": curve}
+    drawn = {name: (("chain", "draw"), [[value]]) for name, value in point.items()}
+    drawn["value_share"] = (("chain", "draw", "value"), share[None, None])
+    tree = xr.DataTree.from_dict({"posterior": xr.Dataset(drawn)})
+    made = Fit(tree, scores, CumulativeLogit(noise="by_level"), (), "", "")
     found = log_likelihood(made)["log_likelihood"]["score"]
-    one = log_likelihood(made)["posterior"].isel(chain=0, draw=0)
-    sd = float(one["item_scale"]) * np.sqrt(1 - 1 / 40)
-    slope, curve = float(one["noise_slope"]), float(one["noise_curve"])
-    share = one["value_share"].to_numpy()
+    sd = scale * np.sqrt(1 - 1 / 40)
 
     def density(eta):
-        t = np.tanh(eta / float(one["item_scale"]))
+        t = np.tanh(eta / scale)
         p = shares_of(eta, share, np.exp(slope * t + curve * t**2))
-        return np.prod(p ** made.data.counts[0, 0]) * norm.pdf(eta, scale=sd)
+        return np.prod(p ** scores.counts[0, 0]) * norm.pdf(eta, scale=sd)
 
     by_hand = quad(density, -8 * sd, 8 * sd, limit=400, epsabs=0, epsrel=1e-9)[0]
     assert_allclose(float(found[0, 0, 0]), np.log(by_hand), rtol=1e-6)

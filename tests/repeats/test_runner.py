@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from chat_server import ChatServer, dice
+from conftest import study_but
 
 import bayesjudge as bj
 from bayesjudge.repeats.runner import (
@@ -57,7 +58,7 @@ def undisturbed(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("client", ["plain", "litellm"])
+@pytest.mark.parametrize("client", study_but(["plain", "litellm"], "plain"))
 def test_killed_and_resumed_loses_nothing_and_asks_nothing_twice(tmp_path, undisturbed, client):
     if client == "litellm" and importlib.util.find_spec("litellm") is None:
         pytest.skip("needs litellm: pip install 'bayesjudge[llm]'")
@@ -402,8 +403,12 @@ def through_litellm(server, store, key="none", timeout=20):
     )
 
 
+#: A key of the shape that a provider gives.
+SHAPED = "sk-proj-Abcd1234efgh5678ijkl"
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("key", ["sk-proj-Abcd1234efgh5678ijkl", "opensesame opensesame"])
+@pytest.mark.parametrize("key", study_but([SHAPED, "opensesame opensesame"], SHAPED))
 def test_a_key_that_a_gateway_echoes_is_nowhere(tmp_path, key):
     with ChatServer(refuses=True) as server:
         done = through_litellm(server, tmp_path / "x", key)

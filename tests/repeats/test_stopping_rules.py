@@ -81,6 +81,23 @@ def test_simulated_decisions_are_next_batchs():
 
 
 @pytest.mark.slow
+def test_simulated_looks_of_the_confidence_sequence_are_next_batchs():
+    rng = np.random.default_rng(9)
+    calls, runs, share = [], 100, np.array(LIKERT) / sum(LIKERT)
+    rule = {"scale": SCALE, "method": "sequence", "pilot": 10, "batch": 10}
+    for _ in range(runs):
+        scores = []
+        while (more := next_batch(scores, 0.8, **rule)) and len(scores) < 100:
+            scores += rng.choice(SCALE, size=more, p=share).tolist()
+        calls.append(min(len(scores), 100))
+    found = simulate_rule(LIKERT, 0.8, **rule, runs=400, most=100, random_seed=10)
+    assert np.std(calls) > 0
+    error = np.std(calls) * np.sqrt(1 / runs + 1 / 400)
+    assert abs(np.mean(calls) - found.calls) < 5 * error
+    assert found.covered >= 0.9
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("pilot", [5, 10])
 @pytest.mark.parametrize(
     ("share", "scale", "bins"),
