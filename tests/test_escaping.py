@@ -219,6 +219,7 @@ def test_every_csv_of_the_package_is_written_so():
         ("cli/output.py", "write_csv("),
         ("cli/output.py", ".to_csv("),
         ("cli/demo.py", "write_csv("),
+        ("cli/proposals.py", "write_csv("),
         ("cli/repeats.py", "write_csv("),
         ("cli/bias.py", "write_csv("),
         ("cli/panel.py", "write_csv("),

@@ -136,7 +136,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     code = None
     note_call(tokens)
     try:
-        code = app(tokens, exit_on_error=False, print_error=False, verbose=False)
+        code = app(_with_stdin(tokens), exit_on_error=False, print_error=False, verbose=False)
         sys.stdout.flush()
     except CycloptsError as error:
         return _refuse(_usage(error, app, tokens))
@@ -158,6 +158,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
             gc.disable()
     # a command that decides gives its own code: 0 pass, 1 fail, 3 unknown
     return code if isinstance(code, int) else OK
+
+
+def _with_stdin(tokens: Sequence[str]) -> list[str]:
+    """``-`` is an option's value, or stdin in place of a file: written as what is no option."""
+    found: list[str] = []
+    for token in tokens:
+        if token != "-":
+            found.append(token)
+        elif found and found[-1][:2] == "--" != found[-1]:
+            found[-1] += "=-"
+        else:
+            found.append("./-")
+    return found
 
 
 def _problems(error: InputError, app: App, tokens: Sequence[str]) -> str:

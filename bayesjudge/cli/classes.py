@@ -38,12 +38,16 @@ def answer_classes(
         counts = module.ClassCounts.from_frame(rows, classes=classes, **names, **given)
     else:
         with checking("options") as require:
-            options = [f"--{name.replace('_', '-')}" for name in given]
+            options = [f"--{name.replace('_', '-')}" for name in given if name != "unparsed"]
             options += ["--pooling"] if pooling else []
             require(not options, f"{options} are not for pairs in both orders")
+            dropped = given.get("unparsed") in (None, "drop")
+            require(dropped, "--unparsed: of pairs in both orders, drop is possible only")
         rows = source.table([verdict, swapped, truth])
         spelled = classes or ["win", "tie", "loss"]
-        counts = module.ClassCounts.from_pairs(rows, swapped=swapped, classes=spelled, **names)
+        counts = module.ClassCounts.from_pairs(
+            rows, swapped=swapped, classes=spelled, **names, **given
+        )
     model = _model(counts, pooling)
     paired = counts.credit is not None
     answer = "overall_prevalence" if counts.dim == "stratum" else "prevalence"

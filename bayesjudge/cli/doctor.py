@@ -31,6 +31,7 @@ from bayesjudge.cli.proposals import (
     scale_seen,
     try_drift,
     try_gate,
+    try_labelling,
     try_lines,
     try_ratings,
     usual_scale,
@@ -45,14 +46,17 @@ from bayesjudge.cli.roles import (
     are_labels,
     are_numbers,
     is_binary,
+    is_number,
     named,
     roles_of,
     says_judge,
 )
-from bayesjudge.cli.source import HUMAN
+from bayesjudge.cli.source import DATABASES, HUMAN, PAIRS
+from bayesjudge.core.errors import checking
 from bayesjudge.core.screen import few, visible
-from bayesjudge.readers.files import File
+from bayesjudge.readers.files import STDIN, File
 from bayesjudge.readers.log import COLUMNS, Log, Metric, read_as, recognise
+from bayesjudge.readers.tables import is_one_file, names_in, read_table
 
 _DATA = Parameter(group=DATA)
 #: Rows of a table that are looked at.
@@ -96,19 +100,22 @@ def doctor(
         document = {"schema": "bayesjudge-doctor/1", "file": str(file), "kind": found.kind}
         document |= {"contents": found.contents, "odd": found.odd, "missing": found.missing}  # type: ignore[dict-item]
         answers = [{"question": q, "command": line} for q, line in found.answers]
-        sys.stdout.write(json.dumps(document | {"answers": answers}, indent=2) + "\n")
+        document |= {"answers": answers, "labelling": [line for _, line in found.labelling]}  # type: ignore[dict-item]
+        sys.stdout.write(json.dumps(document, indent=2) + "\n")
         return
     sys.stdout.write(visible(_screen(file, found)))
 
 
 def examine(path: Path, truth: str | None = None) -> Findings:
     """Look at a file and try commands on it."""
-    file = File(path)
-    log_format = recognise(file)
-    if log_format is not None:
+    with checking(str(path)) as require:
+        require(str(path) != STDIN, "is read more than once here: save it to a file first")
+    file = File(path) if is_one_file(path) else None
+    log_format = None if file is None or file.kind in DATABASES else recognise(file)
+    if log_format is not None and file is not None:
         found = _of_log(read_as(log_format, file), str(path), truth)
     else:
-        found = _of_table(file, truth)
+        found = _of_table(path, file, truth)
     for question in WANTED:
         answered = any(WANTED[question] == q for q, _ in found.answers)
         if not answered:
@@ -139,7 +146,38 @@ def _of_log(log: Log, path: str, truth: str | None) -> Findings:
     judged = [m for m in log.metrics.values() if m.judges] or list(log.metrics.values())
     for metric in judged:
         _of_metric(log, metric, path, truth, found)
+    readable = [m for m in judged if m.failures < len(m.grades)]
+    if not readable:
+        failed = f", and all {len(log.grades)} grades failed" if log.grades else ""
+        found.missing["prevalence"] = f"verdicts that can be read{failed}; then people's labels"
+    elif found.missing.get("prevalence", "").startswith(NEEDS["prevalence"]):
+        _add_labels(log, readable[0], path, found)
     return found
+
+
+def _add_labels(log: Log, metric: Metric, path: str, found: Findings) -> None:
+    """How labels of people are added to a log that has none."""
+    if len(log.systems) > 1 or log.repeating == "system":
+        found.missing["prevalence"] += (
+            "; items have several outputs here: label outputs, in the tool (as a field of each, "
+            "such as human_label) or in a file with columns item, system, repeat and truth "
+            "(--labels FILE)"
+        )
+        return
+    about = ["--metric", metric.name] if len(log.metrics) > 1 else []
+    about += ["--judge", metric.judges[0]] if len(metric.judges) > 1 else []
+    if metric.numeric:
+        numbers = [float(g.value) for g in metric.grades if g.value is not None]
+        reading = ["--score", "score", "--scale", usual_scale(numbers)]
+        try_labelling(path, about, [], reading, ["1", "0"], found)
+    elif {*metric.labels} <= {*PAIRS}:
+        means = {"win": "--pass-value", "tie": "--missing-value", "loss": "--fail-value"}
+        seen = {*log.table(metric.name)["verdict"].to_pylist()}  # of two orders, the first one's
+        drawing = [word for said in PAIRS if said in seen for word in (means[said], said)]
+        try_labelling(path, about, drawing, [], PAIRS, found)
+    else:
+        values = value_options({"verdict": list(metric.labels)}, found, metric.name)
+        try_labelling(path, [*about, *values], [], [], ["1", "0"], found)
 
 
 def _of_metric(log: Log, metric: Metric, path: str, truth: str | None, found: Findings) -> None:
@@ -242,29 +280,39 @@ def _truths(cells: Mapping[str, list[Any]], metric: str) -> list[str]:
     if "truth" in cells:
         return ["truth"]
     names = [n for n in cells if n not in COLUMNS and any(w in n.lower() for w in HUMAN)]
-    return [n for n in names if n != metric and are_labels(cells[n])]
+    return [n for n in names if n != metric and are_labels(cells[n]) and _are_whole(cells[n])]
+
+
+def _are_whole(cells: Sequence[Any]) -> bool:
+    """Whether no number is a fraction: shares and confidences are no labels."""
+    return all(float(c) % 1 == 0 for c in cells if c not in (None, "") and is_number(c))
 
 
 # Tables ------------------------------------------------------------------------------------------
 
 
-def _of_table(file: File, truth: str | None) -> Findings:
-    kinds = {"csv": f"table, separated by {file.delimiter!r}" if file.kind == "csv" else ""}
-    found = Findings(kinds.get(file.kind) or f"{file.kind} table")
-    if file.kind == "csv":
+def _of_table(path: Path, file: File | None, truth: str | None) -> Findings:
+    kind = "" if file is None else f"{file.kind} "
+    found = Findings(f"{kind}table")
+    if file is not None and file.kind == "csv":
+        found.kind = f"table, separated by {file.delimiter!r}"
         found.odd += _mistakes(file)
-    rows = list(islice(file.records(), MOST_ROWS))
-    columns = {str(n).strip(): [_cell(row.get(n)) for row in rows] for n in file.columns if n}
+    if file is None or file.kind in DATABASES:
+        heads = names_in(path)
+        rows: list[Any] = read_table(path, heads).slice(0, MOST_ROWS).to_pylist()
+    else:
+        heads, rows = file.columns, list(islice(file.records(), MOST_ROWS))
+    columns = {str(n).strip(): [_cell(row.get(n)) for row in rows] for n in heads if n}
     found.contents.append(f"{len(rows)} rows, columns {few(list(columns), 12)}")
     if len(rows) == MOST_ROWS:
         found.contents.append(f"only the first {MOST_ROWS:,} rows were looked at")
     roles = roles_of(columns, truth)
     _describe(roles, found)
-    for propose in (_panel, _shares, _repeats_report, _bias, _long_ratings):
-        propose(file.name, roles, found)
+    for propose in (_panel, _shares, _label_some, _repeats_report, _bias, _long_ratings):
+        propose(str(path), roles, found)
     _repeated(roles, found)
     if {"order1", "order2"} <= set(columns):
-        line = ["bias", "orders", file.name]
+        line = ["bias", "orders", str(path)]
         try_lines("bias orders", line, found, [[], ["--missing", "drop"]])
     return found
 
@@ -330,6 +378,25 @@ def _shares(path: str, roles: Roles, found: Findings) -> None:
         try_lines("prevalence", [*line, *chosen, *by], found, [[], ["--unparsed", "drop"]])
     else:
         found.missing["prevalence"] = "a column with the judge's verdicts (--verdict) or scores"
+
+
+def _label_some(path: str, roles: Roles, found: Findings) -> None:
+    """How labels of people are added to a table that has none."""
+    if roles.truths or roles.judge or not (roles.verdicts or roles.scores):
+        return
+    item = roles.item
+    if item is None or len({*roles.columns[item]}) < len(roles.columns[item]):
+        found.missing["prevalence"] = (
+            f"{NEEDS['prevalence']}; for lines that draw some, add a column such as item that "
+            "names each row"
+        )
+        return
+    if roles.verdicts:
+        judged = ["--verdict", roles.verdicts[0], *_values(roles, found)]
+        try_labelling(path, ["--item", item, *judged], [], [], ["1", "0"], found)
+        return
+    reading = ["--score", roles.scores[0], "--scale", _ends(roles.scores[0], roles, found)]
+    try_labelling(path, ["--item", item], [], reading, ["1", "0"], found)
 
 
 def _ends(name: str, roles: Roles, found: Findings) -> str:
@@ -408,7 +475,7 @@ def _mistakes(file: File) -> list[str]:
     if file.encoding == "latin-1":
         told.append("the text is not UTF-8; it is read as Latin-1")
     if b"\x00" in file.head and not file.encoding.startswith("utf-16"):
-        told.append("there are NUL bytes in it; they are left out")
+        told.append("there are NUL bytes in it; take them out, no label is read with them")
     names = [n.strip() for n in file.columns]
     twice = sorted({n for n in names if n and names.count(n) > 1})
     if twice:
@@ -502,6 +569,8 @@ def _screen(path: Path, found: Findings) -> str:
     for question in dict.fromkeys(q for q, _ in found.answers):
         lines += textwrap.wrap(question, width, initial_indent="  ", subsequent_indent="  ")
         lines += [w for q, line in found.answers if q == question for w in _pasted(line, width)]
+    lines += ["", "How to add people's labels"] if found.labelling else []
+    lines += [w for what, line in found.labelling for w in (f"  {what}", *_pasted(line, width))]
     lines += ["", "What is missing for other questions"]
     for command, why in found.missing.items():
         lines += _wrapped(f"{WANTED[command]} {why}", width)

@@ -209,7 +209,8 @@ def prevalence(
             numeric = source.chosen.numeric and not score
             require(not numeric, f"{source.chosen} gives numbers: --score score --scale LOW:HIGH")
     if labels is not None:
-        source.add_labels(labels, truth=truth, item=item, verdicts=verdict or [score or ""])
+        joined_by = item or ("item" if source.log is not None else None)
+        source.add_labels(labels, truth=truth, item=joined_by, verdicts=verdict or [score or ""])
     beliefs = {"sensitivity": prior_sensitivity, "specificity": prior_specificity}
     priors = Priors(prior, beliefs, better_than_chance)
     if calibration not in bj.prevalence.DESIGNS:

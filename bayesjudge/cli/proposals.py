@@ -6,12 +6,15 @@ import contextlib
 import io
 import json
 import shlex
+import tempfile
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
+from bayesjudge.cli.output import write_csv
 from bayesjudge.cli.source import PAIRS
 from bayesjudge.core.errors import InputError
 from bayesjudge.core.labels import proposed, read_labels, unread
@@ -59,13 +62,14 @@ NEEDS = {
 
 @dataclass
 class Findings:
-    """What a file holds, what is odd about it, what it can answer, and what it cannot, and why."""
+    """What a file holds, what is odd, what it can answer, what it cannot, and how to add labels."""
 
     kind: str
     contents: list[str] = field(default_factory=list)
     odd: list[str] = field(default_factory=list)
     answers: list[tuple[str, str]] = field(default_factory=list)
     missing: dict[str, str] = field(default_factory=dict)
+    labelling: list[tuple[str, str]] = field(default_factory=list)
 
 
 def value_options(labels: Mapping[str, list[Any]], found: Findings, where: str) -> list[str]:
@@ -229,6 +233,48 @@ def try_ratings(line: list[str], said: Mapping[str, Collection[Any]], people: Co
     try_lines("ratings", [*line, "--positive", positive, *more], found, [[]])
 
 
+def try_labelling(
+    path: str, about: list[str], drawing: list[str], reading: list[str], said: Sequence[str],
+    found: Findings,
+) -> None:  # fmt: skip
+    """Two lines: one draws items into a sheet, one reads what people wrote there.
+
+    Both are run before they are shown, on labels that are made up of what can be `said`.
+    """
+    sheet = str(Path(path).with_name(f"{Path(path).name.split('.')[0]}.labels.csv"))
+    draw = ["label", path, *about, *drawing, "--gate", "0.9", "--n", "20"]
+    read = ["prevalence", path, *about, *reading, "--calibration", "random", "--labels"]
+    problems: list[str] = []
+    with tempfile.TemporaryDirectory() as folder:
+        trial = Path(folder) / "made_up.csv"
+        aside = {"--sheet": trial, "--state": f"{folder}/state.json", "--form": f"{folder}/f.html"}
+        done, text = _run([*draw, *(str(word) for pair in aside.items() for word in pair)])
+        problems.append(text)
+        if done:
+            problems = []
+            _fill_in(trial, said)
+            for more in ([], ["--unparsed", "fail"], ["--unparsed", "drop"]):
+                done, text = _run([*read, str(trial), *more])
+                problems.append(text)
+                if done:
+                    values = f"{', '.join(said[:-1])} or {said[-1]}"
+                    found.labelling = [
+                        ("Draw items at random into a sheet:", shlex.join(["bayesjudge", *draw])),
+                        (f"Fill in its column truth with {values}, then paste:",
+                         shlex.join(["bayesjudge", *read, sheet, *more])),
+                    ]  # fmt: skip
+                    return
+    found.missing["prevalence"] = f"{NEEDS['prevalence']}; drawing some failed: {problems[0][:300]}"
+
+
+def _fill_in(sheet: Path, said: Sequence[str]) -> None:
+    """Labels of nobody, to see that a line runs."""
+    import pandas as pd
+
+    rows = pd.read_csv(sheet, dtype=str, keep_default_na=False)[["item"]]
+    write_csv(rows.assign(truth=[said[i % len(said)] for i in range(len(rows))]), sheet)
+
+
 def try_lines(
     command: str, line: list[str], found: Findings, ways: Sequence[list[str]]
 ) -> list[str]:
@@ -255,8 +301,8 @@ def _run(line: Sequence[str]) -> tuple[bool, str]:
 
     from bayesjudge.cli.app import build_app
 
-    instant = [] if line[0] in ("gate", "drift") else ["--no-nuts"]
-    tokens, out = [*line, *instant, "--json"], io.StringIO()
+    instant = {"label": [], "gate": ["--json"], "drift": ["--json"]}
+    tokens, out = [*line, *instant.get(line[0], ["--no-nuts", "--json"])], io.StringIO()
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
             build_app(tokens)(tokens, exit_on_error=False, print_error=False, verbose=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +15,6 @@ from bayesjudge.core.screen import few
 from bayesjudge.readers import read_table, tables
 from bayesjudge.readers.files import File
 from bayesjudge.readers.log import Log, Metric, label_of, read_as, recognise
-from bayesjudge.readers.tables import WITHIN
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,49 +41,67 @@ class Labels:
         """The rows of a table with these labels."""
         import pyarrow as pa
 
-        have = to.columns()
+        have, own = to.columns(), self.source.columns()
         without = [c for c in columns if c != self.truth or c in have]
+        if not set(self.verdicts) <= set(own):
+            keys = self._keys(to, columns, have, own)
+            without = list(dict.fromkeys([*without, *keys]))
+            rows = to._read(without, [n for n in numbers if n in without])
+            return self._joined(rows, keys).select(columns)
         rows = to._read(without, [n for n in numbers if n in without])
-        if set(self.verdicts) <= set(self.source.columns()):
-            more = self.source.table(columns, numbers=numbers)
-            if self.truth not in without:
-                none = pa.nulls(len(rows), more[self.truth].type)
-                rows = rows.append_column(self.truth, none)
-            rows = rows.select(columns).unify_dictionaries()
-            self.told = f"{len(more)} rows of {self.source.path} are added"
-            return pa.concat_tables([_plain(rows), _plain(more)])
-        return self._joined(rows, columns)
+        more = self.source.table(columns, numbers=numbers)
+        if self.truth not in without:
+            none = pa.nulls(len(rows), more[self.truth].type)
+            rows = rows.append_column(self.truth, none)
+        rows = rows.select(columns).unify_dictionaries()
+        self.told = f"{len(more)} rows of {self.source.path} are added"
+        return pa.concat_tables([_plain(rows), _plain(more)])
 
-    def _joined(self, rows: pa.Table, columns: list[str]) -> pa.Table:
+    def _keys(self, to: Source, columns: list[str], have: list[str], own: list[str]) -> list[str]:
+        """What names a labelled output: the item, and what else is asked for and in both files."""
+        outputs = to.outputs
+        with checking(str(self.source.path)) as require:
+            require(self.item, "labels of the same items are joined by item: say --item")
+            both = self.truth in have
+            require(not both, f"both files have a column {self.truth!r}; leave one out")
+            absent = [c for c in outputs if c not in own]
+            words = "labels are of outputs, and items have several here: it needs columns"
+            require(not absent, f"{words} {few(absent)} too")
+        no_names = {self.truth, *self.verdicts}
+        wanted = dict.fromkeys([str(self.item), *columns, *outputs])
+        shared = [c for c in wanted if c in own and c in have and c not in no_names]
+        return list(dict.fromkeys([str(self.item), *shared]))
+
+    def _joined(self, rows: pa.Table, keys: list[str]) -> pa.Table:
         import pyarrow as pa
 
-        with checking(str(self.source.path)) as require:
-            both = self.truth in rows.column_names
-            require(self.item, "labels of the same items are joined by item: say --item")
-            require(not both, f"both files have a column {self.truth!r}; leave one out")
-        item = str(self.item)
-        found = self.source.table([item, self.truth])
-        label_of: dict[str, str] = {}
+        # a sheet of `bayesjudge label` names what was drawn in a column of its own
+        here = ["item" if c not in self.source.columns() else c for c in keys]
+        found = self.source.table([*here, self.truth])
+        own = _names(rows, keys)
+        there = set(own)
+        label_of: dict[tuple[str, ...], str] = {}
         torn = set()
-        names = [name_of(c) if c is not None else None for c in found[item].to_pylist()]
-        for name, label in zip(names, found[self.truth].to_pylist(), strict=True):
-            if name is None or label is None:
+        for name, label in zip(_names(found, here), found[self.truth].to_pylist(), strict=True):
+            if not all(name) or label is None:
                 continue
+            if name not in there:  # an apostrophe keeps a spreadsheet from running a name
+                name = tuple(part.removeprefix("'") for part in name)
             if label_of.setdefault(name, label) != label:
                 torn.add(name)
-        own = [None if c is None else name_of(c) for c in rows[item].to_pylist()]
         with checking(str(self.source.path)) as require:
-            shown = few(sorted(torn), 3)
+            shown = few(sorted(" · ".join(name) for name in torn), 3)
             require(not torn, f"{len(torn)} items have two labels, such as {shown}; keep one each")
-            none = not set(own) & set(label_of)
+            none = not there & set(label_of)
             words = f"none of its {len(label_of)} labelled items is in the table"
-            require(not none, f"{words}: it names {few(list(label_of), 3)}")
-        known = len(set(own) & set(label_of))
+            named = few([" · ".join(name) for name in label_of], 3)
+            require(not none, f"{words}: it names {named}")
+        known = len(there & set(label_of))
         self.told = f"labels of {known} items from {self.source.path}"
         if known < len(label_of):
             self.told += f"; {len(label_of) - known} labelled items are not in the table"
-        labels = pa.array([label_of.get(name or "") for name in own], pa.string())
-        return rows.append_column(self.truth, labels.dictionary_encode()).select(columns)
+        labels = pa.array([label_of.get(name) for name in own], pa.string())
+        return rows.append_column(self.truth, labels.dictionary_encode())
 
 
 @dataclass
@@ -123,11 +139,20 @@ class Source:
             yield self.table(columns) if table is None else table
 
     def columns(self) -> list[str]:
-        """Columns that there are, of a text table or a log; none of other files."""
+        """Columns that there are."""
         if self.log is not None:
             return list(self.log.table(self.metric, judge=self.judge).column_names)
-        known = self.file is not None and self.file.kind not in DATABASES
-        return self.file.columns if known and self.file is not None else []
+        if self.file is not None and self.file.kind not in DATABASES:
+            return self.file.columns
+        return tables.names_in(self.path)
+
+    @property
+    def outputs(self) -> list[str]:
+        """Columns of a log that tell an item's outputs apart, if there are several."""
+        if self.log is None:
+            return []
+        several = {"system": len(self.log.systems) > 1, "repeat": self.log.repeating == "system"}
+        return [name for name, there in several.items() if there]
 
     def add_labels(
         self, path: Path, *, truth: str, item: str | None, verdicts: Sequence[str]
@@ -252,7 +277,7 @@ def open_source(
     path: Path, metric: str | None = None, *, judge: str | None = None, judges: bool = False
 ) -> Source:
     """Look at a file; a log is read. With `judges`, a metric of several judges is wanted."""
-    file = None if WITHIN in str(path) or glob.has_magic(str(path)) or path.is_dir() else File(path)
+    file = File(path) if tables.is_one_file(path) else None
     found = None if file is None or file.kind in DATABASES else recognise(file)
     log = None if found is None or file is None else read_as(found, file)
     if log is None:
@@ -272,6 +297,12 @@ def open_source(
             f"{name!r} has several judges: {ways}; or all of them with bayesjudge panel",
         )
     return Source(path, file, log, name, judge)
+
+
+def _names(table: pa.Table, columns: list[str]) -> list[tuple[str, ...]]:
+    """Each row's name; an empty cell is an empty part of it."""
+    cells = (["" if c is None else name_of(c) for c in table[n].to_pylist()] for n in columns)
+    return list(zip(*cells, strict=True))
 
 
 def _plain(table: pa.Table) -> pa.Table:

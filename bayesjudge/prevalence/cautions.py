@@ -166,7 +166,7 @@ def _weak(counts: Counts) -> Iterator[Caution]:
                 "inverted-judge",
                 f"{what} - 1 is {value:.2f} ({low:.2f} to {high:.2f}){where}, clearly below 0: the "
                 f"verdicts go against the labels; is one of the two columns coded the other way "
-                "round, so that 1 means fail? Then read it with pass_value= and fail_value=",
+                "round, so that 1 means fail? Then say which label means pass, and which fail",
             )
         elif low <= 0:
             yield Caution(

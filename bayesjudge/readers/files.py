@@ -5,6 +5,7 @@ Nothing is unpacked beyond `MOST` bytes, and nothing is written: an archive's pa
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
@@ -155,8 +156,6 @@ class File:
             return "utf-16-le"
         if self.head[:1] == b"\x00":
             return "utf-16-be"
-        import codecs
-
         decoder = codecs.getincrementaldecoder("utf-8")()
         with self.broken(), self.stream() as opened:
             try:
@@ -172,6 +171,8 @@ class File:
         """The first characters, by a guess of the encoding that never fails."""
         bom = [encoding for mark, encoding in BOMS.items() if self.head.startswith(mark)]
         wide = ["utf-16-le"] if self.head[1:2] == b"\x00" else []
+        if not bom and not wide and not _is_utf8(self.head):
+            return self.head.decode("latin-1")
         return self.head.decode((*bom, *wide, "utf-8")[0], errors="replace")
 
     def text(self) -> io.TextIOWrapper:
@@ -332,6 +333,15 @@ class File:
     def broken(self) -> _Broken:
         """Errors of libraries as errors of this file."""
         return _Broken(self.name)
+
+
+def _is_utf8(start: bytes) -> bool:
+    """Whether bytes are UTF-8; the last character may be cut."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(start)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 class _Broken:

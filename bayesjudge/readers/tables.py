@@ -95,6 +95,25 @@ def read_table(
     return pa.concat_tables([_alike(t, set(numbers)) for t in tables]).unify_dictionaries()
 
 
+def is_one_file(path: str | Path) -> bool:
+    """Whether a path names a file, and no folder, pattern or table within a file."""
+    text = str(path)
+    pattern = glob.has_magic(text) and not Path(text).exists()
+    return not (WITHIN in text or pattern or Path(text).is_dir())
+
+
+def names_in(path: str | Path) -> list[str]:
+    """Columns of what `read_table` reads; of several files, of the first."""
+    file, inner = next(_files(path))
+    opened = {"xlsx": _xlsx, "sqlite": _sqlite, "duckdb": _duckdb}.get(file.kind)
+    if opened is None:
+        found = file.columns
+    else:
+        with opened(file, inner) as (found, _):
+            pass
+    return [str(name) for name in dict.fromkeys(found) if str(name).strip()]
+
+
 def scan_parquet(path: str | Path | File, columns: Sequence[str]) -> Any:
     """Columns of a large Parquet file, folder or pattern, for DuckDB to count where they lie.
 
@@ -191,7 +210,8 @@ def _read_csv(file: File, columns: list[str], numbers: set[str], inner: str) -> 
     try:
         return _parse_csv(file, columns, numbers, encoding)
     except ValueError as error:
-        if "UTF8" not in str(error) or encoding != "utf-8":
+        undecoded = isinstance(error, UnicodeDecodeError) or "UTF8" in str(error)  # head, or rows
+        if not undecoded or encoding != "utf-8":
             raise
     return _parse_csv(file, columns, numbers, "latin-1")
 
@@ -313,7 +333,9 @@ def _from_records(
     return pa.table({c: _array(values, c in numbers) for c, values in cells.items()})
 
 
-def _read_xlsx(file: File, columns: list[str], numbers: set[str], inner: str) -> pa.Table:
+@contextlib.contextmanager
+def _xlsx(file: File, inner: str) -> Iterator[tuple[list[str], Iterator[tuple[Any, ...]]]]:
+    """Names of columns, and rows."""
     with checking(file.name) as require:
         try:
             import openpyxl
@@ -331,11 +353,15 @@ def _read_xlsx(file: File, columns: list[str], numbers: set[str], inner: str) ->
         name = _inner(file, book.sheetnames, inner, "sheet", first=True)
         rows = book[name].iter_rows(values_only=True)
         head = [str(cell).strip() if cell is not None else "" for cell in next(rows, ())]
-        full = (row for row in rows if any(cell is not None for cell in row))
-        records = (dict(zip(head, row, strict=False)) for row in full)
-        return _from_records(records, columns, numbers)
+        yield head, (row for row in rows if any(cell is not None for cell in row))
     finally:
         book.close()
+
+
+def _read_xlsx(file: File, columns: list[str], numbers: set[str], inner: str) -> pa.Table:
+    with _xlsx(file, inner) as (head, rows):
+        records = (dict(zip(head, row, strict=False)) for row in rows)
+        return _from_records(records, columns, numbers)
 
 
 def _inner(file: File, names: Sequence[str], wanted: str, what: str, *, first: bool = False) -> str:
@@ -349,7 +375,9 @@ def _inner(file: File, names: Sequence[str], wanted: str, what: str, *, first: b
     return wanted or names[0]
 
 
-def _read_sqlite(file: File, columns: list[str], numbers: set[str], inner: str) -> pa.Table:
+@contextlib.contextmanager
+def _sqlite(file: File, inner: str) -> Iterator[tuple[list[str], Any]]:
+    """Names of columns, and rows."""
     import sqlite3
 
     try:
@@ -359,14 +387,20 @@ def _read_sqlite(file: File, columns: list[str], numbers: set[str], inner: str) 
             found = base.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
             name = _inner(file, [row[0] for row in found], inner, "table")
             cursor = base.execute(f"SELECT * FROM {_quoted(name)}")
-            head = [column[0] for column in cursor.description]
-            records = (dict(zip(head, row, strict=True)) for row in cursor)
-            return _from_records(records, columns, numbers)
+            yield [column[0] for column in cursor.description], cursor
     except sqlite3.Error as error:
         raise InputError(file.name, [f"cannot be read: {error}"]) from error
 
 
-def _read_duckdb(file: File, columns: list[str], numbers: set[str], inner: str) -> pa.Table:
+def _read_sqlite(file: File, columns: list[str], numbers: set[str], inner: str) -> pa.Table:
+    with _sqlite(file, inner) as (head, rows):
+        records = (dict(zip(head, row, strict=True)) for row in rows)
+        return _from_records(records, columns, numbers)
+
+
+@contextlib.contextmanager
+def _duckdb(file: File, inner: str) -> Iterator[tuple[list[str], Any]]:
+    """Names of columns, and what asks for some of them."""
     with checking(file.name) as require:
         try:
             import duckdb
@@ -374,21 +408,24 @@ def _read_duckdb(file: File, columns: list[str], numbers: set[str], inner: str) 
             duckdb = None
         words = "needs duckdb, which is not installed: pip install 'bayesjudge[scale]'"
         require(duckdb is not None, words)
-    import pyarrow as pa
-
     try:
         with contextlib.closing(duckdb.connect(str(file.path), read_only=True)) as base:
             found = base.execute("SELECT table_name FROM information_schema.tables").fetchall()
-            name = _inner(file, [row[0] for row in found], inner, "table")
-            have = base.execute(f"SELECT * FROM {_quoted(name)} LIMIT 0").description
-            _require(pa.schema([(column[0], pa.null()) for column in have]), columns)
-            kinds = {c: "DOUBLE" if c in numbers else "VARCHAR" for c in columns}
-            asked = ", ".join(
-                f"CAST({_quoted(c)} AS {k}) AS {_quoted(c)}" for c, k in kinds.items()
-            )
-            cells = base.sql(f"SELECT {asked} FROM {_quoted(name)}").to_arrow_table()
+            name = _quoted(_inner(file, [row[0] for row in found], inner, "table"))
+            have = base.execute(f"SELECT * FROM {name} LIMIT 0").description
+            yield [c[0] for c in have], lambda asked: base.sql(f"SELECT {asked} FROM {name}")
     except duckdb.Error as error:
         raise InputError(file.name, [f"cannot be read: {str(error).splitlines()[0]}"]) from error
+
+
+def _read_duckdb(file: File, columns: list[str], numbers: set[str], inner: str) -> pa.Table:
+    import pyarrow as pa
+
+    with _duckdb(file, inner) as (have, select):
+        _require(pa.schema([(name, pa.null()) for name in have]), columns)
+        kinds = {c: "DOUBLE" if c in numbers else "VARCHAR" for c in columns}
+        asked = [f"CAST({_quoted(c)} AS {k}) AS {_quoted(c)}" for c, k in kinds.items()]
+        cells = select(", ".join(asked)).to_arrow_table()
     made = {c: cells[c] if c in numbers else cells[c].dictionary_encode() for c in columns}
     return pa.table(made)
 

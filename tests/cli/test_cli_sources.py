@@ -1,7 +1,10 @@
 """Commands read logs, several files and files that are packed."""
 
 import gzip
+import io
 import json
+import sys
+import types
 
 import pytest
 from readers import logs
@@ -72,6 +75,48 @@ def test_labels_that_do_not_fit_are_refused(run, tmp_path):
     (tmp_path / "labels.csv").write_text("item,human\na,1\nb,0\nz,0\n")
     code, found = run("prevalence", "verdicts.csv", *columns, "--item", "item")
     assert "1 labelled items are not in the table" in found["inputs"]["labels from"]
+
+
+@pytest.mark.slow
+def test_stdin_is_a_file_of_a_command(run, tmp_path, monkeypatch):
+    rows = "item,verdict,human\na,PASS,yes\nb,fail,-\nc,pass,no\nd,fail,\n"
+    (tmp_path / "labels.csv").write_text(rows)
+    asked = ["--verdict", "verdict", "--truth", "human", "--missing-value", "-", *ASKED]
+    _, expected = run("prevalence", "labels.csv", *asked)
+    for words in (["-", *asked], [*asked[:4], "-", *asked[4:]]):
+        stdin = types.SimpleNamespace(buffer=io.BytesIO(rows.encode("utf-16")))
+        monkeypatch.setattr(sys, "stdin", stdin)
+        code, found = run("prevalence", *words)
+        assert code == 0, found
+        assert found["estimates"] == expected["estimates"]
+    code, err = run("doctor", "-")
+    assert (code, "save it to a file first" in err) == (2, True)
+
+
+@pytest.mark.slow
+def test_labels_of_outputs_need_what_names_an_output(run, tmp_path):
+    """A label of an item would else be one of all its outputs."""
+    rows = [f"q{i},{s},{(i + (s == 'b')) % 2}" for i in range(20) for s in "ab"]
+    (tmp_path / "verdicts.csv").write_text("\n".join(["item,system,verdict", *rows]))
+    labels = [f"q{i},{s},{int(s == 'a')}" for i in range(20) for s in "ab"]
+    (tmp_path / "labels.csv").write_text("\n".join(["item,system,human", *labels]))
+    asked = ["--verdict", "verdict", "--truth", "human", "--item", "item", "--by", "system"]
+    code, found = run("prevalence", "verdicts.csv", *asked, "--labels", "labels.csv", *ASKED)
+    assert (code, found and found["inputs"]["labels from"]) == (
+        0, "labels of 40 items from labels.csv"
+    )  # fmt: skip
+    samples = [logs.inspect_sample(i, e, "CI"[i % 2], output=str(e)) for e in (1, 2)
+               for i in range(20)]  # fmt: skip
+    logs.write_inspect(tmp_path / "run.eval", samples, epochs=2)
+    log = ["run.eval", "--metric", "model_graded_qa", "--truth", "human", *ASKED]
+    code, err = run("prevalence", *log, "--labels", "labels.csv")
+    assert (code, "it needs columns repeat too" in err) == (2, True)
+    labels = [f"q{i},{e},{e - 1}" for e in (1, 2) for i in range(10)]
+    (tmp_path / "labels.csv").write_text("\n".join(["item,repeat,human", *labels]))
+    code, found = run("prevalence", *log, "--labels", "labels.csv")
+    assert (code, found and found["inputs"]["labels from"]) == (
+        0, "labels of 20 items from labels.csv"
+    )  # fmt: skip
 
 
 @pytest.mark.slow

@@ -1,10 +1,14 @@
 """What doctor proposes can be pasted, and what is wrong with a file is told."""
 
+import contextlib
 import json
 import re
 import shlex
+import shutil
+import sqlite3
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from readers import logs
 
@@ -19,7 +23,7 @@ SHARED = next((place for place in PLACES if place.is_dir()), None)
 def examine(capsys):
     """What doctor says of a file, each of its lines run."""
 
-    def call(path, *options):
+    def call(path, *options, said="10", labelling=True):
         assert main(["doctor", str(path), "--json", *options]) == 0
         found = json.loads(capsys.readouterr().out)
         for answer in found["answers"]:
@@ -28,7 +32,21 @@ def examine(capsys):
             code = main([*words, *instant, "--json"])
             done = capsys.readouterr()
             assert code in ((0, 1, 3) if words[0] == "gate" else (0,)), (answer, done.err)
+        if found["labelling"] and labelling:
+            label(*found["labelling"], said)
+            capsys.readouterr()
         return found
+
+    def label(draw, read, said):
+        """As a person would: paste, fill in the sheet, paste."""
+        words = shlex.split(draw)[1:]
+        assert main(words) in (0, 1, 3), draw
+        words = shlex.split(read)[1:]
+        sheet = Path(words[words.index("--labels") + 1])
+        lines = sheet.read_text().splitlines()
+        filled = [line[:-2] + f",{said[i % 2]}," for i, line in enumerate(lines[1:])]
+        sheet.write_text("\n".join([lines[0], *filled]))
+        assert main([*words, "--no-nuts"]) == 0, read
 
     return call
 
@@ -52,7 +70,9 @@ ANSWERS = {
 def test_lines_for_every_log_run(tool, tmp_path, examine):
     name, write, _ = logs.LOGS[tool]
     write(tmp_path / name)
-    found = examine(tmp_path / name)
+    pairs = tool in ("alpaca_eval", "arena-hard")
+    found = examine(tmp_path / name, said=("win", "loss") if pairs else "10")
+    assert bool(found["labelling"]) == (pairs or tool == "MT-bench")
     commands = [shlex.split(answer["command"])[1] for answer in found["answers"]]
     assert sorted(commands) == ANSWERS[tool], found
     assert {"prevalence", "panel", "repeats report"} - set(found["missing"]) <= {
@@ -190,11 +210,63 @@ def test_the_screen_and_a_file_that_is_nothing(tmp_path, capsys):
 
 
 @pytest.mark.slow
+def test_how_labels_are_added_to_what_has_none(tmp_path, examine):
+    samples = [logs.inspect_sample(i, 1, "CIP"[i % 3]) for i in range(12)]
+    for sample in samples:
+        sample["metadata"]["label_confidence"] = 0.8860552919198255  # a number is no label
+    found = examine(logs.write_inspect(tmp_path / "run.eval", samples))
+    draw, read = found["labelling"]
+    assert "--metric model_graded_qa --fail-value P" in draw
+    assert shlex.split(read)[-1] == str(tmp_path / "run.labels.csv")
+    path = tmp_path / "table.csv"
+    path.write_text("id,judge\n" + "\n".join(f"=q{i},{['PASS', 'Fail'][i % 2]}" for i in range(9)))
+    assert "--item id --verdict judge" in examine(path)["labelling"][0]
+    path.write_text("judge\n" + "\n".join(["PASS", "Fail"] * 9))
+    found = examine(path)
+    assert found["labelling"] == []
+    assert "add a column such as item" in found["missing"]["prevalence"]
+    outputs = [logs.inspect_sample(i, e, "C", output=str(e)) for e in (1, 2) for i in range(4)]
+    found = examine(logs.write_inspect(tmp_path / "two.eval", outputs, epochs=2))
+    assert "columns item, system, repeat and truth" in found["missing"]["prevalence"]
+    failed = [logs.inspect_sample(i, 1, logs.NAN, output="x") for i in range(4)]
+    for sample in failed:
+        sample["scores"].pop("match")
+    found = examine(logs.write_inspect(tmp_path / "failed.eval", failed))
+    assert "verdicts that can be read, and all 4 grades failed" in found["missing"]["prevalence"]
+
+
+@pytest.mark.slow
+def test_tables_in_books_databases_and_folders_are_looked_at(tmp_path, examine):
+    said, people = ["PASS", "fail", "pass"], ["yes", "no", None, None]
+    rows = pd.DataFrame({"item": [f"q{i}" for i in range(24)], "verdict": said * 8,
+                         "human": people * 6})  # fmt: skip
+    rows.to_excel(tmp_path / "book.xlsx", index=False)
+    (tmp_path / "parts").mkdir()
+    rows[:9].to_parquet(tmp_path / "parts" / "a.parquet")
+    rows[9:].to_parquet(tmp_path / "parts" / "b.parquet")
+    with contextlib.closing(sqlite3.connect(tmp_path / "one.db")) as base:
+        rows.to_sql("labels", base, index=False)
+    for name in ("book.xlsx", "parts/*.parquet", "one.db::labels"):
+        found = examine(f"{tmp_path}/{name}")
+        assert found["contents"][0] == "24 rows, columns item, verdict, human", name
+        assert any(" prevalence " in a["command"] for a in found["answers"]), name
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(SHARED is None, reason="the tools' own logs are not beside the repository")
-def test_logs_that_the_tools_wrote(examine):
-    for path in sorted(SHARED.glob("*/*")):
+def test_logs_that_the_tools_wrote(examine, tmp_path):
+    shutil.copytree(SHARED, tmp_path / "logs", copy_function=shutil.copyfile)  # sheets lie beside
+    tools = set()
+    for path in sorted(tmp_path.glob("logs/*/*")):
         if path.suffix in (".eval", ".json", ".jsonl", ".csv"):
-            examine(path)
+            tool = path.parent.name
+            said = ("win", "loss") if tool in ("alpaca_eval", "arena_hard") else "10"
+            found = examine(path, said=said, labelling=tool not in tools)
+            tools |= {tool} if found["labelling"] else set()
+    assert tools == {
+        "alpaca_eval", "arena_hard", "deepeval", "inspect_ai", "langsmith", "lm_eval", "mt_bench",
+        "phoenix",
+    }  # fmt: skip
 
 
 def _summaries():

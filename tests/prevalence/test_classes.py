@@ -233,8 +233,11 @@ def test_two_orders_are_one_verdict_and_a_tie_where_they_differ():
     with pytest.raises(bj.InputError, match=r"\['A', 'B'\] are not among the classes"):
         classes.ClassCounts.from_pairs(words, calibration="random")
     gap = table.assign(swapped=[None, *table["swapped"][1:]])
-    with pytest.raises(bj.InputError, match="1 rows have no verdict"):
+    with pytest.raises(bj.InputError, match="1 pairs have no verdict in one of the orders; unpars"):
         classes.ClassCounts.from_pairs(gap, calibration="random")
+    kept = pd.concat([gap, known])
+    counts = classes.ClassCounts.from_pairs(kept, calibration="by_truth", unparsed="drop")
+    assert (counts.test.tolist(), counts.unparsed) == ([0, 7, 1], 1)  # the first was a win twice
 
 
 @pytest.mark.parametrize(

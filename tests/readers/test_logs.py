@@ -219,6 +219,46 @@ def test_mlflow_people_are_the_truth(tmp_path):
     assert read_log(frame).table("correct").to_pydict() == log.table("correct").to_pydict()
 
 
+class Store:
+    """What `from_mlflow` asks of MLflow's client: two pages of traces."""
+
+    def __init__(self, tracking_uri=None):
+        self.uri, self.asked = tracking_uri, []
+
+    def get_experiment_by_name(self, name):
+        return types.SimpleNamespace(experiment_id="7") if name == "toy" else None
+
+    def search_traces(self, *, experiment_ids, include_spans, max_results, page_token):
+        assert (experiment_ids, include_spans, page_token in (None, "2")) == (["7"], False, True)
+        rows = self.rows[:5] if page_token is None else self.rows[5:]
+        page = Page(types.SimpleNamespace(to_dict=lambda row=row: row) for row in rows)
+        page.token = "2" if page_token is None else None
+        return page
+
+
+class Page(list):
+    token = None
+
+
+def test_an_mlflow_store_is_read_page_by_page(tmp_path, monkeypatch):
+    path = logs.write_mlflow(tmp_path / "traces.jsonl")
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    # as a store gives them: what is of the trace as a whole, in its info
+    Store.rows = [{"info": {"request_id": r["trace_id"], **r}} for r in rows]
+    Store.rows[7]["info"].pop("trace_id")
+    monkeypatch.setitem(sys.modules, "mlflow", types.SimpleNamespace(MlflowClient=Store))
+    found = from_mlflow("toy", tracking_uri="sqlite:///x.db")
+    assert found.table("correct").to_pydict() == read_log(path).table("correct").to_pydict()
+    assert found.path == "MLflow experiment toy"
+    Store.rows = [{"info": {"trace_id": "t"}}, *Store.rows]
+    assert from_mlflow("toy").notes.left_out["traces without an assessment"] == 1
+    with pytest.raises(bj.InputError, match="there is no experiment 'tiy'"):
+        from_mlflow("tiy")
+    monkeypatch.setitem(sys.modules, "mlflow", None)
+    with pytest.raises(bj.InputError, match=r"needs MLflow \(pip install mlflow\)"):
+        from_mlflow("toy")
+
+
 def test_people_who_differ_give_no_truth_and_are_counted(tmp_path):
     path = logs.write_phoenix(tmp_path / "annotations.csv")
     path.write_text(path.read_text() + "\ns0,correct,HUMAN,yes,1,,")

@@ -30,10 +30,13 @@ def spark_session():
     if shutil.which("java") is None:
         pytest.skip("no Java, which Spark needs (Debian: openjdk-17-jre-headless)")
     if importlib.util.find_spec("pyspark") is None:
-        pytest.skip("no pyspark")
+        pytest.skip("no pyspark (pip install 'bayesjudge[spark]')")
     from pyspark.sql import SparkSession
 
     local = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+    # small tables: compiling takes longer than counting
+    local = local.config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")
+    local = local.config("spark.sql.codegen.wholeStage", "false")
     return local.config("spark.sql.shuffle.partitions", "1").getOrCreate()
 
 

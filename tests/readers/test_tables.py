@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import types
+import zipfile
 from csv import writer as csv_writer
 
 import duckdb
@@ -19,7 +20,7 @@ from pyarrow import csv, parquet
 
 import bayesjudge as bj
 from bayesjudge.datasets import keep_labels, xstest
-from bayesjudge.readers import files, read_table
+from bayesjudge.readers import files, read_table, tables
 
 LABELS = keep_labels(xstest(), 100, 1, by="system")
 WAYS = {
@@ -185,6 +186,15 @@ def test_every_separator_encoding_and_packing(delimiter, encoding, pack, tmp_pat
     assert read["answer"].to_pylist()[0] == ROWS[0][0]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "latin-1"])
+def test_names_of_columns_with_accents(encoding, tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_bytes("réponse;jugé\nété, puis;oui\n;non\n".encode(encoding))
+    assert read_table(path, ["jugé", "réponse"])["réponse"].to_pylist() == ["été, puis", None]
+    assert files.File(path).columns == ["réponse", "jugé"]
+    assert tables.names_in(path) == ["réponse", "jugé"]
+
+
 def test_one_wanted_column_finds_the_separator(tmp_path):
     """More commas than semicolons, in text without quotes."""
     path = tmp_path / "labels.csv"
@@ -216,6 +226,7 @@ def other_kinds(folder):
 @pytest.mark.slow
 def test_other_kinds_of_files(tmp_path):
     for name in other_kinds(tmp_path):
+        assert {*tables.names_in(f"{tmp_path}/{name}")} == {*HEAD}
         read = read_table(f"{tmp_path}/{name}", ["verdict", "truth", "answer"])
         assert read["verdict"].to_pylist() == ["pass", "fail", "pass"], name
         assert read["truth"].to_pylist() == ["1", None, "0"], name
@@ -226,6 +237,29 @@ def test_other_kinds_of_files(tmp_path):
         read_table(tmp_path / "one.db", ["verdict"])
     with pytest.raises(bj.InputError, match="has no table 'lables'; there are labels, others"):
         read_table(f"{tmp_path}/one.db::lables", ["verdict"])
+
+
+def test_a_file_whose_name_looks_like_a_pattern_is_one_file(tmp_path):
+    path = tmp_path / "run[1].csv"
+    path.write_text("verdict\n1\n")
+    assert tables.is_one_file(path)
+    assert read_table(path, ["verdict"])["verdict"].to_pylist() == ["1"]
+    assert not any(map(tables.is_one_file, (tmp_path, f"{tmp_path}/*.csv", "runs.db::labels")))
+
+
+def test_what_is_no_table_is_refused_in_words(tmp_path):
+    with zipfile.ZipFile(tmp_path / "some.zip", "w") as archive:
+        archive.writestr("a.txt", "a")
+    with pytest.raises(bj.InputError, match="is a zip archive and no table"):
+        read_table(tmp_path / "some.zip", ["a"])
+    for name, start in {"a.db": b"SQLite format 3\x00", "b.db": b"01234567DUCK"}.items():
+        (tmp_path / name).write_bytes(start + b"\x01" * 200)
+        with pytest.raises(bj.InputError, match=f"{name}: cannot be read"):
+            read_table(tmp_path / name, ["a"])
+    with zipfile.ZipFile(tmp_path / "b.xlsx", "w") as archive:
+        archive.writestr("xl/workbook.xml", "<a>")
+    with pytest.raises(bj.InputError, match=r"b.xlsx: cannot be read"):
+        read_table(tmp_path / "b.xlsx", ["a"])
 
 
 def test_schemas_that_drift_between_files_name_the_file(tmp_path):

@@ -372,6 +372,7 @@ class ClassCounts:
         swapped: str = "swapped",
         truth: str = "truth",
         classes: Sequence[Any] = ("win", "tie", "loss"),
+        unparsed: Literal["drop"] | None = None,
     ) -> Self:
         """Count comparisons of two answers that the judge saw in both orders.
 
@@ -390,6 +391,8 @@ class ClassCounts:
             Column with the human verdict on our answer (empty where there is none).
         classes : sequence of three, default ("win", "tie", "loss")
             How the columns spell win, tie and loss.
+        unparsed : {"drop"}, optional
+            Leave out pairs without a verdict in one of the orders; needed if there are any.
 
         Returns
         -------
@@ -399,7 +402,8 @@ class ClassCounts:
         Raises
         ------
         InputError
-            If a column is missing, a row lacks a verdict, or a label is not among `classes`.
+            If a column is missing, a row lacks a verdict and `unparsed` is not given, or a label
+            is not among `classes`.
 
         Examples
         --------
@@ -414,16 +418,21 @@ class ClassCounts:
         calibration = declared(calibration)
         columns = [verdict, swapped, truth]
         rows = _spelled(count_rows(table, *columns), columns, None)
-        for column in columns[:-1]:
-            _with_verdicts(rows, column, None)
+        lost = rows[columns[:-1]].isna().any(axis=1)
+        dropped = int(rows["n_rows"][lost].sum())
         with checking("prevalence.ClassCounts.from_pairs") as require:
             require(len(classes) == 3, f"classes are win, tie and loss, got {list(classes)}")
+            require(unparsed in (None, "drop"), f"unparsed={unparsed!r}: pairs can be dropped only")
+            words = f"{dropped} pairs have no verdict in one of the orders; unparsed='drop'"
+            require(not dropped or unparsed, f"{words} leaves them out")
+        rows = rows[~lost].reset_index(drop=True)
         names = _named(rows, columns, classes)
         ours, theirs = (rows[c].map(names.index) for c in (verdict, swapped))
         rows["both"] = rows[verdict].where(ours == theirs, names[1])
         first, second = (int(rows["n_rows"][x].sum()) for x in (ours < theirs, ours > theirs))
         counted = _tallied(rows, "both", truth, names, names)
-        return cls(**counted, calibration=calibration, credit=(1, 0.5, 0), leanings=(first, second))
+        about: dict[str, Any] = {"calibration": calibration, "unparsed": dropped}
+        return cls(**counted, **about, credit=(1, 0.5, 0), leanings=(first, second))
 
 
 def _spelled(rows: pd.DataFrame, columns: list[str], missing: Any) -> pd.DataFrame:
