@@ -73,13 +73,16 @@ def answer(
 
     quoted = preferred(made, "rms_shift", rank).only("rms_shift")
     rows = _changed(quoted, shifts)
-    notes = _directions(made, rows, ci_prob)
+    one = next(iter(rows), None) if len(rows) == 1 else None
+    mean = _means(made).get(one) if one else None
+    # of a single change the sentence tells the direction
+    notes = () if mean else _directions(made, rows, ci_prob)
     notes += tuple(card.promise for card in cards)
-    if not cards:
-        notes += ("No promise was asked for: a certificate says by how much scores must shrink.",)
     if not rows:
         text = "Nothing was changed, so that these scores cannot tell how far a change moves them. "
         text += "Scores of the same items after the change would tell."
+    elif one and mean:
+        text = _single(one, mean, rows[one], made, shifts, ci_prob)
     else:
         text = _told(rows, made, shifts, ci_prob)
     why = (
@@ -104,6 +107,44 @@ def _changed(quoted: Estimate, shifts: Shifts | None) -> dict[tuple[Any, ...], R
     return dict(sorted(rows.items(), key=lambda one: -np.nan_to_num(one[1].value)))
 
 
+def _single(
+    where: tuple[Any, ...],
+    mean: Row,
+    rms: Row,
+    made: list[Estimate],
+    shifts: Shifts | None,
+    ci_prob: float,
+) -> str:
+    """One change: its direction first, then the size that a score moves by either way."""
+    of = f" of {where[0]}" if len(where) > 1 else ""
+    text = f"'{where[-1]}' {_direction(mean, of, ci_prob)}{_on_scale(shifts)}; "
+    text += f"a single score moves by {numbers(rms)} either way, as a root mean square"
+    again = _again(made)
+    noise = f", and by {again:.2g} if judged again unchanged" if again else ""
+    return f"{text}{noise or ', the noise of judging again included'}."
+
+
+def _direction(mean: Row, of: str, ci_prob: float) -> str:
+    if mean.low <= 0 <= mean.high:
+        return f"is not known to raise or lower scores{of}: by {numbers(mean, ci_prob)} on average"
+    size = mean if mean.value > 0 else Row(-mean.value, -mean.high, -mean.low)
+    moves = "raises" if mean.value > 0 else "lowers"
+    return f"{moves} scores{of} by {numbers(size, ci_prob)} on average"
+
+
+def _again(made: list[Estimate]) -> float:
+    """How far scores move that are judged again unchanged; 0 if nothing was."""
+    noise = next((one for one in made if "repeat_noise" in one), None)
+    again = np.zeros(1) if noise is None else noise.quantities["repeat_noise"].value
+    return float(np.nanmax(again)) if np.isfinite(again).any() else 0.0
+
+
+def _on_scale(shifts: Shifts | None) -> str:
+    if shifts is None or not np.isfinite(shifts.span):
+        return ""
+    return f", on a scale of {shifts.scale[0]:g} to {shifts.scale[1]:g}"
+
+
 def _told(
     rows: dict[tuple[Any, ...], Row], made: list[Estimate], shifts: Shifts | None, ci_prob: float
 ) -> str:
@@ -114,22 +155,21 @@ def _told(
     if others:
         named, least = others[-1]
         text += f", '{named[-1]}' least: by {numbers(least)}"
-    noise = next((one for one in made if "repeat_noise" in one), None)
-    if noise is not None:
-        again = noise.quantities["repeat_noise"].value
-        if np.isfinite(again).any():
-            text += f"; judged again unchanged, scores move by {np.nanmax(again):.2g}"
-    if shifts is not None and np.isfinite(shifts.span):
-        text += f", on a scale of {shifts.scale[0]:g} to {shifts.scale[1]:g}"
-    return f"{text}."
+    again = _again(made)
+    text += f"; judged again unchanged, scores move by {again:.2g}" if again else ""
+    return f"{text}{_on_scale(shifts)}."
+
+
+def _means(made: list[Estimate]) -> dict[tuple[Any, ...], Row]:
+    mean = next((entries(one) for one in made if "mean_shift" in one), {})
+    return {key[1:]: row for key, row in mean.items() if key[0] == "mean_shift"}
 
 
 def _directions(
     made: list[Estimate], rows: dict[tuple[Any, ...], Row], ci_prob: float
 ) -> tuple[str, ...]:
     """Changes that raise or lower scores on average."""
-    mean = next((entries(one) for one in made if "mean_shift" in one), {})
-    found = {key[1:]: row for key, row in mean.items() if key[0] == "mean_shift"}
+    found = _means(made)
     sure = [(where, r) for where, r in found.items() if where in rows and (r.low > 0 or r.high < 0)]
     if not found:
         return ()
@@ -170,8 +210,9 @@ def _orders(made: Estimate, ci_prob: float) -> Answer:
 def _basis(shifts: Shifts | None) -> str:
     if shifts is None:
         return ""
+    kinds = len(shifts._changed)
     return (
         f"{len(shifts.items):,} items, {len(shifts.lengths):,} changed scores, "
-        f"{len(shifts._changed)} kinds of change, {len(shifts.judges)} "
+        f"{kinds} {'kind' if kinds == 1 else 'kinds'} of change, {len(shifts.judges)} "
         f"{'judge' if len(shifts.judges) == 1 else 'judges'}."
     )

@@ -155,8 +155,8 @@ def variance_parts(shifts: Shifts, *, ci_prob: float = 0.95) -> Estimate:
             Caution(
                 "repeat-noise-unknown",
                 f"nothing was judged twice{f' by {by}' if by else ''}, so that repeat noise cannot "
-                "be told from shifts that differ from item to item; judge some items again "
-                "(rerun=)",
+                "be told from shifts that differ from item to item; judge some items again, "
+                "unchanged, and name them as reruns",
             )
         )
     return Estimate(

@@ -43,15 +43,12 @@ TERMS = {
     "boundary-extended": "An equal-tailed credible interval of which an end is moved to 0 or 1 if "
     "the data do not exclude it.",
     "width": "Upper end of the interval less its lower end.",
-    "posterior": "What is known of a number after the data were seen, as a distribution.",
     "prior": "What was assumed of a number before the data were seen; flat: every value is as "
     "likely as any other.",
     "bayesian (exact)": "Posterior by numerical integration: no sampling, no Monte Carlo error.",
     "bayesian (exact), effective counts": "Posterior by integration, with counts divided by the "
     "design effect, since rows that share an item tell less than independent ones.",
     "bayesian (nuts)": "Posterior by sampling (the No-U-Turn sampler of PyMC).",
-    "nuts": "No-U-Turn sampler: draws from a posterior. R-hat near 1 and many effective draws say "
-    "that it worked.",
     "r-hat": "Compares chains of a sampler; above 1.01 they have not reached the same "
     "distribution, and the numbers are not to be trusted.",
     "effective draws": "How many independent draws the sampler's draws are worth.",
@@ -160,6 +157,103 @@ TERMS = {
     "icc": "Correlation of the truths of two outputs for one item.",
     "population": "Estimates are about the process that the items come from, not these very items.",
     "jeffreys": "A prior that says even less than a flat one near 0 and 1.",
+    "dawid-skene with a shared item effect": "Dawid-Skene, but judges may err on the same items: "
+    "each item is harder or easier for all judges, so that votes agree also where they are wrong.",
+    "shared item effect": "Items differ in how hard they are for all judges at once, so that "
+    "judges err on the same ones.",
+    "item effects": "Items differ in difficulty, for all systems alike.",
+    "ppi++": "Prediction-powered inference: the judge's rate on all items, corrected by how far it "
+    "is off on the labelled ones, with the weight on the judge that makes the interval shortest.",
+    "ppi": "Prediction-powered inference with full weight on the judge.",
+    "paired difference": "Difference of two systems on the items that both answered, by the "
+    "difference estimator.",
+    "judge's difference": "Difference of two systems as the judge sees it, uncorrected.",
+    "rms": "Root mean square: the typical size of a change, up or down. Changes of +3 and -3 have "
+    "mean 0 and RMS 3.",
+    "root mean square": "The typical size of a change, up or down; see RMS.",
+    "components of variance": "How much of the scatter of scores comes from items, judges and "
+    "asking again.",
+    "normal quantile": "How many standard errors an interval reaches to either side: 1.96 at 95 %.",
+    "points": "Of shares, hundredths: from 50 % to 53 % are 3 points. Of scores, units of the "
+    "scale.",
+    "dirichlet": "Exact posterior of a mean of values on a scale, however they are distributed.",
+    "truth given votes, posterior mode": "Regression of the labels on the votes, at its most "
+    "probable coefficients, applied to unlabelled items and corrected by the labelled ones.",
+    "classes": "Shares of more than two kinds of answer; what follows names the method.",
+    "nuts": "A way to compute an estimate from a model by drawing values that fit the data (the "
+    "No-U-Turn sampler). It is slower than a formula, and can do models that have none.",
+    "posterior": "Which values of a number fit the data, and how well: from it come the estimate "
+    "and its interval.",
+}
+
+
+#: Cautions by name: what they say on a screen, in general.
+CAUTIONS = {
+    "all-labelled": "Every item has a label, so that the judge adds nothing.",
+    "choices-stand-in": "Raters picked one option; which others they would accept is not known.",
+    "clustered-neighbours": "Changed scores come in groups, and tell less than as many single "
+    "ones.",
+    "copied-repeats": "Repeats of one item are all alike, as if returned from a cache.",
+    "cut-at-the-scale": "An interval of a mean score would reach beyond the scale and is cut at "
+    "its end. How many calls an item needs does not rest on it.",
+    "dependent-judges": "Judges err on the same items: their agreement is not independent "
+    "evidence.",
+    "design-effect": "Rows share items, and tell less than as many independent ones; intervals are "
+    "widened.",
+    "design-mismatch": "The method needs labels that were chosen another way.",
+    "empty-class": "One class has no label, so that nothing is known of it but the prior.",
+    "error-rates-differ": "The judge errs more on some systems than on others.",
+    "errors-do-not-cancel": "The judge passes more bad outputs than it fails good ones, or the "
+    "other way round, so that its own rate is off.",
+    "few-annotators": "Too few people rated for their differences to be known.",
+    "few-effective-draws": "The sampler's draws are worth few independent ones: sample longer.",
+    "few-items": "Too few items for the formula to hold well; its interval may be too short.",
+    "few-labelled-items": "Too few labelled items for the formula to hold well; label more, or "
+    "quote the Bayesian method.",
+    "few-neighbours": "Few changed scores were measured; a rare large shift may not be among them.",
+    "few-ratings": "Few ratings an item: what most people say of it is uncertain.",
+    "heavy-tailed-shifts": "A few shifts are much larger than the rest, so that methods that "
+    "assume normal shifts give intervals that are too short.",
+    "inverted-judge": "The judge fails good outputs more often than bad ones: is a column coded "
+    "the other way round?",
+    "judge-drift": "The judge errs differently than when the labels were made.",
+    "label-shift": "Good items are more or less common among the labelled ones than elsewhere, so "
+    "that they are no random sample.",
+    "missing-scores": "Some answers have no score.",
+    "missing-verdicts": "Some items have no verdict of some judge.",
+    "negative-variance": "A part of the variance was estimated as less than 0 and is shown as 0: "
+    "it is small, or data are few.",
+    "no-better-than-chance": "The labels do not exclude a judge that guesses; its verdicts then "
+    "tell nothing.",
+    "no-interval": "There are too few data for an interval.",
+    "no-labels": "Nobody labelled an item: the number rests on the model alone.",
+    "no-response-sets": "People named one option each; who would accept others is not known.",
+    "not-converged": "The sampler's chains disagree; its numbers are not to be used.",
+    "not-identified": "Different values fit these data equally well: the number rests on the "
+    "prior.",
+    "order-effect": "Later answers to one item differ from earlier ones.",
+    "pass-rate-out-of-range": "The judge passes more or fewer items than its error rates on the "
+    "labels allow.",
+    "position-bias": "The judge prefers the answer in one place.",
+    "prior-data-conflict": "The data are surprising under the prior.",
+    "repeat-noise-unknown": "Nothing was judged twice unchanged, so that the judge's own noise is "
+    "part of the shifts.",
+    "reruns-move": "Scores move although nothing was changed: the judge does not repeat itself.",
+    "rests-on-a-model": "The number holds if the model does; labels do not check it.",
+    "rests-on-priors": "The data tell little, and the prior decides.",
+    "several-judges": "Several judges gave scores, which are treated as one.",
+    "shifts-together": "Shifts of one item go together, and tell less than independent ones.",
+    "slow-mixing": "The sampler moved slowly: sample longer.",
+    "too-few-votes": "Votes are too few to tell judges apart.",
+    "unparsed-answers": "Some answers of the judge could not be read as a score.",
+    "unparsed-verdicts": "Some verdicts could not be read; what was done with them changes the "
+    "number.",
+    "unsigned": "Only the sizes of the shifts are known, not their direction.",
+    "votes-out-of-range": "Votes are not what the judges' error rates allow.",
+    "weak-judge": "The labels do not exclude that the judge guesses: sensitivity plus specificity "
+    "is not clearly above 1. Its verdicts then add next to nothing to the labels.",
+    "zero-width": "All data agree, and the formula gives an interval of width 0, which is too "
+    "short.",
 }
 
 
@@ -203,7 +297,7 @@ def spelled(term: str) -> str:
 def meaning(term: str) -> str | None:
     """What a term means; also of a name that begins with a term, such as ``Voting: most``."""
     plain = spelled(term)
-    by_name = {spelled(name): text for name, text in TERMS.items()}
+    by_name = {spelled(name): text for name, text in (CAUTIONS | TERMS).items()}
     if plain in by_name:
         return by_name[plain]
     starts = [name for name in by_name if plain.startswith((f"{name},", f"{name}:", f"{name} "))]

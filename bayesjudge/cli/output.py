@@ -11,16 +11,17 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, cast
 
 from cyclopts import Group, Parameter
 
 import bayesjudge
-from bayesjudge.core.answer import Answer, entries
+from bayesjudge.core.answer import Answer, entries, listed
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import ConvergenceWarning, check_ci_prob, checking
-from bayesjudge.core.estimate import TARGETS, Estimate, Target, label
+from bayesjudge.core.estimate import TARGETS, Estimate, Row, Target, label
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import Record, records, report, side_by_side
 from bayesjudge.core.screen import visible, visible_line
@@ -414,7 +415,8 @@ def quoted_lines(found: Answer, every: Sequence[Record], story: Story, width: in
     lines = grid([head, *rows], width)
     left = len(kept) - MOST_ROWS
     lines += [f"  … {left} more rows: --details"] if left > 0 else []
-    return lines + ([f"  {_apart(others, kept, story)}"] if others else [])
+    apart = f"  {_apart(others, kept, story)}" if others else ""
+    return lines + textwrap.wrap(apart, width - 1, subsequent_indent="    ")
 
 
 def _cells(
@@ -453,7 +455,8 @@ def show_sampled(
         console.print(visible_line(quoted_lines(found, every, story, console.width)[-1]))
     elif mine:
         gap = max(abs(r.row.value - quoted[r.entry].value) for r in mine)
-        console.print(f"  {story.brief(fit.method)} differs by at most {gap:.3g}: --details")
+        told = f"{story.brief(fit.method)}, sampled since, differs by at most {gap:.2g}: --details"
+        wrapped(console, told, "  ", "    ")
 
 
 def in_words(quantities: Iterable[str]) -> str:
@@ -472,18 +475,52 @@ def _name(record: Record, every: Sequence[Record], several: bool) -> str:
 
 def _apart(others: Sequence[Record], kept: Sequence[Record], story: Story) -> str:
     """How far other methods are from the quoted one."""
-    values = {r.entry: r.row.value for r in kept}
-    gaps = [(abs(r.row.value - values[r.entry]), r) for r in others]
-    known = [one for one in gaps if not math.isnan(one[0])]
-    methods = dict.fromkeys(story.brief(r.method) for r in others)
-    one = len(methods) == 1
-    count = "Another method" if one else f"{len(methods)} other methods"
+    rows = {r.entry: r.row for r in kept}
+    methods = dict.fromkeys(r.method for r in others)
+    vague = dict.fromkeys(r.method for r in others if _says_less(r.row, rows[r.entry]))
+    known = [r for r in others if r.method not in vague and not math.isnan(r.row.value)]
+    one = len(methods) - len(vague) == 1
+    count = "Another method" if one else f"{len(methods) - len(vague)} other methods"
     if not known:
-        return f"{count}: --details"
-    gap, far = max(known, key=lambda one: one[0])
+        count = "Another method" if len(methods) == 1 else f"{len(methods)} other methods"
+        return f"{count}{' (far wider)' if vague else ''}: --details"
+    far = max(known, key=lambda r: abs(r.row.value - rows[r.entry].value))
+    gap = abs(far.row.value - rows[far.entry].value)
     place = f"{', ' * bool(far.where)}{_where(far)}"
-    differ = "differs" if one else "differ"
-    return f"{count} {differ} by at most {gap:.3g} ({story.brief(far.method)}{place}): --details"
+    told = f"{count} {'differs' if one else 'differ'} by at most {gap:.2g} "
+    told += f"({story.brief(far.method)}{place})"
+    told += _turned(known, kept, story)
+    if vague:
+        told += f"; not counted, far wider: {listed([*dict.fromkeys(map(story.brief, vague))])}"
+    return f"{told}: --details"
+
+
+#: An interval so many times as wide as the quoted one says too little to contradict it.
+MUCH_WIDER = 4
+
+
+def _says_less(row: Row, quoted: Row) -> bool:
+    return row.high - row.low > MUCH_WIDER * (quoted.high - quoted.low)
+
+
+def _turned(others: Sequence[Record], kept: Sequence[Record], story: Story) -> str:
+    """Neighbours in the quoted order that another method has the other way round."""
+    order = sorted(kept, key=lambda r: -r.row.value)
+    if len({r.quantity for r in kept}) > 1 or len(order) > MOST_OTHERS:
+        return ""
+    values = {(r.method, r.entry): r.row.value for r in others}
+    methods = dict.fromkeys(r.method for r in others)
+    told = []
+    for better, worse in pairwise(order):
+        against = [
+            story.brief(m)
+            for m in methods
+            if values.get((m, better.entry), 0) < values.get((m, worse.entry), 0)
+        ]
+        if against:
+            put = "puts" if len(against) == 1 else "put"
+            told.append(f"{listed(against)} {put} {_where(worse)} before {_where(better)}")
+    return "".join(f"; {one}" for one in told)
 
 
 def grid(rows: Sequence[Sequence[str]], width: int) -> list[str]:
@@ -539,12 +576,15 @@ def table(
         max(18, *map(len, methods)),
         *(max(5, *map(len, c)) for c in zip(*cells, strict=True)),
     ]
+    for at, least in ((int(labelled), 18), (0, 12)):  # names are folded, numbers never
+        over = sum(widths) + len(widths) - 1 - console.width
+        widths[at] = max(widths[at] - max(over, 0), min(widths[at], least))
     names = [head, "method"] if labelled else [head if named else story.answer]
     grid = Table(box=None, show_header=not more, pad_edge=False, padding=(0, 1, 0, 0))
     # a table of few columns is wide enough, and one that continues another has the same widths
     for text, width in zip([*names, *columns], widths, strict=True):
         justify: Any = "right" if text in NUMBERS else "left"
-        grid.add_column(text, justify=justify, width=width, no_wrap=True)
+        grid.add_column(text, justify=justify, width=width, no_wrap=text in NUMBERS)
     kinds = max(len(r.interval) for r in found)
     roomy = sum(widths) + len(widths) + kinds <= console.width
     if roomy:
@@ -604,17 +644,14 @@ def _brief_end(
     found = story.tell(results)
     own = list(dict.fromkeys(found.cautions))
     _section(console, "Cautions" if own else "", [f"{c.name}: {c.text}" for c in own])
-    every = dict.fromkeys(c for one in results for c in one.cautions)
     fits = [one for one in results if isinstance(one, Fit)]
     stuck = [fit.method for fit in fits if not fit.converged and fit.method != found.method]
     _section(console, "", [f"{method} did not converge: --details" for method in stuck])
     if shared.quiet:
         return
-    more = len(every) - len(own)
-    noun = "caution" if more == 1 else "cautions"
-    words = f"{more} {noun} about other methods, " if more else ""
     console.print()
-    text = f"--details shows {words}assumptions and every method; --html FILE writes a page; "
+    text = "--details shows every method with its assumptions and cautions; --html FILE writes a "
+    text += "page; "
     wrapped(console, f"{text}bayesjudge explain TERM says what a word means.", "", "")
 
 
@@ -647,10 +684,10 @@ def _section(console: Console, heading: str, lines: Sequence[str]) -> None:
 def wrapped(console: Console, text: str, first: str, later: str, style: str = "") -> None:
     """Print text in lines as wide as the screen."""
     width = max(console.width - 1, 40)
-    lines = textwrap.wrap(
-        visible_line(text), width, initial_indent=visible_line(first), subsequent_indent=later
-    )
-    console.print("\n".join(lines or [first.rstrip()]), soft_wrap=True, style=style or None)
+    whole = visible_line(text).replace(" %", "\N{NO-BREAK SPACE}%")  # a number keeps its unit
+    lines = textwrap.wrap(whole, width, initial_indent=visible_line(first), subsequent_indent=later)
+    shown = "\n".join(lines or [first.rstrip()]).replace("\N{NO-BREAK SPACE}", " ")
+    console.print(shown, soft_wrap=True, style=style or None)
 
 
 def _number(value: float) -> str:

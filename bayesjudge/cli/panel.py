@@ -160,7 +160,7 @@ def panel(
         + ("in each class" if classes else "that people would pass (prevalence)"),
         answer="share" if classes else "prevalence",
         inputs=_inputs(votes, source, f"{type(chosen).__name__}{why}", truth),
-        brief=lambda method: method.split(",")[0],
+        brief=lambda method: method.split(",")[0].split(":")[0],
         tell=lambda made: answer(*made, ci_prob=shared.ci_prob, interval=shared.interval),
     )
     instant = closed_forms(votes, ci_prob=shared.ci_prob)

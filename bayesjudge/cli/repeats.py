@@ -332,7 +332,9 @@ def _read(source: Source, columns: list[str], score: str, item: str | None) -> A
         if not any(problem.startswith(f"no column {item!r}") for problem in error.problems):
             raise
         remedy = "name the column of items with --item, or say --one-item if there is one"
-        raise InputError(error.subject, [*error.problems, remedy]) from None
+        lost = any(problem.startswith(f"no column {score!r}") for problem in error.problems)
+        named = ["name the column of scores with --score"] if lost else []
+        raise InputError(error.subject, [*error.problems, remedy, *named]) from None
 
 
 def _inputs(scores: module.Scores, source: Source) -> Mapping[str, Any]:

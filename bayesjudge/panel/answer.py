@@ -21,6 +21,8 @@ from bayesjudge.panel.closed_form import panel_mean
 from bayesjudge.panel.data import Votes
 
 JUDGE = "Panel mean"
+#: Most judges that are listed beside the best.
+MOST_JUDGES = 6
 #: How labels were chosen, after "of them labelled".
 CHOSEN = {
     "random": "at random within each generator",
@@ -141,12 +143,18 @@ def _trusted(made: list[Estimate]) -> tuple[str, ...]:
         }
         if len(rates) < 2:
             continue
-        best = max(rates, key=lambda j: np.nan_to_num(rates[j][0].value + rates[j][1].value))
+        best, *others = sorted(
+            rates, key=lambda j: -np.nan_to_num(rates[j][0].value + rates[j][1].value)
+        )
         passes, fails = rates[best]
-        return (
+        told = (
             f"Of {len(rates)} judges {best} errs least: it passes {percents(passes)} of good "
             f"outputs and fails {percents(fails)} of bad ones.",
         )
+        rest = [f"{j} {' and '.join(map(percents, rates[j]))}" for j in others[:MOST_JUDGES]]
+        left = len(others) - len(rest)
+        more = f"; {left} more: --details" if left else ""
+        return (*told, f"The others, the better first: {'; '.join(rest)}{more}.")
     return ()
 
 

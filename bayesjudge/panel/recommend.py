@@ -173,7 +173,7 @@ def _ranked(
     told = (
         f"{sure:.0%} sure {seen} that it predicts better than {rival}"
         if sure >= 0.5
-        else f"{rival} predicts them better, but only {1 - sure:.0%} sure {seen}"
+        else f"{rival}, which assumes more, is better with probability {1 - sure:.2f} only, {seen}"
     )
     why = start if best == 0 else "it predicts held-out labels better than models that assume less"
     return Advice(models[best], f"{why}; {told}", sure, table)

@@ -297,7 +297,7 @@ def difference_words(found: dict[str, Any], ci_prob: float | None = None) -> str
     sure = row.low > 0
     told = f"{first} is better than {second}"
     if not sure:
-        told = f"{first} and {second} cannot be told apart"
+        told = f"{first} may or may not be better than {second}"
     text = f"{told}: {points(row, ci_prob)}"
     if probability is not None:
         shown = ">.999" if probability > 0.9995 else f"{probability:.3f}"

@@ -225,7 +225,7 @@ def _on_the_scale(
     if beyond:
         text = f"intervals of {', '.join(sorted(beyond))} reach beyond the scale, {first:g} to "
         text += f"{last:g}, and are cut there: few scores, or scores close to "
-        text += "its ends; fit and exact stay inside"
+        text += "its ends; the sampled model and the exact posterior stay inside"
         told.append(Caution("cut-at-the-scale", text))
     if without:
         text = f"{', '.join(without)}: no interval (nan) where there is one score, or all scores "

@@ -163,7 +163,7 @@ def test_a_model_that_assumes_more_has_to_be_surely_better():
     unsure = np.column_stack([least, least - 0.01 + noise])
     kept = _ranked((panel.VoteRegression(), panel.Correlated()), unsure, "least", "labels")
     assert kept.model == panel.VoteRegression()
-    assert "Correlated predicts them better, but only" in kept.why
+    assert "Correlated, which assumes more, is better with probability 0." in kept.why
     assert _surely(least, least) == 0.5
     assert _surely(least - 1, least) == 1
 

@@ -1,0 +1,99 @@
+"""What a screen says of methods that differ, of judges, and of one change."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bayesjudge.bias import Shifts, answer, closed_forms, simulate
+from bayesjudge.cli.explain import CAUTIONS, TERMS, meaning
+from bayesjudge.cli.output import Story, open_console, quoted_lines, table
+from bayesjudge.core.answer import Answer
+from bayesjudge.core.estimate import Estimate, Quantity, Row
+from bayesjudge.core.report import records
+
+GOLDEN = Path(__file__).parent / "golden"
+SHARES = {"a": Row(0.8, 0.75, 0.85), "b": Row(0.6, 0.5, 0.7)}
+
+
+def _estimate(method, **rows):
+    made = Quantity.of_rows({(name,): row for name, row in rows.items()}, ("system",))
+    return Estimate({"prevalence": made}, method, 0.95, "")
+
+
+def _story(found):
+    return Story("panel", "", "prevalence", {}, lambda _: found)
+
+
+def _lines(*others, width=80):
+    quoted = _estimate("Quoted", **SHARES)
+    found = Answer("", "", "", quoted)
+    return quoted_lines(found, records(quoted, *others), _story(found), width)
+
+
+def test_a_method_that_says_next_to_nothing_is_not_the_largest_difference():
+    vague = _estimate("Vague", a=Row(0.2, 0.01, 0.99), b=Row(0.6, 0.01, 0.99))
+    near = _estimate("Near", a=Row(0.78, 0.7, 0.85), b=Row(0.61, 0.5, 0.7))
+    told = " ".join(" ".join(_lines(vague, near)).split())
+    assert "Another method differs by at most 0.02 (Near, a)" in told
+    assert "not counted, far wider: Vague" in told
+
+
+def test_methods_that_turn_the_order_are_named():
+    turned = _estimate("Turned", a=Row(0.65, 0.55, 0.7), b=Row(0.66, 0.6, 0.75))
+    lines = _lines(turned, width=60)
+    assert "Turned puts b before a" in " ".join(" ".join(lines).split())
+    assert max(map(len, lines)) < 60
+
+
+def test_names_are_folded_and_numbers_are_not(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    method = "Dawid-Skene with a shared item effect (NUTS), judges of several kinds"
+    made = _estimate(method, **SHARES)
+    found = Answer("", "", "", made)
+    table(open_console(), records(made), _story(found), named=True)
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    assert "…" not in out
+    for number in ("0.800", "0.750", "0.850", "0.600", "0.500", "0.700"):
+        assert number in out
+
+
+def test_one_change_is_told_by_its_direction_first():
+    rows = simulate(random_seed=1)
+    kept = rows[rows["variant"].isin(["baseline", "format"])]
+    shifts = Shifts.from_frame(kept, scale=(0, 100), design="item")
+    said = answer(*closed_forms(shifts))
+    mean = next(one for one in closed_forms(shifts) if "mean_shift" in one)
+    value = float(np.ravel(mean.quantities["mean_shift"].value)[0])
+    moves = "raises" if value > 0 else "lowers"
+    assert said.text.startswith(f"'format' {moves} scores by {abs(value):.1f} (")
+    assert "a single score moves by" in said.text
+    assert "No promise" not in str(said)
+    assert "1 kind of change" in said.basis
+
+
+@pytest.mark.parametrize("kept", sorted(GOLDEN.glob("*.json")), ids=lambda path: path.stem)
+def test_methods_and_cautions_of_the_screens_are_explained(kept):
+    document = json.loads(kept.read_text(encoding="utf-8"))
+    methods = {one["method"] for one in document["estimates"]}
+    cautions = {one["name"] for one in document["cautions"]}
+    assert not sorted(one for one in methods | cautions if meaning(one) is None)
+
+
+@pytest.mark.parametrize("word", ["PPI++", "RMS", "root mean square", "item effects", "points",
+    "Paired difference (PPI++)", "shared item effect", "components of variance",
+    "normal quantile", "errors-do-not-cancel", "cut-at-the-scale", "repeat-noise-unknown",
+    "weak-judge"])  # fmt: skip
+def test_words_that_a_stranger_asked_for_are_explained(word):
+    assert meaning(word)
+
+
+def test_a_model_with_an_item_effect_is_not_explained_as_one_without():
+    assert meaning("Dawid-Skene with a shared item effect (NUTS)") != meaning("Dawid-Skene")
+    assert "U-Turn" not in str(meaning("posterior"))
+
+
+def test_terms_of_the_glossary_are_in_lower_case():
+    assert all(term == term.lower() for term in (*TERMS, *CAUTIONS))
