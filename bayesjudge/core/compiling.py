@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.compile_folder import left, tell_of_compile_folder
+from bayesjudge.core.nutpie_draws import import_nutpie
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -290,6 +291,7 @@ def _runnable(
     start: Callable[[int], Point],
 ) -> Any:
     """Give code the data, names and starting points of `model`."""
+    import_nutpie()
     from bayesjudge.core.runnable import Runnable
 
     point = start(0)
