@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import logging
 import sys
 import warnings
 from collections import OrderedDict
@@ -40,6 +41,7 @@ _kept: OrderedDict[str, dict[str, Callback]] = OrderedDict()
 #: What has been told: once a process is enough.
 _told: set[str] = set()
 
+_log = logging.getLogger(__name__)
 
 Point = dict[str, np.ndarray]
 
@@ -281,6 +283,7 @@ def _compile(model: pm.Model, logp: Any, kept: Sequence[Any], point: Point) -> d
 
             return lean.make_callbacks(translate)
         except Exception:  # whatever happens if Numba is built otherwise
+            _log.debug("compiling takes twice as long: core/lean.py failed", exc_info=True)
             return native.make_code(translate())
 
 
