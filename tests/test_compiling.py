@@ -175,8 +175,9 @@ def test_code_is_found_again_whatever_the_data(code, capfd):
 
 
 @pytest.mark.sampling
-def test_machine_code_is_made_of_callbacks_only(code, monkeypatch):
+def test_machine_code_is_made_of_callbacks_only(code, monkeypatch, caplog):
     """Numba makes some of each function inside them too, which nothing calls."""
+    caplog.set_level("DEBUG", compile_module.__name__)
     _compiled.clear()
     made, finish = [], JITCodeLibrary._finalize_specific
     monkeypatch.setattr(
@@ -184,14 +185,19 @@ def test_machine_code_is_made_of_callbacks_only(code, monkeypatch):
     )
     code(small_model())
     assert sorted(made) == ["density", "expand"]
+    assert not caplog.records
 
 
 @pytest.mark.sampling
-def test_where_numba_is_built_otherwise_compiling_takes_longer(code, monkeypatch):
+def test_where_numba_is_built_otherwise_compiling_takes_longer(code, monkeypatch, caplog):
+    caplog.set_level("DEBUG", compile_module.__name__)
     _compiled.clear()
     before = Dispatcher.add_overload
     monkeypatch.setattr(lean, "JITCodeLibrary", object)  # has nothing of what is changed
     np.testing.assert_allclose(density_of(code(small_model()), POINT), expected_density())
+    (record,) = caplog.records
+    assert "lean.py failed" in record.message
+    assert record.exc_info[0] is AttributeError
     assert Dispatcher.add_overload is before
     assert numba.njit(lambda x: x + 1)(1) == 2
 

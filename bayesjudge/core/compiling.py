@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import logging
 import sys
 import warnings
 from collections import OrderedDict
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.compile_folder import left, tell_of_compile_folder
+from bayesjudge.core.nutpie_draws import import_nutpie
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -39,6 +41,7 @@ _kept: OrderedDict[str, dict[str, Callback]] = OrderedDict()
 #: What has been told: once a process is enough.
 _told: set[str] = set()
 
+_log = logging.getLogger(__name__)
 
 Point = dict[str, np.ndarray]
 
@@ -280,6 +283,7 @@ def _compile(model: pm.Model, logp: Any, kept: Sequence[Any], point: Point) -> d
 
             return lean.make_callbacks(translate)
         except Exception:  # whatever happens if Numba is built otherwise
+            _log.debug("compiling takes twice as long: core/lean.py failed", exc_info=True)
             return native.make_code(translate())
 
 
@@ -290,6 +294,7 @@ def _runnable(
     start: Callable[[int], Point],
 ) -> Any:
     """Give code the data, names and starting points of `model`."""
+    import_nutpie()
     from bayesjudge.core.runnable import Runnable
 
     point = start(0)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesjudge.core.convergence import ess_bulk, ess_tail, mcse_mean, r_hat
 from bayesjudge.core.draws import labelled_draws
 from bayesjudge.core.estimate import Caution
 
@@ -31,7 +32,6 @@ CHANCE = 6.3e-5
 def diagnose(idata: xr.DataTree, quantities: tuple[str, ...]) -> pd.DataFrame:
     """Tabulate convergence, effective sample sizes and Monte Carlo errors."""
     import pandas as pd
-    from arviz_stats.base import array_stats
 
     rows = {}
     for name, values in labelled_draws(idata, quantities):
@@ -39,10 +39,10 @@ def diagnose(idata: xr.DataTree, quantities: tuple[str, ...]) -> pd.DataFrame:
             rows[name] = (1.0, float(values.size), float(values.size), 0.0)
             continue
         rows[name] = (
-            float(array_stats.rhat(values)) if len(values) > 1 else np.nan,
-            float(array_stats.ess(values, method="bulk")),
-            float(array_stats.ess(values, method="tail", prob=(0.05, 0.95))),
-            float(array_stats.mcse(values, method="mean")),
+            r_hat(values),
+            ess_bulk(values),
+            ess_tail(values),
+            mcse_mean(values),
         )
     columns = ["r_hat", "ess_bulk", "ess_tail", "mcse_mean"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("quantity")
@@ -83,14 +83,13 @@ def against_exact(
 
     The more means there are, the further the worst of them may be off by chance.
     """
-    from arviz_stats.base import array_stats
     from scipy.special import ndtri
 
     offs = {}
     for quantity, exact in means.items():
         drawn = labelled_draws(idata, (quantity,))
         for (name, values), mean in zip(drawn, np.ravel(exact), strict=True):
-            error = float(array_stats.mcse(values, method="mean"))
+            error = mcse_mean(values)
             if np.isfinite(mean) and error > 0:
                 offs[name] = abs(float(values.mean() - mean)) / error
     if not offs:

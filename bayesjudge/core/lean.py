@@ -5,7 +5,7 @@ which Python calls it; the callback, into which all are linked before it is opti
 Here they stay what Numba translated them to, and machine code is made once, of the whole.
 
 This reaches into Numba. If Numba is built otherwise, what happens here ends with an exception,
-leaves nothing behind, and the caller takes the ordinary road.
+leaves nothing behind; the caller takes the ordinary road, and says so in its debug log.
 """
 
 from __future__ import annotations

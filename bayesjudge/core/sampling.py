@@ -16,6 +16,7 @@ from bayesjudge.core.errors import ConvergenceError, ConvergenceWarning, checkin
 from bayesjudge.core.estimate import Assumption, Caution, Interval, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.model import BayesianModel
+from bayesjudge.core.nutpie_draws import import_nutpie, tree_of
 from bayesjudge.core.prior_check import conflicts
 from bayesjudge.core.progress import Progress
 from bayesjudge.core.progress import progress as progress_bar
@@ -64,8 +65,7 @@ def sample(
             require(isinstance(value, int) and value >= 1, f"{name} must be 1 or more, got {value}")
         rate = settings["target_accept"]
         require(0 < rate < 1, f"target_accept must lie in (0, 1), got {rate}")
-    import nutpie
-
+    nutpie = import_nutpie()
     seed = _seed_of(random_seed)
     bar_of = progress_bar(progress, f"{method}: preparing")
     with bar_of as bar, _one_thread_each(), compiling():
@@ -75,7 +75,7 @@ def sample(
         look = ""
         if bar.shown and _is_long(compiled, settings, cores):
             look = _first_look(compiled, data=data, spec=spec, quantities=quantities)
-        tree = nutpie.sample(
+        trace = nutpie.sample(
             compiled.runnable,
             **settings,
             cores=cores,
@@ -84,7 +84,9 @@ def sample(
             save_warmup=False,
             progress_bar=False,
             progress_callback=_callback(bar, method, look),
+            return_raw_trace=True,
         )
+    tree = tree_of(trace, compiled.runnable, STATISTICS)
     idata = _tidy(tree, model, lambda draws: spec._with_derived(data, draws))
     idata.attrs = {
         "random_seed": seed,
@@ -117,11 +119,11 @@ def sample(
 
 def sample_draws(compiled: Compiled, *, random_seed: int, **settings: Any) -> xr.DataTree:
     """Sample without gate or `Fit`: for studies that sample one model many times."""
-    import nutpie
-
-    quiet = {"save_warmup": False, "progress_bar": False}
+    nutpie = import_nutpie()
+    quiet = {"save_warmup": False, "progress_bar": False, "return_raw_trace": True}
     with _one_thread_each(), compiling():
-        return nutpie.sample(compiled.runnable, seed=random_seed, **quiet, **settings)
+        trace = nutpie.sample(compiled.runnable, seed=random_seed, **quiet, **settings)
+    return tree_of(trace, compiled.runnable, STATISTICS)
 
 
 def _seed_of(random_seed: int | np.random.Generator | None) -> int:

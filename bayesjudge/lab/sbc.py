@@ -280,14 +280,13 @@ def _rank(draws: np.ndarray, truth: float, rng: np.random.Generator) -> int:
 
 def effective(values: Mapping[str, np.ndarray]) -> dict[str, float]:
     """Count effective draws, of the bulk or of the tails, whichever are fewer."""
-    from arviz_stats.base import array_stats
+    from bayesjudge.core.convergence import ess_bulk, ess_tail
 
     found = {}
     for name, array in values.items():
         for index in np.ndindex(array.shape[2:]):
             draws = array[(..., *index)]
-            ess = [array_stats.ess(draws, method="bulk")]
-            ess.append(array_stats.ess(draws, method="tail", prob=(0.05, 0.95)))
+            ess = ess_bulk(draws), ess_tail(draws)
             # draws that are all the same have no effective size, and need none
             found[_label(name, index)] = float(np.nan_to_num(min(ess), nan=draws.size))
     return found

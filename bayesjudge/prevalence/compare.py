@@ -187,11 +187,11 @@ def compare(
 
 def _mc_errors(fit: Fit, made: Estimate, target: Target) -> np.ndarray:
     """By how many Monte Carlo errors the sampled means are off the exact ones."""
-    from arviz_stats.base import array_stats
+    from bayesjudge.core.convergence import mcse_mean
 
     draws = fit._drawn_for(target)["prevalence"].transpose("chain", "draw", ...).to_numpy()
     draws = draws.reshape(*draws.shape[:2], -1)
-    errors = [float(array_stats.mcse(draws[..., i])) for i in range(draws.shape[2])]
+    errors = [mcse_mean(draws[..., i]) for i in range(draws.shape[2])]
     return (draws.mean(axis=(0, 1)) - made.quantities["prevalence"].value) / np.array(errors)
 
 

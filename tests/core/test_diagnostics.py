@@ -1,8 +1,10 @@
 """Sampled means against exact ones."""
 
 import numpy as np
+import pytest
 import xarray as xr
 
+from bayesjudge.core.convergence import ess_bulk, ess_tail, mcse_mean, r_hat
 from bayesjudge.core.diagnostics import against_exact
 
 
@@ -43,3 +45,41 @@ def test_the_furthest_of_many_may_be_further_off_by_chance():
 def test_nothing_is_told_where_nothing_is_exact():
     assert against_exact(drawn([0.0]), {}) == ("", ())
     assert against_exact(drawn([0.0]), {"prevalence": np.array([np.nan])}) == ("", ())
+
+
+# The same numbers as ArviZ's ---------------------------------------------------------------------
+
+
+def chains(seed):
+    """Autoregressive chains of any length, rounded, skewed or apart, by turns."""
+    rng = np.random.default_rng(seed)
+    shape = rng.integers(1, 6), rng.integers(3, 60 if seed % 2 else 600)
+    values, last = rng.normal(size=shape), rng.uniform(-0.99, 0.999)
+    for i in range(1, shape[1]):
+        values[:, i] += last * values[:, i - 1]
+    if seed % 3 == 0:
+        values = values.round(1)
+    if seed % 5 == 0:
+        values = np.exp(values)
+    return values + (seed % 7 == 0) * rng.normal(size=(shape[0], 1))
+
+
+@pytest.mark.slow
+def test_diagnostics_are_those_of_arviz():
+    from arviz_stats.base import array_stats
+
+    for values in map(chains, range(300)):
+        expected = [
+            array_stats.rhat(values) if len(values) > 1 else np.nan,
+            array_stats.ess(values, method="bulk"),
+            array_stats.ess(values, method="tail", prob=(0.05, 0.95)),
+            array_stats.mcse(values, method="mean"),
+        ]
+        found = [f(values) for f in (r_hat, ess_bulk, ess_tail, mcse_mean)]
+        np.testing.assert_allclose(found, expected, rtol=1e-10)
+
+
+def test_draws_that_say_nothing_have_no_diagnostics():
+    for values in (np.zeros((4, 3)), np.array([[0.0, 1, 2, 3, np.nan]] * 4)):
+        assert np.isnan([f(values) for f in (r_hat, ess_bulk, ess_tail, mcse_mean)]).all()
+    assert ess_bulk(np.ones((4, 100))) == 400

@@ -197,11 +197,11 @@ def _shares_judge(model: Confusions) -> bool:
 
 def _mixed(draws: np.ndarray) -> bool:
     """Whether chains (chain, draw, …) agree and are long enough."""
-    from arviz_stats.base import array_stats
+    from bayesjudge.core.convergence import ess_bulk, r_hat
 
     flat = draws.reshape(*draws.shape[:2], -1)
     return all(
-        array_stats.rhat(flat[..., i]) < R_HAT and array_stats.ess(flat[..., i]) > EFFECTIVE
+        r_hat(flat[..., i]) < R_HAT and ess_bulk(flat[..., i]) > EFFECTIVE
         for i in range(flat.shape[2])
     )
 
