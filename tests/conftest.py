@@ -11,6 +11,9 @@ from pathlib import Path
 # 32 operands less is fused, as for users who have no g++.
 os.environ["PYTENSOR_FLAGS"] = ",".join([*filter(None, [os.environ.get("PYTENSOR_FLAGS")]), "cxx="])
 
+# Text is as wide as in a pipe, whatever width the processes that share tests are told.
+os.environ.pop("COLUMNS", None)
+
 import matplotlib
 import pytest
 
