@@ -71,6 +71,8 @@ def compiling() -> Iterator[None]:
         warnings.simplefilter("ignore", NumbaPerformanceWarning)
         uncached = ".*Cannot cache compiled function"  # may begin with the codes of a colour
         warnings.filterwarnings("ignore", uncached, NumbaWarning)
+        # without g++ PyTensor fuses fewer operations, and says so
+        warnings.filterwarnings("ignore", message="Loop fusion failed")
         # a distribution that draws with NumPy, which Numba calls as it is
         warnings.filterwarnings("ignore", message="Numba will use object mode")
         yield
@@ -165,6 +167,7 @@ def _versions() -> str:
     rewriting = ("optimizer", "optimizer_including", "optimizer_excluding")
     options = ("floatX", "numba__fastmath", *rewriting)
     settings = [getattr(pytensor.config, option) for option in options]
+    settings.append(bool(pytensor.config.cxx))  # without g++ fewer operations are fused
     return repr((pymc.__version__, pytensor.__version__, settings))
 
 

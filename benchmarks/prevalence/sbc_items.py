@@ -200,6 +200,14 @@ def draw_rising(rng: np.random.Generator) -> dict[str, Any]:
             "cell_share": shares}  # fmt: skip
 
 
+def whole(values: Mapping[str, np.ndarray], _: Any) -> dict[str, np.ndarray]:
+    """Means of bins to nine digits: at an end of the scale the model keeps chances above 1e-12.
+
+    Without it a mean of exactly 1 lies below draws of 1 + 1e-11, which are the same number.
+    """
+    return {"bin_mean": np.round(values["bin_mean"], 9)}
+
+
 def scores_of(counted: Mapping[float, np.ndarray], **about: Any) -> scores.Scores:
     """Scores from the number of items of each bin, by truth (nan: no label)."""
     rows = [(v, y, n) for y, each in counted.items() for v, n in enumerate(each) if n]
@@ -320,6 +328,7 @@ STUDIES: dict[str, dict[str, Any]] = {
         ),
         "draw_prior": draw_rising,
         "draw_data": draw_numbers,
+        "also": whole,
     },
     "confusions": {
         "posterior": _nuts(classes, CONFUSIONS, ("prevalence", "confusion")),
