@@ -1,5 +1,6 @@
 """Results, reports, storage and the gate: what every module stands on."""
 
+import io
 import json
 import re
 import sys
@@ -14,6 +15,8 @@ import bayesjudge as bj
 from bayesjudge.core.diagnostics import diagnose, gate
 from bayesjudge.core.draws import summarise_interval
 from bayesjudge.core.estimate import Quantity
+from bayesjudge.core.model import BayesianModel
+from bayesjudge.core.screen import as_wide_as
 from bayesjudge.core.storage import checksum, pack, unpack
 
 RNG = np.random.default_rng(1)
@@ -115,12 +118,44 @@ def test_shortest_interval_of_draws_is_the_shortest():
 # Priors ------------------------------------------------------------------------------------------
 
 
+P = bj.prevalence
+MODULES = (P, P.items, P.scores, P.classes, bj.panel, bj.repeats, bj.bias, bj.ratings)
+MODELS = [
+    getattr(module, name)
+    for module in MODULES
+    for name in module.__all__
+    if isinstance(getattr(module, name), type) and issubclass(getattr(module, name), BayesianModel)
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_a_model_tells_its_priors_in_words(model):
+    """Screens and pages show it to people who have not read the code."""
+    told = str(model())
+    assert "_" not in told
+    assert not re.search(r"True|False|None|N\+", told)
+
+
+def test_lines_are_broken_for_a_terminal_and_for_nothing_else(monkeypatch):
+    text = "  - " + "some words " * 12 + "\n    bayesjudge doctor FILE" + " x" * 40
+    terminal = io.StringIO()
+    assert as_wide_as(terminal, text) == text
+    monkeypatch.setattr(terminal, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "60")
+    first, *others, command = as_wide_as(terminal, text).split("\n")
+    assert len(others) == 2
+    assert all(line.startswith("    some") or line.startswith("    words") for line in others)
+    assert max(map(len, [first, *others])) < 60
+    assert command == text.split("\n")[1]  # to be copied in one piece
+
+
 def test_priors_say_what_they_are():
     assert str(bj.BetaPrior()) == "flat"
     assert str(bj.BetaPrior.jeffreys()) == "Jeffreys"
     assert str(bj.BetaPrior.worth(0.9, 20)) == "Beta(19, 3)"
     told = bj.prevalence.ErrorRates(sensitivity=bj.BetaPrior.worth(0.9, 20))
     assert "sensitivity Beta(19, 3)" in str(told)
+    assert "judge better than chance" in str(told)
     assert told.describe()["prevalence"] == "flat"
 
 

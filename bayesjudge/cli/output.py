@@ -24,7 +24,7 @@ from bayesjudge.core.errors import ConvergenceWarning, check_ci_prob, checking
 from bayesjudge.core.estimate import TARGETS, Estimate, Row, Target, label
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import Record, records, report, side_by_side
-from bayesjudge.core.screen import visible, visible_line
+from bayesjudge.core.screen import PLAIN_WIDTH, as_wide_as, visible_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -304,7 +304,12 @@ def write_csv(table: pd.DataFrame, path: Path, *, append: bool = False) -> None:
 
 def tell(message: str) -> None:
     """Say something that is no result: on stderr."""
-    print(visible(message), file=sys.stderr)
+    print(as_wide_as(sys.stderr, message), file=sys.stderr)
+
+
+def say(text: str) -> None:
+    """Print text that is a result, in lines as wide as the terminal."""
+    print(as_wide_as(sys.stdout, text))
 
 
 #: Quantities as tables name them.
@@ -322,8 +327,6 @@ HEADINGS = {
     "half_width_left": "± if asked without end",
     "judges_needed": "judges needed, asked once",
 }
-#: Width of text that goes to a file or a pipe, where no terminal says one.
-PLAIN_WIDTH = 120
 NUMBERS = ("value", "low", "high", "width", "truth")
 
 

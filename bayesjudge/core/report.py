@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -224,18 +224,39 @@ def report(
     }
     if output == "markdown":
         return _markdown(**parts)
+    below = f"{parts['ci_prob']} intervals."
+    if told is None:
+        return page(below=below, figures=figures, **parts)
+    lead = {"lead": told.notes, "about": f"{told.basis} {told.why}", "paragraph": told.paragraph()}
+    below += " The rows in bold are quoted above."
+    return page(heading=told.text, below=below, figures=figures, **lead, **parts)
+
+
+def page(
+    *,
+    title: str,
+    columns: Sequence[str],
+    first: Sequence[Any],
+    below: str,
+    heading: str = "",
+    figures: Mapping[str, Figure] | None = None,
+    numbers: Collection[str] = NUMBERS,
+    **parts: Any,
+) -> str:
+    """One self-contained page: heading, picture, what was read, table, cautions, method.
+
+    Further `parts` are optional: ``lead``, ``about``, ``paragraph``, ``inputs``, ``cautions``,
+    ``notes``, ``others``, ``assumptions``, ``targets``, ``settings``, ``sources``, ``command``.
+    """
     from jinja2 import Environment
 
     from bayesjudge import __version__
 
-    page = files("bayesjudge.core").joinpath("templates/report.html").read_text()
-    summary = told.text if told else title
-    drawn = [_drawn(i, *one, summary) for i, one in enumerate((figures or {}).items())]
-    return (
-        Environment(autoescape=True)
-        .from_string(page)
-        .render(**parts, numbers=NUMBERS, figures=drawn, version=__version__)
-    )
+    text = files("bayesjudge.core").joinpath("templates/report.html").read_text()
+    drawn = [_drawn(i, *one, heading or title) for i, one in enumerate((figures or {}).items())]
+    table = {"columns": columns, "first": first, "below": below, "numbers": numbers}
+    about = {"title": title, "heading": heading, "figures": drawn, "version": __version__}
+    return Environment(autoescape=True).from_string(text).render(**about, **table, **parts)
 
 
 def _distinct(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -243,7 +264,7 @@ def _distinct(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     return [pair for pair in dict.fromkeys(pairs) if pair[1]]
 
 
-class _Row(NamedTuple):
+class TableRow(NamedTuple):
     """One line of the table, as text."""
 
     cells: list[str]
@@ -253,7 +274,7 @@ class _Row(NamedTuple):
 
 def _cells(
     found: Sequence[Record], digits: int, answer: Answer | None
-) -> tuple[list[str], list[_Row]]:
+) -> tuple[list[str], list[TableRow]]:
     """Head and rows of the table, as text."""
     dims = list(dict.fromkeys(d for one in found for d in one.where))
     entered = set() if answer is None else set(entries(answer.quoted))
@@ -268,7 +289,7 @@ def _cells(
         ]
         answers = one.entry in entered
         quoted = answers and answer is not None and one.method == answer.method
-        rows.append(_Row(cells, answers, quoted))
+        rows.append(TableRow(cells, answers, quoted))
     # the quoted row of an entry before the others; entries as they come
     place = {entry: i for i, entry in enumerate(dict.fromkeys(one.entry for one in found))}
     order = sorted(range(len(rows)), key=lambda i: (place[found[i].entry], not rows[i].quoted))
@@ -295,8 +316,8 @@ def _markdown(
     title: str,
     answer: Answer | None,
     columns: list[str],
-    first: list[_Row],
-    others: list[_Row],
+    first: list[TableRow],
+    others: list[TableRow],
     ci_prob: str,
     cautions: list[Caution],
     assumptions: list[tuple[str, str]],
@@ -336,7 +357,7 @@ def _markdown(
     return "\n".join(lines) + "\n"
 
 
-def _table(columns: list[str], rows: list[_Row]) -> list[str]:
+def _table(columns: list[str], rows: list[TableRow]) -> list[str]:
     """Lines of a Markdown table; the quoted method in bold."""
     at = columns.index("method")
     made = [list(map(_literal, columns)), ["---"] * len(columns)]

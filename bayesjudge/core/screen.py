@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+import shutil
+import textwrap
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TextIO
 
 #: Lines of a value's text, and their length.
 LINES, WIDTH = 25, 100
+#: Width of text that goes to a file or a pipe, where no terminal says one.
+PLAIN_WIDTH = 120
 #: Names and rows that are shown, before the number of those that are not.
 NAMES, ROWS = 8, 12
 #: Commands to a terminal, and marks that turn the direction of text.
@@ -22,6 +26,30 @@ def visible_line(text: str) -> str:
 def visible(text: str) -> str:
     """`visible_line` of each line."""
     return "\n".join(map(visible_line, text.split("\n")))
+
+
+def width_of(stream: TextIO) -> int:
+    """Columns of the terminal, or as many as text has that goes to a file or a pipe."""
+    return shutil.get_terminal_size().columns if stream.isatty() else PLAIN_WIDTH
+
+
+def as_wide_as(stream: TextIO, text: str) -> str:
+    """Break lines where the terminal ends; text for a file or a pipe keeps the lines it has."""
+    shown = visible(text)
+    if not stream.isatty():
+        return shown
+    return "\n".join(_broken(line, max(width_of(stream) - 1, 40)) for line in shown.split("\n"))
+
+
+def _broken(line: str, width: int) -> str:
+    """A line in several, indented; a command in one, to be copied, and what it does in the next."""
+    if len(line) <= width:
+        return line
+    start = len(line) - len(line.lstrip())
+    if line[start:].startswith("bayesjudge "):
+        return re.sub(r"(?<=\S) {3,}", f"\n{' ' * (start + 4)}", line)
+    later = " " * (start + 2)
+    return textwrap.fill(line, width, subsequent_indent=later, break_on_hyphens=False)
 
 
 def few(names: Sequence[Any], most: int = NAMES) -> str:

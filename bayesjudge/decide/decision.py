@@ -171,6 +171,18 @@ class Gate:
         return f"<pre>{escape(repr(self))}</pre>"
 
 
+def finding(gate: Gate) -> str:
+    """The outcome of all checks in one line, with the number if there is one."""
+    outcome = gate.outcome.capitalize()
+    if len(gate.checks) > 1:
+        return f"{outcome}: {_counted(gate.checks)}"
+    (check,) = gate.checks
+    wanted = f"at {'least' if check.at_least else 'most'} {check.threshold:g} wanted"
+    if math.isnan(check.value):
+        return f"{outcome}: no estimate, {wanted}"
+    return f"{outcome}: {check.value:.3f} ({check.low:.3f} to {check.high:.3f}), {wanted}"
+
+
 def _counted(checks: Sequence[Check]) -> str:
     outcomes = [check.outcome for check in checks]
     return ", ".join(f"{outcomes.count(o)} {o}" for o in EXIT_CODES if o in outcomes)

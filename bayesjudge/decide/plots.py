@@ -6,10 +6,48 @@ from typing import TYPE_CHECKING
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.plots import new_axes, plain_text, write_title
+from bayesjudge.decide.decision import Gate, finding
 from bayesjudge.decide.monitor import Monitor
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+#: Blue, vermilion and grey, as in every picture; the word stands beside.
+COLOUR_OF = {"pass": "C0", "fail": "C1", "unknown": "C6"}
+
+
+@plain_text
+def plot_gate(gate: Gate, *, ax: Axes | None = None) -> Axes:
+    """Draw each number with its limits, and the threshold that it is held against.
+
+    Parameters
+    ----------
+    gate : Gate
+        From `bayesjudge.decide.gate`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default, as high as the checks need.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        One row a check, coloured by its outcome, which its name says too; title: the outcome.
+    """
+    checks = gate.checks
+    ax = ax or new_axes(8.0, 0.36 * len(checks) + 1.3)
+    for i, check in enumerate(checks):
+        colour = COLOUR_OF[check.outcome]
+        ax.plot([check.low, check.high], [i, i], color=colour, lw=3, alpha=0.6)
+        ax.plot(check.value, i, "o", color=colour, ms=6)
+        ax.plot([check.threshold] * 2, [i - 0.4, i + 0.4], color="k", ls="--", lw=1.2)
+    ax.set_yticks(range(len(checks)), [f"{one.name}: {one.outcome}" for one in checks])
+    ax.set_ylim(len(checks) - 0.4, -0.6)
+    ax.grid(axis="x")
+    ax.spines["left"].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    ax.set_xlabel("estimate and limits; dashed: the threshold")
+    write_title(ax, finding(gate))
+    return ax
 
 
 @plain_text
