@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import shlex
 import sys
 from types import ModuleType
 
@@ -137,16 +138,20 @@ def test_a_model_tells_its_priors_in_words(model):
 
 
 def test_lines_are_broken_for_a_terminal_and_for_nothing_else(monkeypatch):
-    text = "  - " + "some words " * 12 + "\n    bayesjudge doctor FILE" + " x" * 40
+    shown = (
+        "    bayesjudge gate log.csv --truth 'a --b' --calibration random --by system --item item"
+    )
+    text = "  - " + "some words " * 12 + f"\n{shown}"
     terminal = io.StringIO()
     assert as_wide_as(terminal, text) == text
     monkeypatch.setattr(terminal, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("COLUMNS", "60")
-    first, *others, command = as_wide_as(terminal, text).split("\n")
+    first, *others, command, more = as_wide_as(terminal, text).split("\n")
     assert len(others) == 2
     assert all(line.startswith("    some") or line.startswith("    words") for line in others)
-    assert max(map(len, [first, *others])) < 60
-    assert command == text.split("\n")[1]  # to be copied in one piece
+    assert max(map(len, [first, *others, command, more])) < 60
+    pasted = f"{command}\n{more}".replace("\\\n", "")  # as a shell reads it
+    assert shlex.split(pasted) == shlex.split(shown)
 
 
 def test_priors_say_what_they_are():

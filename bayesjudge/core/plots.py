@@ -11,7 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from bayesjudge.core.answer import Answer, entries
-from bayesjudge.core.estimate import entries_of, label
+from bayesjudge.core.estimate import entries_of, in_words, label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -162,7 +162,8 @@ def plot_answer(
     ax.grid(axis="x")
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0)
-    ax.set_xlabel(name.replace("_", " "))
+    classes = name == "prevalence" and "class" in answer.quoted.quantities[name].dims
+    ax.set_xlabel(in_words("share" if classes else name))
     ax.legend(loc="upper left", bbox_to_anchor=(0, -0.5 / (0.32 * len(rows) + 0.75)), ncols=3)
     write_title(ax, answer.text)
     return ax
@@ -239,17 +240,24 @@ def plot_intervals(
         ]
         ax.legend(handles=marks, loc="upper left", bbox_to_anchor=(0, -0.6 / (pitch * row + 0.5)))
     if one_quantity:
-        ax.set_xlabel(str(table["quantity"].iloc[0]).replace("_", " "))
+        ax.set_xlabel(_quantity_of(table))
     if not any(ax.get_title(loc=place) for place in ("left", "center", "right")):
         write_title(ax, _found(table, keys))
     return ax
+
+
+def _quantity_of(table: pd.DataFrame) -> str:
+    """The first quantity in words; of classes the prevalence is a share of outputs."""
+    name = str(table["quantity"].iloc[0])
+    return in_words("share" if name == "prevalence" and "class" in table else name)
 
 
 def _found(table: pd.DataFrame, keys: pd.Series) -> str:
     """What the intervals of the first quantity say, in one line."""
     first = table["quantity"] == table["quantity"].iloc[0]
     rows = table[first].dropna(subset="value")
-    name = str(table["quantity"].iloc[0]).replace("_", " ").capitalize()
+    name = _quantity_of(table)
+    name = name[:1].upper() + name[1:]
     if not len(rows):
         return f"{name}: no answer"
     best = rows.loc[rows["value"].idxmax()]

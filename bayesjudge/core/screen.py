@@ -42,14 +42,30 @@ def as_wide_as(stream: TextIO, text: str) -> str:
 
 
 def _broken(line: str, width: int) -> str:
-    """A line in several, indented; a command in one, to be copied, and what it does in the next."""
+    """A line in several, indented; of a command each but the last ends as the shell wants it."""
     if len(line) <= width:
         return line
     start = len(line) - len(line.lstrip())
     if line[start:].startswith("bayesjudge "):
-        return re.sub(r"(?<=\S) {3,}", f"\n{' ' * (start + 4)}", line)
+        command, *does = re.split(r"(?<=\S) {3,}", line)
+        about = [" " * (start + 4) + text for text in does]
+        return "\n".join([*_continued(command, start, width), *about])
     later = " " * (start + 2)
     return textwrap.fill(line, width, subsequent_indent=later, break_on_hyphens=False)
+
+
+def _continued(command: str, start: int, width: int) -> list[str]:
+    """A command's lines, broken before its options."""
+    first, *options = re.split(" (?=--)", command)
+    lines = [first]
+    for option in options:
+        quoted = lines[-1].count("'") % 2
+        if quoted or len(lines[-1]) + len(option) + 3 <= width:
+            lines[-1] += f" {option}"
+        else:
+            lines[-1] += " \\"
+            lines.append(" " * (start + 4) + option)
+    return lines
 
 
 def few(names: Sequence[Any], most: int = NAMES) -> str:

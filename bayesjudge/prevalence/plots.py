@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.answer import percents
-from bayesjudge.core.estimate import Row
+from bayesjudge.core.estimate import Row, in_words
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.plots import COLOURS, new_axes, plain_text, write_title
 from bayesjudge.prevalence.closed_form import passes_of_all
@@ -109,7 +109,7 @@ def plot_posterior(
         ax.axvline(truth, ls="--", color="k", label="truth")
     held = np.quantile(draws, [0.0005, 0.9995])
     edges = [*held, *(raw if quantity == "prevalence" else []), *([] if truth is None else [truth])]
-    ax.set_xlabel(f"{quantity} (share of items)")
+    ax.set_xlabel(in_words(quantity))
     if not many:
         ax.set(yticks=[], ylabel="posterior density")
     ax.set_xlim(max(0, min(edges) - 0.05), min(1, max(edges) + 0.05))
@@ -204,7 +204,8 @@ def plot_regime(
     ax.fill_between(x, low, high, color=colour, alpha=0.25, lw=0, label=label or None)
     ax.plot(x, low, color=colour, lw=1)
     ax.plot(x, high, color=colour, lw=1)
-    ax.set(xlabel="judge's accuracy (sensitivity = specificity)", ylabel="prevalence", ylim=(0, 1))
+    ax.set(ylabel="share of good outputs", ylim=(0, 1))
+    ax.set_xlabel("judge's accuracy (sensitivity = specificity)")
     ax.set_xlim(float(np.min(accuracy)), float(np.max(accuracy)))
     ax.spines[["top", "right"]].set_visible(False)
     if label:
@@ -278,7 +279,7 @@ def plot_systems(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     for row, best in enumerate(table["best"]):
         ax.text(1.02, row, f"{best:.0%}", **place)
     ax.set_yticks(rows, table.index)
-    ax.set(xlim=(-0.02, 1.02), ylim=(len(table) - 0.4, -0.6), xlabel="prevalence (share of items)")
+    ax.set(xlim=(-0.02, 1.02), ylim=(len(table) - 0.4, -0.6), xlabel="share of good outputs")
     ax.grid(axis="x", alpha=0.3)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
@@ -321,7 +322,7 @@ def plot_strata(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> A
     for row, share in enumerate(fit.data.shares):
         ax.text(1.02, row, f"{share:.0%}", **place)
     ax.set_yticks([*rows, last], [*strata, "all"])
-    ax.set(xlim=(-0.02, 1.02), ylim=(last + 0.6, -0.6), xlabel="prevalence (share of items)")
+    ax.set(xlim=(-0.02, 1.02), ylim=(last + 0.6, -0.6), xlabel="share of good outputs")
     ax.grid(axis="x", alpha=0.3)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)

@@ -28,9 +28,10 @@ def test_dollar_signs_in_names_are_no_mathematics():
 def test_intervals_state_what_they_say_first():
     two = pd.concat([TABLE.assign(system="x"), TABLE.assign(system="y", value=0.55)])
     title = plot_intervals(two.reset_index(drop=True)).get_title(loc="left")
-    assert title == "Prevalence: highest for y, 0.55 (0.4 to 0.6)"
+    assert title == "Share of good outputs: highest for y, 0.55 (0.4 to 0.6)"
     several = pd.concat([TABLE, TABLE.assign(method="other", value=0.45)], ignore_index=True)
-    assert plot_intervals(several).get_title(loc="left") == "Prevalence: 0.45 to 0.5 by 2 methods"
+    title = plot_intervals(several).get_title(loc="left")
+    assert title == "Share of good outputs: 0.45 to 0.5 by 2 methods"
 
 
 def test_many_intervals_fit_on_a_page():

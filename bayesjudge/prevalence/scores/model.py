@@ -214,8 +214,9 @@ class TruthGivenScore(_ScoreModel):
 
     Examples
     --------
-    >>> print(TruthGivenScore())
-    share_concentration 2; truth_concentration 1; monotone True
+    >>> print(TruthGivenScore())  # doctest: +NORMALIZE_WHITESPACE
+    share concentration 2; truth concentration 1; a share of good items that rises with the score
+    assumed
     """
 
     share_concentration: float = 2.0
