@@ -201,7 +201,9 @@ gate.spelled = {  # type: ignore[attr-defined]
 def _page(made: bj.decide.Gate, title: str, inputs: dict[str, Any]) -> str:
     """The page, with its picture if matplotlib is there."""
     about: dict[str, Any] = {"title": title, "command": called("gate")}
-    about["inputs"] = {name.replace("_", " "): v for name, v in inputs.items() if v is not None}
+    asked = {name for name, value in inputs.items() if value is not None}
+    asked -= {"margin"} if inputs["against"] is None else set()
+    about["inputs"] = {k.replace("_", " "): v for k, v in inputs.items() if k in asked}
     try:
         drawn = bj.decide.plot_gate(made).get_figure()
     except ImportError as error:

@@ -270,7 +270,7 @@ def _figures(
     rows = side_by_side(*having, ci_prob=summary["ci_prob"])
     if 1 < len(rows) <= MOST_DRAWN:
         rows = rows.assign(method=rows["method"].map(story.brief))
-        caption = f"{in_words(story.answer)}: estimates and intervals by method"
+        caption = f"{story.heading or in_words(story.answer)}: estimates and intervals by method"
         caption += "; dashed: the truth" if story.truth else ""
         axes = new_axes(8.0, 0.28 * len(rows) + 1.1)
         drawn[caption] = plot_intervals(rows, truth=story.truth, ax=axes)

@@ -12,7 +12,7 @@ import numpy as np
 
 from bayesjudge.core.answer import Answer, answer_of, as_estimates, entries
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import TARGETS, Caution, Estimate, Interval, Row, Target
+from bayesjudge.core.estimate import TARGETS, Caution, Estimate, Interval, Row, Target, in_words
 from bayesjudge.core.fit import Fit
 
 if TYPE_CHECKING:
@@ -198,7 +198,10 @@ def report(
         require(output in ("markdown", "html"), f"output must be markdown or html, got {output!r}")
     made = as_estimates(results, ci_prob, interval, target)
     told = answer or answer_of(made, ci_prob=ci_prob, interval=interval)
-    columns, rows = _cells(records(*made, ci_prob=ci_prob, interval=interval), digits, told)
+    shown = records(*made, ci_prob=ci_prob, interval=interval)
+    if told and not {one.entry for one in shown} & set(entries(told.quoted)):
+        shown = [*records(told.quoted, ci_prob=ci_prob), *shown]  # computed from the results
+    columns, rows = _cells(shown, digits, told)
     first = [row for row in rows if row.answers] if told else rows
     if told and len(first) > MOST_FIRST:
         first = [row for row in first if row.quoted]
@@ -236,8 +239,9 @@ def page(
     *,
     title: str,
     columns: Sequence[str],
-    first: Sequence[Any],
+    first: Sequence[TableRow],
     below: str,
+    others: Sequence[TableRow] = (),
     heading: str = "",
     figures: Mapping[str, Figure] | None = None,
     numbers: Collection[str] = NUMBERS,
@@ -246,7 +250,7 @@ def page(
     """One self-contained page: heading, picture, what was read, table, cautions, method.
 
     Further `parts` are optional: ``lead``, ``about``, ``paragraph``, ``inputs``, ``cautions``,
-    ``notes``, ``others``, ``assumptions``, ``targets``, ``settings``, ``sources``, ``command``.
+    ``notes``, ``assumptions``, ``targets``, ``settings``, ``sources``, ``command``.
     """
     from jinja2 import Environment
 
@@ -254,9 +258,29 @@ def page(
 
     text = files("bayesjudge.core").joinpath("templates/report.html").read_text()
     drawn = [_drawn(i, *one, heading or title) for i, one in enumerate((figures or {}).items())]
-    table = {"columns": columns, "first": first, "below": below, "numbers": numbers}
+    table = {"first": _told(columns, first), "others": _told(columns, others)}
+    table |= {"below": below, "numbers": numbers}
     about = {"title": title, "heading": heading, "figures": drawn, "version": __version__}
     return Environment(autoescape=True).from_string(text).render(**about, **table, **parts)
+
+
+def _told(columns: Sequence[str], rows: Sequence[TableRow]) -> dict[str, Any] | None:
+    """A table for the page: quantities in words, and no column that is empty."""
+    if not rows:
+        return None
+    filled = [i for i in range(len(columns)) if any(row.cells[i] for row in rows)]
+
+    def shown(cells: Sequence[str]) -> list[str]:
+        read = dict(zip(columns, cells, strict=True))
+        if "quantity" in read:
+            classes = read["quantity"] == "prevalence" and "class" in read
+            read["quantity"] = in_words("share" if classes else read["quantity"])
+        return [read[columns[i]] for i in filled]
+
+    return {
+        "columns": [columns[i] for i in filled],
+        "rows": [row._replace(cells=shown(row.cells)) for row in rows],
+    }
 
 
 def _distinct(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -404,6 +428,6 @@ def _drawn(number: int, caption: str, figure: Figure, summary: str) -> dict[str,
             narrow = ""
     figure.set_size_inches(width, height)
     for ax, title in titles.items():
-        ax.set_title(title, loc="left")
+        write_title(ax, title)
     both = {"wide": wide, "narrow": narrow} if narrow else {"every": wide}
     return {"caption": caption, "drawings": both}

@@ -9,7 +9,7 @@ from html import escape
 from typing import Any, Literal, NamedTuple
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import Caution, label
+from bayesjudge.core.estimate import Caution, in_words, label
 from bayesjudge.core.screen import fitted
 
 Outcome = Literal["pass", "fail", "unknown"]
@@ -169,6 +169,11 @@ class Gate:
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(repr(self))}</pre>"
+
+
+def named(check: Check) -> str:
+    """The entry in words, for pages and pictures."""
+    return ", ".join([in_words(check.quantity), *map(str, check.where.values())])
 
 
 def finding(gate: Gate) -> str:

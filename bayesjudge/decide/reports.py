@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import bayesjudge
 from bayesjudge.core.report import TableRow, _literal, page
-from bayesjudge.decide.decision import Check, Gate, as_fields, finding
+from bayesjudge.decide.decision import Check, Gate, as_fields, finding, named
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,7 +36,7 @@ def to_markdown(gate: Gate, *, title: str = "bayesjudge gate") -> str:
     """
     lines = [f"## {_literal(title)}: {gate.outcome}", ""]
     heads, marks = ("", *HEADS[1:]), ("---",) * len(HEADS)
-    rows = [heads, marks, *(_in_markdown(_cells(check)) for check in gate.checks)]
+    rows = [heads, marks, *(_in_markdown(_cells(check, check.name)) for check in gate.checks)]
     lines += ["| " + " | ".join(row) + " |" for row in rows]
     lines += ["", _promise(gate.checks[0])]
     if gate.cautions:
@@ -44,11 +44,11 @@ def to_markdown(gate: Gate, *, title: str = "bayesjudge gate") -> str:
     return "\n".join(lines) + "\n"
 
 
-def _cells(check: Check) -> tuple[str, ...]:
+def _cells(check: Check, name: str) -> tuple[str, ...]:
     sign = "≥" if check.at_least else "≤"
     return (
         check.outcome,
-        check.name,
+        name,
         f"{sign} {check.threshold:g}",
         _number(check.value),
         f"{_number(check.low)} to {_number(check.high)}",
@@ -95,7 +95,7 @@ def to_html(
         heading=finding(gate),
         about=_promise(gate.checks[0]),
         columns=HEADS,
-        first=[TableRow(list(_cells(check)), True, False) for check in gate.checks],
+        first=[TableRow([*_cells(check, named(check))], True, False) for check in gate.checks],
         below="The chance is the posterior probability that the threshold is met.",
         numbers=("estimate", "chance"),
         figures=figures,

@@ -343,7 +343,7 @@ def test_a_page_and_a_picture_hold_every_check():
     found = mixed()
     ax = plot_gate(found)
     named = [tick.get_text() for tick in ax.get_yticklabels()]
-    assert named == ["share[a]: pass", "share[<b|]: unknown", "share[a]: fail"]
+    assert named == ["share of outputs, " + end for end in ("a: pass", "<b|: unknown", "a: fail")]
     assert ax.get_title(loc="left") == "Fail: 1 pass, 1 fail, 1 unknown"
     thresholds = [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == "--"]
     assert thresholds == [0.9, 0.9, 0.99]
