@@ -105,7 +105,8 @@ def test_plot_draws_each_interval_and_the_truth():
     assert [0.4, 0.6] in [list(x) for x in lines]
     assert [0.55, 0.55] in [list(x) for x in lines]
     labels = [label.get_text() for label in axes.get_yticklabels()]
-    assert labels == ["prevalence  ·  Some method", "sensitivity  ·  Some method"]
+    assert labels == ["prevalence", "sensitivity"]
+    assert axes.get_xlabel() == "Some method"
 
 
 def test_shortest_interval_of_draws_is_the_shortest():

@@ -54,10 +54,10 @@ def draw(browser: str) -> None:
         with contextlib.redirect_stdout(Terminal()) as out:
             main([*COMMAND.split(), "--quiet", "--html", "page.html"])
         text = re.sub("\x1b\\[[0-9;]*m", "", out.getvalue()).rstrip()
-        shown = f"$ bayesjudge {COMMAND.replace(' --item', ' \\\n    --item')}\n{text}"
+        shown = f"$ bayesjudge {COMMAND.replace(' --cal', ' \\\n    --cal')}\n{text}"
         screen = Path(made, "screen.html")
         screen.write_text(TERMINAL.format(escape(shown)))
-        shoot(browser, screen, IMAGES / "screen.png", 800, 22 * shown.count("\n") + 50)
+        shoot(browser, screen, IMAGES / "screen.png", 800, 21 * shown.count("\n") + 50)
         # a window narrower than 500 pixels is not to be had: the phone is a frame in one
         phone = Path(made, "phone.html")
         frame = "<iframe src=page.html width=390 height=844 style='border:0'></iframe>"

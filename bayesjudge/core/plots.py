@@ -37,7 +37,7 @@ def below(ax: Axes, inches: float = 0.45) -> dict[str, Any]:
     """Where a legend stands below ticks and their label, however high the figure is."""
     from matplotlib.transforms import ScaledTranslation
 
-    down = ScaledTranslation(0, -inches, ax.figure.dpi_scale_trans)  # type: ignore[union-attr]
+    down = ScaledTranslation(0, -inches, ax.figure.dpi_scale_trans)
     place = ax.transAxes + down
     return {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": place}
 
@@ -46,7 +46,7 @@ def below(ax: Axes, inches: float = 0.45) -> dict[str, Any]:
 #: is left out, which white hides.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#555555")
 #: One look: what a reader compares is dark, the frame is not.
-STYLE: dict[str, Any] = {
+STYLE: Any = {
     "axes.axisbelow": True,
     "axes.spines.right": False,
     "axes.spines.top": False,
@@ -265,8 +265,9 @@ def plot_intervals(
             for method, colour in colours.items()
         ]
         ax.legend(handles=marks, **below(ax, 0.45 if one_quantity else 0.25))
-    if one_quantity:
-        ax.set_xlabel(_quantity_of(table))
+    about = [_quantity_of(table)] if one_quantity else []
+    about += [] if grouped or one_thing else [str(table["method"].iloc[0])]
+    ax.set_xlabel("; ".join(about))
     if not any(ax.get_title(loc=place) for place in ("left", "center", "right")):
         write_title(ax, _found(table, keys))
     return ax

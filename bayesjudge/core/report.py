@@ -230,7 +230,11 @@ def report(
     below = f"{parts['ci_prob']} intervals."
     if told is None:
         return page(below=below, figures=figures, **parts)
-    lead = {"lead": told.notes, "about": f"{told.basis} {told.why}", "paragraph": told.paragraph()}
+    lead: dict[str, Any] = {
+        "lead": told.notes,
+        "about": f"{told.basis} {told.why}",
+        "paragraph": told.paragraph(),
+    }
     below += " The rows in bold are quoted above."
     return page(heading=told.text, below=below, figures=figures, **lead, **parts)
 
@@ -258,7 +262,7 @@ def page(
 
     text = files("bayesjudge.core").joinpath("templates/report.html").read_text()
     drawn = [_drawn(i, *one, heading or title) for i, one in enumerate((figures or {}).items())]
-    table = {"first": _told(columns, first), "others": _told(columns, others)}
+    table: dict[str, Any] = {"first": _told(columns, first), "others": _told(columns, others)}
     table |= {"below": below, "numbers": numbers}
     about = {"title": title, "heading": heading, "figures": drawn, "version": __version__}
     return Environment(autoescape=True).from_string(text).render(**about, **table, **parts)
