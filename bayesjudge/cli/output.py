@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 import sys
 import textwrap
@@ -24,7 +23,7 @@ from bayesjudge.core.errors import ConvergenceWarning, check_ci_prob, checking
 from bayesjudge.core.estimate import TARGETS, Estimate, Row, Target, in_words, label
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import Record, records, report, side_by_side
-from bayesjudge.core.screen import PLAIN_WIDTH, as_wide_as, visible_line
+from bayesjudge.core.screen import as_wide_as, visible_line, width_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -315,14 +314,6 @@ def say(text: str) -> None:
 NUMBERS = ("value", "low", "high", "width", "truth")
 
 
-def screen_width() -> int:
-    """Columns of a line: of the terminal, of ``COLUMNS``, or of plain text."""
-    asked = os.environ.get("COLUMNS", "")
-    if asked.isdecimal() and int(asked) > 0:
-        return int(asked)
-    return os.get_terminal_size(sys.stdout.fileno()).columns if sys.stdout.isatty() else PLAIN_WIDTH
-
-
 def open_console() -> Console:
     """Open stdout."""
     from rich.console import Console
@@ -334,7 +325,7 @@ def open_console() -> Console:
     terminal = sys.stdout.isatty()
     return Piped(
         file=sys.stdout,
-        width=None if terminal else screen_width(),
+        width=None if terminal else width_of(sys.stdout),
         force_terminal=terminal,
         highlight=False,
         markup=False,

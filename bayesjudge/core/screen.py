@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import textwrap
@@ -29,7 +30,10 @@ def visible(text: str) -> str:
 
 
 def width_of(stream: TextIO) -> int:
-    """Columns of the terminal, or as many as text has that goes to a file or a pipe."""
+    """Columns of a line: those of ``COLUMNS``, of the terminal, or of plain text."""
+    asked = os.environ.get("COLUMNS", "")
+    if asked.isdecimal() and int(asked) > 0:
+        return int(asked)
     return shutil.get_terminal_size().columns if stream.isatty() else PLAIN_WIDTH
 
 
@@ -49,13 +53,14 @@ def _broken(line: str, width: int) -> str:
     if line[start:].startswith("bayesjudge "):
         command, *does = re.split(r"(?<=\S) {3,}", line)
         about = [" " * (start + 4) + text for text in does]
-        return "\n".join([*_continued(command, start, width), *about])
+        return "\n".join([*continued(command, width), *about])
     later = " " * (start + 2)
     return textwrap.fill(line, width, subsequent_indent=later, break_on_hyphens=False)
 
 
-def _continued(command: str, start: int, width: int) -> list[str]:
-    """A command's lines, broken before its options."""
+def continued(command: str, width: int) -> list[str]:
+    """A command in lines that a shell joins, broken before its options."""
+    later = " " * (len(command) - len(command.lstrip()) + 2)
     first, *options = re.split(" (?=--)", command)
     lines = [first]
     for option in options:
@@ -64,7 +69,7 @@ def _continued(command: str, start: int, width: int) -> list[str]:
             lines[-1] += f" {option}"
         else:
             lines[-1] += " \\"
-            lines.append(" " * (start + 4) + option)
+            lines.append(later + option)
     return lines
 
 
