@@ -269,7 +269,7 @@ def page(
 
 
 def _told(columns: Sequence[str], rows: Sequence[TableRow]) -> dict[str, Any] | None:
-    """A table for the page: quantities in words, and no column that is empty."""
+    """A table for the page: quantities in words, no column that is empty or says one name."""
     if not rows:
         return None
     filled = [i for i in range(len(columns)) if any(row.cells[i] for row in rows)]
@@ -281,10 +281,12 @@ def _told(columns: Sequence[str], rows: Sequence[TableRow]) -> dict[str, Any] | 
             read["quantity"] = in_words("share" if classes else read["quantity"])
         return [read[columns[i]] for i in filled]
 
-    return {
-        "columns": [columns[i] for i in filled],
-        "rows": [row._replace(cells=shown(row.cells)) for row in rows],
-    }
+    cells = [shown(row.cells) for row in rows]
+    names = [columns[i] for i in filled]
+    caption = cells[0][0] if names[0] == "quantity" and len({c[0] for c in cells}) == 1 else ""
+    start = 1 if caption else 0  # what all rows are about stands above them: phones are narrow
+    told = [row._replace(cells=c[start:]) for row, c in zip(rows, cells, strict=True)]
+    return {"caption": caption, "columns": names[start:], "rows": told}
 
 
 def _distinct(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
