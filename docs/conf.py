@@ -189,19 +189,25 @@ def write_reports() -> None:
                 raise RuntimeError(f"bayesjudge {command} failed")
             link = f'<a href="reports/{name}.html">{question}</a>'
             lines += ["", link, "", f"```sh\nbayesjudge {command} --html {name}.html\n```"]
-        lines += ["", "A gate writes Markdown, for the page of a CI job:", "", *gate_summary()]
+        lines += ["", *gate_page(folder)]
     (HERE / "_copied" / "reports.md").write_text("\n".join(lines) + "\n")
 
 
-def gate_summary() -> list[str]:
-    """Run the gate's command on one system, and take what it writes for the job's page."""
+def gate_page(folder: Path) -> list[str]:
+    """Run the gate's command on one system: a page, and what it writes for the page of a job."""
     table = keep_labels(xstest().query("system == 'mistralinstruct'"), 100, 2024)
     table.to_csv("log.csv", index=False)
     command = "gate log.csv --verdict verdict --truth truth --calibration random --at-least 0.75"
+    command += " --unparsed fail --html gate.html --summary summary.md"
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        main([*command.split(), "--unparsed", "fail", "--summary", "summary.md"])
-    written = Path("summary.md").read_text().replace("\n## ", "\n### ")
-    return [f"```sh\nbayesjudge {command} --unparsed fail --summary summary.md\n```", "", written]
+        main(command.split())
+    shutil.copy("gate.html", folder)
+    return [
+        '<a href="reports/gate.html">Does it pass 75 %?</a>',
+        f"\n```sh\nbayesjudge {command}\n```\n",
+        "For the page of a CI job the same command writes Markdown:\n",
+        Path("summary.md").read_text().replace("## ", "### ", 1),
+    ]
 
 
 def modules(name: str) -> list[str]:

@@ -1,7 +1,9 @@
 """Results, reports, storage and the gate: what every module stands on."""
 
+import io
 import json
 import re
+import shlex
 import sys
 from types import ModuleType
 
@@ -14,6 +16,8 @@ import bayesjudge as bj
 from bayesjudge.core.diagnostics import diagnose, gate
 from bayesjudge.core.draws import summarise_interval
 from bayesjudge.core.estimate import Quantity
+from bayesjudge.core.model import BayesianModel
+from bayesjudge.core.screen import as_wide_as
 from bayesjudge.core.storage import checksum, pack, unpack
 
 RNG = np.random.default_rng(1)
@@ -101,7 +105,8 @@ def test_plot_draws_each_interval_and_the_truth():
     assert [0.4, 0.6] in [list(x) for x in lines]
     assert [0.55, 0.55] in [list(x) for x in lines]
     labels = [label.get_text() for label in axes.get_yticklabels()]
-    assert labels == ["prevalence  ·  Some method", "sensitivity  ·  Some method"]
+    assert labels == ["prevalence", "sensitivity"]
+    assert axes.get_xlabel() == "Some method"
 
 
 def test_shortest_interval_of_draws_is_the_shortest():
@@ -115,12 +120,48 @@ def test_shortest_interval_of_draws_is_the_shortest():
 # Priors ------------------------------------------------------------------------------------------
 
 
+P = bj.prevalence
+MODULES = (P, P.items, P.scores, P.classes, bj.panel, bj.repeats, bj.bias, bj.ratings)
+MODELS = [
+    getattr(module, name)
+    for module in MODULES
+    for name in module.__all__
+    if isinstance(getattr(module, name), type) and issubclass(getattr(module, name), BayesianModel)
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_a_model_tells_its_priors_in_words(model):
+    """Screens and pages show it to people who have not read the code."""
+    told = str(model())
+    assert "_" not in told
+    assert not re.search(r"True|False|None|N\+", told)
+
+
+def test_lines_are_broken_for_a_terminal_and_for_nothing_else(monkeypatch):
+    shown = (
+        "    bayesjudge gate log.csv --truth 'a --b' --calibration random --by system --item item"
+    )
+    text = "  - " + "some words " * 12 + f"\n{shown}"
+    terminal = io.StringIO()
+    assert as_wide_as(terminal, text) == text
+    monkeypatch.setattr(terminal, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "60")
+    first, *others, command, more = as_wide_as(terminal, text).split("\n")
+    assert len(others) == 2
+    assert all(line.startswith("    some") or line.startswith("    words") for line in others)
+    assert max(map(len, [first, *others, command, more])) < 60
+    pasted = f"{command}\n{more}".replace("\\\n", "")  # as a shell reads it
+    assert shlex.split(pasted) == shlex.split(shown)
+
+
 def test_priors_say_what_they_are():
     assert str(bj.BetaPrior()) == "flat"
     assert str(bj.BetaPrior.jeffreys()) == "Jeffreys"
     assert str(bj.BetaPrior.worth(0.9, 20)) == "Beta(19, 3)"
     told = bj.prevalence.ErrorRates(sensitivity=bj.BetaPrior.worth(0.9, 20))
     assert "sensitivity Beta(19, 3)" in str(told)
+    assert "judge better than chance" in str(told)
     assert told.describe()["prevalence"] == "flat"
 
 

@@ -84,3 +84,15 @@ def test_commands_of_a_page_run(page, tmp_path, monkeypatch):
 def test_every_exported_name_is_used():
     """In a command, a notebook, the README or a page: else it is private, or goes."""
     assert not {module: names for module, names in unused_names(TOP).items() if names}
+
+
+def test_every_figure_of_the_studies_is_shown_with_a_sentence_and_its_command():
+    page = (TOP / "docs" / "checks.md").read_text()
+    shown = re.findall(r":::{figure} \.\./(\S+)\n:alt: .+\n:loading: lazy\n(.+)\n:::", page)
+    drawn = sorted((TOP / "benchmarks").glob("*/results/*.png"))
+    assert sorted(name for name, _ in shown) == [str(path.relative_to(TOP)) for path in drawn]
+    for name, caption in shown:
+        words, command = re.fullmatch(r"([A-Z].+\.) `python (\S+)(?: --[^`]+)?`", caption).groups()
+        assert len(words) > 30
+        assert (TOP / command).parent == (TOP / name).parents[1]
+        assert (TOP / command).exists()

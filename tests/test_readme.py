@@ -54,7 +54,10 @@ def shell(tmp_path):
 
 @pytest.mark.slow
 def test_readme_runs_from_top_to_bottom(shell, tmp_path, monkeypatch, capsys):
-    """A file that one block writes is there for the next; a block of text is what was printed."""
+    """A file that one block writes is there for the next; a block of text is what was printed.
+
+    Commands for tables of the reader's own (``bash``) are run by tests/cli/test_first_try.py.
+    """
     monkeypatch.chdir(tmp_path)
     namespace = {"__name__": "readme"}
     ran = set()
@@ -66,11 +69,11 @@ def test_readme_runs_from_top_to_bottom(shell, tmp_path, monkeypatch, capsys):
             exec(compile("\n" * (line - 1) + text, "README.md", "exec"), namespace)
         elif language == "text":
             assert capsys.readouterr().out == text
-        else:
+        elif language == "sh":
             for command in commands(text):
                 done = shell(command)
                 assert done.returncode == 0, f"README.md:{line}: {command}\n{done.stderr}"
-    assert ran == {"python", "sh", "text"}
+    assert ran == {"python", "sh", "text", "bash"}
 
 
 def test_numbers_that_the_readme_opens_with_are_those_that_it_prints():

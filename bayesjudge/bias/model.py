@@ -88,6 +88,7 @@ class NormalShifts(BayesianModel):
     """
 
     sampling: ClassVar[Mapping[str, Any]] = {"draws": 2000, "target_accept": 0.95}
+    _words: ClassVar[Mapping[str, str]] = {"pooling": "spread of those two between three or more"}
 
     mean_shift: float = 0.2
     judge_shift: float = 0.1
@@ -115,8 +116,6 @@ class NormalShifts(BayesianModel):
             By field.
         """
         words = super().describe()
-        words["judge_shift"] += " (between judges)"
-        words["pooling"] += " (between three or more)"
         words["unit"] = "the scale's range" if self.unit is None else f"{self.unit:g} points"
         return words
 

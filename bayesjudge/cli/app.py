@@ -23,7 +23,7 @@ from cyclopts import (
 import bayesjudge
 from bayesjudge.core.calls import note_call
 from bayesjudge.core.errors import ConvergenceError, InputError
-from bayesjudge.core.screen import visible
+from bayesjudge.core.screen import as_wide_as
 
 #: Exit codes. 130 is what shells expect of a command that Ctrl-C stopped.
 OK, NOT_CONVERGED, BAD_INPUT, STOPPED = 0, 1, 2, 130
@@ -291,4 +291,4 @@ def _refuse(message: str) -> int:
 
 
 def _complain(message: str) -> None:
-    print(visible(f"bayesjudge: {message}"), file=sys.stderr)
+    print(as_wide_as(sys.stderr, f"bayesjudge: {message}"), file=sys.stderr)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.output import OUTPUT, Shared, write_csv
+from bayesjudge.cli.output import OUTPUT, Shared, say, write_csv
 from bayesjudge.cli.prevalence import answer
 from bayesjudge.core.report import Record, records
 from bayesjudge.datasets import keep_labels, xstest
@@ -82,7 +81,7 @@ def demo(
     )
     if not shared.json:
         found = records(*made, ci_prob=shared.ci_prob, interval=shared.interval)
-        sys.stdout.write("\n".join(_score(found, truth)) + "\n" + NEXT)
+        say("\n".join(_score(found, truth)) + "\n" + NEXT.removesuffix("\n"))
 
 
 def _spelled(table: pd.DataFrame) -> pd.DataFrame:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import csv
 import json
-import re
 import sys
 import textwrap
 from collections import Counter
@@ -19,7 +18,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from bayesjudge.cli.output import DATA, screen_width
+from bayesjudge.cli.output import DATA
 from bayesjudge.cli.proposals import (
     MOST_LABELS,
     NEEDS,
@@ -53,7 +52,7 @@ from bayesjudge.cli.roles import (
 )
 from bayesjudge.cli.source import DATABASES, HUMAN, PAIRS
 from bayesjudge.core.errors import checking
-from bayesjudge.core.screen import few, visible
+from bayesjudge.core.screen import continued, few, visible, width_of
 from bayesjudge.readers.files import STDIN, File
 from bayesjudge.readers.log import COLUMNS, Log, Metric, read_as, recognise
 from bayesjudge.readers.tables import is_one_file, names_in, read_table
@@ -556,7 +555,7 @@ def _repeated(roles: Roles, found: Findings) -> None:
 
 
 def _screen(path: Path, found: Findings) -> str:
-    width = screen_width()
+    width = width_of(sys.stdout)
     lines = textwrap.wrap(f"{path}: {found.kind}", width, subsequent_indent="  ")
     sections: list[tuple[str, Iterator[str]]] = [
         ("What is in it", iter(dict.fromkeys(found.contents))),
@@ -568,9 +567,11 @@ def _screen(path: Path, found: Findings) -> str:
     lines += ["", "What it can answer: paste a line"] if found.answers else []
     for question in dict.fromkeys(q for q, _ in found.answers):
         lines += textwrap.wrap(question, width, initial_indent="  ", subsequent_indent="  ")
-        lines += [w for q, line in found.answers if q == question for w in _pasted(line, width)]
+        pasted = [f"    {line}" for q, line in found.answers if q == question]
+        lines += [part for line in pasted for part in continued(line, width)]
     lines += ["", "How to add people's labels"] if found.labelling else []
-    lines += [w for what, line in found.labelling for w in (f"  {what}", *_pasted(line, width))]
+    for what, line in found.labelling:
+        lines += [f"  {what}", *continued(f"    {line}", width)]
     lines += ["", "What is missing for other questions"]
     for command, why in found.missing.items():
         lines += _wrapped(f"{WANTED[command]} {why}", width)
@@ -579,15 +580,3 @@ def _screen(path: Path, found: Findings) -> str:
 
 def _wrapped(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, width, initial_indent="  - ", subsequent_indent="    ")
-
-
-def _pasted(line: str, width: int) -> list[str]:
-    """A command in lines that a shell joins, an option with its values on one if there is space."""
-    parts = re.split(r" (?=--)", line)
-    lines = ["    " + parts[0]]
-    for part in parts[1:]:
-        if len(lines[-1]) + len(part) + 3 <= width:  # a blank before, a backslash after
-            lines[-1] += f" {part}"
-        else:
-            lines.append(f"      {part}")
-    return [*(f"{one} \\" for one in lines[:-1]), lines[-1]]

@@ -9,10 +9,9 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.output import DATA, OUTPUT, SCHEMA
+from bayesjudge.cli.output import DATA, OUTPUT, SCHEMA, say
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.screen import visible
 
 _DATA = Parameter(group=DATA)
 _LIST = Parameter(group=DATA, negative="")
@@ -129,7 +128,7 @@ def drift(
         if change != 0.03:
             lines.append(f"a change of {change:g}: seen with probability {found.power(change):.2f}")
         lines += [f"{c.name}: {c.text}" for c in found.estimate.cautions]
-        sys.stdout.write(visible("\n".join(lines)) + "\n")
+        say("\n".join(lines))
     return int(fail and bool(found.seen))
 
 

@@ -10,6 +10,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from bayesjudge.core.errors import InputError
+from bayesjudge.core.screen import width_of
 
 #: In lower case; what a screen, a page or the help says without explaining it there.
 TERMS = {
@@ -274,11 +275,11 @@ def explain(*term: Annotated[str, Parameter(negative="")]) -> None:
     InputError
         If the word is not known.
     """
+    lines = min(width_of(sys.stdout) - 1, 110)
     if not term:
         width = max(map(len, TERMS))
         for name, text in sorted(TERMS.items()):
-            first = f"{name:<{width}}  "
-            sys.stdout.write(textwrap.fill(first + text, 110, subsequent_indent=" " * 4) + "\n")
+            print(textwrap.fill(f"{name:<{width}}  {text}", lines, subsequent_indent=" " * 4))
         return
     asked = " ".join(term)
     found = meaning(asked)
@@ -286,7 +287,7 @@ def explain(*term: Annotated[str, Parameter(negative="")]) -> None:
         known = [*get_close_matches(spelled(asked), TERMS, n=3, cutoff=0.5)]
         hint = f"did you mean {', '.join(known)}?" if known else "bayesjudge explain lists all"
         raise InputError("explain", [f"{asked!r} is not explained; {hint}"])
-    sys.stdout.write(textwrap.fill(f"{asked}: {found}", 110) + "\n")
+    print(textwrap.fill(f"{asked}: {found}", lines))
 
 
 def spelled(term: str) -> str:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from cyclopts import Group, Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.output import DATA, OUTPUT, tell
+from bayesjudge.cli.output import DATA, OUTPUT, say, tell
 from bayesjudge.cli.prevalence import LESSON
 from bayesjudge.cli.source import open_source, repeating
+from bayesjudge.core.calls import called
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.screen import visible
-from bayesjudge.decide.reports import to_json, to_junit, to_markdown
+from bayesjudge.decide.reports import to_html, to_json, to_junit, to_markdown
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Repeats = Literal["system", "judge"] | None
 _DATA = Parameter(group=DATA)
@@ -47,6 +49,7 @@ def gate(
     against: Annotated[str | None, _GATE] = None,
     margin: Annotated[float, _GATE] = 0.0,
     unknown: Annotated[Literal["pass", "fail"] | None, _GATE] = None,
+    html: Annotated[Path | None, _OUTPUT] = None,
     summary: Annotated[Path | None, _OUTPUT] = None,
     junit: Annotated[Path | None, _OUTPUT] = None,
     json: Annotated[bool, _OUTPUT] = False,
@@ -102,6 +105,8 @@ def gate(
         By how much the share may be below the baseline's.
     unknown : str
         Take an unknown for a pass or a fail; by default it is neither (exit code 3).
+    html : Path
+        Write one page with the decision, its picture and its table; it needs no other file.
     summary : Path
         Append Markdown to this file, such as "$GITHUB_STEP_SUMMARY".
     junit : Path
@@ -128,7 +133,7 @@ def gate(
         require(some, "--at-least (a share) or --against (a baseline) is needed")
         require(calibration != "known_propensity", "known_propensity: use bayesjudge.decide.gate")
         require(margin == 0 or against is not None, "--margin goes with --against")
-        for name, path in (("summary", summary), ("junit", junit)):
+        for name, path in (("html", html), ("summary", summary), ("junit", junit)):
             there = path is None or path.parent.is_dir()
             require(there, f"--{name}: there is no folder {str(path and path.parent)!r}")
         named = against is None or is_file or by is not None
@@ -169,10 +174,13 @@ def gate(
         sys.stdout.write(to_json(made, inputs=inputs))
     else:
         cautions = [f"{c.name}: {c.text}" for c in made.cautions]
-        sys.stdout.write(visible("\n".join([str(made), *cautions])) + "\n")
+        say("\n".join([str(made), *cautions]))
+    if html is not None:
+        html.write_text(_page(made, f"bayesjudge gate, {table.name}", inputs), encoding="utf-8")
+        tell(f"page written to {html}")
     if summary is not None:
         with summary.open("a", encoding="utf-8") as page:
-            page.write(to_markdown(made, title=f"bayesjudge gate, {os.path.basename(table)}"))
+            page.write(to_markdown(made, title=f"bayesjudge gate, {table.name}"))
         tell(f"summary added to {summary}")
     if junit is not None:
         junit.write_text(to_junit(made, unknown=unknown or "unknown"), encoding="utf-8")
@@ -188,6 +196,20 @@ gate.spelled = {  # type: ignore[attr-defined]
     "repeats='judge'": "--repeats judge",
     "(item=)": "(--item)",
 }
+
+
+def _page(made: bj.decide.Gate, title: str, inputs: dict[str, Any]) -> str:
+    """The page, with its picture if matplotlib is there."""
+    about: dict[str, Any] = {"title": title, "command": called("gate")}
+    asked = {name for name, value in inputs.items() if value is not None}
+    asked -= {"margin"} if inputs["against"] is None else set()
+    about["inputs"] = {k.replace("_", " "): v for k, v in inputs.items() if k in asked}
+    try:
+        drawn = bj.decide.plot_gate(made).get_figure()
+    except ImportError as error:
+        tell(f"the page has no picture: {error}")
+        return to_html(made, **about)
+    return to_html(made, figures={"Numbers, limits and thresholds": cast("Figure", drawn)}, **about)
 
 
 def _data(table: Any, *, item: str | None, by: str | None, repeats: Repeats, **how: Any) -> Any:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.output import DATA, OUTPUT, tell
+from bayesjudge.cli.output import DATA, OUTPUT, say, tell
 from bayesjudge.cli.source import open_source
 from bayesjudge.core.errors import checking
-from bayesjudge.core.screen import visible
 from bayesjudge.decide.labelling import QUESTION, read_sheets, write_form, write_sheet
 
 _DATA = Parameter(group=DATA)
@@ -153,7 +151,7 @@ def label(
     for line in _taken(monitor, read or []):
         tell(line)
     decided = monitor.gate
-    sys.stdout.write(visible(str(decided)) + "\n")
+    say(str(decided))
     if decided.outcome == "unknown":
         if not monitor.pending:
             monitor.draw(n)
@@ -165,9 +163,9 @@ def label(
             monitor.pending, paths["form"], texts=texts, title=f"{table.name}", question=question
         )
         waiting = len(monitor.pending)
-        sys.stdout.write(
+        say(
             f"{waiting} items to label: {paths['sheet']} (or {paths['form']}, which saves such a "
-            "file)\nThen: the same command with --read FILE\n"
+            "file)\nThen: the same command with --read FILE"
         )
     monitor.save(paths["state"])
     if picture is not None and monitor.n_labels:

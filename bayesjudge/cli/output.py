@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 import sys
 import textwrap
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -21,10 +20,10 @@ import bayesjudge
 from bayesjudge.core.answer import Answer, entries, listed
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import ConvergenceWarning, check_ci_prob, checking
-from bayesjudge.core.estimate import TARGETS, Estimate, Row, Target, label
+from bayesjudge.core.estimate import TARGETS, Estimate, Row, Target, in_words, label
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import Record, records, report, side_by_side
-from bayesjudge.core.screen import visible, visible_line
+from bayesjudge.core.screen import as_wide_as, visible_line, width_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -270,7 +269,7 @@ def _figures(
     rows = side_by_side(*having, ci_prob=summary["ci_prob"])
     if 1 < len(rows) <= MOST_DRAWN:
         rows = rows.assign(method=rows["method"].map(story.brief))
-        caption = f"{in_words([story.answer])}: estimates and intervals by method"
+        caption = f"{story.heading or in_words(story.answer)}: estimates and intervals by method"
         caption += "; dashed: the truth" if story.truth else ""
         axes = new_axes(8.0, 0.28 * len(rows) + 1.1)
         drawn[caption] = plot_intervals(rows, truth=story.truth, ax=axes)
@@ -304,35 +303,15 @@ def write_csv(table: pd.DataFrame, path: Path, *, append: bool = False) -> None:
 
 def tell(message: str) -> None:
     """Say something that is no result: on stderr."""
-    print(visible(message), file=sys.stderr)
+    print(as_wide_as(sys.stderr, message), file=sys.stderr)
 
 
-#: Quantities as tables name them.
-HEADINGS = {
-    "prevalence": "share of good outputs",
-    "overall_prevalence": "share of good outputs, all strata",
-    "share": "share of outputs",
-    "mean_score": "mean human score",
-    "win_rate": "win rate",
-    "hit_rate": "items judged as most people do",
-    "rms_shift": "RMS shift, in points",
-    "consistency": "same winner in both orders",
-    "calls_per_item": "calls an item needs",
-    "half_width_now": "± of an item's mean now",
-    "half_width_left": "± if asked without end",
-    "judges_needed": "judges needed, asked once",
-}
-#: Width of text that goes to a file or a pipe, where no terminal says one.
-PLAIN_WIDTH = 120
+def say(text: str) -> None:
+    """Print text that is a result, in lines as wide as the terminal."""
+    print(as_wide_as(sys.stdout, text))
+
+
 NUMBERS = ("value", "low", "high", "width", "truth")
-
-
-def screen_width() -> int:
-    """Columns of a line: of the terminal, of ``COLUMNS``, or of plain text."""
-    asked = os.environ.get("COLUMNS", "")
-    if asked.isdecimal() and int(asked) > 0:
-        return int(asked)
-    return os.get_terminal_size(sys.stdout.fileno()).columns if sys.stdout.isatty() else PLAIN_WIDTH
 
 
 def open_console() -> Console:
@@ -346,7 +325,7 @@ def open_console() -> Console:
     terminal = sys.stdout.isatty()
     return Piped(
         file=sys.stdout,
-        width=None if terminal else screen_width(),
+        width=None if terminal else width_of(sys.stdout),
         force_terminal=terminal,
         highlight=False,
         markup=False,
@@ -401,7 +380,7 @@ def quoted_lines(found: Answer, every: Sequence[Record], story: Story, width: in
     named = {made.method, *([found.judge.method] if beside and found.judge else [])}
     entered = {one.entry for one in kept}
     others = [r for r in every if r.entry in entered and r.method not in named]
-    title = "" if several else story.heading or in_words(made.quantities)
+    title = "" if several else story.heading or in_words(next(iter(made.quantities)))
     head = ["", title, "value", "low", "high"]
     head += ["judge"] * (beside is not None) + ["truth"] * bool(truth)
     rows = [
@@ -459,17 +438,11 @@ def show_sampled(
         wrapped(console, told, "  ", "    ")
 
 
-def in_words(quantities: Iterable[str]) -> str:
-    """A quantity as a table's heading names it."""
-    (name, *_) = quantities
-    return HEADINGS.get(name, name.replace("_", " "))
-
-
 def _name(record: Record, every: Sequence[Record], several: bool) -> str:
     """Coordinates that differ from row to row, after the quantity if there are several."""
     dims = [d for d in record.where if len({r.where.get(d) for r in every}) > 1]
     where = ", ".join(str(record.where[d]) for d in dims)
-    name = in_words([record.quantity])
+    name = in_words(record.quantity)
     return (f"{name}, {where}" if where else name) if several else where
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.output import DATA, OUTPUT, tell
+from bayesjudge.cli.output import DATA, OUTPUT, say, tell
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.screen import few, visible
+from bayesjudge.core.screen import few
 
 passport = App(
     name="passport",
@@ -101,7 +100,7 @@ def make(
     texts = {"prompt": _text(prompt), "rubric": _text(rubric)}
     made = bj.decide.Passport.make(counts, judge=judge, source=source or table.name, **texts)
     made.save(out)
-    sys.stdout.write(visible(str(made)) + "\n")
+    say(str(made))
     tell(f"passport written to {out}")
 
 
@@ -119,7 +118,7 @@ def show(path: Annotated[Path, _DATA], /) -> None:
     InputError
         If it is not a passport.
     """
-    sys.stdout.write(visible(str(bj.decide.Passport.load(path))) + "\n")
+    say(str(bj.decide.Passport.load(path)))
 
 
 @passport.command
@@ -200,7 +199,7 @@ def check(
         lines.append(f"  {place}{row.value:.3f} ({row.low:.3f} to {row.high:.3f})")
     told = dict.fromkeys((*cautions, *made.cautions))
     lines += ["", *[f"{c.name}: {c.text}" for c in told]] if told else []
-    sys.stdout.write(visible("\n".join(lines)) + "\n")
+    say("\n".join(lines))
     return int(fail and bool(cautions))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 from cyclopts import Group, Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.output import OUTPUT, SCHEMA, open_console, opening, tell, wrapped
+from bayesjudge.cli.output import OUTPUT, SCHEMA, open_console, opening, say, tell, wrapped
 from bayesjudge.core.errors import InputError, checking
 
 if TYPE_CHECKING:
@@ -188,4 +188,4 @@ def _say(
     for name, count in needed.items():
         words = "out of reach: judge more items" if count is None else f"{count:,} labels"
         lines.append(f"Width {width:g}, {name}: {words}")
-    sys.stdout.write("\n".join(lines) + "\n")
+    say("\n".join(lines))

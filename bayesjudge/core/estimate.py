@@ -29,6 +29,21 @@ TARGETS: dict[str, str] = {
     "population": "the process that these items come from",
     "items": "these very items",
 }
+#: Quantities as tables name them.
+HEADINGS = {
+    "prevalence": "share of good outputs",
+    "overall_prevalence": "share of good outputs, all strata",
+    "share": "share of outputs",
+    "mean_score": "mean human score",
+    "win_rate": "win rate",
+    "hit_rate": "items judged as most people do",
+    "rms_shift": "RMS shift, in points",
+    "consistency": "same winner in both orders",
+    "calls_per_item": "calls an item needs",
+    "half_width_now": "± of an item's mean now",
+    "half_width_left": "± if asked without end",
+    "judges_needed": "judges needed, asked once",
+}
 #: Of each row, in this order; ``raw`` only where a value was clipped to its range.
 COLUMNS = ("value", "low", "high", "raw")
 
@@ -196,6 +211,11 @@ class Quantity:
             In the order in which they first occur.
         """
         return {d: list(dict.fromkeys(x[i] for x in self.labels)) for i, d in enumerate(self.dims)}
+
+
+def in_words(quantity: str) -> str:
+    """A quantity as tables and pictures name it."""
+    return HEADINGS.get(quantity, quantity.replace("_", " "))
 
 
 def label(quantity: str, where: Sequence[Hashable]) -> str:

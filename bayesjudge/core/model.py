@@ -16,6 +16,46 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
+#: Priors and options as a reader knows them; of one that is not here, the name with spaces.
+WORDS = {
+    "answering": "model of missing votes",
+    "better_than_chance": "a judge better than chance",
+    "bias": "the panel's bias",
+    "bias_spread": "spread of the bias",
+    "choice": "choice from a set",
+    "concentration": "Dirichlet weight",
+    "diagonal": "weight of a right vote",
+    "difficulty_spread": "spread of item difficulty",
+    "discrimination": "logarithm of discrimination",
+    "discrimination_spread": "spread of that logarithm",
+    "error": "errors of people",
+    "generator_spread": "spread between generators",
+    "interaction_spread": "spread of an item's effect on one system",
+    "item_spread": "median SD of items' own shifts",
+    "judge_shift": "spread of shifts between judges",
+    "judge_spread": "spread between judges",
+    "leniency_spread": "spread of leniency",
+    "level": "logit of the share of good outputs",
+    "level_spread": "spread of that logit",
+    "log_sd": "SD of their logarithms",
+    "mean_shift": "scale of mean shifts",
+    "missing": "missing votes",
+    "monotone": "a share of good items that rises with the score",
+    "nodes": "points of quadrature",
+    "noise": "median SD of repeat noise",
+    "npv": "bad outputs among fails (NPV)",
+    "off_diagonal": "weight of each wrong vote",
+    "pass_rate": "judge's pass rate",
+    "ppv": "good outputs among passes (PPV)",
+    "prevalence": "share of good outputs",
+    "right": "weight of the right verdict",
+    "rise": "rise of the logarithm of the likelihood ratio",
+    "shared_effect": "scale of the effect that judges share",
+    "slope": "scale of slopes",
+    "vote_weight": "weight of a pass",
+    "wrong": "weight of the wrong verdicts",
+}
+
 
 @dataclass(frozen=True)
 class BayesianModel:
@@ -23,6 +63,8 @@ class BayesianModel:
 
     #: Settings of the sampler that suit the model better than the package's defaults.
     sampling: ClassVar[Mapping[str, Any]] = {}
+    #: Words for fields that mean something of their own in this model.
+    _words: ClassVar[Mapping[str, str]] = {}
 
     def __post_init__(self) -> None:
         with checking(type(self).__name__) as require:
@@ -53,12 +95,16 @@ class BayesianModel:
         return {one.name: _in_words(getattr(self, one.name)) for one in fields(self)}
 
     def __str__(self) -> str:
-        return _joined(self.describe())
+        return self._joined(self.describe())
 
     def _words_for(self, data: Any) -> str:
         """Priors and options in words, but for those that the graph of `data` has no use for."""
         unread = self._unread(data)
-        return _joined({k: words for k, words in self.describe().items() if k not in unread})
+        return self._joined({k: words for k, words in self.describe().items() if k not in unread})
+
+    def _joined(self, told: Mapping[str, str]) -> str:
+        words = {**WORDS, **self._words}
+        return "; ".join(f"{words.get(k, k.replace('_', ' '))} {text}" for k, text in told.items())
 
     def _unread(self, data: Any) -> Collection[str]:
         """Fields that the graph of `data` does not read: of several judges, if there is one."""
@@ -128,11 +174,11 @@ def model_of(data: Any, model: Any = None, subject: str = "model") -> Any:
     raise InputError(subject, [f"expected data of one of the modules, got {type(data).__name__}"])
 
 
-def _joined(words: Mapping[str, str]) -> str:
-    return "; ".join(f"{name} {text}" for name, text in words.items())
-
-
 def _in_words(value: Any) -> str:
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{name}: {_in_words(one)}" for name, one in value.items()) + "}"
+    if isinstance(value, bool):
+        return "assumed" if value else "not assumed"
+    if value is None:
+        return "none"
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -8,10 +8,11 @@ import re
 import textwrap
 from collections.abc import Callable, Mapping
 from html import escape
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from bayesjudge.core.answer import Answer, entries
-from bayesjudge.core.estimate import entries_of, label
+from bayesjudge.core.estimate import entries_of, in_words, label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,21 +21,32 @@ if TYPE_CHECKING:
 
 
 def new_axes(width: float = 6.5, height: float = 3.0) -> Axes:
-    """Make a figure of one panel."""
+    """Make a figure of one panel, in the package's style."""
     try:
+        import matplotlib as mpl
         from matplotlib import pyplot as plt
     except ImportError as error:
         raise ImportError(
             "plots need matplotlib, which is an extra: pip install 'bayesjudge[plots]'"
         ) from error
-    return plt.subplots(figsize=(width, height), layout="constrained")[1]
+    with mpl.rc_context(STYLE):
+        return plt.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def below(ax: Axes, inches: float = 0.45) -> dict[str, Any]:
+    """Where a legend stands below ticks and their label, however high the figure is."""
+    from matplotlib.transforms import ScaledTranslation
+
+    down = ScaledTranslation(0, -inches, ax.figure.dpi_scale_trans)
+    place = ax.transAxes + down
+    return {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": place}
 
 
 #: Told apart by people with any kind of colour vision (Okabe & Ito 2008), on white; the yellow
 #: is left out, which white hides.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#555555")
 #: One look: what a reader compares is dark, the frame is not.
-STYLE: dict[str, Any] = {
+STYLE: Any = {
     "axes.axisbelow": True,
     "axes.spines.right": False,
     "axes.spines.top": False,
@@ -106,9 +118,21 @@ def _plain_ticks(ax: Axes) -> None:
 
 
 def write_title(ax: Axes, text: str) -> None:
-    """State the finding above the axes, in lines as wide as the figure."""
-    width = ax.figure.get_size_inches()[0]  # type: ignore[union-attr]
-    ax.set_title(textwrap.fill(" ".join(text.split()), int(LETTERS * width)), loc="left")
+    """State the finding above the axes, in lines as wide as the figure and from its left edge.
+
+    Names of rows push the axes to the right, where a long title would leave the figure. Of several
+    axes each has its title above itself.
+    """
+    from matplotlib.transforms import blended_transform_factory
+
+    figure: Any = ax.figure
+    alone = len(figure.axes) == 1
+    width = figure.get_size_inches()[0] * (1 if alone else ax.get_position().width)
+    title = ax.set_title(textwrap.fill(" ".join(text.split()), int(LETTERS * width)), loc="left")
+    if alone:
+        place = blended_transform_factory(figure.transSubfigure, ax.transAxes)
+        title.set_transform(place + ax.titleOffsetTrans)  # type: ignore[attr-defined]
+        title.set_x(0.01)
 
 
 @plain_text
@@ -157,13 +181,15 @@ def plot_answer(
     true = [(known[key], i) for i, (key, _) in enumerate(rows) if key in known]
     if true:
         ax.plot(*zip(*true, strict=True), "k|", ms=14, mew=1.5, label="truth")
-    ax.set_yticks(list(at), [", ".join(map(str, key[1:])) for key, _ in rows])
+    differ = [len(set(each)) > 1 for each in zip(*(key[1:] for key, _ in rows), strict=True)]
+    ax.set_yticks(list(at), [", ".join(map(str, compress(key[1:], differ))) for key, _ in rows])
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.grid(axis="x")
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0)
-    ax.set_xlabel(name.replace("_", " "))
-    ax.legend(loc="upper left", bbox_to_anchor=(0, -0.5 / (0.32 * len(rows) + 0.75)), ncols=3)
+    classes = name == "prevalence" and "class" in answer.quoted.quantities[name].dims
+    ax.set_xlabel(in_words("share" if classes else name))
+    ax.legend(ncols=3, **below(ax))
     write_title(ax, answer.text)
     return ax
 
@@ -205,6 +231,7 @@ def plot_intervals(
     row, ticks, labels = 0.0, [], []
     for key, rows in table.groupby(keys, sort=False):
         top, name = row, label(key[0], key[1:])
+        short = ", ".join(map(str, key[1:])) if one_quantity and key[1:] else name
         for _, one in rows.iterrows():
             colour = colours[one["method"]]
             thick: Any = {"lw": 1.2 if many else 2.5, "alpha": 0.7}
@@ -219,11 +246,11 @@ def plot_intervals(
                 ax.text(0.5, row, "no answer", color="0.5", **place)
             if not grouped:
                 ticks.append(row)
-                labels.append(one["method"] if one_thing else f"{name}  ·  {one['method']}")
+                labels.append(one["method"] if one_thing else short)
             row += 1
         if grouped:
             ticks.append((top + row - 1) / 2)
-            labels.append(", ".join(map(str, key[1:])) if one_quantity and key[1:] else name)
+            labels.append(short)
         if key in known:
             ax.plot([known[key]] * 2, [top - 0.5, row - 0.5], color="k", lw=1, ls="--")
         row += 0.6
@@ -237,19 +264,27 @@ def plot_intervals(
             ax.plot([], [], "o-", color=colour, lw=2.5, ms=5, label=textwrap.fill(method, 60))[0]
             for method, colour in colours.items()
         ]
-        ax.legend(handles=marks, loc="upper left", bbox_to_anchor=(0, -0.6 / (pitch * row + 0.5)))
-    if one_quantity:
-        ax.set_xlabel(str(table["quantity"].iloc[0]).replace("_", " "))
+        ax.legend(handles=marks, **below(ax, 0.45 if one_quantity else 0.25))
+    about = [_quantity_of(table)] if one_quantity else []
+    about += [] if grouped or one_thing else [str(table["method"].iloc[0])]
+    ax.set_xlabel("; ".join(about))
     if not any(ax.get_title(loc=place) for place in ("left", "center", "right")):
         write_title(ax, _found(table, keys))
     return ax
+
+
+def _quantity_of(table: pd.DataFrame) -> str:
+    """The first quantity in words; of classes the prevalence is a share of outputs."""
+    name = str(table["quantity"].iloc[0])
+    return in_words("share" if name == "prevalence" and "class" in table else name)
 
 
 def _found(table: pd.DataFrame, keys: pd.Series) -> str:
     """What the intervals of the first quantity say, in one line."""
     first = table["quantity"] == table["quantity"].iloc[0]
     rows = table[first].dropna(subset="value")
-    name = str(table["quantity"].iloc[0]).replace("_", " ").capitalize()
+    name = _quantity_of(table)
+    name = name[:1].upper() + name[1:]
     if not len(rows):
         return f"{name}: no answer"
     best = rows.loc[rows["value"].idxmax()]

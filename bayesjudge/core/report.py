@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from bayesjudge.core.answer import Answer, answer_of, as_estimates, entries
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import TARGETS, Caution, Estimate, Interval, Row, Target
+from bayesjudge.core.estimate import TARGETS, Caution, Estimate, Interval, Row, Target, in_words
 from bayesjudge.core.fit import Fit
 
 if TYPE_CHECKING:
@@ -198,7 +198,10 @@ def report(
         require(output in ("markdown", "html"), f"output must be markdown or html, got {output!r}")
     made = as_estimates(results, ci_prob, interval, target)
     told = answer or answer_of(made, ci_prob=ci_prob, interval=interval)
-    columns, rows = _cells(records(*made, ci_prob=ci_prob, interval=interval), digits, told)
+    shown = records(*made, ci_prob=ci_prob, interval=interval)
+    if told and not {one.entry for one in shown} & set(entries(told.quoted)):
+        shown = [*records(told.quoted, ci_prob=ci_prob), *shown]  # computed from the results
+    columns, rows = _cells(shown, digits, told)
     first = [row for row in rows if row.answers] if told else rows
     if told and len(first) > MOST_FIRST:
         first = [row for row in first if row.quoted]
@@ -224,18 +227,66 @@ def report(
     }
     if output == "markdown":
         return _markdown(**parts)
+    below = f"{parts['ci_prob']} intervals."
+    if told is None:
+        return page(below=below, figures=figures, **parts)
+    lead: dict[str, Any] = {
+        "lead": told.notes,
+        "about": f"{told.basis} {told.why}",
+        "paragraph": told.paragraph(),
+    }
+    below += " The rows in bold are quoted above."
+    return page(heading=told.text, below=below, figures=figures, **lead, **parts)
+
+
+def page(
+    *,
+    title: str,
+    columns: Sequence[str],
+    first: Sequence[TableRow],
+    below: str,
+    others: Sequence[TableRow] = (),
+    heading: str = "",
+    figures: Mapping[str, Figure] | None = None,
+    numbers: Collection[str] = NUMBERS,
+    **parts: Any,
+) -> str:
+    """One self-contained page: heading, picture, what was read, table, cautions, method.
+
+    Further `parts` are optional: ``lead``, ``about``, ``paragraph``, ``inputs``, ``cautions``,
+    ``notes``, ``assumptions``, ``targets``, ``settings``, ``sources``, ``command``.
+    """
     from jinja2 import Environment
 
     from bayesjudge import __version__
 
-    page = files("bayesjudge.core").joinpath("templates/report.html").read_text()
-    summary = told.text if told else title
-    drawn = [_drawn(i, *one, summary) for i, one in enumerate((figures or {}).items())]
-    return (
-        Environment(autoescape=True)
-        .from_string(page)
-        .render(**parts, numbers=NUMBERS, figures=drawn, version=__version__)
-    )
+    text = files("bayesjudge.core").joinpath("templates/report.html").read_text()
+    drawn = [_drawn(i, *one, heading or title) for i, one in enumerate((figures or {}).items())]
+    table: dict[str, Any] = {"first": _told(columns, first), "others": _told(columns, others)}
+    table |= {"below": below, "numbers": numbers}
+    about = {"title": title, "heading": heading, "figures": drawn, "version": __version__}
+    return Environment(autoescape=True).from_string(text).render(**about, **table, **parts)
+
+
+def _told(columns: Sequence[str], rows: Sequence[TableRow]) -> dict[str, Any] | None:
+    """A table for the page: quantities in words, no column that is empty or says one name."""
+    if not rows:
+        return None
+    filled = [i for i in range(len(columns)) if any(row.cells[i] for row in rows)]
+
+    def shown(cells: Sequence[str]) -> list[str]:
+        read = dict(zip(columns, cells, strict=True))
+        if "quantity" in read:
+            classes = read["quantity"] == "prevalence" and "class" in read
+            read["quantity"] = in_words("share" if classes else read["quantity"])
+        return [read[columns[i]] for i in filled]
+
+    cells = [shown(row.cells) for row in rows]
+    names = [columns[i] for i in filled]
+    caption = cells[0][0] if names[0] == "quantity" and len({c[0] for c in cells}) == 1 else ""
+    start = 1 if caption else 0  # what all rows are about stands above them: phones are narrow
+    told = [row._replace(cells=c[start:]) for row, c in zip(rows, cells, strict=True)]
+    return {"caption": caption, "columns": names[start:], "rows": told}
 
 
 def _distinct(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -243,7 +294,7 @@ def _distinct(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     return [pair for pair in dict.fromkeys(pairs) if pair[1]]
 
 
-class _Row(NamedTuple):
+class TableRow(NamedTuple):
     """One line of the table, as text."""
 
     cells: list[str]
@@ -253,7 +304,7 @@ class _Row(NamedTuple):
 
 def _cells(
     found: Sequence[Record], digits: int, answer: Answer | None
-) -> tuple[list[str], list[_Row]]:
+) -> tuple[list[str], list[TableRow]]:
     """Head and rows of the table, as text."""
     dims = list(dict.fromkeys(d for one in found for d in one.where))
     entered = set() if answer is None else set(entries(answer.quoted))
@@ -268,7 +319,7 @@ def _cells(
         ]
         answers = one.entry in entered
         quoted = answers and answer is not None and one.method == answer.method
-        rows.append(_Row(cells, answers, quoted))
+        rows.append(TableRow(cells, answers, quoted))
     # the quoted row of an entry before the others; entries as they come
     place = {entry: i for i, entry in enumerate(dict.fromkeys(one.entry for one in found))}
     order = sorted(range(len(rows)), key=lambda i: (place[found[i].entry], not rows[i].quoted))
@@ -295,8 +346,8 @@ def _markdown(
     title: str,
     answer: Answer | None,
     columns: list[str],
-    first: list[_Row],
-    others: list[_Row],
+    first: list[TableRow],
+    others: list[TableRow],
     ci_prob: str,
     cautions: list[Caution],
     assumptions: list[tuple[str, str]],
@@ -336,7 +387,7 @@ def _markdown(
     return "\n".join(lines) + "\n"
 
 
-def _table(columns: list[str], rows: list[_Row]) -> list[str]:
+def _table(columns: list[str], rows: list[TableRow]) -> list[str]:
     """Lines of a Markdown table; the quoted method in bold."""
     at = columns.index("method")
     made = [list(map(_literal, columns)), ["---"] * len(columns)]
@@ -383,6 +434,6 @@ def _drawn(number: int, caption: str, figure: Figure, summary: str) -> dict[str,
             narrow = ""
     figure.set_size_inches(width, height)
     for ax, title in titles.items():
-        ax.set_title(title, loc="left")
+        write_title(ax, title)
     both = {"wide": wide, "narrow": narrow} if narrow else {"every": wide}
     return {"caption": caption, "drawings": both}

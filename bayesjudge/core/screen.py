@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import textwrap
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TextIO
 
 #: Lines of a value's text, and their length.
 LINES, WIDTH = 25, 100
+#: Width of text that goes to a file or a pipe, where no terminal says one.
+PLAIN_WIDTH = 120
 #: Names and rows that are shown, before the number of those that are not.
 NAMES, ROWS = 8, 12
 #: Commands to a terminal, and marks that turn the direction of text.
@@ -22,6 +27,50 @@ def visible_line(text: str) -> str:
 def visible(text: str) -> str:
     """`visible_line` of each line."""
     return "\n".join(map(visible_line, text.split("\n")))
+
+
+def width_of(stream: TextIO) -> int:
+    """Columns of a line: those of ``COLUMNS``, of the terminal, or of plain text."""
+    asked = os.environ.get("COLUMNS", "")
+    if asked.isdecimal() and int(asked) > 0:
+        return int(asked)
+    return shutil.get_terminal_size().columns if stream.isatty() else PLAIN_WIDTH
+
+
+def as_wide_as(stream: TextIO, text: str) -> str:
+    """Break lines where the terminal ends; text for a file or a pipe keeps the lines it has."""
+    shown = visible(text)
+    if not stream.isatty():
+        return shown
+    return "\n".join(_broken(line, max(width_of(stream) - 1, 40)) for line in shown.split("\n"))
+
+
+def _broken(line: str, width: int) -> str:
+    """A line in several, indented; of a command each but the last ends as the shell wants it."""
+    if len(line) <= width:
+        return line
+    start = len(line) - len(line.lstrip())
+    if line[start:].startswith("bayesjudge "):
+        command, *does = re.split(r"(?<=\S) {3,}", line)
+        about = [" " * (start + 4) + text for text in does]
+        return "\n".join([*continued(command, width), *about])
+    later = " " * (start + 2)
+    return textwrap.fill(line, width, subsequent_indent=later, break_on_hyphens=False)
+
+
+def continued(command: str, width: int) -> list[str]:
+    """A command in lines that a shell joins, broken before its options."""
+    later = " " * (len(command) - len(command.lstrip()) + 2)
+    first, *options = re.split(" (?=--)", command)
+    lines = [first]
+    for option in options:
+        quoted = lines[-1].count("'") % 2
+        if quoted or len(lines[-1]) + len(option) + 3 <= width:
+            lines[-1] += f" {option}"
+        else:
+            lines[-1] += " \\"
+            lines.append(later + option)
+    return lines
 
 
 def few(names: Sequence[Any], most: int = NAMES) -> str:

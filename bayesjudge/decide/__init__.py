@@ -6,8 +6,8 @@ from bayesjudge.decide.gate import gate
 from bayesjudge.decide.labelling import Agreement, Labels, read_sheets, write_form, write_sheet
 from bayesjudge.decide.monitor import Monitor
 from bayesjudge.decide.passport import Passport
-from bayesjudge.decide.plots import plot_monitor
-from bayesjudge.decide.reports import to_json, to_junit, to_markdown
+from bayesjudge.decide.plots import plot_gate, plot_monitor
+from bayesjudge.decide.reports import to_html, to_json, to_junit, to_markdown
 
 __all__ = [
     "Agreement",
@@ -20,8 +20,10 @@ __all__ = [
     "Passport",
     "drift",
     "gate",
+    "plot_gate",
     "plot_monitor",
     "read_sheets",
+    "to_html",
     "to_json",
     "to_junit",
     "to_markdown",

@@ -9,7 +9,7 @@ from html import escape
 from typing import Any, Literal, NamedTuple
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import Caution, label
+from bayesjudge.core.estimate import Caution, in_words, label
 from bayesjudge.core.screen import fitted
 
 Outcome = Literal["pass", "fail", "unknown"]
@@ -169,6 +169,23 @@ class Gate:
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(repr(self))}</pre>"
+
+
+def named(check: Check) -> str:
+    """The entry in words, for pages and pictures."""
+    return ", ".join([in_words(check.quantity), *map(str, check.where.values())])
+
+
+def finding(gate: Gate) -> str:
+    """The outcome of all checks in one line, with the number if there is one."""
+    outcome = gate.outcome.capitalize()
+    if len(gate.checks) > 1:
+        return f"{outcome}: {_counted(gate.checks)}"
+    (check,) = gate.checks
+    wanted = f"at {'least' if check.at_least else 'most'} {check.threshold:g} wanted"
+    if math.isnan(check.value):
+        return f"{outcome}: no estimate, {wanted}"
+    return f"{outcome}: {check.value:.3f} ({check.low:.3f} to {check.high:.3f}), {wanted}"
 
 
 def _counted(checks: Sequence[Check]) -> str:

@@ -5,11 +5,49 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.plots import new_axes, plain_text, write_title
+from bayesjudge.core.plots import below, new_axes, plain_text, write_title
+from bayesjudge.decide.decision import Gate, finding, named
 from bayesjudge.decide.monitor import Monitor
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+#: Blue, vermilion and grey, as in every picture; the word stands beside.
+COLOUR_OF = {"pass": "C0", "fail": "C1", "unknown": "C6"}
+
+
+@plain_text
+def plot_gate(gate: Gate, *, ax: Axes | None = None) -> Axes:
+    """Draw each number with its limits, and the threshold that it is held against.
+
+    Parameters
+    ----------
+    gate : Gate
+        From `bayesjudge.decide.gate`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default, as high as the checks need.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        One row a check, coloured by its outcome, which its name says too; title: the outcome.
+    """
+    checks = gate.checks
+    ax = ax or new_axes(8.0, 0.36 * len(checks) + 1.3)
+    for i, check in enumerate(checks):
+        colour = COLOUR_OF[check.outcome]
+        ax.plot([check.low, check.high], [i, i], color=colour, lw=3, alpha=0.6)
+        ax.plot(check.value, i, "o", color=colour, ms=6)
+        ax.plot([check.threshold] * 2, [i - 0.4, i + 0.4], color="k", ls="--", lw=1.2)
+    ax.set_yticks(range(len(checks)), [f"{named(one)}: {one.outcome}" for one in checks])
+    ax.set_ylim(len(checks) - 0.4, -0.6)
+    ax.grid(axis="x")
+    ax.spines["left"].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    ax.set_xlabel("limits; dashed: threshold")
+    write_title(ax, finding(gate))
+    return ax
 
 
 @plain_text
@@ -49,5 +87,5 @@ def plot_monitor(monitor: Monitor, *, ax: Axes | None = None) -> Axes:
         told = f"{first['outcome'].capitalize()} at {first['labels']} labels"
     write_title(ax, f"{told}: at least {monitor.at_least:g} wanted")
     ax.set(xlabel="labels", ylabel="share of good outputs", ylim=(0, 1))
-    ax.legend(loc="upper left", bbox_to_anchor=(0, -0.2), ncols=4)
+    ax.legend(ncols=4, **below(ax))
     return ax

@@ -1,19 +1,22 @@
-"""Decisions for a job summary (Markdown), a test report (JUnit XML) and machines (JSON)."""
+"""Decisions as Markdown (a job summary), a page, JUnit XML (a test report) and JSON."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Hashable
-from typing import Any
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import bayesjudge
-from bayesjudge.core.report import _literal
-from bayesjudge.decide.decision import Check, Gate, as_fields
+from bayesjudge.core.report import TableRow, _literal, page
+from bayesjudge.decide.decision import Check, Gate, as_fields, finding, named
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SCHEMA = "bayesjudge/2"
-HEADS = ("", "number", "threshold", "estimate", "limits", "chance", "what would decide")
+HEADS = ("outcome", "number", "threshold", "estimate", "limits", "chance", "what would decide")
 
 
 def to_markdown(gate: Gate, *, title: str = "bayesjudge gate") -> str:
@@ -32,7 +35,8 @@ def to_markdown(gate: Gate, *, title: str = "bayesjudge gate") -> str:
         A heading with the outcome, a table with one row a check, and the cautions.
     """
     lines = [f"## {_literal(title)}: {gate.outcome}", ""]
-    rows = [HEADS, ("---",) * len(HEADS), *map(_cells, gate.checks)]
+    heads, marks = ("", *HEADS[1:]), ("---",) * len(HEADS)
+    rows = [heads, marks, *(_in_markdown(_cells(check, check.name)) for check in gate.checks)]
     lines += ["| " + " | ".join(row) + " |" for row in rows]
     lines += ["", _promise(gate.checks[0])]
     if gate.cautions:
@@ -40,16 +44,65 @@ def to_markdown(gate: Gate, *, title: str = "bayesjudge gate") -> str:
     return "\n".join(lines) + "\n"
 
 
-def _cells(check: Check) -> tuple[str, ...]:
+def _cells(check: Check, name: str) -> tuple[str, ...]:
     sign = "≥" if check.at_least else "≤"
     return (
-        f"**{check.outcome}**",
-        _literal(check.name),
+        check.outcome,
+        name,
         f"{sign} {check.threshold:g}",
         _number(check.value),
         f"{_number(check.low)} to {_number(check.high)}",
         _number(check.chance),
-        _literal(", or ".join(map(str, check.needs))) or "–",
+        ", or ".join(map(str, check.needs)) or "–",
+    )
+
+
+def _in_markdown(cells: tuple[str, ...]) -> tuple[str, ...]:
+    return (f"**{cells[0]}**", *map(_literal, cells[1:]))
+
+
+def to_html(
+    gate: Gate,
+    *,
+    title: str = "bayesjudge gate",
+    figures: Mapping[str, Figure] | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    command: str | None = None,
+) -> str:
+    """Write decisions as one page that needs no other file.
+
+    Parameters
+    ----------
+    gate : Gate
+        From `bayesjudge.decide.gate`.
+    title : str
+        Title of the page.
+    figures : mapping of str to matplotlib.figure.Figure, optional
+        Pictures by caption, such as that of `plot_gate`.
+    inputs : mapping, optional
+        What was read.
+    command : str, optional
+        The command line that made it.
+
+    Returns
+    -------
+    str
+        The outcome, pictures, a table with one row a check, the cautions, and what was read.
+    """
+    methods = dict.fromkeys(check.method for check in gate.checks)
+    return page(
+        title=title,
+        heading=finding(gate),
+        about=_promise(gate.checks[0]),
+        columns=HEADS,
+        first=[TableRow([*_cells(check, named(check))], True, False) for check in gate.checks],
+        below="The chance is the posterior probability that the threshold is met.",
+        numbers=("estimate", "chance"),
+        figures=figures,
+        cautions=gate.cautions,
+        inputs=[(name, str(value)) for name, value in (inputs or {}).items()],
+        paragraph=f"Method: {', '.join(methods)}.",
+        command=command,
     )
 
 

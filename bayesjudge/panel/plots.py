@@ -51,7 +51,7 @@ def plot_generators(
     known: dict[str | tuple[Any, ...], float] = {}
     known |= {("prevalence", name): share for name, share in (truth or {}).items()}
     ax = plot_intervals(table[table["quantity"] == "prevalence"], truth=known, ax=ax)
-    ax.set_xlabel(f"prevalence ({ci_prob:.0%} intervals)")
+    ax.set_xlabel(f"share of good outputs ({ci_prob:.0%} intervals)")
     last = table[
         (table["quantity"] == "prevalence") & (table["method"] == table["method"].iloc[-1])
     ]

@@ -420,6 +420,7 @@ class PooledErrorRates(_PrevalenceModel):
     better_than_chance: bool = True
     spread: float = 1.0
 
+    _words: ClassVar[Mapping[str, str]] = {"spread": "spread between systems"}
     #: What a system without labels borrows has long tails.
     sampling: ClassVar[Mapping[str, Any]] = {"draws": 2000, "target_accept": 0.98}
     _method: ClassVar[str] = "Bayesian (NUTS), rates partially pooled"

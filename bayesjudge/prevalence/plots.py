@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.answer import percents
-from bayesjudge.core.estimate import Row
+from bayesjudge.core.estimate import Row, in_words
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.plots import COLOURS, new_axes, plain_text, write_title
 from bayesjudge.prevalence.closed_form import passes_of_all
@@ -109,7 +109,7 @@ def plot_posterior(
         ax.axvline(truth, ls="--", color="k", label="truth")
     held = np.quantile(draws, [0.0005, 0.9995])
     edges = [*held, *(raw if quantity == "prevalence" else []), *([] if truth is None else [truth])]
-    ax.set_xlabel(f"{quantity} (share of items)")
+    ax.set_xlabel(in_words(quantity))
     if not many:
         ax.set(yticks=[], ylabel="posterior density")
     ax.set_xlim(max(0, min(edges) - 0.05), min(1, max(edges) + 0.05))
@@ -204,7 +204,8 @@ def plot_regime(
     ax.fill_between(x, low, high, color=colour, alpha=0.25, lw=0, label=label or None)
     ax.plot(x, low, color=colour, lw=1)
     ax.plot(x, high, color=colour, lw=1)
-    ax.set(xlabel="judge's accuracy (sensitivity = specificity)", ylabel="prevalence", ylim=(0, 1))
+    ax.set(ylabel="share of good outputs", ylim=(0, 1))
+    ax.set_xlabel("judge's accuracy (sensitivity = specificity)")
     ax.set_xlim(float(np.min(accuracy)), float(np.max(accuracy)))
     ax.spines[["top", "right"]].set_visible(False)
     if label:
@@ -253,6 +254,11 @@ def plot_plan(table: pd.DataFrame, *, width: float | None = None, ax: Axes | Non
     return ax
 
 
+def _pitch(rows: int) -> float:
+    """Inches of a row: of many less."""
+    return 0.4 if rows <= 20 else 0.24
+
+
 @plain_text
 def plot_systems(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Draw a ranking as a forest: one interval a system, the best on top.
@@ -269,16 +275,16 @@ def plot_systems(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     matplotlib.axes.Axes
         Prevalences with their intervals; the probability of being the best on the right.
     """
-    ax = ax or new_axes(6.5, 0.4 * len(table) + 1.1)
+    ax = ax or new_axes(6.5, _pitch(len(table)) * len(table) + 1.3)
     rows = np.arange(len(table))
     ax.hlines(rows, table["low"], table["high"], color="C0", lw=3, alpha=0.6)
     ax.plot(table["value"], rows, "o", color="C0")
     place: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "va": "center"}
-    ax.text(1.02, -0.8, "P(best)", **place)
+    ax.text(1.02, -0.9, "P(best)", **place)
     for row, best in enumerate(table["best"]):
         ax.text(1.02, row, f"{best:.0%}", **place)
     ax.set_yticks(rows, table.index)
-    ax.set(xlim=(-0.02, 1.02), ylim=(len(table) - 0.4, -0.6), xlabel="prevalence (share of items)")
+    ax.set(xlim=(-0.02, 1.02), ylim=(len(table) - 0.4, -1.2), xlabel="share of good outputs")
     ax.grid(axis="x", alpha=0.3)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
@@ -309,7 +315,7 @@ def plot_strata(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> A
     shown = replace(fit, quantities=("overall_prevalence", "prevalence"))
     found, strata = shown.estimate(ci_prob=ci_prob), fit.data.systems
     overall, each = found["overall_prevalence"]._asdict(), vars(found.quantities["prevalence"])
-    ax = ax or new_axes(6.5, 0.4 * len(strata) + 1.6)
+    ax = ax or new_axes(6.5, _pitch(len(strata)) * len(strata) + 1.8)
     rows, last = np.arange(len(strata)), len(strata) + 0.3
     ax.hlines(rows, each["low"], each["high"], color="C0", lw=3, alpha=0.6)
     ax.plot(each["value"], rows, "o", color="C0")
@@ -317,11 +323,11 @@ def plot_strata(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> A
     ax.plot(overall["value"], last, "D", color="C1")
     ax.axvline(overall["value"], color="C1", lw=1, ls=":", zorder=0)
     place: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "va": "center"}
-    ax.text(1.02, -0.8, "share", **place)
+    ax.text(1.02, -0.9, "of items", **place)
     for row, share in enumerate(fit.data.shares):
         ax.text(1.02, row, f"{share:.0%}", **place)
     ax.set_yticks([*rows, last], [*strata, "all"])
-    ax.set(xlim=(-0.02, 1.02), ylim=(last + 0.6, -0.6), xlabel="prevalence (share of items)")
+    ax.set(xlim=(-0.02, 1.02), ylim=(last + 0.6, -1.2), xlabel="share of good outputs")
     ax.grid(axis="x", alpha=0.3)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)

@@ -346,9 +346,15 @@ class ResponseSets(BayesianModel):
     --------
     >>> print(ResponseSets(error=RaterErrors(BetaPrior(1, 19))))
     ... # doctest: +NORMALIZE_WHITESPACE
-    share Dirichlet(1); concentration LogNormal, median 4, log-sd 1; choice free, Dirichlet(1);
-    error rate Beta(1, 19), skew Normal(0, 0.5)
+    shares of response sets Dirichlet(1); concentration of items log-normal, median 4, SD of the
+    logarithm 1; choice from a set free, Dirichlet(1); errors of people rate Beta(1, 19), skew
+    Normal(0, 0.5)
     """
+
+    _words: ClassVar[Mapping[str, str]] = {
+        "share": "shares of response sets",
+        "concentration": "concentration of items",
+    }
 
     share: float | tuple[float, ...] = 1.0
     concentration: float = 4.0
@@ -385,7 +391,8 @@ class ResponseSets(BayesianModel):
         return {
             "share": f"Dirichlet({share})",
             "concentration": (
-                f"LogNormal, median {self.concentration:g}, log-sd {self.concentration_spread:g}"
+                f"log-normal, median {self.concentration:g}, SD of the logarithm "
+                f"{self.concentration_spread:g}"
             ),
             "choice": str(self.choice),
             "error": str(self.error or "none"),

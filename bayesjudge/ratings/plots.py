@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.plots import COLOURS, new_axes, plain_text, write_title
+from bayesjudge.core.plots import COLOURS, below, new_axes, plain_text, write_title
 from bayesjudge.ratings.items import item_profiles
 from bayesjudge.ratings.metrics import Definition
 from bayesjudge.ratings.performance import Performance
@@ -42,7 +42,7 @@ SIDES = {
 
 @plain_text
 def plot_ranks(performance: Performance, *, ax: Axes | None = None) -> Axes:
-    """Draw the rank of each judge under each definition, as a bump chart.
+    """Draw the rank of each judge under each definition, a row each.
 
     Parameters
     ----------
@@ -54,26 +54,30 @@ def plot_ranks(performance: Performance, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-        One line a judge; a dot's size is the share of draws in which the judge is best.
+        One line a judge, those ahead in colour; a dot's size is the share of draws in which the
+        judge is best.
     """
     ranks, best = performance.ranks(), performance.best()
-    n = len(ranks)
+    n, judges = ranks.shape
     words = {str(d): _metric_words(d) for d in performance.definitions}
-    ax = ax or new_axes(max(6.5, 0.55 * n + 2), 0.45 * len(ranks.columns) + 3.2)
-    places = ranks.iloc[-1].rank(method="first")  # names of judges that tie stand one by one
+    ax = ax or new_axes(8.0, 0.3 * n + 1.6)
+    rows = np.arange(n)
     leaders = list(ranks.mean().sort_values().index[: len(COLOURS)])
     for judge in ranks.columns:
         # of more judges than there are colours, those that are ahead have one
-        colour = f"C{leaders.index(judge)}" if judge in leaders else "0.55"
-        ahead = 4 if judge in leaders else 2
-        ax.plot(np.arange(n), ranks[judge], color=colour, lw=2, alpha=0.5, zorder=ahead)
-        dots = 15 + 200 * best[judge]
-        ax.scatter(np.arange(n), ranks[judge], s=dots, color=colour, zorder=ahead + 1)
-        ax.text(n - 0.6, places[judge], str(judge), color=colour, va="center")
-    labels = [words[str(one)] for one in ranks.index]
-    ax.set_xticks(np.arange(n), labels, rotation=60, ha="right", fontsize=8)
-    ax.set_yticks(np.arange(1, len(ranks.columns) + 1))
-    ax.set(ylim=(len(ranks.columns) + 0.5, 0.5), ylabel="rank (1 is best)")
+        leads = judge in leaders
+        colour = f"C{leaders.index(judge)}" if leads else "0.7"
+        look: dict[str, Any] = {"color": colour, "zorder": 4 if leads else 2}
+        name = str(judge) if leads else None
+        ax.plot(ranks[judge], rows, lw=2, alpha=0.5, label=name, **look)
+        ax.scatter(ranks[judge], rows, s=15 + 200 * best[judge], **look)
+    if judges > len(leaders):
+        ax.plot([], [], color="0.7", lw=2, label=f"{judges - len(leaders)} others")
+    ax.set_yticks(rows, [words[str(one)] for one in ranks.index])
+    ax.set(xlim=(0.5, judges + 0.5), ylim=(n - 0.4, -0.6), xlabel="rank (1 is best)")
+    ax.locator_params(axis="x", integer=True)
+    ax.tick_params(axis="y", length=0)
+    ax.legend(ncols=4, **below(ax))
     first = ranks.idxmin(axis=1).value_counts()
     write_title(
         ax,

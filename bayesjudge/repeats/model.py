@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from scipy.special import log_expit
@@ -99,8 +100,9 @@ class CumulativeLogit(BayesianModel):
 
     Examples
     --------
-    >>> print(CumulativeLogit(judge_scale=1))
-    value_share Dirichlet(1); item_scale N+(0, 5); judge_scale N+(0, 1); item_judge_scale N+(0, 1)
+    >>> print(CumulativeLogit(judge_scale=1))  # doctest: +NORMALIZE_WHITESPACE
+    shares of the values Dirichlet(1); SD of items half-normal(5); SD of judges half-normal(1); SD
+    of judges from item to item half-normal(1)
     """
 
     concentration: float = 1.0
@@ -108,6 +110,14 @@ class CumulativeLogit(BayesianModel):
     judge_scale: float = 2.0
     item_judge_scale: float = 1.0
     noise: Literal["constant", "by_level"] = "constant"
+
+    _words: ClassVar[Mapping[str, str]] = {
+        "value_share": "shares of the values",
+        "item_scale": "SD of items",
+        "judge_scale": "SD of judges",
+        "item_judge_scale": "SD of judges from item to item",
+        "cutpoint_scale": "SD of the logarithms of judges' gaps",
+    }
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -127,8 +137,8 @@ class CumulativeLogit(BayesianModel):
         noise = ("noise_slope", "noise_curve") if self.noise == "by_level" else ()
         return {
             "value_share": f"Dirichlet({self.concentration:g})",
-            **{name: f"N+(0, {getattr(self, name):g})" for name in scales},
-            **dict.fromkeys(noise, f"N(0, {NOISE_SD:g})"),
+            **{name: f"half-normal({getattr(self, name):g})" for name in scales},
+            **dict.fromkeys(noise, f"Normal(0, {NOISE_SD:g})"),
         }
 
     @property

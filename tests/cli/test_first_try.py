@@ -1,4 +1,4 @@
-"""The commands of the README's table, on tables as people have them: right at the first try."""
+"""The commands of the README, on tables as people have them: right at the first try."""
 
 import re
 import shlex
@@ -12,7 +12,10 @@ from bayesjudge.cli import main
 from bayesjudge.cli.explain import meaning
 
 README = (Path(__file__).parents[2] / "README.md").read_text()
-COMMANDS = re.findall(r"^\| [^|]+ \| `(bayesjudge [^`]+)` \|$", README, re.MULTILINE)
+LINES = README.split("```bash\n")[1].split("```")[0].splitlines()
+COMMANDS = [line for line in LINES if line.startswith("bayesjudge ")]
+(GATE,) = (command for command in COMMANDS if command.startswith("bayesjudge gate "))
+COMMANDS.remove(GATE)
 #: What the opening of a screen may say without a word about it: each is a word of the glossary.
 TERMS = ("interval", "Bayesian (exact)", "Difference (PPI++)", "Truth given votes", "RMS shift",
          "Variance parts", "Calls by components of variance", "Judge's pass rate", "Rogan-Gladen",
@@ -76,8 +79,16 @@ def folder(tmp_path_factory):
     return made
 
 
-def test_the_table_has_a_line_for_each_kind_of_data():
+def test_each_question_has_its_command():
     assert len(COMMANDS) == 7
+    assert [line[0] for line in LINES] == ["#", "b"] * 8
+
+
+@pytest.mark.slow
+def test_first_try_of_the_gate(folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    assert main(shlex.split(GATE)[1:]) == 1
+    assert capsys.readouterr().out.startswith("FAIL: prevalence ≥ 0.9? 0.")
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@
 import json
 import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,26 @@ def test_a_screen_is_one_screen_and_opens_with_the_answer(name):
     opening = " ".join(lines[:4])
     assert opening.startswith(document["answer"]["text"])
     assert not re.search(r"\bnan\b", "\n".join(lines))
+
+
+def at_a_terminal(columns, monkeypatch):
+    """Have the command believe that people read stdout."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("columns", [60, 80])
+def test_no_line_is_wider_than_the_terminal(columns, folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    at_a_terminal(columns, monkeypatch)
+    gate = f"gate one.csv {LABELS} --at-least 0.5".replace(" --no-nuts", "")
+    screens = [*COMMANDS.values(), COMMANDS["panel"] + " --details", gate, "explain", "explain icc"]
+    for command in screens:
+        main(command.split())
+        lines = re.sub("\x1b\\[[0-9;]*m", "", capsys.readouterr().out).splitlines()
+        assert lines
+        assert [line for line in lines if len(line) > columns] == [], command
 
 
 def _rounded(value):

@@ -9,7 +9,7 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 
 import bayesjudge as bj
-from bayesjudge.core.plots import COLOURS, plot_intervals
+from bayesjudge.core.plots import COLOURS, new_axes, plot_intervals, write_title
 
 NAME = r"a $\frac{1}$ b"
 TABLE = pd.DataFrame(
@@ -28,9 +28,10 @@ def test_dollar_signs_in_names_are_no_mathematics():
 def test_intervals_state_what_they_say_first():
     two = pd.concat([TABLE.assign(system="x"), TABLE.assign(system="y", value=0.55)])
     title = plot_intervals(two.reset_index(drop=True)).get_title(loc="left")
-    assert title == "Prevalence: highest for y, 0.55 (0.4 to 0.6)"
+    assert title == "Share of good outputs: highest for y, 0.55 (0.4 to 0.6)"
     several = pd.concat([TABLE, TABLE.assign(method="other", value=0.45)], ignore_index=True)
-    assert plot_intervals(several).get_title(loc="left") == "Prevalence: 0.45 to 0.5 by 2 methods"
+    title = plot_intervals(several).get_title(loc="left")
+    assert title == "Share of good outputs: 0.45 to 0.5 by 2 methods"
 
 
 def test_many_intervals_fit_on_a_page():
@@ -171,3 +172,20 @@ def test_colours_stay_when_the_settings_change():
     ax = bj.plot_answer(answered(5))
     with mpl.rc_context({"axes.prop_cycle": cycler(color=["#ff0000", "#00ff00"])}):
         assert [to_hex(line.get_color()).upper() for line in ax.get_lines()] == list(COLOURS[:2])
+
+
+def test_a_title_stays_in_its_figure_however_long_the_names_of_the_rows():
+    def drawn(ax):
+        ax.figure.canvas.draw()
+        return ax._left_title.get_window_extent()
+
+    said = "People would pass 86 % of the outputs of this system and 22 % of those of the other one"
+    ax = new_axes(6.5, 2.0)
+    ax.set_yticks([0, 1], ["a system whose name fills a third of the picture", "another"])
+    write_title(ax, said)
+    box, figure = drawn(ax), ax.figure.bbox
+    assert figure.x0 <= box.x0
+    assert box.x1 <= figure.x1
+    left, right = plt.subplots(1, 2, figsize=(9, 3))[1]
+    write_title(right, said)  # beside another, above itself
+    assert drawn(right).x0 > left.get_window_extent().x1

@@ -77,6 +77,29 @@ def test_ratings_of_xstest_are_those_of_the_source():
     same_counts(ours.reset_index(drop=True), theirs)
 
 
+def test_ratings_of_dices_are_those_of_the_source():
+    names = {"n_unsafe_Yes": "unsafe", "n_safe_No": "safe", "n_unsure": "unsure"}
+    rows = pd.read_csv(shared("data/dices/dices350_counts_vs_expert.csv"))
+    theirs = rows.rename(columns=names)[list(names.values())]
+    theirs = theirs.assign(expert=rows["expert_gold"].map({"Yes": "unsafe", "No": "safe"}))
+    ours = datasets.dices().assign(expert=lambda table: table["rater"] == "expert")
+    each = ours.groupby(["expert", "item"])["choice"].value_counts().unstack(fill_value=0)
+    counted = each.loc[False].assign(expert=each.loc[True].idxmax(axis="columns"))
+    same_counts(counted[theirs.columns], theirs)
+
+
+def test_ratings_of_dices_have_the_totals_and_the_agreement_of_their_source():
+    """350 conversations, 123 people each; Krippendorff's alpha as listed with the shared data."""
+    ours = datasets.dices().query("rater != 'expert'")
+    n = ours.groupby(["item", "choice"]).size().unstack(fill_value=0).to_numpy()
+    assert n.shape == (350, 3)
+    assert set(n.sum(axis=1)) == {123}
+    shares = n.sum(axis=0) / n.sum()
+    observed = 1 - (n * (n - 1)).sum() / (123 * 122 * 350)
+    expected = (1 - (shares**2).sum()) * n.sum() / (n.sum() - 1)
+    assert 1 - observed / expected == pytest.approx(0.161, abs=0.0005)
+
+
 def test_changes_of_scores_are_those_of_the_source():
     import json
 

@@ -1,6 +1,7 @@
 """Gates of every kind of result, on the command line, in CI and in pytest."""
 
 import json
+import re
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -16,7 +17,7 @@ from scipy.stats import beta, binom
 import bayesjudge as bj
 from bayesjudge.cli import main
 from bayesjudge.core.fit import Fit
-from bayesjudge.decide import Need, gate, to_json, to_junit, to_markdown
+from bayesjudge.decide import Need, gate, plot_gate, to_html, to_json, to_junit, to_markdown
 from bayesjudge.prevalence import Counts, items
 
 pytest_plugins = ["pytester"]
@@ -338,6 +339,22 @@ def test_reports_hold_every_check():
     assert document["checks"][0]["chance"] is None
 
 
+def test_a_page_and_a_picture_hold_every_check():
+    found = mixed()
+    ax = plot_gate(found)
+    named = [tick.get_text() for tick in ax.get_yticklabels()]
+    assert named == ["share of outputs, " + end for end in ("a: pass", "<b|: unknown", "a: fail")]
+    assert ax.get_title(loc="left") == "Fail: 1 pass, 1 fail, 1 unknown"
+    thresholds = [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == "--"]
+    assert thresholds == [0.9, 0.9, 0.99]
+    pictures = {"Numbers": ax.get_figure()}
+    page = to_html(found, figures=pictures, inputs={"data": "<log>"}, command="bayesjudge gate")
+    assert "<h1>Fail: 1 pass, 1 fail, 1 unknown</h1>" in page
+    for text in ("&lt;b|", "&lt;log&gt;", "probability 0.05 at most", "a | b", "<svg", "≥ 0.99"):
+        assert text in page, text
+    assert not re.search(r"None|Sources|src=|href=\"[^#]", page)
+
+
 # The command ------------------------------------------------------------------------------------
 
 
@@ -366,13 +383,15 @@ def test_the_command_answers_with_its_exit_code(tmp_path, capsys, wanted, code):
 @pytest.mark.slow
 def test_the_command_writes_reports(tmp_path, capsys):
     log = write_log(tmp_path / "log.csv")
-    summary, junit = tmp_path / "s.md", tmp_path / "j.xml"
+    summary, junit, page = tmp_path / "s.md", tmp_path / "j.xml", tmp_path / "p.html"
     summary.write_text("before\n")
-    more = ["--summary", str(summary), "--junit", str(junit), "--json"]
+    more = ["--summary", str(summary), "--junit", str(junit), "--html", str(page), "--json"]
     assert main(["gate", log, *NAMED, "--at-least", "0.7", *more]) == 0
     assert json.loads(capsys.readouterr().out)["outcome"] == "pass"
     assert summary.read_text().startswith("before\n## bayesjudge gate, log.csv: pass")
     assert ElementTree.parse(junit).getroot().attrib["tests"] == "1"
+    assert "bayesjudge gate, log.csv" in page.read_text()
+    assert "--at-least 0.7" in page.read_text()
 
 
 @pytest.mark.slow

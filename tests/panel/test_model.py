@@ -483,7 +483,7 @@ def test_a_report_names_the_priors_of_the_model_and_no_others():
         *("prevalence", "sensitivity", "specificity", "better_than_chance", "answering")
     }
     told = str(BiasPooling(bias=NormalPrior(0.5, 2)))
-    assert told.endswith("bias Normal(0.5, 2); bias_spread 0.5")
+    assert told.endswith("bias Normal(0.5, 2); spread of the bias 0.5")
 
 
 def items_share_by_enumeration(votes, g, generator):

@@ -372,7 +372,7 @@ def test_the_forest_shows_every_stratum_and_the_whole(strata_fit):
     dots, diamond, _ = ax.get_lines()
     assert_allclose(dots.get_xdata(), made.quantities["prevalence"].value)
     assert_allclose(diamond.get_xdata(), made["overall_prevalence"].value)
-    assert [text.get_text() for text in ax.texts] == ["share", "54%", "46%"]
+    assert [text.get_text() for text in ax.texts] == ["of items", "54%", "46%"]
 
 
 @pytest.mark.slow

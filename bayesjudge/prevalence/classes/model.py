@@ -152,8 +152,9 @@ class Confusions(_ClassModel):
 
     Examples
     --------
-    >>> print(Confusions(right=3))
-    share_concentration 2; right 3; wrong 1; pooling separate
+    >>> print(Confusions(right=3))  # doctest: +NORMALIZE_WHITESPACE
+    share concentration 2; weight of the right verdict 3; weight of the wrong verdicts 1; pooling
+    separate
     """
 
     share_concentration: float = 2.0
@@ -250,7 +251,7 @@ class PredictiveShares(_ClassModel):
     Examples
     --------
     >>> print(PredictiveShares(class_concentration=3))
-    verdict_concentration 2; class_concentration 3
+    verdict concentration 2; class concentration 3
     """
 
     verdict_concentration: float = 2.0

@@ -105,7 +105,7 @@ class ScoreGivenTruth(_ScoreModel):
     Examples
     --------
     >>> print(ScoreGivenTruth())
-    prevalence flat; concentration 2; rise 4
+    share of good outputs flat; Dirichlet weight 2; rise of the logarithm of the likelihood ratio 4
     """
 
     prevalence: BetaPrior = BetaPrior()
@@ -214,8 +214,9 @@ class TruthGivenScore(_ScoreModel):
 
     Examples
     --------
-    >>> print(TruthGivenScore())
-    share_concentration 2; truth_concentration 1; monotone True
+    >>> print(TruthGivenScore())  # doctest: +NORMALIZE_WHITESPACE
+    share concentration 2; truth concentration 1; a share of good items that rises with the score
+    assumed
     """
 
     share_concentration: float = 2.0
@@ -310,13 +311,14 @@ class RisingMean(_ScoreModel):
     Examples
     --------
     >>> print(RisingMean(spread=0.3))
-    share_concentration 2; truth_concentration 1; spread 0.3
+    share concentration 2; truth concentration 1; spread of truths in a bin 0.3
     """
 
     share_concentration: float = 2.0
     truth_concentration: float = 1.0
     spread: float = 0.5
 
+    _words: ClassVar[Mapping[str, str]] = {"spread": "spread of truths in a bin"}
     _numeric: ClassVar[bool] = True
     #: At .9 bins without labels, or with labels that agree, have a divergence now and then.
     sampling: ClassVar[Mapping[str, Any]] = {"target_accept": 0.95}
