@@ -122,6 +122,9 @@ def table_and_report_agree(one: Module, table: Any, read: Read, made: Made) -> I
             for line in bj.report(estimate, ci_prob=estimate.ci_prob, digits=6).splitlines()
             if line.startswith("| ") and not line.startswith(("| quantity", "| ---"))
         ]
+        # numbers that were computed from the estimate stand first, in bold under their own method
+        own = {f"**{estimate.method}**"}
+        lines = [line for line in lines if not {c for c in line if c.startswith("**")} - own]
         if len(lines) != len(numbers):
             yield f"{estimate.method}: {len(numbers)} numbers and {len(lines)} lines of a report"
         # what answers the question stands in a table of its own, before the others

@@ -134,7 +134,7 @@ def test_budget_of_calls_is_respected_over_resumption(tmp_path):
     store = tmp_path / "run.sqlite"
     with ChatServer(errors=0.1, garbage=0.05) as server:
         for budget in (100, 150):
-            found = run(server.port, store, budget)
+            found = run(server.port, store, budget, timeout=10)  # a busy machine is no failure
             assert found.calls == server.asked.total() == budget
             assert not found.items["settled"].all()
     assert list(found.items["item"]) == ITEMS
