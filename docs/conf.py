@@ -206,7 +206,7 @@ def gate_page(folder: Path) -> list[str]:
         '<a href="reports/gate.html">Does it pass 75 %?</a>',
         f"\n```sh\nbayesjudge {command}\n```\n",
         "For the page of a CI job the same command writes Markdown:\n",
-        Path("summary.md").read_text().replace("## ", "### ", 1),
+        Path("summary.md").read_text(),
     ]
 
 
