@@ -51,10 +51,11 @@ def test_what_cannot_be_a_prior_is_refused_with_the_remedy(wrong, words):
 def test_a_model_is_described_by_the_priors_that_it_has():
     tied = ResponseSets(choice=TiedChoice(2), error=RaterErrors(BetaPrior(1, 19)))
     assert str(tied) == (
-        "share Dirichlet(1); concentration LogNormal, median 4, log-sd 1; choice tied to one "
-        "selection strength, Normal(0, 2); error rate Beta(1, 19), skew Normal(0, 0.5)"
+        "shares of response sets Dirichlet(1); concentration of items log-normal, median 4, SD of "
+        "the logarithm 1; choice from a set tied to one selection strength, Normal(0, 2); errors "
+        "of people rate Beta(1, 19), skew Normal(0, 0.5)"
     )
-    assert str(ResponseSets()).endswith("choice free, Dirichlet(1); error none")
+    assert str(ResponseSets()).endswith("free, Dirichlet(1); errors of people none")
 
 
 @pytest.mark.slow
