@@ -149,7 +149,7 @@ def test_a_new_system_knows_less_than_one_with_labels(partial):
         assert np.argmax(found.high - found.low) == COUNTS.systems.index("new")
     assert {c.name for c in partial.cautions} >= {"no-labels"}
     assert "exchangeable" in bj.report(partial)
-    assert "spread 1" in bj.report(partial)
+    assert "spread between systems 1" in bj.report(partial)
 
 
 @pytest.mark.study
