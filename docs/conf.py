@@ -19,13 +19,14 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent / "tools")]
 
 import latex2mathml.converter  # noqa: E402
+import pandas as pd  # noqa: E402
 from docutils import nodes  # noqa: E402
 from graph_svg import svg  # noqa: E402
 from sphinx.transforms import SphinxTransform  # noqa: E402
 
 import bayesjudge as bj  # noqa: E402
 from bayesjudge.cli import main  # noqa: E402
-from bayesjudge.datasets import keep_labels, xstest  # noqa: E402
+from bayesjudge.datasets import code_feedback_votes, keep_labels, xstest  # noqa: E402
 
 project, author = "bayesjudge", "The bayesjudge developers"
 project_copyright = f"2026, {author}"
@@ -176,7 +177,11 @@ def write_reports() -> None:
     tables = {"systems": keep_labels(xstest(), 100, 2024, by="system")}
     modules = {"votes": bj.panel, "repeats": bj.repeats, "bias": bj.bias, "ratings": bj.ratings}
     tables |= {name: module.simulate(random_seed=1) for name, module in modules.items()}
-    lines = ["One page a module, as `--html` writes it; nothing was sampled here."]
+    lines = [
+        "One page a module, and one for each kind of decision, as `--html` writes them; nothing "
+        "was sampled here. `systems.csv`, `log.csv` and `all.csv` hold verdicts of XSTest, "
+        "`old.csv` and `new.csv` those of two judges of code feedback; other tables are simulated."
+    ]
     with tempfile.TemporaryDirectory() as made, contextlib.chdir(made):
         for name, table in tables.items():
             table.to_csv(f"{name}.csv", index=False)
@@ -189,8 +194,22 @@ def write_reports() -> None:
                 raise RuntimeError(f"bayesjudge {command} failed")
             link = f'<a href="reports/{name}.html">{question}</a>'
             lines += ["", link, "", f"```sh\nbayesjudge {command} --html {name}.html\n```"]
-        lines += ["", *gate_page(folder)]
+        for write in (gate_page, label_page, drift_page):
+            lines += ["", *write(folder)]
     (HERE / "_copied" / "reports.md").write_text("\n".join(lines) + "\n")
+
+
+def run(command: str) -> int:
+    """Run a command, and keep what it prints."""
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        return main(command.split())
+
+
+def shown(folder: Path, page: str, question: str, command: str) -> list[str]:
+    """Copy a page that a command wrote; its link, and the command."""
+    shutil.copy(page, folder)
+    link = f'<a href="reports/{page}">{question}</a>'
+    return [link, "", f"```sh\nbayesjudge {command}\n```", ""]
 
 
 def gate_page(folder: Path) -> list[str]:
@@ -199,15 +218,41 @@ def gate_page(folder: Path) -> list[str]:
     table.to_csv("log.csv", index=False)
     command = "gate log.csv --verdict verdict --truth truth --calibration random --at-least 0.75"
     command += " --unparsed fail --html gate.html --summary summary.md"
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        main(command.split())
-    shutil.copy("gate.html", folder)
+    run(command)
     return [
-        '<a href="reports/gate.html">Does it pass 75 %?</a>',
-        f"\n```sh\nbayesjudge {command}\n```\n",
+        *shown(folder, "gate.html", "Does it pass 75 %?", command),
         "For the page of a CI job the same command writes Markdown:\n",
         Path("summary.md").read_text(),
     ]
+
+
+def label_page(folder: Path) -> list[str]:
+    """Label batch by batch, as people did who labelled everything, until the gate decides."""
+    whole = xstest().query("system == 'mistralinstruct'")
+    whole.drop(columns="truth").to_csv("all.csv", index=False)
+    truth = whole.set_index(whole["item"].astype(str))["truth"]
+    first = "label all.csv --verdict verdict --gate 0.75 --n 25 --seed 1 --html label.html"
+    again = f"{first} --read all.labels.csv"
+    code = run(first)
+    while code == 3:
+        sheet = pd.read_csv("all.labels.csv", dtype=str)
+        sheet["truth"] = truth.loc[sheet["item"]].map({1.0: "good", 0.0: "bad"}).to_numpy()
+        sheet.to_csv("all.labels.csv", index=False)
+        code = run(again)
+    question = "Does it pass 75 %, looking after every 25 labels?"
+    return shown(folder, "label.html", question, again)
+
+
+def drift_page(folder: Path) -> list[str]:
+    """Put one judge of the panel in another's place."""
+    votes = code_feedback_votes()
+    for name, judge in (("old", "gpt-4o-mini"), ("new", "gemini-2.5-pro")):
+        columns = {"generator": "system", judge: "verdict"}
+        table = votes.rename(columns=columns)[["item", "system", "verdict", "truth"]]
+        table.to_csv(f"{name}.csv", index=False)
+    command = "drift old.csv new.csv --truth truth --by system --html drift.html"
+    run(command)
+    return shown(folder, "drift.html", "Is the new judge the old one?", command)
 
 
 def modules(name: str) -> list[str]:

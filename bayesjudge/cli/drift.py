@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from cyclopts import Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.output import DATA, OUTPUT, SCHEMA, say
+from bayesjudge.cli.output import DATA, OUTPUT, SCHEMA, say, tell
 from bayesjudge.cli.source import Source, open_source
+from bayesjudge.core.calls import called
 from bayesjudge.core.errors import InputError, checking
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _DATA = Parameter(group=DATA)
 _LIST = Parameter(group=DATA, negative="")
@@ -35,6 +39,7 @@ def drift(
     change: Annotated[float, _OUTPUT] = 0.03,
     ci_prob: Annotated[float, _OUTPUT] = 0.95,
     fail: Annotated[bool, _OUTPUT] = False,
+    html: Annotated[Path | None, _OUTPUT] = None,
     json: Annotated[bool, _OUTPUT] = False,
 ) -> int:
     r"""Compare two judges, or two versions of one: verdicts that flip, and what they move.
@@ -74,6 +79,8 @@ def drift(
         Probability of every interval, and of calling nothing a drift if there is none.
     fail : bool
         Exit with 1 if a drift was seen.
+    html : Path
+        Write one page with the finding, its picture and its table; it needs no other file.
     json : bool
         Print one JSON document instead of text (schema bayesjudge/2): `seen`, `flips`, `estimates`,
         `power`.
@@ -87,6 +94,8 @@ def drift(
         require(0 < change < 1, f"--change must lie in (0, 1), got {change}")
         words = "--judge: name one for both logs, or the old and the new one"
         require(len(judge or []) < 3, words)
+        there = html is None or html.parent.is_dir()
+        require(there, f"--html: there is no folder {str(html and html.parent)!r}")
     named: list[str | None] = list(judge) if judge else [None]
     judges = (named[0], named[-1])
     sources = [
@@ -129,7 +138,23 @@ def drift(
             lines.append(f"a change of {change:g}: seen with probability {found.power(change):.2f}")
         lines += [f"{c.name}: {c.text}" for c in found.estimate.cautions]
         say("\n".join(lines))
+    if html is not None:
+        inputs = {"old": str(old), "new": str(new), "judges": ", ".join(judge or [])}
+        read = {name: value for name, value in inputs.items() if value}
+        html.write_text(_page(found, read), encoding="utf-8")
+        tell(f"page written to {html}")
     return int(fail and bool(found.seen))
+
+
+def _page(found: bj.decide.Drift, inputs: dict[str, str]) -> str:
+    """The page, with its picture if matplotlib is there."""
+    about: dict[str, Any] = {"inputs": inputs, "command": called("drift")}
+    try:
+        drawn = cast("Figure", bj.decide.plot_drift(found).get_figure())
+    except ImportError as error:
+        tell(f"the page has no picture: {error}")
+        return bj.decide.to_html(found, **about)
+    return bj.decide.to_html(found, figures={"Changes, with intervals": drawn}, **about)
 
 
 def _read(source: Source, columns: list[str], truth: str | None) -> Any:

@@ -10,6 +10,7 @@ from cyclopts import Group, Parameter
 import bayesjudge as bj
 from bayesjudge.cli.output import DATA, OUTPUT, say, tell
 from bayesjudge.cli.source import open_source
+from bayesjudge.core.calls import called
 from bayesjudge.core.errors import checking
 from bayesjudge.decide.labelling import QUESTION, read_sheets, write_form, write_sheet
 
@@ -43,6 +44,7 @@ def label(
     sheet: Annotated[Path | None, _OUTPUT] = None,
     form: Annotated[Path | None, _OUTPUT] = None,
     picture: Annotated[Path | None, _OUTPUT] = None,
+    html: Annotated[Path | None, _OUTPUT] = None,
     seed: Annotated[int | None, _OUTPUT] = None,
 ) -> int:
     r"""Choose which outputs a person labels next, and stop as soon as a threshold is decided.
@@ -105,6 +107,8 @@ def label(
         HTML form to write; by default beside the table.
     picture : Path
         Draw the sequence, in the format that the file's name ends in.
+    html : Path
+        Write one page with where the gate stands and the sequence; it needs no other file.
     seed : int
         Same seed, same draws; of the first call.
 
@@ -126,7 +130,8 @@ def label(
         verdict = verdict or "verdict"
     with checking("options") as require:
         require(n >= 1, f"--n must be 1 or more, got {n}")
-        written = [*paths.items(), *([("picture", picture)] if picture else [])]
+        more = {"picture": picture, "html": html}
+        written = [*paths.items(), *((name, path) for name, path in more.items() if path)]
         for name, path in written:
             require(path.parent.is_dir(), f"--{name}: there is no folder {str(path.parent)!r}")
         there = verdict is not None or not show_verdict
@@ -172,7 +177,28 @@ def label(
         figure: Any = bj.decide.plot_monitor(monitor).get_figure()
         figure.savefig(picture, dpi=150)
         tell(f"picture written to {picture}")
+    if html is not None:
+        inputs = {
+            "data": str(table),
+            "items": f"{len(monitor.names):,}",
+            "labels": monitor.n_labels,
+        }
+        html.write_text(_page(monitor, f"bayesjudge label, {table.name}", inputs), encoding="utf-8")
+        tell(f"page written to {html}")
     return decided.exit_code()
+
+
+def _page(monitor: bj.decide.Monitor, title: str, inputs: dict[str, Any]) -> str:
+    """The page, with the sequence if there is a label and matplotlib is there."""
+    figures: dict[str, Any] = {}
+    try:
+        if monitor.n_labels:
+            drawn = bj.decide.plot_monitor(monitor).get_figure()
+            figures["Limits that hold at every look"] = drawn
+    except ImportError as error:
+        tell(f"the page has no picture: {error}")
+    about: dict[str, Any] = {"title": title, "inputs": inputs, "command": called("label")}
+    return bj.decide.to_html(monitor.gate, figures=figures, **about)
 
 
 def _require_read(sheet: Path, read: list[Path]) -> None:

@@ -6,7 +6,7 @@ from bayesjudge.decide.gate import gate
 from bayesjudge.decide.labelling import Agreement, Labels, read_sheets, write_form, write_sheet
 from bayesjudge.decide.monitor import Monitor
 from bayesjudge.decide.passport import Passport
-from bayesjudge.decide.plots import plot_gate, plot_monitor
+from bayesjudge.decide.plots import plot_drift, plot_gate, plot_monitor
 from bayesjudge.decide.reports import to_html, to_json, to_junit, to_markdown
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "Passport",
     "drift",
     "gate",
+    "plot_drift",
     "plot_gate",
     "plot_monitor",
     "read_sheets",

@@ -138,6 +138,14 @@ class Drift:
         return f"<pre>{escape(repr(self))}</pre>"
 
 
+def drift_in_words(drift: Drift) -> str:
+    """Which changes were seen, and that of the pass rate, in one line."""
+    seen = ", ".join(name.removesuffix("_change").replace("_", " ") for name in drift.seen)
+    value, low, high = drift.estimate["pass_rate_change"]
+    words = f"Drift in {seen}" if seen else "No drift seen"
+    return f"{words}: the pass rate changed by {value:+.3f} ({low:+.3f} to {high:+.3f})"
+
+
 #: Changes that are tested together.
 TESTED = ("pass_rate_change", "sensitivity_change", "specificity_change")
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.estimate import in_words
 from bayesjudge.core.plots import below, new_axes, plain_text, write_title
 from bayesjudge.decide.decision import Gate, finding, named
+from bayesjudge.decide.drift import TESTED, Drift, drift_in_words
 from bayesjudge.decide.monitor import Monitor
 
 if TYPE_CHECKING:
@@ -47,6 +49,44 @@ def plot_gate(gate: Gate, *, ax: Axes | None = None) -> Axes:
     ax.tick_params(axis="y", length=0)
     ax.set_xlabel("limits; dashed: threshold")
     write_title(ax, finding(gate))
+    return ax
+
+
+@plain_text
+def plot_drift(drift: Drift, *, ax: Axes | None = None) -> Axes:
+    """Draw each change from the old judge to the new one, with its interval.
+
+    Parameters
+    ----------
+    drift : Drift
+        From `bayesjudge.decide.drift`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default, as high as the changes need.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        One row a change; of those that were tested the name says whether a drift was seen, and the
+        colour too. Title: the finding.
+    """
+    rows = list(drift.estimate.rows())
+    ax = ax or new_axes(8.0, 0.36 * len(rows) + 1.3)
+    names = []
+    for i, (quantity, where, row) in enumerate(rows):
+        colour = "C1" if quantity in drift.seen else "C0" if quantity in TESTED else "C6"
+        ax.plot([row.low, row.high], [i, i], color=colour, lw=3, alpha=0.6)
+        ax.plot(row.value, i, "o", color=colour, ms=6)
+        name = ", ".join([in_words(quantity), *map(str, where.values())])
+        tested = ": drift" if quantity in drift.seen else ": no drift seen"
+        names.append(name + tested * (quantity in TESTED))
+    ax.axvline(0, color="k", ls="--", lw=1.2)
+    ax.set_yticks(range(len(rows)), names)
+    ax.set_ylim(len(rows) - 0.4, -0.6)
+    ax.grid(axis="x")
+    ax.spines["left"].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    ax.set_xlabel(f"new judge less old, {drift.ci_prob:.0%} intervals".replace("%", " %"))
+    write_title(ax, drift_in_words(drift))
     return ax
 
 

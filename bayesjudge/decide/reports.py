@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import bayesjudge
+from bayesjudge.core.estimate import in_words
 from bayesjudge.core.report import TableRow, _literal, page
 from bayesjudge.decide.decision import Check, Gate, as_fields, finding, named
+from bayesjudge.decide.drift import Drift, drift_in_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -62,23 +64,23 @@ def _in_markdown(cells: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def to_html(
-    gate: Gate,
+    made: Gate | Drift,
     *,
-    title: str = "bayesjudge gate",
+    title: str | None = None,
     figures: Mapping[str, Figure] | None = None,
     inputs: Mapping[str, Any] | None = None,
     command: str | None = None,
 ) -> str:
-    """Write decisions as one page that needs no other file.
+    """Write decisions, or a drift, as one page that needs no other file.
 
     Parameters
     ----------
-    gate : Gate
-        From `bayesjudge.decide.gate`.
-    title : str
+    made : Gate or Drift
+        From `bayesjudge.decide.gate`, `Monitor.gate` or `bayesjudge.decide.drift`.
+    title : str, optional
         Title of the page.
     figures : mapping of str to matplotlib.figure.Figure, optional
-        Pictures by caption, such as that of `plot_gate`.
+        Pictures by caption, such as that of `plot_gate`, `plot_monitor` or `plot_drift`.
     inputs : mapping, optional
         What was read.
     command : str, optional
@@ -87,23 +89,62 @@ def to_html(
     Returns
     -------
     str
-        The outcome, pictures, a table with one row a check, the cautions, and what was read.
+        The outcome, pictures, a table with one row a check or a change, the cautions, and what was
+        read.
     """
+    parts = _drift_parts(made) if isinstance(made, Drift) else _gate_parts(made)
+    parts |= {"title": title} if title else {}
+    read = [(name, str(value)) for name, value in (inputs or {}).items()]
+    return page(figures=figures, inputs=read, command=command, **parts)
+
+
+def _gate_parts(gate: Gate) -> dict[str, Any]:
     methods = dict.fromkeys(check.method for check in gate.checks)
-    return page(
-        title=title,
-        heading=finding(gate),
-        about=_promise(gate.checks[0]),
-        columns=HEADS,
-        first=[TableRow([*_cells(check, named(check))], True, False) for check in gate.checks],
-        below="The chance is the posterior probability that the threshold is met.",
-        numbers=("estimate", "chance"),
-        figures=figures,
-        cautions=gate.cautions,
-        inputs=[(name, str(value)) for name, value in (inputs or {}).items()],
-        paragraph=f"Method: {', '.join(methods)}.",
-        command=command,
-    )
+    known = any(not math.isnan(check.chance) for check in gate.checks)
+    return {
+        "title": "bayesjudge gate",
+        "heading": finding(gate),
+        "about": _promise(gate.checks[0]),
+        "columns": HEADS,
+        "first": [TableRow([*_cells(check, named(check))], True, False) for check in gate.checks],
+        "below": "The chance is the posterior probability that the threshold is met." * known,
+        "numbers": ("estimate", "chance"),
+        "cautions": gate.cautions,
+        "paragraph": f"Method: {', '.join(methods)}.",
+    }
+
+
+def _drift_parts(drift: Drift) -> dict[str, Any]:
+    made, verdicts = drift.estimate, drift.flips.to_numpy()
+    rows = list(made.rows())
+    dims = list(dict.fromkeys(d for _, where, _ in rows for d in where))
+    first = [
+        [in_words(name), *(str(where.get(d, "")) for d in dims), *(f"{x:+.3f}" for x in row)]
+        for name, where, row in rows
+    ]
+    return {
+        "title": "bayesjudge drift",
+        "heading": drift_in_words(drift),
+        "about": (
+            f"{drift.flipped:,} of {verdicts.sum():,} verdicts flipped: {verdicts[0, 1]:,} to "
+            f"pass, {verdicts[1, 0]:,} to fail. A change of the pass rate by 3 points would be "
+            f"seen with probability {drift.power(0.03):.2f}, one by "
+            f"{100 * drift.detectable():.1f} points with probability .8. If nothing changed, a "
+            f"drift is called with probability {1 - drift.ci_prob:.3g} at most."
+        ),
+        "columns": ["change", *dims, "value", "low", "high"],
+        "first": [TableRow(cells, True, False) for cells in first],
+        "below": (
+            f"New judge less old, {100 * drift.ci_prob:g} % intervals. A prevalence shift is how "
+            "far a published, corrected share moves if the new judge's verdicts take the old ones' "
+            "place and the old calibration stays."
+            if "prevalence_shift" in made.quantities
+            else f"New judge less old, {100 * drift.ci_prob:g} % intervals."
+        ),
+        "cautions": made.cautions,
+        "assumptions": [(made.method, "; ".join(map(str, made.assumptions)))],
+        "sources": [(made.method, made.source)],
+    }
 
 
 def _number(value: float) -> str:

@@ -120,7 +120,7 @@ def main() -> None:
         begin = time.perf_counter()
         study = study_of(name, asked.simulations, workers=asked.workers, resume=not asked.fresh)
         ax = lab.plot_ranks(study, ax=figure.add_subplot(1, 2, i + 1))
-        ax.set_title(name.replace("_", " "))
+        ax.set_title(name.replace("_", " "), loc="left")
         ax.get_legend().remove()  # too many names to lie over the lines
         lines, names = ax.get_legend_handles_labels()
         side = ("outside lower left", "outside lower right")[i]

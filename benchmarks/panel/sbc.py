@@ -352,7 +352,8 @@ def written(name: str, study: lab.RankStudy, seconds: float) -> None:
         file, index=False, float_format="%.4g"
     )
     ax = lab.plot_ranks(study, ax=plt.subplots(figsize=(8, 5), layout="constrained")[1])
-    ax.set_title(name)
+    n = len(once)
+    ax.set_title(f"{name.replace('_', ' ')}: {n:,} simulations", loc="left")
     ax.figure.savefig(RESULTS / f"sbc_{name}.png", dpi=100)
     print(
         f"{name}: {len(once)} simulations, {seconds:.0f} s now, "

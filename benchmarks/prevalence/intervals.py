@@ -403,46 +403,44 @@ LINES = {
     "jeffreys_eti_bounded": ("Jeffreys, bounded ETI", {"color": "C4", "lw": 1.1}),
     "beta21_eti_bounded": ("Beta(2, 1) for the judge, bounded ETI", {"color": "C2", "lw": 1.5}),
 }
-#: One of each mirrored pair.
-COLUMNS = ((0.9, 0.9), (0.7, 0.9), (0.7, 0.7), (0.6, 0.6), (0.2, 0.97))
+#: What is drawn: a good judge, a middling one and one that passes nearly everything (specificity,
+#: sensitivity), with few labels and with many.
+COLUMNS = ((0.9, 0.9), (0.7, 0.7), (0.2, 0.97))
+DRAWN = (20, 200)
 
 
 def draw(table: pd.DataFrame) -> Any:
-    """One page: coverage by theta, and mean width relative to Lang-Reiczigel below it."""
+    """Coverage by theta, and mean width relative to Lang-Reiczigel below it."""
     from matplotlib import pyplot as plt
 
-    sizes = sorted(table["m"].unique())
-    figure = plt.figure(figsize=(15, 3.7 * len(sizes) + 0.6), layout="constrained")
-    rows = figure.subfigures(len(sizes), 1, squeeze=False)[:, 0]
-    for m, row in zip(sizes, rows, strict=True):
-        axes = row.subplots(
-            2, len(COLUMNS), sharex=True, sharey="row", height_ratios=[3, 2], squeeze=False
-        )
-        for judge, (above, below) in zip(COLUMNS, axes.T, strict=True):
-            cells = table[(table["m"] == m) & (table["q0"] == judge[0]) & (table["q1"] == judge[1])]
-            if cells.empty:
-                above.set_axis_off()
-                below.set_axis_off()
-                continue
-            by_method = dict(list(cells.groupby("method")))
-            usual = by_method["lang_reiczigel"]["width"].to_numpy()
-            for method, (label, how) in LINES.items():
-                one = by_method[method]
-                above.plot(one["theta"], one["coverage"], label=label, **how)
-                below.plot(one["theta"], one["width_where_eq6_answers"] / usual, **how)
-            above.axhline(CI_PROB, color="0.4", lw=0.8, ls="--")
-            above.set_title(f"m = {m}, specificity {judge[0]}, sensitivity {judge[1]}", fontsize=9)
-            above.set_ylim(0.86, 1.005)
-            below.set_ylim(0.55, 1.45)
-            below.set_xlabel("true prevalence", fontsize=8)
-            for ax in (above, below):
-                ax.tick_params(labelsize=8)
-                ax.grid(alpha=0.25)
-        axes[0, 0].set_ylabel("coverage", fontsize=9)
-        axes[1, 0].set_ylabel("width / eq. (6)", fontsize=9)
-    handles, labels = rows[0].axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=len(LINES), fontsize=10)
+    figure = plt.figure(figsize=(9, 9.5), layout="constrained")
+    for m, row in zip(DRAWN, figure.subfigures(len(DRAWN), 1), strict=True):
+        row.suptitle(f"{m} labels, half of them good items", x=0.01, ha="left", fontsize=12)
+        axes = row.subplots(2, len(COLUMNS), sharex=True, sharey="row", height_ratios=[3, 2])
+        for (q0, q1), (above, below) in zip(COLUMNS, axes.T, strict=True):
+            cells = table[(table["m"] == m) & (table["q0"] == q0) & (table["q1"] == q1)]
+            draw_judge(dict(list(cells.groupby("method"))), above, below)
+            above.set_title(f"specificity {q0}, sensitivity {q1}", fontsize=11)
+            below.set_xlabel("true share of good outputs")
+        axes[0, 0].set_ylabel("coverage")
+        axes[1, 0].set_ylabel("width / eq. (6)")
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=3, frameon=False)
     return figure
+
+
+def draw_judge(by_method: dict[Any, pd.DataFrame], above: Any, below: Any) -> None:
+    """Draw one judge's coverage and widths."""
+    usual = by_method["lang_reiczigel"]["width"].to_numpy()
+    for method, (label, how) in LINES.items():
+        one = by_method[method]
+        above.plot(one["theta"], one["coverage"], label=label, **how)
+        below.plot(one["theta"], one["width_where_eq6_answers"] / usual, **how)
+    above.axhline(CI_PROB, color="0.4", lw=0.8, ls="--")
+    above.set_ylim(0.86, 1.005)
+    below.set_ylim(0.55, 1.45)
+    for ax in (above, below):
+        ax.grid(alpha=0.25)
 
 
 class Part:
@@ -586,8 +584,8 @@ Eq. (6) loses with weak judges: there its least coverage is {weak(eq6, "all").mi
 ## Every setting
 
 Least coverage inside / least coverage at 0 and 1 / mean width in relation to eq. (6). The naive
-interval, plain ETI and every theta are in intervals.csv; the picture shows them by theta
-(without (.9, .7), whose curves are those of (.7, .9) from right to left).
+interval, plain ETI and every theta are in intervals.csv; the picture shows three of the judges by
+theta, with {DRAWN[0]} labels and with {DRAWN[1]}.
 
 {overview(table)}
 """
@@ -609,7 +607,8 @@ def main() -> None:
         table, lost = study({m: SIZES[m] for m in asked.sizes}, workers=asked.workers)
         table.to_csv(stored, index=False, float_format="%.5g")
         print(f"{time.perf_counter() - begin:.0f} s; left out: probability {lost:.1e}")
-    draw(table).savefig(stored.with_suffix(".png"), dpi=90)
+    if set(DRAWN) <= set(table["m"]):
+        draw(table).savefig(stored.with_suffix(".png"), dpi=110)
     if set(SIZES) <= set(table["m"]):
         stored.with_suffix(".md").write_text(told(table))
     print(overview(table))

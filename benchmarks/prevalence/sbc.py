@@ -122,7 +122,7 @@ def main() -> None:
         begin = time.perf_counter()
         study = study_of(design, asked.simulations, workers=asked.workers, resume=not asked.fresh)
         ax = lab.plot_ranks(study, ax=figure.add_subplot(2, 3, i + 1))
-        ax.set_title(design.replace("_", " "))
+        ax.set_title(design.replace("_", " "), loc="left")
         once = study.table.drop_duplicates("simulation")
         table = study.uniformity().reset_index()
         table.insert(0, "study", design)

@@ -158,7 +158,7 @@ def main() -> None:
         begin = time.perf_counter()
         study = study_of(name, asked.simulations, workers=asked.workers, resume=not asked.fresh)
         ax = lab.plot_ranks(study, ax=figure.add_subplot(1, 4 if asked.only is None else 1, i + 1))
-        ax.set_title(name)
+        ax.set_title(name, loc="left")
         table = study.uniformity().reset_index()
         table.insert(0, "study", name)
         tables.append(table)

@@ -3,6 +3,7 @@
     python benchmarks/ratings/sbc.py                    # 100 simulations a study
     python benchmarks/ratings/sbc.py --study errors     # one study only
     python benchmarks/ratings/sbc.py --simulations 500  # continues the last run
+    python benchmarks/ratings/sbc.py --redraw           # the picture, from the stored ranks
 
 Truths are drawn from the priors by NumPy: the model's own random draws are not used. Each of 40
 items has three forced choices of every source. The studies:
@@ -225,7 +226,7 @@ def draw(counts: pd.DataFrame) -> None:
             line.set(color=colour, alpha=0.8, lw=1)
         ax.get_legend().remove()
         n = int(np.array(here.iloc[0].split(), int).sum())
-        ax.set_title(f"{name}: {n} simulations", fontsize=10)
+        ax.set_title(f"{name}: {n} simulations", fontsize=10, loc="left")
     figure.legend(curves.values(), curves, loc="outside lower center", ncols=7, frameon=False)
     figure.savefig(RESULTS / "sbc.png", dpi=80)
 
@@ -247,7 +248,10 @@ def main() -> None:
     parser.add_argument("--simulations", type=int, default=100)
     parser.add_argument("--workers", type=int, help="processes; all cores by default")
     parser.add_argument("--study", choices=STUDIES, action="append", help="all by default")
+    parser.add_argument("--redraw", action="store_true", help="run nothing, use what is stored")
     asked = parser.parse_args()
+    if asked.redraw:
+        return draw(pd.read_csv(RESULTS / "sbc_ranks.csv"))
     names = asked.study or list(STUDIES)
     tables, counts = [], []
     for name in names:
@@ -261,7 +265,7 @@ def main() -> None:
             row = {"study": name, "quantity": quantity, "counts": " ".join(map(str, times))}
             counts.append(pd.DataFrame([row]))
     kept(RESULTS / "sbc.csv", names, tables)
-    draw(kept(RESULTS / "sbc_ranks.csv", names, counts))
+    return draw(kept(RESULTS / "sbc_ranks.csv", names, counts))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Drift of a judge: planted ones are found at the stated power, none is invented."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,7 @@ import pytest
 
 import bayesjudge as bj
 from bayesjudge.cli import main
-from bayesjudge.decide import drift
+from bayesjudge.decide import drift, plot_drift, to_html
 
 
 def logs(rng, n=400, flip=0.1, shift=0.0, systems=1, truth=False):
@@ -109,3 +110,51 @@ def test_the_command(tmp_path, capsys):
     assert document["seen"] == ["pass_rate_change"]
     assert 0 < document["power"]["power"] <= 1
     assert main(["drift", paths[0], paths[0], "--fail"]) == 0
+
+
+def test_a_page_and_a_picture_hold_every_change():
+    old, new = logs(np.random.default_rng(4), n=3000, shift=0.1, systems=2, truth=True)
+    new["system"] = old["system"] = old["system"].map({"0": "a", "1": "<b|"})
+    found = drift(old, new, truth="truth", by="system")
+    rows = list(found.estimate.rows())
+    ax = plot_drift(found)
+    named = [tick.get_text() for tick in ax.get_yticklabels()]
+    tested = ("pass rate change: drift", "sensitivity change: drift", "specificity change: drift")
+    assert named[:3] == list(tested)
+    assert named[3:] == [
+        f"{kind}, {system}"
+        for kind in ("system pass rate change", "prevalence shift")
+        for system in ("<b|", "a")
+    ]
+    drawn = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
+    assert drawn == [row.value for _, _, row in rows]
+    assert ax.get_title(loc="left").startswith("Drift in pass rate, sensitivity,")
+    page = to_html(found, figures={"Changes": ax.get_figure()}, inputs={"old": "<log>"})
+    assert "<h1>Drift in pass rate, sensitivity, specificity: the pass rate" in page
+    table = page[page.index("<tbody>") : page.index("</tbody>")]
+    assert re.findall(r">([+-][.\d]+)<", table) == [f"{x:+.3f}" for *_, row in rows for x in row]
+    for text in ("&lt;b|", "&lt;log&gt;", "judge-drift", "<svg", f"{found.flipped:,} of 6,000"):
+        assert text in page, text
+    assert not re.search(r"None|src=|href=\"[^#]", page)
+
+
+def test_a_page_without_a_drift_says_so():
+    old, _ = logs(np.random.default_rng(4))
+    found = drift(old, old)
+    assert "<h1>No drift seen: the pass rate changed by +0.000 (" in to_html(found)
+    assert plot_drift(found).get_yticklabels()[0].get_text() == "pass rate change: no drift seen"
+
+
+@pytest.mark.slow
+def test_the_command_writes_a_page(tmp_path, capsys):
+    paths = []
+    for name, log in zip(("old", "new"), logs(np.random.default_rng(5), shift=0.1), strict=True):
+        paths.append(str(tmp_path / f"{name}.csv"))
+        log.to_csv(paths[-1], index=False)
+    page = tmp_path / "p.html"
+    assert main(["drift", *paths, "--html", str(page)]) == 0
+    assert f"page written to {page}" in capsys.readouterr().err
+    assert "<h1>Drift in pass rate" in page.read_text()
+    assert f"--html {page}" in page.read_text()
+    assert main(["drift", *paths, "--html", "no/where/p.html"]) == 2
+    assert "--html: there is no folder" in capsys.readouterr().err

@@ -125,9 +125,13 @@ def test_the_command_labels_until_it_is_decided(tmp_path, capsys, share, code, w
     truth = write_log(log, share=share)
     line = ["label", str(log), "--verdict", "verdict", "--gate", "0.8", "--n", "25"]
     line += ["--show", "answer", "--seed", "1", "--strategy", "uncertain"]
+    page = tmp_path / "page.html"
+    line += ["--html", str(page)]
     assert main(line) == 3
     assert "25 items to label" in capsys.readouterr().out
     assert "verdict" not in pd.read_csv(sheet).columns
+    assert "<h1>Unknown: " in page.read_text()
+    assert "<svg" not in page.read_text()
     for _ in range(12):
         fill(sheet, truth)
         filled = sheet.rename(tmp_path / "filled.csv")
@@ -136,6 +140,9 @@ def test_the_command_labels_until_it_is_decided(tmp_path, capsys, share, code, w
             break
     assert found == code
     assert capsys.readouterr().out.splitlines()[-1].startswith(word)
+    assert f"<h1>{word.capitalize()}: " in page.read_text()
+    assert "however often one looks" in page.read_text()
+    assert "<svg" in page.read_text()
     # it stays decided, and needs no sheet
     assert main(line) == code
 
