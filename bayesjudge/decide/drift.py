@@ -140,10 +140,15 @@ class Drift:
 
 def drift_in_words(drift: Drift) -> str:
     """Which changes were seen, and that of the pass rate, in one line."""
-    seen = ", ".join(name.removesuffix("_change").replace("_", " ") for name in drift.seen)
+    seen = ", ".join(map(change_in_words, drift.seen))
     value, low, high = drift.estimate["pass_rate_change"]
     words = f"Drift in {seen}" if seen else "No drift seen"
     return f"{words}: the pass rate changed by {value:+.3f} ({low:+.3f} to {high:+.3f})"
+
+
+def change_in_words(quantity: str) -> str:
+    """What changed, beside numbers that are called changes."""
+    return quantity.removeprefix("system_").removesuffix("_change").replace("_", " ")
 
 
 #: Changes that are tested together.

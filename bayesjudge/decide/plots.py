@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import in_words
 from bayesjudge.core.plots import below, new_axes, plain_text, write_title
 from bayesjudge.decide.decision import Gate, finding, named
-from bayesjudge.decide.drift import TESTED, Drift, drift_in_words
+from bayesjudge.decide.drift import TESTED, Drift, change_in_words, drift_in_words
 from bayesjudge.decide.monitor import Monitor
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ def plot_drift(drift: Drift, *, ax: Axes | None = None) -> Axes:
         colour = "C1" if quantity in drift.seen else "C0" if quantity in TESTED else "C6"
         ax.plot([row.low, row.high], [i, i], color=colour, lw=3, alpha=0.6)
         ax.plot(row.value, i, "o", color=colour, ms=6)
-        name = ", ".join([in_words(quantity), *map(str, where.values())])
+        name = ", ".join([change_in_words(quantity), *map(str, where.values())])
         tested = ": drift" if quantity in drift.seen else ": no drift seen"
         names.append(name + tested * (quantity in TESTED))
     ax.axvline(0, color="k", ls="--", lw=1.2)

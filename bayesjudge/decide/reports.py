@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import bayesjudge
-from bayesjudge.core.estimate import in_words
 from bayesjudge.core.report import TableRow, _literal, page
 from bayesjudge.decide.decision import Check, Gate, as_fields, finding, named
-from bayesjudge.decide.drift import Drift, drift_in_words
+from bayesjudge.decide.drift import Drift, change_in_words, drift_in_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -119,7 +118,7 @@ def _drift_parts(drift: Drift) -> dict[str, Any]:
     rows = list(made.rows())
     dims = list(dict.fromkeys(d for _, where, _ in rows for d in where))
     first = [
-        [in_words(name), *(str(where.get(d, "")) for d in dims), *(f"{x:+.3f}" for x in row)]
+        [change_in_words(name), *(str(where.get(d, "")) for d in dims), *(f"{x:+.3f}" for x in row)]
         for name, where, row in rows
     ]
     return {
