@@ -11,6 +11,7 @@ import numpy as np
 
 from bayesjudge.bias import _pairing
 from bayesjudge.core.errors import checking
+from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.names import require_names
 from bayesjudge.core.screen import few, fitted
 
@@ -20,7 +21,7 @@ Units = Literal["points", "range"]
 
 
 @dataclass(frozen=True, eq=False)
-class Shifts:
+class Shifts(ReadAtOnce):
     """How far each re-judged score moved from its baseline, in score points.
 
     Parameters

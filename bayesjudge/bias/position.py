@@ -14,6 +14,7 @@ from bayesjudge.core import dirichlet
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.intervals import z_score
+from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.labels import spell
 from bayesjudge.core.names import require_names
 from bayesjudge.core.tables import count_rows
@@ -32,7 +33,7 @@ SHOWN = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Orders:
+class Orders(ReadAtOnce):
     """How often each judge chose the same answer in both orders, or the same place.
 
     Parameters

@@ -158,6 +158,11 @@ def is_counted_in_place(table: Any) -> bool:
     return isinstance(nw.from_native(table, pass_through=True), nw.LazyFrame)
 
 
+def is_in_memory(table: Any) -> bool:
+    """Whether rows lie in a data frame, of pandas or polars: neither in an engine nor in Arrow."""
+    return not _is_arrow(table) and not is_counted_in_place(table)
+
+
 def read_rows(
     table: Any, *columns: str, names: Collection[str] = (), optional: Collection[str] = ()
 ) -> pd.DataFrame:

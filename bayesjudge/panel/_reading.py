@@ -14,6 +14,7 @@ from bayesjudge.core.tables import is_counted_in_place, read_rows
 
 MISSING = -1
 ONE_GENERATOR = "all"
+BINARY = ("0", "1")
 
 
 def read_votes(
@@ -66,6 +67,21 @@ def read_votes(
     return fields, items
 
 
+def read_truth(
+    labels: Any,
+    item: str,
+    generator: str | None,
+    truth: str,
+    meanings: tuple[Any, Any, Any],
+    classes: tuple[str, ...],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
+    """Items, their generators, what people said of them, and how labels were read."""
+    frame = read_rows(labels, truth, names=[c for c in (item, generator) if c])
+    read = _Rows(frame, [truth], meanings, None if classes == BINARY else classes)
+    of = np.array([]) if generator is None else frame[generator].to_numpy()
+    return frame[item].to_numpy(), of, read[truth], read.spelling
+
+
 def require_readable(
     columns: dict[str, str | None],
     wide: tuple[str, ...] | None,
@@ -96,7 +112,7 @@ class Labels:
         meanings: tuple[Any, Any, Any],
         classes: tuple[Any, ...] | None,
     ):
-        self.classes = ("0", "1") if classes is None else tuple(map(spell, classes))
+        self.classes = BINARY if classes is None else tuple(map(spell, classes))
         self.spelling = ""
         if classes is None:
             passes, fails, missing = meanings

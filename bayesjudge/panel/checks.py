@@ -33,6 +33,7 @@ EXCHANGEABLE = Assumption(
     "exchangeable-bias",
     "the panel's bias on a new generator is like its bias on the labelled generators",
 )
+ITEMS_DIFFER = Assumption("items-differ", "the tables of votes that were added share no item")
 ERRORS_CANCEL = Assumption("errors-cancel", "the judges never err, or their errors cancel")
 RULE_ERRORS_CANCEL = Assumption("rule-errors-cancel", "the rule's two kinds of error cancel")
 #: Cautions that contradict an assumption, by its id.
@@ -268,7 +269,7 @@ def check_assumptions(
     """
     raised = cautions_of(votes)
     confronted, relevant = [], set()
-    for listed in assumed:
+    for listed in (*assumed, *(() if votes.distinct else (ITEMS_DIFFER,))):
         if listed is RANDOM_LABELS and not votes.is_labelled.any():
             continue
         one = votes.design.assumption if listed is RANDOM_LABELS else listed

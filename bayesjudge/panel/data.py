@@ -11,10 +11,11 @@ import numpy as np
 
 from bayesjudge.core.counting import collapse, distinct
 from bayesjudge.core.errors import checking
+from bayesjudge.core.item_keys import hash_items, items_differ, keep_keys, keys_of
 from bayesjudge.core.names import require_names
 from bayesjudge.core.tables import is_counted_in_place
 from bayesjudge.panel._counting import count_votes
-from bayesjudge.panel._reading import read_votes
+from bayesjudge.panel._reading import read_truth, read_votes
 from bayesjudge.panel.label_design import DESIGNS, LabelDesign, choose_design
 
 #: Most generators, judges or classes in a notebook's summary.
@@ -57,6 +58,9 @@ class Votes:
         labelled and others are not; otherwise it is ``"by_generator"``.
     spelling : str, default ""
         How labels were read, in words, if not all of them were 1 and 0.
+    distinct : bool, default True
+        Whether no item has two rows. False after adding votes of which nobody knows the items:
+        results then assume it.
 
     Raises
     ------
@@ -81,6 +85,7 @@ class Votes:
     judge_of_column: Any = None
     calibration: str | None = None
     spelling: str = ""
+    distinct: bool = True
 
     def __post_init__(self) -> None:
         for name in ("generators", "judges", "classes"):
@@ -146,7 +151,11 @@ class Votes:
         return choose_design(self.calibration, not mixed, require)
 
     def __add__(self, other: Self) -> Self:
-        """Add votes on further items, of these generators and judges or of new ones."""
+        """Add votes on further items, of these generators and judges or of new ones.
+
+        Items of both are refused where both know their items: read from a table in memory, with a
+        column that identifies them.
+        """
         if not isinstance(other, Votes):
             return NotImplemented
         parts = (self, other)
@@ -160,6 +169,7 @@ class Votes:
                 f"labels were chosen in two ways, {' and '.join(designs)}; name one design that "
                 "holds for all of them, dataclasses.replace(votes, calibration=...)",
             )
+        differ = items_differ(self, other)
         whole = designs == ["by_generator"] and not any(one._partly_labelled for one in parts)
         names: dict[str, Any] = {
             name: tuple(dict.fromkeys((*getattr(self, name), *getattr(other, name))))
@@ -170,13 +180,134 @@ class Votes:
         joined: dict[str, Any] = {
             name: np.concatenate([one[name] for one in spread]) for name in spread[0]
         }
-        return type(self)(
+        made = type(self)(
             **joined,
             **names,
             classes=self.classes,
             judge_of_column=np.repeat(np.arange(times.size), times),
             calibration=None if whole or not designs else designs[0],
+            spelling="; ".join(dict.fromkeys(one.spelling for one in parts if one.spelling)),
+            distinct=differ and self.distinct and other.distinct,
         )
+        mine, theirs = keys_of(self), keys_of(other)
+        if mine is not None and theirs is not None:
+            rows = np.concatenate([mine.places, theirs.places + len(self.count)])
+            items = {name: joined[name][rows] for name in ("votes", "truth", "generator")}
+            made._keep_keys(np.concatenate([mine.hashes, theirs.hashes]), **items)
+        return made
+
+    def _keep_keys(self, hashes: np.ndarray, **items: np.ndarray) -> None:
+        """Remember which pattern each item has, given its fields."""
+        places = patterns_of(self, items["votes"], items["truth"], items["generator"])
+        keep_keys(self, hashes, places)
+
+    def with_labels(
+        self,
+        labels: Any,
+        *,
+        calibration: str | None = None,
+        item: str = "item",
+        generator: str | None = "generator",
+        truth: str = "truth",
+        pass_value: Any = None,
+        fail_value: Any = None,
+        missing_value: Any = None,
+    ) -> Self:
+        """Add a batch of labels of items that were voted on.
+
+        Parameters
+        ----------
+        labels : dataframe
+            One row a labelled item; votes are not needed.
+        calibration : str, optional
+            How the labelled items were chosen, those of before and these; see `Votes`. By default
+            as before.
+        item, generator, truth : str
+            Columns, as in `from_frame`. ``generator=None`` if there is one generator.
+        pass_value, fail_value, missing_value : scalar or list, optional
+            Labels that mean pass, fail and none, as in `from_frame`.
+
+        Returns
+        -------
+        Votes
+            As if labels and votes had been read at once.
+
+        Raises
+        ------
+        InputError
+            If the items of the votes are not known (they were not read from a table in memory, or
+            changed since), a row has no label, an item was not voted on, or it has another truth.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> log = pd.DataFrame({"item": ["p", "p", "q"], "judge": ["a", "b", "a"],
+        ...                     "vote": [1, 0, 1]})
+        >>> votes = Votes.from_frame(log, generator=None, truth=None)
+        >>> labels = pd.DataFrame({"item": ["q"], "truth": [1]})
+        >>> votes.with_labels(labels, generator=None, calibration="random").labelled.tolist()
+        [[0, 1]]
+        """
+        keys = keys_of(self)
+        with checking("panel.Votes.with_labels") as require:
+            require(
+                keys is not None,
+                "the items of these votes are not known, only counted: join the labels to the "
+                "table of votes, by item, and read it again with Votes.from_frame",
+            )
+            one = generator is not None or len(self.generators) == 1
+            require(one, f"generator=None, and there are {len(self.generators)} generators")
+        assert keys is not None
+        meanings = (pass_value, fail_value, missing_value)
+        items, of, told, spelling = read_truth(
+            labels, item, generator, truth, meanings, tuple(self.classes)
+        )
+        of = np.full(len(items), self.generators[0]) if generator is None else of
+        known = self.truth[keys.places]
+        places = self._places_of(keys.hashes, items, of, told, known)
+        known[places] = told
+        as_before = calibration or (self.calibration if self.is_labelled.any() else None)
+        whole = calibration is None and as_before == "by_generator" and not self._partly_labelled
+        each = {"votes": self.votes[keys.places], "generator": self.generator[keys.places]}
+        made = replace(
+            self,
+            **each,
+            truth=known,
+            count=None,
+            calibration=None if whole else as_before,
+            spelling="; ".join(dict.fromkeys(s for s in (self.spelling, spelling) if s)),
+        )
+        made._keep_keys(keys.hashes, truth=known, **each)
+        return made
+
+    def _places_of(
+        self,
+        hashes: np.ndarray,
+        items: np.ndarray,
+        generators: np.ndarray,
+        told: np.ndarray,
+        known: np.ndarray,
+    ) -> np.ndarray:
+        """Where labelled items are among hashes; refuse those that cannot be labelled so."""
+        wanted = hash_items(generators, items)
+        places = np.minimum(np.searchsorted(hashes, wanted), len(hashes) - 1)
+        absent = items[hashes[places] != wanted]
+        given = known.copy()
+        given[places] = np.where(given[places] == MISSING, told, given[places])
+        torn = list(dict.fromkeys(items[given[places] != told]))
+        with checking("panel.Votes.with_labels") as require:
+            unlabelled = int((told == MISSING).sum())
+            require(not unlabelled, f"{unlabelled} rows have no human label; leave them out")
+            require(
+                not absent.size,
+                f"nobody voted on {absent.size} of the labelled items, for example "
+                f"{absent[:3].tolist()}; add items with votes + Votes.from_frame(...)",
+            )
+            require(
+                absent.size or not torn,
+                f"items {torn[:3]} have more than one truth; keep one for each",
+            )
+        return places
 
     @property
     def _partly_labelled(self) -> bool:
@@ -413,8 +544,13 @@ class Votes:
         }
         if is_counted_in_place(table):
             return cls(**count_votes(table, **given), calibration=calibration)
-        found, _ = read_votes(table, **given)
-        return cls(**found, calibration=calibration)
+        found, items = read_votes(table, **given)
+        made = cls(**found, calibration=calibration)
+        if item is not None:
+            names = np.array(found["generators"], object)[found["generator"]]
+            each = {name: found[name] for name in ("votes", "truth", "generator")}
+            made._keep_keys(hash_items(names, items), **each)
+        return made
 
 
 def read_items(

@@ -11,9 +11,11 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.item_keys import hash_items, items_differ, keep_keys, keys_of
 from bayesjudge.core.names import require_names, to_names
 from bayesjudge.core.screen import ROWS, fitted, rows
-from bayesjudge.prevalence._reading import LABELS, read_counts
+from bayesjudge.core.tables import is_in_memory, read_rows
+from bayesjudge.prevalence._reading import LABELS, item_columns, read_counts
 from bayesjudge.prevalence.labelling import Identified, LabelDesign, declared, design_of
 
 #: Heads of what is printed: of the items without a label, of the good and of the bad ones.
@@ -371,7 +373,11 @@ class Counts:
         return self._reduced(lambda values: values[..., i])
 
     def __add__(self, other: Self) -> Self:
-        """Add counts of further items, of these systems or of new ones."""
+        """Add counts of further items, of these systems or of new ones.
+
+        Items of both are refused where both know their items: read from a table in memory, with a
+        column that identifies them. If not, results assume that each row is an item.
+        """
         if not isinstance(other, Counts):
             return NotImplemented
         with checking("prevalence.Counts") as require:
@@ -387,22 +393,30 @@ class Counts:
             require(given[0] == given[1], f"covariates must be the same, got {given}")
             judges = self.dim != "judge" or self.systems == other.systems
             require(judges, f"judges must be the same, got {self.systems} and {other.systems}")
+        differ = items_differ(self, other)
         systems = _united(self.systems, other.systems)
         parts = [part._spread(systems) for part in (self, other)]
         values = {name: parts[0][name] + parts[1][name] for name in parts[0]}
         external = values.pop("external_labels")
         if self.external_labels is None and other.external_labels is None:
             external = None
-        return type(self)(
+        spellings = dict.fromkeys(one.spelling for one in (self, other) if one.spelling)
+        made = type(self)(
             **values,
             calibration=self.calibration,
             systems=systems,
             dim=self.dim,
             external_labels=external,
             propensity=self.propensity,
+            distinct=differ and self.distinct and other.distinct,
+            spelling="; ".join(spellings),
             covariates=self._covariates_with(other, systems),
             label_systems=tuple(dict.fromkeys((*self.label_systems, *other.label_systems))),
         )
+        keys = [found for part in (self, other) if (found := keys_of(part)) is not None]
+        if len(keys) == 2:
+            keep_keys(made, np.concatenate([found.hashes for found in keys]))
+        return made
 
     def _covariates_with(self, other: Self, systems: Sequence[str] | None) -> Any:
         """Of all strata of two tables."""
@@ -651,4 +665,11 @@ class Counts:
             meanings=(pass_value, fail_value, missing_value),
             unparsed=unparsed,
         )
-        return cls(**read)
+        made = cls(**read)
+        judges = [verdict] if isinstance(verdict, str) else verdict
+        groups = [c for c in (by, stratum, propensity, *(covariates or ())) if c]
+        named = [item] if item else item_columns(table, None, (*judges, truth, *groups))
+        if named and is_in_memory(table):
+            rows = read_rows(table, names=groups, optional=named[:1]).dropna()
+            keep_keys(made, hash_items(*(rows[c] for c in (*groups, named[0]))))
+        return made

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.names import name_of, require_names
 from bayesjudge.core.screen import few, fitted
 from bayesjudge.ratings.metrics import Profile, inter_rater_alpha
@@ -21,7 +22,7 @@ SHOWN = 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ratings:
+class Ratings(ReadAtOnce):
     """Counts of the answers that people, and each judge, gave to each item.
 
     Parameters

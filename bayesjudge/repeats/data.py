@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.names import require_names
 from bayesjudge.core.tables import is_counted_in_place
 
@@ -24,7 +25,7 @@ ITEM_COLUMNS = ("item", "item_id", "id", "doc_id", "sample_id", "task_id", "exam
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class Scores(ReadAtOnce):
     """Repeated scores of items by judges, counted.
 
     Parameters

@@ -63,7 +63,8 @@ def test_unlabelled_votes_take_the_design_of_the_others():
 def test_whole_generators_that_are_not_whole_any_more_are_asked_about():
     rows = long_table(labelled=(30, 0, 0))
     whole = read(rows[rows["generator"] == "g1"], calibration=None)
-    more = read(rows.assign(truth=np.nan)[rows["generator"] == "g1"], calibration=None)
+    others = rows[rows["generator"] == "g1"].assign(item=lambda t: "more" + t["item"].map(str))
+    more = read(others.assign(truth=np.nan), calibration=None)
     with pytest.raises(bj.InputError, match="how were the labelled items chosen"):
         whole + more
     assert (replace(whole, calibration="random") + more).calibration == "random"
@@ -82,3 +83,86 @@ def test_what_cannot_be_added_is_refused(change, words):
         votes + replace(votes, **change)
     with pytest.raises(TypeError):
         votes + 1
+
+
+def labels_of(rows):
+    """One row a labelled item, without votes."""
+    known = rows[rows["truth"].notna()].drop_duplicates(["generator", "item"])
+    return known[["generator", "item", "truth"]]
+
+
+@pytest.mark.parametrize("calibration", ["random", "by_truth"])
+def test_a_batch_of_labels_alone(calibration):
+    rows = long_table()
+    labels = labels_of(rows)
+    votes = read(rows.assign(truth=np.nan), calibration=None)
+    whole = read(rows, calibration=calibration)
+    assert same(votes.with_labels(labels, calibration=calibration), whole)
+    batches = votes
+    for i in range(3):
+        batches = batches.with_labels(labels[i::3], calibration=calibration)
+    assert same(batches, whole)
+
+
+def test_labels_of_votes_that_were_added():
+    rows = long_table()
+    bare = rows.assign(truth=np.nan)
+    late = rows["item"].isin(sorted(rows["item"].unique())[::3])
+    added = read(bare[~late], calibration=None) + read(bare[late], calibration=None)
+    in_order = pd.concat([rows[~late], rows[late]])
+    assert same(added.with_labels(labels_of(rows), calibration="random"), read(in_order))
+
+
+def test_words_of_labels_and_one_generator():
+    rows = long_table(prevalence=(0.8,), labelled=(20,))
+    labels = labels_of(rows).drop(columns="generator")
+    labels["truth"] = labels["truth"].map({0: "fail", 1: "pass"})
+    votes = read(rows.drop(columns=["truth", "generator"]), generator=None, truth=None)
+    made = votes.with_labels(labels, generator=None, calibration="random")
+    assert made.spelling == "pass read as pass; fail read as fail"
+    np.testing.assert_array_equal(made.labelled, read(rows).labelled)
+
+
+def test_more_labels_make_whole_generators_partly_labelled():
+    rows = long_table(labelled=(30, 30, 0))
+    known = rows.assign(truth=rows["truth"].where(rows["generator"] == "g1"))
+    votes = read(known, calibration=None)
+    more = labels_of(rows[rows["generator"] == "g2"])
+    assert votes.with_labels(more).calibration == "by_generator"
+    with pytest.raises(bj.InputError, match="how were the labelled items chosen"):
+        votes.with_labels(more[:5])
+    assert votes.with_labels(more[:5], calibration="random").labelled[1].sum() == 5
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"truth": np.nan}, "6 rows have no human label"),
+        ({"item": "no such"}, "nobody voted on 6 of the labelled items, for example"),
+        ({"truth": [0, 1] * 3, "item": "1", "generator": "g1"}, "items .* more than one truth"),
+    ],
+)
+def test_labels_that_do_not_fit_are_refused(change, words):
+    rows = long_table()
+    rows["item"] = rows["item"].map(str)
+    bare = read(rows.assign(truth=np.nan), calibration=None)
+    with pytest.raises(bj.InputError, match=words):
+        bare.with_labels(labels_of(rows)[:6].assign(**change), calibration="random")
+
+
+def test_another_truth_of_a_labelled_item_is_refused():
+    rows = long_table()
+    labels = labels_of(rows)
+    assert same(read(rows).with_labels(labels), read(rows))  # the same once more
+    with pytest.raises(bj.InputError, match=r"items \[.*\] have more than one truth"):
+        read(rows).with_labels(labels.assign(truth=1 - labels["truth"]))
+
+
+def test_items_that_an_engine_counted_are_unknown():
+    duckdb = pytest.importorskip("duckdb")
+    rows = long_table()
+    table = duckdb.from_df(rows)
+    made = Votes.from_frame(table, calibration="random")
+    assert not (made + made).distinct
+    with pytest.raises(bj.InputError, match="only counted: join the labels to the table of votes"):
+        made.with_labels(labels_of(rows))

@@ -13,6 +13,7 @@ from scipy.special import bdtr, chdtrc
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution
+from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.labels import spell
 from bayesjudge.core.names import require_names
 from bayesjudge.core.screen import NAMES, few, fitted
@@ -42,7 +43,7 @@ SAME_CONFUSIONS = Assumption(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClassCounts:
+class ClassCounts(ReadAtOnce):
     """Verdicts of a judge who puts each item into one of several classes.
 
     Parameters

@@ -11,6 +11,7 @@ import numpy as np
 from bayesjudge.core.counting import collapse
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption
+from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.names import require_names
 from bayesjudge.core.tables import is_counted_in_place
 from bayesjudge.prevalence.data import Counts
@@ -61,7 +62,7 @@ class Rows(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Items:
+class Items(ReadAtOnce):
     """Verdicts and labels by item: rows of one item are not independent.
 
     Items with the same rows are one pattern. A system that has no row of an item did not see it.

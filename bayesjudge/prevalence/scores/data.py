@@ -13,6 +13,7 @@ from scipy.special import expit, ndtr
 
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Assumption, Caution
+from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.labels import read_labels, spell
 from bayesjudge.core.names import names_of
 from bayesjudge.core.screen import fitted
@@ -44,7 +45,7 @@ SHOWN = 3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Scores:
+class Scores(ReadAtOnce):
     """A judge's scores of items, some of which people labelled; equal rows are counted.
 
     Parameters

@@ -9,12 +9,13 @@ from typing import Any, Self
 import numpy as np
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.labels import to_binary
 from bayesjudge.core.tables import count_rows, require_distinct
 
 
 @dataclass(frozen=True, eq=False)
-class Passes:
+class Passes(ReadAtOnce):
     """How many items each system was given, and how many it passed.
 
     Parameters

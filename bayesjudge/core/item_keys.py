@@ -1,0 +1,80 @@
+"""Keys of items: 64-bit hashes of their names, which tell whether two tables share any.
+
+Data that were read from a table in memory keep them for as long as they live, not in files.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.public import public_name
+
+ATTRIBUTE = "_item_keys"
+#: Odd, so that multiplying by it loses nothing: the golden ratio of 64 bits.
+MIXER = np.uint64(0x9E3779B97F4A7C15)
+
+
+class ItemKeys(NamedTuple):
+    """Hashes in order, and each item's place in its data, if it has one: a pattern of votes."""
+
+    hashes: np.ndarray
+    places: np.ndarray
+
+
+def hash_items(*names: Any) -> np.ndarray:
+    """A hash of each row's names: of its generator and its item, for example."""
+    from pandas.util import hash_array
+
+    hashed = [hash_array(np.asarray(column, object)) for column in names]
+    made = np.zeros(len(hashed[0]), np.uint64)
+    for column in hashed:
+        made = made * MIXER + column
+    return made
+
+
+def keep_keys(data: Any, hashes: np.ndarray, places: np.ndarray | None = None) -> None:
+    """Let data, frozen or not, keep the keys of their items."""
+    order = np.argsort(hashes)
+    at = np.zeros(0, np.int32) if places is None else places[order].astype(np.int32)
+    object.__setattr__(data, ATTRIBUTE, ItemKeys(hashes[order], at))
+
+
+def keys_of(data: Any) -> ItemKeys | None:
+    """The keys that data keep, if they do."""
+    kept: ItemKeys | None = vars(data).get(ATTRIBUTE)
+    return kept
+
+
+def items_differ(one: Any, other: Any) -> bool:
+    """Whether two data are known to share no item; raise if they share any."""
+    keys = [keys_of(data) for data in (one, other)]
+    if keys[0] is None or keys[1] is None:
+        return False
+    shared = np.intersect1d(keys[0].hashes, keys[1].hashes).size
+    name = public_name(type(one))
+    with checking(name) as require:
+        are = "item is" if shared == 1 else "items are"
+        require(
+            not shared,
+            f"{shared} {are} in both tables, and would count twice; read the rows of both tables "
+            f"at once, {name}.from_frame(pandas.concat([one, other]))",
+        )
+    return True
+
+
+class ReadAtOnce:
+    """Data that do not add up: what they count has to be read from one table."""
+
+    def __add__(self, other: Any) -> Any:
+        """Refuse, naming what to do."""
+        if type(other) is not type(self):
+            return NotImplemented
+        name = public_name(type(self))
+        problem = (
+            "two of them are not added, since rows of one item may be in both; read the rows of "
+            f"both tables at once, {name}.from_frame(pandas.concat([one, other]))"
+        )
+        raise InputError(name, [problem])
