@@ -85,8 +85,15 @@ class DrawGraphs(SphinxTransform):
                 block.replace_self(nodes.raw("", picture, format="html"))
 
 
+def link_pictures(app, page, template, context, document):  # type: ignore[no-untyped-def]
+    """Let a click on a picture open it in its full size."""
+    picture = r'(<img (?:[^>]* )?src="((?:\.\./)*_images/[^"]+)"[^>]*>)(?!</a>)'
+    context["body"] = re.sub(picture, r'<a href="\2">\1</a>', context.get("body", ""))
+
+
 def setup(app):  # type: ignore[no-untyped-def]
-    """Tell Sphinx of the renderer, and of the graphs."""
+    """Tell Sphinx of the renderer, of the graphs and of the pictures."""
+    app.connect("html-page-context", link_pictures)
     app.add_transform(DrawGraphs)
     app.add_html_math_renderer("mathml", (write_formula, None), (write_formula, None))
 

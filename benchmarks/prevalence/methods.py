@@ -423,43 +423,50 @@ A system without labels gets an interval that allows for a judge who behaves dif
 
 def draw_figure(found: Mapping[str, pd.DataFrame]) -> plt.Figure:
     """Coverage by design, bias by shift, width by strength of the judge."""
-    figure, axes = plt.subplots(1, 3, figsize=(15, 4.6), layout="constrained")
-    table = found["designs"]
-    names = list(table["design"].drop_duplicates())
+    figure = plt.figure(figsize=(9, 10.5), layout="constrained")
+    above, below = figure.subfigures(2, 1, height_ratios=[5, 4])
+    draw_coverage(found["designs"], above.subplots())
+    left, right = below.subplots(1, 2)
+    draw_bias(found["shift"], left)
+    draw_width(found["weak"][found["weak"]["prevalence"] == 0.9], right)
+    handles, labels = left.get_legend_handles_labels()
+    below.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+    return figure
+
+
+def draw_coverage(table: pd.DataFrame, ax: Any) -> None:
+    """A cell for each method and design, red where coverage is far from what was asked."""
+    cells = table.pivot(index="method", columns="design", values="coverage")
+    cells = cells.loc[table["method"].unique(), table["design"].unique()]
+    ax.imshow((cells - CI_PROB).abs().fillna(0), cmap="Reds", vmin=0, vmax=2, aspect="auto")
+    for (i, j), value in np.ndenumerate(cells.to_numpy()):
+        ax.text(j, i, "–" if np.isnan(value) else f"{value:.2f}", ha="center", va="center")
+    ax.set_xticks(range(cells.shape[1]), [name.replace(", ", ",\n") for name in cells.columns])
+    ax.set_yticks(range(cells.shape[0]), cells.index)
+    ax.tick_params(length=0)
+    ax.set_title("Coverage of 95 % intervals, by how labels were chosen", loc="left")
+
+
+def draw_bias(table: pd.DataFrame, ax: Any) -> None:
     for i, (method, part) in enumerate(table.groupby("method", sort=False)):
-        ours = method.startswith("posterior")
-        axes[0].plot(
-            *(part["coverage"], [names.index(name) + (i - 6) / 18 for name in part["design"]]),
-            *(["D"] if ours else ["o"]),
-            color=f"C{i % 10}",
-            ms=6 if ours else 4,
-            label=method,
-        )
-    axes[0].set_yticks(range(len(names)), names)
-    axes[0].invert_yaxis()
-    axes[0].axvline(CI_PROB, color="k", lw=1)
-    axes[0].set_xlabel("coverage of 95 % intervals")
-    axes[0].legend(fontsize=6.5, loc="center", bbox_to_anchor=(0.42, 0.5))
-    for i, (method, part) in enumerate(found["shift"].groupby("method", sort=False)):
         ours = method == "posterior, by_truth"
-        axes[1].plot(
-            part["good"], part["bias"], color=f"C{i % 10}", lw=2.4 if ours else 1.2, label=method
-        )
-    axes[1].axhline(0, color="k", lw=0.8)
-    axes[1].set_xlabel("share of good items among the labelled (test items: 0.5)")
-    axes[1].set_ylabel("bias of the prevalence")
-    axes[1].legend(fontsize=6.5)
-    table = found["weak"][found["weak"]["prevalence"] == 0.9]
+        how = {"color": f"C{i % 10}", "ls": "--" if i % 2 else "-", "lw": 3 if ours else 1.3}
+        ax.plot(part["good"], part["bias"], label=method, **how)
+    ax.axhline(0, color="k", lw=0.8)
+    ax.set_title("Bias of the share of good outputs (.5)", loc="left")
+    ax.set_xlabel("share of good items among the labelled")
+
+
+def draw_width(table: pd.DataFrame, ax: Any) -> None:
     for i, (method, part) in enumerate(table.groupby("method", sort=False)):
-        axes[2].plot(2 * part["sensitivity"] - 1, part["width"], "o-", color=f"C{i}", label=method)
+        ax.plot(2 * part["sensitivity"] - 1, part["width"], "o-", color=f"C{i}", label=method)
         if method == "posterior, by_truth":
             for row in part.itertuples():
-                place = (2 * row.sensitivity - 1 + 0.01, row.width + 0.015)
-                axes[2].annotate(f"{row.coverage:.2f}", place, fontsize=7)
-    axes[2].set_xlabel("sensitivity + specificity - 1")
-    axes[2].set_ylabel("mean width (numbers: posterior's coverage)")
-    axes[2].legend(fontsize=7)
-    return figure
+                place = (2 * row.sensitivity - 1 + 0.01, row.width + 0.02)
+                ax.annotate(f"{row.coverage:.2f}", place)
+    ax.set_title("Mean width; numbers: the posterior's coverage", loc="left")
+    ax.set_xlabel("sensitivity + specificity - 1")
+    ax.legend(frameon=False)
 
 
 def main() -> None:
