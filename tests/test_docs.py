@@ -9,6 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from cyclopts import CycloptsError
+
+from bayesjudge.cli.app import build_app
 
 TOP = Path(__file__).parents[1]
 PAGES = [
@@ -79,6 +82,57 @@ def test_commands_of_a_page_run(page, tmp_path, monkeypatch):
         instant = [] if options[0] == "doctor" else ["--no-nuts"]
         done = subprocess.run([sys.executable, "-c", call, *options, *instant], capture_output=True)
         assert done.returncode == 0, done.stderr.decode()
+
+
+TEXTS = [TOP / "README.md", TOP / "CONTRIBUTING.md", *sorted((TOP / "docs").glob("*.md"))]
+TEXTS += sorted((TOP / "docs" / "start").glob("*.md"))
+
+
+def quoted(program):
+    """Yield what the pages call, in a line of its own or between backticks, with its page."""
+    for path in TEXTS:
+        text = path.read_text().replace("\\\n", " ")
+        for line in re.findall(rf"^ *({program} .+?)(?: +#.*)?$|`({program} [^`\n]+)`", text, re.M):
+            yield path.name, "".join(line)
+
+
+def test_quoted_commands_have_the_options_that_they_name():
+    """Also those whose tables the pages do not have; of a bare name the command exists."""
+    checked = 0
+    for page, line in quoted("bayesjudge"):
+        tokens = [token for token in shlex.split(line)[1:] if token != "…"]
+        app = build_app(tokens, every=True)
+        steps = [token for token in tokens[:2] if re.fullmatch("[a-z]+", token)]
+        assert steps, f"{page}: {line}"
+        if len(tokens) <= 1 or "…" in line:
+            assert app[tokens[0]], f"{page}: {line}"
+            continue
+        try:
+            app.parse_args(tokens, exit_on_error=False, print_error=False)
+        except CycloptsError as error:
+            raise AssertionError(f"{page}: {line}: {error}") from error
+        checked += 1
+    assert checked > 15
+
+
+def test_quoted_studies_exist_and_have_the_options_that_they_name():
+    found = [one for one in quoted("python") if not one[1].startswith("python -")]
+    assert len(found) > 40
+    for page, line in found:
+        _, script, *options = shlex.split(line)
+        assert (TOP / script).exists(), f"{page}: {line}"
+        for option in options:
+            if option.startswith("--"):
+                assert f'"{option}"' in (TOP / script).read_text(), f"{page}: {line}"
+
+
+def test_quoted_targets_of_make_exist():
+    targets = set(re.findall(r"^([a-z]+):", (TOP / "Makefile").read_text(), re.M))
+    named = {
+        word for _, line in quoted("make") for word in shlex.split(line)[1:] if "=" not in word
+    }
+    assert named
+    assert named <= targets
 
 
 def test_every_exported_name_is_used():
