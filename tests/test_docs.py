@@ -126,6 +126,20 @@ def test_quoted_studies_exist_and_have_the_options_that_they_name():
                 assert f'"{option}"' in (TOP / script).read_text(), f"{page}: {line}"
 
 
+def test_quoted_tests_exist():
+    found = list(quoted("pytest"))
+    assert len(found) >= 5
+    for page, line in found:
+        _, *words = shlex.split(line)
+        paths = [TOP / word for word in words if word.endswith(".py")]
+        assert paths, f"{page}: {line}"
+        assert all(path.exists() for path in paths), f"{page}: {line}"
+        named = re.findall(r"def (test_\w+)", " ".join(path.read_text() for path in paths))
+        wanted = words[words.index("-k") + 1].split(" or ") if "-k" in words else []
+        for name in wanted:
+            assert any(name in one for one in named), f"{page}: {line}"
+
+
 def test_quoted_targets_of_make_exist():
     targets = set(re.findall(r"^([a-z]+):", (TOP / "Makefile").read_text(), re.M))
     named = {
