@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.plots import new_axes, plain_text, write_title
+from bayesjudge.core.plots import COLOURS, new_axes, plain_text, write_title
 from bayesjudge.lab.coverage import CoverageStudy
 from bayesjudge.lab.sbc import RankStudy
 from bayesjudge.lab.uniformity import band, cumulative
@@ -116,7 +116,8 @@ def _outside(ax: Axes, names: list[str]) -> str:
 
 def _style(i: int) -> dict[str, Any]:
     """Tell the i-th line from all others: colours, then dashes."""
-    return {"color": f"C{i % 10}", "lw": 1.4, "linestyle": DASHES[i // 10 % len(DASHES)]}
+    n = len(COLOURS)
+    return {"color": f"C{i % n}", "lw": 1.4, "linestyle": DASHES[i // n % len(DASHES)]}
 
 
 def _differences(study: RankStudy, names: list[str], prob: float, ax: Axes) -> None:

@@ -3,8 +3,10 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from lab import toys
+from matplotlib.colors import to_hex
 
 from bayesjudge import lab
 from bayesjudge.core.errors import InputError
@@ -50,6 +52,13 @@ def test_ecdf_shows_each_quantity_and_the_band(ranks):
     ends = ax.collections[0].get_paths()[0].vertices[:, 1]
     low, _ = band(60, 99, 0.95)
     assert ends.min() == pytest.approx((low / 60 - np.arange(1, 100) / 100).min())
+
+
+def test_no_two_curves_look_alike(ranks):
+    mean = ranks.table[ranks.table["quantity"] == "mean"]
+    many = pd.concat([mean.assign(quantity=f"q{i}") for i in range(20)])
+    lines = lab.plot_ranks(replace(ranks, table=many)).get_lines()[1:]
+    assert len({(to_hex(line.get_color()), line.get_linestyle()) for line in lines}) == 20
 
 
 def test_histogram_counts_every_simulation(ranks):
