@@ -154,6 +154,21 @@ def test_words_name_the_priors_that_the_graph_reads(one):
             assert read == (changed._words_for(data) != words), f"{key[0]}.{f.name}, read: {read}"
 
 
+@pytest.mark.slow
+@each_module
+def test_whole_numbers_are_numbers(one):
+    """A weight of 990 is one of 990.0."""
+    for model, data in one.models():
+        given = {f.name: getattr(model, f.name) for f in dataclasses.fields(model)}
+        whole = {name: int(v) + 1 for name, v in given.items() if type(v) is float}
+        made = [
+            one.module.build_model(data, dataclasses.replace(model, **values))
+            for values in (whole, {name: float(v) for name, v in whole.items()})
+        ]
+        for mine, other in zip(*(m.data_vars for m in made), strict=True):
+            np.testing.assert_array_equal(mine.get_value(), other.get_value())
+
+
 @each_module
 def test_a_number_where_a_prior_belongs_is_refused_with_the_remedy(one):
     for model, _ in one.models():

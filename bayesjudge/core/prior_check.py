@@ -32,10 +32,11 @@ def check_prior(
 
     Each model has statistics that its priors are about: shares and pass rates of verdicts, labels
     and classes (`bayesjudge.prevalence`), and how often two verdicts on an item agree
-    (`bayesjudge.prevalence.items`, `bayesjudge.panel`); the mean of the scores, and how they
-    scatter between items, judges and repeats (`bayesjudge.repeats`); mean, scatter and repeat
-    noise of the shifts (`bayesjudge.bias`); shares of the options, and how often two ratings of an
-    item agree (`bayesjudge.ratings`).
+    (`bayesjudge.prevalence.items`, `bayesjudge.panel`); how often a judge is right on labelled
+    items (`bayesjudge.panel`); the mean of the scores, and how they scatter between items, judges
+    and repeats (`bayesjudge.repeats`); mean, scatter and repeat noise of the shifts
+    (`bayesjudge.bias`); shares of the options, and how often two ratings of an item agree
+    (`bayesjudge.ratings`).
 
     Parameters
     ----------
@@ -79,6 +80,23 @@ def conflicts(model: BayesianModel, data: Any) -> tuple[Caution, ...]:
     if not model._states_priors():
         return ()
     return prior_data_conflict(prior_table(model, data, np.random.default_rng(0), stated=True))
+
+
+def conflicts_of_parts(parts: Mapping[str, tuple[BayesianModel, Any]]) -> tuple[Caution, ...]:
+    """Make that caution of systems with data and a model each: they share one false-alarm rate."""
+    import pandas as pd
+
+    tables = [
+        prior_table(model, data, np.random.default_rng(0), stated=True).assign(system=name)
+        for name, (model, data) in parts.items()
+        if model._states_priors()
+    ]
+    if not tables:
+        return ()
+    every = pd.concat(tables)
+    several = every if len(parts) > 1 else every.drop(columns="system")
+    surprising = every["p_value"] < CONFLICT_P / max(len(every), 1)
+    return prior_data_conflict(several.assign(surprising=surprising).reset_index(drop=True))
 
 
 @singledispatch

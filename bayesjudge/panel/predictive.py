@@ -167,9 +167,10 @@ def prior_statistics(
 
 
 def _patterns(votes: Votes, rng: np.random.Generator) -> Statistics:
-    """Draw votes item by item."""
+    """Draw votes item by item, and by judge those on labelled items."""
     given, truth, generator = expanded(votes, rng)
     nobody = np.full(len(truth), MISSING)
+    right = _right_votes(votes)
 
     def drawn_of(prior: Values) -> dict[Key, np.ndarray]:
         names = ["prevalence", "sensitivity", "specificity"]
@@ -181,9 +182,28 @@ def _patterns(votes: Votes, rng: np.random.Generator) -> Statistics:
             _statistics(replicate(one, given, nobody, generator, rng), generator, votes)
             for one in each
         ]
-        return {name: np.array([one[name] for one in drawn]) for name in drawn[0]}
+        found = {name: np.array([one[name] for one in drawn]) for name in drawn[0]}
+        for (rate, dim, judge), (_, n) in right.items():
+            chance = prior[rate][:, votes.judges.index(judge)]
+            found[rate, dim, judge] = rng.binomial(n, np.clip(chance, 0, 1)) / n
+        return found
 
-    return _statistics(given, generator, votes), drawn_of
+    shares = {key: k / n for key, (k, n) in right.items()}
+    return _statistics(given, generator, votes) | shares, drawn_of
+
+
+def _right_votes(votes: Votes) -> dict[Key, tuple[int, int]]:
+    """Each judge's right votes on labelled items, and of how many, where labels tell its rates."""
+    if "error_rates" not in votes.design.identifies:
+        return {}
+    tally = votes.tally().sum(axis=0)
+    rates = (("sensitivity", 1), ("specificity", 0))
+    counted = {
+        (rate, "judge", judge): (int(tally[z, j, z]), int(tally[z, j, :2].sum()))
+        for rate, z in rates
+        for j, judge in enumerate(votes.judges)
+    }
+    return {key: (k, n) for key, (k, n) in counted.items() if n}
 
 
 def _statistics(given: np.ndarray, generator: np.ndarray, votes: Votes) -> dict[Key, float]:
@@ -203,17 +223,35 @@ def _statistics(given: np.ndarray, generator: np.ndarray, votes: Votes) -> dict[
 
 
 def _classes(votes: Votes, rng: np.random.Generator) -> Statistics:
-    """Shares of each vote, of all judges together."""
-    tally = votes.tally().sum(axis=(0, 1, 2))[: votes.n_classes]
+    """Shares of each vote, and of the right ones on labelled items, of all judges together."""
+    k = votes.n_classes
+    tally = votes.tally().sum(axis=(0, 1, 2))[:k]
     names: list[Key] = [("vote_share", "vote", c) for c in votes.classes]
+    known = votes.tally().sum(axis=0)[:k, :, :k]
+    told = "error_rates" in votes.design.identifies
+    of = [z for z in range(k) if told and known[z].sum()]
+    right: list[Key] = [("right_share", "truth", votes.classes[z]) for z in of]
 
     def drawn_of(prior: Values) -> dict[Key, np.ndarray]:
         truths = rng.multinomial(votes.items, prior["share"]).sum(axis=1)[:, None]
         given = rng.multinomial(truths, prior["confusion"]).sum(axis=(1, 2))
-        shares = given[:, : votes.n_classes] / given[:, : votes.n_classes].sum(axis=1)[:, None]
-        return dict(zip(names, shares.T, strict=True))
+        shares = given[:, :k] / given[:, :k].sum(axis=1)[:, None]
+        own = [
+            rng.binomial(known[z].sum(axis=-1), _given(prior, z, k).clip(0, 1)).sum(axis=-1)
+            for z in of
+        ]
+        found = dict(zip(names, shares.T, strict=True))
+        return found | {key: n / known[z].sum() for key, z, n in zip(right, of, own, strict=True)}
 
-    return dict(zip(names, (tally / tally.sum()).tolist(), strict=True)), drawn_of
+    observed = dict(zip(names, (tally / tally.sum()).tolist(), strict=True))
+    hits = [float(known[z, :, z].sum() / known[z].sum()) for z in of]
+    return observed | dict(zip(right, hits, strict=True)), drawn_of
+
+
+def _given(prior: Values, z: int, k: int) -> np.ndarray:
+    """Probability (draw, judge) that a vote that is given is right, on items of a class."""
+    rows = prior["confusion"][:, :, z, :k]
+    return rows[..., z] / rows.sum(axis=-1)
 
 
 def _rates(votes: Votes, rng: np.random.Generator) -> Statistics:
@@ -240,9 +278,17 @@ def _rates(votes: Votes, rng: np.random.Generator) -> Statistics:
 
 
 def _labels(votes: Votes) -> Statistics:
-    """Shares of good ones among labelled items, given their votes."""
-    rows, n, _ = labelled_patterns(votes)
+    """Shares of good ones among labelled items, and how often the majority is right there."""
+    rows, n, seen = labelled_patterns(votes)
     truth = true_prevalence(votes)
+    passed, failed = ((votes.votes[rows] == vote).sum(axis=1) for vote in (1, 0))
+    decided, passes = n * (passed != failed), passed > failed
+    majority: Key = ("majority_right", "", "")
+
+    def right(good: np.ndarray) -> np.ndarray:
+        agreed = np.where(passes, good, n - good) * (decided > 0)
+        return agreed.sum(axis=-1) / max(decided.sum(), 1)
+
     own: dict[Key, np.ndarray] = {
         ("share_good", "generator", name): votes.generator[rows] == i
         for i, name in enumerate(votes.generators)
@@ -252,9 +298,13 @@ def _labels(votes: Votes) -> Statistics:
         for (key, mine), share in zip(own.items(), truth, strict=True)
         if mine.any()
     }
+    if decided.any():
+        observed[majority] = float(right(seen))
 
     def drawn_of(prior: Values) -> dict[Key, np.ndarray]:
         good = prior["labelled_good"]
-        return {key: good[:, own[key]].sum(axis=1) / n[own[key]].sum() for key in observed}
+        found = {majority: right(good)}
+        found |= {key: good[:, mine].sum(axis=1) / n[mine].sum() for key, mine in own.items()}
+        return {key: found[key] for key in observed}
 
     return observed, drawn_of

@@ -31,16 +31,28 @@ def table_of(counts: Counts, model: Any, rng: np.random.Generator, stated: bool)
     for name, seen, total, chance, priors in _statistics(counts, model, rng):
         if stated and not any(informs(model, prior) for prior in priors):
             continue
-        for i, system in enumerate(counts.systems or ("",)):
-            k, n = (int(np.atleast_1d(x)[i]) for x in (seen, total))
+        for system, k, n, p in _each(counts, model, name, (seen, total, chance)):
             if n == 0:
                 continue
-            p = chance[:, i]
             key = (name, counts.dim if system else "", system)
             observed[key], drawn[key] = k / n, rng.binomial(n, p) / n
             at_most, at_least = bdtr(k, n, p).mean(), 1 - (bdtr(k - 1, n, p).mean() if k else 0.0)
             p_values[key] = float(min(1.0, 2 * min(at_most, at_least)))
     return compare_with_prior(observed, drawn, p_values)
+
+
+def _each(
+    counts: Counts, model: Any, name: str, statistic: tuple[Any, Any, np.ndarray]
+) -> Iterator[tuple[str, int, int, np.ndarray]]:
+    """Each system's name, count, of how many, and chances by draw; of rates that systems pool, all
+    of them together too: what the prior allows one system it may not allow all.
+    """
+    (seen, total), chance = (np.atleast_1d(x) for x in statistic[:2]), statistic[2]
+    for i, system in enumerate(counts.systems or ("",)):
+        yield system, int(seen[i]), int(total[i]), chance[:, i]
+    if _pools_partially(model) and name in model._rates:
+        items = int(total.sum())
+        yield "", int(seen.sum()), items, chance @ (total / max(items, 1))
 
 
 def informs(model: Any, name: str) -> bool:

@@ -7,6 +7,7 @@ import pytest
 import bayesjudge as bj
 from bayesjudge.core import prior_check
 from bayesjudge.core.prior_check import CONFLICT_P, compare_with_prior, count_in_draws
+from bayesjudge.core.priors import NormalPrior
 from bayesjudge.prevalence import items
 
 pytestmark = pytest.mark.usefixtures("uncompiled")
@@ -34,11 +35,30 @@ def rows(calibration="random"):
     return items.Items.from_frame(table, by="system", calibration=calibration, repeats="system")
 
 
+def pooled():
+    cells = [[n] * 12 for n in (1000, 620, 100, 70, 100, 60)]
+    return bj.prevalence.Counts(*cells, calibration="random", systems="abcdefghijkl")
+
+
 def several_classes():
     known = [[9, 1, 2], [2, 6, 1], [1, 3, 7]]
     return bj.prevalence.classes.ClassCounts([30, 20, 10], known, "abc", "random")
 
 
+def votes(judges="abc", classes=None):
+    if classes is not None:
+        rows, truth = [[0, 1, 2], [1, 1, 0], [2, 0, 2], [0, 0, 1]], [0, 1, 2, 0]
+        made = {"classes": classes, "count": [9] * 4, "calibration": "random"}
+        return bj.panel.Votes(rows, truth, [0] * 4, ["g"], "abc", **made)
+    rates = {"sensitivity": (0.7,) * 3, "specificity": (0.6,) * 3}
+    table = bj.panel.simulate(items=60, labelled=40, **rates, random_seed=1)
+    chosen = table[table["judge"].isin([*judges])]
+    return bj.panel.Votes.from_frame(chosen, calibration="random")
+
+
+VENDOR = bj.BetaPrior.worth(0.99, 1000)
+OF_ONE = {"a": VENDOR, "b": bj.BetaPrior(), "c": bj.BetaPrior()}
+SURE = NormalPrior(5, 0.05)
 #: Data, priors that they contradict, and the statistics in which they do.
 CASES = {
     "repeats": (scores, bj.repeats.CumulativeLogit(item_scale=0.01, item_judge_scale=0.01),
@@ -49,12 +69,26 @@ CASES = {
     "items": (rows, items.ItemEffects(sensitivity=bj.BetaPrior(20, 200)), {"pass_rate"}),
     "items by verdict": (lambda: rows("by_verdict"),
                          items.ItemEffects(prevalence=bj.BetaPrior(5, 4000)), {"npv"}),
+    "panel of one judge": (lambda: votes("a"),
+                           bj.panel.DawidSkene(sensitivity=VENDOR, specificity=VENDOR),
+                           {"sensitivity", "specificity"}),
+    "one judge of a panel": (votes, bj.panel.DawidSkene(sensitivity=OF_ONE, specificity=OF_ONE),
+                             {"sensitivity", "specificity"}),
+    "votes": (votes, bj.panel.VoteRegression(vote_weight=SURE, intercept=NormalPrior(0, 0.1),
+                                             generator_spread=0.1, judge_spread=0.1),
+              {"majority_right"}),
+    "classes of a panel": (lambda: votes(classes="lmh"),
+                           bj.panel.MulticlassDawidSkene(diagonal=990, off_diagonal=5),
+                           {"right_share"}),
+    "pooled": (pooled, bj.prevalence.PooledErrorRates(sensitivity=VENDOR, specificity=VENDOR),
+               {"sensitivity", "specificity"}),
     "classes": (several_classes, bj.prevalence.classes.Confusions(right=1, wrong=200),
                 {"labelled"}),
 }  # fmt: skip
+LONG = ("items by verdict", "one judge of a panel", "votes")
 each = pytest.mark.parametrize(
     "name",
-    [pytest.param(n, marks=[pytest.mark.study] if n == "items by verdict" else []) for n in CASES],
+    [pytest.param(n, marks=[pytest.mark.study] if n in LONG else []) for n in CASES],
 )
 
 
@@ -124,6 +158,21 @@ def test_nothing_to_compare_is_no_conflict():
 def test_data_of_no_module_are_refused():
     with pytest.raises(bj.InputError, match="expected data of one of the modules, got DataFrame"):
         prior_check.check_prior(pd.DataFrame())
+
+
+@pytest.mark.slow
+def test_posteriors_without_sampling_tell_of_a_conflict():
+    """Items share one false-alarm rate over their systems; an option that is no prior is silent."""
+    _, model, _ = CASES["classes"]
+    classes = bj.prevalence.classes
+    stated = classes.exact(several_classes(), model)
+    assert "prior-data-conflict" in {c.name for c in stated.cautions}
+    assert not classes.Confusions(pooling="full")._states_priors()
+    claimed = bj.prevalence.ErrorRates(sensitivity=VENDOR, specificity=VENDOR)
+    found = {c.name: c.text for c in items.exact(rows(), claimed).cautions}
+    assert "priors and data disagree" in found["prior-data-conflict"]
+    for told in (items.exact(rows()), items.exact(rows(), bj.prevalence.ErrorRates())):
+        assert "prior-data-conflict" not in {c.name for c in told.cautions}
 
 
 @pytest.mark.sampling

@@ -563,7 +563,7 @@ class MulticlassDawidSkene(_LatentTruth):
         import pytensor.tensor as pt
 
         k = votes.n_classes
-        rows = np.full((k, k + (self.missing == "response")), self.off_diagonal)
+        rows = np.full((k, k + (self.missing == "response")), float(self.off_diagonal))
         rows[:, :k] += np.eye(k) * (self.diagonal - self.off_diagonal)
         prior = pm.Data("confusion_prior", rows, dims=("truth", "vote"))
         weight = pt.ones((len(votes.judges), 1, 1)) * prior

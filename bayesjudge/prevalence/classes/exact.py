@@ -10,6 +10,7 @@ import numpy as np
 from bayesjudge.core.draws import summarise_interval
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Interval, Quantity
+from bayesjudge.core.prior_check import conflicts
 from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.classes.data import SOURCE, ClassCounts
 from bayesjudge.prevalence.classes.model import ClassModel, Confusions, assumed, suited
@@ -77,6 +78,7 @@ def exact(
     else:
         drawn, mixed = _independent(counts, model, rng), True
     assumptions, cautions = assumed(counts, model)
+    cautions = (*cautions, *conflicts(model, counts))
     if not mixed:
         text = (
             f"chains of {MOST_STEPS} Gibbs steps from dispersed starting points disagree: no exact "

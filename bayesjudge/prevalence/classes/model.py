@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -180,6 +180,9 @@ class Confusions(_ClassModel):
 
     def _unread(self, data: ClassCounts) -> Collection[str]:
         return ("pooling",) if data.systems is None else ()
+
+    def _states_priors(self) -> bool:
+        return replace(self, pooling="separate") != Confusions()
 
     def _classes_of_verdicts(self, counts: ClassCounts, posterior: xr.Dataset) -> np.ndarray:
         shares, rows = _by_place(counts, posterior, "prevalence", "confusion")

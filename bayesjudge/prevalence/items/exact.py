@@ -8,6 +8,7 @@ import numpy as np
 
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import INTERVALS, Assumption, Caution, Estimate, Interval
+from bayesjudge.core.prior_check import conflicts_of_parts
 from bayesjudge.prevalence._boundary import depths_of, extended
 from bayesjudge.prevalence._quadrature import NotIntegrated, posterior_of
 from bayesjudge.prevalence.items import _clusters as by_item
@@ -96,6 +97,7 @@ def exact(
         if interval == "eti_bounded":
             ends = extended(ends, depths_of(one.counts, own, posterior), ci_prob)
         rows.append((posterior.mean, *ends))
+    told += conflicts_of_parts({one.name: (model.of_system(one.name), one.counts) for one in found})
     return _described(
         items,
         found,
