@@ -30,6 +30,8 @@ export MKL_NUM_THREADS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 # Tests (slow ones too), notebooks and README live in tests/; the doctests are those of the package.
 # Two processes share them, and what either compiles the other finds on disk.
+# Branches are counted where that costs no more than lines, from Python 3.14 on.
+"$bin/python" -c 'import sys; sys.exit(sys.version_info < (3, 14))' && set -- --cov-branch "$@"
 # pytest comes last and prints its own time, so that its closing line closes the run.
 set -- -m pytest -m "not study" --numprocesses 2 --dist loadfile --doctest-modules --cov --cov-report=term --durations=10 "$@" tests bayesjudge
 printf '\n== tests: python %s\n' "$*"

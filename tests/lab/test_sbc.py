@@ -140,7 +140,8 @@ def test_nuts_samples_each_data_set_with_one_compiled_model():
     assert (np.abs(found["mean"].to_numpy() - exact) < 5 * error).all()
 
 
-@pytest.mark.sampling
+@pytest.mark.slow
+@pytest.mark.usefixtures("uncompiled")
 def test_prior_draws_are_the_models_own():
     counts = bj.prevalence.Counts(10, 5, 5, 3, 5, 3, calibration="by_verdict")
     model = bj.prevalence.PredictiveValues(
@@ -173,7 +174,8 @@ def test_prior_draws_refuse_a_prior_that_a_potential_shapes():
         draw(np.random.default_rng(1))
 
 
-@pytest.mark.sampling
+@pytest.mark.slow
+@pytest.mark.usefixtures("uncompiled")
 def test_prior_draws_are_of_a_judge_better_than_chance():
     counts = bj.prevalence.Counts(10, 5, 5, 3, 5, 3, calibration="by_truth")
     draw = lab.PriorDraws(bj.prevalence.build_model, counts, bj.prevalence.ErrorRates(), RATES)
