@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -75,8 +76,9 @@ def exact(
     rows = {}
     for where, own in shifts._groups():
         sizes, weight = _categories(own, step if prior == "spread" else None)
-        ends = dirichlet.quantile(weight, sizes**2, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
-        rows[where] = (_mean_of_root(sizes**2, weight), *(float(x) for x in np.sqrt(ends)))
+        at = [(1 - ci_prob) / 2, 0.5, (1 + ci_prob) / 2]
+        low, middle, high = np.sqrt(dirichlet.quantile(weight, sizes**2, at)).tolist()
+        rows[where] = (_mean_of_root(sizes**2, weight, middle), low, high)
     cautions = cautions_of(shifts)
     return Estimate(
         {"rms_shift": Quantity.of_rows(rows, shifts._dims)},
@@ -107,13 +109,16 @@ def _categories(own: Shifts, step: float | None) -> tuple[np.ndarray, np.ndarray
     return sizes, np.bincount(place, minlength=sizes.size) + 1 / sizes.size
 
 
-def _mean_of_root(values: np.ndarray, weight: np.ndarray) -> float:
-    """Integrate the probability that the root exceeds t."""
-    x, w = np.polynomial.legendre.leggauss(MEAN_NODES)
-    middle = float(np.sqrt(dirichlet.quantile(weight, values, 0.5)))
-    total = 0.0
-    for low, high in ((0.0, middle), (middle, float(np.sqrt(values.max())))):
-        t = low + (high - low) * (x + 1) / 2
-        above = 1 - dirichlet.distribution(weight, values, t**2)[0]
-        total += float(w @ above) * (high - low) / 2
-    return total
+def _mean_of_root(values: np.ndarray, weight: np.ndarray, middle: float) -> float:
+    """Integrate the probability that the root exceeds t, in two parts around its median."""
+    x, w = _gauss(MEAN_NODES)
+    low, high = np.array([0.0, middle]), np.array([middle, np.sqrt(values.max())])
+    t = low + (high - low) * (x[:, None] + 1) / 2
+    above = 1 - dirichlet.distribution(weight, values, t**2)[0]
+    return float((w @ above) @ (high - low) / 2)
+
+
+@cache
+def _gauss(nodes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights of Gauss and Legendre."""
+    return np.polynomial.legendre.leggauss(nodes)

@@ -181,9 +181,11 @@ def count_rows(table: Any, *columns: str, names: Collection[str] = ()) -> pd.Dat
     counted = _to_pandas(_grouped(table, wanted, names).collect(), names)
     counted = _named(counted, names)
     # polars tells NaN from null, pandas does not: one empty cell is one empty cell
-    merged = counted.groupby(wanted, dropna=False, sort=False, as_index=False)["n_rows"].sum()
-    order = merged[wanted].astype(object).map(str).sort_values(wanted, kind="stable").index
-    return merged.loc[order].reset_index(drop=True)
+    if counted.duplicated(wanted).any():
+        counted = counted.groupby(wanted, dropna=False, sort=False, as_index=False)["n_rows"].sum()
+    texts = list(zip(*(map(str, counted[c].astype(object)) for c in wanted), strict=True))
+    order = sorted(range(len(counted)), key=texts.__getitem__)
+    return counted.take(order).reset_index(drop=True)
 
 
 def count_cells(

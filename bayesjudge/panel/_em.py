@@ -9,7 +9,6 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse import block_diag, coo_array, csr_array, diags_array, vstack
 from scipy.sparse.linalg import LinearOperator, cg
-from scipy.special import logsumexp
 
 from bayesjudge.panel.checks import subject, vote_weights
 from bayesjudge.panel.data import MISSING, Votes, patterns_of
@@ -103,7 +102,8 @@ class Problem:
         joint = self.given @ table.reshape(-1, self.n_classes)
         shares = np.log(np.maximum(rates.shares, TINY))[self.votes.generator]
         joint += np.where(self.about[:, None], shares, 0.0)
-        total = logsumexp(joint, axis=1)
+        peak = joint.max(axis=1)  # by hand: most of an iteration would be logsumexp's checks
+        total = peak + np.log(np.exp(joint - peak[:, None]).sum(axis=1))
         posterior = self._with_labels(np.exp(joint - total[:, None]))
         total[self.known] = (joint[self.known] * self.labels).sum(axis=1)
         return total, posterior

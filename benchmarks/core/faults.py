@@ -42,7 +42,12 @@ HERE = Path(__file__).parent
 TOP = Path(__file__).parents[2]
 COLUMNS = ("file", "text", "fault", "caught by")
 #: Imported once, before each fault has a process of its own.
-LIBRARIES = ("h5py", "matplotlib.pyplot", "pandas", "pytest", "scipy.stats", "xarray")
+LIBRARIES = (
+    *("arviz_base", "arviz_stats", "h5py", "hypothesis.internal.observability"),
+    *("matplotlib.pyplot", "narwhals", "pandas", "pytest", "scipy.stats", "xarray", "zarr"),
+)
+#: Asserts within a library that was imported before pytest need none of its words.
+REWRITTEN = "ignore:Module already imported:pytest.PytestAssertRewriteWarning"
 #: Processor seconds for the tests of one fault: some make a loop that never ends.
 LONGEST = 150
 #: Which tests are asked, the quick ones first.
@@ -147,7 +152,7 @@ def _run_and_exit(tree: Path, arguments: list[str], told: Path) -> None:
         import pytest
 
         failed = Failures()
-        quiet = ["-q", "--tb=line", "-p", "no:cacheprovider"]
+        quiet = ["-q", "--tb=line", "-p", "no:cacheprovider", "-W", REWRITTEN]
         code = int(pytest.main([*quiet, *arguments], plugins=[failed]))
         if code in (2, 4) and not failed.names:  # a fault that lets nothing be imported
             failed.names.append("not imported")

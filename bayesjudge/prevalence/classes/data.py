@@ -494,14 +494,17 @@ def _propensities(column: pd.Series) -> list[float]:
 def _tallied(
     rows: pd.DataFrame, verdict: str, truth: str, names: list[str], verdicts: list[str]
 ) -> dict[str, Any]:
-    import pandas as pd
-
-    labels = pd.DataFrame({"verdict": rows[verdict], "truth": rows[truth], "n": rows["n_rows"]})
-    test = labels[labels["truth"].isna()].groupby("verdict")["n"].sum()
-    known = labels.dropna().pivot_table("n", "truth", "verdict", aggfunc="sum", fill_value=0)
+    """Counts of the test rows by verdict, of the labelled ones by truth and verdict."""
+    row, column = ({name: i for i, name in enumerate(own)} for own in (names, verdicts))
+    test, labelled = np.zeros(len(verdicts), int), np.zeros((len(names), len(verdicts)), int)
+    for said, true, n in zip(rows[verdict], rows[truth], rows["n_rows"], strict=True):
+        if isinstance(true, str):
+            labelled[row[true], column[said]] += n
+        else:
+            test[column[said]] += n
     return {
-        "test": test.reindex(verdicts, fill_value=0).to_numpy(),
-        "labelled": known.reindex(index=names, columns=verdicts, fill_value=0).to_numpy(),
+        "test": test,
+        "labelled": labelled,
         "classes": names,
         "verdicts": verdicts,
     }
