@@ -273,6 +273,11 @@ def test_energy_that_is_not_explored_fails():
     assert "BFMI" in text_of(chains(RNG.normal(size=(4, 1000)), energy=energy))
 
 
+def test_energies_of_chains_at_different_levels_are_explored_chain_by_chain():
+    draws, energy = RNG.normal(size=(2, 4, 1000))
+    assert gate(chains(draws, energy=energy + np.array([[0], [0], [0], [20]])), ("x",)) == ()
+
+
 def test_a_quantity_that_data_fix_does_not_fail():
     table = diagnose(chains(np.full((4, 100), 0.5)), ("x",))
     assert isinstance(table, pd.DataFrame)

@@ -2,11 +2,14 @@
 
 import math
 
+import numpy as np
 import pytest
+import xarray as xr
 
 import bayesjudge as bj
 from bayesjudge.core.answer import listed, numbers, percents, points, says_little
 from bayesjudge.core.estimate import Row
+from bayesjudge.core.fit import Fit
 
 P = bj.prevalence
 
@@ -61,11 +64,56 @@ def test_a_method_that_the_design_does_not_grant_is_never_quoted():
     assert P.answer(*made).method == "Rogan-Gladen"
 
 
-def test_the_pooled_model_is_quoted_if_it_was_asked_for(monkeypatch):
+def two_systems(*labels):
+    cells = ([300, 300], [200, 120], *([n, n - gone] for n, gone in labels))
+    return P.Counts(*cells, systems=["old", "new"], calibration="by_truth")
+
+
+def test_the_pooled_model_is_quoted_if_it_was_asked_for():
     """By the model's own word, whatever its method is called."""
-    counts = P.Counts(1000, 620, 100, 90, 100, 70, calibration="by_truth")
-    found = P.answer(P.exact(counts), *P.closed_forms(counts))
-    assert found.method == "Bayesian (exact)"
+    counts = two_systems((40, 0), (36, 0), (30, 0), (24, 0))
+    draws = np.random.default_rng(1).beta(30, 20, (2, 100, 2))
+    posterior = xr.Dataset(
+        {"prevalence": (("chain", "draw", "system"), draws)}, coords={"system": ["old", "new"]}
+    )
+    tree = xr.DataTree.from_dict({"posterior": posterior})
+    made = P.exact(counts), *P.closed_forms(counts)
+    for model, quoted in ((P.PooledErrorRates(), "m"), (P.ErrorRates(), "Bayesian (exact)")):
+        found = P.answer(*made, Fit(tree, counts, model, ("prevalence",), "m", "s"))
+        assert found.method == quoted
+
+
+def test_one_system_without_labels_leaves_the_others_an_answer():
+    found = P.answer(*results(two_systems((40, 40), (36, 36), (30, 30), (24, 24))))
+    assert found.known
+    assert found.text.startswith("People would pass")
+
+
+def test_words_of_the_items_and_the_judges_errors():
+    counts = P.Counts(350, 206, 36, 36, 64, 45, calibration="random")
+    for target, words in (("items", "of these outputs ("), ("population", "of outputs like these")):
+        made = P.exact(counts, target=target)
+        rated = P.rogan_gladen(counts)
+        found = P.answer(made, rated)
+        assert words in found.text
+        assert found.basis.startswith("450 items, 100 of them labelled (at random).")
+        rates = [percents(rated[name]) for name in ("sensitivity", "specificity")]
+        (note,) = found.notes
+        assert note == (
+            f"The judge passes {rates[0]} of good outputs and fails {rates[1]} of bad ones."
+        )
+
+
+def test_a_difference_is_told_from_the_better_side():
+    from bayesjudge.prevalence.answer import difference_words, neighbours
+
+    found = {"first": "old", "second": "new", "value": -0.2, "low": -0.3, "high": -0.1}
+    told = difference_words({**found, "probability": 0.02})
+    assert told == "new is better than old: 20 points (10 to 30), better with probability 0.980"
+    pairs = [("a", "b", 0.1), ("a", "c", 0.3), ("b", "c", 0.2)]
+    rows = [dict(zip(("first", "second", "value"), pair, strict=True)) for pair in pairs]
+    near, far = ([(r["first"], r["second"]) for r in part] for part in neighbours(rows))
+    assert (near, far) == ([("a", "b"), ("b", "c")], [("a", "c")])
 
 
 @pytest.mark.slow

@@ -149,6 +149,26 @@ def test_p_values_are_fine_enough_to_surprise_however_many_rows_there_are():
     assert asked == [prior_check.FIRST]  # nothing is near an end: no more are drawn
 
 
+def test_a_row_is_counted_by_hand():
+    """On both sides, and without the drawn tables that lack the statistic."""
+    key = ("mean", "", "")
+    draws = np.append(np.arange(99.0), np.nan)
+    for value in (2.0, 96.0):
+        (row,) = compare_with_prior({key: value}, {key: draws}).itertuples()
+        assert row.p_value == pytest.approx(2 * 4 / 100)
+        assert (row.low, row.high) == pytest.approx((2.45, 95.55))
+
+
+def test_the_caution_names_the_most_surprising_row():
+    keys = [(name, "", "") for name in "abc"]
+    known = dict(zip(keys, (1e-4, 1e-6, 0.5), strict=True))
+    draws = dict.fromkeys(keys, np.arange(100.0))
+    table = compare_with_prior(dict.fromkeys(keys, 200.0), draws, known)
+    (caution,) = prior_check.prior_data_conflict(table)
+    assert caution.text.startswith("b is 200, where the priors expect 2.48 to 96.5 (p = 1.0e-06)")
+    assert "(and 1 more)" in caution.text
+
+
 def test_nothing_to_compare_is_no_conflict():
     table = compare_with_prior({}, {})
     assert table.empty

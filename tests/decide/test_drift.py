@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import bayesjudge as bj
 from bayesjudge.cli import main
@@ -64,6 +65,59 @@ def test_flips_are_counted_by_hand():
     assert made.flips.to_numpy().tolist() == [[1, 1], [1, 1]]
     assert made.flipped == 2
     assert made.estimate["pass_rate_change"].value == 0
+
+
+def test_a_table_without_a_flip_does_not_claim_certainty():
+    """Two imaginary items, one of each sign, are all that varies."""
+    old = pd.DataFrame({"item": range(50), "verdict": [1] * 30 + [0] * 20})
+    made = drift(old, old)
+    error = np.sqrt(2 * 52 / 51) / 52
+    assert made.error == pytest.approx(error)
+    half = stats.t.ppf(0.975, 51) * error
+    assert made.estimate["pass_rate_change"] == pytest.approx((0, -half, half))
+    assert made.power(0.1) == pytest.approx(stats.norm.sf(1.959964 - 0.1 / error), rel=1e-3)
+    labelled = drift(old.assign(truth=[1, 0] * 25), old, truth="truth")
+    assert labelled.error == made.error  # three tests share what may go wrong
+    corrected = stats.norm.ppf(1 - 0.025 / 3)
+    assert labelled.power(0.1) == pytest.approx(stats.norm.sf(corrected - 0.1 / error), rel=1e-3)
+
+
+def test_a_change_that_one_test_would_see_is_none_among_three():
+    old = pd.DataFrame({"item": range(100), "verdict": [1] * 60 + [0] * 40})
+    new = old.assign(verdict=[0] * 8 + [1] * 52 + [1] * 1 + [0] * 39)
+    assert drift(old, new).seen == ("pass_rate_change",)
+    several = drift(old.assign(truth=[1, 1, 0, 0] * 25), new, truth="truth")
+    assert several.estimate["pass_rate_change"].high < 0
+    assert several.seen == ()
+
+
+def test_what_could_not_be_read_is_a_fail_and_flips_have_a_direction():
+    old = pd.DataFrame({"item": list("abcdef"), "verdict": [1, 1, 1, 0, 0, None]})
+    new = old.assign(verdict=[None, 0, 1, 1, 0, 0])
+    made = drift(old, new)
+    assert made.flips.to_numpy().tolist() == [[2, 1], [2, 1]]
+    assert "3 of 6 verdicts flipped (1 to pass, 2 to fail)" in str(made)
+
+
+def test_published_numbers_move_by_what_fieller_allows():
+    """Ends are where the change less J times the shift is t standard errors from 0."""
+    rng = np.random.default_rng(6)
+    old, new = logs(rng, n=150, shift=0.1, truth=True)
+    made = drift(old, new, truth="truth")
+    _, low, high = made.estimate["pass_rate_change"]
+    t = stats.t.ppf(0.975, len(old) + 1)
+    good, bad = (old.loc[old["truth"] == v, "verdict"] for v in (1, 0))
+    variance = good.var() / len(good) + bad.var() / len(bad)
+    for end in made.estimate["prevalence_shift"][1:]:
+        off = (low + high) / 2 - end * (good.mean() - bad.mean())
+        assert abs(off) == pytest.approx(t * np.sqrt(made.error**2 + end**2 * variance))
+
+
+def test_nothing_is_published_with_a_judge_no_better_than_chance():
+    rng = np.random.default_rng(7)
+    old = pd.DataFrame({"item": range(40), "verdict": [1, 0] * 20, "truth": [1, 1, 0, 0] * 10})
+    made = drift(old, old.assign(verdict=rng.integers(0, 2, 40)), truth="truth")
+    assert "prevalence_shift" not in made.estimate
 
 
 def test_errors_and_published_numbers_move():

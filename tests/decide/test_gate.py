@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from conftest import MODULES
-from scipy.stats import beta, binom
+from scipy.stats import beta, binom, norm
 
 import bayesjudge as bj
 from bayesjudge.cli import main
@@ -220,6 +220,15 @@ def test_few_items_near_the_end_of_the_range_do_not_pass_by_a_normal_limit():
     assert check.low > 0.75
 
 
+@pytest.mark.parametrize(("threshold", "half"), [(0.87, 0.05), (0.91, 0.02)])
+def test_how_many_times_the_data_is_computed_by_hand(threshold, half):
+    """The limit on the threshold's side has to come as near, with room for bad luck."""
+    (check,) = gate(estimated(0.9, 0.85, 0.92), at_least=threshold).checks
+    room = 1 + norm.ppf(0.8) / norm.ppf(0.95)
+    wanted = (half * room / abs(0.9 - threshold)) ** 2
+    assert check.needs == (("data", 1, pytest.approx(wanted, rel=1e-3)),)
+
+
 def test_independent_results_widen_each_other():
     one, two = estimated(0.9, 0.87, 0.93), estimated(0.88, 0.84, 0.92)
     (check,) = gate(one, against=two, margin=0.05).checks
@@ -252,6 +261,8 @@ def test_two_systems_of_a_fit_are_compared_draw_by_draw():
     assert check.value == pytest.approx(gap.mean())
     assert check.chance == pytest.approx((gap >= -0.02).mean())
     assert (check.low, check.high) == pytest.approx(tuple(np.quantile(gap, [0.05, 0.95])))
+    (below,) = gate(fit, at_most=0.85, entry=("prevalence", "old")).checks
+    assert below.chance == pytest.approx((draws[..., 1] < 0.85).mean())
     with pytest.raises(bj.InputError, match="no entry 'other'"):
         gate(fit, against="other")
     with pytest.raises(bj.InputError, match="does not hold which items two systems share"):

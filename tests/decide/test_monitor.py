@@ -156,6 +156,34 @@ def test_the_class_is_valid_under_every_strategy(strategy, target):
     assert np.abs((values.mean(axis=0) - 0.7) / errors).max() < 4.2
 
 
+def test_what_is_known_of_an_item_is_known_before_its_label():
+    monitor, _ = monitored(n=40)
+    batch = monitor.draw(4)
+    monitor.add(batch["item"], [1, 0, 1, 1])
+    assert monitor._draws().known.tolist() == [0, 1 / 40, 1 / 40, 2 / 40]
+    fresh, truth = monitored(n=40, target="population", most_labels=10)
+    batch = fresh.draw(4)
+    fresh.add(batch["item"], batch["item"].map(truth))
+    expected = increments(fresh._draws(), trust=1 - 10 / 40)  # a round of 4 is a sample
+    assert fresh._increments().value.tolist() == expected.value.tolist()
+
+
+def test_items_are_drawn_with_the_probabilities_that_are_told():
+    monitor, _ = monitored("by_verdict", n=40)
+    (row,) = monitor.draw(1).itertuples()
+    assert row.probability == pytest.approx(0.5 / (monitor.verdicts == row.verdict).sum())
+
+
+def test_limits_never_widen():
+    """A wealth that falls again leaves the limit where it was."""
+    monitor, _ = monitored(n=200, judge=False)
+    batch = monitor.draw(120)
+    monitor.add(batch["item"], [1] * 40 + [0] * 80)
+    path = monitor.path
+    assert (path["low"].diff().dropna() >= 0).all()
+    assert path["low"].iloc[-1] >= path["low"].iloc[39] > 0.8
+
+
 def test_labels_count_in_the_order_drawn():
     monitor, truth = monitored()
     items = list(monitor.draw(10)["item"])

@@ -64,6 +64,18 @@ def test_less_weight_means_wider_intervals():
     assert np.shape(made().applied(two).external_labels) == (4, 2)
 
 
+def test_labels_of_other_runs_add_up():
+    later = Counts(500, 300, 0, 0, 0, 0, calibration="separate", external_labels=[4, 3, 2, 1])
+    expected = np.add(made().external_labels(), (4, 3, 2, 1))
+    assert np.array_equal(made().applied(later).external_labels, expected)
+
+
+def test_several_judges_have_no_passport_together():
+    two = Counts(*([9] * 2,) * 6, calibration="random", systems=("a", "b"), dim="judge")
+    with pytest.raises(bj.InputError, match="one judge a passport"):
+        Passport.make(two, judge="x")
+
+
 def test_another_prompt_is_stale():
     one = made(prompt="Be strict.")
     assert one.check(judge="gpt-4", prompt="Be strict.") == ()

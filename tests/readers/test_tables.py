@@ -342,3 +342,36 @@ def test_a_folder_is_searched_for_a_near_name_only_if_a_file_is_not_there(tmp_pa
     with pytest.raises(bj.InputError, match="there is no such file"):
         read_table(tmp_path / "som.csv", ["a"])
     assert len(asked) == 1
+
+
+def test_wide_characters_without_a_mark_are_text(tmp_path):
+    path = tmp_path / "log.jsonl"
+    path.write_bytes("".join(f'{{"v": "é{i}"}}\n' for i in range(3)).encode("utf-16-le"))
+    assert [row["v"] for row in files.File(path).records()] == ["é0", "é1", "é2"]
+
+
+def test_bytes_that_are_no_utf8_are_latin(tmp_path):
+    path = tmp_path / "log.json"
+    path.write_bytes('[{"v": "é"}]'.encode("latin-1"))
+    assert files.File(path).document == [{"v": "é"}]
+
+
+def test_lines_are_told_from_a_document_by_what_they_hold(tmp_path):
+    for text, kind in (('{"v": 1}\n{"v": 2}\n', "jsonl"), ('{"v":\n1}', "json")):
+        path = tmp_path / "log.json"
+        path.write_text(text)
+        assert files.File(path).kind == kind
+
+
+def test_names_within_a_base_may_hold_quotes(tmp_path):
+    with contextlib.closing(sqlite3.connect(tmp_path / "one.db")) as base:
+        base.execute("""CREATE TABLE "a ""b" (verdict)""")
+        base.execute("""INSERT INTO "a ""b" VALUES (1), (NULL)""")
+        base.commit()
+    assert read_table(tmp_path / "one.db", ["verdict"])["verdict"].to_pylist() == ["1", None]
+
+
+def test_numbers_as_names_are_whole_in_all_files_or_in_some(tmp_path):
+    for name, cells in {"a": [1.0, None], "b": [2, 3], "c": ["x", "4"]}.items():
+        pd.DataFrame({"item": cells}).to_parquet(tmp_path / f"{name}.parquet")
+    assert read_table(tmp_path, ["item"])["item"].to_pylist() == ["1", None, "2", "3", "x", "4"]
