@@ -196,6 +196,17 @@ def test_a_fully_labelled_log_with_repeats_says_what_would_decide():
 
 
 @pytest.mark.slow
+def test_labels_alone_do_not_help_where_the_verdicts_of_few_items_vary():
+    """300 items: with 231 labels the part of the labels would fit, with the verdicts' it cannot."""
+    log = log_of(0.85, items=300, repeats=3, labelled=60, sensitivity=0.8, specificity=0.75)
+    read = items.Items.from_frame(log, calibration="random", repeats="system")
+    few, many = (gate(read, at_least=x).checks[0].needs[0] for x in (0.81, 0.82))
+    assert (few.what, few.now, many.now) == ("labelled items", 60, 60)
+    assert 60 < few.wanted < 300
+    assert np.isinf(many.wanted)
+
+
+@pytest.mark.slow
 def test_items_without_repeats_are_counts():
     """Both keep one promise: limits under the prior least favourable to the decision."""
     log = log_of(0.9, items=300, repeats=1, labelled=50)
