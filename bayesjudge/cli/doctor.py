@@ -60,6 +60,8 @@ from bayesjudge.readers.tables import is_one_file, names_in, read_table
 _DATA = Parameter(group=DATA)
 #: Rows of a table that are looked at.
 MOST_ROWS = 200_000
+#: Columns of a table that is looked at.
+MOST_COLUMNS = 10_000
 
 
 def doctor(
@@ -296,11 +298,16 @@ def _of_table(path: Path, file: File | None, truth: str | None) -> Findings:
     if file is not None and file.kind == "csv":
         found.kind = f"table, separated by {file.delimiter!r}"
         found.odd += _mistakes(file)
-    if file is None or file.kind in DATABASES:
-        heads = names_in(path)
+    text = None if file is None or file.kind in DATABASES else file
+    heads = names_in(path) if text is None else text.columns
+    with checking(str(path)) as require:
+        words = f"has {len(heads):,} columns, and more than {MOST_COLUMNS:,} are not looked at"
+        example = "bayesjudge prevalence FILE --verdict COLUMN --truth COLUMN"
+        require(len(heads) <= MOST_COLUMNS, f"{words}; name those that you mean: {example}")
+    if text is None:
         rows: list[Any] = read_table(path, heads).slice(0, MOST_ROWS).to_pylist()
     else:
-        heads, rows = file.columns, list(islice(file.records(), MOST_ROWS))
+        rows = list(islice(text.records(), MOST_ROWS))
     columns = {str(n).strip(): [_cell(row.get(n)) for row in rows] for n in heads if n}
     found.contents.append(f"{len(rows)} rows, columns {few(list(columns), 12)}")
     if len(rows) == MOST_ROWS:

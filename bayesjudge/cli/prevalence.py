@@ -208,7 +208,9 @@ def prevalence(
         with checking(str(table)) as require:
             numeric = source.chosen.numeric and not score
             require(not numeric, f"{source.chosen} gives numbers: --score score --scale LOW:HIGH")
-    if labels is not None:
+    if labels is None:
+        source.people = truth
+    else:
         joined_by = item or ("item" if source.log is not None else None)
         source.add_labels(labels, truth=truth, item=joined_by, verdicts=verdict or [score or ""])
     beliefs = {"sensitivity": prior_sensitivity, "specificity": prior_specificity}

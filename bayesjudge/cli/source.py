@@ -114,6 +114,8 @@ class Source:
     metric: str = ""
     judge: str | None = None
     labels: Labels | None = None
+    #: Column of people's labels, if it may be in a file of its own.
+    people: str = ""
 
     def table(self, columns: Sequence[str], *, numbers: Sequence[str] = ()) -> pa.Table:
         """Read some columns, with the labels of another file."""
@@ -135,7 +137,8 @@ class Source:
         shown = None if large and not quiet else False
         with progress(shown, f"counting {many} of {self.path.name}"):
             scanned = large and self.labels is None
-            table = tables.scan_parquet(path, columns) if scanned else None
+            with self._labels_elsewhere():
+                table = tables.scan_parquet(path, columns) if scanned else None
             yield self.table(columns) if table is None else table
 
     def columns(self) -> list[str]:
@@ -162,8 +165,19 @@ class Source:
 
     def _read(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> pa.Table:
         if self.log is None:
-            return read_table(self.file or self.path, columns, numbers=numbers)
+            with self._labels_elsewhere():
+                return read_table(self.file or self.path, columns, numbers=numbers)
         return self.log.table(self.metric, columns, judge=self.judge, numbers=numbers)
+
+    @contextmanager
+    def _labels_elsewhere(self) -> Iterator[None]:
+        """If there is no column of people's labels: how they come from another file."""
+        try:
+            yield
+        except InputError as error:
+            if self.people and any(f"no column {self.people!r}" in p for p in error.problems):
+                error.problems.append("if people's labels are in another file: --labels FILE")
+            raise
 
     @property
     def chosen(self) -> Metric:

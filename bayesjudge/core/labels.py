@@ -206,7 +206,10 @@ BROKEN = re.compile(r"\b(error|exception|time[d ]*out|timeout|traceback|unpars|i
 
 def proposed(labels: Sequence[str]) -> dict[str, list[str]]:
     """A guess of what labels mean that nobody knows, as arguments: for a person to correct."""
-    missing = [one for one in labels if one.casefold() in NO_VERDICT or BROKEN.search(one)]
+    yes = [one for one in labels if one.casefold() == "y"]
+    no = [one for one in labels if one.casefold() == "n" and yes]  # alone it is Inspect's no answer
+    lost = [one for one in labels if one.casefold() in NO_VERDICT or BROKEN.search(one)]
+    missing = [one for one in lost if one not in no]
     rest = [one for one in labels if one not in missing]
     # of safe and unsafe, the longer one denies the other
     negated = {b for a in rest for b in rest if a != b and b.casefold().endswith(a.casefold())}
@@ -215,6 +218,7 @@ def proposed(labels: Sequence[str]) -> dict[str, list[str]]:
         passes = passes[:1] if not negated else passes
     elif rest:
         passes = []  # one that is left over is more often no full pass
+    passes = yes or passes
     fails = [one for one in rest if one not in passes]
     given = {"pass_value": passes, "fail_value": fails, "missing_value": missing}
     return {name: values for name, values in given.items() if values}

@@ -21,10 +21,14 @@ import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.names import names_of, to_names
+from bayesjudge.core.screen import few
 
 if TYPE_CHECKING:
     import narwhals as nw
     import pandas as pd
+
+#: Columns that a message names before it counts the others, and that a near name is sought among.
+SHOWN_NAMES, MOST_NAMES = 30, 10_000
 
 
 def require_columns(table: Any, *columns: str) -> None:
@@ -142,10 +146,12 @@ def require_among(have: Sequence[str], *columns: str) -> None:
     """Raise unless `columns` are among those that a table has."""
     from difflib import get_close_matches
 
+    names = [str(name) for name in have[:MOST_NAMES]]
+    there = f"it has {list(have)}" if len(have) <= SHOWN_NAMES else f"it has {few(have, 10)}"
     with checking("table") as require:
         for column in [one for one in columns if one not in have]:
-            near = get_close_matches(str(column), [str(name) for name in have], n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"it has {list(have)}"
+            near = get_close_matches(str(column), names, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else there
             require(False, f"no column {column!r}; {hint}")
 
 

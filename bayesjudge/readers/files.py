@@ -147,15 +147,20 @@ class File:
     # Text ----------------------------------------------------------------------------------------
 
     @cached_property
-    def encoding(self) -> str:
-        """UTF-8 or UTF-16 if the bytes are; Latin-1, in which any bytes are text, if not."""
+    def marked_encoding(self) -> str:
+        """The encoding that a mark, or a first character in UTF-16, tells; empty if none does."""
         for mark, encoding in BOMS.items():
             if self.head.startswith(mark):
                 return encoding
         if self.head[1:2] == b"\x00":
             return "utf-16-le"
-        if self.head[:1] == b"\x00":
-            return "utf-16-be"
+        return "utf-16-be" if self.head[:1] == b"\x00" else ""
+
+    @cached_property
+    def encoding(self) -> str:
+        """UTF-8 or UTF-16 if the bytes are; Latin-1, in which any bytes are text, if not."""
+        if self.marked_encoding:
+            return self.marked_encoding
         decoder = codecs.getincrementaldecoder("utf-8")()
         with self.broken(), self.stream() as opened:
             try:
@@ -169,11 +174,9 @@ class File:
     @cached_property
     def decoded_head(self) -> str:
         """The first characters, by a guess of the encoding that never fails."""
-        bom = [encoding for mark, encoding in BOMS.items() if self.head.startswith(mark)]
-        wide = ["utf-16-le"] if self.head[1:2] == b"\x00" else []
-        if not bom and not wide and not _is_utf8(self.head):
+        if not self.marked_encoding and not _is_utf8(self.head):
             return self.head.decode("latin-1")
-        return self.head.decode((*bom, *wide, "utf-8")[0], errors="replace")
+        return self.head.decode(self.marked_encoding or "utf-8", errors="replace")
 
     def text(self) -> io.TextIOWrapper:
         """The text, decoded."""

@@ -23,7 +23,7 @@ from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.names import name_of
 from bayesjudge.core.screen import few
 from bayesjudge.core.tables import require_among
-from bayesjudge.readers.files import BOMS, File, nearest
+from bayesjudge.readers.files import File, nearest
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -205,8 +205,7 @@ def _refuse(file: File, columns: list[str], numbers: set[str], inner: str) -> pa
 
 
 def _read_csv(file: File, columns: list[str], numbers: set[str], inner: str) -> pa.Table:
-    start = file.head[:3]
-    encoding = next((e for mark, e in BOMS.items() if start.startswith(mark)), "utf-8")
+    encoding = file.marked_encoding or "utf-8"
     try:
         return _parse_csv(file, columns, numbers, encoding)
     except ValueError as error:
@@ -265,7 +264,7 @@ def _read_jsonl(file: File, columns: list[str], numbers: set[str], inner: str) -
     import pyarrow as pa
     from pyarrow import json as arrow_json
 
-    if not file.plain or any(file.head.startswith(mark) for mark in BOMS):
+    if not file.plain or file.marked_encoding:
         return _from_records(file.records(), columns, numbers)
     path = file.path
     try:

@@ -12,6 +12,8 @@ were read, 551,205 refused in words, and 0 ended in another error. Before, 37 of
 Inspect's ended in a `UnicodeDecodeError` (names in the archive's directory that are no UTF-8), and
 88 of 2,100 of all in errors of two kinds: half characters (a lone surrogate) and integers past all
 floats. All are mended, and tests in tests/readers.
+Of 20,000 copies each with another seed, on later readers (`--inputs 20000 --seed 2`, 193 CPU s),
+170,045 were read, 109,955 refused and 0 failed.
 """
 
 from __future__ import annotations

@@ -75,6 +75,9 @@ def test_labels_that_do_not_fit_are_refused(run, tmp_path):
     (tmp_path / "labels.csv").write_text("item,human\na,1\nb,0\nz,0\n")
     code, found = run("prevalence", "verdicts.csv", *columns, "--item", "item")
     assert "1 labelled items are not in the table" in found["inputs"]["labels from"]
+    _, err = run("prevalence", "verdicts.csv", *columns[:-2])
+    assert "no column 'human'" in err
+    assert "if people's labels are in another file: --labels FILE" in err
 
 
 @pytest.mark.slow

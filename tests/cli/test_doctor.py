@@ -357,3 +357,10 @@ def test_what_is_missing_names_the_command_that_would_answer(tmp_path, capsys):
     for words in ("bayesjudge repeats report FILE --item", "bayesjudge bias FILE --item",
                   "bayesjudge panel FILE", "bayesjudge prevalence FILE"):  # fmt: skip
         assert words in out
+
+
+def test_a_table_of_very_many_columns_is_refused(tmp_path, capsys):
+    (tmp_path / "wide.jsonl").write_text(json.dumps(dict.fromkeys(map(str, range(10_001)), 1)))
+    assert main(["doctor", str(tmp_path / "wide.jsonl")]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "has 10,001 columns, and more than 10,000 are not looked at" in told

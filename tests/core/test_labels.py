@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import bayesjudge as bj
-from bayesjudge.core.labels import WORDS, read_labels
+from bayesjudge.core.labels import WORDS, proposed, read_labels
 
 NOTHING = {"pass_value": None, "fail_value": None, "missing_value": None}
 
@@ -116,3 +116,8 @@ def test_no_more_than_ten_values_are_printed(values):
     with pytest.raises(bj.InputError) as error:
         read([*values, "yes"], pass_value="ja")
     assert len(str(error.value)) < 1200
+
+
+def test_n_is_no_beside_y_and_no_answer_alone():
+    assert proposed(["N", "Y", "y"]) == {"pass_value": ["Y", "y"], "fail_value": ["N"]}
+    assert proposed(["N", "P"]) == {"fail_value": ["P"], "missing_value": ["N"]}

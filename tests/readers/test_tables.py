@@ -173,7 +173,7 @@ def text_of(delimiter):
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "latin-1"])
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, pa.Codec("zstd").compress])
 def test_every_separator_encoding_and_packing(delimiter, encoding, pack, tmp_path):
     """The text column holds all separators, and comes first."""
@@ -186,13 +186,20 @@ def test_every_separator_encoding_and_packing(delimiter, encoding, pack, tmp_pat
     assert read["answer"].to_pylist()[0] == ROWS[0][0]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "latin-1"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "utf-16-be", "latin-1"])
 def test_names_of_columns_with_accents(encoding, tmp_path):
     path = tmp_path / "labels.csv"
     path.write_bytes("réponse;jugé\nété, puis;oui\n;non\n".encode(encoding))
     assert read_table(path, ["jugé", "réponse"])["réponse"].to_pylist() == ["été, puis", None]
     assert files.File(path).columns == ["réponse", "jugé"]
     assert tables.names_in(path) == ["réponse", "jugé"]
+
+
+def test_a_message_names_some_of_many_columns(tmp_path):
+    path = tmp_path / "wide.jsonl"
+    path.write_text(json.dumps({f"c{i}": i for i in range(20_000)}))
+    with pytest.raises(bj.InputError, match=r"no column 'verdict'; it has c0, .*c9, and 19,990 mo"):
+        read_table(path, ["verdict"])
 
 
 def test_one_wanted_column_finds_the_separator(tmp_path):
