@@ -288,12 +288,35 @@ def test_one_chain_cannot_be_compared():
     assert np.isnan(diagnose(chains(RNG.normal(size=(1, 1000))), ("x",)).loc["x", "r_hat"])
 
 
+def in_shell(kind, monkeypatch):
+    """Have IPython run a shell of a kind, or none."""
+    ipython = ModuleType("IPython")
+    ipython.get_ipython = type(kind, (), {}) if kind else lambda: None
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+
+
+@pytest.mark.parametrize(
+    ("kind", "found"),
+    [("ZMQInteractiveShell", True), ("TerminalInteractiveShell", False), (None, False)],
+)
+def test_a_notebook_is_a_running_kernel_and_no_module_that_somebody_imported(
+    kind, found, monkeypatch
+):
+    from bayesjudge.core import progress
+
+    monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
+    in_shell(kind, monkeypatch)
+    assert progress.in_notebook() == found
+    monkeypatch.delitem(sys.modules, "IPython")
+    assert not progress.in_notebook()
+
+
 @pytest.mark.parametrize("widgets", [True, False])
 def test_a_notebook_without_widgets_shows_no_bar(monkeypatch, widgets):
     """There rich would warn at each step that they are missing."""
     from bayesjudge.core import progress
 
-    monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
+    in_shell("ZMQInteractiveShell", monkeypatch)
     monkeypatch.setattr(progress, "find_spec", lambda name: name if widgets else None)
     for show in (None, True):
         with progress.progress(show, "sampling", total=2) as bar:

@@ -21,6 +21,7 @@ from bayesjudge.core.answer import (
 )
 from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.screen import how_many
 
 #: In the order in which they are quoted if no few shifts are much larger than the rest.
 ORDER = ("Dirichlet, prior spread", "Variance parts", "Bayesian (NUTS)", "RMS shift")
@@ -202,7 +203,8 @@ def _orders(made: Estimate, ci_prob: float) -> Answer:
     data = made.data
     basis = ""
     if isinstance(data, Orders):
-        basis = f"{int(data.pairs.sum()):,} pairs in both orders, {len(data.judges)} judges."
+        basis = f"{how_many(int(data.pairs.sum()), 'pair')} in both orders, "
+        basis += f"{how_many(len(data.judges), 'judge')}."
     why = f"Quoted: {made.method}, which is exact."
     return Answer(f"{text}.", basis, why, made.only("consistency"), notes=(note,))
 
@@ -212,7 +214,7 @@ def _basis(shifts: Shifts | None) -> str:
         return ""
     kinds = len(shifts._changed)
     return (
-        f"{len(shifts.items):,} items, {len(shifts.lengths):,} changed scores, "
-        f"{kinds} {'kind' if kinds == 1 else 'kinds'} of change, {len(shifts.judges)} "
-        f"{'judge' if len(shifts.judges) == 1 else 'judges'}."
+        f"{how_many(len(shifts.items), 'item')}, "
+        f"{how_many(len(shifts.lengths), 'changed score')}, {how_many(kinds, 'kind')} of change, "
+        f"{how_many(len(shifts.judges), 'judge')}."
     )

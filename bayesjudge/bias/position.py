@@ -17,6 +17,7 @@ from bayesjudge.core.intervals import z_score
 from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.labels import spell
 from bayesjudge.core.names import require_names
+from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import count_rows
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class Orders(ReadAtOnce):
 
     def __repr__(self) -> str:
         shown = [
-            f"  {judge}: {pairs} pairs{f', {lost} without a verdict' if lost else ''}"
+            f"  {judge}: {how_many(pairs, 'pair')}{f', {lost} without a verdict' if lost else ''}"
             for judge, pairs, lost in zip(self.judges, self.pairs, self.missing, strict=True)
         ]
         more = [f"  and {len(shown) - SHOWN} more judges"] if len(shown) > SHOWN else []
@@ -172,8 +173,8 @@ class Orders(ReadAtOnce):
             n = int(rows["n_rows"][lost].sum())
             require(
                 n == 0 or missing == "drop",
-                f"{n} pairs lack a verdict in one order or both; say missing='drop' to leave them "
-                "out",
+                f"{how_many(n, 'pair', 'lack')} a verdict in one order or both; say "
+                "missing='drop' to leave them out",
             )
         pair = [rows[c].map(lambda v: known.get(spell(v), "")) for c in (first, second)]
         outcome = [_outcome(a, b) for a, b in zip(*pair, strict=True)]
@@ -265,7 +266,7 @@ def position_bias(orders: Orders, *, ci_prob: float = 0.95) -> Estimate:
             low, high = dirichlet.quantile(posterior[:, None, :], weights, np.array(ends)).T
         made[quantity] = Quantity.over((own / total, low, high), {"judge": orders.judges})
     lost = int(orders.missing.sum())
-    text = f"{lost} pairs lack a verdict in one order or both and were left out"
+    text = f"{how_many(lost, 'pair')} without a verdict in one order or both left out"
     return Estimate(
         made,
         method="Position bias, Dirichlet posterior",

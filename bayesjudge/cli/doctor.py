@@ -52,7 +52,7 @@ from bayesjudge.cli.roles import (
 )
 from bayesjudge.cli.source import DATABASES, HUMAN, PAIRS
 from bayesjudge.core.errors import checking
-from bayesjudge.core.screen import continued, few, visible, width_of
+from bayesjudge.core.screen import continued, few, how_many, visible, width_of
 from bayesjudge.readers.files import STDIN, File
 from bayesjudge.readers.log import COLUMNS, Log, Metric, read_as, recognise
 from bayesjudge.readers.tables import is_one_file, names_in, read_table
@@ -133,7 +133,9 @@ def _of_log(log: Log, path: str, truth: str | None) -> Findings:
     found = Findings(f"{log.tool} log")
     items = len({g.item for g in log.grades})
     systems = f", by {few(log.systems, 5)}" if log.systems else ""
-    found.contents.append(f"{len(log.grades)} grades of {items} items{systems}")
+    found.contents.append(
+        f"{how_many(len(log.grades), 'grade')} of {how_many(items, 'item')}{systems}"
+    )
     for metric in log.metrics.values():
         by = "" if metric.judges else " (by a program, or the log names no judge)"
         found.contents.append(f"metric {metric}{by}")
@@ -309,7 +311,7 @@ def _of_table(path: Path, file: File | None, truth: str | None) -> Findings:
     else:
         rows = list(islice(text.records(), MOST_ROWS))
     columns = {str(n).strip(): [_cell(row.get(n)) for row in rows] for n in heads if n}
-    found.contents.append(f"{len(rows)} rows, columns {few(list(columns), 12)}")
+    found.contents.append(f"{how_many(len(rows), 'row')}, columns {few(list(columns), 12)}")
     if len(rows) == MOST_ROWS:
         found.contents.append(f"only the first {MOST_ROWS:,} rows were looked at")
     roles = roles_of(columns, truth)
@@ -487,7 +489,7 @@ def _mistakes(file: File) -> list[str]:
     if twice:
         told.append(f"columns {few(twice)} occur more than once")
     if "" in names:
-        told.append(f"{names.count('')} columns have no name")
+        told.append(f"{how_many(names.count(''), 'column', 'have')} no name")
     ragged = []
     with contextlib.suppress(csv.Error), file.broken(), file.text() as text:
         lines = (line.replace("\x00", "") for line in text)
@@ -496,7 +498,8 @@ def _mistakes(file: File) -> list[str]:
                 ragged.append(reader.line_num)
     if ragged:
         lines_ = few([str(n) for n in ragged], 5)
-        told.append(f"{len(ragged)} rows have more or fewer cells than the head: lines {lines_}")
+        rows = how_many(len(ragged), "row", "have")
+        told.append(f"{rows} more or fewer cells than the head: lines {lines_}")
     return told
 
 
@@ -543,7 +546,7 @@ def _repeated(roles: Roles, found: Findings) -> None:
     rows = len(columns[0]) if columns else 0
     same = rows - len(set(zip(*columns, strict=True)))
     if same:
-        found.odd.append(f"{same} rows are copies of another one")
+        found.odd.append(f"{how_many(same, 'row', 'are')} the same as another one")
     if roles.item is None:
         return
     keys = Counter(zip(*(roles.columns[n] for n in roles.keys), strict=True))
@@ -551,11 +554,11 @@ def _repeated(roles: Roles, found: Findings) -> None:
     asked = any(WANTED["repeats report"] == question for question, _ in found.answers)
     if several and not asked:
         by = ", ".join(roles.keys)
-        what = f"{several} of {len(keys)} items have several rows by {by}"
+        what = f"{several} of {how_many(len(keys), 'item')} with several rows by {by}"
         found.odd.append(f"{what}: repeats, or duplicates?")
     empty = roles.columns[roles.item].count("")
     if empty:
-        found.odd.append(f"{empty} rows have no name in {roles.item}")
+        found.odd.append(f"{how_many(empty, 'row', 'have')} no name in {roles.item}")
 
 
 # Screen ------------------------------------------------------------------------------------------

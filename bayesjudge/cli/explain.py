@@ -9,253 +9,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from bayesjudge.cli.glossary import ASSUMPTIONS, CAUTIONS, TERMS
 from bayesjudge.core.errors import InputError
 from bayesjudge.core.screen import width_of
-
-#: In lower case; what a screen, a page or the help says without explaining it there.
-TERMS = {
-    "prevalence": "The share of outputs that people would pass. The judge's pass rate is not it: "
-    "the judge passes some bad outputs and fails some good ones.",
-    "calibration": "How the items that people labelled were chosen (the label design). It decides "
-    "which estimate is right, and the data alone do not show it: random, by_truth, separate, "
-    "by_verdict or known_propensity.",
-    "label design": "How the labelled items were chosen; see calibration.",
-    "random": "Label design: the labelled items are a random sample of these items.",
-    "by_truth": "Label design: a fixed number of good and of bad items was labelled: labels "
-    "tell how the judge errs, and not how many items are good.",
-    "separate": "Label design: labels come from another data set or run of the same judge, where "
-    "good items may be more or less common.",
-    "by_verdict": "Label design: a fixed number of the judge's passes and of its fails was "
-    "labelled.",
-    "known_propensity": "Label design: each item was labelled with a known probability, which "
-    "--propensity names.",
-    "by_generator": "Label design of a panel: whole generators are labelled, others not at all.",
-    "label shift": "Good items are more or less common among the labelled items than among the "
-    "others.",
-    "sensitivity": "Share of good outputs that the judge passes.",
-    "specificity": "Share of bad outputs that the judge fails.",
-    "ppv": "Share of good outputs among those that the judge passes (positive predictive value).",
-    "npv": "Share of bad outputs among those that the judge fails (negative predictive value).",
-    "interval": "With the probability that is named beside it (95 % by default), the true number "
-    "lies in it: of a credible interval given data, model and prior; a confidence interval holds "
-    "the truth in that share of repeated studies.",
-    "equal-tailed": "A credible interval with as much probability below as above it.",
-    "highest density": "The shortest credible interval.",
-    "boundary-extended": "An equal-tailed credible interval of which an end is moved to 0 or 1 if "
-    "the data do not exclude it.",
-    "width": "Upper end of the interval less its lower end.",
-    "prior": "What was assumed of a number before the data were seen; flat: every value is as "
-    "likely as any other.",
-    "bayesian (exact)": "Posterior by numerical integration: no sampling, no Monte Carlo error.",
-    "bayesian (exact), effective counts": "Posterior by integration, with counts divided by the "
-    "design effect, since rows that share an item tell less than independent ones.",
-    "bayesian (nuts)": "Posterior by sampling (the No-U-Turn sampler of PyMC).",
-    "r-hat": "Compares chains of a sampler; above 1.01 they have not reached the same "
-    "distribution, and the numbers are not to be trusted.",
-    "effective draws": "How many independent draws the sampler's draws are worth.",
-    "judge's pass rate": "What the judge says, uncorrected.",
-    "judge's mean score": "What the judge says on average, uncorrected.",
-    "judge's shares": "What the judge says, uncorrected.",
-    "human labels only": "The labelled items alone, without the judge.",
-    "difference (ppi++)": "The judge's rate on all items, corrected by how far it is off on the "
-    "labelled ones, with the weight on the judge that makes the interval shortest "
-    "(prediction-powered inference).",
-    "difference (ppi)": "The judge's rate on all items, corrected by how far it is off on the "
-    "labelled ones, with full weight on the judge.",
-    "difference (isotonic)": "The same, with scores turned into shares of passes by a rising "
-    "curve that was fitted to the labels.",
-    "confusion": "Share of each verdict among outputs that people put into one class.",
-    "rogan-gladen": "The judge's pass rate, solved for the prevalence with sensitivity and "
-    "specificity as the labels show them.",
-    "post-stratified": "Labels of the judge's passes and of its fails, weighed by how often it "
-    "passes.",
-    "conditional calibration": "Share of good outputs among passes and among fails, applied to "
-    "the judge's verdicts on the other items.",
-    "propensity-weighted difference": "Each label counts as many items as its probability of "
-    "being labelled says.",
-    "binned scores": "Mean label in each bin of the judge's score, weighed by the bins' shares.",
-    "stratum": "A part of the items, such as a topic; estimates are combined by the strata's "
-    "shares.",
-    "pooling": "How far several systems share what labels tell of the judge: separate, partial, "
-    "full.",
-    "design effect": "How many times as wide (squared) an interval gets since rows share items.",
-    "generator": "What made the outputs: a model, or a model with a prompt.",
-    "panel mean": "Share of the judges' votes that are passes, uncorrected.",
-    "voting": "One verdict an item by a rule of the votes, such as most of them.",
-    "truth given votes": "Regression of the labels on the votes, applied to unlabelled items and "
-    "corrected by the labelled ones.",
-    "dawid-skene": "Model in which each judge has a sensitivity and a specificity and votes do "
-    "not depend on each other once the truth is given.",
-    "logit shift": "How far the panel is off on labelled generators, carried over to the others.",
-    "difference estimator": "The panel's mean, corrected by how far it is off on labelled items.",
-    "half-width": "Half the width of an interval: the number after ±.",
-    "calls by components of variance": "Calls that an item needs so that the scatter of its scores "
-    "averages out.",
-    "random-effects anova": "Splits the variance of scores over items, judges and repeats.",
-    "all answers alike": "Each answer as an independent draw, whichever judge gave it.",
-    "item score": "An item's mean score.",
-    "mean score": "Mean score of people, or of all items.",
-    "item sd": "How far items differ in their mean scores (standard deviation).",
-    "judge sd": "How far judges differ in height (standard deviation).",
-    "item judge sd": "How far judges differ from item to item (standard deviation).",
-    "repeat sd": "How far one judge's answers on one item scatter (standard deviation).",
-    "repeat noise": "How far scores move if the judge is asked again and nothing was changed.",
-    "mean shift": "Mean change of the scores, with its sign.",
-    "effective repeats": "Independent answers that tell as much as those that were given.",
-    "dirichlet posterior": "Exact posterior of a mean of scores on a scale with few values.",
-    "rms shift": "Root mean square of the changes of scores: the typical size of a change.",
-    "variance parts": "Shifts split into what is systematic and what repeating the judge gives.",
-    "dirichlet, prior worst": "Posterior of the RMS shift that supposes one more shift as large "
-    "as the scale allows.",
-    "dirichlet, worst case": "Posterior of the RMS shift that supposes one more shift as large as "
-    "the scale allows.",
-    "shift": "Score after a change less the score before it.",
-    "certificate": "A promise about released scores: with the stated probability, no change moves "
-    "them further than the tolerance. It says by how much scores must shrink for that.",
-    "perturbation": "A change that should not matter, such as format or order.",
-    "consistency": "Share of pairs with the same winner in both presentation orders.",
-    "primacy": "Share of pairs in which the answer shown first wins twice.",
-    "recency": "Share of pairs in which the answer shown second wins twice.",
-    "position preference": "Primacy less recency: above 0 if the first place is preferred.",
-    "best": "Probability, or share of resamples, in which a judge does best.",
-    "alternative annotator test": "Whether a judge agrees with annotators as well as another "
-    "annotator does, item by item (Calderon et al. 2025).",
-    "alternative annotator posterior": "The same question as a probability.",
-    "winning rate": "Share of annotators that the judge could stand in for.",
-    "advantage probability": "Probability that the judge is at least as close to the other "
-    "annotators as the one it stands in for.",
-    "passes": "Probability that the judge stands in for half of the annotators.",
-    "endorsement": "Share of people who would accept an option, whether or not they chose it.",
-    "response set": "All options that a rater would accept; a forced choice is one of them.",
-    "as counted": "Agreement of a judge with people as the table shows it; intervals by "
-    "resampling items.",
-    "mean endorsement": "Share of raters who accept an option, averaged over items.",
-    "hard": "Ratings of an item as the option that most chose; written h.",
-    "soft": "Ratings of an item as shares of the options chosen; written s.",
-    "hrs": "Options that enough raters would accept (response sets with a cutoff).",
-    "srs": "Share of raters who would accept each option (response sets).",
-    "hit rate": "Share of items on which the judge chooses what most people do.",
-    "cohen kappa": "Agreement beyond what chance gives; 1 is perfect, 0 is chance.",
-    "fleiss kappa": "Agreement of several raters beyond what chance gives.",
-    "scott pi": "Agreement beyond chance if both sides use the options equally often.",
-    "krippendorff alpha": "Agreement beyond chance, with missing ratings.",
-    "kl human judge": "Kullback-Leibler divergence of the judge's shares from people's.",
-    "kl judge human": "Kullback-Leibler divergence of people's shares from the judge's.",
-    "cross entropy human judge": "Mean surprise at people's choices under the judge's shares.",
-    "cross entropy judge human": "Mean surprise at the judge's choices under people's shares.",
-    "js divergence": "Jensen-Shannon divergence: how far two distributions of answers are apart.",
-    "mse": "Mean squared difference of the judge's and people's shares.",
-    "coverage": "Of ratings: share of items on which the judge's choice is one that people accept. "
-    "Of intervals: how often they hold the truth.",
-    "recall": "Share of the options that people accept that the judge accepts too.",
-    "precision": "Share of the options that the judge accepts that people accept too.",
-    "predictive efficiency": "How many options the judge accepts on average.",
-    "binary cross entropy": "Mean surprise at what people accept under the judge's shares.",
-    "decision consistency": "Share of items that judge and people put on the same side of the "
-    "cutoff.",
-    "prevalence bias": "Share of items above the cutoff by the judge less that by people.",
-    "item effect": "Items differ in difficulty, for all systems alike.",
-    "icc": "Correlation of the truths of two outputs for one item.",
-    "population": "Estimates are about the process that the items come from, not these very items.",
-    "jeffreys": "A prior that says even less than a flat one near 0 and 1.",
-    "dawid-skene with a shared item effect": "Dawid-Skene, but judges may err on the same items: "
-    "each item is harder or easier for all judges, so that votes agree also where they are wrong.",
-    "shared item effect": "Items differ in how hard they are for all judges at once, so that "
-    "judges err on the same ones.",
-    "item effects": "Items differ in difficulty, for all systems alike.",
-    "ppi++": "Prediction-powered inference: the judge's rate on all items, corrected by how far it "
-    "is off on the labelled ones, with the weight on the judge that makes the interval shortest.",
-    "ppi": "Prediction-powered inference with full weight on the judge.",
-    "paired difference": "Difference of two systems on the items that both answered, by the "
-    "difference estimator.",
-    "judge's difference": "Difference of two systems as the judge sees it, uncorrected.",
-    "rms": "Root mean square: the typical size of a change, up or down. Changes of +3 and -3 have "
-    "mean 0 and RMS 3.",
-    "root mean square": "The typical size of a change, up or down; see RMS.",
-    "components of variance": "How much of the scatter of scores comes from items, judges and "
-    "asking again.",
-    "normal quantile": "How many standard errors an interval reaches to either side: 1.96 at 95 %.",
-    "points": "Of shares, hundredths: from 50 % to 53 % are 3 points. Of scores, units of the "
-    "scale.",
-    "dirichlet": "Exact posterior of a mean of values on a scale, however they are distributed.",
-    "truth given votes, posterior mode": "Regression of the labels on the votes, at its most "
-    "probable coefficients, applied to unlabelled items and corrected by the labelled ones.",
-    "classes": "Shares of more than two kinds of answer; what follows names the method.",
-    "nuts": "A way to compute an estimate from a model by drawing values that fit the data (the "
-    "No-U-Turn sampler). It is slower than a formula, and can do models that have none.",
-    "posterior": "Which values of a number fit the data, and how well: from it come the estimate "
-    "and its interval.",
-}
-
-
-#: Cautions by name: what they say on a screen, in general.
-CAUTIONS = {
-    "all-labelled": "Every item has a label, so that the judge adds nothing.",
-    "choices-stand-in": "Raters picked one option; which others they would accept is not known.",
-    "clustered-neighbours": "Changed scores come in groups, and tell less than as many single "
-    "ones.",
-    "copied-repeats": "Repeats of one item are all alike, as if returned from a cache.",
-    "cut-at-the-scale": "An interval of a mean score would reach beyond the scale and is cut at "
-    "its end. How many calls an item needs does not rest on it.",
-    "dependent-judges": "Judges err on the same items: their agreement is not independent "
-    "evidence.",
-    "design-effect": "Rows share items, and tell less than as many independent ones; intervals are "
-    "widened.",
-    "design-mismatch": "The method needs labels that were chosen another way.",
-    "empty-class": "One class has no label, so that nothing is known of it but the prior.",
-    "error-rates-differ": "The judge errs more on some systems than on others.",
-    "errors-do-not-cancel": "The judge passes more bad outputs than it fails good ones, or the "
-    "other way round, so that its own rate is off.",
-    "few-annotators": "Too few people rated for their differences to be known.",
-    "few-effective-draws": "The sampler's draws are worth few independent ones: sample longer.",
-    "few-items": "Too few items for the formula to hold well; its interval may be too short.",
-    "few-labelled-items": "Too few labelled items for the formula to hold well; label more, or "
-    "quote the Bayesian method.",
-    "few-neighbours": "Few changed scores were measured; a rare large shift may not be among them.",
-    "few-ratings": "Few ratings an item: what most people say of it is uncertain.",
-    "heavy-tailed-shifts": "A few shifts are much larger than the rest, so that methods that "
-    "assume normal shifts give intervals that are too short.",
-    "inverted-judge": "The judge fails good outputs more often than bad ones: is a column coded "
-    "the other way round?",
-    "judge-drift": "The judge errs differently than when the labels were made.",
-    "label-shift": "Good items are more or less common among the labelled ones than elsewhere, so "
-    "that they are no random sample.",
-    "missing-scores": "Some answers have no score.",
-    "missing-verdicts": "Some items have no verdict of some judge.",
-    "negative-variance": "A part of the variance was estimated as less than 0 and is shown as 0: "
-    "it is small, or data are few.",
-    "no-better-than-chance": "The labels do not exclude a judge that guesses; its verdicts then "
-    "tell nothing.",
-    "no-interval": "There are too few data for an interval.",
-    "no-labels": "Nobody labelled an item: the number rests on the model alone.",
-    "no-response-sets": "People named one option each; who would accept others is not known.",
-    "not-converged": "The sampler's chains disagree; its numbers are not to be used.",
-    "not-identified": "Different values fit these data equally well: the number rests on the "
-    "prior.",
-    "order-effect": "Later answers to one item differ from earlier ones.",
-    "pass-rate-out-of-range": "The judge passes more or fewer items than its error rates on the "
-    "labels allow.",
-    "position-bias": "The judge prefers the answer in one place.",
-    "prior-data-conflict": "The data are surprising under the prior.",
-    "repeat-noise-unknown": "Nothing was judged twice unchanged, so that the judge's own noise is "
-    "part of the shifts.",
-    "reruns-move": "Scores move although nothing was changed: the judge does not repeat itself.",
-    "rests-on-a-model": "The number holds if the model does; labels do not check it.",
-    "rests-on-priors": "The data tell little, and the prior decides.",
-    "several-judges": "Several judges gave scores, which are treated as one.",
-    "shifts-together": "Shifts of one item go together, and tell less than independent ones.",
-    "slow-mixing": "The sampler moved slowly: sample longer.",
-    "too-few-votes": "Votes are too few to tell judges apart.",
-    "unparsed-answers": "Some answers of the judge could not be read as a score.",
-    "unparsed-verdicts": "Some verdicts could not be read; what was done with them changes the "
-    "number.",
-    "unsigned": "Only the sizes of the shifts are known, not their direction.",
-    "votes-out-of-range": "Votes are not what the judges' error rates allow.",
-    "weak-judge": "The labels do not exclude that the judge guesses: sensitivity plus specificity "
-    "is not clearly above 1. Its verdicts then add next to nothing to the labels.",
-    "zero-width": "All data agree, and the formula gives an interval of width 0, which is too "
-    "short.",
-}
 
 
 def explain(*term: Annotated[str, Parameter(negative="")]) -> None:
@@ -268,7 +24,7 @@ def explain(*term: Annotated[str, Parameter(negative="")]) -> None:
     Parameters
     ----------
     term : str
-        The word, in quotes or not; all words if none is given.
+        The word, in quotes or not; all words, cautions and assumptions if none is given.
 
     Raises
     ------
@@ -277,17 +33,24 @@ def explain(*term: Annotated[str, Parameter(negative="")]) -> None:
     """
     lines = min(width_of(sys.stdout) - 1, 110)
     if not term:
-        width = max(map(len, TERMS))
-        for name, text in sorted(TERMS.items()):
-            print(textwrap.fill(f"{name:<{width}}  {text}", lines, subsequent_indent=" " * 4))
+        _list("Terms", TERMS, lines)
+        _list("Cautions", CAUTIONS, lines)
+        _list("Assumptions, as --json names them", ASSUMPTIONS, lines)
         return
     asked = " ".join(term)
     found = meaning(asked)
     if found is None:
-        known = [*get_close_matches(spelled(asked), TERMS, n=3, cutoff=0.5)]
+        every = [*TERMS, *CAUTIONS, *ASSUMPTIONS]
+        known = get_close_matches(spelled(asked), every, n=3, cutoff=0.5)
         hint = f"did you mean {', '.join(known)}?" if known else "bayesjudge explain lists all"
         raise InputError("explain", [f"{asked!r} is not explained; {hint}"])
     print(textwrap.fill(f"{asked}: {found}", lines))
+
+
+def _list(heading: str, glossary: dict[str, str], lines: int) -> None:
+    print(heading)
+    for name, text in sorted(glossary.items()):
+        print(textwrap.fill(f"  {name}: {text}", lines, subsequent_indent=" " * 6))
 
 
 def spelled(term: str) -> str:
@@ -298,7 +61,7 @@ def spelled(term: str) -> str:
 def meaning(term: str) -> str | None:
     """What a term means; also of a name that begins with a term, such as ``Voting: most``."""
     plain = spelled(term)
-    by_name = {spelled(name): text for name, text in (CAUTIONS | TERMS).items()}
+    by_name = {spelled(name): text for name, text in (ASSUMPTIONS | CAUTIONS | TERMS).items()}
     if plain in by_name:
         return by_name[plain]
     starts = [name for name in by_name if plain.startswith((f"{name},", f"{name}:", f"{name} "))]

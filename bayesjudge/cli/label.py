@@ -12,6 +12,7 @@ from bayesjudge.cli.output import DATA, OUTPUT, say, tell
 from bayesjudge.cli.source import open_source
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import checking
+from bayesjudge.core.screen import how_many
 from bayesjudge.decide.labelling import QUESTION, read_sheets, write_form, write_sheet
 
 _DATA = Parameter(group=DATA)
@@ -169,8 +170,8 @@ def label(
         )
         waiting = len(monitor.pending)
         say(
-            f"{waiting} items to label: {paths['sheet']} (or {paths['form']}, which saves such a "
-            "file)\nThen: the same command with --read FILE"
+            f"{how_many(waiting, 'item')} to label: {paths['sheet']} (or {paths['form']}, which "
+            "saves such a file)\nThen: the same command with --read FILE"
         )
     monitor.save(paths["state"])
     if picture is not None and monitor.n_labels:
@@ -220,7 +221,7 @@ def _taken(monitor: bj.decide.Monitor, sheets: list[Path]) -> list[str]:
         return []
     found = read_sheets(*sheets, known=monitor.names)
     monitor.add(found.items, found.truth)
-    told = [f"{len(found.items)} labels read, {len(monitor.pending)} still to come"]
+    told = [f"{how_many(len(found.items), 'label')} read, {len(monitor.pending)} still to come"]
     return [*told, *([str(found.agreement)] if found.agreement else [])]
 
 

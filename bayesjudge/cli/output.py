@@ -145,6 +145,8 @@ class Story:
     heading: str = ""
     #: Whether the answer quotes the sampled model, and waits for it.
     waits: bool = True
+    #: Whether `meanwhile` has been called.
+    told: bool = False
     #: Which items a fit is asked about; if not said, what suits its model.
     target: Target | None = None
 
@@ -188,6 +190,8 @@ def present(
     if console is not None and early:
         show_answer(console, results, shared, story)
         sys.stdout.flush()
+    elif story.waits and instant and not story.told:
+        meanwhile(story.tell(results), shared)
     if sample is not None and sampling:
         fit = _quietly(sample)
         results.append(fit)
@@ -206,6 +210,13 @@ def present(
         sys.stdout.write(as_document(results, shared, story, sections))
     _write(results, shared, story, draw, sections)
     return results
+
+
+def meanwhile(found: Answer, shared: Shared) -> None:
+    """Say on stderr what is known before the model is sampled, which the answer then replaces."""
+    wanted = shared.on_screen and not shared.quiet and not shared.no_nuts
+    if wanted and found.known and sys.stderr.isatty():
+        tell(f"For now, by a formula ({found.method}): {found.text} Sampling follows.")
 
 
 def _answers(found: Sequence[Record], story: Story) -> list[Record]:
@@ -657,7 +668,9 @@ def _section(console: Console, heading: str, lines: Sequence[str]) -> None:
 def wrapped(console: Console, text: str, first: str, later: str, style: str = "") -> None:
     """Print text in lines as wide as the screen."""
     width = max(console.width - 1, 40)
-    whole = visible_line(text).replace(" %", "\N{NO-BREAK SPACE}%")  # a number keeps its unit
+    # a number keeps its unit and its sign
+    whole = visible_line(text).replace(" %", "\N{NO-BREAK SPACE}%")
+    whole = whole.replace("± ", "±\N{NO-BREAK SPACE}")
     lines = textwrap.wrap(whole, width, initial_indent=visible_line(first), subsequent_indent=later)
     shown = "\n".join(lines or [first.rstrip()]).replace("\N{NO-BREAK SPACE}", " ")
     console.print(shown, soft_wrap=True, style=style or None)

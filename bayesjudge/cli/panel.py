@@ -17,6 +17,7 @@ from bayesjudge.cli.output import (
     Section,
     Shared,
     Story,
+    meanwhile,
     present,
     tell,
     write_csv,
@@ -145,6 +146,8 @@ def panel(
     }
     with source.counted(columns, quiet=shared.quiet) as read:
         votes = Votes.from_frame(read, **reading)
+    instant = closed_forms(votes, ci_prob=shared.ci_prob)
+    meanwhile(answer(*instant, ci_prob=shared.ci_prob), shared)
     advice = recommend(votes)
     chosen = advice.model if model == "auto" else _named(model, len(votes.classes))
     if missing == "response":
@@ -161,9 +164,9 @@ def panel(
         answer="share" if classes else "prevalence",
         inputs=_inputs(votes, source, f"{type(chosen).__name__}{why}", truth),
         brief=lambda method: method.split(",")[0].split(":")[0],
+        told=True,
         tell=lambda made: answer(*made, ci_prob=shared.ci_prob, interval=shared.interval),
     )
-    instant = closed_forms(votes, ci_prob=shared.ci_prob)
     found: list[Consensus] = []
 
     def more(made: Sequence[Estimate | Fit]) -> list[Section]:

@@ -145,6 +145,9 @@ def _differences(
         return []
     rows.sort(key=lambda r: (items.systems.index(r["first"]), items.systems.index(r["second"])))
     near, far = neighbours(rows)
+    if len(items.systems) == 2:  # the answer has told the paired difference, by its method
+        far += [row for row in near if row["method"] == paired[0].method] if paired else []
+        near = [row for row in near if row not in far]
     methods = list(dict.fromkeys(row["method"] for row in rows))
     lines, further = (
         [
@@ -157,7 +160,7 @@ def _differences(
     lines = lines[:MOST_LINES] + ([f"{left} more: --json"] if left > 0 else [])
     heading = "Differences of systems on the items that they share"
     heading += f" ({methods[0]})" if len(methods) == 1 else ""
-    made = [Section(heading, lines, "differences", rows, detail=False, further=further)]
+    made = [Section(heading, lines, "differences", rows, detail=not lines, further=further)]
     if fits and len(items.systems) > 2:
         table = module.ranking(fits[-1], ci_prob=shared.ci_prob).reset_index()
         ranks = table.to_dict("records")

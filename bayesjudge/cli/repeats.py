@@ -73,7 +73,8 @@ def report(
 
     With several judges, the mean of an item is over the judges that could have been asked, and
     its interval tells how much they differ; with one judge it is over its answers. Repeats are
-    checked for order effects.
+    checked for order effects. The answer is computed from variances; with `--details`, `--json`
+    or a file to write, a model of the scores is sampled too, which tells each item's mean.
 
     ```
     bayesjudge repeats report scores.csv --scale 1-5 --judge model --html report.html
@@ -279,6 +280,9 @@ def answer(
     several = len(scores.items) + len(scores.judges) > 2
     made = module.closed_forms(scores, ci_prob=shared.ci_prob)
     fits: list[Fit] = []
+    # the answer rests on a formula: the model tells of single items, to those who ask
+    files = (shared.html, shared.markdown, shared.save, to)
+    asked = shared.details or shared.json or any(one is not None for one in files)
 
     def sample() -> Fit:
         fits.append(module.fit(scores, model, **shared.sampling))
@@ -287,7 +291,7 @@ def answer(
 
     found = present(
         [one for each in made for one in _shown(each, many)],
-        sample if several else None,
+        sample if several and asked else None,
         replace(shared, save=None),  # below, with the items
         Story(
             command="repeats report",

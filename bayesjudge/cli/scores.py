@@ -72,6 +72,7 @@ def answer_systems(scores: dict[str, Scores], shared: Shared, source: Source) ->
             command="prevalence",
             title=_title(first),
             answer=first.answer,
+            heading=_heading(first),
             inputs={**about[0], **summed, **systems},
             tell=lambda made: module.answer(*made, ci_prob=shared.ci_prob),
             waits=False,
@@ -82,6 +83,13 @@ def answer_systems(scores: dict[str, Scores], shared: Shared, source: Source) ->
 
 def _title(scores: Scores) -> str:
     return "Mean human score" if scores.numeric else "Share of good outputs (prevalence)"
+
+
+def _heading(scores: Scores) -> str:
+    """What the numbers of the table are: of scores, on which scale."""
+    if scores.truth_scale is None:
+        return ""
+    return "mean score, {:g} to {:g}".format(*scores.truth_scale)
 
 
 def answer_scores(scores: Scores, shared: Shared, source: Source) -> None:
@@ -98,6 +106,7 @@ def answer_scores(scores: Scores, shared: Shared, source: Source) -> None:
             command="prevalence",
             title=_title(scores),
             answer=scores.answer,
+            heading=_heading(scores),
             inputs=_inputs(scores, source),
             tell=lambda made: module.answer(
                 *made, ci_prob=shared.ci_prob, interval=shared.interval

@@ -264,9 +264,8 @@ def listed(parts: Sequence[str], word: str = "and") -> str:
 
 
 def owned(name: str) -> str:
-    """``gpt's``, in quotes if the name has spaces."""
-    shown = f"'{name}'" if " " in name else name
-    return f"{shown}'s"
+    """``gpt's``; in quotes, without an s, if the name has spaces."""
+    return f"'{name}'" if " " in name else f"{name}'s"
 
 
 def few_of(rows: Mapping[str, Row], most: int = MOST_NAMED) -> tuple[list[str], str]:

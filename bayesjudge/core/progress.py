@@ -33,6 +33,13 @@ class Progress:
             self._bar.update(self._task, description=description, completed=done, total=total)
 
 
+def in_notebook() -> bool:
+    """Whether the code runs in a notebook: its kernel's shell is a ZMQ one."""
+    ipython = sys.modules.get("IPython")  # if nobody imported it, no kernel runs
+    shell = None if ipython is None else ipython.get_ipython()
+    return any(kind.__name__ == "ZMQInteractiveShell" for kind in type(shell).__mro__)
+
+
 @contextmanager
 def progress(
     show: bool | None,
@@ -43,7 +50,7 @@ def progress(
     keep: bool = False,
 ) -> Iterator[Progress]:
     """Show a bar while the block runs, and after it if `keep`; without a total it only moves."""
-    notebook = "ipykernel" in sys.modules
+    notebook = in_notebook()
     if show is None:
         show = notebook or sys.stderr.isatty()
     # without widgets rich draws nothing in a notebook, and warns at every step instead

@@ -73,6 +73,17 @@ def continued(command: str, width: int) -> list[str]:
     return lines
 
 
+#: Verbs that change with the number.
+OF_ONE = {"have": "has", "are": "is", "lack": "lacks", "were": "was"}
+
+
+def how_many(number: int, noun: str, verb: str = "") -> str:
+    """``1 item``, ``1,200 items``; with a verb ``1 row has``, ``3 rows have``."""
+    if number == 1:
+        return f"1 {noun} {OF_ONE.get(verb, verb)}".rstrip()
+    return f"{number:,} {noun}s {verb}".rstrip()
+
+
 def few(names: Sequence[Any], most: int = NAMES) -> str:
     """The first names, and how many more there are."""
     shown = [_short(str(name), 40) for name in names[:most]]

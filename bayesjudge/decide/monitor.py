@@ -15,6 +15,7 @@ import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Assumption, Estimate, Quantity
+from bayesjudge.core.screen import how_many
 from bayesjudge.decide._betting import (
     Draws,
     Increments,
@@ -639,7 +640,8 @@ class Monitor:
 
     def __repr__(self) -> str:
         n, waiting = self.n_labels, len(self.pending)
-        told = f"{len(self.names):,} items, {n} labels, {waiting} drawn and not labelled"
+        told = f"{how_many(len(self.names), 'item')}, {how_many(n, 'label')}, "
+        told += f"{waiting} drawn and not labelled"
         return f"Monitor of {told}\n  {self.gate}"
 
     def _repr_html_(self) -> str:

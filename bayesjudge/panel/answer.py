@@ -17,6 +17,7 @@ from bayesjudge.core.answer import (
 )
 from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.screen import how_many
 from bayesjudge.panel.closed_form import panel_mean
 from bayesjudge.panel.data import Votes
 
@@ -91,7 +92,7 @@ def answer(
         why=_why(quoted, quoted.method in sampled),
         quoted=quoted,
         judge=judge and judge.only(quantity),
-        notes=_trusted([whole, *made]),
+        notes=_trusted(whole, made),
         known=not unknown,
     )
 
@@ -131,9 +132,9 @@ def _told(rows: dict[str, Row], judge: Estimate | None, quantity: str, ci_prob: 
     return f"{text}."
 
 
-def _trusted(made: list[Estimate]) -> tuple[str, ...]:
-    """Which judge errs least, if judges' rates were estimated."""
-    for one in made:
+def _trusted(quoted: Estimate, made: list[Estimate]) -> tuple[str, ...]:
+    """Which judge errs least, if judges' rates were estimated; of another method, by which."""
+    for one in (quoted, *made):
         found = entries(one)
         judges = [key[1] for key in found if key[0] == "sensitivity" and len(key) == 2]
         rates = {
@@ -147,8 +148,10 @@ def _trusted(made: list[Estimate]) -> tuple[str, ...]:
             rates, key=lambda j: -np.nan_to_num(rates[j][0].value + rates[j][1].value)
         )
         passes, fails = rates[best]
+        alone = "on the labelled items alone" if one.method.startswith("Rogan") else ""
+        by = "" if one is quoted else f" {alone or f'by {one.method}'}"
         told = (
-            f"Of {len(rates)} judges {best} errs least: it passes {percents(passes)} of good "
+            f"Of {len(rates)} judges {best} errs least{by}: it passes {percents(passes)} of good "
             f"outputs and fails {percents(fails)} of bad ones.",
         )
         rest = [f"{j} {' and '.join(map(percents, rates[j]))}" for j in others[:MOST_JUDGES]]
@@ -165,8 +168,8 @@ def _basis(votes: Votes | None) -> str:
     chosen = CHOSEN.get(votes.design.name, votes.design.meaning)
     labels = f"{labelled:,} of them labelled ({chosen})" if labelled else "none of them labelled"
     return (
-        f"{votes.n_items:,} outputs of {len(votes.generators)} generators, {labels}; votes of "
-        f"{len(votes.judges)} judges."
+        f"{how_many(votes.n_items, 'output')} of {how_many(len(votes.generators), 'generator')}, "
+        f"{labels}; votes of {how_many(len(votes.judges), 'judge')}."
     )
 
 

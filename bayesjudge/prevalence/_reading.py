@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.labels import read_labels
+from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import (
     columns_of,
     count_cells,
@@ -139,7 +140,10 @@ def _labels_alone(
     """Labels from external_labels, in the order of the table's systems."""
     with checking("external_labels") as require:
         rows = int(np.sum(counted["test_n"]))
-        require(rows == 0, f"{rows} rows have no human label; leave them out: they tell nothing")
+        require(
+            rows == 0,
+            f"{how_many(rows, 'row', 'have')} no human label; leave them out: they tell nothing",
+        )
         strange = sorted(set(names or ()) - set(wanted or ()))
         require(not strange, f"{strange} are not among those of the table, {list(wanted or ())}")
     cells = np.array([counted[name] for name in LABELS])
@@ -229,8 +233,8 @@ def count_items(
         n_missing = int(n_rows[missing].sum())
         require(
             n_missing == 0 or unparsed,
-            f"{n_missing} rows have no verdict; say what they are: unparsed='fail' (the judge "
-            "did not pass them, and calibration corrects that) or unparsed='drop'",
+            f"{how_many(n_missing, 'row', 'have')} no verdict; say what they are: unparsed='fail' "
+            "(the judge did not pass them, and calibration corrects that) or unparsed='drop'",
         )
     if unparsed == "fail":
         v = np.where(missing, 0.0, v)

@@ -22,6 +22,7 @@ from bayesjudge.core.answer import (
 )
 from bayesjudge.core.estimate import Estimate, Interval, Row, Target
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.closed_form import naive
 from bayesjudge.prevalence.compare import contrasts
@@ -36,6 +37,8 @@ ORDER = (
     *("Rogan-Gladen", "Conditional calibration", "Rogan-Gladen (bootstrap)"),
 )
 JUDGE = "Judge's pass rate"
+#: Whose rates of the judge are told, if not those of the quoted method.
+BY = {"Rogan-Gladen": "On the labelled items alone the judge"}
 #: How labels were chosen, after "of them labelled".
 CHOSEN = {
     "random": "at random",
@@ -190,13 +193,15 @@ def _basis(counts: Counts | None) -> str:
     labelled, rest = int(np.sum(counts.labelled_n)), int(np.sum(counts.test_n))
     chosen = CHOSEN.get(counts.design.name, counts.design.meaning)
     if not labelled:
-        text = f"{rest:,} items, none of them labelled."
+        text = f"{how_many(rest, 'item')}, none of them labelled."
     elif counts.design.same_items:
-        text = f"{labelled + rest:,} items, {labelled:,} of them labelled ({chosen})."
+        text = f"{how_many(labelled + rest, 'item')}, {labelled:,} of them labelled ({chosen})."
     else:
-        text = f"{rest:,} items without a label, and {labelled:,} labelled ones ({chosen})."
+        text = (
+            f"{how_many(rest, 'item')} without a label, and {labelled:,} labelled ones ({chosen})."
+        )
     unparsed = int(np.sum(counts.unparsed))
-    return text + (f" {unparsed:,} verdicts could not be read." if unparsed else "")
+    return text + (f" {how_many(unparsed, 'verdict')} could not be read." if unparsed else "")
 
 
 def _why(quoted: Estimate, counts: Counts | None, pools: bool) -> str:
@@ -223,16 +228,17 @@ def _in_words(counts: Counts) -> str:
 
 
 def _rates(made: Sequence[Estimate], quoted: Estimate) -> tuple[str, ...]:
-    """How the judge errs, if there is one number of it."""
+    """How the judge errs, if there is one number of it; of another method, by which."""
     for one in (quoted, *made):
         found = entries(one)
         if ("sensitivity",) in found and ("specificity",) in found:
             passes, fails = found[("sensitivity",)], found[("specificity",)]
             if np.isnan(passes.value) or np.isnan(fails.value):
                 continue
+            whose = BY.get(one.method, f"By {one.method} the judge")
             return (
-                f"The judge passes {percents(passes)} of good outputs and fails "
-                f"{percents(fails)} of bad ones.",
+                f"{'The judge' if one is quoted else whose} passes {percents(passes)} of good "
+                f"outputs and fails {percents(fails)} of bad ones.",
             )
     return ()
 

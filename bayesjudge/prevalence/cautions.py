@@ -10,6 +10,7 @@ import numpy as np
 
 from bayesjudge.core.estimate import Assumption, Caution, Target
 from bayesjudge.core.intervals import wilson, z_score
+from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.labelling import ROWS_ARE_ITEMS, about_others
 
@@ -319,8 +320,9 @@ def _unparsed(counts: Counts) -> Iterator[Caution]:
         if count:
             yield Caution(
                 "unparsed-verdicts",
-                f"{count} verdicts could not be read{where} (estimates rest on {total} items); "
-                "a rate that differs between good and bad items matters",
+                f"{how_many(count, 'verdict')} could not be read{where} (estimates rest on "
+                f"{how_many(total, 'item')}); a rate that differs between good and bad items "
+                "matters",
             )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from bayesjudge.core.errors import checking
 from bayesjudge.core.item_keys import hash_items, items_differ, keep_keys, keys_of
 from bayesjudge.core.names import require_names, to_names
-from bayesjudge.core.screen import ROWS, fitted, rows
+from bayesjudge.core.screen import ROWS, fitted, how_many, rows
 from bayesjudge.core.tables import is_in_memory, read_rows
 from bayesjudge.prevalence._reading import LABELS, item_columns, read_counts
 from bayesjudge.prevalence.labelling import Identified, LabelDesign, declared, design_of
@@ -494,7 +494,7 @@ class Counts:
         )
         with checking("prevalence.Counts.with_labels") as require:
             rows = int(np.sum(read["test_n"]))
-            require(rows == 0, f"{rows} rows have no human label; leave them out")
+            require(rows == 0, f"{how_many(rows, 'row', 'have')} no human label; leave them out")
             strange = sorted(set(read["systems"] or ()) - set(self.systems or ()))
             require(not strange, f"{strange} are not among {list(self.systems or ())}")
         batch = _spread_over(read, read["systems"], self.systems)

@@ -9,6 +9,7 @@ from scipy.special import stdtr, stdtrit
 
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
+from bayesjudge.core.screen import how_many
 from bayesjudge.ratings.cautions import RANDOM_ITEMS, SAME_QUESTION, _cautions_of, _contradicted
 from bayesjudge.ratings.data import Ratings
 
@@ -235,15 +236,15 @@ def _few(duels: dict[str, _Duels], min_items: int) -> list[Caution]:
     one = next(iter(duels.values()))
     found = []
     if one.left_out:
-        text = (
-            f"{one.left_out} annotators with fewer than {min_items} items that others and the "
-            "judge rated too are left out"
-        )
+        few = "no item" if min_items == 1 else f"fewer than {min_items} items"
+        text = f"left out: {how_many(one.left_out, 'annotator')} with {few} that others and the "
+        text += "judge rated too"
         found.append(Caution("few-items", text))
     if len(one.names) < FEW:
         text = (
-            f"{len(one.names)} annotators are compared: the test asks with which of two people the "
-            "judge agrees, and not whether it stands for people; have a third rate the items"
+            f"{how_many(len(one.names), 'annotator', 'are')} compared: the test asks with "
+            "which of two people the judge agrees, and not whether it stands for people; have a "
+            "third rate the items"
         )
         found.append(Caution("few-annotators", text))
     return found
@@ -372,7 +373,7 @@ def _against(
     with checking("alt_test") as require:
         require(
             len(who) > 0,
-            f"no annotator has {min_items} items that another annotator and "
+            f"no annotator has {how_many(min_items, 'item')} that another annotator and "
             f"{ratings.sources[source]!r} rated too",
         )
     others = people[item]

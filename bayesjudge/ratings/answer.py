@@ -7,6 +7,7 @@ import numpy as np
 from bayesjudge.core.answer import Answer, as_estimates, entries, percents, preferred
 from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.screen import how_many
 from bayesjudge.ratings.data import Ratings
 from bayesjudge.ratings.metrics import Definition
 
@@ -115,7 +116,8 @@ def _basis(ratings: Ratings | None) -> str:
     if ratings is None:
         return ""
     return (
-        f"{len(ratings.items or ratings.chosen[0]):,} items, {int(ratings.chosen.sum()):,} "
-        f"choices and {int(ratings.endorsed.sum()):,} response sets of people and "
-        f"{len(ratings.judges)} judges."
+        f"{how_many(len(ratings.items or ratings.chosen[0]), 'item')}, "
+        f"{how_many(int(ratings.chosen.sum()), 'choice')} and "
+        f"{how_many(int(ratings.endorsed.sum()), 'response set')} of people and "
+        f"{how_many(len(ratings.judges), 'judge')}."
     )

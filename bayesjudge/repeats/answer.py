@@ -6,6 +6,7 @@ from bayesjudge.core.answer import Answer, as_estimates, percent_of
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate, Interval
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.screen import how_many
 from bayesjudge.repeats.data import Scores
 from bayesjudge.repeats.planning import required_calls, third_of_a_bin
 
@@ -51,7 +52,7 @@ def answer(
     >>> from bayesjudge.repeats import closed_forms, simulate
     >>> scores = Scores.from_frame(simulate(random_seed=1), scale=range(1, 6))
     >>> print(answer(*closed_forms(scores), half_width=0.5).text)  # doctest: +ELLIPSIS
-    An item needs 20 calls (18 to 22, 95 % interval) until its mean score is known to ± 0.5; ...
+    An item needs 20 calls (18 to 22, 95 % interval) until its mean score is known to ± 0.5 ...
     """
     made = as_estimates(results, ci_prob, interval)
     scores = next((one.data for one in made if isinstance(one.data, Scores)), None)
@@ -63,12 +64,12 @@ def answer(
         wanted = third_of_a_bin(scores.scale[-1] - scores.scale[0], len(scores.scale))
     each = scores.repeats.sum() / (len(scores.items) * len(scores.judges))
     basis = (
-        f"{len(scores.items):,} items, {int(scores.repeats.sum()):,} answers of "
-        f"{len(scores.judges)} {'judge' if len(scores.judges) == 1 else 'judges'}, about "
-        f"{each:.0f} each."
+        f"{how_many(len(scores.items), 'item')}, "
+        f"{how_many(int(scores.repeats.sum()), 'answer')} of "
+        f"{how_many(len(scores.judges), 'judge')}, about {each:.0f} each."
     )
     unparsed = int(scores.unparsed.sum())
-    basis += f" {unparsed:,} answers could not be read." if unparsed else ""
+    basis += f" {how_many(unparsed, 'answer')} could not be read." if unparsed else ""
     try:
         found = required_calls(scores, wanted, ci_prob=ci_prob)
     except InputError as error:
@@ -90,15 +91,16 @@ def _told(
     found: Estimate, wanted: float, each: float, items: int, cost_per_call: float | None
 ) -> str:
     n, low, high = found["calls_per_item"]
+    level = percent_of(found.ci_prob)
     price = ""
     if cost_per_call:
-        price = f", at a cost of {n * items * cost_per_call:.4g} for {items} items"
+        price = f", at a cost of {n * items * cost_per_call:.4g} for {how_many(items, 'item')}"
     now = found["half_width_now"].value
     once = wanted * n**0.5
     return (
-        f"An item needs {n:.0f} calls ({low:.0f} to {high:.0f}, {percent_of(found.ci_prob)} "
-        f"interval) until its mean score is known to ± {wanted:.2g}{price}; one call tells it to "
-        f"± {once:.2g}, the {each:.0f} that were made to ± {now:.2g}."
+        f"An item needs {n:.0f} calls ({low:.0f} to {high:.0f}, {level} interval) until its mean "
+        f"score is known to ± {wanted:.2g} (half of a {level} interval, on average over items)"
+        f"{price}; one call tells it to ± {once:.2g}, the {each:.0f} that were made to ± {now:.2g}."
     )
 
 

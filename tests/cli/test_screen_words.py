@@ -1,18 +1,22 @@
 """What a screen says of methods that differ, of judges, and of one change."""
 
+import ast
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import bayesjudge
 from bayesjudge.bias import Shifts, answer, closed_forms, simulate
-from bayesjudge.cli.explain import CAUTIONS, TERMS, meaning
+from bayesjudge.cli.explain import meaning
+from bayesjudge.cli.glossary import ASSUMPTIONS, CAUTIONS, TERMS
 from bayesjudge.cli.output import Story, open_console, quoted_lines, table
 from bayesjudge.core.answer import Answer
 from bayesjudge.core.estimate import Estimate, Quantity, Row
 from bayesjudge.core.report import records
 
+PACKAGE = Path(bayesjudge.__file__).parent
 GOLDEN = Path(__file__).parent / "golden"
 SHARES = {"a": Row(0.8, 0.75, 0.85), "b": Row(0.6, 0.5, 0.7)}
 
@@ -96,4 +100,30 @@ def test_a_model_with_an_item_effect_is_not_explained_as_one_without():
 
 
 def test_terms_of_the_glossary_are_in_lower_case():
-    assert all(term == term.lower() for term in (*TERMS, *CAUTIONS))
+    assert all(term == term.lower() for term in (*TERMS, *CAUTIONS, *ASSUMPTIONS))
+
+
+def names_of(expression):
+    """The names that the first argument of `Caution` or `Assumption` can be."""
+    if isinstance(expression, ast.IfExp):
+        return names_of(expression.body) | names_of(expression.orelse)
+    told = isinstance(expression, ast.Constant) and isinstance(expression.value, str)
+    assert told, f"a name that cannot be read from the code: {ast.unparse(expression)}"
+    return {expression.value}
+
+
+def emitted(kind):
+    """Every name with which the package makes a `kind`, from its code."""
+    found = set()
+    for path in PACKAGE.rglob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(call, ast.Call) and getattr(call.func, "id", "") == kind:
+                found |= names_of(call.args[0])
+            renamed = isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "_replace"
+            assert not renamed or not {"id", "name"} & {one.arg for one in call.keywords}
+    return found
+
+
+@pytest.mark.parametrize(("kind", "glossary"), [("Caution", CAUTIONS), ("Assumption", ASSUMPTIONS)])
+def test_every_caution_and_assumption_is_explained_and_no_other(kind, glossary):
+    assert emitted(kind) == set(glossary)

@@ -173,7 +173,7 @@ def test_problems_are_told_together():
             [[5, 1], [0, 0]], np.ones((2, 2, 2)), "ab", "by_truth", systems=["x", "y"]
         )
     table = pd.DataFrame({"verdict": ["a", None], "truth": ["a", "c"]})
-    with pytest.raises(bj.InputError, match="1 rows have no verdict"):
+    with pytest.raises(bj.InputError, match="1 row has no verdict"):
         classes.ClassCounts.from_frame(table, calibration="random")
     with pytest.raises(bj.InputError, match="right must be positive"):
         classes.Confusions(right=0)

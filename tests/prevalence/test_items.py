@@ -84,7 +84,7 @@ def test_items_with_the_same_rows_are_one_pattern_and_some_systems_lack_some():
 
 
 def test_all_problems_of_a_log_are_told():
-    with pytest.raises(bj.InputError, match=r"1 rows have no verdict.*unparsed='fail'"):
+    with pytest.raises(bj.InputError, match=r"1 row has no verdict.*unparsed='fail'"):
         Items.from_frame(LOG.assign(verdict=[1, None, 1, 1, 0]), calibration="random")
     log = LOG.assign(verdict=["fine", 0, 1, 1, 0], truth=["maybe", None, None, None, 0])
     with pytest.raises(bj.InputError, match=r"(?s)column 'verdict'.*fine.*column 'truth'.*maybe"):

@@ -627,7 +627,7 @@ def test_external_labels_are_read_with_the_same_columns():
     counts = P.Counts.from_frame(table, external_labels=more, **how)
     assert counts.external_labels.tolist() == [[0, 2], [0, 1], [0, 1], [0, 0]]
     assert counts.system("b").external_labels.tolist() == [2, 1, 1, 0]
-    with pytest.raises(bj.InputError, match="1 rows have no human label"):
+    with pytest.raises(bj.InputError, match="1 row has no human label"):
         P.Counts.from_frame(table, external_labels=more.assign(truth=[1, 0, None]), **how)
     with pytest.raises(bj.InputError, match=r"\['c'\] are not among"):
         P.Counts.from_frame(table, external_labels=more.assign(system="c"), **how)

@@ -340,8 +340,7 @@ def test_intervals_are_those_of_the_rule(tmp_path):
     np.testing.assert_allclose(found.items[["mean", "low", "high"]].iloc[0], expected)
 
 
-def test_progress_is_shown(tmp_path, capsys, monkeypatch):
-    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)  # of a notebook's test
+def test_progress_is_shown(tmp_path, capsys):
     sample_until_sync(steady, ["x", "y"], store=tmp_path / "x", **PLAN | {"progress": True})
     shown = capsys.readouterr().err
     assert "2/2" in shown

@@ -15,6 +15,7 @@ from bayesjudge.core.answer import (
 )
 from bayesjudge.core.estimate import Estimate, Interval
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.answer import CHOSEN
 from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.classes.closed_form import judge_shares
@@ -100,5 +101,5 @@ def _basis(counts: ClassCounts | None) -> str:
     labelled, rest = int(counts.labelled.sum()), int(np.sum(counts.test))
     chosen = CHOSEN.get(counts.design.name, counts.design.meaning)
     if counts.design.same_items:
-        return f"{labelled + rest:,} items, {labelled:,} of them labelled ({chosen})."
-    return f"{rest:,} items without a label, and {labelled:,} labelled ones ({chosen})."
+        return f"{how_many(labelled + rest, 'item')}, {labelled:,} of them labelled ({chosen})."
+    return f"{how_many(rest, 'item')} without a label, and {labelled:,} labelled ones ({chosen})."

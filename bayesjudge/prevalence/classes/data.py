@@ -16,7 +16,7 @@ from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.labels import spell
 from bayesjudge.core.names import require_names
-from bayesjudge.core.screen import NAMES, few, fitted
+from bayesjudge.core.screen import NAMES, few, fitted, how_many
 from bayesjudge.core.screen import rows as aligned
 from bayesjudge.core.tables import count_rows, require_distinct
 from bayesjudge.prevalence._reading import MOST_PROPENSITIES
@@ -424,8 +424,9 @@ class ClassCounts(ReadAtOnce):
         with checking("prevalence.ClassCounts.from_pairs") as require:
             require(len(classes) == 3, f"classes are win, tie and loss, got {list(classes)}")
             require(unparsed in (None, "drop"), f"unparsed={unparsed!r}: pairs can be dropped only")
-            words = f"{dropped} pairs have no verdict in one of the orders; unparsed='drop'"
-            require(not dropped or unparsed, f"{words} leaves them out")
+            without = how_many(dropped, "pair", "have")
+            words = f"{without} no verdict in one of the orders; unparsed='drop' leaves them out"
+            require(not dropped or unparsed, words)
         rows = rows[~lost].reset_index(drop=True)
         names = _named(rows, columns, classes)
         ours, theirs = (rows[c].map(names.index) for c in (verdict, swapped))

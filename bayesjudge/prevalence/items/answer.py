@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from bayesjudge.core.answer import (
     Answer,
     as_estimates,
@@ -17,6 +19,7 @@ from bayesjudge.core.answer import (
 )
 from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.answer import CHOSEN, JUDGE, difference_words
 from bayesjudge.prevalence.items.closed_form import naive
 from bayesjudge.prevalence.items.compare import contrasts
@@ -82,7 +85,7 @@ def answer(
     return Answer(
         text,
         basis=_basis(items),
-        why=_why(quoted, items),
+        why=_why(quoted, items, found if len(rows) == 2 and not unknown else []),
         quoted=quoted.only("prevalence"),
         judge=judge and judge.only("prevalence"),
         known=not unknown,
@@ -130,20 +133,32 @@ def _basis(items: Items | None) -> str:
         return ""
     labelled = round(float(sum(items.count @ items.rows(s).labelled for s in items.systems)))
     chosen = CHOSEN.get(items.design.name, items.design.meaning)
-    shared = ", compared on the items that they share" if len(items.systems) > 1 else ""
-    systems = f" of {len(items.systems)} systems" if len(items.systems) > 1 else ""
+    several = len(items.systems)
+    systems = f" of {several} systems" if several > 1 else ""
     return (
-        f"{items.n_items:,} items, {items.n_rows:,} outputs{systems}, {labelled:,} of them "
-        f"labelled ({chosen}){shared}."
+        f"{how_many(items.n_items, 'item')}, {how_many(items.n_rows, 'output')}{systems}, "
+        f"{labelled:,} of them labelled ({chosen}){_shared(items)}."
     )
 
 
-def _why(quoted: Estimate, items: Items | None) -> str:
+def _shared(items: Items) -> str:
+    """On what the systems are compared, and how many of those items have labels of all."""
+    several = len(items.systems)
+    if several < 2:
+        return ""
+    known = np.all([items.rows(s).labelled > 0 for s in items.systems], axis=0)
+    whose = "both systems" if several == 2 else "every system"
+    both = how_many(int(items.count[known].sum()), "item", "have")
+    return f", compared on the items that they share; {both} labels of {whose}"
+
+
+def _why(quoted: Estimate, items: Items | None, found: Sequence[dict[str, Any]]) -> str:
     if quoted.method == JUDGE:
         return f"Shown: {quoted.method}, which no label corrects."
+    of = f"; of the difference: {found[0]['method']}" if found else ""
     if items is not None and items.repeated:
-        return f"Quoted: {quoted.method}, with variances by item, since rows repeat items."
-    return f"Quoted: {quoted.method}, which takes verdicts and labels of each system together."
+        return f"Quoted: {quoted.method}, with variances by item, since rows repeat items{of}."
+    return f"Quoted: {quoted.method}, which takes verdicts and labels of each system together{of}."
 
 
 def differences(*results: Estimate | Fit, ci_prob: float = 0.95) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from scipy.special import stdtrit
 from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.core.intervals import FEW, holding, wilson, z_score
+from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence import _formulas as formulas
 from bayesjudge.prevalence.cautions import SHIFT_P
 from bayesjudge.prevalence.closed_form import LEE
@@ -534,11 +535,12 @@ def paired_difference(
     Notes
     -----
     Contributions to both estimates are summed by item, so that what makes an item easy for all
-    systems cancels; leverage and degrees of freedom are those of `difference`. Where fewer than
-    five labelled items tell the truth's difference from the verdict's, four imaginary items join
-    them, one for each sign of either difference (Bonett & Price 2012). With every row labelled and
-    none repeated, the
-    value is that of McNemar's table, and the variance too, times n / (n - 1) squared.
+    systems cancels; leverage and degrees of freedom are those of `difference`. Where the systems'
+    truths differ on fewer than five labelled items, or otherwise than the verdicts do, four
+    imaginary items join them, one for each sign of either difference (Bonett & Price 2012): without
+    the first part of this rule intervals of systems that rarely differ cover as little as .30
+    (``benchmarks/prevalence/paired.py``). With every row labelled and none repeated, the value is
+    that of McNemar's table, and the variance too, times n / (n - 1) squared.
 
     References
     ----------
@@ -629,15 +631,16 @@ def contrast(items: Items, first: str, second: str) -> Contrast:
 
 
 def _few_apart(both: Sequence[Clusters]) -> bool:
-    """Whether few items labelled for both have another difference in truth than in verdict."""
+    """Whether few items labelled for both differ in truth, or otherwise than in verdict."""
     r, s = (one.rows for one in both)
     seen = (r.labelled > 0) & (s.labelled > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         truth = r.good / r.labelled - s.good / s.labelled
         passed = r.labelled_pass / r.labelled - s.labelled_pass / s.labelled
     all_labelled = both[0].totals.test + both[1].totals.test <= 0
-    apart = np.abs(truth if all_labelled else truth - passed) > 1e-9
-    return bool(both[0].count[seen & apart].sum() < FEW)
+    rests_on = [truth] if all_labelled else [truth, truth - passed]
+    apart = [both[0].count[seen & (np.abs(one) > 1e-9)].sum() for one in rests_on]
+    return bool(min(apart) < FEW)
 
 
 def _largest(items: Items, found: Sequence[Contrast], ci_prob: float) -> float:
@@ -750,8 +753,8 @@ def cautions_of(items: Items) -> Iterator[Caution]:
         if rows_per_output(items, name) > 1 and labelled < FEW_ITEMS:
             yield Caution(
                 "few-labelled-items",
-                f"labels{where} are on {labelled:.0f} items: variances between items rest on these "
-                "few; label other items rather than more rows of the same ones",
+                f"labels{where} are on {how_many(round(labelled), 'item')}: variances between "
+                "items rest on these few; label other items rather than more rows of the same ones",
             )
         yield from _shift(items, clusters, where)
         bad = total.labelled - total.good
@@ -769,7 +772,8 @@ def cautions_of(items: Items) -> Iterator[Caution]:
     if items.unparsed:
         yield Caution(
             "unparsed-verdicts",
-            f"{items.unparsed} verdicts could not be read (estimates rest on {items.n_rows} rows); "
+            f"{how_many(items.unparsed, 'verdict')} could not be read (estimates rest on "
+            f"{how_many(items.n_rows, 'row')}); "
             "a rate that differs between good and bad items matters",
         )
 

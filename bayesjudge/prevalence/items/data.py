@@ -13,6 +13,7 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption
 from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.names import require_names
+from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import is_counted_in_place
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.items._counting import (
@@ -134,7 +135,7 @@ class Items(ReadAtOnce):
         several = int(self.count[((rows.labelled + rows.test) > 1).any(axis=1)].sum())
         require(
             not several or self.repeats in REPEATS,
-            f"{several} items have several rows of one system; say what repeats: "
+            f"{how_many(several, 'item', 'have')} several rows of one system; say what repeats: "
             + "; ".join(f"repeats={name!r}: {words}" for name, words in REPEATS.items()),
         )
         if self.repeats == "judge":
@@ -142,8 +143,8 @@ class Items(ReadAtOnce):
             torn = int(self.count[(kinds > 1).any(axis=1)].sum())
             require(
                 torn == 0,
-                f"{torn} outputs were judged several times and have more than one truth; "
-                "repeats='judge' means one truth for all verdicts on an output, repeats='system' "
+                f"{how_many(torn, 'output', 'were')} judged several times with more than one truth"
+                "; repeats='judge' means one truth for all verdicts on an output, repeats='system' "
                 "a truth for each row",
             )
         for name, labels, seen in zip(
@@ -335,8 +336,9 @@ class Items(ReadAtOnce):
             require(repeats in (None, *REPEATS), f"repeats={repeats!r}: expected one of {REPEATS}")
             require(
                 rows.n_missing == 0 or unparsed,
-                f"{rows.n_missing} rows have no verdict; say what they are: unparsed='fail' (the "
-                "judge did not pass them, and calibration corrects that) or unparsed='drop'",
+                f"{how_many(rows.n_missing, 'row', 'have')} no verdict; say what they are: "
+                "unparsed='fail' (the judge did not pass them, and calibration corrects that) or "
+                "unparsed='drop'",
             )
         cells, count, systems = rows.cells(unparsed, repeats)
         return cls(cells, count, systems, calibration, repeats, rows.n_missing, rows.spelling)

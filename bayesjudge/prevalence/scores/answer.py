@@ -14,8 +14,9 @@ from bayesjudge.core.answer import (
     preferred,
     says_little,
 )
-from bayesjudge.core.estimate import Estimate, Interval
+from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.answer import CHOSEN
 from bayesjudge.prevalence.scores.closed_form import judge_mean
 from bayesjudge.prevalence.scores.data import Scores
@@ -66,7 +67,7 @@ def answer(
 
     quoted = preferred(made, quantity, rank).only(quantity)
     if "system" in quoted.quantities[quantity].dims:
-        return _of_systems(quoted, quantity, ci_prob)
+        return _of_systems(quoted, scores, quantity, ci_prob)
     judge = next((one for one in made if one.method == JUDGE), None)
     if judge is None and scores is not None:
         judge = judge_mean(scores, ci_prob=ci_prob)
@@ -82,11 +83,13 @@ def answer(
         text += "of these items would tell."
     elif numeric:
         text = f"People would give outputs like these {numbers(row, ci_prob)} on average"
-        text += "." if own is None else f"; the judge gives {own.value:.2f}."
+        text += _on_scale(scores.truth_scale) if scores is not None else ""
+        text += "." if scores is None or own is None else f"; the judge gives {_own(scores, own)}."
     else:
         share, _, ends = percents(row, ci_prob).partition(" (")
         text = f"People would pass {share} of outputs like these ({ends}"
-        text += "." if own is None else f"; the judge's scores average {own.value:.2f} of 1."
+        said = None if scores is None or own is None else _own(scores, own)
+        text += "." if said is None else f"; the judge's scores average {said}."
     return Answer(
         text,
         basis=_basis(scores),
@@ -97,7 +100,23 @@ def answer(
     )
 
 
-def _of_systems(quoted: Estimate, quantity: str, ci_prob: float) -> Answer:
+def _on_scale(scale: tuple[float, float] | None) -> str:
+    return "" if scale is None else f", on a scale of {scale[0]:g} to {scale[1]:g}"
+
+
+def _own(scores: Scores, row: Row) -> str:
+    """The judge's mean on its own scale, which is named if the truths have another one."""
+    least, most = scores.truth_scale or (0.0, 1.0)
+    share = (row.value - least) / (most - least)
+    if isinstance(scores.scale, str):
+        return f"{share:.2f} as a probability"
+    low, high = scores.scale
+    digits = max(0, 2 - int(np.log10(high - low)))
+    named = "" if scores.scale == scores.truth_scale else _on_scale(scores.scale)
+    return f"{low + (high - low) * share:.{digits}f}{named}"
+
+
+def _of_systems(quoted: Estimate, scores: Scores | None, quantity: str, ci_prob: float) -> Answer:
     """Each system's estimate, the highest first."""
     words = numbers if quantity == "mean_score" else percents
     rows = [(where["system"], row) for _, where, row in quoted.rows()]
@@ -106,7 +125,8 @@ def _of_systems(quoted: Estimate, quantity: str, ci_prob: float) -> Answer:
     each = [f"{name} {words(row, None if i else ci_prob)}" for i, (name, row) in enumerate(known)]
     more = [f"{len(each) - MOST_NAMED} more"] if len(each) > MOST_NAMED else []
     unit = "give on average" if quantity == "mean_score" else "pass"
-    text = f"People would {unit}: {listed([*each[:MOST_NAMED], *more])}."
+    scale = scores.truth_scale if scores is not None and scores.numeric else None
+    text = f"People would {unit}: {listed([*each[:MOST_NAMED], *more])}{_on_scale(scale)}."
     if not known:
         text = "These data cannot tell what people would say of any system."
     return Answer(
@@ -124,5 +144,7 @@ def _basis(scores: Scores | None) -> str:
         return ""
     labelled = int(scores.n[scores.known].sum())
     chosen = CHOSEN.get(scores.design.name, scores.design.meaning)
-    text = f"{int(scores.n.sum()):,} items, {labelled:,} of them labelled ({chosen})."
-    return text + (f" {scores.unscored:,} scores could not be read." if scores.unscored else "")
+    text = f"{how_many(int(scores.n.sum()), 'item')}, {labelled:,} of them labelled ({chosen})."
+    return text + (
+        f" {how_many(scores.unscored, 'score')} could not be read." if scores.unscored else ""
+    )

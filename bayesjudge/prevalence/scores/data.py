@@ -16,7 +16,7 @@ from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.labels import read_labels, spell
 from bayesjudge.core.names import names_of
-from bayesjudge.core.screen import fitted
+from bayesjudge.core.screen import fitted, how_many
 from bayesjudge.core.tables import count_cells, require_columns, require_distinct
 from bayesjudge.prevalence.cautions import SHIFT_P
 from bayesjudge.prevalence.data import Counts
@@ -446,7 +446,9 @@ class Scores(ReadAtOnce):
         lost = int(n[np.isnan(s)].sum())
         with checking(f"column {score!r}") as require:
             words = "say unscored='drop' if items without one are as good as the others"
-            require(not lost or unscored == "drop", f"{lost} rows have no score; {words}")
+            require(
+                not lost or unscored == "drop", f"{how_many(lost, 'row', 'have')} no score; {words}"
+            )
             require(unscored in (None, "drop"), f"unscored={unscored!r}: expected 'drop'")
         if truth_from is not None:
             t = np.where(np.isnan(t), np.nan, (t >= truth_from).astype(float))
@@ -545,7 +547,10 @@ def _require_scale(name: str, scale: Any, require: Any, log_odds: bool = False) 
 def _require_none(what: str, wrong: np.ndarray, n: np.ndarray, words: str, require: Any) -> None:
     """Note offending values: how many items, and the first few."""
     shown = [f"{x:g}" for x in np.unique(wrong)[:SHOWN]]
-    require(not wrong.size, f"{int(n.sum())} items have {what} {words}; for example {shown}")
+    require(
+        not wrong.size,
+        f"{how_many(int(n.sum()), 'item', 'have')} {what} {words}; for example {shown}",
+    )
 
 
 def _cuts(scores: Scores) -> tuple[float, ...]:
@@ -615,8 +620,8 @@ def cautions_of(scores: Scores) -> Iterator[Caution]:
         yield Caution("grouped-scores", _grouped_words(scores))
     if scores.unscored:
         yield Caution(
-            "unscored", f"{scores.unscored} items had no score and were dropped: right if they are "
-            "as good as the others",
+            "unscored", f"dropped: {how_many(scores.unscored, 'item')} without a score; right if "
+            "such items are as good as the others",
         )  # fmt: skip
 
 

@@ -1,0 +1,90 @@
+"""Does the paired difference of two systems cover if they rarely differ?
+
+    python benchmarks/prevalence/paired.py               # 400 logs a setting
+
+Nominal 95 %; two systems on the same items, some of which are labelled for both; a judge that errs
+on 15 % of the outputs. Truths are the same but for a share of items, where the second system's is
+drawn anew, good with another probability than the .7 of the first. Two rules of when imaginary
+items join the labelled ones: fewer than five items labelled for both differ in truth otherwise
+than in verdict (``errors``), or that or fewer than five differ in truth (``both``, the package's).
+
+Writes benchmarks/prevalence/results/paired.csv.
+
+Found: TODO
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pandas as pd
+
+from bayesjudge.prevalence.items import Items, closed_form, paired_difference
+
+RESULTS = Path(__file__).parent / "results"
+SEED, GOOD, RIGHT = 20_301, 0.7, 0.85
+SIZES = ((200, 60), (400, 100), (1000, 200))
+#: Share of items drawn anew, and probability that such an item is good.
+APART = ((0.0, 0.7), (0.02, 0.9), (0.05, 0.9), (0.1, 0.9), (0.3, 0.8))
+
+
+def by_errors(both: Any) -> bool:
+    """The rule without its first part."""
+    r, s = (one.rows for one in both)
+    seen = (r.labelled > 0) & (s.labelled > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        truth = r.good / r.labelled - s.good / s.labelled
+        passed = r.labelled_pass / r.labelled - s.labelled_pass / s.labelled
+    apart = np.abs(truth - passed) > 1e-9
+    return bool(both[0].count[seen & apart].sum() < closed_form.FEW)
+
+
+def log_of(items: int, labelled: int, anew: float, good: float, rng: Any) -> Items:
+    """Draw a log of two systems."""
+    first = rng.random(items) < GOOD
+    second = np.where(rng.random(items) < anew, rng.random(items) < good, first)
+    known = np.isin(np.arange(items), rng.choice(items, labelled, replace=False))
+    rows = [
+        pd.DataFrame(
+            {
+                "item": np.arange(items),
+                "system": name,
+                "verdict": (truth == (rng.random(items) < RIGHT)).astype(int),
+                "truth": np.where(known, truth, np.nan),
+            }
+        )
+        for name, truth in (("a", first), ("b", second))
+    ]
+    return Items.from_frame(pd.concat(rows), by="system", calibration="random")
+
+
+def study(runs: int) -> pd.DataFrame:
+    """Coverage and width under both rules."""
+    rules: dict[str, Callable[..., bool]] = {"errors": by_errors, "both": closed_form._few_apart}
+    rows, rng = [], np.random.default_rng(SEED)
+    for items, labelled in SIZES:
+        for anew, good in APART:
+            gap, found = anew * (GOOD - good), {name: [] for name in rules}
+            for _ in range(runs):
+                read = log_of(items, labelled, anew, good, rng)
+                for name, rule in rules.items():
+                    with patch.object(closed_form, "_few_apart", rule):
+                        made = paired_difference(read)["difference", "a", "b"]
+                    held = made.low - 1e-12 <= gap <= made.high + 1e-12
+                    found[name].append((held, made.high - made.low))
+            for name, each in found.items():
+                covered, width = np.mean(each, axis=0)
+                rows.append((items, labelled, anew, good, gap, name, covered, width, runs))
+    columns = ["items", "labelled", "anew", "good", "difference", "rule", "covered", "width"]
+    return pd.DataFrame(rows, columns=[*columns, "logs"]).round(4)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=400, help="logs a setting")
+    study(parser.parse_args().runs).to_csv(RESULTS / "paired.csv", index=False)
