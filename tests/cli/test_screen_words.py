@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import bayesjudge
+from bayesjudge import prevalence
 from bayesjudge.bias import Shifts, answer, closed_forms, simulate
 from bayesjudge.cli.explain import meaning
 from bayesjudge.cli.glossary import ASSUMPTIONS, CAUTIONS, TERMS
@@ -15,6 +16,7 @@ from bayesjudge.cli.output import Story, open_console, quoted_lines, table
 from bayesjudge.core.answer import Answer
 from bayesjudge.core.estimate import Estimate, Quantity, Row
 from bayesjudge.core.report import records
+from bayesjudge.core.screen import how_many
 
 PACKAGE = Path(bayesjudge.__file__).parent
 GOLDEN = Path(__file__).parent / "golden"
@@ -127,3 +129,33 @@ def emitted(kind):
 @pytest.mark.parametrize(("kind", "glossary"), [("Caution", CAUTIONS), ("Assumption", ASSUMPTIONS)])
 def test_every_caution_and_assumption_is_explained_and_no_other(kind, glossary):
     assert emitted(kind) == set(glossary)
+
+
+def test_rates_of_another_method_are_told_as_such():
+    counts = prevalence.Counts(350, 206, 36, 36, 64, 45, calibration="random")
+    made = prevalence.closed_forms(counts)
+    told = prevalence.answer(*made, prevalence.exact(counts))
+    assert told.method == "Bayesian (exact)"
+    assert told.notes[0].startswith("On the labelled items alone the judge passes 100 %")
+    own = next(one for one in made if one.method == "Rogan-Gladen")
+    assert prevalence.answer(own).notes[0].startswith("The judge passes 100 %")
+
+
+def test_a_mean_of_scores_is_told_on_its_scale():
+    def read(truth, **how):
+        scores = module.Scores([1, 3, 5, 5], truth, [9, 30, 40, 80], calibration="random", **how)
+        return module.answer(*module.closed_forms(scores)).text
+
+    module, judge = prevalence.scores, 1 * 9 + 3 * 30 + 5 * 120
+    same = read([1, 2, 5, np.nan], scale=(1, 5), truth_scale=(1, 5))
+    assert f"on average, on a scale of 1 to 5; the judge gives {judge / 159:.2f}." in same
+    other = read([0, 0, 1, np.nan], scale=(1, 5))
+    assert f"the judge's scores average {judge / 159:.2f}, on a scale of 1 to 5." in other
+
+
+@pytest.mark.parametrize(
+    ("number", "told"), [(0, "0 rows have"), (1, "1 row has"), (1200, "1,200 rows have")]
+)
+def test_counts_agree_with_their_nouns_and_verbs(number, told):
+    assert how_many(number, "row", "have") == told
+    assert how_many(number, "row") == told.removesuffix(" has").removesuffix(" have")

@@ -686,3 +686,20 @@ def test_contrasts_and_ranks_by_hand():
     assert ranks.loc["c", ["rank_low", "rank_high"]].tolist() == [3, 3]
     with pytest.raises(bj.InputError, match="nothing to compare"):
         module.ranking(replace(fit, data=SimpleNamespace(systems=["a"])))
+
+
+def test_systems_that_labels_cannot_tell_apart_have_an_interval_of_some_width():
+    """Labels that are the same for both, by a judge that is not."""
+    rng = np.random.default_rng(1)
+    truth = rng.random(200) < 0.7
+    known = np.where(np.arange(200) < 60, truth, np.nan)
+    rows = [
+        pd.DataFrame({"item": range(200), "system": name, "verdict": verdict, "truth": known})
+        for name, verdict in (("a", truth ^ (rng.random(200) < 0.15)), ("b", truth))
+    ]
+    both = Items.from_frame(pd.concat(rows).astype({"verdict": int}), by="system",
+                            calibration="random")  # fmt: skip
+    value, low, high = module.paired_difference(both)["difference", "a", "b"]
+    # four imaginary items of 64, two of them apart: more than the standard error of these two alone
+    assert low < value < high
+    assert high - low > 2 * 2 * np.sqrt(2) / 64

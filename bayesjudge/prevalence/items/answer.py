@@ -148,7 +148,8 @@ def _shared(items: Items) -> str:
         return ""
     known = np.all([items.rows(s).labelled > 0 for s in items.systems], axis=0)
     whose = "both systems" if several == 2 else "every system"
-    both = how_many(int(items.count[known].sum()), "item", "have")
+    n = int(items.count[known].sum())
+    both = how_many(n, "item", "have") if n else "no item has"
     return f", compared on the items that they share; {both} labels of {whose}"
 
 
