@@ -370,6 +370,7 @@ ASSUMPTIONS = {
     "independent-neighbours": "Each changed score is a measurement of its own.",
     "independent-pairs": "Each pair of answers is a measurement of its own.",
     "independent-rows": "Each row is a measurement of its own.",
+    "items-differ": "Tables that were added share no item.",
     "judges-cutpoints": "Effects are normal on the logit scale, and each judge uses the scale in "
     "its own way.",
     "linear-logits": "Error rates rise or fall with the given columns along a straight line, on "

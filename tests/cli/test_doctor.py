@@ -131,7 +131,7 @@ def test_a_table_with_five_mistakes(tmp_path, examine, capsys):
     told = " | ".join([found["kind"], *found["contents"], *found["odd"]])
     assert "separated by ';'" in told
     assert "maybe says neither pass nor fail: the line reads maybe as fail" in told
-    assert "1 rows are copies of another one" in told
+    assert "1 row is the same as another one" in told
     assert "have several rows by item" in told
     assert "1 empty: verdicts that failed to parse" in told
     assert "coded the other way round" in told
@@ -140,7 +140,7 @@ def test_a_table_with_five_mistakes(tmp_path, examine, capsys):
     # one row that is cut
     path.write_text(MISTAKES.format(rows="\n".join(rows)))
     assert main(["doctor", str(path)]) == 0
-    assert "1 rows have more or fewer cells than the head: lines 42" in capsys.readouterr().out
+    assert "1 row has more or fewer cells than the head: lines 42" in capsys.readouterr().out
 
 
 @pytest.mark.slow

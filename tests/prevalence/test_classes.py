@@ -233,7 +233,7 @@ def test_two_orders_are_one_verdict_and_a_tie_where_they_differ():
     with pytest.raises(bj.InputError, match=r"\['A', 'B'\] are not among the classes"):
         classes.ClassCounts.from_pairs(words, calibration="random")
     gap = table.assign(swapped=[None, *table["swapped"][1:]])
-    with pytest.raises(bj.InputError, match="1 pairs have no verdict in one of the orders; unpars"):
+    with pytest.raises(bj.InputError, match="1 pair has no verdict in one of the orders; unpars"):
         classes.ClassCounts.from_pairs(gap, calibration="random")
     kept = pd.concat([gap, known])
     counts = classes.ClassCounts.from_pairs(kept, calibration="by_truth", unparsed="drop")

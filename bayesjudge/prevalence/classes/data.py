@@ -457,8 +457,8 @@ def _with_verdicts(
     with checking(f"column {verdict!r}") as require:
         require(
             n == 0 or unparsed is not None,
-            f"{n} rows have no verdict; say what they are: unparsed='verdict' (one more verdict, "
-            "whose classes the labels tell) or unparsed='drop'",
+            f"{how_many(n, 'row', 'have')} no verdict; say what they are: unparsed='verdict' (one "
+            "more verdict, whose classes the labels tell) or unparsed='drop'",
         )
     if unparsed == "drop":
         return rows[~empty], n
