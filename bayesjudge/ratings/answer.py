@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from bayesjudge.core.answer import Answer, as_estimates, entries, percents, preferred
-from bayesjudge.core.estimate import Estimate, Interval, Row
+from bayesjudge.core.estimate import Caution, Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import how_many
 from bayesjudge.ratings.data import Ratings
@@ -13,6 +15,8 @@ from bayesjudge.ratings.metrics import Definition
 
 #: The definition by which judges are named best.
 MAIN = str(Definition("hit_rate", "hard", "hard"))
+#: Cautions of endorsements and of response sets, on which the hit rate of choices does not rest.
+OF_ENDORSEMENTS = {"choices-stand-in", "not-identified", "ties-at-the-cutoff"}
 #: Best judges closer than this probability to a coin's are not told apart.
 SURE = 0.95
 
@@ -56,6 +60,7 @@ def answer(
         return 0 if "judges tracking people" in one.method else 1 + ("judges" in one.method)
 
     quoted = preferred(made, "hit_rate", rank).only("hit_rate")
+    quoted = replace(quoted, cautions=tuple(filter(_matters, quoted.cautions)))
     rows = {str(key[-1]): row for key, row in entries(quoted).items()}
     best = {
         str(key[-1]): row.value
@@ -73,6 +78,12 @@ def answer(
         quoted=quoted,
         notes=_others([one for one in made if one.method.startswith(quoted.method)], rows),
     )
+
+
+def _matters(caution: Caution) -> bool:
+    """Whether a caution is about the choices that the hit rate compares."""
+    other = caution.name == "no-interval" and "hit_rate" not in caution.text
+    return caution.name not in OF_ENDORSEMENTS and not other
 
 
 def _told(rows: dict[str, Row], best: dict[str, float], sampled: bool, ci_prob: float) -> str:
