@@ -100,7 +100,8 @@ def test_words_of_the_items_and_the_judges_errors():
         rates = [percents(rated[name]) for name in ("sensitivity", "specificity")]
         (note,) = found.notes
         assert note == (
-            f"The judge passes {rates[0]} of good outputs and fails {rates[1]} of bad ones."
+            f"On the labelled items alone the judge passes {rates[0]} of good outputs "
+            f"and fails {rates[1]} of bad ones."
         )
 
 
