@@ -6,7 +6,8 @@ import functools
 import io
 import re
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from html import escape
 from itertools import compress
 from typing import TYPE_CHECKING, Any
@@ -29,8 +30,21 @@ def new_axes(width: float = 6.5, height: float = 3.0) -> Axes:
         raise ImportError(
             "plots need matplotlib, which is an extra: pip install 'bayesjudge[plots]'"
         ) from error
-    with mpl.rc_context(STYLE):
+    with styled(mpl, STYLE):
         return plt.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+@contextmanager
+def styled(mpl: Any, style: Any) -> Iterator[None]:
+    """Settings for a while, but for whether figures are shown at once.
+
+    The first plot loads the backend, whose choice is not part of the style: a notebook whose
+    backend is no longer interactive shows no second figure.
+    """
+    with mpl.rc_context(style):
+        yield
+        live = mpl.is_interactive()
+    mpl.interactive(live)
 
 
 def below(ax: Axes, inches: float = 0.45) -> dict[str, Any]:
@@ -83,7 +97,7 @@ def plain_text[**P](plot: Callable[P, Axes]) -> Callable[P, Axes]:
         owned = {} if given is None else {t: t.get_text() for t in given.findobj(Text)}
         lines = set() if given is None else set(given.findobj(Line2D))
         style: Any = STYLE | {"axes.prop_cycle": cycler(color=COLOURS)}
-        with mpl.rc_context(style):
+        with styled(mpl, style):
             ax = plot(*args, **kwargs)
             _plain_ticks(ax)
             # lines look their colours up when they are drawn, with the settings of that moment
@@ -96,10 +110,6 @@ def plain_text[**P](plot: Callable[P, Axes]) -> Callable[P, Axes]:
                 if text not in owned or owned[text] != text.get_text():
                     text.set_parse_math(False)
                     text.set_color(to_rgba(text.get_color()))
-            live = mpl.is_interactive()
-        # the first plot loads the backend, whose choice is not part of the style: a notebook whose
-        # backend is no longer interactive shows no second figure
-        mpl.interactive(live)
         return ax
 
     return plotted
