@@ -446,9 +446,8 @@ class Scores(ReadAtOnce):
         lost = int(n[np.isnan(s)].sum())
         with checking(f"column {score!r}") as require:
             words = "say unscored='drop' if items without one are as good as the others"
-            require(
-                not lost or unscored == "drop", f"{how_many(lost, 'row', 'have')} no score; {words}"
-            )
+            told = how_many(lost, "row", "have")
+            require(not lost or unscored == "drop", f"{told} no score; {words}")
             require(unscored in (None, "drop"), f"unscored={unscored!r}: expected 'drop'")
         if truth_from is not None:
             t = np.where(np.isnan(t), np.nan, (t >= truth_from).astype(float))
