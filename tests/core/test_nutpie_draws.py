@@ -55,7 +55,7 @@ def test_the_tree_is_the_one_that_nutpie_makes():
         calibration="random",
         systems="ab",
     )
-    runnable = compile_model(bj.prevalence.build_model(counts)).runnable
+    runnable = compile_model(bj.prevalence.ErrorRates()._sampling_form(counts)).runnable
     for one in (runnable, replace(runnable, dims={}, labels={})):
         asked = {"draws": 20, "tune": 30, "chains": 3, "seed": 1, "progress_bar": False}
         asked["save_warmup"] = False
