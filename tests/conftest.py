@@ -7,8 +7,7 @@ from pathlib import Path
 
 # What PyTensor is asked to compile with the least effort it hands to g++, operation by operation:
 # seconds for what is called a few times. Without g++ the same runs in Python. Said before PyTensor
-# is imported, and to subprocesses. What NUTS runs is made by Numba all the same; only of more than
-# 32 operands less is fused, as for users who have no g++.
+# is imported, and to subprocesses. The package itself puts g++ aside whenever it compiles.
 os.environ["PYTENSOR_FLAGS"] = ",".join([*filter(None, [os.environ.get("PYTENSOR_FLAGS")]), "cxx="])
 
 # Text is as wide as in a pipe, whatever width the processes that share tests are told.

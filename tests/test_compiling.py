@@ -86,6 +86,38 @@ def test_advice_of_a_compiler_to_its_developers_is_silenced():
             warnings.warn("of another kind", UserWarning, stacklevel=1)
 
 
+def test_a_users_c_compiler_is_put_aside_and_put_back():
+    """Blocks that overlap, as those of two threads do, end in any order."""
+    with pytensor.config.change_flags(cxx="of the user"):
+        first, second = compiling(), compiling()
+        first.__enter__()
+        second.__enter__()
+        assert not pytensor.config.cxx
+        first.__exit__(None, None, None)
+        assert not pytensor.config.cxx
+        second.__exit__(None, None, None)
+        assert pytensor.config.cxx == "of the user"
+        with pytest.raises(ZeroDivisionError), compiling():
+            raise ZeroDivisionError
+        assert pytensor.config.cxx == "of the user"
+
+
+@pytest.mark.study
+def test_draws_are_the_same_whether_or_not_there_is_a_c_compiler(code, tmp_path):
+    """A sum of more than 32 parts: PyTensor makes one loop of it only where it has a compiler."""
+    with pm.Model() as model:
+        x = pm.Normal("x", shape=40)
+        pm.Potential("sum", -sum(pm.math.exp(x[i] * x) for i in range(40)).sum())
+    found, point = [], np.linspace(-1, 1, 40)
+    for cxx in ("", "/no/such/compiler"):
+        _compiled.clear()
+        code.folder = tmp_path / f"code{len(found)}"
+        with pytensor.config.change_flags(cxx=cxx):
+            found.append((density_of(code(model), point), code.file.name))
+    assert code.compiled == 2
+    assert found[0] == found[1]
+
+
 # Code that is kept on disk ----------------------------------------------------------------------
 
 

@@ -38,6 +38,9 @@ KEPT = 32
 NAME = "bayesjudge"
 
 _kept: OrderedDict[str, dict[str, Callback]] = OrderedDict()
+#: The user's C++ compiler, once for each block in which PyTensor is without it.
+_put_aside: list[str] = []
+_changing = Lock()
 #: What has been told: once a process is enough.
 _told: set[str] = set()
 
@@ -62,20 +65,38 @@ def compiling() -> Iterator[None]:
     this package can act on it, and it comes on a machine that has compiled nothing yet and never
     again. PyTensor hides it too, but once, when it is imported: filters that a caller sets later,
     as pytest does for each test, bring it back. The first such block of a process also says where
-    a temporary folder is used.
+    a temporary folder is used. Inside, PyTensor has no C++ compiler: nothing needs one, and graphs
+    are the same, and so are draws, whether or not a machine has one.
     """
     from numba.core.errors import NumbaPerformanceWarning, NumbaWarning
 
     tell_of_compile_folder()
-    with warnings.catch_warnings():
+    with _without_cxx(), warnings.catch_warnings():
         warnings.simplefilter("ignore", NumbaPerformanceWarning)
         uncached = ".*Cannot cache compiled function"  # may begin with the codes of a colour
         warnings.filterwarnings("ignore", uncached, NumbaWarning)
-        # without g++ PyTensor fuses fewer operations, and says so
+        # without a C++ compiler PyTensor fuses fewer operations, and says so
         warnings.filterwarnings("ignore", message="Loop fusion failed")
         # a distribution that draws with NumPy, which Numba calls as it is
         warnings.filterwarnings("ignore", message="Numba will use object mode")
         yield
+
+
+@contextmanager
+def _without_cxx() -> Iterator[None]:
+    """Put PyTensor's C++ compiler aside; the last thread that leaves puts it back."""
+    from pytensor import config
+
+    with _changing:
+        _put_aside.append(config.cxx if not _put_aside else _put_aside[0])
+        config.cxx = ""
+    try:
+        yield
+    finally:
+        with _changing:
+            compiler = _put_aside.pop()
+            if not _put_aside:
+                config.cxx = compiler
 
 
 @compiling()
@@ -167,7 +188,6 @@ def _versions() -> str:
     rewriting = ("optimizer", "optimizer_including", "optimizer_excluding")
     options = ("floatX", "numba__fastmath", *rewriting)
     settings = [getattr(pytensor.config, option) for option in options]
-    settings.append(bool(pytensor.config.cxx))  # without g++ fewer operations are fused
     return repr((pymc.__version__, pytensor.__version__, settings))
 
 
