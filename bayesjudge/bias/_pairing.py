@@ -10,6 +10,7 @@ import pandas as pd
 
 from bayesjudge.core.counting import distinct
 from bayesjudge.core.errors import checking
+from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import read_rows
 
 #: What a neighbour of a judgment context is.
@@ -191,8 +192,8 @@ def take_repeats(rows: pd.DataFrame, baseline: str, repeats: str | None) -> tupl
         )
         require(
             repeats != "neighbours" or base.empty,
-            f"the baseline has several scores for {len(base)} items, and only one can be the "
-            "released one; name the others as a variant and pass it as rerun=",
+            f"the baseline has several scores for {how_many(len(base), 'item')}, and only one can "
+            "be the released one; name the others as a variant and pass it as rerun=",
         )
     if repeats == "mean":
         means = rows.groupby(keys, sort=False, as_index=False)[scores].mean(skipna=False)

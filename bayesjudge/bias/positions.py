@@ -169,7 +169,7 @@ def _least_squares(
         linked = len(seen) > 2 and np.linalg.matrix_rank(whole) == places - 1
         require(
             linked,
-            f"{judge}: {len(seen)} answers were scored in two or more positions, and do not link "
+            f"{judge}: answers scored in two or more positions ({len(seen)}) do not link "
             f"all {places} of them; at least 3 that do are needed",
         )
     value = _solved(whole, right.sum(axis=0))

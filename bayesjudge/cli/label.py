@@ -210,8 +210,8 @@ def _require_read(sheet: Path, read: list[Path]) -> None:
     with checking("--sheet") as require:
         require(
             not filled,
-            f"{sheet} has {len(filled)} labels that would be lost: read them with --read {sheet}, "
-            "or write to another file",
+            f"{sheet} has {how_many(len(filled), 'label')} that would be lost: read them "
+            f"with --read {sheet}, or write to another file",
         )
 
 

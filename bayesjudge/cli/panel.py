@@ -27,6 +27,7 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.priors import BetaPrior
+from bayesjudge.core.screen import how_many
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -183,7 +184,7 @@ def panel(
         assert items is not None
         for i, part in enumerate(one.items(read, **reading)):
             write_csv(part, items, append=i > 0)
-        tell(f"{votes.n_items:,} items written to {items}")
+        tell(f"{how_many(votes.n_items, 'item')} written to {items}")
 
 
 def _consensus(votes: Votes, made: Sequence[Estimate | Fit]) -> Consensus:

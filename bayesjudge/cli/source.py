@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.names import name_of
 from bayesjudge.core.progress import progress
-from bayesjudge.core.screen import few
+from bayesjudge.core.screen import few, how_many
 from bayesjudge.readers import read_table, tables
 from bayesjudge.readers.files import File
 from bayesjudge.readers.log import Log, Metric, label_of, read_as, recognise
@@ -54,7 +54,7 @@ class Labels:
             none = pa.nulls(len(rows), more[self.truth].type)
             rows = rows.append_column(self.truth, none)
         rows = rows.select(columns).unify_dictionaries()
-        self.told = f"{len(more)} rows of {self.source.path} are added"
+        self.told = f"added from {self.source.path}: {how_many(len(more), 'row')}"
         return pa.concat_tables([_plain(rows), _plain(more)])
 
     def _keys(self, to: Source, columns: list[str], have: list[str], own: list[str]) -> list[str]:
@@ -91,7 +91,10 @@ class Labels:
                 torn.add(name)
         with checking(str(self.source.path)) as require:
             shown = few(sorted(" · ".join(name) for name in torn), 3)
-            require(not torn, f"{len(torn)} items have two labels, such as {shown}; keep one each")
+            require(
+                not torn,
+                f"{how_many(len(torn), 'item', 'have')} two labels, such as {shown}; keep one each",
+            )
             none = not there & set(label_of)
             words = f"none of its {len(label_of)} labelled items is in the table"
             named = few([" · ".join(name) for name in label_of], 3)

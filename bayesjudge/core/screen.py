@@ -73,14 +73,14 @@ def continued(command: str, width: int) -> list[str]:
     return lines
 
 
-#: Verbs that change with the number.
-OF_ONE = {"have": "has", "are": "is", "lack": "lacks", "were": "was"}
+#: Verbs that change with the number otherwise than by an s.
+OF_ONE = {"have": "has", "are": "is", "were": "was", "do": "does"}
 
 
 def how_many(number: int, noun: str, verb: str = "") -> str:
     """``1 item``, ``1,200 items``; with a verb ``1 row has``, ``3 rows have``."""
     if number == 1:
-        return f"1 {noun} {OF_ONE.get(verb, verb)}".rstrip()
+        return f"1 {noun} {OF_ONE.get(verb, verb and verb + 's')}".rstrip()
     return f"{number:,} {noun}s {verb}".rstrip()
 
 

@@ -13,7 +13,7 @@ from scipy.special import ndtr, stdtrit
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.intervals import z_score
-from bayesjudge.core.screen import fitted
+from bayesjudge.core.screen import fitted, how_many
 from bayesjudge.decide._reading import read_log
 
 if TYPE_CHECKING:
@@ -294,9 +294,14 @@ def _paired(
         torn = both["torn_old"] | both["torn_new"]
         other = both["truth_old"].notna() & both["truth_new"].notna()
         torn |= other & (both["truth_old"] != both["truth_new"])
-        require(not torn.any(), f"{int(torn.sum())} outputs have two labels that differ")
+        require(
+            not torn.any(), f"{how_many(int(torn.sum()), 'output', 'have')} two labels that differ"
+        )
         shared = both[item].nunique()
-        require(shared >= 2, f"the logs share {shared} items; a comparison needs two or more")
+        require(
+            shared >= 2,
+            f"the logs share {how_many(shared, 'item')}; a comparison needs two or more",
+        )
     rows = pd.DataFrame(
         {
             "item": both[item],

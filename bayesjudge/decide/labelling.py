@@ -14,6 +14,7 @@ import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.labels import read_labels
+from bayesjudge.core.screen import how_many
 
 #: What a spreadsheet takes for the beginning of a formula.
 FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
@@ -39,7 +40,9 @@ class Agreement(NamedTuple):
     kappa: float
 
     def __str__(self) -> str:
-        return f"{self.share:.0%} agreement on {self.items} items (kappa {self.kappa:.2f})"
+        return (
+            f"{self.share:.0%} agreement on {how_many(self.items, 'item')} (kappa {self.kappa:.2f})"
+        )
 
 
 class Labels(NamedTuple):
@@ -206,7 +209,10 @@ def read_sheets(
                 require(before == value, f"{person or 'one person'} labels {name!r} 1 and 0")
     with checking("sheets") as require:
         shown = ", ".join(map(repr, problems[:3]))
-        require(not problems, f"{len(problems)} items are not of this list, such as {shown}")
+        require(
+            not problems,
+            f"{how_many(len(problems), 'item', 'are')} not of this list, such as {shown}",
+        )
     truth = np.array([np.mean(list(labels.values())) for labels in found.values()])
     return Labels(list(found), truth, _agreement(found))
 

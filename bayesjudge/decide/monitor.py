@@ -372,16 +372,19 @@ class Monitor:
             strange = [n for n, i in zip(names, places, strict=True) if self._free[i]]
             require(
                 drawn_at_random or not strange,
-                f"{len(strange)} items were not drawn, such as {strange[:3]}: which items are "
-                "labelled must not depend on what they are; label those that draw() gave, or say "
-                "drawn_at_random=True if they are a random sample in random order",
+                f"{how_many(len(strange), 'item', 'were')} not drawn, such as {strange[:3]}: which "
+                "items are labelled must not depend on what they are; label those that draw() "
+                "gave, or say drawn_at_random=True if they are a random sample in random order",
             )
             torn = [
                 n
                 for n, i, y in zip(names, places, labels, strict=True)
                 if self._truth.get(i, y) != y
             ]
-            require(not torn, f"{len(torn)} items have another label already, such as {torn[:3]}")
+            require(
+                not torn,
+                f"{how_many(len(torn), 'item', 'have')} another label already, such as {torn[:3]}",
+            )
         for place, label in zip(places, labels.tolist(), strict=True):
             if self._free[place]:
                 self._next(place)

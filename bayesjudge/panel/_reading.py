@@ -10,6 +10,7 @@ import pandas as pd
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.labels import listed, read_labels, spell
+from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import is_counted_in_place, read_rows
 
 MISSING = -1
@@ -187,7 +188,10 @@ def _read_long(
     with checking("panel.Votes.from_frame") as require:
         require(len(judges) > 0, f"column {judge!r} names no judge")
         nobody = (judge_code < 0) & (given >= 0)
-        require(not nobody.any(), f"{nobody.sum()} votes have no judge in column {judge!r}")
+        require(
+            not nobody.any(),
+            f"{how_many(int(nobody.sum()), 'vote', 'have')} no judge in column {judge!r}",
+        )
     key, item = np.unique(generator * max(len(values), 1) + codes, return_inverse=True)
     judged = judge_code >= 0
     if repeated == "error":

@@ -12,6 +12,7 @@ from scipy.special import expit, logit, stdtrit
 from bayesjudge.core.errors import InputError, UninformativeJudgeError, check_ci_prob, checking
 from bayesjudge.core.estimate import TARGETS, Caution, Estimate, Quantity, Target
 from bayesjudge.core.intervals import FEW, holding, wilson, z_score
+from bayesjudge.core.screen import how_many
 from bayesjudge.panel import _em, _logistic
 from bayesjudge.panel._pass_rate_regression import PassRates, minimise
 from bayesjudge.panel._summaries import Summary, mean_vote
@@ -583,7 +584,10 @@ def logit_shift(
     with checking("panel.logit_shift") as require:
         require(scale in ("logit", "identity"), f"scale={scale!r}: logit or identity")
         known = ~np.isnan(truth)
-        require(known.sum() >= 2, f"{known.sum()} generators are labelled, at least 2 are needed")
+        require(
+            known.sum() >= 2,
+            f"{how_many(int(known.sum()), 'generator', 'are')} labelled, at least 2 are needed",
+        )
     items = votes.items
     forward = logit if scale == "logit" else np.asarray
     back = expit if scale == "logit" else lambda x: np.clip(x, 0, 1)

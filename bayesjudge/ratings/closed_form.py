@@ -10,6 +10,7 @@ from scipy.special import stdtrit
 
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
+from bayesjudge.core.screen import how_many
 from bayesjudge.ratings.cautions import (
     COUNTED_ENDORSEMENTS,
     RANDOM_ITEMS,
@@ -183,7 +184,10 @@ def agreement(
     profiles = {name: ratings.profile(name, pseudo_count=pseudo_count) for name in ratings.sources}
     common = ~np.any([np.isnan(p.endorsed[:, 0]) for p in profiles.values()], axis=0)
     with checking("agreement") as require:
-        require(common.sum() >= 2, f"{common.sum()} items were rated by all sources; need two")
+        require(
+            common.sum() >= 2,
+            f"{how_many(int(common.sum()), 'item', 'were')} rated by all sources; need two",
+        )
     profiles = {name: p.items(common) for name, p in profiles.items()}
     rng = np.random.default_rng(random_seed)
     n = int(common.sum())

@@ -175,7 +175,7 @@ class Log:
         told = [f"{self.tool} log; {'; '.join(map(str, self.metrics.values()))}"]
         if self.human:
             told.append(f"labels of people: {'; '.join(map(str, self.human.values()))}")
-        told += [f"left out: {n} {reason}" for reason, n in self.notes.left_out.items()]
+        told += [f"left out: {reason} ({n:,})" for reason, n in self.notes.left_out.items()]
         return told + self.notes.told
 
     def choose(

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from bayesjudge.core.estimate import Assumption, Caution
+from bayesjudge.core.screen import how_many
 from bayesjudge.repeats.data import Scores
 
 DRAWN = Assumption(
@@ -180,7 +181,7 @@ def _of_names(scores: Scores) -> list[Caution]:
         return []
     i, j = far[0].tolist()
     text = (
-        f"{len(far)} cells hold twice the usual {usual:g} answers or more, such as "
+        f"{how_many(len(far), 'cell', 'hold')} twice the usual {usual:g} answers or more, such as "
         f"{scores.items[i]!r} by {scores.judges[j]!r} with {n[i, j]}: do two items share a name? "
         "Their answers are taken as repeats of one"
     )

@@ -14,6 +14,7 @@ import numpy as np
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.names import require_names
+from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import is_counted_in_place
 
 if TYPE_CHECKING:
@@ -359,9 +360,9 @@ def _require_one_answer_each(
     with checking(f"column {order!r}") as require:
         require(
             not again.any(),
-            f"{int(again.sum())} answers come at the same time as another about the same item by "
-            f"the same judge, for example {shown}; keep one row an answer, or order= with a column "
-            "that tells them apart",
+            f"{how_many(int(again.sum()), 'answer', 'come')} at the same time as another about the "
+            f"same item by the same judge, for example {shown}; keep one row an answer, or order= "
+            "with a column that tells them apart",
         )
 
 
@@ -381,7 +382,8 @@ def _moments(column: pd.Series, name: str) -> np.ndarray:
     codes, cells = pd.factorize(column)
     with checking(f"column {name!r}") as require:
         empty = int(np.sum(codes < 0))
-        require(not empty, f"{empty} rows do not say when; fill the column or leave them out")
+        told = f"{how_many(empty, 'row', 'do')} not say when"
+        require(not empty, f"{told}; fill the column or leave them out")
     if isinstance(cells.dtype, pd.CategoricalDtype) and cells.dtype.ordered:
         keys = cells.codes
     elif cells.dtype.kind in "iufMm":  # numbers, times and spans of time

@@ -7,6 +7,7 @@ from scipy.special import stdtr, stdtrit
 
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Estimate, Quantity
+from bayesjudge.core.screen import how_many
 from bayesjudge.repeats.checks import EXCHANGEABLE, checked, contradicted
 from bayesjudge.repeats.data import Scores
 
@@ -95,7 +96,10 @@ def _predictive(scores: Scores, repeats: int) -> tuple[np.ndarray, np.ndarray, n
     with checking("repeats.predict_means") as require:
         judges = len(scores.judges)
         require(judges == 1, f"{judges} judges; predict one judge at a time")
-        require(usable.sum() >= 3, f"{usable.sum()} items have two scores or more; 3 are needed")
+        require(
+            usable.sum() >= 3,
+            f"{how_many(int(usable.sum()), 'item', 'have')} two scores or more; 3 are needed",
+        )
         require(repeats >= 1, f"repeats must be 1 or more, got {repeats!r}")
     df = np.maximum(n - 1, 0)
     squares = scores.deviations[:, 0]

@@ -66,7 +66,7 @@ def test_labels_that_do_not_fit_are_refused(run, tmp_path):
     columns = ["--verdict", "verdict", "--truth", "human", *ASKED, "--labels", "labels.csv"]
     (tmp_path / "labels.csv").write_text("item,human\na,1\na,0\n")
     code, err = run("prevalence", "verdicts.csv", *columns, "--item", "item")
-    assert (code, "1 items have two labels, such as a" in err) == (2, True)
+    assert (code, "1 item has two labels, such as a" in err) == (2, True)
     (tmp_path / "labels.csv").write_text("item,human\nx,1\ny,0\n")
     _, err = run("prevalence", "verdicts.csv", *columns, "--item", "item")
     assert "none of its 2 labelled items is in the table" in err

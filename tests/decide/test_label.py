@@ -56,7 +56,7 @@ def test_what_is_wrong_with_a_sheet_is_said(tmp_path):
     with pytest.raises(bj.InputError, match="no column 'truth'"):
         read_sheets(path)
     path.write_text("item,truth\na,1\nz,0\n")
-    with pytest.raises(bj.InputError, match="1 items are not of this list, such as 'z'"):
+    with pytest.raises(bj.InputError, match="1 item is not of this list, such as 'z'"):
         read_sheets(path, known=["a"])
     path.write_text("item,truth,annotator\na,1,Ann\na,0,Ann\n")
     with pytest.raises(bj.InputError, match="Ann labels 'a' 1 and 0"):

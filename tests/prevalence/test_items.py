@@ -62,7 +62,7 @@ def test_labels_are_of_rows_where_the_system_repeats_and_of_outputs_where_the_ju
     assert outputs.rows("system").labelled @ outputs.count == 2
     assert outputs.rows("system").labelled_pass @ outputs.count == 0.5  # p: one pass of two
     torn = LOG.assign(truth=[1, 0, None, None, 0])
-    with pytest.raises(bj.InputError, match="1 outputs have rows labelled good and rows labelled"):
+    with pytest.raises(bj.InputError, match="1 output has rows labelled good and rows labelled"):
         Items.from_frame(torn, calibration="random", repeats="judge")
 
 

@@ -184,8 +184,8 @@ def test_samples_without_scores_are_counted(tmp_path):
     samples[0] |= {"scores": {}, "error": {"message": "timeout"}}
     samples[1]["scores"] = None
     told = read_log(logs.write_inspect(tmp_path / "run.eval", samples)).told
-    assert "left out: 1 samples that ended in an error" in told
-    assert "left out: 1 samples without a score" in told
+    assert "left out: samples that ended in an error (1)" in told
+    assert "left out: samples without a score (1)" in told
 
 
 def test_promptfoo_repeats_have_the_same_variables_and_code_is_no_judge(tmp_path):
@@ -207,7 +207,7 @@ def test_mlflow_people_are_the_truth(tmp_path):
         ("tr-0", "gpt", "no", "no"), ("tr-1", "gpt", "yes", "yes"), ("tr-2", "gpt", "yes", "yes"),
         ("tr-3", "gpt", "no", "yes"), ("tr-4", "gpt", "yes", None),
     ]  # fmt: skip
-    assert "left out: 1 assessments that were overridden" in log.told
+    assert "left out: assessments that were overridden (1)" in log.told
     frame = tmp_path / "frame.parquet"  # as search_traces(return_type="pandas") gives it
     import pandas as pd
 
@@ -264,7 +264,7 @@ def test_people_who_differ_give_no_truth_and_are_counted(tmp_path):
     path.write_text(path.read_text() + "\ns0,correct,HUMAN,yes,1,,")
     log = read_log(path)
     assert cells(log, "correct", "item", "truth")[:2] == [("s0", None), ("s1", "no")]
-    assert "left out: 1 items of which people's labels in 'truth' differ: no truth" in log.told
+    assert "left out: items of which people's labels in 'truth' differ: no truth (1)" in log.told
 
 
 def test_orders_of_a_pair_are_two_columns(tmp_path):
@@ -306,7 +306,7 @@ def test_grades_that_come_twice_are_counted(tmp_path):
     path = logs.write_inspect(tmp_path / "run.json", [*samples, samples[0]])
     log = read_log(path)
     assert len(log.metrics["match"].grades) == 12
-    assert "left out: 2 grades that a later one of the same sample replaces" in log.told
+    assert "left out: grades that a later one of the same sample replaces (2)" in log.told
 
 
 def test_one_of_several_metrics_is_asked_for(tmp_path):

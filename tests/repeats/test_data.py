@@ -80,7 +80,7 @@ def test_tables_of_every_kind_are_put_in_order(name, kind):
     [
         (["1", "2", "three", "4"], r"\['three'\] give no order: expected numbers"),
         ([1, pd.Timestamp("2026-01-31"), "2", 3], "give no order"),
-        ([1, "a", None, 2], "1 rows do not say when"),
+        ([1, "a", None, 2], "1 row does not say when"),
         (["2026-01-31T09:00:00", "2026-01-31T09:00:00Z"] * 2, "offset from UTC in all"),
         (["31/01/2026", "01/02/2026"] * 2, "give no order"),
         (["1", "nan", "2", "3"], "'nan'.* give no order"),
@@ -174,7 +174,7 @@ def test_two_answers_at_one_time_are_refused(again):
             "score": [1, 2, 3, 4],
         }
     )
-    with pytest.raises(bj.InputError, match="column 'call': 1 answers come at the same time"):
+    with pytest.raises(bj.InputError, match="column 'call': 1 answer comes at the same time"):
         Scores.from_frame(table, scale=range(1, 6), judge="judge", order="call")
     kept = Scores.from_frame(table[:3], scale=range(1, 6), judge="judge", order="call")
     assert kept.repeats.tolist() == [[1, 1], [1, 0]]

@@ -543,8 +543,8 @@ def class_cautions(counts: ClassCounts) -> Iterator[Caution]:
     if counts.unparsed:
         yield Caution(
             "unparsed-verdicts",
-            f"{counts.unparsed} verdicts could not be read and were dropped; if classes differ in "
-            "how often that happens, count them as a verdict (unparsed='verdict')",
+            f"{how_many(counts.unparsed, 'verdict')} could not be read and left out; if classes "
+            "differ in how often that happens, count them as a verdict (unparsed='verdict')",
         )
 
 

@@ -10,6 +10,7 @@ from bayesjudge.core.counting import collapse
 from bayesjudge.core.errors import checking
 from bayesjudge.core.labels import read_labels
 from bayesjudge.core.names import names_of
+from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import (
     code_of,
     count_cells,
@@ -184,6 +185,7 @@ def _require_one_truth(torn: int) -> None:
     with checking("prevalence.items") as require:
         require(
             torn == 0,
-            f"{torn} outputs have rows labelled good and rows labelled bad; repeats='judge' means "
-            "one truth for all verdicts on an output, repeats='system' a truth for each row",
+            f"{how_many(torn, 'output', 'have')} rows labelled good and rows labelled bad; "
+            "repeats='judge' means one truth for all verdicts on an output, repeats='system' a "
+            "truth for each row",
         )
