@@ -484,16 +484,20 @@ def _of_answer(
 def _centred(
     share: np.ndarray, first: np.ndarray, second: np.ndarray, w: np.ndarray, v: np.ndarray
 ) -> np.ndarray:
-    """Logits at the nodes whose mean share is `share`, by bisection.
+    """Logits at the nodes whose mean share is `share`.
 
     Axes of the result are those of `share`, then first and second; any axes before that of the
     nodes are draws.
     """
     shift = (first[..., :, None] + second[..., None, :])[..., None, :, :]
-    weight = w[:, None] * v[None, :]
+    return centre(share, shift, w[:, None] * v[None, :])[..., None, None] + shift
+
+
+def centre(share: np.ndarray, shift: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Logits of an average item, by bisection: the mean over the last two axes is `share`."""
     low, high = np.full(share.shape, -60.0), np.full(share.shape, 60.0)
     for _ in range(70):
         middle = (low + high) / 2
         mean = (weight * expit(middle[..., None, None] + shift)).sum(axis=(-2, -1))
         low, high = np.where(mean < share, middle, low), np.where(mean < share, high, middle)
-    return ((low + high) / 2)[..., None, None] + shift
+    return (low + high) / 2

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
-from scipy.special import gammaln
+from scipy.special import expit, gammaln
 
 from bayesjudge.core.counting import distinct, draw_patterns, weigh_patterns
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.predictive import draw_together, observed_values
 from bayesjudge.core.prior_check import Key, count_in_draws
 from bayesjudge.prevalence import _pymc as part_1
-from bayesjudge.prevalence.items._marginal import RATES, Answers, LogLikelihood, quadrature
+from bayesjudge.prevalence.items._marginal import RATES, Answers, LogLikelihood, centre, quadrature
 from bayesjudge.prevalence.items.data import UNLABELLED, Items
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: Verdicts that are drawn at once.
-MOST_NUMBERS = 20_000_000
+MOST_NUMBERS = 5_000_000
 #: Log probability of a truth that a label rules out: exp of it is 0, and it has a gradient.
 RULED_OUT = -1e6
 #: Newton steps from a share of the population to its logit on an average item.
@@ -118,7 +118,6 @@ def table_beside_prior(items: Items, spec: Any, rng: np.random.Generator) -> pd.
     rates: as many rows of each verdict as have a label are drawn, and their truths compared.
     """
     rows, model = _verdicts(items), one_row_a_verdict(items, spec)
-    names = [n for n in ("truth", "label", "verdict") if n in model.named_vars]
     tells = "error_rates" in items.design.identifies
     many = max(MOST_NUMBERS // rows.verdict.size, 1)
 
@@ -162,13 +161,52 @@ def table_beside_prior(items: Items, spec: Any, rng: np.random.Generator) -> pd.
 
     def draw(n: int) -> dict[Key, np.ndarray]:
         sizes = np.diff([*range(0, n, many), n])
-        parts = [statistics(draw_together(model, names, size, rng)) for size in sizes.tolist()]
+        parts = [statistics(draw_rows(items, spec, model, size, rng)) for size in sizes.tolist()]
         return {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
 
     seen = {name: value[None] for name, value in observed_values(model).items()}
     with np.errstate(invalid="ignore", divide="ignore"):
         there = {key: float(v[0]) for key, v in statistics(seen).items() if np.isfinite(v[0])}
         return count_in_draws(there, draw)
+
+
+def draw_rows(
+    items: Items, spec: Any, model: pm.Model, draws: int, rng: np.random.Generator
+) -> dict[str, np.ndarray]:
+    """Draw truths, labels and verdicts of `one_row_a_verdict` from the prior.
+
+    PyMC draws rates and spreads. All rows of all draws follow at once: PyMC would go through the
+    graph draw by draw.
+    """
+    effects, rows = spec._effects(items), _verdicts(items)
+    names = [*RATES, *(f"{name}_spread" for name in effects)]
+    free = draw_together(model, names, draws, rng)
+    size = draws, rows.names.size, len(items.systems)
+    spread = {name: np.zeros(draws) for name in EFFECTS}
+    drawn = {name: np.zeros(size) for name in EFFECTS}
+    for name in effects:
+        spread[name] = free[f"{name}_spread"]
+        each = size if name == "interaction" else (*size[:2], 1)
+        drawn[name] = drawn[name] + spread[name][:, None, None] * rng.standard_normal(each)
+    own = "leniency" if _judge_repeats(items) else "difficulty"
+    points, weights = quadrature(spec.nodes)
+
+    def logits(name: str, share: np.ndarray) -> np.ndarray:
+        sd, effect = spread[name], drawn[name]
+        if name == own:
+            sd, effect = np.hypot(sd, spread["interaction"]), effect + drawn["interaction"]
+        shift = (sd[:, None] * points)[:, None, :, None]
+        middle = centre(share.reshape(draws, -1), shift, weights[:, None])
+        return (middle[:, None] + effect)[:, rows.item, rows.system]
+
+    good = expit(logits("difficulty", free["prevalence"])[:, rows.first])
+    made = rng.random(good.shape) < good
+    known = rows.of_output >= 0
+    z = made if items.design.same_items else np.where(known, rows.of_output == 1, made)
+    hit, wrong = (logits("leniency", p) for p in (free["sensitivity"], 1 - free["specificity"]))
+    passes = expit(np.where(z[:, rows.output], hit, wrong))
+    verdict = (rng.random(passes.shape) < passes).astype(int)
+    return {"truth": z[:, ~known], "label": z[:, known], "verdict": verdict}
 
 
 def _share(of: np.ndarray, among: np.ndarray) -> np.ndarray:
