@@ -72,7 +72,7 @@ def test_repeats_of_a_pair_are_noise_and_pairs_the_sample():
     rows = pd.DataFrame({"pair": ["p", "p", "q"], "llm": ["a", "b", "a"], "order1": 1, "order2": 2})
     orders = bias.Orders.from_frame(rows, judge="llm", item="pair")
     assert orders.pairs.tolist() == [2, 1]
-    assert repr(orders).splitlines()[1:] == ["  a: 2 pairs", "  b: 1 pairs"]
+    assert repr(orders).splitlines()[1:] == ["  a: 2 pairs", "  b: 1 pair"]
     both = bias.Orders.from_frame(rows, item="pair")
     assert (both.pairs.tolist(), both.counts.tolist()) == ([2], [[0, 3, 0, 0]])
     # three identical rounds of 72 pairs tell what one tells; pairs that differ inside tell more

@@ -132,7 +132,7 @@ def test_a_table_with_five_mistakes(tmp_path, examine, capsys):
     assert "separated by ';'" in told
     assert "maybe says neither pass nor fail: the line reads maybe as fail" in told
     assert "1 row is the same as another one" in told
-    assert "have several rows by item" in told
+    assert "2 of 42 items with several rows by item" in told
     assert "1 empty: verdicts that failed to parse" in told
     assert "coded the other way round" in told
     (answer,) = [a for a in found["answers"] if "prevalence" in a["command"]]

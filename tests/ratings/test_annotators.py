@@ -153,7 +153,7 @@ def test_few_annotators_and_few_items_are_said_or_refused():
     lone = pd.concat([table, pd.DataFrame([(0, "q", "a")], columns=table.columns)])
     text = dict(alt_test(read(lone), epsilon=0.1).cautions)["few-items"]
     assert text.startswith("left out: 1 annotator with fewer than 30 items")
-    with pytest.raises(bj.InputError, match="no annotator has 3000 items"):
+    with pytest.raises(bj.InputError, match="no annotator has 3,000 items"):
         alt_test(read(table), epsilon=0.1, min_items=3000)
     with pytest.raises(bj.InputError, match="scores='numeric' needs numbers"):
         alt_test(read(table), epsilon=0.1, scores="numeric")
