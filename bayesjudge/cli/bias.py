@@ -21,6 +21,7 @@ from bayesjudge.cli.output import (
     Shared,
     Story,
     present,
+    table_option,
     tell,
     write_csv,
 )
@@ -264,7 +265,7 @@ class Released:
 
 @bias.default
 def shifts(
-    table: Annotated[Path, _DATA],
+    table: Annotated[Path, table_option("One row a score")],
     /,
     *,
     scale: Annotated[str, _DATA],
@@ -300,7 +301,7 @@ def shifts(
     Parameters
     ----------
     table : Path
-        One row a score: .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson.
+        One row a score.
     scale : str
         Lowest and highest possible score: 1-5, or 0,1. Never taken from the scores that occur.
     design : str

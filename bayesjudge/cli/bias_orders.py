@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from bayesjudge import bias as module
 from bayesjudge.cli.bias import bias
-from bayesjudge.cli.output import DATA, Shared, Story, present
+from bayesjudge.cli.output import DATA, Shared, Story, present, table_option
 from bayesjudge.cli.source import open_source
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate
@@ -30,7 +30,7 @@ _PICTURES = {
 
 @bias.command
 def orders(
-    table: Annotated[Path, _DATA],
+    table: Annotated[Path, table_option("One row a pair")],
     /,
     *,
     first: Annotated[str, _DATA] = "order1",
@@ -57,7 +57,7 @@ def orders(
     Parameters
     ----------
     table : Path
-        One row a pair: .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson.
+        One row a pair.
     first : str
         Column with the winner if answer 1 was shown first.
     second : str

@@ -20,12 +20,14 @@ from cyclopts import Parameter
 
 from bayesjudge.cli.output import DATA
 from bayesjudge.cli.proposals import (
+    BRIEFLY,
     MOST_LABELS,
     NEEDS,
     WANTED,
     Findings,
     ask_if_reversed,
     label_design,
+    lost_verdicts,
     scale_of,
     scale_seen,
     try_drift,
@@ -117,12 +119,11 @@ def examine(path: Path, truth: str | None = None) -> Findings:
         found = _of_log(read_as(log_format, file), str(path), truth)
     else:
         found = _of_table(path, file, truth)
-    for question in WANTED:
-        answered = any(WANTED[question] == q for q, _ in found.answers)
-        if not answered:
-            found.missing.setdefault(question, NEEDS[question])
+    for command in WANTED:
+        if command in found.commands:
+            found.missing.pop(command, None)
         else:
-            found.missing.pop(question, None)
+            found.missing.setdefault(command, NEEDS[command])
     return found
 
 
@@ -242,7 +243,7 @@ def _prevalence(
             "prevalence", [*line, *score, *values, *chosen], found, [[], ["--unparsed", "drop"]]
         )
         return
-    extra = [["--unparsed", "fail"], ["--unparsed", "drop"]]
+    extra = lost_verdicts(values, found)
     repeats = [["--repeats", "judge"], ["--repeats", "system"]] if metric.repeats > 1 else []
     ways = [[], *extra, *repeats, *([*a, *b] for a in repeats for b in extra)]
     done = try_lines("prevalence", [*line, *values, *chosen], found, ways)
@@ -337,7 +338,7 @@ def _values(roles: Roles, found: Findings) -> list[str]:
 def _panel(path: str, roles: Roles, found: Findings) -> None:
     """Votes of several judges: a column of each, or one row a vote."""
     several = len(roles.verdicts) > 1
-    if not several and not (roles.judge and roles.verdicts):
+    if not several and not (len(roles.judges) > 1 and roles.verdicts):
         return
     wide = ["--judges", *roles.verdicts]
     line = ["panel", path]
@@ -352,12 +353,12 @@ def _panel(path: str, roles: Roles, found: Findings) -> None:
         return
     line += _values(roles, found)
     if try_lines("panel", line, found, [[], ["--calibration", "random"]]) and roles.judge:
-        found.missing["prevalence"] = "the line of the panel answers it, by generator"
+        found.missing["prevalence"] = "the line of the panel has it, by generator"
 
 
 def _shares(path: str, roles: Roles, found: Findings) -> None:
     """Labels of people on some rows, beside verdicts or scores of one judge."""
-    if not roles.truths or (roles.judge and roles.verdicts):
+    if not roles.truths or (len(roles.judges) > 1 and roles.verdicts):
         return
     columns, truth = roles.columns, roles.truths[0]
     own = ["--truth", truth]
@@ -369,10 +370,12 @@ def _shares(path: str, roles: Roles, found: Findings) -> None:
         chosen = label_design(said, columns[truth], found)
         ask_if_reversed(said, columns[truth], values, found)
         line = ["prevalence", path, "--verdict", *roles.verdicts[:1], *own, *values, *chosen]
-        lost = [["--unparsed", "fail"], ["--unparsed", "drop"]]
+        lost = lost_verdicts(values, found)
         again = [["--repeats", "judge"], ["--repeats", "system"]] if roles.repeats else []
         ways = [[], *lost, *again, *([*a, *b] for a in again for b in lost)]
-        done = try_lines("prevalence", [*line, *by], found, ways)
+        alone = f"Which system is better, by {roles.verdicts[0]} alone?"
+        several = len(roles.verdicts) > 1 and len(roles.systems) > 1
+        done = try_lines("prevalence", [*line, *by], found, ways, alone if several else "")
         if done:
             try_gate(done, found)
     elif roles.scores:
@@ -390,14 +393,13 @@ def _shares(path: str, roles: Roles, found: Findings) -> None:
 
 def _label_some(path: str, roles: Roles, found: Findings) -> None:
     """How labels of people are added to a table that has none."""
-    if roles.truths or roles.judge or not (roles.verdicts or roles.scores):
+    if roles.truths or len(roles.judges) > 1 or not (roles.verdicts or roles.scores):
         return
     item = roles.item
     if item is None or len({*roles.columns[item]}) < len(roles.columns[item]):
-        found.missing["prevalence"] = (
-            f"{NEEDS['prevalence']}; for lines that draw some, add a column such as item that "
-            "names each row"
-        )
+        hint = "; for lines that draw some, add a column such as item that names each row"
+        drawn = item is None or bool(roles.verdicts)
+        found.missing["prevalence"] = NEEDS["prevalence"] + hint * drawn
         return
     if roles.verdicts:
         judged = ["--verdict", roles.verdicts[0], *_values(roles, found)]
@@ -551,8 +553,7 @@ def _repeated(roles: Roles, found: Findings) -> None:
         return
     keys = Counter(zip(*(roles.columns[n] for n in roles.keys), strict=True))
     several = sum(n > 1 for n in keys.values())
-    asked = any(WANTED["repeats report"] == question for question, _ in found.answers)
-    if several and not asked:
+    if several and "repeats report" not in found.commands:
         by = ", ".join(roles.keys)
         what = f"{several} of {how_many(len(keys), 'item')} with several rows by {by}"
         found.odd.append(f"{what}: repeats, or duplicates?")
@@ -567,6 +568,8 @@ def _repeated(roles: Roles, found: Findings) -> None:
 def _screen(path: Path, found: Findings) -> str:
     width = width_of(sys.stdout)
     lines = textwrap.wrap(f"{path}: {found.kind}", width, subsequent_indent="  ")
+    if not found.answers:
+        lines += ["", *textwrap.wrap(_nothing(found), width)]
     sections: list[tuple[str, Iterator[str]]] = [
         ("What is in it", iter(dict.fromkeys(found.contents))),
         ("Look at this", iter(dict.fromkeys(found.odd))),
@@ -582,10 +585,20 @@ def _screen(path: Path, found: Findings) -> str:
     lines += ["", "How to add people's labels"] if found.labelling else []
     for what, line in found.labelling:
         lines += [f"  {what}", *continued(f"    {line}", width)]
-    lines += ["", "What is missing for other questions"]
+    if found.missing:
+        lines += ["", *textwrap.wrap(f"What {'other ' * bool(found.answers)}{_NEED}", width)]
     for command, why in found.missing.items():
-        lines += _wrapped(f"{WANTED[command]} {why}", width)
+        lines += _wrapped(f"{BRIEFLY[command]} {why} ({command})", width)
     return "\n".join(lines) + "\n"
+
+
+_NEED = "questions need (in brackets the command; bayesjudge COMMAND --help)"
+
+
+def _nothing(found: Findings) -> str:
+    if found.labelling:
+        return "No question can be answered yet: people's labels are missing (how, see below)."
+    return "No question can be answered with it as it is: nothing was found to paste."
 
 
 def _wrapped(text: str, width: int) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 from cyclopts import Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.output import DATA, OUTPUT, SCHEMA, say, tell
+from bayesjudge.cli.output import DATA, LOGS, OUTPUT, SCHEMA, say, table_option, tell
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import InputError, checking
@@ -23,7 +23,7 @@ _OUTPUT = Parameter(group=OUTPUT, negative="")
 
 
 def drift(
-    old: Annotated[Path, _DATA],
+    old: Annotated[Path, table_option("Verdicts of the old judge, one row a verdict", LOGS)],
     new: Annotated[Path, _DATA],
     /,
     *,
@@ -52,7 +52,7 @@ def drift(
     Parameters
     ----------
     old : Path
-        Verdicts of the old judge, one row a verdict; a table, or a log (`bayesjudge doctor FILE`).
+        Verdicts of the old judge, one row a verdict, or a log.
     new : Path
         Verdicts of the new one on the same outputs, with the same columns.
     item : str

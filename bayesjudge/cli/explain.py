@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import textwrap
 from difflib import get_close_matches
@@ -59,10 +60,17 @@ def spelled(term: str) -> str:
 
 
 def meaning(term: str) -> str | None:
-    """What a term means; also of a name that begins with a term, such as ``Voting: most``."""
-    plain = spelled(term)
+    """What a term means; also of a name that begins with a term, such as ``Voting: most``.
+
+    Also of several (``votes``), and of a model as Python names it (``VoteRegression``).
+    """
     by_name = {spelled(name): text for name, text in (ASSUMPTIONS | CAUTIONS | TERMS).items()}
-    if plain in by_name:
-        return by_name[plain]
-    starts = [name for name in by_name if plain.startswith((f"{name},", f"{name}:", f"{name} "))]
-    return by_name[max(starts, key=len)] if starts else None
+    apart = spelled(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", term))
+    for plain in dict.fromkeys((spelled(term), apart, apart.replace(" ", "-"))):
+        starts = [
+            name for name in by_name if plain.startswith((f"{name},", f"{name}:", f"{name} "))
+        ]
+        for name in (plain, plain.removesuffix("s"), *sorted(starts, key=len, reverse=True)):
+            if name in by_name:
+                return by_name[name]
+    return None

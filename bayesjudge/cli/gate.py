@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 from cyclopts import Group, Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.output import DATA, OUTPUT, say, tell
+from bayesjudge.cli.output import DATA, LOGS, OUTPUT, say, table_option, tell
 from bayesjudge.cli.prevalence import LESSON
 from bayesjudge.cli.source import open_source, repeating
 from bayesjudge.core.calls import called
@@ -29,7 +29,7 @@ NEW, BASELINE = "candidate", "baseline"
 
 
 def gate(
-    table: Annotated[Path, _DATA],
+    table: Annotated[Path, table_option("One row a verdict", LOGS)],
     /,
     *,
     calibration: Annotated[str, _DATA],
@@ -68,8 +68,7 @@ def gate(
     Parameters
     ----------
     table : Path
-        One row a verdict: .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson; or a log of Inspect,
-        promptfoo, DeepEval, MLflow and others (`bayesjudge doctor FILE`).
+        One row a verdict, or a log.
     calibration : str
         How the labelled items were chosen: random, by_truth, separate or by_verdict.
     truth : str

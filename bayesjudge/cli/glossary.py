@@ -170,6 +170,52 @@ TERMS = {
     "truth given votes, posterior mode": "Regression of the labels on the votes, at its most "
     "probable coefficients, applied to unlabelled items and corrected by the labelled ones.",
     "classes": "Shares of more than two kinds of answer; what follows names the method.",
+    "quoted": "The method whose number is in the first sentence, with why it was chosen; the row "
+    "marked > in the table. The others stand below it or under --details.",
+    "exact": "Computed by numerical integration: no sampling, no Monte Carlo error.",
+    "judge": "What gave the verdicts or scores, mostly a language model; as a column of a table, "
+    "its own rate, uncorrected.",
+    "vote": "One judge's verdict on one output.",
+    "verdict": "What the judge said of an output: pass or fail.",
+    "truth": "What people said of an output.",
+    "label": "What a person said of an output; a labelled item is one that a person judged.",
+    "item": "What was judged: a prompt, a question, a document. Several systems may have an "
+    "output for it.",
+    "output": "One answer of one system to one item.",
+    "system": "What made the outputs: a model, or a model with a prompt; in a panel: generator.",
+    "share of good outputs": "The share of outputs that people would pass (prevalence).",
+    "scale": "The lowest and highest value that a score can have, or all values.",
+    "scatter": "How far scores of one item differ when the judge is asked again.",
+    "neighbour": "The same text changed in a way that should not matter, with its score.",
+    "rerun": "The unchanged text judged once more: how far its score moves is the judge's noise.",
+    "errs least": "The judge with the largest sum of sensitivity and specificity as estimated: it "
+    "says which judge comes first, and not how sure that is; compare the intervals.",
+    "better with probability": "Posterior probability that the first system's share is the larger "
+    "one, given model and prior.",
+    "best with probability": "Posterior probability that the system is the best of all, given "
+    "model and prior.",
+    "may or may not be better": "The interval of the difference holds 0.",
+    "calls an item needs": "How often the judge must be asked about one item until the mean of "
+    "its scores is known to the wanted half-width, on average over items.",
+    "± of an item's mean now": "Half-width of an item's mean score with the calls that were made.",
+    "± if asked without end": "What is left of the half-width after endless calls of these judges, "
+    "since other judges would have other means.",
+    "judges needed, asked once": "How many judges, asked once each, give the wanted half-width.",
+    "far wider": "An interval that leaves nearly every value open; such a method is not compared "
+    "with the quoted one.",
+    "sampled since": "A sampled model's answer that came after the formulas'; the quoted method "
+    "stays.",
+    "closed form": "A formula: nothing is sampled.",
+    "posterior mode": "The most probable values of a model's numbers.",
+    "share of resamples": "Share of bootstrap resamples of the items in which it is so.",
+    "rank": "Place among the systems, 1 the best; an interval of it.",
+    "auto": "--model: the model that the labels allow.",
+    "vote regression": "--model vote_regression (VoteRegression): regression of the labels on the "
+    "votes, applied to unlabelled items; see Truth given votes.",
+    "correlated": "--model correlated (Correlated): Dawid-Skene with a shared item effect, so "
+    "that judges may err on the same items.",
+    "bias pooling": "--model bias_pooling (BiasPooling): how far the panel is off on labelled "
+    "generators, carried over to the others; see Logit shift.",
     "nuts": "A way to compute an estimate from a model by drawing values that fit the data (the "
     "No-U-Turn sampler). It is slower than a formula, and can do models that have none.",
     "posterior": "Which values of a number fit the data, and how well: from it come the estimate "

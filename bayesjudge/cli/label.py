@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Group, Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.output import DATA, OUTPUT, say, tell
+from bayesjudge.cli.output import DATA, LOGS, OUTPUT, say, table_option, tell
 from bayesjudge.cli.source import open_source
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import checking
@@ -22,7 +22,7 @@ _OUTPUT = Parameter(group=OUTPUT, negative="")
 
 
 def label(
-    table: Annotated[Path, _DATA],
+    table: Annotated[Path, table_option("One row a verdict", LOGS)],
     /,
     *,
     gate: Annotated[float, _GATE],
@@ -62,8 +62,7 @@ def label(
     Parameters
     ----------
     table : Path
-        One row a verdict: .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson; or a log of Inspect,
-        promptfoo, DeepEval, MLflow and others (`bayesjudge doctor FILE`).
+        One row a verdict, or a log.
     gate : float
         The share of good outputs that is wanted.
     item : str

@@ -33,8 +33,20 @@ if TYPE_CHECKING:
 
 #: Headings of the help, in this order.
 DATA = Group("The table", sort_key=1)
+#: What TABLE can be, in the help of every command.
+FORMATS = (
+    ".csv, .tsv, .json, .jsonl or .ndjson (each also with .gz or .zst), .parquet, .xlsx, or .db of "
+    "SQLite or DuckDB (FILE::NAME for one sheet or table); - is stdin"
+)
+LOGS = "a log of Inspect, promptfoo, DeepEval, MLflow and others (`bayesjudge doctor FILE`)"
 MODEL = Group("The model", sort_key=2)
 OUTPUT = Group("Output", sort_key=3)
+
+
+def table_option(rows: str, logs: str = "") -> Parameter:
+    """The argument TABLE, with what is in a row of it and what files there are."""
+    told = f"{rows}: {FORMATS}"
+    return Parameter(group=DATA, help=f"{told}. Or {logs}." if logs else f"{told}.")
 
 
 @Parameter(name="*", group=OUTPUT, negative="")

@@ -19,6 +19,7 @@ from bayesjudge.cli.output import (
     Story,
     meanwhile,
     present,
+    table_option,
     tell,
     write_csv,
 )
@@ -44,7 +45,9 @@ _MODEL = Parameter(group=MODEL, negative="")
 
 
 def panel(
-    table: Annotated[Path, _DATA],
+    table: Annotated[
+        Path, table_option("One row an item, or a vote", "a log with the votes of a panel")
+    ],
     /,
     *,
     judges: Annotated[list[str] | None, _LIST] = None,
@@ -81,7 +84,7 @@ def panel(
     Parameters
     ----------
     table : Path
-        .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson; or a log with the votes of a panel.
+        One row an item, or a vote, or a log.
     judges : list[str]
         Columns with the votes of a wide table; leave out for a long table.
     item : str

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 import bayesjudge as bj
 from bayesjudge.cli.classes import answer_classes
-from bayesjudge.cli.output import DATA, MODEL, Section, Shared, Story, present
+from bayesjudge.cli.output import DATA, LOGS, MODEL, Section, Shared, Story, present, table_option
 from bayesjudge.cli.priors import Priors
 from bayesjudge.cli.scores import answer_scores, answer_systems, read_scores
 from bayesjudge.cli.source import PAIRS, Source, inputs_of, open_source, repeating
@@ -57,7 +57,7 @@ WORDS = {
 
 
 def prevalence(
-    table: Annotated[Path, _DATA],
+    table: Annotated[Path, table_option("One row an item", LOGS)],
     /,
     *,
     truth: Annotated[str | None, _DATA] = None,
@@ -106,8 +106,7 @@ def prevalence(
     Parameters
     ----------
     table : Path
-        One row an item: .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson; or a log of Inspect,
-        promptfoo, DeepEval, MLflow and others (`bayesjudge doctor FILE`).
+        One row an item, or a log.
     truth : str
         Column with the human label, empty where there is none.
     calibration : str

@@ -33,6 +33,7 @@ CHOSEN = (
     "(so many good and so many bad ones were labelled), by_verdict (so many passes and so many "
     "fails), separate (from another run)"
 )
+ALL_LABELLED = "every row has a label of people"
 WANTED = {
     "prevalence": "What share of outputs is good?",
     "gate": "Is that share at least 0.9 (put your own number), as an exit code for CI?",
@@ -40,23 +41,30 @@ WANTED = {
     "repeats report": "How often must the judge be asked?",
     "bias orders": "Does the order of two answers change the verdict?",
     "ratings": "Which judge agrees with people?",
-    "drift": "Do two judges, or two versions of one, give the same numbers?",
+    "drift": "Do two judges, or two versions of one, agree?",
     "bias": "How far does an irrelevant change move a score?",
 }
+#: The same question, of several systems or of scores.
+BETTER = "Which system is better?"
+EACH = "Is the share of each at least 0.9 (put your own number), as an exit code for CI?"
+MEAN = "What mean score would people give?"
+BETTER_MEAN = "Which system is better, by the mean score that people would give?"
+#: The question in few words, where nothing answers it.
+BRIEFLY = WANTED | {
+    "gate": "Is that share at least 0.9?",
+    "panel": "How reliable is each judge?",
+    "bias": "Does an irrelevant change move a score?",
+}
+#: What a question needs: with the question and the command, one line of 80 columns.
 NEEDS = {
-    "prevalence": "a column with people's labels of some items; bayesjudge plan tells how many: "
-    "bayesjudge prevalence FILE --verdict COLUMN --truth COLUMN",
-    "gate": "what the share of good outputs needs, with verdicts of pass and fail: bayesjudge gate",
-    "panel": "votes of several judges on the same items: bayesjudge panel FILE --judges COLUMN "
-    "COLUMN --item COLUMN --generator COLUMN",
-    "repeats report": "several scores of an item by the same judge: bayesjudge repeats report FILE "
-    "--item COLUMN --score COLUMN --scale 1-5",
-    "bias orders": "pairs of answers judged in both orders: bayesjudge bias orders FILE",
-    "ratings": "labels of people and of several judges, one row a label with the name of its "
-    "rater: bayesjudge ratings FILE --judge NAME --positive LABEL",
-    "drift": "verdicts of both on the same outputs: bayesjudge drift OLD NEW",
-    "bias": "scores of the same items before and after a change: bayesjudge bias FILE --item "
-    "COLUMN --variant COLUMN --baseline NAME --score COLUMN --scale 0-100 --design item",
+    "prevalence": "people's labels of some items",
+    "gate": "verdicts of pass and fail",
+    "panel": "several judges' votes on the same items",
+    "repeats report": "repeated scores",
+    "bias orders": "both orders",
+    "ratings": "several people's labels",
+    "drift": "verdicts of both",
+    "bias": "scores before and after it",
 }
 
 
@@ -70,6 +78,8 @@ class Findings:
     answers: list[tuple[str, str]] = field(default_factory=list)
     missing: dict[str, str] = field(default_factory=dict)
     labelling: list[tuple[str, str]] = field(default_factory=list)
+    #: Commands that answer.
+    commands: set[str] = field(default_factory=set)
 
 
 def value_options(labels: Mapping[str, list[Any]], found: Findings, where: str) -> list[str]:
@@ -134,7 +144,7 @@ def label_design(verdicts: Sequence[Any], truths: Sequence[Any], found: Findings
     """How labelled rows seem to have been chosen: equal numbers were asked for."""
     labelled = [c for c in truths if c not in (None, "")]
     if len(labelled) == len(truths):
-        found.contents.append("every row has a label of people")
+        found.contents.append(ALL_LABELLED)
         return ["--calibration", "random"]
     by_truth = Counter(str(c) for c in labelled)
     pairs = zip(verdicts, truths, strict=True) if verdicts else ()
@@ -148,8 +158,6 @@ def label_design(verdicts: Sequence[Any], truths: Sequence[Any], found: Findings
                 "by chance too; if it is chance, --calibration random tells more"
             )
             return ["--calibration", design]
-    if CHOSEN not in found.odd:
-        found.odd.append(CHOSEN)
     return ["--calibration", "random"]
 
 
@@ -194,10 +202,47 @@ def scale_seen(name: str, numbers: Sequence[float], found: Findings) -> tuple[st
     return scale, 1.0 if whole else min((b - a for a, b in pairwise(numbers)), default=1.0)
 
 
+def question_of(command: str, line: Sequence[str]) -> str:
+    """What a line answers."""
+    if command == "prevalence" and "--truth-scale" in line:
+        return BETTER_MEAN if "--by" in line else MEAN
+    several = {"prevalence": BETTER, "gate": EACH}
+    return several.get(command, WANTED[command]) if "--by" in line else WANTED[command]
+
+
+def lost_verdicts(values: Sequence[str], found: Findings) -> list[list[str]]:
+    """What can be done with rows without a verdict: what is read as missing is left out.
+
+    A panel leaves missing votes out, so that a line beside it does the same.
+    """
+    fail, drop = ["--unparsed", "fail"], ["--unparsed", "drop"]
+    missing = "panel" in found.commands or "--missing-value" in values
+    return [drop, fail] if missing else [fail, drop]
+
+
+def _tell_lost(more: Sequence[str], found: Findings) -> None:
+    if "drop" in more:
+        found.odd.append(
+            "rows without a verdict are left out (--unparsed drop); to count each as a fail: "
+            "--unparsed fail"
+        )
+    elif "fail" in more:
+        found.odd.append(
+            "rows without a verdict count as fails (--unparsed fail); to leave them out: "
+            "--unparsed drop"
+        )
+
+
+def _tell_design(line: Sequence[str], found: Findings) -> None:
+    """Tell that a line takes the labelled items for a random sample, if some have no label."""
+    chosen = line[line.index("--calibration") + 1] if "--calibration" in line else ""
+    if chosen == "random" and ALL_LABELLED not in found.contents and CHOSEN not in found.odd:
+        found.odd.append(CHOSEN)
+
+
 def try_gate(line: Sequence[str], found: Findings) -> None:
     """Put a threshold to a line of `bayesjudge prevalence` that has been run."""
-    with_values = not {"--score", "--classes"} & {*line}
-    if with_values and not any(WANTED["gate"] == q for q, _ in found.answers):
+    if not {"--score", "--classes"} & {*line} and "gate" not in found.commands:
         try_lines("gate", ["gate", *line[1:], "--at-least", "0.9"], found, [[]])
 
 
@@ -276,7 +321,11 @@ def _fill_in(sheet: Path, said: Sequence[str]) -> None:
 
 
 def try_lines(
-    command: str, line: list[str], found: Findings, ways: Sequence[list[str]]
+    command: str,
+    line: list[str],
+    found: Findings,
+    ways: Sequence[list[str]],
+    question: str = "",
 ) -> list[str]:
     """Run a line with each of some endings until one does; keep it, or why none did."""
     problems: list[str] = []
@@ -284,8 +333,13 @@ def try_lines(
         done, text = _run([*line, *more])
         if done:
             pasted = shlex.join(["bayesjudge", *line, *more])
-            if (WANTED[command], pasted) not in found.answers:
-                found.answers.append((WANTED[command], pasted))
+            question = question or question_of(command, line)
+            found.commands.add(command)
+            if (question, pasted) not in found.answers:
+                found.answers.append((question, pasted))
+            _tell_design([*line, *more], found)
+            if command == "prevalence":
+                _tell_lost(more, found)
             for caution in json.loads(text)["cautions"]:
                 if caution["name"] in ODD:
                     found.odd.append(f"{command}: {caution['text']}")

@@ -12,11 +12,13 @@ from cyclopts import Parameter
 from bayesjudge import ratings as module
 from bayesjudge.cli.output import (
     DATA,
+    LOGS,
     MODEL,
     Section,
     Shared,
     Story,
     present,
+    table_option,
     tell,
 )
 from bayesjudge.cli.source import open_source
@@ -43,7 +45,12 @@ LESSON = (
 
 
 def ratings(
-    table: Annotated[Path, _DATA],
+    table: Annotated[
+        Path,
+        table_option(
+            "One row an answer", f"{LOGS}, whose judges are compared with the people in it"
+        ),
+    ],
     /,
     *,
     positive: Annotated[str, _DATA],
@@ -80,8 +87,7 @@ def ratings(
     Parameters
     ----------
     table : Path
-        One row an answer: .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson; or a log
-        (`bayesjudge doctor FILE`), whose judges are compared with the people in it.
+        One row an answer, or a log.
     positive : str
         Option that items are categorised by.
     judge : list[str]

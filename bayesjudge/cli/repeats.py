@@ -23,6 +23,7 @@ from bayesjudge.cli.output import (
     Shared,
     Story,
     present,
+    table_option,
     tell,
     write_csv,
 )
@@ -52,7 +53,7 @@ MOST_ITEMS = 20
 
 @repeats.command
 def report(
-    table: Annotated[Path, _DATA],
+    table: Annotated[Path, table_option("One row an answer", "a log with epochs")],
     /,
     *,
     scale: Annotated[str | None, _DATA] = None,
@@ -83,7 +84,7 @@ def report(
     Parameters
     ----------
     table : Path
-        One row an answer: .csv, .csv.gz, .tsv, .parquet, .jsonl or .ndjson; or a log with epochs.
+        One row an answer, or a log.
     scale : str
         Every value that a judge can give: 1-5, or 0,0.5,1.
     score : str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bayesjudge.cli.proposals import MOST_LABELS
@@ -51,6 +51,12 @@ BASELINES = {
     "plain",
     "unmodified",
 }
+#: Numbers that count within an item without being repeats, by words of the column's name.
+OTHER_COUNTS = {"turn", "step", "rank", "position", "place", "page", "part", "section", "paragraph",
+                "sentence", "criterion", "level", "choice", "option", "user", "worker", "rater",
+                "line", "row"}  # fmt: skip
+#: Columns that count repeats, by name; under other names three are needed, counted from 1.
+REPEATS = {"call", "repeat", "rep", "run", "trial", "attempt", "epoch", "try", "iteration"}
 #: Part of a column that is empty from which it seems to hold labels of a sample.
 MOSTLY = 0.2
 
@@ -68,6 +74,7 @@ class Roles:
     truths: Sequence[str] = ()
     verdicts: Sequence[str] = ()
     scores: Sequence[str] = ()
+    counter: str | None = None
     #: What is taken for what without being called so.
     guessed: Sequence[str] = field(default=())
 
@@ -89,6 +96,11 @@ class Roles:
         return next(iter([*named, *kinds]), None)
 
     @property
+    def judges(self) -> list[str]:
+        """Names of the judges, of a table with one row a verdict."""
+        return [] if self.judge is None else _kinds(self.columns[self.judge])
+
+    @property
     def repeats(self) -> bool:
         """Whether an item has several rows that nothing but the answers tells apart."""
         if self.item is None:
@@ -99,10 +111,23 @@ class Roles:
 
 def roles_of(columns: Mapping[str, list[str]], truth: str | None = None) -> Roles:
     """Say what each column is for; `truth` names the column with people's labels."""
+    counted = _repeats_in(columns)
+    if counted is not None:
+        item, counter = counted
+        found = _by_names({n: c for n, c in columns.items() if n != counter}, truth, item)
+        if found.scores and not (found.truths or found.verdicts or found.system or found.variant):
+            told = f"{counter} counts from {min(map(_int, columns[counter]))} within each {item}, "
+            guessed = [f"{told}and is read as the number of the repeat"]
+            return replace(found, columns=columns, order=counter, counter=counter, guessed=guessed)
+    return _by_names(columns, truth, None)
+
+
+def _by_names(columns: Mapping[str, list[str]], truth: str | None, counted: str | None) -> Roles:
+    """Say what each column is for; `counted` is the item, if its rows are counted."""
     labels = {n: c for n, c in columns.items() if are_labels(c)}
     numbers = {n: c for n, c in columns.items() if n not in labels and are_numbers(c)}
     order = next((n for n, c in columns.items() if _are_times(n, c)), None)
-    item = _item_of(columns)
+    item = counted or _item_of(columns)
     system = named(columns, SYSTEMS)
     judge = next((n for n in columns if n.lower() in JUDGES and n not in numbers), None)
     judge = None if judge in labels and is_binary(labels[judge]) else judge
@@ -128,14 +153,14 @@ def roles_of(columns: Mapping[str, list[str]], truth: str | None = None) -> Role
     return Roles(
         columns,
         item,
-        system or (None if changed else arm),
-        judge,
-        arm if changed else None,
-        order,
-        truths,
-        verdicts,
-        scores,
-        guessed,
+        system=system or (None if changed else arm),
+        judge=judge,
+        variant=arm if changed else None,
+        order=order,
+        truths=truths,
+        verdicts=verdicts,
+        scores=scores,
+        guessed=guessed,
     )
 
 
@@ -165,6 +190,45 @@ def _item_of(columns: Mapping[str, list[str]]) -> str | None:
     called = [n for n in columns if words_of(n) and {*words_of(n)} <= ITEMS]
     called = [n for n in called if len(_kinds(columns[n])) > 4]
     return next(iter([*usual, *ids, *called]), None)
+
+
+def _repeats_in(columns: Mapping[str, list[str]]) -> tuple[str, str] | None:
+    """The item and the counter of its rows: 1 to k within each item, but for a few rows lost."""
+    counters = {n: k for n, c in columns.items() if (k := _counts_to(n, c))}
+    most = {n: max(Counter(c).values()) for n, c in columns.items() if c} if counters else {}
+    usual = _item_of(columns)
+    for name in dict.fromkeys([*([usual] if usual else []), *columns]):
+        cells = columns[name]
+        for counter, times in counters.items():
+            if name == counter or most[name] != times or "" in cells:
+                continue
+            items, pairs = len({*cells}), len({*zip(cells, columns[counter], strict=True)})
+            if items > 4 and pairs == len(cells) and pairs > (1 - MOSTLY) * items * times:
+                return name, counter
+    return None
+
+
+def _counts_to(name: str, cells: Sequence[str]) -> int:
+    """How many whole numbers a column counts, each about as often; 0 if it is no counter."""
+    words = {*words_of(name)}
+    other = (*OTHER_COUNTS, *SCORES, *VARIANTS, *SYSTEMS, *JUDGES, *PEOPLE)
+    if words & {*other} or _human(name) or says_judge(name):
+        return 0
+    found = Counter(cells)
+    if not all(re.fullmatch(r"\d{1,3}(\.0)?", cell) for cell in found):
+        return 0
+    numbers = sorted(map(_int, found))
+    first = numbers[0]
+    in_turn = numbers == list(range(first, first + len(numbers)))
+    enough = (
+        len(numbers) >= 2 and first <= 1 if words & REPEATS else len(numbers) >= 3 and first == 1
+    )
+    even = min(found.values()) > (1 - 2 * MOSTLY) * max(found.values())
+    return len(numbers) if in_turn and enough and even else 0
+
+
+def _int(cell: str) -> int:
+    return int(float(cell))
 
 
 def _arm(columns: Mapping[str, list[str]], item: str | None, among: Sequence[str]) -> str | None:

@@ -20,7 +20,10 @@ import pytest
 import bayesjudge as bj
 from bayesjudge.cli import main
 from bayesjudge.cli.app import COMMANDS, build_app
+from bayesjudge.cli.output import FORMATS
 from bayesjudge.datasets import keep_labels, xstest
+from bayesjudge.readers.files import SAID
+from bayesjudge.readers.tables import READERS
 
 CALL = [sys.executable, "-m", "bayesjudge"]
 COLUMNS = ["--verdict", "verdict", "--truth", "truth"]
@@ -537,6 +540,30 @@ def test_a_command_has_one_line_in_the_help_and_it_is_its_own(command):
     app = build_app([command])[command]
     own = (app.help or inspect.getdoc(app.default_command)).split("\n\n")[0]
     assert COMMANDS[command][1] == " ".join(own.split())
+
+
+TABLES = ("bias", "bias orders", "drift", "gate", "label", "panel", "prevalence", "ratings",
+          "repeats report")  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", TABLES)
+def test_help_says_which_files_a_table_can_be(run, command):
+    code, out, _ = run(*command.split(), "--help")
+    assert code == 0
+    said = " ".join(re.sub("[│╭╮╰╯─]", " ", out).split())
+    assert FORMATS.replace("`", "") in said
+
+
+def test_the_files_that_help_names_are_those_that_are_read():
+    for kind in READERS:
+        assert {"csv": ".csv, .tsv", "sqlite": "SQLite", "duckdb": "DuckDB"}.get(
+            kind, f".{kind}"
+        ) in FORMATS, kind
+    named = {*re.findall(r"\.[a-z]+", FORMATS)} - {".gz", ".zst"}
+    assert named == {".csv", ".tsv", ".json", ".jsonl", ".ndjson", *SAID} - {
+        ".eval", ".duckdb", ".sqlite"
+    }  # fmt: skip
 
 
 #: What takes longer to load than a closed form to compute.

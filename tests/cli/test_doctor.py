@@ -8,11 +8,13 @@ import shutil
 import sqlite3
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from readers import logs
 
 from bayesjudge.cli import main
+from bayesjudge.cli.proposals import WANTED
 
 TESTS = Path(__file__).parents[1]
 PLACES = [folder / "shared" / "data" / "log_formats" for folder in TESTS.parents]
@@ -202,7 +204,7 @@ def test_the_screen_and_a_file_that_is_nothing(tmp_path, capsys):
     assert main(["doctor", str(path)]) == 0
     out = capsys.readouterr().out
     assert re.search(r"\n  What share of outputs is good\?\n    bayesjudge prevalence ", out)
-    assert "What is missing for other questions" in out
+    assert "What other questions need" in out
     assert main(["doctor", str(tmp_path / "gone.eval")]) == 2
     (tmp_path / "empty.csv").write_text("")
     assert main(["doctor", str(tmp_path / "empty.csv")]) == 2
@@ -350,13 +352,92 @@ def test_tables_of_a_stranger_are_answered_by_the_first_line(made, tmp_path, mon
 
 
 @pytest.mark.slow
-def test_what_is_missing_names_the_command_that_would_answer(tmp_path, capsys):
-    (tmp_path / "notes.csv").write_text("note\n" + "\n".join(f"note {i}" for i in range(30)))
-    assert main(["doctor", str(tmp_path / "notes.csv")]) == 0
-    out = " ".join(capsys.readouterr().out.split())
-    for words in ("bayesjudge repeats report FILE --item", "bayesjudge bias FILE --item",
-                  "bayesjudge panel FILE", "bayesjudge prevalence FILE"):  # fmt: skip
-        assert words in out
+def test_what_is_missing_names_the_command_that_would_answer(tmp_path, monkeypatch, capsys):
+    """A line of 80 columns a question; where nothing answers, that comes first."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
+    Path("notes.csv").write_text("note\n" + "\n".join(f"note {i}" for i in range(30)))
+    assert main(["doctor", "notes.csv"]) == 0
+    out = capsys.readouterr().out
+    _, first, *_ = out.split("\n\n")
+    assert first == "No question can be answered with it as it is: nothing was found to paste."
+    lines = out.split("questions need")[1].splitlines()[1:]
+    assert [re.search(r"\? .* \((.*)\)$", line)[1] for line in lines] == list(WANTED)
+    assert max(map(len, lines)) <= 80
+
+
+def _essays(**columns):
+    """Calls about 12 essays in no order, as a stranger names them."""
+    rng = np.random.default_rng(5)
+    rows = pd.DataFrame({"essay": [f"e{i // 6:03d}" for i in range(72)]})
+    rows = rows.assign(call=[i % 6 + 1 for i in range(72)])
+    rows["rating"] = rng.integers(2, 10, 12).repeat(6) + rng.integers(0, 2, 72)
+    return rows.assign(**columns).sample(frac=1, random_state=2)
+
+
+@pytest.mark.slow
+def test_repeats_are_seen_by_what_columns_hold(tmp_path, examine):
+    rows = _essays(ts=[f"2026-11-{1 + i // 6:02d}T0{i % 6}:00:00Z" for i in range(72)])
+    rows[3:].to_csv(tmp_path / "calls.csv", index=False)  # three calls failed
+    found = examine(tmp_path / "calls.csv")
+    wanted = "--score rating --item essay --order call --scale 1-10 --half-width 0.5"
+    assert found["answers"][0]["command"].endswith(f"calls.csv {wanted}")
+    assert "call counts from 1 within each essay" in found["odd"][0]
+    for other in (
+        rows.rename(columns={"call": "turn"}),
+        rows.assign(essay=[f"e{i}" for i in range(72)]),
+        rows.assign(call=np.random.default_rng(1).permutation(rows["call"])),
+    ):
+        other.to_csv(tmp_path / "other.csv", index=False)
+        assert examine(tmp_path / "other.csv", labelling=False)["answers"] == []
+
+
+@pytest.mark.slow
+def test_one_judge_of_two_systems_is_asked_which_is_better(tmp_path, examine):
+    rows = [
+        f"{i},{name},{'CI'[(i * j) % 3 > 0]},gpt-4o,{'CI'[i % 3 > 1] if i % 4 == j else ''}"
+        for i in range(60)
+        for j, name in enumerate(("prod", "cand"), 1)
+    ]
+    path = tmp_path / "ab.csv"
+    path.write_text("prompt_id,model,grade,grader,expert\n" + "\n".join(rows))
+    found = examine(path)
+    first = found["answers"][0]
+    assert first["question"] == "Which system is better?"
+    assert first["command"].endswith(
+        "--verdict grade --truth expert --calibration random --by model --item prompt_id"
+    )
+    assert not [a for a in found["answers"] if " panel " in a["command"]]
+    assert [text for text in found["odd"] if "random sample; if not" in text]
+
+
+@pytest.mark.slow
+def test_every_line_of_a_table_reads_n_a_alike_and_says_so(tmp_path, examine):
+    said = ("yes", "no", "n/a")
+    rows = [
+        f"{g}-{i},{g},{said[i % 3 % 2 if i % 20 else 2]},{said[i % 5 % 2]},"
+        f"{said[i % 7 % 2] if i < 30 else ''}"
+        for g in ("alpha", "beta")
+        for i in range(90)
+    ]
+    path = tmp_path / "jury.csv"
+    path.write_text("case,generator,claude,gpt,gold\n" + "\n".join(rows))
+    found = examine(path)
+    panel, alone, gate = (answer["command"] for answer in found["answers"])
+    assert all("--missing-value n/a" in line for line in (panel, alone, gate))
+    assert "--unparsed drop" in alone
+    assert "--unparsed drop" in gate
+    assert any("rows without a verdict are left out" in text for text in found["odd"])
+    assert [a["question"] for a in found["answers"]][1].endswith("by claude alone?")
+
+
+@pytest.mark.slow
+def test_a_score_beside_people_s_scores_is_a_mean(tmp_path, examine):
+    rows = [f"d{i},{1 + i % 5},{1 + i * 3 % 5 if i < 40 else ''}" for i in range(90)]
+    path = tmp_path / "means.csv"
+    path.write_text("doc,llm_score,human_score\n" + "\n".join(rows))
+    (answer,) = examine(path)["answers"]
+    assert answer["question"] == "What mean score would people give?"
 
 
 def test_a_table_of_very_many_columns_is_refused(tmp_path, capsys):

@@ -45,6 +45,23 @@ def test_an_annotator_s_verdict_is_a_person_s_and_a_model_s_is_a_judge_s():
     assert (roles.truths, roles.verdicts) == (["annotator verdict"], ["llm reviewer"])
 
 
+def test_rows_that_are_counted_within_an_item_are_repeats():
+    counted = {"essay": lambda i: f"e{i // 4}", "score": lambda i: 1 + i * 7 % 5}
+    for name, first in (("n", 1), ("call", 1), ("run", 0)):
+        table = _table(**counted, **{name: lambda i, first=first: i % 4 + first})
+        roles = roles_of(table)
+        assert (roles.item, roles.order, roles.scores) == ("essay", name, ["score"])
+        assert roles.repeats
+        assert roles.system is None
+    for name, first in (("setup", 0), ("rank", 1), ("turn", 1), ("user", 1), ("rater", 1)):
+        roles = roles_of(_table(**counted, **{name: lambda i, first=first: i % 4 + first}))
+        assert roles.counter is None, name
+    arms = _table(item=lambda i: i // 2, score=lambda i: i % 5, arm=lambda i: 1 + i % 2)
+    assert (roles_of(arms).counter, roles_of(arms).system) == (None, "arm")
+    judged = _table(**counted, n=lambda i: i % 4 + 1, human=lambda i: ("yes", "no")[i % 2])
+    assert roles_of(judged).counter is None
+
+
 def test_names():
     models = ("gpt-5", "Llama-3", "meta-llama", "claude", "o3-mini", "Qwen2")
     assert all(map(is_model, models))

@@ -2,6 +2,8 @@
 
 import ast
 import json
+import re
+import typing
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,7 @@ from bayesjudge.bias import Shifts, answer, closed_forms, simulate
 from bayesjudge.cli.explain import meaning
 from bayesjudge.cli.glossary import ASSUMPTIONS, CAUTIONS, TERMS
 from bayesjudge.cli.output import Story, open_console, quoted_lines, table
+from bayesjudge.cli.panel import panel
 from bayesjudge.core.answer import Answer
 from bayesjudge.core.estimate import Estimate, Quantity, Row
 from bayesjudge.core.report import records
@@ -159,3 +162,48 @@ def test_a_mean_of_scores_is_told_on_its_scale():
 def test_counts_agree_with_their_nouns_and_verbs(number, told):
     assert how_many(number, "row", "have") == told
     assert how_many(number, "row") == told.removesuffix(" has").removesuffix(" have")
+
+
+#: Words of the first screens that a stranger looked up.
+LOOKED_UP = (
+    "Quoted", "judge", "votes", "verdicts", "systems", "generators", "scatter", "rerun", "items",
+    "outputs", "scale", "share of good outputs", "errs least", "calls an item needs",
+    "± of an item's mean now", "± if asked without end", "judges needed, asked once",
+    "may or may not be better", "far wider", "closed form", "posterior mode", "RMS shift",
+    "root mean square", "Variance parts", "components of variance", "normal quantile",
+    "Bayesian (exact)", "Difference (PPI++)", "Difference (PPI)", "Difference (isotonic)",
+    "Binned scores", "Rogan-Gladen", "Paired difference (PPI++)", "Truth given votes",
+    "Logit shift",
+    "Human labels only", "Judge's pass rate", "Judge's mean score", "As counted", "Voting",
+    "share of resamples", "response sets", "item_score", "points", "interval",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("word", LOOKED_UP)
+def test_words_of_the_first_screens_are_explained(word):
+    assert meaning(word) is not None
+
+
+def test_names_of_methods_in_the_kept_screens_are_explained():
+    screens = [p.read_text() for p in GOLDEN.glob("*.txt")]
+    quoted = [re.search(r"^Quoted: (.*?)[,.:]", s, re.MULTILINE)[1] for s in screens]
+    rows = [re.findall(r"^  (\S.*?)   ", s.split("other methods\n")[1], re.MULTILINE)
+            for s in screens if "other methods\n" in s]  # fmt: skip
+    names = {*quoted, *(name for each in rows for name in each)}
+    assert len(names) > 8
+    assert not [name for name in names if meaning(name) is None]
+
+
+@pytest.mark.parametrize("word", ["exact", "vote", "neighbour", "better with probability",
+                                  "best with probability", "sampled since"])  # fmt: skip
+def test_words_of_sampled_screens_are_explained(word):
+    assert meaning(word) is not None
+
+
+def test_models_are_explained_as_options_and_as_classes():
+    hints = typing.get_type_hints(panel, include_extras=True)["model"]
+    options = typing.get_args(typing.get_args(hints)[0])
+    assert len(options) == 5
+    classes = ("DawidSkene", "Correlated", "BiasPooling", "VoteRegression")
+    assert not [name for name in (*options, *classes) if meaning(name) is None]
+    assert all(hasattr(bayesjudge.panel, name) for name in classes)
