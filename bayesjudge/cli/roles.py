@@ -22,6 +22,8 @@ SYSTEMS = ("system", "model", "generator", "system_id", "model_name", "candidate
 JUDGES = ("judge", "judge_model", "evaluator", "annotator", "grader", "rater", "judge_name")
 #: Of these, columns that hold judges only.
 OF_JUDGES = ("judge", "judge_model", "judge_name")
+#: Columns whose numbers are names of raters, and no scores.
+RATERS = ("rater", "annotator", "evaluator", *OF_JUDGES[1:])
 VERDICTS = ("verdict", "judge", "vote", "grade", "pred", "auto")
 #: Language models that judge, by parts of their names, and by how names begin.
 FAMOUS = ("llm", "gpt", "claude", "gemini")
@@ -131,7 +133,7 @@ def _by_names(columns: Mapping[str, list[str]], truth: str | None, counted: str 
     system = named(columns, SYSTEMS)
     judge = next((n for n in columns if n.lower() in JUDGES and n not in numbers), None)
     judge = None if judge in labels and is_binary(labels[judge]) else judge
-    taken = {item, system, judge, order}
+    taken = {item, system, judge, order, *(n for n in numbers if n.lower() in RATERS)}
     scores = [
         n for n, c in numbers.items() if n not in taken and not _is_index(n, c) and not _human(n)
     ]

@@ -62,6 +62,12 @@ def test_rows_that_are_counted_within_an_item_are_repeats():
     assert roles_of(judged).counter is None
 
 
+def test_numbers_of_raters_are_no_scores():
+    table = _table(item=lambda i: i // 5, rater=lambda i: 1 + i % 5)
+    assert not roles_of(table).scores
+    assert roles_of(_table(item=lambda i: i, judge=lambda i: 1 + i % 5)).scores == ["judge"]
+
+
 def test_names():
     models = ("gpt-5", "Llama-3", "meta-llama", "claude", "o3-mini", "Qwen2")
     assert all(map(is_model, models))
