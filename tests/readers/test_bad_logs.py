@@ -125,6 +125,25 @@ except InputError as error:
 """
 
 
+def test_more_bytes_than_a_packed_table_may_hold_are_not_read(tmp_path, monkeypatch):
+    for name, most in (("MOST", 1000), ("RATIO", 1)):
+        monkeypatch.setattr(f"bayesjudge.readers.files.{name}", most)
+    packed = tmp_path / "log.csv.gz"
+    packed.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 249))
+    assert read_table(packed, ["a"]).num_rows == 249  # 1,000 bytes
+    packed.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 250))
+    with pytest.raises(bj.InputError, match="unpacks to more than 1,000 bytes"):
+        read_table(packed, ["a"])
+
+
+@pytest.mark.parametrize("kind", ["gz", "zst"])
+def test_a_name_that_says_packed_and_bytes_that_are_not(tmp_path, kind):
+    plain = tmp_path / f"log.csv.{kind}"
+    plain.write_bytes(b"a,b\n1,2\n")
+    with pytest.raises(bj.InputError, match=rf"ends in .{kind}, and its bytes are not packed so"):
+        read_table(plain, ["a"])
+
+
 @pytest.mark.slow
 def test_a_bomb_takes_no_memory(tmp_path):
     bomb(tmp_path / "lies.eval", 2**30 + 654321, declared=1000)

@@ -269,6 +269,12 @@ def test_what_is_no_table_is_refused_in_words(tmp_path):
         read_table(tmp_path / "b.xlsx", ["a"])
 
 
+def test_empty_rows_of_a_sheet_are_no_rows(tmp_path):
+    table = pd.DataFrame({"a": ["x", None, "y"], "b": [1.0, None, None]})
+    table.to_excel(tmp_path / "b.xlsx", index=False)
+    assert read_table(tmp_path / "b.xlsx", ["a"])["a"].to_pylist() == ["x", "y"]
+
+
 def test_schemas_that_drift_between_files_name_the_file(tmp_path):
     pd.DataFrame({"verdict": [1]}).to_parquet(tmp_path / "a.parquet")
     pd.DataFrame({"verdct": [1]}).to_parquet(tmp_path / "b.parquet")
