@@ -10,6 +10,7 @@ from bayesjudge.bias.certificates.certificate import Certificate
 from bayesjudge.bias.data import Shifts
 from bayesjudge.bias.position import Orders
 from bayesjudge.core.answer import (
+    MOST_NAMED,
     Answer,
     as_estimates,
     entries,
@@ -27,6 +28,8 @@ from bayesjudge.core.screen import how_many
 ORDER = ("Dirichlet, prior spread", "Variance parts", "Bayesian (NUTS)", "RMS shift")
 #: What assumes a distribution of the shifts.
 NORMAL = ("Variance parts", "Bayesian (NUTS)")
+#: What a change does whose mean shift may be of either sign.
+UNKNOWN = "is not known to raise or lower"
 
 
 def answer(
@@ -74,18 +77,12 @@ def answer(
 
     quoted = preferred(made, "rms_shift", rank).only("rms_shift")
     rows = _changed(quoted, shifts)
-    one = next(iter(rows), None) if len(rows) == 1 else None
-    mean = _means(made).get(one) if one else None
-    # of a single change the sentence tells the direction
-    notes = () if mean else _directions(made, rows, ci_prob)
-    notes += tuple(card.promise for card in cards)
     if not rows:
         text = "Nothing was changed, so that these scores cannot tell how far a change moves them. "
         text += "Scores of the same items after the change would tell."
-    elif one and mean:
-        text = _single(one, mean, rows[one], made, shifts, ci_prob)
     else:
-        text = _told(rows, made, shifts, ci_prob)
+        text = _told(rows, _means(made), made, shifts, ci_prob)
+    notes = tuple(card.promise for card in cards)
     why = (
         "no few shifts are much larger than the rest"
         if not heavy
@@ -108,29 +105,59 @@ def _changed(quoted: Estimate, shifts: Shifts | None) -> dict[tuple[Any, ...], R
     return dict(sorted(rows.items(), key=lambda one: -np.nan_to_num(one[1].value)))
 
 
-def _single(
-    where: tuple[Any, ...],
-    mean: Row,
-    rms: Row,
+def _told(
+    rows: dict[tuple[Any, ...], Row],
+    means: dict[tuple[Any, ...], Row],
     made: list[Estimate],
     shifts: Shifts | None,
     ci_prob: float,
 ) -> str:
-    """One change: its direction first, then the size that a score moves by either way."""
-    of = f" of {where[0]}" if len(where) > 1 else ""
-    text = f"'{where[-1]}' {_direction(mean, of, ci_prob)}{_on_scale(shifts)}; "
-    text += f"a single score moves by {numbers(rms)} either way, as a root mean square"
+    """Directions first, the largest first, then the size that a score moves by either way."""
+    order = sorted(rows, key=lambda one: -abs(np.nan_to_num(means[one].value)) if means else 0)
+    named = order[:MOST_NAMED]
+    text = f"{_directions(named, means, ci_prob)}{_on_scale(shifts)}; a" if means else "A"
+    sizes = [numbers(rows[one], None if means or i else ci_prob) for i, one in enumerate(named)]
+    if len(rows) > 1:
+        about = (_of_judge(one) for one in named)
+        sizes = [f"{x} for '{w[-1]}'{of}" for x, w, of in zip(sizes, named, about, strict=True)]
+    way = "moves either way by" if len(rows) > 1 else "moves by"
+    text += f" single score {way} {listed(sizes)}{' either way' * (len(rows) == 1)}"
+    text += ", as a root mean square"
     again = _again(made)
-    noise = f", and by {again:.2g} if judged again unchanged" if again else ""
-    return f"{text}{noise or ', the noise of judging again included'}."
+    text += f", and by {again:.2g} if judged again unchanged" if again else ""
+    text += "" if again else ", the noise of judging again included"
+    left = len(order) - len(named)
+    text += "" if means else _on_scale(shifts)
+    more = f" {how_many(left, 'further shift')} below." if left else ""
+    return f"{text}.{more}"
 
 
-def _direction(mean: Row, of: str, ci_prob: float) -> str:
-    if mean.low <= 0 <= mean.high:
-        return f"is not known to raise or lower scores{of}: by {numbers(mean, ci_prob)} on average"
-    size = mean if mean.value > 0 else Row(-mean.value, -mean.high, -mean.low)
-    moves = "raises" if mean.value > 0 else "lowers"
-    return f"{moves} scores{of} by {numbers(size, ci_prob)} on average"
+def _of_judge(where: tuple[Any, ...]) -> str:
+    return f" of {where[0]}" if len(where) > 1 else ""
+
+
+def _directions(
+    named: list[tuple[Any, ...]], means: dict[tuple[Any, ...], Row], ci_prob: float
+) -> str:
+    """``'format' raises scores by 2.2 (1.0 to 3.4) on average, 'tone' by 1.1 (0.2 to 2.0)``."""
+    parts: list[str] = []
+    before = ""
+    for one in named:
+        mean = means[one]
+        moves = _moves(mean)
+        size = mean if moves == UNKNOWN or mean.value > 0 else Row(-mean[0], -mean[2], -mean[1])
+        told = f"by {numbers(size, None if parts else ci_prob)}"
+        verb = "" if moves == before else f" {moves} scores"
+        told = f"'{one[-1]}'{verb}{_of_judge(one)}{':' * bool(verb and moves == UNKNOWN)} {told}"
+        parts.append(told + ("" if parts else " on average"))
+        before = moves
+    return listed(parts)
+
+
+def _moves(mean: Row) -> str:
+    if mean.low > 0 or mean.high < 0:
+        return "raises" if mean.value > 0 else "lowers"
+    return UNKNOWN
 
 
 def _again(made: list[Estimate]) -> float:
@@ -146,42 +173,9 @@ def _on_scale(shifts: Shifts | None) -> str:
     return f", on a scale of {shifts.scale[0]:g} to {shifts.scale[1]:g}"
 
 
-def _told(
-    rows: dict[tuple[Any, ...], Row], made: list[Estimate], shifts: Shifts | None, ci_prob: float
-) -> str:
-    (where, row), *others = rows.items()
-    of = f" of {where[0]}" if len(where) > 1 else ""
-    size = numbers(row, ci_prob, " points")
-    text = f"'{where[-1]}' moves scores{of} most: by {size}, as a root mean square"
-    if others:
-        named, least = others[-1]
-        text += f", '{named[-1]}' least: by {numbers(least)}"
-    again = _again(made)
-    text += f"; judged again unchanged, scores move by {again:.2g}" if again else ""
-    return f"{text}{_on_scale(shifts)}."
-
-
 def _means(made: list[Estimate]) -> dict[tuple[Any, ...], Row]:
     mean = next((entries(one) for one in made if "mean_shift" in one), {})
     return {key[1:]: row for key, row in mean.items() if key[0] == "mean_shift"}
-
-
-def _directions(
-    made: list[Estimate], rows: dict[tuple[Any, ...], Row], ci_prob: float
-) -> tuple[str, ...]:
-    """Changes that raise or lower scores on average."""
-    found = _means(made)
-    sure = [(where, r) for where, r in found.items() if where in rows and (r.low > 0 or r.high < 0)]
-    if not found:
-        return ()
-    if not sure:
-        return ("No change is known to raise or lower scores on average.",)
-    told = [
-        f"'{where[-1]}' {'raises' if r.value > 0 else 'lowers'} scores by "
-        f"{numbers(r if r.value > 0 else Row(-r.value, -r.high, -r.low))} on average"
-        for where, r in sure[:3]
-    ]
-    return (f"{listed(told)}.",)
 
 
 def _orders(made: Estimate, ci_prob: float) -> Answer:

@@ -179,7 +179,7 @@ def _together(shifts: Shifts) -> Iterator[Caution]:
             f"items{who} that move under one perturbation move under others too (correlation "
             f"{most:.2f} beyond what noise in their shared baseline explains), which the model "
             "leaves out: its RMS shifts are several per cent off those measured; fit one "
-            "perturbation at a time, shifts.only(perturbation=...)",
+            "perturbation at a time (a table of one variant; shifts.only(perturbation=...))",
         )
 
 

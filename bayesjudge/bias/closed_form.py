@@ -151,12 +151,13 @@ def variance_parts(shifts: Shifts, *, ci_prob: float = 0.95) -> Estimate:
     lost = [where for where, row in noise.items() if np.isnan(row[0])]
     if lost:
         by = ", ".join(judge for where in lost for judge in where)
+        unless = ", unless an item's shifts are taken as independent" * (len(shifts._changed) > 1)
         cautions.append(
             Caution(
                 "repeat-noise-unknown",
                 f"nothing was judged twice{f' by {by}' if by else ''}, so that repeat noise cannot "
-                "be told from shifts that differ from item to item; judge some items again, "
-                "unchanged, and name them as reruns",
+                f"be told from shifts that differ from item to item{unless}; judge some items "
+                "again, unchanged, and name them as reruns",
             )
         )
     return Estimate(

@@ -298,15 +298,19 @@ def fit(
 
 
 def _unknown_noise(shifts: Shifts) -> tuple[Caution, ...]:
-    if len(shifts._changed) > 1 or _freedom_of(shifts).any():
+    if _freedom_of(shifts).any():
         return ()
-    return (
-        Caution(
-            "repeat-noise-unknown",
-            "nothing was judged twice and there is one perturbation: what is repeat noise and what "
-            "differs from item to item is told by the priors alone; their sum is known",
-        ),
+    text = (
+        "nothing was judged twice and there is one perturbation: what is repeat noise and what "
+        "differs from item to item is told by the priors alone; their sum is known"
     )
+    if len(shifts._changed) > 1:
+        text = (
+            "nothing was judged twice: repeat_noise is what an item's shifts under several "
+            "perturbations share, the noise of their baseline if the shifts themselves are "
+            "independent and too much if they go together"
+        )
+    return (Caution("repeat-noise-unknown", text),)
 
 
 # Unknowns, in score points: of the text, and as the sampler counts them ---------------------------

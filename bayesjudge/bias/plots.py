@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesjudge.core.answer import numbers
-from bayesjudge.core.estimate import Estimate
+from bayesjudge.core.estimate import Estimate, Quantity
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.plots import new_axes, plain_text, write_title
 
@@ -65,7 +65,17 @@ def plot_shifts(result: Estimate | Fit, *, ci_prob: float = 0.95, ax: Axes | Non
     ax.figure.legend(loc="outside lower center", ncols=3, frameon=False)
     rms = made.quantities["rms_shift"]
     if np.isfinite(rms.value).any():
-        most = int(np.nanargmax(rms.value))
-        name = ", ".join(map(str, rms.labels[most]))
-        write_title(ax, f"{name} moves scores most: by {numbers(rms.row(most))} points")
+        write_title(ax, _title(rms))
     return ax
+
+
+def _title(rms: Quantity) -> str:
+    """What moves scores most, if its interval is above all others; else how far all of them do."""
+    rows = {", ".join(map(str, where)): rms.row(i) for i, where in enumerate(rms.labels)}
+    first, *others = sorted(rows, key=lambda name: -np.nan_to_num(rows[name].value))
+    size = numbers(rows[first])
+    if all(rows[first].low > rows[other].high for other in others):
+        return f"{first} moves scores {'most: ' * bool(others)}by {size} points"
+    known = [row for row in rows.values() if np.isfinite(row.value)]
+    least = min(known, key=lambda row: row.value)
+    return f"By {numbers(least)} to {size} points: no change surely moves scores most"

@@ -41,6 +41,9 @@ _DATA = Parameter(group=DATA, negative="")
 _MODEL = Parameter(group=MODEL, negative="")
 
 BRIEF = {"Dirichlet, prior worst": "Dirichlet, worst case", "Dirichlet, prior spread": "Dirichlet"}
+WORDS = {
+    "repeat_noise": "how far a score moves that is judged again unchanged, as a root mean square"
+}
 LESSON = (
     "--design is needed: what is a neighbour of the judged items?\n"
     "  item   one item changed and judged again, all others as they were\n"
@@ -379,6 +382,7 @@ def shifts(
         answer="rms_shift",
         inputs={"data": str(table), **_inputs(read), "certificate": promise.asked},
         brief=lambda method: BRIEF.get(method, method.split(",")[0]),
+        words=WORDS,
         tell=lambda made: module.answer(
             *made, *cards.values(), ci_prob=shared.ci_prob, interval=shared.interval
         ),

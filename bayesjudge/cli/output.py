@@ -373,10 +373,20 @@ def show_answer(
     if shared.details:
         console.print()
         opening(console, story.title, story.inputs)
+        _quoted_alone(console, found, results, story)
         table(console, _answers(records(*results, **summary), story), story)
         return
     lines = quoted_lines(found, records(*results, **summary), story, console.width)
     console.print("\n".join(["", *map(visible_line, lines)]), soft_wrap=True)
+
+
+def _quoted_alone(
+    console: Console, found: Answer, results: Sequence[Estimate | Fit], story: Story
+) -> None:
+    """Print the quoted numbers that no other method has, above the table of methods."""
+    quantities = {q for one in results for q in one.quantities}
+    if found.known and not quantities & set(found.quoted.quantities):
+        table(console, records(found.quoted, ci_prob=found.quoted.ci_prob), story, named=True)
 
 
 def _with_source(basis: str, story: Story) -> str:
@@ -429,7 +439,8 @@ def _cells(
     truth: Mapping[tuple[Any, ...], float],
 ) -> list[str]:
     """One row: numbers of calls are whole."""
-    whole = all(float(x).is_integer() and abs(x) >= 2 for x in record.row)
+    whole = all(float(x).is_integer() and abs(x) >= 1 for x in record.row)
+    whole &= max(record.row) >= 2
     row = [mark, name, *(f"{x:.0f}" if whole else _number(x) for x in record.row)]
     if beside is not None:
         there = beside.get(record.entry)
@@ -618,10 +629,10 @@ def rest(
     if not shared.details:
         _brief_end(console, results, shared, story)
         return
-    for other in [other for other in others if other][-1:]:
-        table(console, other, story, named=True)
-        meant = [q for q in dict.fromkeys(r.quantity for r in other) if q in story.words]
-        _section(console, "", [f"{q}: {story.words[q]}" for q in meant])
+    other = _by_entry(others)
+    table(console, other, story, named=True)
+    meant = [q for q in dict.fromkeys(r.quantity for r in other) if q in story.words]
+    _section(console, "", [f"{q}: {story.words[q]}" for q in meant])
     for section in sections:
         _section(console, section.heading, [*section.lines, *section.further])
     cautions = dict.fromkeys(c for one in results for c in one.cautions)
@@ -632,6 +643,15 @@ def rest(
     about = [(one.method, f"about {TARGETS[t]}") for one, t in zip(results, targets, strict=True)]
     _section(console, "Items", _by_text(about, story))
     _section(console, "Sampling", [_sampling(fit) for fit in results if isinstance(fit, Fit)])
+
+
+def _by_entry(others: Sequence[Sequence[Record]]) -> list[Record]:
+    """What methods say beside the answer: of each number every method that has it."""
+    found: dict[tuple[Any, ...], list[Record]] = {}
+    for one in [record for other in others for record in other]:
+        if not math.isnan(one.row.value):
+            found.setdefault(one.entry, []).append(one)
+    return [one for same in found.values() for one in same]
 
 
 def _brief_end(

@@ -167,7 +167,7 @@ def panel(
         + ("in each class" if classes else "that people would pass (prevalence)"),
         answer="share" if classes else "prevalence",
         inputs=_inputs(votes, source, f"{type(chosen).__name__}{why}", truth),
-        brief=lambda method: method.split(",")[0].split(":")[0],
+        brief=_brief,
         told=True,
         tell=lambda made: answer(*made, ci_prob=shared.ci_prob, interval=shared.interval),
     )
@@ -188,6 +188,12 @@ def panel(
         for i, part in enumerate(one.items(read, **reading)):
             write_csv(part, items, append=i > 0)
         tell(f"{how_many(votes.n_items, 'item')} written to {items}")
+
+
+def _brief(method: str) -> str:
+    """A closed form keeps apart from the sampled model that it is the posterior mode of."""
+    mode = " (posterior mode)" if "posterior mode" in method else ""
+    return method.split(",")[0].split(":")[0] + mode
 
 
 def _consensus(votes: Votes, made: Sequence[Estimate | Fit]) -> Consensus:

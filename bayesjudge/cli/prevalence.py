@@ -429,6 +429,7 @@ def _inputs(counts: Counts, model: PrevalenceModel, source: Source | str) -> dic
         **inputs_of(source),
         "items": total(counts.test_n) + total(counts.labelled_n),
         "labelled": total(counts.labelled_n),
+        **_unlabelled(counts),
         "unparsed": total(counts.unparsed),
         "calibration": f"{counts.design.name}: {counts.design.meaning}",
     }
@@ -440,6 +441,15 @@ def _inputs(counts: Counts, model: PrevalenceModel, source: Source | str) -> dic
         good, _, bad, _ = counts.external_labels.reshape(4, -1).sum(axis=1)
         about["external labels"] = f"{good} good and {bad} bad items, for the judge's rates only"
     return about | {"model": f"{type(model).__name__}: {model}"}
+
+
+def _unlabelled(counts: Counts) -> dict[str, str]:
+    """How often the judge passes the items without a label, which Rogan-Gladen rests on."""
+    of = counts.systems is None and counts.design.same_items and int(counts.test_n)
+    if not of or not int(counts.labelled_n):
+        return {}
+    share = 100 * int(counts.test_pass) / of
+    return {"unlabelled": f"{of:,}, of which the judge passes {share:.0f} % (Rogan-Gladen's rate)"}
 
 
 def _differences(made: Sequence[Estimate | Fit], shared: Shared) -> list[Section]:

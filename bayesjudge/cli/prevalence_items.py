@@ -14,7 +14,7 @@ from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.prevalence.answer import difference_words, neighbours
 from bayesjudge.prevalence.items import ItemEffects, Items
-from bayesjudge.prevalence.items.answer import differences
+from bayesjudge.prevalence.items.answer import differences, share_items
 
 #: Most lines of a section on the screen.
 MOST_LINES = 10
@@ -158,7 +158,8 @@ def _differences(
     )
     left = len(lines) - MOST_LINES
     lines = lines[:MOST_LINES] + ([f"{left} more: --json"] if left > 0 else [])
-    heading = "Differences of systems on the items that they share"
+    heading = "Differences of systems"
+    heading += " on the items that they share" * share_items(items)
     heading += f" ({methods[0]})" if len(methods) == 1 else ""
     made = [Section(heading, lines, "differences", rows, detail=not lines, further=further)]
     if fits and len(items.systems) > 2:

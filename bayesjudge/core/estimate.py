@@ -40,6 +40,7 @@ HEADINGS = {
     "rms_shift": "RMS shift, in points",
     "consistency": "same winner in both orders",
     "calls_per_item": "calls an item needs",
+    "half_width_of_one": "± by one call",
     "half_width_now": "± of an item's mean now",
     "half_width_left": "± if asked without end",
     "judges_needed": "judges needed, asked once",

@@ -18,6 +18,7 @@ from bayesjudge.core.answer import (
 from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import how_many
+from bayesjudge.panel.checks import SURE, less_error
 from bayesjudge.panel.closed_form import panel_mean
 from bayesjudge.panel.data import Votes
 
@@ -65,7 +66,8 @@ def answer(
     made = as_estimates(results, ci_prob, interval)
     votes = next((one.data for one in made if isinstance(one.data, Votes)), None)
     quantity = "share" if all("prevalence" not in one for one in made) else "prevalence"
-    sampled = {one.method for one in results if isinstance(one, Fit)}
+    fits = [one for one in results if isinstance(one, Fit)]
+    sampled = {one.method for one in fits}
     order = _order(votes)
 
     def rank(one: Estimate) -> float:
@@ -92,7 +94,7 @@ def answer(
         why=_why(quoted, quoted.method in sampled),
         quoted=quoted,
         judge=judge and judge.only(quantity),
-        notes=_trusted(whole, made),
+        notes=_trusted(whole, made, votes, fits),
         known=not unknown,
     )
 
@@ -132,8 +134,10 @@ def _told(rows: dict[str, Row], judge: Estimate | None, quantity: str, ci_prob: 
     return f"{text}."
 
 
-def _trusted(quoted: Estimate, made: list[Estimate]) -> tuple[str, ...]:
-    """Which judge errs least, if judges' rates were estimated; of another method, by which."""
+def _trusted(
+    quoted: Estimate, made: list[Estimate], votes: Votes | None, fits: list[Fit]
+) -> tuple[str, ...]:
+    """Which judge errs least, and how surely, if judges' rates were estimated."""
     for one in (quoted, *made):
         found = entries(one)
         judges = [key[1] for key in found if key[0] == "sensitivity" and len(key) == 2]
@@ -150,15 +154,56 @@ def _trusted(quoted: Estimate, made: list[Estimate]) -> tuple[str, ...]:
         passes, fails = rates[best]
         alone = "on the labelled items alone" if one.method.startswith("Rogan") else ""
         by = "" if one is quoted else f" {alone or f'by {one.method}'}"
+        fit = next((fit for fit in fits if fit.method == one.method), None)
+        errs, how = _how_sure(best, rates, votes, fit)
         told = (
-            f"Of {len(rates)} judges {best} errs least{by}: it passes {percents(passes)} of good "
-            f"outputs and fails {percents(fails)} of bad ones.",
+            f"Of {len(rates)} judges {best} {errs} least{by}, both error rates added{how}: "
+            f"it passes {percents(passes)} of good outputs and fails {percents(fails)} of bad "
+            "ones.",
         )
         rest = [f"{j} {' and '.join(map(percents, rates[j]))}" for j in others[:MOST_JUDGES]]
         left = len(others) - len(rest)
         more = f"; {left} more: --details" if left else ""
         return (*told, f"The others, the better first: {'; '.join(rest)}{more}.")
     return ()
+
+
+def _how_sure(
+    best: str,
+    rates: dict[str, tuple[Row, Row]],
+    votes: Votes | None,
+    fit: Fit | None,
+) -> tuple[str, str]:
+    """Whether a judge errs least, and how surely: against the judge that may well err less."""
+    others = [name for name in rates if name != best]
+    draws = None if fit is None else _sampled_rates(fit, list(rates))
+    if draws is None and votes is not None and votes.n_classes == 2 and votes.labelled.any():
+        found = {other: less_error(votes, best, other) for other in others}
+    elif draws is not None:
+        found = {other: float((draws[best] > draws[other]).mean()) for other in others}
+    else:
+        apart = all(
+            mine.low > theirs.high
+            for other in others
+            for mine, theirs in zip(rates[best], rates[other], strict=True)
+        )
+        return ("errs", "") if apart else ("may err", " (not decided: the intervals overlap)")
+    rival = min(found, key=lambda other: found[other])
+    shown = ">.99" if found[rival] > 0.995 else f"{found[rival]:.2f}"
+    sure = found[rival] > SURE
+    how = f" (less than {rival} with probability {shown}{'' if sure else ': not decided'})"
+    return "errs" if sure else "may err", how
+
+
+def _sampled_rates(fit: Fit, judges: list[str]) -> dict[str, np.ndarray] | None:
+    """Draws of each judge's sensitivity and specificity, added."""
+    posterior = fit.idata["posterior"]
+    names = ("sensitivity", "specificity")
+    if any(name not in posterior or posterior[name].ndim != 3 for name in names):
+        return None
+    both = fit.draws("sensitivity") + fit.draws("specificity")
+    at = [list(map(str, fit.data.judges)).index(judge) for judge in judges]
+    return {judge: both[..., i].ravel() for judge, i in zip(judges, at, strict=True)}
 
 
 def _basis(votes: Votes | None) -> str:

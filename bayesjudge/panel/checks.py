@@ -53,6 +53,10 @@ REJECT_P = 0.01
 DUPLICATE = 0.6
 #: Fewer labelled items of a class than this say nothing about correlations.
 FEWEST = 20
+#: A judge that errs less than each other with this probability is said to.
+SURE = 0.975
+#: Draws of the probability that one judge errs less than another.
+PAIRED_DRAWS = 20_000
 #: Expected counts from which on Pearson's statistic has its limiting distribution, nearly.
 FEW_EXPECTED = 5
 #: Tables drawn where it has not, unless even then nothing is near a rejection.
@@ -99,6 +103,39 @@ def homogeneity(votes: Votes) -> pd.DataFrame:
 def correlate_votes(votes: Votes, truth: int) -> np.ndarray:
     """Correlation of every two judges' votes on labelled items of one class."""
     return correlate(*_labelled(votes, truth))
+
+
+def less_error(votes: Votes, first: str, second: str) -> float:
+    """Probability that the first of two judges has the lower rates of error, added.
+
+    From the labelled items on which both voted, pair by pair: of each truth, how often both, one
+    or none of them is right has a Dirichlet prior with the weight of two items.
+
+    Parameters
+    ----------
+    votes : Votes
+        With two classes, some items labelled.
+    first, second : str
+        Names of judges.
+
+    Returns
+    -------
+    float
+        One half if no labelled item has votes of both.
+    """
+    rng, gap = np.random.default_rng(0), np.zeros(PAIRED_DRAWS)
+    columns = [votes.judges.index(name) for name in (first, second)]
+    seen = 0
+    for truth in (0, 1):
+        given, count = _labelled(votes, truth)
+        both = given[:, columns]
+        kept = (both != MISSING).all(axis=1)
+        cells = np.zeros((2, 2))
+        np.add.at(cells, tuple((both[kept] == truth).astype(int).T), count[kept])
+        share = rng.dirichlet(cells.ravel() + 0.5, size=PAIRED_DRAWS)
+        gap += share[:, 2] - share[:, 1]  # only the first is right, only the second
+        seen += int(count[kept].sum())
+    return float((gap > 0).mean()) if seen else 0.5
 
 
 def _labelled(votes: Votes, truth: int) -> tuple[np.ndarray, np.ndarray]:

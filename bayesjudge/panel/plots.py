@@ -12,7 +12,7 @@ from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.plots import COLOURS, new_axes, plain_text, plot_intervals, write_title
 from bayesjudge.core.report import side_by_side
-from bayesjudge.panel.checks import correlate_votes
+from bayesjudge.panel.checks import SURE, correlate_votes
 from bayesjudge.panel.data import Votes
 
 if TYPE_CHECKING:
@@ -116,9 +116,12 @@ def plot_judges(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> A
         ax.legend(frameon=False, loc="lower left")
     best = int(both.mean(axis=1).sum(axis=0).argmax())
     fails, passes = both[:, :, best].mean(axis=1)
+    total = both.sum(axis=0)
+    beaten = [(total[:, best] > one).mean() for j, one in enumerate(total.T) if j != best]
+    errs = "errs" if min(beaten, default=1.0) > SURE else "may err"
     write_title(
         ax,
-        f"{fit.data.judges[best]} errs least: passes {passes:.0%} of good outputs, fails "
+        f"{fit.data.judges[best]} {errs} least: passes {passes:.0%} of good outputs, fails "
         f"{fails:.0%} of bad ones",
     )
     return ax

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.labels import read_labels
+from bayesjudge.core.labels import listed, read_labels, spell
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import (
     columns_of,
@@ -203,6 +203,18 @@ def _number(text: str) -> float:
         return np.nan
 
 
+def _asked_fails(verdicts: Any, n_rows: np.ndarray, read: np.ndarray, fails: Any) -> str:
+    """How many verdicts are fails only because that was asked for, beside the judge's own."""
+    said = np.array([spell(one) for one in verdicts], object)
+    asked = [spell(one) for one in listed(fails) or ()]
+    named = np.isin(said, asked)
+    if not ((read == 0) & ~named).any():
+        return ""
+    counts = {word: int(n_rows[said == word].sum()) for word in asked}
+    told = [f"{n:,} {word}" for word, n in counts.items() if n]
+    return f"; of the verdicts {', '.join(told)}, read as fail" if told else ""
+
+
 def count_items(
     table: Any,
     *,
@@ -228,6 +240,7 @@ def count_items(
         missing_value=none,
     )
     v, t = read[verdict], read[truth]
+    spelling += _asked_fails(cells[verdict], n_rows, v, fails)
     missing = np.isnan(v)
     with checking(f"column {verdict!r}") as require:
         n_missing = int(n_rows[missing].sum())

@@ -70,6 +70,7 @@ def answer(
     )
     unparsed = int(scores.unparsed.sum())
     basis += f" {how_many(unparsed, 'answer')} could not be read." if unparsed else ""
+    shown = f"{wanted:.2g}" if half_width is None else f"{wanted:g}"
     try:
         found = required_calls(scores, wanted, ci_prob=ci_prob)
     except InputError as error:
@@ -79,7 +80,7 @@ def answer(
         )
         return Answer(text, basis, "", quoted=made[0], known=False)
     return Answer(
-        _told(found, wanted, each, len(scores.items), cost_per_call),
+        _told(found, shown, each, len(scores.items), cost_per_call),
         basis=basis,
         why=f"Quoted: {found.method}: scatter within an item, at the normal quantile.",
         quoted=found,
@@ -88,7 +89,7 @@ def answer(
 
 
 def _told(
-    found: Estimate, wanted: float, each: float, items: int, cost_per_call: float | None
+    found: Estimate, wanted: str, each: float, items: int, cost_per_call: float | None
 ) -> str:
     n, low, high = found["calls_per_item"]
     level = percent_of(found.ci_prob)
@@ -96,11 +97,12 @@ def _told(
     if cost_per_call:
         price = f", at a cost of {n * items * cost_per_call:.4g} for {how_many(items, 'item')}"
     now = found["half_width_now"].value
-    once = wanted * n**0.5
+    once = found["half_width_of_one"].value
     return (
-        f"An item needs {n:.0f} calls ({low:.0f} to {high:.0f}, {level} interval) until its mean "
-        f"score is known to ± {wanted:.2g} (half of a {level} interval, on average over items)"
-        f"{price}; one call tells it to ± {once:.2g}, the {each:.0f} that were made to ± {now:.2g}."
+        f"An item needs {how_many(int(n), 'call')} ({low:.0f} to {high:.0f}, {level} interval) "
+        f"until its mean score is known to ± {wanted} (half of a {level} interval, on average over "
+        f"items){price}; one call tells it to ± {once:.2g}, the {each:.0f} that were made to "
+        f"± {now:.2g}."
     )
 
 

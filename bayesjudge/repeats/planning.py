@@ -196,10 +196,11 @@ def required_calls(scores: Scores, half_width: float, *, ci_prob: float = 0.95) 
     -------
     Estimate
         ``calls_per_item``: of one judge, until the mean of its own answers is known to within
-        `half_width`; ``half_width_now``: of an item's mean at the judges and calls at hand. With
-        several judges both are over the judges that could be asked: ``half_width_left``, that of
-        the judges at hand however often they are asked; ``judges_needed``, asked once each. All
-        from the components of `anova`, their ends from its ends.
+        `half_width`; ``half_width_of_one``: of one such call. ``half_width_now``: of an item's mean
+        at the judges and calls at hand. With several judges the rest are over the
+        judges that could be asked: ``half_width_left``, that of the judges at hand however often
+        they are asked; ``judges_needed``, asked once each. All from the components of `anova`,
+        their ends from its ends.
 
     Raises
     ------
@@ -238,6 +239,7 @@ def required_calls(scores: Scores, half_width: float, *, ci_prob: float = 0.95) 
     )
     made = {
         "calls_per_item": np.maximum(np.ceil(z**2 * repeat / half_width**2), 1),
+        "half_width_of_one": z * np.sqrt(repeat),
         "half_width_now": z * np.sqrt((between + repeat / calls) / judges),
     }
     if judges > 1:

@@ -4,6 +4,7 @@ from matplotlib import pyplot as plt
 
 from bayesjudge import bias
 from bayesjudge.bias import certificates
+from bayesjudge.core.estimate import Estimate, Quantity, Row
 
 SHIFTS = bias.Shifts.from_frame(
     bias.simulate(random_seed=1, items=200), scale=(0, 100), design="item", rerun="rerun"
@@ -20,6 +21,17 @@ def test_plot_shifts_draws_every_perturbation_and_the_noise():
     drawn = lines["RMS shift"].get_xdata()
     assert list(drawn) == [found["rms_shift", name].value for name in ("format", "order")]
     assert lines["repeat noise (RMS of a rerun)"].get_xdata()[0] == found["repeat_noise"].value
+
+
+def test_only_what_is_surely_most_is_named_so():
+    def title(**rows):
+        made = Quantity.of_rows({(name,): row for name, row in rows.items()}, ("perturbation",))
+        ax = bias.plot_shifts(Estimate({"rms_shift": made}, "", 0.95, ""))
+        return " ".join(ax.get_title(loc="left").split())
+
+    near, far = Row(3.0, 2.5, 3.5), Row(6.0, 5.0, 7.0)
+    assert title(a=near, b=far) == "b moves scores most: by 6.0 (5.0 to 7.0) points"
+    assert "no change surely" in title(a=near, b=Row(3.2, 2.7, 3.7))
 
 
 def test_plot_certificate_draws_the_bound_before_and_after_and_the_tolerance():

@@ -37,6 +37,8 @@ def test_each_system_and_the_paired_difference(log, capsys):
     assert "80 items, 480 outputs of 2 systems" in said.out
     assert re.match(r"a (is|may or may not be) better than b", said.out)
     assert "30 items have labels of both systems" in said.out
+    assert "better with probability" in said.out.split(";")[0]
+    assert "compared on the items that they share" in " ".join(said.out.split())
     assert "design effect" in said.out
     code, said = run(capsys, *asked, "--repeats", "system", "--json")
     document = json.loads(said.out)

@@ -12,6 +12,7 @@ import pytest
 import bayesjudge
 from bayesjudge import prevalence
 from bayesjudge.bias import Shifts, answer, closed_forms, simulate
+from bayesjudge.bias.answer import _directions
 from bayesjudge.cli.explain import meaning
 from bayesjudge.cli.glossary import ASSUMPTIONS, CAUTIONS, TERMS
 from bayesjudge.cli.output import Story, open_console, quoted_lines, table
@@ -81,6 +82,37 @@ def test_one_change_is_told_by_its_direction_first():
     assert "a single score moves by" in said.text
     assert "No promise" not in str(said)
     assert "1 kind of change" in said.basis
+
+
+def test_several_changes_are_told_by_direction_and_none_as_the_most():
+    table = simulate(random_seed=1)
+    read = Shifts.from_frame(table, scale=(0, 100), design="item", rerun="rerun")
+    made = closed_forms(read)
+    said = answer(*made).text
+    mean = next(one for one in made if "mean_shift" in one)
+    sizes = {one: mean["mean_shift", one].value for one in ("format", "order")}
+    first, second = sorted(sizes, key=lambda one: -abs(sizes[one]))
+    assert 0 <= said.find(f"'{first}'") < said.find(f"'{second}'")
+    assert "a single score moves either way by" in said
+    assert "if judged again unchanged" in said
+    assert "most" not in said
+    assert "least" not in said
+
+
+def test_changes_without_reruns_include_the_noise_of_judging_again():
+    table = simulate(random_seed=1)
+    kept = table[table["variant"].isin(["baseline", "format", "order"])]
+    said = answer(*closed_forms(Shifts.from_frame(kept, scale=(0, 100), design="item")))
+    assert "the noise of judging again included" in said.text
+
+
+def test_changes_that_move_alike_are_told_with_one_verb():
+    rows = {("a",): Row(-2.0, -3.0, -1.0), ("b",): Row(-1.0, -1.5, -0.5), ("c",): Row(0.1, -1, 1.2)}
+    told = _directions([("a",), ("b",), ("c",)], rows, 0.95)
+    assert told == (
+        "'a' lowers scores by 2.0 (1.0 to 3.0, 95 % interval) on average, 'b' by 1.0 (0.5 to 1.5) "
+        "and 'c' is not known to raise or lower scores: by 0.1 (-1.0 to 1.2)"
+    )
 
 
 @pytest.mark.parametrize("kept", sorted(GOLDEN.glob("*.json")), ids=lambda path: path.stem)

@@ -7,7 +7,14 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 import bayesjudge as bj
-from bayesjudge.panel.checks import cautions_of, cell_p_values, correlate, dependence
+from bayesjudge.panel.checks import (
+    PAIRED_DRAWS,
+    cautions_of,
+    cell_p_values,
+    correlate,
+    dependence,
+    less_error,
+)
 from tests.panel.conftest import code_feedback
 
 Votes = bj.panel.Votes
@@ -19,6 +26,52 @@ def names(votes):
 
 def simulated(**settings):
     return Votes.from_frame(bj.panel.simulate(items=600, labelled=600, random_seed=1, **settings))
+
+
+def paired(*cells):
+    """Votes of two judges: rows of truth, vote of a, vote of b, and how many items."""
+    rows = [row[:3] for row in cells for _ in range(row[3])]
+    table = pd.DataFrame(rows, columns=["truth", "a", "b"]).assign(generator="g")
+    table["item"] = np.arange(len(table))
+    return Votes.from_frame(table, judges=["a", "b"], calibration="random")
+
+
+def test_who_errs_less_is_known_from_the_items_on_which_one_is_right():
+    alike = paired(
+        (1, 1, 0, 5), (1, 0, 1, 5), (1, 1, 1, 40), (0, 0, 0, 30), (0, 1, 0, 3), (0, 0, 1, 3)
+    )
+    assert abs(less_error(alike, "a", "b") - 0.5) < 4 * 0.5 / PAIRED_DRAWS**0.5
+    better = paired((1, 1, 0, 20), (1, 0, 1, 2), (1, 1, 1, 40), (0, 0, 0, 30))
+    assert less_error(better, "a", "b") > 0.99
+    assert less_error(better, "b", "a") < 0.01
+
+
+def test_who_errs_less_is_nearly_the_normal_probability():
+    """Many items: the difference of shares is normal about the one that was seen."""
+    votes = paired(
+        (1, 1, 0, 40), (1, 0, 1, 30), (1, 1, 1, 430), (0, 0, 0, 440), (0, 1, 0, 30), (0, 0, 1, 30)
+    )
+    variance = (70 - 10**2 / 500) / 500**2 + 60 / 500**2
+    wanted = stats.norm.cdf(10 / 500 / variance**0.5)
+    assert abs(less_error(votes, "a", "b") - wanted) < 0.015
+
+
+def test_votes_on_no_item_together_tell_nothing():
+    rows = [(1, 1, None), (0, 0, None), (1, None, 1), (0, None, 0)]
+    table = pd.DataFrame(rows, columns=["truth", "a", "b"]).assign(generator="g", item=range(4))
+    votes = Votes.from_frame(table, judges=["a", "b"], calibration="random")
+    assert less_error(votes, "a", "b") == 0.5
+
+
+def test_the_best_judge_is_named_flatly_only_if_that_is_sure():
+    open_ = paired((1, 1, 0, 8), (1, 0, 1, 6), (1, 1, 1, 40), (0, 0, 0, 30), (0, 1, 1, 5))
+    (said, *_) = bj.panel.answer(*bj.panel.closed_forms(open_)).notes
+    assert "a may err least" in said
+    assert "not decided" in said
+    sure = paired((1, 1, 0, 30), (1, 0, 1, 2), (1, 1, 1, 40), (0, 0, 0, 30), (0, 1, 1, 5))
+    (said, *_) = bj.panel.answer(*bj.panel.closed_forms(sure)).notes
+    assert "a errs least" in said
+    assert "less than b with probability >.99)" in said
 
 
 def test_independent_judges_raise_nothing():

@@ -12,6 +12,8 @@ import bayesjudge as bj
 from bayesjudge.repeats import (
     Scores,
     anova,
+    answer,
+    closed_forms,
     required_calls,
     required_repeats,
     simulate,
@@ -158,9 +160,20 @@ def test_calls_are_those_of_the_components():
     between = parts["judge_sd"].value ** 2 + parts["item_judge_sd"].value ** 2
     repeat = parts["repeat_sd"].value ** 2
     assert found["calls_per_item"].value == np.ceil(z**2 * repeat / 0.4**2)
+    assert_allclose(found["half_width_of_one"].value, z * np.sqrt(repeat))
     assert_allclose(found["half_width_now"].value, z * np.sqrt((between + repeat / 4) / 4))
     assert_allclose(found["half_width_left"].value, z * np.sqrt(between / 4))
     assert found["judges_needed"].value == np.ceil(z**2 * (between + repeat) / 0.4**2)
+
+
+def test_one_call_is_told_alike_whatever_was_asked_for():
+    scores = read(simulate(items=30, judges=1, repeats=4, random_seed=1))
+    once = required_calls(scores, 0.3)["half_width_of_one"].value
+    for wanted in (0.3, 0.5, 1.25, round(once, 2) + 0.01):
+        said = answer(*closed_forms(scores), half_width=wanted).text
+        assert f"known to ± {wanted:g} (" in said
+        assert f"one call tells it to ± {once:.2g}," in said
+    assert said.startswith("An item needs 1 call (")
 
 
 def test_so_many_calls_give_the_half_width():

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.special import stdtr
 
 from bayesjudge.core.answer import (
     Answer,
@@ -21,7 +22,7 @@ from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.answer import CHOSEN, JUDGE, difference_words
-from bayesjudge.prevalence.items.closed_form import naive
+from bayesjudge.prevalence.items.closed_form import contrast, naive
 from bayesjudge.prevalence.items.compare import contrasts
 from bayesjudge.prevalence.items.data import Items
 
@@ -148,15 +149,25 @@ def _shared(items: Items) -> str:
         return ""
     known = np.all([items.rows(s).labelled > 0 for s in items.systems], axis=0)
     whose = "both systems" if several == 2 else "every system"
+    if not share_items(items):
+        return ", which share no item"
     n = int(items.count[known].sum())
     both = how_many(n, "item", "have") if n else "no item has"
     return f", compared on the items that they share; {both} labels of {whose}"
 
 
+def share_items(items: Items) -> bool:
+    """Whether any item has outputs of two systems."""
+    there = [(items.rows(s).labelled > 0) | (items.rows(s).test > 0) for s in items.systems]
+    return bool((np.sum(there, axis=0) > 1).any())
+
+
 def _why(quoted: Estimate, items: Items | None, found: Sequence[dict[str, Any]]) -> str:
     if quoted.method == JUDGE:
         return f"Shown: {quoted.method}, which no label corrects."
-    of = f"; of the difference: {found[0]['method']}" if found else ""
+    of = "; of the difference" * bool(found)
+    of += " and its probability" * bool(found and "probability" in found[0])
+    of += f": {found[0]['method']}" if found else ""
     if items is not None and items.repeated:
         return f"Quoted: {quoted.method}, with variances by item, since rows repeat items{of}."
     return f"Quoted: {quoted.method}, which takes verdicts and labels of each system together{of}."
@@ -168,10 +179,20 @@ def differences(*results: Estimate | Fit, ci_prob: float = 0.95) -> list[dict[st
     for one in results:
         if isinstance(one, Estimate) and "difference" in one:
             rows += [
-                {**at, "method": one.method, **row._asdict()}
+                {**at, "method": one.method, **row._asdict(), **_probability(one, at)}
                 for _, at, row in one.only("difference").rows()
             ]
         elif isinstance(one, Fit) and len(one.data.systems) > 1:
             table = contrasts(one, ci_prob=ci_prob)
             rows += [{**row, "method": one.method} for row in table.to_dict("records")]
     return rows
+
+
+def _probability(made: Estimate, at: dict[str, Any]) -> dict[str, float]:
+    """That the first is better, by the t distribution of the interval."""
+    if not isinstance(made.data, Items):
+        return {}
+    gap = contrast(made.data, at["first"], at["second"])
+    if gap.labelled <= 1 or gap.variance <= 0:
+        return {}
+    return {"probability": float(stdtr(gap.labelled - 1, gap.centre / np.sqrt(gap.variance)))}
