@@ -240,9 +240,9 @@ def numbers(row: Row, ci_prob: float | None = None, unit: str = "") -> str:
     """``3.36 (3.10 to 3.60, 95 % interval)``, with as many digits as the interval is worth."""
     width = row.high - row.low
     size = width if width > 0 else abs(row.value) or 1.0
-    digits = 2 if math.isnan(size) else max(0, min(4, 1 - math.floor(math.log10(size))))
+    digits = 2 if not math.isfinite(size) else max(0, min(4, 1 - math.floor(math.log10(size))))
     value = f"{_fixed(row.value, digits)}{unit}"
-    if math.isnan(width):
+    if not math.isfinite(width):
         return value
     return f"{value} ({_fixed(row.low, digits)} to {_fixed(row.high, digits)}{_level(ci_prob)})"
 
