@@ -21,6 +21,7 @@ from bayesjudge.core.prior_check import conflicts
 from bayesjudge.core.progress import Progress
 from bayesjudge.core.progress import progress as progress_bar
 from bayesjudge.core.storage import checksum
+from bayesjudge.core.threads import one_blas_thread
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -68,7 +69,7 @@ def sample(
     nutpie = import_nutpie()
     seed = _seed_of(random_seed)
     bar_of = progress_bar(progress, f"{method}: preparing")
-    with bar_of as bar, _one_thread_each(), compiling():
+    with bar_of as bar, one_blas_thread(), compiling():
         form = spec._sampling_form(data)
         once = f"{method}: compiling, once on this machine (about 10 s)"
         compiled = compile_model(model if form is None else form, lambda: bar.update(once))
@@ -121,7 +122,7 @@ def sample_draws(compiled: Compiled, *, random_seed: int, **settings: Any) -> xr
     """Sample without gate or `Fit`: for studies that sample one model many times."""
     nutpie = import_nutpie()
     quiet = {"save_warmup": False, "progress_bar": False, "return_raw_trace": True}
-    with _one_thread_each(), compiling():
+    with one_blas_thread(), compiling():
         trace = nutpie.sample(compiled.runnable, seed=random_seed, **quiet, **settings)
     return tree_of(trace, compiled.runnable, STATISTICS)
 
@@ -163,13 +164,6 @@ def _tidy(
     for group in groups.values():
         group.attrs = {}
     return xr.DataTree.from_dict(groups)
-
-
-def _one_thread_each() -> Any:
-    """Let a matrix product use one thread."""
-    from threadpoolctl import threadpool_limits
-
-    return threadpool_limits(1, user_api="blas")
 
 
 def _is_long(compiled: Compiled, settings: Mapping[str, Any], cores: int | None) -> bool:

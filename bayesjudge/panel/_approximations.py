@@ -15,6 +15,7 @@ from scipy.special import expit, logit
 
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.priors import BetaPrior
+from bayesjudge.core.threads import one_blas_thread
 from bayesjudge.panel._logistic import vote_scores
 from bayesjudge.panel._summaries import Summary
 from bayesjudge.panel.checks import about, rows_of, subject
@@ -46,12 +47,13 @@ class Approximation(Protocol):
 
 def approximate(votes: Votes, model: PanelModel) -> Approximation:
     """Learn as the model does, in a fraction of a second."""
-    if isinstance(model, VoteRegression):
-        return _Regression(votes, model)
-    if isinstance(model, BiasPooling):
-        return _Bias(votes, model)
-    assert isinstance(model, PooledDawidSkene)
-    return _LatentTruth(votes, model)
+    with one_blas_thread():
+        if isinstance(model, VoteRegression):
+            return _Regression(votes, model)
+        if isinstance(model, BiasPooling):
+            return _Bias(votes, model)
+        assert isinstance(model, PooledDawidSkene)
+        return _LatentTruth(votes, model)
 
 
 def _newton(x: np.ndarray, derivatives: object, steps: int = 60) -> tuple[np.ndarray, np.ndarray]:
