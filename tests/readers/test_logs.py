@@ -377,7 +377,7 @@ def test_logs_that_the_tools_wrote():
         assert (len(found.grades), found.failures) == (grades, failed), name
     # Inspect's own accuracy of the run agrees where no grade failed
     log = read_log(SHARED / "inspect_ai/judge_3epochs_unparsed_human_labels.eval")
-    assert "10 samples without a score" in str(
+    assert "samples without a score (10)" in str(
         read_log(SHARED / "inspect_ai/popularity_scored.eval").told
     )
     scores = [g.score for g in log.metrics["match"].grades]
