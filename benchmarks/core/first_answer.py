@@ -12,13 +12,12 @@ is PyMC's way with nutpie for the same graph and settings: it compiles in each p
 for each fit. ``imports`` is what `import pymc, nutpie` takes at that moment: it is part of cold and
 second, and tells how busy the machine is.
 
-Found: on a machine so busy that importing PyMC and nutpie with all of ArviZ takes 3.6 to 4.2 s, a
-second process takes 3.3 s (``prevalence``), 3.7 (``bias``), 4.9 (``scores``), 5.0 (``classes``) and
-7.8 (``repeats``): two of these five within the bar of 4 s. They took 4.9, 6.0, 6.5, 5.7 and 8.1
-while a fit imported ArviZ. Refits take .3 to 1.2 s, and 4.1 for ``repeats``, beyond the bar of 1.5:
-nearly all of it gradients. Cold first fits take 11.3 to 36.0 s; draws of both processes are the
-same. The lines of ``panel``, ``ratings`` and ``vote_regression`` are from before that change, and
-the other rows were not run.
+Found: where importing PyMC and nutpie takes 2.6 to 3.4 s, a second process takes 2.4 s
+(``prevalence``), 2.6 (``bias``), 2.9 (``scores``), 3.0 (``classes``, ``vote_regression``), 3.4
+(``bias_pooling``), 3.6 (``dawid_skene``), 4.8 (``panel``), 5.4 (``repeats``) and 6.1 (``ratings``):
+seven of ten within the bar of 4 s. Refits take .3 to 1.1 s, and 2.7 (``panel``), 3.3 (``repeats``)
+and 3.4 (``ratings``), beyond the bar of 1.5: nearly all of it gradients. Cold first fits take 7.4 to
+44.1 s; draws of both processes are the same. The other rows and ways were not run.
 """
 
 from __future__ import annotations
