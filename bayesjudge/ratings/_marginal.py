@@ -19,8 +19,8 @@ share the counts below their own, and items with the same ratings are one patter
 from __future__ import annotations
 
 import hashlib
-import inspect
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,6 +69,24 @@ class Patterns:
     def pattern_group(self) -> np.ndarray:
         """Group of each pattern."""
         return self.group[self.pattern]
+
+    def certain_at_least(self, n_sources: int) -> tuple[np.ndarray, np.ndarray]:
+        r"""How many items have more than i response sets without error, of a kind and of any.
+
+        Shapes (n_sources, Q, most) and (n_sources, most). They count the factors of what
+        `log_likelihood` says by gamma functions: :math:`\alpha_v + i` of set v, over
+        :math:`\alpha_0 + i` of all.
+        """
+        group = self.pattern_group
+        held, source = self.certain[group], self.source[group]
+
+        def counted(seen: np.ndarray) -> np.ndarray:
+            more = seen[..., None] > np.arange(max(seen.max(initial=0), 1))
+            found = np.zeros((n_sources, *more.shape[1:]))
+            np.add.at(found, source, (more.T * self.weight).T)
+            return found
+
+        return counted(held), counted(held.sum(axis=1))
 
     def log_likelihood(self, alpha: np.ndarray, seen: np.ndarray) -> np.ndarray:
         """Log probability of each pattern's ratings in one order, by NumPy and slowly.
@@ -340,15 +358,15 @@ def _backward(
 
 
 #: Compiled code is kept on disk by an operation's properties: new source must not find old code.
-SOURCES = inspect.getsource(_forward) + inspect.getsource(_backward)
-CODE = hashlib.sha256(SOURCES.encode()).hexdigest()[:16]
+CODE = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16]
 
 
 class LogProbabilities(Op):
     """Logarithms of the probabilities of some rows of counts.
 
     Inputs are Dirichlet weights by group (n_groups, Q), probabilities of each kind of rating
-    (n_kinds, Q), group, step_start and steps of `Patterns`, and which rows are wanted.
+    (n_kinds, Q), group, step_start and steps of `Patterns`, and which rows are wanted. Beside the
+    logarithms stands what `_forward` found, of which the gradient is made.
     """
 
     __props__ = ("code",)
@@ -358,24 +376,29 @@ class LogProbabilities(Op):
 
     def make_node(self, *inputs: Any) -> Apply:
         variables = [pt.as_tensor_variable(x) for x in inputs]
-        return Apply(self, variables, [pt.dvector()])
+        return Apply(self, variables, [pt.dvector(), pt.dvector(), pt.dmatrix()])
 
     def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
         *rows, wanted = inputs
-        output_storage[0][0] = np.log(_forward(*rows)[0][wanted])
+        p, more = _forward(*rows)
+        for storage, value in zip(output_storage, (np.log(p[wanted]), p, more), strict=True):
+            storage[0] = value
 
     def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:
         from pytensor.gradient import disconnected_type
 
-        mine_bar, seen_bar = LogProbabilitiesGradient()(*inputs, cotangents[0])
+        mine_bar, seen_bar = LogProbabilitiesGradient()(*inputs, cotangents[0], *outputs[1:])
         return [mine_bar, seen_bar, *(disconnected_type() for _ in inputs[2:])]
 
     def connection_pattern(self, node: Any) -> list[list[bool]]:
-        return [[i < 2] for i in range(len(node.inputs))]
+        return [[i < 2, False, False] for i in range(len(node.inputs))]
 
 
 class LogProbabilitiesGradient(Op):
-    """Gradient of `LogProbabilities`: takes its inputs, and the gradient by its result."""
+    """Gradient of `LogProbabilities`: takes its inputs, the gradient by its logarithms, the rest.
+
+    The rest is what `_forward` found.
+    """
 
     __props__ = ("code",)
 
@@ -387,8 +410,7 @@ class LogProbabilitiesGradient(Op):
         return Apply(self, variables, [pt.dmatrix(), pt.dmatrix()])
 
     def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
-        mine, seen, group, step_start, steps, wanted, bar = inputs
-        p, more = _forward(mine, seen, group, step_start, steps)
+        mine, seen, group, step_start, steps, wanted, bar, p, more = inputs
         p_bar = np.zeros(p.size)
         np.add.at(p_bar, wanted, bar / p[wanted])
         found = _backward(mine, seen, group, step_start, steps, p_bar, p, more)
@@ -402,18 +424,18 @@ def _numba_value(op: Any, node: Any, **_: Any) -> Any:
 
     @numba_njit
     def value(mine, seen, group, step_start, steps, wanted):
-        return np.log(forward(mine, seen, group, step_start, steps)[0][wanted])
+        p, more = forward(mine, seen, group, step_start, steps)
+        return np.log(p[wanted]), p, more
 
     return value
 
 
 @register_funcify_default_op_cache_key(LogProbabilitiesGradient)
 def _numba_gradient(op: Any, node: Any, **_: Any) -> Any:
-    forward, backward = numba_njit(_forward), numba_njit(_backward)
+    backward = numba_njit(_backward)
 
     @numba_njit
-    def gradient(mine, seen, group, step_start, steps, wanted, bar):
-        p, more = forward(mine, seen, group, step_start, steps)
+    def gradient(mine, seen, group, step_start, steps, wanted, bar, p, more):
         p_bar = np.zeros(p.size)
         for j in range(wanted.size):
             p_bar[wanted[j]] += bar[j] / p[wanted[j]]

@@ -716,22 +716,27 @@ PATTERN_DIMS = {
 }
 
 
-def _log_probabilities(patterns: Patterns, alpha: Any, choice: Any, error: Any) -> tuple[Any, ...]:
-    """Log probability of each pattern's ratings in one order, their source, its weights and B."""
+def _pattern_data(patterns: Patterns, name: str) -> Any:
+    """One of the arrays of `Patterns` as data."""
     import pymc as pm
+
+    model, values, dims = pm.modelcontext(None), getattr(patterns, name), PATTERN_DIMS[name]
+    model.add_coords(
+        {dim: np.arange(n) for dim, n in zip(dims, values.shape, strict=True)
+         if dim not in model.coords}
+    )  # fmt: skip
+    return pm.Data(f"patterns_{name}", values, dims=dims)
+
+
+def _rows_of(patterns: Patterns, alpha: Any, choice: Any, error: Any) -> tuple[Any, ...]:
+    """Log probability of each pattern's ratings, in one order, beside response sets without error.
+
+    With it the probability of each kind of rating, the source of each group, which response sets
+    were seen in it, and the pattern's group.
+    """
     import pytensor.tensor as pt
 
     from bayesjudge.ratings._marginal import LogProbabilities
-
-    model = pm.modelcontext(None)
-
-    def data(name: str) -> Any:
-        values, dims = getattr(patterns, name), PATTERN_DIMS[name]
-        model.add_coords(
-            {dim: np.arange(n) for dim, n in zip(dims, values.shape, strict=True)
-             if dim not in model.coords}
-        )  # fmt: skip
-        return pm.Data(f"patterns_{name}", values, dims=dims)
 
     sets = alpha.shape[1]
     if error is None:
@@ -739,10 +744,22 @@ def _log_probabilities(patterns: Patterns, alpha: Any, choice: Any, error: Any) 
         seen = pt.concatenate([choice, given], axis=1)
     else:
         seen = pt.concatenate([choice @ error, error], axis=1)
-    source, pattern, certain = data("source"), data("pattern"), data("certain").astype("float64")
-    below = (data("group"), data("step_start"), data("steps"))
-    log_p = LogProbabilities()(alpha[source] + certain, seen.reshape((-1, sets)), *below, pattern)
-    group = below[0][pattern]
+    source, pattern, certain = (
+        _pattern_data(patterns, name) for name in ("source", "pattern", "certain")
+    )
+    certain = certain.astype("float64")
+    below = [_pattern_data(patterns, name) for name in ("group", "step_start", "steps")]
+    log_p, *_ = LogProbabilities()(
+        alpha[source] + certain, seen.reshape((-1, sets)), *below, pattern
+    )
+    return log_p, seen, source, certain, below[0][pattern]
+
+
+def _log_probabilities(patterns: Patterns, alpha: Any, choice: Any, error: Any) -> tuple[Any, ...]:
+    """Log probability of each pattern's ratings in one order, their source, its weights and B."""
+    import pytensor.tensor as pt
+
+    log_p, seen, source, certain, group = _rows_of(patterns, alpha, choice, error)
     first, held = alpha[source[group]], certain[group]
     # response sets without error are Dirichlet-multinomial, in one order
     log_p += (pt.gammaln(first + held) - pt.gammaln(first)).sum(axis=1)
@@ -754,10 +771,18 @@ def _log_probabilities(patterns: Patterns, alpha: Any, choice: Any, error: Any) 
 def _observe_patterns(patterns: Patterns, alpha: Any, choice: Any, error: Any) -> None:
     """Each distinct pattern counts as often as it occurs."""
     import pymc as pm
+    import pytensor.tensor as pt
 
-    log_p, *_ = _log_probabilities(patterns, alpha, choice, error)
+    log_p, *_ = _rows_of(patterns, alpha, choice, error)
     weight = pm.Data("patterns_weight", patterns.weight.astype(float), dims="pattern")
-    pm.Potential("ratings", (weight * log_p).sum())
+    total = (weight * log_p).sum()
+    # of response sets without error factors are counted, which are few, where patterns are many
+    counts = patterns.certain_at_least(len(pm.modelcontext(None).coords["source"]))
+    factors = alpha[..., None], alpha.sum(axis=1)[:, None]
+    for sign, name, count, start in zip((1, -1), ("set", "any"), counts, factors, strict=True):
+        seen = pm.Data(f"certain_of_{name}", count)
+        total += sign * (seen * pt.log(start + pt.arange(seen.shape[-1]))).sum()
+    pm.Potential("ratings", total)
 
 
 def _observe_items(patterns: Patterns, alpha: Any, choice: Any, error: Any) -> None:
