@@ -323,11 +323,16 @@ def copies_narrow_the_interval(one: Module, table: Any, read: Read, made: Made) 
     else:
         parts = [table] * 9
     other = entries(forms(one, read, pd.concat(parts, ignore_index=True)))
-    for entry, (value, low, high) in entries(made).items():
+    ours = entries(made)
+    # a rate that runs into 0 or 1 takes the curvature of those with it that depend on it
+    running = {e[0] for e in ours.keys() & other.keys() if _into_an_end(ours[e][0], other[e][0])}
+    for entry, (value, low, high) in ours.items():
         again = other.get(entry, (np.nan,) * 3)
         if {entry[0], entry[1]} & set(one.not_narrowed):
             continue
-        if entry[0] in one.not_narrowed_at_an_end and _towards_an_end(value, again[0]):
+        if entry[0] in one.not_narrowed_at_an_end and (
+            entry[0] in running or _towards_an_end(value, again[0])
+        ):
             continue
         if not np.isfinite([value, low, high, *again]).all():
             continue
@@ -342,3 +347,8 @@ def _towards_an_end(before: float, after: float) -> bool:
     """Whether a share moved nearer to 0 or 1, or from one side of 1/2 to the other."""
     crossed = (before - 0.5) * (after - 0.5) < 0
     return crossed or abs(after - 0.5) > abs(before - 0.5)
+
+
+def _into_an_end(before: float, after: float) -> bool:
+    """Whether a share lies within a hundredth of 0 or 1, to which it moved."""
+    return abs(after - 0.5) > max(0.49, abs(before - 0.5))

@@ -36,12 +36,17 @@ def test_relation(one, name, seed):
     assert not list(RELATIONS[name](one, table, read, made))
 
 
-def _told(after, *, low=0.3, high=0.9, name="copies_narrow_the_interval"):
-    """What a relation says of a method whose value, of nine copies, is another and less sure."""
+def _told(after, *, low=0.3, high=0.9, name="copies_narrow_the_interval", beside=(0.5, 0.5)):
+    """What a relation says of a method whose value, of nine copies, is another and less sure.
+
+    `beside` is a rate of the same method, before and after.
+    """
 
     def closed_forms(data, **_):
         row = (0.8, low, high) if len(data) == 2 else (after, 0.1, 0.99)
-        return (Estimate({"rate": row}, method="m", ci_prob=0.95, source="s"),)
+        other = beside[len(data) > 2]
+        values = {"rate": row, "beside": (other, other - 0.001, other + 0.001)}
+        return (Estimate(values, method="m", ci_prob=0.95, source="s"),)
 
     module = SimpleNamespace(closed_forms=closed_forms, __name__="bayesjudge.m")
     one = Module(module, None, None, {}, list, not_narrowed_at_an_end={"m": "a reason"})
@@ -53,6 +58,11 @@ def _told(after, *, low=0.3, high=0.9, name="copies_narrow_the_interval"):
 @pytest.mark.parametrize(("after", "n"), [(0.8, 1), (0.7, 1), (0.85, 0), (0.4, 0), (0.1, 0)])
 def test_an_interval_may_widen_only_where_its_value_moves_towards_an_end(after, n):
     assert len(_told(after)) == n
+
+
+@pytest.mark.parametrize(("ends", "n"), [(0.996, 0), (0.004, 0), (0.98, 1), (0.97, 1)])
+def test_or_another_of_its_method_runs_into_an_end(ends, n):
+    assert len(_told(0.7, beside=(0.97, ends))) == n
 
 
 def test_an_interval_of_one_number_is_told():
