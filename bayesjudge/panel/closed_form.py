@@ -208,8 +208,8 @@ def dawid_skene_em(
         wider: as the half items weigh less, a rate runs into 0 or 1, or another class takes the
         unlabelled items, and there the logit scale has next to no curvature (of 2,902 intervals on
         random small tables, 205 were wider after nine copies of the table, in each of which the
-        value had moved so; once a rate did that kept its value while others ran into 1). `fit`
-        does not rest on curvature.
+        value had moved so; of tables drawn later two rates were that kept their values while others
+        ran into 1). `fit` does not rest on curvature.
 
     Raises
     ------
