@@ -217,6 +217,17 @@ def test_variances_are_those_of_the_jackknife_over_items():
     assert found == pytest.approx(jackknife(value), rel=0.1)
 
 
+def test_a_judge_exactly_at_chance_has_no_rogan_gladen_estimate():
+    # sensitivity 6/8 and specificity 1/4; counts over a design effect add up to 1 but for 4e-16
+    cells = {"a": "10 11 11", "b": "1- 0- 1-", "c": "10 11 10", "d": "01 00 11", "e": "11 01 11"}
+    rows = [(item, int(v), t) for item, row in cells.items() for v, t in row.split()]
+    log = pd.DataFrame(rows, columns=["item", "verdict", "truth"])
+    log["truth"] = pd.to_numeric(log["truth"], errors="coerce")
+    items = Items.from_frame(log, calibration="random", repeats="system")
+    with pytest.raises(bj.UninformativeJudgeError, match="does no better than chance"):
+        module.rogan_gladen(items)
+
+
 def test_rogan_gladens_variance_is_that_of_its_numeric_influence():
     """Its value differentiated by the weight of each pattern: signs of covariances count."""
     clusters = by_item.clusters_of(read(items=80, repeats=3, labelled=40, leniency=2), "system")

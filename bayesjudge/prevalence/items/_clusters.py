@@ -22,9 +22,10 @@ from bayesjudge.prevalence.items.data import Items, Rows
 #: Imaginary items: good and passed, good and failed, bad and passed, bad and failed.
 KINDS = np.array([[1, 1, 1, 1], [1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 0]], float)
 
-
 #: An item with more of it would be all that the estimate rests on.
 MOST_LEVERAGE = 0.9
+#: Effective counts are no whole numbers: sensitivity + specificity - 1 is 0 but for so much.
+ROUNDING = 1e-12
 
 
 class Clusters(NamedTuple):
@@ -211,7 +212,7 @@ def inverted_spread(clusters: Clusters) -> Spread:
         return Spread(0.0, 0.0)
     q1, q0, p = total.good_pass / total.good, 1 - total_wrong / total_bad, _means(total)[2]
     youden = q1 + q0 - 1
-    if youden <= 0:
+    if youden <= ROUNDING:
         return Spread(0.0, 0.0)
     theta = (p + q0 - 1) / youden
     z = (

@@ -276,7 +276,7 @@ def rogan_gladen(items: Items, *, ci_prob: float = 0.95) -> Estimate:
     ]
     for one, q1, q0 in zip(found, made["sensitivity"], made["specificity"], strict=True):
         c = one.counts
-        if not q1[0] + q0[0] > 1 or c.test_n <= 0:
+        if not q1[0] + q0[0] - 1 > by_item.ROUNDING or c.test_n <= 0:
             made["prevalence"].append((np.nan,) * 4)
             told.append(Caution("no-better-than-chance", f"no Rogan-Gladen estimate{_of(one)}"))
             continue
