@@ -90,6 +90,17 @@ def value_lies_in_its_interval(one: Module, table: Any, read: Read, made: Made) 
 
 
 @relation
+def an_interval_has_a_value(one: Module, table: Any, read: Read, made: Made) -> Iterator[str]:
+    """A number that is not there has no ends, unless only bounds are known."""
+    for estimate in made:
+        if any(c.name == "no-response-sets" for c in estimate.cautions):
+            continue
+        for quantity, where, (value, *ends) in estimate.rows():
+            if np.isnan(value) and not np.isnan(ends).all():
+                yield f"{estimate.method}: {quantity} {where} is nan, its interval {ends}"
+
+
+@relation
 def an_interval_has_a_width(one: Module, table: Any, read: Read, made: Made) -> Iterator[str]:
     """Data that show no variation do not make a number known; these items' own labels may."""
     for estimate in made:

@@ -816,7 +816,8 @@ def described(
         kinds = about["interval"]
         kinds = dict.fromkeys(arrays, kinds) if isinstance(kinds, str) else kinds
         about["interval"] = {OVERALL: f"{kinds['prevalence']}, strata combined", **kinds}
-        clipped = holding(*np.clip(overall, 0, 1))
+        # without a value the ends of its strata add up to nothing
+        clipped = holding(*np.clip((np.nan,) * 3 if np.isnan(overall[0]) else overall, 0, 1))
         made = {OVERALL: (*clipped, overall[0]), **made}
     return Estimate(made, cautions=tuple(dict.fromkeys(cautions)), data=counts, **about)
 

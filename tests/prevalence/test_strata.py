@@ -35,6 +35,19 @@ CELLS = (60, 40, 9, 7, 8, 5)
 # Strata ------------------------------------------------------------------------------------------
 
 
+def test_strata_of_which_one_has_no_answer_have_no_interval_together():
+    # in stratum a the judge does no better than chance: .743 of the good pass, and all the bad
+    counts = P.Counts(
+        *([43, 27], [31, 20], [35, 30], [26, 26], [3, 4], [0, 2]),
+        calibration="separate",
+        systems=["a", "b"],
+        dim="stratum",
+    )
+    for made in (P.rogan_gladen(counts), P.bootstrap(counts, random_seed=1)):
+        assert np.isnan(made["overall_prevalence"]).all(), made.method
+        assert np.isfinite(made["prevalence", "b"]).all()
+
+
 def pooled_oracle(counts, draws=400_000, seed=1):
     """Posterior means by importance sampling from the prior, all three rates pooled."""
     rng = np.random.default_rng(seed)
