@@ -16,6 +16,7 @@ from bayesjudge.core.answer import (
     entries,
     listed,
     numbers,
+    percent_of,
     percents,
     points,
     preferred,
@@ -26,6 +27,8 @@ from bayesjudge.core.screen import how_many
 
 #: In the order in which they are quoted if no few shifts are much larger than the rest.
 ORDER = ("Dirichlet, prior spread", "Variance parts", "Bayesian (NUTS)", "RMS shift")
+#: And if a few are: no normal interval, and a centre that few neighbours do not pull up.
+HEAVY = ("Dirichlet, prior spread", "RMS shift", "Dirichlet, prior worst")
 #: What assumes a distribution of the shifts.
 NORMAL = ("Variance parts", "Bayesian (NUTS)")
 #: What a change does whose mean shift may be of either sign.
@@ -41,7 +44,8 @@ def answer(
 
     Quoted is the exact posterior under a spread prior if it was made, otherwise the variance parts;
     if a few shifts are much larger than the rest, normal intervals cover too little
-    (``benchmarks/bias/intervals.py``), and a method that assumes no distribution is quoted.
+    (``benchmarks/bias/intervals.py``), and the RMS shift as measured is quoted, with an interval
+    that assumes no distribution.
 
     Parameters
     ----------
@@ -71,9 +75,11 @@ def answer(
     heavy = any(c.name == "heavy-tailed-shifts" for one in made for c in one.cautions)
 
     def rank(one: Estimate) -> float:
-        if heavy and one.method.startswith(NORMAL):
+        normal = one.method.startswith(NORMAL) or "log-normal" in one.interval_of("rms_shift")
+        if heavy and normal:
             return 10.0
-        return next((i for i, name in enumerate(ORDER) if one.method.startswith(name)), 8.0)
+        order = HEAVY if heavy else ORDER
+        return next((i for i, name in enumerate(order) if one.method.startswith(name)), 8.0)
 
     quoted = preferred(made, "rms_shift", rank).only("rms_shift")
     rows = _changed(quoted, shifts)
@@ -115,6 +121,8 @@ def _told(
     """Directions first, the largest first, then the size that a score moves by either way."""
     order = sorted(rows, key=lambda one: -abs(np.nan_to_num(means[one].value)) if means else 0)
     named = order[:MOST_NAMED]
+    if shifts is not None and _verdicts(shifts) and means:
+        return _flips(named, rows, means, len(order) - len(named), made, ci_prob)
     text = f"{_directions(named, means, ci_prob)}{_on_scale(shifts)}; a" if means else "A"
     sizes = [numbers(rows[one], None if means or i else ci_prob) for i, one in enumerate(named)]
     if len(rows) > 1:
@@ -132,24 +140,59 @@ def _told(
     return f"{text}.{more}"
 
 
+def _verdicts(shifts: Shifts) -> bool:
+    """Whether scores are verdicts, 0 or 1, changed item by item."""
+    one = shifts.design == "item" and len(shifts.scores) == 1
+    return one and shifts.scale == (0, 1) and set(shifts.lengths.tolist()) <= {0.0, 1.0}
+
+
+def _flips(
+    named: list[tuple[Any, ...]],
+    rows: dict[tuple[Any, ...], Row],
+    means: dict[tuple[Any, ...], Row],
+    left: int,
+    made: list[Estimate],
+    ci_prob: float,
+) -> str:
+    """Of verdicts: the share of 1s, and how many flip, which is the square of the RMS shift."""
+    text = _directions(named, means, ci_prob, verdicts=True)
+    flips = [percents(Row(*np.square(rows[one]))) for one in named]
+    if len(rows) > 1:
+        pairs = zip(flips, named, strict=True)
+        flips = [f"{x} for '{w[-1]}'{_of_judge(w)}" for x, w in pairs]
+    text += f"; {listed(flips)} of verdicts flip, either way (the square of the RMS shift)"
+    again = _again(made)
+    text += f", and {percent_of(again**2)} if judged again unchanged" if again else ""
+    text += "" if again else ", the noise of judging again included"
+    return f"{text}." + (f" {how_many(left, 'further change')} below." if left else "")
+
+
 def _of_judge(where: tuple[Any, ...]) -> str:
     return f" of {where[0]}" if len(where) > 1 else ""
 
 
 def _directions(
-    named: list[tuple[Any, ...]], means: dict[tuple[Any, ...], Row], ci_prob: float
+    named: list[tuple[Any, ...]],
+    means: dict[tuple[Any, ...], Row],
+    ci_prob: float,
+    *,
+    verdicts: bool = False,
 ) -> str:
-    """``'format' raises scores by 2.2 (1.0 to 3.4) on average, 'tone' by 1.1 (0.2 to 2.0)``."""
+    """``'format' raises scores by 2.2 (1.0 to 3.4) on average, 'tone' by 1.1 (0.2 to 2.0)``.
+
+    Of verdicts it is the share of 1s that is raised, by points.
+    """
+    what, say = ("the share of 1s", points) if verdicts else ("scores", numbers)
     parts: list[str] = []
     before = ""
     for one in named:
         mean = means[one]
         moves = _moves(mean)
         size = mean if moves == UNKNOWN or mean.value > 0 else Row(-mean[0], -mean[2], -mean[1])
-        told = f"by {numbers(size, None if parts else ci_prob)}"
-        verb = "" if moves == before else f" {moves} scores"
+        told = f"by {say(size, None if parts else ci_prob)}"
+        verb = "" if moves == before else f" {moves} {what}"
         told = f"'{one[-1]}'{verb}{_of_judge(one)}{':' * bool(verb and moves == UNKNOWN)} {told}"
-        parts.append(told + ("" if parts else " on average"))
+        parts.append(told + ("" if parts or verdicts else " on average"))
         before = moves
     return listed(parts)
 

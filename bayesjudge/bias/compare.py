@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from bayesjudge.bias.closed_form import variance_parts
+from bayesjudge.bias.closed_form import rms_shift, variance_parts
 from bayesjudge.bias.data import Shifts
 from bayesjudge.bias.exact import exact
 from bayesjudge.core.errors import checking
@@ -41,7 +41,8 @@ def closed_forms(
     -------
     tuple of Estimate
         `variance_parts`, and `exact` if the scale has ends and the sizes of shift are few; a
-        caution of the first says why the second is missing.
+        caution of the first says why the second is missing. If a few shifts are much larger than
+        the rest, also `rms_shift` with its distribution-free interval.
 
     Raises
     ------
@@ -60,10 +61,15 @@ def closed_forms(
         why = f"{sizes} different sizes of shift are more than {MOST_SIZES}, and would take long"
     if why:
         caution = Caution("no-exact-posterior", f"no Dirichlet posterior was made: {why}")
-        return (replace(parts, cautions=(*parts.cautions, caution)),)
-    if step is None:
-        return parts, exact(shifts, ci_prob=ci_prob)
-    return parts, exact(shifts, step=step, prior="spread", ci_prob=ci_prob)
+        parts = replace(parts, cautions=(*parts.cautions, caution))
+    made = [parts]
+    heavy = any(caution.name == "heavy-tailed-shifts" for caution in parts.cautions)
+    if heavy and np.isfinite(shifts.span):
+        made.append(rms_shift(shifts, ci_prob=ci_prob, interval="distribution_free"))
+    if not why:
+        prior: Literal["worst", "spread"] = "worst" if step is None else "spread"
+        made.append(exact(shifts, step=step, prior=prior, ci_prob=ci_prob))
+    return tuple(made)
 
 
 def compare(shifts: Shifts, fit: Fit | None = None, *, ci_prob: float = 0.95) -> pd.DataFrame:

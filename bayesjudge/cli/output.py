@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, cast
 
+import numpy as np
 from cyclopts import Group, Parameter
 
 import bayesjudge
@@ -395,6 +396,8 @@ def _with_source(basis: str, story: Story) -> str:
     return f"{source}: {basis}" if source and basis else basis or source
 
 
+#: What is told in the order of its numbers, as the sentence does.
+RANKED = {"system", "generator", "judge", "stratum", "perturbation"}
 #: Most rows of other methods, and of one method, on a screen without --details.
 MOST_OTHERS, MOST_ROWS = 10, 20
 
@@ -408,11 +411,17 @@ def quoted_lines(found: Answer, every: Sequence[Record], story: Story, width: in
         for quantity, where, row in made.rows()
     ]
     one, several = len(kept) == 1, len({one.quantity for one in kept}) > 1
+    if not several and {dim for record in kept for dim in record.where} <= RANKED:
+        kept.sort(key=lambda record: -np.nan_to_num(record.row.value, nan=-math.inf))
     beside = own if own and not one else None
     # the judge's own numbers have a column of their own if there are several rows
     named = {made.method, *([found.judge.method] if beside and found.judge else [])}
     entered = {one.entry for one in kept}
-    others = [r for r in every if r.entry in entered and r.method not in named]
+    others = [
+        r
+        for r in every
+        if r.entry in entered and r.method not in named and not math.isnan(r.row.value)
+    ]
     title = "" if several else story.heading or in_words(next(iter(made.quantities)))
     head = ["", title, "value", "low", "high"]
     head += ["judge"] * (beside is not None) + ["truth"] * bool(truth)

@@ -9,6 +9,7 @@ import bayesjudge as bj
 from bayesjudge.cli.output import Section, Shared, Story, present
 from bayesjudge.cli.priors import Priors
 from bayesjudge.cli.source import Source
+from bayesjudge.core.answer import chance
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
@@ -145,13 +146,14 @@ def _differences(
         return []
     rows.sort(key=lambda r: (items.systems.index(r["first"]), items.systems.index(r["second"])))
     near, far = neighbours(rows)
-    if len(items.systems) == 2:  # the answer has told the paired difference, by its method
-        far += [row for row in near if row["method"] == paired[0].method] if paired else []
-        near = [row for row in near if row not in far]
-    methods = list(dict.fromkeys(row["method"] for row in rows))
+    first = rows[0]["method"]  # the one that is quoted; the others are told with --details
+    if len(items.systems) == 2:  # the answer has told that difference
+        near, far = [], near + far
+    far += [row for row in near if row["method"] != first]
+    near = [row for row in near if row["method"] == first]
     lines, further = (
         [
-            difference_words(row) + (f" ({row['method']})" if len(methods) > 1 else "")
+            difference_words(row) + ("" if row["method"] == first else f" ({row['method']})")
             for row in part
         ]
         for part in (near, far)
@@ -160,15 +162,16 @@ def _differences(
     lines = lines[:MOST_LINES] + ([f"{left} more: --json"] if left > 0 else [])
     heading = "Differences of systems"
     heading += " on the items that they share" * share_items(items)
-    heading += f" ({methods[0]})" if len(methods) == 1 else ""
+    heading += f" ({first})"
     made = [Section(heading, lines, "differences", rows, detail=not lines, further=further)]
     if fits and len(items.systems) > 2:
         table = module.ranking(fits[-1], ci_prob=shared.ci_prob).reset_index()
         ranks = table.to_dict("records")
         told = [
             f"{row['system']}: rank {row['rank_low']} to {row['rank_high']}, best with "
-            f"probability {row['best']:.3f}"
+            f"probability {chance(row['best'])}"
             for row in ranks[:MOST_LINES]
         ]
-        made.append(Section("Ranks of the systems", told, "ranks", ranks, detail=False))
+        whose = f"Ranks of the systems ({fits[-1].method})"
+        made.append(Section(whose, told, "ranks", ranks, detail=False))
     return made

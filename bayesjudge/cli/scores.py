@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import bayesjudge as bj
 from bayesjudge.cli.output import Shared, Story, present
 from bayesjudge.cli.source import Source
+from bayesjudge.core.answer import Answer
 from bayesjudge.core.errors import checking
+from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.screen import how_many
+from bayesjudge.prevalence.answer import CHOSEN
 
 if TYPE_CHECKING:
     from bayesjudge.prevalence.scores import Scores
@@ -64,6 +70,14 @@ def answer_systems(scores: dict[str, Scores], shared: Shared, source: Source) ->
     del about[0]["bins of the score"]  # each system has its own
     summed = {name: sum(one[name] for one in about) for name in ("items", "labelled", "unscored")}
     systems = {"systems": ", ".join(scores)}
+    chosen = CHOSEN.get(first.design.name, first.design.meaning)
+    basis = f"{how_many(summed['items'], 'item')}, {summed['labelled']:,} of them labelled "
+    basis += f"({chosen}); "
+
+    def told(made: Sequence[Estimate | Fit]) -> Answer:
+        found = module.answer(*made, ci_prob=shared.ci_prob)
+        return replace(found, basis=f"{basis}{found.basis}")
+
     present(
         module.by_system(scores, ci_prob=shared.ci_prob),
         None,
@@ -74,7 +88,7 @@ def answer_systems(scores: dict[str, Scores], shared: Shared, source: Source) ->
             answer=first.answer,
             heading=_heading(first),
             inputs={**about[0], **summed, **systems},
-            tell=lambda made: module.answer(*made, ci_prob=shared.ci_prob),
+            tell=told,
             waits=False,
             brief=lambda method: method.split(",")[0],
         ),

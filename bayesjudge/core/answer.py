@@ -230,10 +230,18 @@ def percents(row: Row, ci_prob: float | None = None) -> str:
 def points(row: Row, ci_prob: float | None = None) -> str:
     """A difference of shares: ``13 points (5 to 20, 95 % interval)``."""
     width = row.high - row.low
-    digits = 0 if math.isnan(width) or width >= 0.02 else 1
+    vanishes = any(0 < abs(end) < 0.005 for end in (row.low, row.high))  # its sign would be lost
+    digits = 0 if math.isnan(width) or (width >= 0.02 and not vanishes) else 1
     shown, low, high = (_fixed(100 * x, digits) for x in row)
     value = f"{shown} point{'' if shown == '1' else 's'}"
     return value if math.isnan(width) else f"{value} ({low} to {high}{_level(ci_prob)})"
+
+
+def chance(probability: float) -> str:
+    """``0.907``; a probability that draws leave no doubt of is not told as 0 or 1."""
+    if probability < 0.0005:
+        return "<.001"
+    return ">.999" if probability > 0.9995 else f"{probability:.3f}"
 
 
 def numbers(row: Row, ci_prob: float | None = None, unit: str = "") -> str:

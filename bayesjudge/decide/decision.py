@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, Literal, NamedTuple
 
+from bayesjudge.core.answer import chance
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Caution, in_words, label
 from bayesjudge.core.screen import fitted
@@ -92,20 +93,43 @@ class Check:
         return label(self.quantity, tuple(self.where.values()))
 
     def __str__(self) -> str:
-        sign = "≥" if self.at_least else "≤"
         numbers = "no estimate"
         if not math.isnan(self.value):
             numbers = f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
+            numbers = f"difference {numbers}" if self.quantity == "difference" else numbers
         looks = " at every look" if self.always_valid else ""
         text = (
-            f"{self.outcome.upper()}: {self.name} {sign} {self.threshold:g}? {numbers}, each limit "
-            f"with probability {self.probability:g}{looks}"
+            f"{self.outcome.upper()}: {self._claim()}: {numbers}, each limit with probability "
+            f"{self.probability:g}{looks}"
         )
         if not math.isnan(self.chance):
-            text += f"; P({sign} {self.threshold:g}) = {self.chance:.3f}"
+            text += f"; {self._met()} with probability {chance(self.chance)}"
         if self.needs:
             text += "; would decide: " + ", or ".join(map(str, self.needs))
         return text
+
+    def _met(self) -> str:
+        return f"at {'least' if self.at_least else 'most'} {self.threshold:g}"
+
+    def _claim(self) -> str:
+        """What was decided, in words: ``the share of good outputs of b is at least 0.9``."""
+        names = list(map(str, self.where.values()))
+        if self.quantity == "difference" and len(names) == 2 and self.at_least:
+            return self._no_worse(*names)
+        subject = f"the {in_words(self.quantity)}" + f" of {', '.join(names)}" * bool(names)
+        if self.outcome == "unknown":
+            return f"it is open whether {subject} is {self._met()}"
+        below = f"{'below' if self.at_least else 'above'} {self.threshold:g}"
+        return f"{subject} is {self._met() if self.outcome == 'pass' else below}"
+
+    def _no_worse(self, name: str, baseline: str) -> str:
+        by = f" by more than {-self.threshold:g}" if self.threshold else ""
+        told = {
+            "pass": f"{name} is not worse than {baseline}{by}",
+            "fail": f"{name} is worse than {baseline}{by}",
+            "unknown": f"it is open whether {name} is worse than {baseline}{by}",
+        }
+        return told[self.outcome]
 
 
 @dataclass(frozen=True)

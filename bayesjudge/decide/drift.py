@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
+from bayesjudge.core.answer import listed, percent_of, points
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
+from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity, Row
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.screen import fitted, how_many
 from bayesjudge.decide._reading import read_log
@@ -116,11 +117,14 @@ class Drift:
     def __str__(self) -> str:
         table = self.flips.to_numpy()
         total, change = int(table.sum()), self.estimate["pass_rate_change"]
-        verdict = f"DRIFT in {', '.join(self.seen)}" if self.seen else "no drift seen"
+        seen = listed([change_in_words(quantity) for quantity in self.seen])
+        verdict = f"DRIFT in the {seen}" if self.seen else "NO DRIFT seen"
         lines = [
-            f"{verdict}: {self.flipped:,} of {total:,} verdicts flipped ({table[0, 1]:,} to pass, "
+            f"{verdict}: {_passes(change, surely='pass_rate_change' in self.seen)}; "
+            f"{self.flipped:,} of {total:,} verdicts flipped ({table[0, 1]:,} to pass, "
             f"{table[1, 0]:,} to fail)",
-            f"pass rate {change.value:+.3f} ({change.low:+.3f} to {change.high:+.3f})",
+            f"pass rate {change.value:+.3f} ({change.low:+.3f} to {change.high:+.3f}, "
+            f"{percent_of(self.estimate.ci_prob)} interval)",
             f"a change of 3 points would be seen with probability {self.power(0.03):.2f}; one of "
             f"{100 * self.detectable():.1f} points with probability .8",
         ]
@@ -136,6 +140,17 @@ class Drift:
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(repr(self))}</pre>"
+
+
+def _passes(change: Row, *, surely: bool) -> str:
+    """How the pass rate moved, in points."""
+    if not surely:
+        return f"the pass rate moved by {points(change)}"
+    if change.value > 0:
+        return f"the new judge passes more outputs, by {points(change)}"
+    return (
+        f"the new judge passes fewer outputs, by {points(Row(-change[0], -change[2], -change[1]))}"
+    )
 
 
 def drift_in_words(drift: Drift) -> str:

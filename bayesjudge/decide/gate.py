@@ -102,7 +102,7 @@ def gate(
         return result.gate
     if against is not None:
         found = list(_contrasts(result, against, probability, entry))
-        threshold, upward = -margin, True
+        threshold, upward = 0.0 - margin, True  # no minus in front of a zero
     else:
         found = list(_limits(result, probability, entry, given[0]))
         threshold, upward = given[0], at_least is not None

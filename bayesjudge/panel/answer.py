@@ -23,6 +23,8 @@ from bayesjudge.panel.closed_form import panel_mean
 from bayesjudge.panel.data import Votes
 
 JUDGE = "Panel mean"
+#: What a number without an interval says after it; said once if none has one.
+NO_INTERVAL = " (no interval)"
 #: Most judges that are listed beside the best.
 MOST_JUDGES = 6
 #: How labels were chosen, after "of them labelled".
@@ -127,11 +129,16 @@ def _told(rows: dict[str, Row], judge: Estimate | None, quantity: str, ci_prob: 
         ]
         return f"Shares of generators' outputs by class: {listed(parts)}."
     text = f"People would pass {listed(parts)} outputs{between}"
+    bare = all(np.isnan(row.high - row.low) for row in rows.values())
+    if bare:
+        text = f"If judges err independently, people would pass {listed(parts)} outputs{between}"
+        text = text.replace(NO_INTERVAL, "")
     votes = [own.get((quantity, name)) for name in names]
     if all(row is not None for row in votes):
         said = [f"{100 * row.value:.0f} %" for row in votes if row is not None]
         text += f"; of the judges' votes {listed(said)} are passes"
-    return f"{text}."
+    more = " There is no interval: labels on a random sample of outputs would give one."
+    return f"{text}.{more if bare else ''}"
 
 
 def _trusted(
@@ -156,6 +163,8 @@ def _trusted(
         by = "" if one is quoted else f" {alone or f'by {one.method}'}"
         fit = next((fit for fit in fits if fit.method == one.method), None)
         errs, how = _how_sure(best, rates, votes, fit)
+        if all(np.isnan(row.high - row.low) for pair in rates.values() for row in pair):
+            how = how and " (not decided: there is no interval)"
         told = (
             f"Of {len(rates)} judges {best} {errs} least{by}, both error rates added{how}: "
             f"it passes {percents(passes)} of good outputs and fails {percents(fails)} of bad "
@@ -164,7 +173,8 @@ def _trusted(
         rest = [f"{j} {' and '.join(map(percents, rates[j]))}" for j in others[:MOST_JUDGES]]
         left = len(others) - len(rest)
         more = f"; {left} more: --details" if left else ""
-        return (*told, f"The others, the better first: {'; '.join(rest)}{more}.")
+        lines = (*told, f"The others, the better first: {'; '.join(rest)}{more}.")
+        return tuple(line.replace(NO_INTERVAL, "") for line in lines)
     return ()
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from bayesjudge.core.answer import (
     Answer,
     as_estimates,
+    chance,
     entries,
     few_of,
     listed,
@@ -200,6 +201,8 @@ def _basis(counts: Counts | None) -> str:
         text = (
             f"{how_many(rest, 'item')} without a label, and {labelled:,} labelled ones ({chosen})."
         )
+    if counts.dim == "stratum":
+        text = f"{text[:-1]}, in {len(counts.places)} strata."
     unparsed = int(np.sum(counts.unparsed))
     return text + (f" {how_many(unparsed, 'verdict')} could not be read." if unparsed else "")
 
@@ -306,6 +309,5 @@ def difference_words(found: dict[str, Any], ci_prob: float | None = None) -> str
         told = f"{first} may or may not be better than {second}"
     text = f"{told}: {points(row, ci_prob)}"
     if probability is not None:
-        shown = ">.999" if probability > 0.9995 else f"{probability:.3f}"
-        text += f", better with probability {shown}"
+        text += f", better with probability {chance(probability)}"
     return text

@@ -316,14 +316,25 @@ def _shifted(counts: Counts) -> Iterator[Caution]:
 
 
 def _unparsed(counts: Counts) -> Iterator[Caution]:
-    for where, count, total in _each(counts, counts.unparsed, counts.test_n + counts.labelled_n):
-        if count:
-            yield Caution(
-                "unparsed-verdicts",
-                f"{how_many(count, 'verdict')} could not be read{where} (estimates rest on "
-                f"{how_many(total, 'item')}); a rate that differs between good and bad items "
-                "matters",
-            )
+    items = counts.test_n + counts.labelled_n
+    seen = [(n, where, total) for where, n, total in _each(counts, counts.unparsed, items) if n]
+    if not seen:
+        return
+    seen.sort(key=lambda one: -one[0])
+    several = len(seen) > 1
+    where = f": {', '.join(f'{n}{place}' for n, place, _ in seen[:3])}" if several else seen[0][1]
+    where += ", …" if len(seen) > 3 else ""
+    count, total = int(sum(one[0] for one in seen)), int(np.sum(items) if several else seen[0][2])
+    yield Caution("unparsed-verdicts", unparsed_words(count, where, total))
+
+
+def unparsed_words(count: int, where: str, total: int, unit: str = "item") -> str:
+    """How many verdicts could not be read, what estimates rest on, and what to do."""
+    return (
+        f"{how_many(count, 'verdict')} could not be read{where} (estimates rest on "
+        f"{how_many(total, unit)}); have the judge answer again: outputs on which it fails to may "
+        "be better or worse than the rest"
+    )
 
 
 @np.vectorize

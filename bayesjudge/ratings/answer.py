@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from bayesjudge.core.answer import Answer, as_estimates, entries, percents, preferred
+from bayesjudge.core.answer import Answer, as_estimates, entries, listed, percents, preferred
 from bayesjudge.core.estimate import Caution, Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import how_many
@@ -126,9 +126,10 @@ def _others(made: list[Estimate], rows: dict[str, Row]) -> tuple[str, ...]:
 def _basis(ratings: Ratings | None) -> str:
     if ratings is None:
         return ""
+    counted = {"choice": ratings.chosen, "response set": ratings.endorsed}
+    answers = [how_many(int(n.sum()), name) for name, n in counted.items() if n.any()]
     return (
         f"{how_many(len(ratings.items or ratings.chosen[0]), 'item')}, "
-        f"{how_many(int(ratings.chosen.sum()), 'choice')} and "
-        f"{how_many(int(ratings.endorsed.sum()), 'response set')} of people and "
+        f"{listed(answers)} of people and "
         f"{how_many(len(ratings.judges), 'judge')}."
     )

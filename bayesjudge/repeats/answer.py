@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from bayesjudge.core.answer import Answer, as_estimates, percent_of
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate, Interval
@@ -84,7 +86,7 @@ def answer(
         basis=basis,
         why=f"Quoted: {found.method}: scatter within an item, at the normal quantile.",
         quoted=found,
-        notes=_judges(found, wanted, scores),
+        notes=_judges(found, wanted, shown, len(scores.judges)),
     )
 
 
@@ -106,7 +108,7 @@ def _told(
     )
 
 
-def _judges(found: Estimate, wanted: float, scores: Scores) -> tuple[str, ...]:
+def _judges(found: Estimate, wanted: float, shown: str, judges: int) -> tuple[str, ...]:
     """What more calls cannot tell: how judges differ."""
     notes = []
     if any(one.name == "copied-repeats" for one in found.cautions):
@@ -114,11 +116,17 @@ def _judges(found: Estimate, wanted: float, scores: Scores) -> tuple[str, ...]:
     if "judges_needed" not in found:
         notes += ["What another judge would say is not in it: that takes scores of several judges."]
         return tuple(notes)
-    left, judges = found["half_width_left"].value, found["judges_needed"].value
-    enough = "do" if left <= wanted else "cannot"
+    left, others = found["half_width_left"], found["judges_needed"].value
+    sure = left.value if math.isnan(left.low + left.high) else None
+    reach = "may or may not"
+    if (left.high if sure is None else sure) <= wanted:
+        reach = "will"
+    elif (left.low if sure is None else sure) > wanted:
+        reach = "cannot"
+    ends = f" ({left.low:.2g} to {left.high:.2g})" if sure is None else ""
     notes += [
-        f"Over judges that could be asked, these {len(scores.judges)} asked without end leave "
-        f"± {left:.2g}: more calls "
-        f"{enough} reach ± {wanted:.2g}, {judges:.0f} judges asked once do."
+        f"Of the mean over all judges that could be asked, these {judges} leave ± {left.value:.2g}"
+        f"{ends} open, however often they are asked: more calls of them {reach} reach ± {shown}; "
+        f"{others:.0f} judges asked once each would."
     ]
     return tuple(notes)

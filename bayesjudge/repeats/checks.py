@@ -203,10 +203,12 @@ def _of_gaps(scores: Scores) -> list[Caution]:
         return found
     total = unread + int(scores.repeats.sum())
     worst = divmod(int(scores.unparsed.argmax()), len(scores.judges))
+    most = f" (most, {scores.unparsed[worst]}, from {scores.judges[worst[1]]} on "
+    most += f"{scores.items[worst[0]]})"
+    several = bool(scores.unparsed[worst] > 1)
     text = (
-        f"{unread} of {total} answers held no score (most, {scores.unparsed[worst]}, from "
-        f"{scores.judges[worst[1]]} on {scores.items[worst[0]]}) and are left out: right "
-        "only if an answer fails to parse whatever its score would have been"
+        f"{unread} of {total} answers held no score{most * several} and are left out: right only "
+        "if an answer fails to parse whatever its score would have been"
     )
     return [*found, Caution("unparsed-answers", text)]
 

@@ -9,8 +9,9 @@ import numpy as np
 from scipy.special import fdtri, gammaincinv, stdtrit
 
 from bayesjudge.core import dirichlet
+from bayesjudge.core.answer import listed
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
+from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity, in_words
 from bayesjudge.core.intervals import z_score
 from bayesjudge.repeats.checks import DRAWN, EXCHANGEABLE, IID, checked, contradicted
 from bayesjudge.repeats.data import Scores
@@ -223,9 +224,10 @@ def _on_the_scale(
         cut[name] = replace(one, low=np.maximum(one.low, first), high=np.minimum(one.high, last))
     told = []
     if beyond:
-        text = f"intervals of {', '.join(sorted(beyond))} reach beyond the scale, {first:g} to "
-        text += f"{last:g}, and are cut there: few scores, or scores close to "
-        text += "its ends; the sampled model and the exact posterior stay inside"
+        names = " and ".join(map(in_words, sorted(beyond)))
+        text = f"intervals of the {names} reach beyond the scale, {first:g} to {last:g}, and are "
+        text += "cut there: few scores, or scores close to its ends; the sampled model and the "
+        text += "exact posterior stay inside"
         told.append(Caution("cut-at-the-scale", text))
     if without:
         text = f"{', '.join(without)}: no interval (nan) where there is one score, or all scores "
@@ -280,11 +282,21 @@ def _item_scores(scores: Scores, found: _Squares, ci_prob: float) -> Quantity:
     return Quantity.over((mean, mean - half, mean + half), {"item": scores.items})
 
 
+#: Whose variance a component's standard deviation is the root of.
+BETWEEN = {
+    "item_sd": "between items",
+    "judge_sd": "between judges",
+    "item_judge_sd": "of a judge's leaning from item to item",
+    "repeat_sd": "between repeats",
+}
+
+
 def _negative(parts: dict[str, _Component]) -> tuple[Caution, ...]:
     below = [name for name, one in parts.items() if one.value < 0]
     if not below:
         return ()
-    text = f"the estimated variance behind {', '.join(below)} is negative and shown as 0: "
+    names = listed([f"{BETWEEN[name]} ({name})" for name in below])
+    text = f"the estimated variance {names} is negative and shown as 0: "
     text += "chance in a small design, and an interval that ends at 0 does not show that there is "
     text += "no such variance; fit keeps variances positive"
     return (Caution("negative-variance", text),)

@@ -253,7 +253,8 @@ def required_calls(scores: Scores, half_width: float, *, ci_prob: float = 0.95) 
         source=SEARLE,
         interval="ends of the components",
         assumptions=parts.assumptions,
-        cautions=parts.cautions,
+        # how far an item's own interval reaches has no part in the number of calls
+        cautions=tuple(c for c in parts.cautions if c.name != "cut-at-the-scale"),
         data=scores,
     )
 

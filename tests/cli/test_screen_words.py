@@ -7,20 +7,24 @@ import typing
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bayesjudge
-from bayesjudge import prevalence
+from bayesjudge import panel as panels
+from bayesjudge import prevalence, ratings, repeats
 from bayesjudge.bias import Shifts, answer, closed_forms, simulate
 from bayesjudge.bias.answer import _directions
+from bayesjudge.cli import main
 from bayesjudge.cli.explain import meaning
 from bayesjudge.cli.glossary import ASSUMPTIONS, CAUTIONS, TERMS
-from bayesjudge.cli.output import Story, open_console, quoted_lines, table
+from bayesjudge.cli.output import Shared, Story, open_console, quoted_lines, table
 from bayesjudge.cli.panel import panel
-from bayesjudge.core.answer import Answer
+from bayesjudge.core.answer import Answer, chance, points
 from bayesjudge.core.estimate import Estimate, Quantity, Row
 from bayesjudge.core.report import records
 from bayesjudge.core.screen import how_many
+from bayesjudge.prevalence.cautions import cautions_of
 
 PACKAGE = Path(bayesjudge.__file__).parent
 GOLDEN = Path(__file__).parent / "golden"
@@ -185,7 +189,7 @@ def test_a_mean_of_scores_is_told_on_its_scale():
     same = read([1, 2, 5, np.nan], scale=(1, 5), truth_scale=(1, 5))
     assert f"on average, on a scale of 1 to 5; the judge gives {judge / 159:.2f}." in same
     other = read([0, 0, 1, np.nan], scale=(1, 5))
-    assert f"the judge's scores average {judge / 159:.2f}, on a scale of 1 to 5." in other
+    assert f"the judge's scores average {judge / 159:.2f}, on a scale of 1 to 5 (85 % of" in other
 
 
 @pytest.mark.parametrize(
@@ -239,3 +243,167 @@ def test_models_are_explained_as_options_and_as_classes():
     classes = ("DawidSkene", "Correlated", "BiasPooling", "VoteRegression")
     assert not [name for name in (*options, *classes) if meaning(name) is None]
     assert all(hasattr(bayesjudge.panel, name) for name in classes)
+
+
+# The answer first -------------------------------------------------------------------------------
+
+
+def test_rows_stand_in_the_order_of_the_sentence():
+    rows = {"c": Row(0.5, 0.4, 0.6), "a": Row(0.8, 0.75, 0.85), "b": Row(0.6, 0.5, 0.7)}
+    found = Answer("", "", "", _estimate("Quoted", **rows))
+    lines = quoted_lines(found, records(found.quoted), _story(found), 80)
+    assert [line.split()[1] for line in lines if line.startswith(">")] == ["a", "b", "c"]
+
+
+def test_a_method_without_a_number_has_no_row():
+    quoted = Estimate({"prevalence": (0.5, 0.4, 0.6)}, "Quoted", 0.95, "")
+    empty = Estimate({"prevalence": (np.nan, np.nan, np.nan)}, "Empty", 0.95, "")
+    other = Estimate({"prevalence": (0.4, 0.3, 0.5)}, "Other", 0.95, "")
+    found = Answer("", "", "", quoted)
+    text = "\n".join(quoted_lines(found, records(quoted, empty, other), _story(found), 80))
+    assert "Other" in text
+    assert "Empty" not in text
+
+
+def test_an_end_keeps_its_sign():
+    assert points(Row(0.027, 0.001, 0.053)) == "2.7 points (0.1 to 5.3)"
+    assert points(Row(0.05, -0.02, 0.12)) == "5 points (-2 to 12)"
+
+
+@pytest.mark.parametrize(
+    ("probability", "told"), [(0.0, "<.001"), (0.907, "0.907"), (1.0, ">.999")]
+)
+def test_a_probability_by_draws_is_never_0_or_1(probability, told):
+    assert chance(probability) == told
+
+
+def test_one_comparison_is_given_by_one_method(monkeypatch):
+    from bayesjudge.cli import prevalence_items as cli
+
+    table = prevalence.items.simulate(
+        systems={"a": 0.8, "b": 0.7, "c": 0.6}, items=40, labelled=20, random_seed=1
+    )
+    items = prevalence.items.Items.from_frame(
+        table, calibration="random", by="system", repeats="system"
+    )
+    rows = [
+        {"first": one, "second": two, "value": 0.1, "low": 0.0, "high": 0.2, "method": method}
+        for method in ("Closed form", "Sampled")
+        for one, two in (("a", "b"), ("a", "c"), ("b", "c"))
+    ]
+    monkeypatch.setattr(cli, "differences", lambda *made, ci_prob: [dict(row) for row in rows])
+    (section,) = cli._differences(items, [], [], Shared())
+    assert "(Closed form)" in section.heading
+    assert len(section.lines) == 2
+    assert not any("Sampled" in line for line in section.lines)
+    assert sum("(Sampled)" in line for line in section.further) == 3
+    made = prevalence.items.difference(items)
+    (caution,) = (c for c in made.cautions if c.name == "design-effect")
+    assert "the largest of 3 systems" in caution.text
+
+
+def test_unread_verdicts_of_several_systems_are_one_caution():
+    counts = prevalence.Counts(
+        *([1000, 900], [690, 600], [140, 140], [126, 126], [60, 60], [42, 42]),
+        calibration="random", systems=["a", "b"], unparsed=[2, 5],
+    )  # fmt: skip
+    (told,) = (c.text for c in cautions_of(counts) if c.name == "unparsed-verdicts")
+    assert told.startswith("7 verdicts could not be read: 5 in system 'b', 2 in system 'a'")
+
+
+def test_strata_are_told():
+    counts = prevalence.Counts(
+        *([1000, 900], [690, 600], [140, 140], [126, 126], [60, 60], [42, 42]),
+        calibration="random", systems=["a", "b"], dim="stratum",
+    )  # fmt: skip
+    assert "in 2 strata" in prevalence.answer(*prevalence.closed_forms(counts)).basis
+
+
+def test_shifts_with_an_outlier_are_quoted_as_measured():
+    values = np.r_[np.random.default_rng(2).normal(0, 4, 59), 40].round()
+    shifts = Shifts.from_differences(values, scale=(0, 100))
+    told = answer(*closed_forms(shifts))
+    assert told.method == "RMS shift"
+    measured = np.sqrt(np.mean(values**2))
+    assert told.quoted["rms_shift", "perturbed"].value == pytest.approx(measured)
+    assert told.quoted["rms_shift", "perturbed"].high > 1.5 * measured
+
+
+def test_verdicts_that_flip_are_told_as_shares():
+    before = np.r_[np.ones(100), np.zeros(50)].astype(int)
+    after = np.r_[np.ones(98), np.zeros(2), np.ones(10), np.zeros(40)].astype(int)
+    table = pd.concat(
+        pd.DataFrame({"item": range(150), "variant": name, "score": values})
+        for name, values in (("baseline", before), ("bold", after))
+    )
+    shifts = Shifts.from_frame(table, scale=(0, 1), design="item")
+    made = closed_forms(shifts)
+    told = answer(*made).text
+    assert told.startswith("'bold' raises the share of 1s by 5 points")  # 10 - 2 of 150
+    assert "of verdicts flip, either way (the square of the RMS shift)" in told
+    assert f"{1200 / 150:.0f} % (" in told
+    assert "root mean square" not in told
+
+
+def test_scores_by_system_tell_items_labels_and_the_judge(tmp_path, capsys):
+    table = prevalence.scores.simulate(random_seed=1)
+    table["system"] = ["a", "b"] * (len(table) // 2)
+    table.to_csv(tmp_path / "scores.csv", index=False)
+    options = "--score score --truth truth --scale 0:1 --truth-scale 0:1 --calibration random"
+    path = str(tmp_path / "scores.csv")
+    assert main(["prevalence", path, *options.split(), "--by", "system", "--no-nuts"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert f"{len(table):,} items, {table['truth'].notna().sum():,} of them labelled" in out
+    assert "value low high judge" in out
+
+
+def test_passes_beside_scores_of_another_scale():
+    rng = np.random.default_rng(1)
+    scores = rng.integers(1, 6, 300)
+    truth = np.where(rng.random(300) < 0.3, (scores > 3).astype(float), np.nan)
+    table = pd.DataFrame({"score": scores, "truth": truth})
+    read = prevalence.scores.Scores.from_frame(table, calibration="random", scale=(1, 5))
+    made = prevalence.scores.closed_forms(read)
+    share = 100 * (scores.mean() - 1) / 4
+    told = prevalence.scores.answer(*made)
+    assert f"({share:.0f} % of the way up)" in told.text
+    cautions = {c.name: c.text for one in made for c in one.cautions}
+    assert "of the way up its scale" in cautions["errors-do-not-cancel"]
+
+
+def test_judges_that_cannot_be_told_apart_do_not_surely_suffice():
+    rng = np.random.default_rng(1)
+    rows = [
+        {"item": i, "judge": judge, "score": int(np.clip(round(3 + rng.normal(0, 1)), 1, 5))}
+        for i in range(20)
+        for judge in ("a", "b")
+        for _ in range(3)
+    ]
+    rows[0]["score"] = None
+    read = repeats.Scores.from_frame(pd.DataFrame(rows), scale=range(1, 6), judge="judge")
+    told = repeats.answer(*repeats.closed_forms(read))
+    left = told.quoted["half_width_left"]
+    assert left.low <= 1 / 3 * 0.8 < left.high  # else this table is no example
+    assert "may or may not reach" in told.notes[-1]
+    names = {c.name: c.text for c in told.cautions}
+    assert "cut-at-the-scale" not in names
+    assert "(most" not in names["unparsed-answers"]
+    assert "between judges (judge_sd)" in names["negative-variance"]
+
+
+def test_a_panel_without_labels_says_once_that_there_is_no_interval():
+    table = panels.simulate(labelled=0, random_seed=1)
+    votes = panels.Votes.from_frame(table)
+    told = panels.answer(*panels.closed_forms(votes))
+    text = " ".join([told.text, *told.notes])
+    assert told.text.startswith("If judges err independently, people would pass")
+    assert "(no interval)" not in text
+    assert "overlap" not in text
+    assert text.count("no interval") == 2
+
+
+def test_what_people_did_not_give_is_not_counted():
+    table = ratings.simulate(random_seed=1).drop(columns="response_set")
+    read = ratings.Ratings.from_frame(table, positive="yes", judges=["gpt", "claude"])
+    basis = ratings.answer(*ratings.closed_forms(read)).basis
+    assert "choices of people and 2 judges" in basis

@@ -157,7 +157,7 @@ def test_the_command(tmp_path, capsys):
         log.to_csv(paths[-1], index=False)
     assert main(["drift", *paths, "--truth", "truth"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("DRIFT in pass_rate_change")
+    assert out.startswith("DRIFT in the pass rate: the new judge passes more outputs, by 10 points")
     assert "a change of 3 points would be seen with probability" in out
     assert main(["drift", *paths, "--fail", "--json"]) == 1
     document = json.loads(capsys.readouterr().out)

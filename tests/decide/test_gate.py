@@ -17,7 +17,7 @@ from scipy.stats import beta, binom, norm
 import bayesjudge as bj
 from bayesjudge.cli import main
 from bayesjudge.core.fit import Fit
-from bayesjudge.decide import Need, gate, plot_gate, to_html, to_json, to_junit, to_markdown
+from bayesjudge.decide import Check, Need, gate, plot_gate, to_html, to_json, to_junit, to_markdown
 from bayesjudge.prevalence import Counts, items
 
 pytest_plugins = ["pytester"]
@@ -484,7 +484,12 @@ def test_the_plugin_passes_fails_and_skips_with_the_reason(pytester):
     result = pytester.runpytest_subprocess(*PLUGIN, "-rs")
     result.assert_outcomes(passed=1, failed=1, skipped=1)
     result.stdout.fnmatch_lines(
-        ["*gates (bayesjudge)*", "*test_good_enough", "  PASS: prevalence*", "*would decide*"]
+        ["*gates (bayesjudge)*", "*test_good_enough", "  PASS: the share of good*", "*would decide*"]
+            "*gates (bayesjudge)*",
+            "*test_good_enough",
+            "  PASS: the share of good outputs*",
+            "*would decide*",
+        ]
     )
     result = pytester.runpytest_subprocess(*PLUGIN, "--gate-unknown", "fail")
     result.assert_outcomes(passed=1, failed=2)
@@ -518,3 +523,26 @@ def test_the_plugin_costs_a_suite_without_gates_nothing():
     code = "import bayesjudge.pytest_plugin, sys; print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_checks_are_told_in_words():
+    def said(outcome, quantity="prevalence", threshold=0.9, **where):
+        numbers = (0.8, 0.7, 0.9, threshold, True, 0.95, 0.0, "method")
+        return str(Check(quantity, where, outcome, *numbers))
+
+    assert said("pass").startswith("PASS: the share of good outputs is at least 0.9: 0.800 (0.700 ")
+    assert said("fail", system="b").startswith("FAIL: the share of good outputs of b is below 0.9:")
+    assert said("unknown").startswith("UNKNOWN: it is open whether the share of good outputs is at")
+    assert said("unknown").endswith("; at least 0.9 with probability <.001")
+    pair = {"first": "new", "second": "old"}
+    assert "FAIL: new is worse than old: difference 0.800 (" in said(
+        "fail", "difference", 0.0, **pair
+    )
+    assert "not worse than old by more than 0.02" in said("pass", "difference", -0.02, **pair)
+
+
+def test_a_baseline_without_a_margin_has_no_minus():
+    made = items.simulate(systems={"a": 0.8, "b": 0.7}, items=60, labelled=30, random_seed=1)
+    read = items.Items.from_frame(made, calibration="random", by="system", repeats="system")
+    (check,) = gate(read, against="a").checks
+    assert f"{check.threshold:g}" == "0"

@@ -15,7 +15,7 @@ from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.core.intervals import FEW, holding, wilson, z_score
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence import _formulas as formulas
-from bayesjudge.prevalence.cautions import SHIFT_P
+from bayesjudge.prevalence.cautions import SHIFT_P, unparsed_words
 from bayesjudge.prevalence.closed_form import LEE
 from bayesjudge.prevalence.items import _clusters as by_item
 from bayesjudge.prevalence.items._clusters import Clusters, EffectiveCounts, Spread
@@ -721,15 +721,17 @@ def _clipped(items: Items, quantities: dict[str, Quantity]) -> Iterator[Caution]
 
 def _effects(found: Sequence[Effective]) -> Iterator[Caution]:
     """Tell the design effects, and where labels are on few items."""
-    for one in found:
-        if np.isinf(one.df):
-            continue
+    shared = [one for one in found if np.isfinite(one.df)]
+    if shared:
+        one = max(shared, key=lambda one: one.design_effect)
         rows = one.clusters.totals
         n = float(rows.labelled + rows.test)
+        most = f", the largest of {len(shared)} systems" if len(shared) > 1 else ""
         yield Caution(
             "design-effect",
-            f"rows{_of(one)} share items: design effect {one.design_effect:.2f}, so that {n:,.0f} "
-            f"rows tell as much as {n / one.design_effect:,.0f} independent ones",
+            f"rows{_of(one)} share items: design effect {one.design_effect:.2f}{most}, so that "
+            f"{n:,.0f} rows tell as much as {n / one.design_effect:,.0f} independent ones; "
+            "intervals take it into account",
         )
 
 
@@ -772,9 +774,7 @@ def cautions_of(items: Items) -> Iterator[Caution]:
     if items.unparsed:
         yield Caution(
             "unparsed-verdicts",
-            f"{how_many(items.unparsed, 'verdict')} could not be read (estimates rest on "
-            f"{how_many(items.n_rows, 'row')}); "
-            "a rate that differs between good and bad items matters",
+            unparsed_words(items.unparsed, "", items.n_rows, "row"),
         )
 
 

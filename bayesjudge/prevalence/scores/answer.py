@@ -67,7 +67,8 @@ def answer(
 
     quoted = preferred(made, quantity, rank).only(quantity)
     if "system" in quoted.quantities[quantity].dims:
-        return _of_systems(quoted, scores, quantity, ci_prob)
+        own_means = next((one.only(quantity) for one in made if one.method == JUDGE), None)
+        return _of_systems(quoted, own_means, quantity, ci_prob)
     judge = next((one for one in made if one.method == JUDGE), None)
     if judge is None and scores is not None:
         judge = judge_mean(scores, ci_prob=ci_prob)
@@ -89,7 +90,9 @@ def answer(
         share, _, ends = percents(row, ci_prob).partition(" (")
         text = f"People would pass {share} of outputs like these ({ends}"
         said = None if scores is None or own is None else _own(scores, own)
-        text += "." if said is None else f"; the judge's scores average {said}."
+        text += (
+            "." if said is None else f"; the judge's scores average {said}{_way_up(scores, own)}."
+        )
     return Answer(
         text,
         basis=_basis(scores),
@@ -116,7 +119,14 @@ def _own(scores: Scores, row: Row) -> str:
     return f"{low + (high - low) * share:.{digits}f}{named}"
 
 
-def _of_systems(quoted: Estimate, scores: Scores | None, quantity: str, ci_prob: float) -> Answer:
+def _way_up(scores: Scores | None, row: Row | None) -> str:
+    """A mean score as the share that the table of methods has of it, if its scale is another."""
+    if scores is None or row is None or scores.scale in ((0.0, 1.0), "log_odds"):
+        return ""
+    return f" ({100 * row.value:.0f} % of the way up)"
+
+
+def _of_systems(quoted: Estimate, judge: Estimate | None, quantity: str, ci_prob: float) -> Answer:
     """Each system's estimate, the highest first."""
     words = numbers if quantity == "mean_score" else percents
     rows = [(where["system"], row) for _, where, row in quoted.rows()]
@@ -125,8 +135,7 @@ def _of_systems(quoted: Estimate, scores: Scores | None, quantity: str, ci_prob:
     each = [f"{name} {words(row, None if i else ci_prob)}" for i, (name, row) in enumerate(known)]
     more = [f"{len(each) - MOST_NAMED} more"] if len(each) > MOST_NAMED else []
     unit = "give on average" if quantity == "mean_score" else "pass"
-    scale = scores.truth_scale if scores is not None and scores.numeric else None
-    text = f"People would {unit}: {listed([*each[:MOST_NAMED], *more])}{_on_scale(scale)}."
+    text = f"People would {unit}: {listed([*each[:MOST_NAMED], *more])}."
     if not known:
         text = "These data cannot tell what people would say of any system."
     return Answer(
@@ -134,7 +143,7 @@ def _of_systems(quoted: Estimate, scores: Scores | None, quantity: str, ci_prob:
         basis=f"{len(rows)} systems, each by itself: items that they share are not compared.",
         why=f"Quoted: {quoted.method}, which corrects the judge's scores by the labelled items.",
         quoted=quoted,
-        judge=None,
+        judge=judge if quantity == "mean_score" else None,  # else it is no share of passes
         known=bool(known),
     )
 

@@ -680,8 +680,12 @@ def _weak(scores: Scores) -> Iterator[Caution]:
     error = np.sqrt(max(np.average((gap - (y_ - f_)) ** 2, weights=n), 1e-12) / m)
     if scores.design.name == "random" and 2 * ndtr(-abs(y_ - f_) / error) < SHIFT_P:
         means = scores.in_units([f_, y_])
+        text = f"the judge's mean is {means[0]:.3g} and the human one {means[1]:.3g}"
+        if not scores.numeric and scores.scale != (0.0, 1.0):
+            text = f"the judge's mean score lies {means[0]:.1%} of the way up its scale, and "
+            text += f"people pass {means[1]:.1%}"
         yield Caution(
             "errors-do-not-cancel",
-            f"of the labelled items the judge's mean is {means[0]:.3g} and the human one "
-            f"{means[1]:.3g}, so that the judge's mean is no estimate of the human one",
+            f"of the labelled items {text}, so that the judge's mean is no estimate of the human "
+            "one",
         )
