@@ -157,7 +157,10 @@ def test_the_command(tmp_path, capsys):
         log.to_csv(paths[-1], index=False)
     assert main(["drift", *paths, "--truth", "truth"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("DRIFT in the pass rate: the new judge passes more outputs, by 10 points")
+    change = (new["verdict"].mean() - old["verdict"].mean()) * 100
+    way = "more" if change > 0 else "fewer"
+    told = f"the new judge passes {way} outputs, by {abs(change):.0f} points ("
+    assert re.match(rf"DRIFT in the pass rate[a-z, ]*: {re.escape(told)}", out)
     assert "a change of 3 points would be seen with probability" in out
     assert main(["drift", *paths, "--fail", "--json"]) == 1
     document = json.loads(capsys.readouterr().out)

@@ -484,7 +484,7 @@ def test_the_plugin_passes_fails_and_skips_with_the_reason(pytester):
     result = pytester.runpytest_subprocess(*PLUGIN, "-rs")
     result.assert_outcomes(passed=1, failed=1, skipped=1)
     result.stdout.fnmatch_lines(
-        ["*gates (bayesjudge)*", "*test_good_enough", "  PASS: the share of good*", "*would decide*"]
+        [
             "*gates (bayesjudge)*",
             "*test_good_enough",
             "  PASS: the share of good outputs*",
