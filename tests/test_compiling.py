@@ -2,6 +2,7 @@
 
 import ctypes
 import hashlib
+import itertools
 import os
 import pickle
 import subprocess
@@ -11,6 +12,7 @@ from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 import numba
 import numpy as np
@@ -19,7 +21,7 @@ import pymc as pm
 import pytensor
 import pytest
 from numba.core.codegen import JITCodeLibrary
-from numba.core.dispatcher import Dispatcher
+from numba.core.dispatcher import Dispatcher, _FunctionCompiler
 from numba.core.errors import NumbaPerformanceWarning
 from numba.core.registry import cpu_target
 
@@ -218,6 +220,60 @@ def test_machine_code_is_made_of_callbacks_only(code, monkeypatch, caplog):
     code(small_model())
     assert sorted(made) == ["density", "expand"]
     assert not caplog.records
+
+
+@pytest.mark.slow
+def test_what_was_translated_serves_the_next_model(code, monkeypatch):
+    """Of a graph that differs by one operation, what both consist of is translated once."""
+    _compiled.clear()
+    translated, compile_core = [], _FunctionCompiler._compile_core
+    monkeypatch.setattr(
+        _FunctionCompiler,
+        "_compile_core",
+        lambda *given: translated.append(given[0].py_func.__name__) or compile_core(*given),
+    )
+    monkeypatch.setattr(lean, "_operations", {})
+    monkeypatch.setattr(lean, "_functions", WeakKeyDictionary())
+    functions = []
+    for more in (0.0, 1.0):
+        code.folder, model = code.folder.with_name(f"code {more}"), small_model()
+        if more:
+            pm.Potential("more", -more * model["x"][0], model=model)
+        translated.clear()
+        value, *slope = density_of(code(model), POINT)
+        functions.append(len(translated))
+        expected, *slopes = expected_density()
+        np.testing.assert_allclose(value, expected - more * POINT[0])
+        np.testing.assert_allclose(slope, np.array(slopes) - np.array([more, 0.0]))
+    assert code.compiled == 2
+    first, second = functions
+    assert second < first / 2
+    assert not any(one.overloads for one in lean._functions)  # Python compiles its own
+
+
+@pytest.mark.slow
+@compiling()
+@pytest.mark.parametrize("layout", ["C", "A"])
+def test_a_product_of_matrices_is_numpys(layout):
+    """In any order in memory, and of any lengths, none and one too."""
+    matrix = numba.types.Array(numba.float64, 2, layout)
+
+    @numba.njit(matrix(matrix, matrix, matrix))
+    def product(x, y, out):
+        return lean._multiply(x, y, out)
+
+    rng = np.random.default_rng(1)
+
+    def drawn(*shape):
+        made = rng.normal(size=(2 * shape[0], shape[1]))
+        return made[: shape[0]] if layout == "C" else made[::-2]
+
+    for m, k, n in itertools.product([0, 1, 3], [0, 1, 4], [0, 1, 2]):
+        x, y, out = drawn(m, k), drawn(k, n), drawn(m, n)
+        assert product(x, y, out).shape == (m, n)
+        np.testing.assert_allclose(out, x @ y, rtol=1e-13)
+    with pytest.raises(ValueError, match="incompatible array sizes"):
+        product(drawn(2, 3), drawn(2, 3), drawn(2, 3))
 
 
 @pytest.mark.sampling

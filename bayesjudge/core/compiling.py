@@ -302,9 +302,11 @@ def _compile(model: pm.Model, logp: Any, kept: Sequence[Any], point: Point) -> d
 
     with model:
         try:
+            from pytensor.link.numba.dispatch import elemwise
+
             from bayesjudge.core import lean
 
-            return lean.make_callbacks(translate)
+            return lean.make_callbacks(translate, (elemwise, "_gemm"))
         except Exception:  # whatever happens if Numba is built otherwise
             _log.debug("compiling takes twice as long: core/lean.py failed", exc_info=True)
             return native.make_code(translate())
