@@ -70,6 +70,11 @@ def lang_reiczigel(
     def at(z: Any) -> Interval:
         return _lang_reiczigel(p, q0, q1, n, m0, m1, z, share, items)
 
+    return nested(at, z)
+
+
+def nested(at: Callable[[Any], Interval], z: float) -> Interval:
+    """The interval at a level, with the furthest ends of all lower levels."""
     centre, low, high = at(z)
     if np.isnan(low).all():
         return Interval(centre, low, high)

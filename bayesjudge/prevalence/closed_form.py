@@ -208,7 +208,7 @@ def rogan_gladen(
     sizes = (counts.test_n, bad, good)
     raw = np.where(chance, np.nan, formulas.invert(p, q0[0], q1[0]))
 
-    def ends(share: Any = 1.0) -> tuple[Any, Any]:
+    def ends(share: Any = 1.0, z: Any = z) -> tuple[Any, Any]:
         if interval == "lang_reiczigel":
             return formulas.lang_reiczigel(p, q0[0], q1[0], *sizes, z, share, items)[1:]
         n, m0, m1 = (np.asarray(size) - 1 + share for size in sizes)
@@ -228,7 +228,9 @@ def rogan_gladen(
         rates = (np.where(estimated > 0, p, 0.0), q0[0], q1[0], bad, good)
         shares = counts.shares * estimated / np.maximum(left, 1e-300)
         bias = left * formulas.ratio_bias(shares, *rates)
-        whole = formulas.weighed(counts.shares, *of_all((raw, *ends(counts.shares))))
+        whole = formulas.nested(
+            lambda z: formulas.weighed(counts.shares, *of_all((raw, *ends(counts.shares, z)))), z
+        )
         overall = formulas.Interval(*(x - bias for x in whole))
     raw, low, high = of_all((raw, *ends()))
     parts = [np.where(chance, np.nan, np.clip(x, 0, 1)) for x in (raw, low, high)]

@@ -198,6 +198,21 @@ def test_splitting_a_table_leaves_the_overall_answer_where_it_was(design, method
     assert 0.9 < min(widths) <= max(widths) < 1.2  # thin strata cost some precision
 
 
+def test_thin_strata_together_have_intervals_nested_in_the_level():
+    # each stratum's shift grows faster than its half-width, and shifts add up where widths do not
+    counts = P.Counts(
+        *([52, 50, 41], [14, 9, 15], [1, 1, 5], [1, 1, 4], [10, 7, 14], [10, 7, 13]),
+        calibration="by_truth",
+        systems="abc",
+        dim="stratum",
+    )
+    levels = [0.5, 0.9, 0.95, 0.99, 0.999]
+    ends = [P.rogan_gladen(counts, ci_prob=level)["overall_prevalence"][1:] for level in levels]
+    low, high = np.transpose(ends)
+    assert (np.diff(low) <= 1e-12).all()
+    assert (np.diff(high) > 0).all()
+
+
 @pytest.mark.slow
 def test_thin_strata_have_an_interval_about_the_value_or_say_why_not():
     rng = np.random.default_rng(3)
