@@ -437,12 +437,14 @@ def _repeats_report(path: str, roles: Roles, found: Findings) -> None:
 
 def _bias(path: str, roles: Roles, found: Findings) -> None:
     """Scores of the same items before and after a change."""
-    if not (roles.scores and roles.item and roles.variant and roles.baseline):
+    scores = roles.scores or roles.verdicts  # of a changed item these are 1 and 0
+    if not (scores and roles.item and roles.variant and roles.baseline):
         return
-    score = roles.scores[0]
+    score = scores[0]
     line = ["bias", path, "--item", roles.item, "--variant", roles.variant, "--score", score]
     line += ["--judge", roles.judge] if roles.judge else []
-    line += ["--baseline", roles.baseline, "--scale", _ends(score, roles, found).replace(":", "-")]
+    scale = _ends(score, roles, found).replace(":", "-") if roles.scores else "0,1"
+    line += ["--baseline", roles.baseline, "--scale", scale]
     if try_lines("bias", [*line, "--design", "item"], found, [[], ["--missing", "drop"]]):
         found.odd.append(
             f"bias: the line says that {roles.baseline!r} is the unchanged version, and that items "
@@ -463,7 +465,7 @@ def _long_ratings(path: str, roles: Roles, found: Findings) -> None:
     judges = [name for name in said if says_judge(name)]
     people = [name for name in said if name not in judges]
     # beside a column of truths, or under the name of judges, raters are judges unless called people
-    if roles.truths or rater.lower() in OF_JUDGES:
+    if {*roles.truths} - {choice} or rater.lower() in OF_JUDGES:
         people = [name for name in people if any(word in name.lower() for word in PEOPLE)]
         if not people:
             found.missing["ratings"] = (

@@ -343,7 +343,8 @@ CAUTIONS = {
     "means nothing. Take constant noise.",
     "shared-name": "One name has far more answers than is usual: perhaps two items share it, and "
     "their answers are taken as repeats of one.",
-    "shifts-together": "Shifts of one item go together, and tell less than independent ones.",
+    "shifts-together": "Items that one change moves are moved by others too, which the sampled "
+    "model leaves out: its RMS shifts are some per cent off. Give it one change at a time.",
     "slow-mixing": "The sampler moved slowly: sample longer.",
     "stale-calibration": "Judge, prompt or rubric is not the one that the labels were made with: "
     "it may err differently. Label some items anew.",

@@ -386,7 +386,8 @@ def _quoted_alone(
 ) -> None:
     """Print the quoted numbers that no other method has, above the table of methods."""
     quantities = {q for one in results for q in one.quantities}
-    if found.known and not quantities & set(found.quoted.quantities):
+    missing = not quantities & set(found.quoted.quantities)
+    if found.known and (missing or story.answer not in found.quoted.quantities):
         table(console, records(found.quoted, ci_prob=found.quoted.ci_prob), story, named=True)
 
 
@@ -608,7 +609,7 @@ def table(
         grid.add_column("interval", no_wrap=True)
     for i, (one, name, method, row) in enumerate(zip(found, labels, methods, cells, strict=True)):
         first = i == 0 or name != labels[i - 1]
-        if first and i and len(found) > len(set(labels)):
+        if first and i and max(labels.count(name), labels.count(labels[i - 1])) > 1:
             grid.add_row()
         start = [name if first else ""] if labelled else []
         grid.add_row(*start, method, *row, *([visible_line(one.interval)] if roomy else []))

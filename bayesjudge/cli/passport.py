@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
@@ -43,6 +43,7 @@ def make(
     pass_value: Annotated[list[str] | None, _LIST] = None,
     fail_value: Annotated[list[str] | None, _LIST] = None,
     missing_value: Annotated[list[str] | None, _LIST] = None,
+    unparsed: Annotated[Literal["fail", "drop"], _DATA] = "fail",
 ) -> None:
     r"""Write down what the labels of a run say of its judge.
 
@@ -83,6 +84,8 @@ def make(
         Label that means fail. May be repeated.
     missing_value : list[str]
         Label that means that there is none. May be repeated.
+    unparsed : str
+        What a row without a verdict is: the judge's fail, or dropped.
 
     Raises
     ------
@@ -91,7 +94,7 @@ def make(
     """
     with checking("options") as require:
         require(out.parent.is_dir(), f"--out: there is no folder {str(out.parent)!r}")
-    meanings = (pass_value, fail_value, missing_value)
+    meanings = (pass_value, fail_value, missing_value, unparsed)
     opened = _opened(table, metric, judge)
     judge = judge or opened.judge
     if judge is None:
@@ -139,6 +142,7 @@ def check(
     pass_value: Annotated[list[str] | None, _LIST] = None,
     fail_value: Annotated[list[str] | None, _LIST] = None,
     missing_value: Annotated[list[str] | None, _LIST] = None,
+    unparsed: Annotated[Literal["fail", "drop"], _DATA] = "fail",
     fail: Annotated[bool, _OUTPUT] = False,
 ) -> int:
     r"""Hold a later run against a passport, and correct its pass rate with it.
@@ -177,6 +181,8 @@ def check(
         Label that means fail. May be repeated.
     missing_value : list[str]
         Label that means that there is none. May be repeated.
+    unparsed : str
+        What a row without a verdict is: the judge's fail, or dropped.
     fail : bool
         Exit with 1 if the passport is stale or does not carry over.
 
@@ -186,7 +192,7 @@ def check(
         If an option, a column or a value is not understood.
     """
     known = bj.decide.Passport.load(path)
-    meanings = (pass_value, fail_value, missing_value)
+    meanings = (pass_value, fail_value, missing_value, unparsed)
     opened = _opened(table, metric, judge)
     counts = _counts(opened, truth or opened.own_truth, calibration, verdict, by, item, meanings)
     judge = judge or opened.judge
@@ -222,7 +228,7 @@ def _counts(
     verdict: str,
     by: str | None,
     item: str | None,
-    meanings: tuple[Any, Any, Any],
+    meanings: tuple[Any, Any, Any, Any],
 ) -> bj.prevalence.Counts:
     item, by = source.keys(item, by)
     columns = [c for c in (verdict, truth, by, item) if c is not None]
@@ -231,6 +237,15 @@ def _counts(
         import pyarrow as pa
 
         rows = rows.append_column("truth", pa.nulls(len(rows), pa.string()).dictionary_encode())
+    keys = [c for c in (by, item) if c is not None]
+    with checking(f"--item {item}") as require:
+        once = item is None or rows.select(keys).group_by(keys).aggregate([]).num_rows == len(rows)
+        require(
+            once,
+            "items have several rows: a passport counts items, and repeated rows of one would make "
+            "it surer than it is; give one row an item, such as the first epoch"
+            + ("" if by else ", or name the column of systems, --by"),
+        )
     return bj.prevalence.Counts.from_frame(
         rows,
         verdict=verdict,
@@ -241,7 +256,7 @@ def _counts(
         pass_value=meanings[0],
         fail_value=meanings[1],
         missing_value=meanings[2],
-        unparsed="fail",
+        unparsed=meanings[3],
     )
 
 

@@ -106,7 +106,7 @@ def plan(
         console.print()
         opening(console, "Assumed", how)
         _print(console, table)
-        _say(needed, width, regime, most)
+        _say(regime, most)
     if picture is not None:
         figure = cast("Figure", bj.prevalence.plot_plan(table, width=width).get_figure())
         figure.savefig(picture, dpi=150)
@@ -147,7 +147,8 @@ def _answer(
     by_truth = [n for n in (needed["half good, half bad"], needed["adaptive"]) if n is not None]
     if by_truth:
         return f"{text}with labels chosen by truth {min(by_truth):,}."
-    return f"{text}with labels chosen by truth it is out of reach with {how['items']:,} items."
+    text += f"with labels chosen by truth it is out of reach with {how['items']:,} items"
+    return f"{text}: judge more items."
 
 
 def _print(console: Console, table: pd.DataFrame) -> None:
@@ -170,22 +171,18 @@ def _print(console: Console, table: pd.DataFrame) -> None:
     console.print("", grid, sep="\n")
 
 
-def _say(
-    needed: dict[str, int | None], width: float | None, regime: tuple[Any, Any], most: int
-) -> None:
+def _say(regime: tuple[Any, Any], most: int) -> None:
     lines = ["", "width: of the closed form's interval at the data expected; expected: of the "]
     lines[-1] += "posterior's,\naveraged over simulated data; both as a share of items."
     if regime[0] != regime[0]:
         lines.append(
-            f"With {most} labels this judge is never worth calibrating against labels alone; a "
-            "random sample\nuses both."
+            f"With {most} labels by truth this judge tells less than labels of a random sample "
+            "alone, whatever\nthe prevalence; a random sample takes both."
         )
     else:
         lines.append(
-            f"With {most} labels, calibrating this judge beats labels alone where the prevalence "
-            f"is between\n{regime[0]:.3f} and {regime[1]:.3f}; a random sample uses both."
+            f"With {most} labels by truth this judge tells more than labels of a random sample "
+            f"alone if the\nprevalence is between {regime[0]:.3f} and {regime[1]:.3f}; a random "
+            "sample takes both."
         )
-    for name, count in needed.items():
-        words = "out of reach: judge more items" if count is None else f"{count:,} labels"
-        lines.append(f"Width {width:g}, {name}: {words}")
     say("\n".join(lines))

@@ -35,7 +35,8 @@ CHOICES = ("choice", "answer", "label", "rating", "verdict", "response", "vote")
 #: What an item may be called, as a word of a column's name.
 ITEMS = {"item", "question", "prompt", "ticket", "pair", "doc", "document", "conversation", "case",
          "sample", "example", "task", "query", "instance", "problem", "dialogue", "trace",
-         "record", "request"}  # fmt: skip
+         "record", "request", "essay", "message", "comment", "post", "article", "story", "email",
+         "claim"}  # fmt: skip
 #: What a score may be called, and a number that is none.
 SCORES = {"score", "rating", "quality", "grade", "points", "stars", "mark", "helpfulness"}
 NO_SCORES = {"ms", "latency", "tokens", "token", "cost", "price", "seconds", "duration", "time",
@@ -108,7 +109,9 @@ class Roles:
         if self.item is None:
             return False
         rows = list(zip(*(self.columns[n] for n in self.keys), strict=True))
-        return len(set(rows)) < len(rows)
+        others = [c for n, c in self.columns.items() if {*words_of(n)} & OTHER_COUNTS]
+        apart = any(len({*zip(rows, c, strict=True)}) == len(rows) for c in others)
+        return len(set(rows)) < len(rows) and not apart  # turns of one item are no repeats
 
 
 def roles_of(columns: Mapping[str, list[str]], truth: str | None = None) -> Roles:
@@ -152,6 +155,9 @@ def _by_names(columns: Mapping[str, list[str]], truth: str | None, counted: str 
     verdicts = [n for n in rest if says_judge(n)] or [n for n, c in rest.items() if is_binary(c)]
     arm = None if system else _arm(columns, item, [n for n in rest if n not in verdicts])
     changed = bool(arm and scores and not (truths or verdicts)) and _is_variant(columns, str(arm))
+    changed |= bool(arm and not truths and _zero_one(rest, verdicts)) and _named_baseline(
+        columns[str(arm)]
+    )
     return Roles(
         columns,
         item,
@@ -248,6 +254,15 @@ def _arm(columns: Mapping[str, list[str]], item: str | None, among: Sequence[str
 def _is_variant(columns: Mapping[str, list[str]], name: str) -> bool:
     values = {word for kind in _kinds(columns[name]) for word in words_of(kind)}
     return bool(values & BASELINES or {*words_of(name)} & VARIANTS)
+
+
+def _zero_one(labels: Mapping[str, list[str]], verdicts: Sequence[str]) -> bool:
+    """Whether verdicts are written as 1 and 0, which are scores too."""
+    return len(verdicts) == 1 and {spell(c) for c in labels[verdicts[0]] if c} == {"0", "1"}
+
+
+def _named_baseline(cells: Sequence[str]) -> bool:
+    return any({*words_of(kind)} & BASELINES for kind in _kinds(cells))
 
 
 def _are_times(name: str, cells: Sequence[str]) -> bool:

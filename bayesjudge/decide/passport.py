@@ -15,7 +15,7 @@ import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Caution
-from bayesjudge.core.screen import fitted
+from bayesjudge.core.screen import fitted, how_many
 
 if TYPE_CHECKING:
     from bayesjudge.prevalence import Counts
@@ -372,8 +372,8 @@ class Passport:
         seen, passed = self.pass_rate
         lines = [
             f"Passport of {self.judge}, {self.date}",
-            f"  items: {self.source or 'source not stated'}; {len(self.labels)} systems; the judge "
-            f"passed {passed:,} of {seen:,}",
+            f"  items: {self.source or 'source not stated'}; "
+            f"{how_many(len(self.labels), 'system')}; the judge passed {passed:,} of {seen:,}",
             f"  labels {self.calibration}: passed {hit:,} of {good:,} good, failed {caught:,} of "
             f"{bad:,} bad",
             f"  to a later run worth {worth[0]} good and {worth[2]} bad items (overdispersion "

@@ -13,6 +13,7 @@ from bayesjudge.core.counting import collapse, distinct
 from bayesjudge.core.errors import checking
 from bayesjudge.core.item_keys import hash_items, items_differ, keep_keys, keys_of
 from bayesjudge.core.names import require_names
+from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import is_counted_in_place
 from bayesjudge.panel._counting import count_votes
 from bayesjudge.panel._reading import read_truth, read_votes
@@ -336,17 +337,19 @@ class Votes:
 
     def __repr__(self) -> str:
         counted = {
-            "items": self.n_items,
-            "labelled": int(self.labelled.sum()),
-            "generators": len(self.generators),
-            "judges": len(self.judges),
-            "classes": self.n_classes,
-            "patterns": len(self.count),
+            "item": self.n_items,
+            "generator": len(self.generators),
+            "judge": len(self.judges),
+            "pattern": len(self.count),
         }
-        about = ", ".join(f"{n} {name}" for name, n in counted.items())
+        about = [how_many(n, name) for name, n in counted.items()]
+        about.insert(1, f"{int(self.labelled.sum()):,} labelled")
+        about.insert(4, f"{self.n_classes} classes")
         design = f", calibration={self.calibration!r}" if self.is_labelled.any() else ""
         spelled = f"; {self.spelling}" if self.spelling else ""
-        return f"Votes({about}, {self.missing_share:.1%} of votes missing{design}{spelled})"
+        return (
+            f"Votes({', '.join(about)}, {self.missing_share:.1%} of votes missing{design}{spelled})"
+        )
 
     def _repr_html_(self) -> str:
         head = "<tr><th>generator<th>items<th>labelled" + "".join(

@@ -388,8 +388,11 @@ def test_repeats_are_seen_by_what_columns_hold(tmp_path, examine):
         rows.assign(essay=[f"e{i}" for i in range(72)]),
         rows.assign(call=np.random.default_rng(1).permutation(rows["call"])),
     ):
-        other.to_csv(tmp_path / "other.csv", index=False)
+        other.rename(columns={"essay": "about"}).to_csv(tmp_path / "other.csv", index=False)
         assert examine(tmp_path / "other.csv", labelling=False)["answers"] == []
+
+    rows.rename(columns={"call": "turn"}).to_csv(tmp_path / "other.csv", index=False)
+    assert examine(tmp_path / "other.csv", labelling=False)["answers"] == []
 
 
 @pytest.mark.slow
@@ -445,3 +448,30 @@ def test_a_table_of_very_many_columns_is_refused(tmp_path, capsys):
     assert main(["doctor", str(tmp_path / "wide.jsonl")]) == 2
     told = " ".join(capsys.readouterr().err.split())
     assert "has 10,001 columns, and more than 10,000 are not looked at" in told
+
+
+def test_repeats_changed_verdicts_and_raters_are_seen_for_what_they_are(tmp_path, capsys):
+    calls = [(f"essay {i}", judge, 1 + (i + n) % 5) for i in range(20) for judge in ("gpt", "small")
+             for n in range(3)]  # fmt: skip
+    changed = [(i, name, int(i % 3 > 0 or name == "bold")) for i in range(40)
+               for name in ("plain", "bold")]  # fmt: skip
+    rated = [(i, name, ("safe", "unsafe")[(i + n) % 7 > 2]) for i in range(40)
+             for n, name in enumerate(("ann", "bob", "cem", "gpt", "claude"))]  # fmt: skip
+    tables = {
+        "repeats report": pd.DataFrame(calls, columns=["essay", "judge", "score"]),
+        "bias": pd.DataFrame(changed, columns=["item", "variant", "verdict"]),
+        "ratings": pd.DataFrame(rated, columns=["message", "rater", "label"]),
+    }
+    for command, table in tables.items():
+        path = tmp_path / "table.csv"
+        table.to_csv(path, index=False)
+        assert main(["doctor", str(path)]) == 0
+        out = capsys.readouterr().out
+        found = out.split("paste a line")[1].split("\n\n")[0]
+        assert f"bayesjudge {command} " in found
+        assert found.count("bayesjudge ") == 1, found
+        line = found.split("bayesjudge ")[1].replace("\\\n", " ")
+        more = ["--no-nuts"]
+        assert main([*shlex.split(line), *more]) == 0
+        capsys.readouterr()
+    assert "--judge gpt --judge claude" in " ".join(line.split())

@@ -18,7 +18,7 @@ from bayesjudge.bias.answer import _directions
 from bayesjudge.cli import main
 from bayesjudge.cli.explain import meaning
 from bayesjudge.cli.glossary import ASSUMPTIONS, CAUTIONS, TERMS
-from bayesjudge.cli.output import Shared, Story, open_console, quoted_lines, table
+from bayesjudge.cli.output import Shared, Story, meanwhile, open_console, quoted_lines, table
 from bayesjudge.cli.panel import panel
 from bayesjudge.core.answer import Answer, chance, points
 from bayesjudge.core.estimate import Estimate, Quantity, Row
@@ -407,3 +407,73 @@ def test_what_people_did_not_give_is_not_counted():
     read = ratings.Ratings.from_frame(table, positive="yes", judges=["gpt", "claude"])
     basis = ratings.answer(*ratings.closed_forms(read)).basis
     assert "choices of people and 2 judges" in basis
+
+
+# What is known before the model is sampled ------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("terminal", "options", "told"),
+    [
+        (True, {}, True),
+        (False, {}, False),
+        (True, {"quiet": True}, False),
+        (True, {"no_nuts": True}, False),
+        (True, {"json": True}, False),
+        (True, {"markdown": "-"}, False),
+    ],
+)
+def test_a_formula_answers_at_a_terminal_until_the_model_is_sampled(
+    terminal, options, told, monkeypatch, capsys
+):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: terminal)
+    meanwhile(Answer("People would pass 40 %.", "", "", _estimate("Formula", **SHARES)),
+              Shared(**options))  # fmt: skip
+    said = " ".join(capsys.readouterr().err.split())
+    expected = "For now, by a formula (Formula): People would pass 40 %. Sampling follows."
+    assert said == (expected if told else "")
+    unknown = Answer("Nobody knows.", "", "", _estimate("Formula", **SHARES), known=False)
+    meanwhile(unknown, Shared(**options))
+    assert capsys.readouterr().err == ""
+
+
+def test_a_panel_answers_by_a_formula_before_it_chooses_a_model(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "votes.csv"
+    panels.simulate(labelled=20, random_seed=1).to_csv(path, index=False)
+
+    def stop(votes):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr("bayesjudge.panel.recommend", stop)
+    assert main(["panel", str(path), "--truth", "truth", "--calibration", "random"]) == 130
+    assert "For now, by a formula (Truth given votes" in capsys.readouterr().err
+
+
+def test_verdicts_that_are_fails_since_that_was_asked_for_are_counted(tmp_path, capsys):
+    words = ["PASS"] * 60 + ["FAIL"] * 28 + ["ERROR"] * 12
+    human = ["PASS"] * 15 + [""] * 45 + ["FAIL"] * 10 + [""] * 30
+    path = tmp_path / "labels.csv"
+    pd.DataFrame({"verdict": words, "human": human}).to_csv(path, index=False)
+    options = "--verdict verdict --truth human --calibration random --no-nuts --fail-value ERROR"
+    assert main(["prevalence", str(path), *options.split()]) == 0
+    assert "12 ERROR, read as fail" in " ".join(capsys.readouterr().out.split())
+
+
+def test_rows_of_one_name_each_stand_without_gaps(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "100")
+    one = Estimate({"first": (0.5, 0.4, 0.6), "second": (0.1, 0.0, 0.2)}, "One", 0.95, "")
+    two = Estimate({"third": (0.7, 0.6, 0.8)}, "Two", 0.95, "")
+    more = Estimate({"third": (0.8, 0.7, 0.9)}, "More", 0.95, "")
+    table(open_console(), records(one, two, more), _story(None), named=True)
+    lines = capsys.readouterr().out.strip().splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("first"))
+    assert lines[at + 1].startswith("second")  # and a gap only about what several methods have
+    assert not lines[at + 2].strip()
+
+
+def test_a_summary_of_votes_agrees_with_its_numbers():
+    table = pd.DataFrame({"item": [1, 1], "generator": "g", "judge": ["a", "b"], "vote": [1, 0]})
+    table["truth"] = np.nan
+    told = repr(panels.Votes.from_frame(table))
+    assert told.startswith("Votes(1 item, 0 labelled, 1 generator, 2 judges, 2 classes, 1 pattern,")

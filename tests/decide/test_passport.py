@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bayesjudge as bj
@@ -121,3 +122,27 @@ def test_the_commands(tmp_path, capsys):
     assert "Prevalence with the passport's labels" in capsys.readouterr().out
     assert main([*check, "--judge", "gpt-5"]) == 1
     assert "stale-calibration" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("unparsed", "passes", "items"), [("fail", 60, 100), ("drop", 60, 80)])
+def test_a_run_with_unread_verdicts(unparsed, passes, items, tmp_path):
+    words = ["PASS"] * 60 + ["FAIL"] * 20 + [""] * 20
+    human = ["PASS"] * 15 + [""] * 45 + ["FAIL"] * 10 + [""] * 30
+    log, out = tmp_path / "log.csv", tmp_path / "made.json"
+    pd.DataFrame({"verdict": words, "human": human}).to_csv(log, index=False)
+    options = ["--truth", "human", "--calibration", "random", "--judge", "j"]
+    made = ["passport", "make", str(log), *options, "--out", str(out), "--unparsed", unparsed]
+    assert main(made) == 0
+    assert f"1 system; the judge passed {passes} of {items}\n" in str(Passport.load(out))
+
+
+def test_items_that_repeat_are_refused_with_what_to_do(tmp_path, capsys):
+    log = tmp_path / "log.csv"
+    table = pd.DataFrame({"item": [1, 1, 2, 2], "verdict": [1, 1, 0, 1], "human": [1, 1, 0, 0]})
+    table.to_csv(log, index=False)
+    made = ["passport", "make", str(log), "--truth", "human", "--calibration", "random"]
+    made += ["--judge", "j", "--out", str(tmp_path / "made.json"), "--item", "item"]
+    assert main(made) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "--item item: items have several rows" in said
+    assert "give one row an item, such as the first epoch" in said

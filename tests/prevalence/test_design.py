@@ -343,9 +343,12 @@ def test_the_command_prints_the_table(tmp_path, capsys, monkeypatch):
         assert f"{row.expected_width:.3f}" in line
     needed = budget.labels_needed(0.2, 0.66, **JUDGE, items=500)
     # more labels than items are no way to spend them
-    words = f"{needed} labels" if needed <= 500 else "out of reach"
-    assert f"Width 0.2, half good, half bad: {words}" in out
+    adaptive = budget.labels_needed(0.2, 0.66, split="adaptive", **JUDGE, items=500)
+    reached = min(needed, adaptive)
+    words = f"{reached}." if reached <= 500 else "it is out of reach with 500 items: judge more"
+    assert f"with labels chosen by truth {words}" in " ".join(out.split())
     assert out.startswith("An interval 0.2 wide takes about ")
+    assert "Width 0.2" not in out  # told once
     assert picture.read_text().lstrip().startswith("<?xml")
     assert main([*asked, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)

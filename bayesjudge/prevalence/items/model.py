@@ -132,7 +132,7 @@ class ItemEffects(BayesianModel):
 
     def _quantities(self, items: Items) -> tuple[str, ...]:
         effects = self._effects(items)
-        alike = ("icc", "design_effect", "effective_items")
+        alike = ("icc", *("design_effect", "effective_items") * items.repeated)
         several = alike if "difficulty" in effects and items.repeats != "judge" else ()
         return ("prevalence", "sensitivity", "specificity", *several)
 
@@ -275,10 +275,11 @@ def fit(
     -------
     Fit
         ``prevalence``, ``sensitivity`` and ``specificity`` by system, shares over the population of
-        items; if outputs repeat, or systems share items, ``icc``, ``design_effect`` and
-        ``effective_items`` (see `agreement`). The posterior also holds ``difficulty_spread``,
-        ``leniency_spread`` and ``interaction_spread``. `contrasts` and `ranking` compare systems;
-        `Fit.extended` adds a log-likelihood by item, for leave-one-item-out cross-validation.
+        items; if outputs repeat, or systems share items, ``icc``, and if outputs repeat
+        ``design_effect`` and ``effective_items`` (see `agreement`). The posterior also holds
+        ``difficulty_spread``, ``leniency_spread`` and ``interaction_spread``. `contrasts` and
+        `ranking` compare systems; `Fit.extended` adds a log-likelihood by item, for
+        leave-one-item-out cross-validation.
 
     Raises
     ------
