@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 from cyclopts import Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.output import DATA, LOGS, OUTPUT, SCHEMA, say, table_option, tell
+from bayesjudge.cli.output import DATA, LOGS, OUTPUT, SCHEMA, check_page, say, table_option, tell
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import InputError, checking
@@ -96,6 +96,7 @@ def drift(
         require(len(judge or []) < 3, words)
         there = html is None or html.parent.is_dir()
         require(there, f"--html: there is no folder {str(html and html.parent)!r}")
+        check_page(html, require)
     named: list[str | None] = list(judge) if judge else [None]
     judges = (named[0], named[-1])
     sources = [

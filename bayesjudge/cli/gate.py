@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 from cyclopts import Group, Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.output import DATA, LOGS, OUTPUT, say, table_option, tell
+from bayesjudge.cli.output import DATA, LOGS, OUTPUT, check_page, say, table_option, tell
 from bayesjudge.cli.prevalence import LESSON
 from bayesjudge.cli.source import open_source, repeating
 from bayesjudge.core.calls import called
@@ -135,6 +135,7 @@ def gate(
         for name, path in (("html", html), ("summary", summary), ("junit", junit)):
             there = path is None or path.parent.is_dir()
             require(there, f"--{name}: there is no folder {str(path and path.parent)!r}")
+        check_page(html, require)
         named = against is None or is_file or by is not None
         require(named, f"--against {against}: there is no such file (and no --by to name a system)")
         alone = not (is_file and by)

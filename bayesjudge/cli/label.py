@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Group, Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.output import DATA, LOGS, OUTPUT, say, table_option, tell
+from bayesjudge.cli.output import DATA, LOGS, OUTPUT, check_page, say, table_option, tell
 from bayesjudge.cli.source import open_source
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import checking
@@ -130,6 +130,7 @@ def label(
         verdict = verdict or "verdict"
     with checking("options") as require:
         require(n >= 1, f"--n must be 1 or more, got {n}")
+        check_page(html, require)
         more = {"picture": picture, "html": html}
         written = [*paths.items(), *((name, path) for name, path in more.items() if path)]
         for name, path in written:

@@ -130,13 +130,18 @@ class Shared:
                 path = Path(path)
                 require(path.parent.is_dir(), f"--{name}: there is no folder {str(path.parent)!r}")
                 require(not path.is_dir(), f"--{name}: {str(path)!r} is a folder; name a file")
-            page = self.html is None or self.html.suffix.lower() in (".html", ".htm")
-            words = f"--html {self.html}: expected a name that ends in .html; a browser prints the "
-            require(page, words + "page as a PDF")
+            check_page(self.html, require)
             twice = self.json and self.markdown == "-"
             require(not twice, "--json and --markdown - both write to stdout: take one")
             contradictory = self.no_nuts and self.save is not None
             require(not contradictory, "--save keeps the sampled fit: leave --no-nuts out")
+
+
+def check_page(path: Path | None, require: Callable[[object, str], None]) -> None:
+    """Refuse a page under the name of something else."""
+    page = path is None or path.suffix.lower() in (".html", ".htm")
+    words = f"--html {path}: expected a name that ends in .html; a browser prints the page as a PDF"
+    require(page, words)
 
 
 @dataclass(frozen=True)

@@ -293,7 +293,7 @@ def _without_interval_by_em(
 ) -> Iterator[Caution]:
     if not votes.is_labelled.any():
         text = (
-            "no item is labelled, and there is no interval (nan): one would hold only if the "
+            "no item is labelled, and there is no interval: one would hold only if the "
             "judges erred independently, which votes alone do not show; label some items"
         )
         yield Caution("no-interval", text)

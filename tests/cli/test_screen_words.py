@@ -477,3 +477,18 @@ def test_a_summary_of_votes_agrees_with_its_numbers():
     table["truth"] = np.nan
     told = repr(panels.Votes.from_frame(table))
     assert told.startswith("Votes(1 item, 0 labelled, 1 generator, 2 judges, 2 classes, 1 pattern,")
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["gate {0} --calibration random --at-least 0.5", "drift {0} {0}", "label {0} --gate 0.5"],
+)
+def test_no_command_writes_a_page_under_the_name_of_a_pdf(command, tmp_path, capsys):
+    path = tmp_path / "log.csv"
+    pd.DataFrame({"item": range(4), "verdict": [1, 0, 1, 1], "truth": [1, 0, 1, 0]}).to_csv(
+        path, index=False
+    )
+    pdf = tmp_path / "page.pdf"
+    assert main([*command.format(path).split(), "--html", str(pdf)]) == 2
+    assert "expected a name that ends in .html" in " ".join(capsys.readouterr().err.split())
+    assert not pdf.exists()

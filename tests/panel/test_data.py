@@ -171,7 +171,7 @@ def test_labels_may_be_words():
 
 def test_a_summary_fits_on_a_line_and_names_are_escaped():
     votes = bj.panel.Votes([[1, 0]], [1], [0], ["<b>"], ["a", "b"], count=[12])
-    shown = "1 generators, 2 judges, 2 classes, 1 patterns, 0.0% of votes missing"
+    shown = "1 generator, 2 judges, 2 classes, 1 pattern, 0.0% of votes missing"
     design = "calibration='by_generator'"
     assert repr(votes) == f"Votes(12 items, 12 labelled, {shown}, {design})"
     assert "&lt;b&gt;" in votes._repr_html_()
