@@ -481,7 +481,11 @@ def test_a_summary_of_votes_agrees_with_its_numbers():
 
 @pytest.mark.parametrize(
     "command",
-    ["gate {0} --calibration random --at-least 0.5", "drift {0} {0}", "label {0} --gate 0.5"],
+    [
+        "gate {0} --truth truth --calibration random --at-least 0.5",
+        "drift {0} {0}",
+        "label {0} --gate 0.5",
+    ],
 )
 def test_no_command_writes_a_page_under_the_name_of_a_pdf(command, tmp_path, capsys):
     path = tmp_path / "log.csv"
