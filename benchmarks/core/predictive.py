@@ -25,6 +25,8 @@ Cases, two statistics each:
 - ``repeats``: six items, three judges, three scores each, on a scale of four values. Lowest scores,
   and cells that hold one value only.
 - ``bias``: 15 items, two perturbations and a rerun. Mean and standard deviation of the differences.
+- ``pooled``: three systems of 150 unlabelled items, two of them with 30 labelled ones, whose rates
+  are partially pooled. Passes of the unlabelled, and those of the good ones.
 - ``items``: a system that answers each of 40 items twice, 14 of them labelled. Passes, and items
   whose verdicts agree.
 - ``scores``: four bins, 150 unlabelled items, 30 good and 30 bad labelled ones. Items in the
@@ -54,6 +56,7 @@ import csv
 import sys
 import warnings
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -74,6 +77,7 @@ from bayesjudge.repeats.components import cutpoints
 
 sys.path.append(str(Path(__file__).parents[1] / "prevalence"))  # what its calibration draws
 import sbc_items
+import sbc_pooling
 
 RESULTS = Path(__file__).parent / "results"
 SEED = 20_265
@@ -127,6 +131,14 @@ def system_data(truths: Any, rng: np.random.Generator) -> prevalence.Counts:
     passes = rng.binomial(200, share * hit + (1 - share) * (1 - caught))
     labels = 30, rng.binomial(30, hit), 30, rng.binomial(30, caught)
     return prevalence.Counts(200, passes, *labels, calibration="by_truth")
+
+
+# Systems that pool their rates -------------------------------------------------------------------
+
+
+def summed(counted: dict[str, np.ndarray]) -> Statistics:
+    """Counts of all systems, in the last dimension."""
+    return {name: np.asarray(counted[name]).sum(-1) for name in COUNTED}
 
 
 # Several classes ---------------------------------------------------------------------------------
@@ -380,6 +392,12 @@ CASES = {
     "bias": Case(
         *(bias, SHIFTS, shift_truths, shift_data, drawn_of("difference", moments)),
         lambda shifts: moments(differences(shifts)),
+    ),
+    "pooled": Case(
+        *(prevalence, sbc_pooling.PARTIAL, partial(sbc_pooling.draw_systems, pooling="partial")),
+        partial(sbc_pooling.draw_counts, labels=(30, 30, 0)),
+        lambda fit, posterior, rng: summed(replicates(fit.model, posterior, rng, list(COUNTED))),
+        lambda counts: summed({name: getattr(counts, name) for name in COUNTED}),
     ),
     "items": Case(
         *(prevalence.items, sbc_items.EFFECTS),

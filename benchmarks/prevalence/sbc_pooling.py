@@ -12,7 +12,7 @@ Writes to benchmarks/prevalence/results: ``sbc_pooling_STUDY.jsonl`` (every rank
 
 Found: ranks of all 28 unknowns of ``full``, ``partial`` and ``classes`` are uniform over 100
 simulations (least adjusted p .096; spread of the ranks .90 to 1.06, standard error .045), and those
-of the 16 of ``linear`` over 60 (least adjusted p .45; spread .89 to 1.05, standard error .058).
+of the 16 of ``linear`` over 110 (least adjusted p .73; spread .96 to 1.07, standard error .043).
 """
 
 from __future__ import annotations
