@@ -29,6 +29,7 @@ from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.core.screen import how_many
+from bayesjudge.panel.label_design import DESIGNS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -188,6 +189,13 @@ def panel(
         for i, part in enumerate(one.items(read, **reading)):
             write_csv(part, items, append=i > 0)
         tell(f"{how_many(votes.n_items, 'item')} written to {items}")
+
+
+# how `bayesjudge.cli.app` spells what the module says to those who write Python
+panel.spelled = {  # type: ignore[attr-defined]
+    "calibration=None:": "--calibration is needed:",
+    **{f"{name!r}:": f"{name}:" for name in DESIGNS},
+}
 
 
 def _brief(method: str) -> str:

@@ -496,3 +496,11 @@ def test_no_command_writes_a_page_under_the_name_of_a_pdf(command, tmp_path, cap
     assert main([*command.format(path).split(), "--html", str(pdf)]) == 2
     assert "expected a name that ends in .html" in " ".join(capsys.readouterr().err.split())
     assert not pdf.exists()
+
+
+def test_a_panel_asks_for_the_label_design_by_its_option(tmp_path, capsys):
+    path = tmp_path / "votes.csv"
+    panels.simulate(labelled=20, random_seed=1).to_csv(path, index=False)
+    assert main(["panel", str(path), "--truth", "truth"]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "--calibration is needed: how were the labelled items chosen? random: within" in said
