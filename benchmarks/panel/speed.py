@@ -273,8 +273,11 @@ def main() -> None:
             found = json.loads(done.stdout.splitlines()[-1])
             found = found if isinstance(found, list) else [found]
             rows += [one | {"load_at_start": load} for one in found]
-        table = pd.DataFrame(rows)
-        table.to_csv(RESULTS / f"speed_{part}.csv", index=False, float_format="%.4g")
+        table, path = pd.DataFrame(rows), RESULTS / f"speed_{part}.csv"
+        if part != "growth" and path.exists():  # other sizes stay
+            old = pd.read_csv(path)
+            table = pd.concat([old[~old["size"].isin(table["size"])], table])
+        table.to_csv(path, index=False, float_format="%.4g")
         print(table.T.to_string(), flush=True)
 
 

@@ -117,17 +117,39 @@ def test_judges_that_are_alike_have_the_same_likelihood():
 
 
 @pytest.mark.slow
-def test_judges_with_many_votes_are_sampled_as_they_are(monkeypatch):
-    def free():
-        return {v.name for v in PooledDawidSkene()._sampling_form(SMALL).free_RVs}
+def test_the_sampler_looks_for_a_judge_where_its_votes_are_and_whatever_it_guesses(monkeypatch):
+    text = bj.panel.build_model(SMALL)
+    guess = dawid_skene._guesses
+    for away, wider in ((0, 1), (2, 0.01), (-1, 100)):
+        monkeypatch.setattr(
+            dawid_skene,
+            "_guesses",
+            lambda *given, away=away, wider=wider: {
+                name: (at + away, error * wider) for name, (at, error) in guess(*given).items()
+            },
+        )
+        gaps, off = gaps_between(text, PooledDawidSkene()._sampling_form(SMALL), points=3)
+        assert np.ptp(gaps) < 1e-6
+        assert off < 1e-12
 
-    assert {"discrimination_own", "leniency_own"} < free()
-    monkeypatch.setattr(dawid_skene, "CENTRED_FROM", 0)
-    assert {"discrimination", "leniency"} < free()
-    form, text = PooledDawidSkene()._sampling_form(SMALL), bj.panel.build_model(SMALL)
-    gaps, off = gaps_between(text, form, points=3)
-    assert np.ptp(gaps) < 1e-6
-    assert off < 1e-12
+
+def test_guesses_of_a_judge_are_those_of_its_votes():
+    """All labelled: logits of the shares, with their standard errors."""
+    passed = np.array([[40, 10], [12, 38]])  # of 50 good and of 50 bad items, by judge
+    votes = np.zeros((100, 2), int)
+    for (j, z), n in np.ndenumerate(passed.T):
+        first = 50 * z
+        votes[first : first + n, j] = 1
+    truth = np.repeat([1, 0], 50)
+    data = bj.panel.Votes(votes, truth, [0] * 100, "g", "ab", calibration="random")
+    found = dawid_skene._guesses(data, PooledDawidSkene())
+    high, low = (np.log((row + 0.5) / (50 - row + 0.5)) for row in passed)
+    error = np.sqrt(sum(1 / (row + 0.5) + 1 / (50 - row + 0.5) for row in passed))
+    gap = np.maximum(high - low, dawid_skene.LEAST_DISCRIMINATION)
+    expected = {"discrimination": (np.log(gap), error / gap)}
+    expected["leniency"] = ((low + high) / 2, error / 2)
+    for name, parts in expected.items():
+        np.testing.assert_allclose(found[name], parts, rtol=1e-9)
 
 
 @pytest.mark.sampling

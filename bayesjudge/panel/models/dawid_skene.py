@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
@@ -14,7 +14,7 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.priors import BetaPrior, NormalPrior
-from bayesjudge.panel._em import Problem
+from bayesjudge.panel._em import Problem, solve
 from bayesjudge.panel._likelihood import log_joint, log_joint_of, quadrature_change
 from bayesjudge.panel._patterns import Patterns
 from bayesjudge.panel.checks import (
@@ -34,10 +34,12 @@ if TYPE_CHECKING:
 
 #: Log probability of a class that a label rules out: exp of it is 0, and it has a gradient.
 RULED_OUT = -1e6
-#: Votes of the judge with the fewest from which on judges are parametrised by themselves.
-CENTRED_FROM = 5_000
+#: Where the sampler looks for a judge who seems no better than chance, as `discrimination` is.
+LEAST_DISCRIMINATION = 0.3
 #: Judges whose votes are looked up together: of six there are 729 distinct ones at most.
 GROUP, MOST_IN_GROUPS = 6, 36
+#: For so many pairs of two halves of judges a ballot, a matrix product is quicker than ballots.
+MOST_PAIRS = 16
 #: Doubling the nodes must not change the log-likelihood by more than this from draw to draw.
 NODE_TOLERANCE = 0.1
 
@@ -84,7 +86,7 @@ class _LatentTruth(PanelModel):
                 # their share says nothing: labelled items have a generator of their own, all alike
                 nothing = pt.zeros((1, votes.n_classes))
                 log_share = pt.concatenate([log_share, nothing])
-            if not text and self._adds_up and votes.n_classes == 2:
+            if not text and votes.n_classes == 2:
                 self._observe_log_odds(votes, log_share)
                 return model
             generator = pm.Data("generator_of_row", _generator_of(votes), dims="row")
@@ -93,9 +95,8 @@ class _LatentTruth(PanelModel):
             first, ballot = distinct(votes.votes.astype(np.int64) + 1)
             model.add_coord("ballot", first)
             rows = Problem(votes, self._missing).given[first]
-            given = pm.Data("given_votes", rows, dims=("ballot", "judge_vote"))
             at_votes = pm.Data("ballot_of_row", ballot.astype("int32"), dims="row")
-            by_class = self._by_class(votes, given, text)
+            by_class = self._by_class(votes, rows, text)
             log_p = pt.logsumexp(by_class[at_votes] + log_share[generator] + allowed, axis=1)
             if text:
                 self._observe_patterns(votes, log_p)
@@ -108,36 +109,66 @@ class _LatentTruth(PanelModel):
         """The same density of two classes, whose cost is one logarithm an unlabelled row.
 
         An unlabelled row has the log-probability of a bad item, plus softplus of the log-odds of a
-        good one; a labelled one has that of its class. These are linear in the logs of the rates:
-        they are counted once. Log-odds add up over groups of judges, each with few distinct votes.
+        good one; a labelled one has that of its class. These are linear in logs of which there are
+        few: they are counted once.
         """
         import pymc as pm
         import pytensor.tensor as pt
 
-        given, generator = Problem(votes, self._missing).given, _generator_of(votes)
-        unknown = votes.truth == MISSING
+        generator, unknown = _generator_of(votes), votes.truth == MISSING
         counted = np.eye(2)[np.where(unknown, 0, votes.truth)] * votes.count[:, None]
         by_generator = np.zeros((len(votes.generators) + (not votes.design.same_items), 2))
         np.add.at(by_generator, generator, counted)
-        seen = pm.Data("votes_by_class", given.T @ counted, dims=("judge_vote", "truth"))
         shared = pm.Data("count_by_class", by_generator)
-        table = _flat_table(self._log_table(votes, text=False))
-        pm.Potential("counted", (seen * table).sum() + (shared * log_share).sum())
+        observe = self._observe_judges if self._adds_up else self._observe_ballots
+        of_votes, terms = observe(votes, counted, unknown)
+        pm.Potential("counted", of_votes + (shared * log_share).sum())
         if not unknown.any():
             return
         count = pm.Data("count", votes.count[unknown].astype(float))
         of_generator = pm.Data("generator_of_row", generator[unknown])
         log_odds = (log_share[:, 1] - log_share[:, 0])[of_generator]
+        for term in terms:
+            log_odds = log_odds + term
+        # softplus, with one exponential for it and its slope
+        both = pt.log1p(pt.exp(-pt.abs(log_odds))) + pt.maximum(log_odds, 0)
+        pm.Potential("items", (count * both).sum())
+
+    def _observe_judges(
+        self, votes: Votes, counted: np.ndarray, unknown: np.ndarray
+    ) -> tuple[Any, list[Any]]:
+        """Log probability of the votes that are counted, and log-odds of rows without a label.
+
+        Log-odds add up over groups of judges, each with few distinct votes.
+        """
+        import pymc as pm
+
+        given = Problem(votes, self._missing).given
+        seen = pm.Data("votes_by_class", given.T @ counted, dims=("judge_vote", "truth"))
+        table = _flat_table(self._log_table(votes, text=False))
         good, width = table[:, 1] - table[:, 0], given.shape[1] // len(votes.judges)
-        for i, part in enumerate(_groups(len(votes.judges), width)):
+        terms = []
+        for i, part in enumerate(_groups(len(votes.judges), width) if unknown.any() else ()):
             votes_of_group = given[unknown, part]
             first, at = distinct(votes_of_group.astype(np.int64))
             rows = pm.Data(f"group_{i}_votes", votes_of_group[first])
             of_row = pm.Data(f"group_{i}_of_row", at.astype("int32"))
-            log_odds = log_odds + (rows @ good[part])[of_row]
-        # softplus, with one exponential for it and its slope
-        both = pt.log1p(pt.exp(-pt.abs(log_odds))) + pt.maximum(log_odds, 0)
-        pm.Potential("items", (count * both).sum())
+            terms.append((rows @ good[part])[of_row])
+        return (seen * table).sum(), terms
+
+    def _observe_ballots(
+        self, votes: Votes, counted: np.ndarray, unknown: np.ndarray
+    ) -> tuple[Any, list[Any]]:
+        """The same of whole rows of votes, each of which is looked at once."""
+        import pymc as pm
+
+        first, ballot = distinct(votes.votes.astype(np.int64) + 1)
+        seen = np.zeros((len(first), 2))
+        np.add.at(seen, ballot, counted)
+        table = self._by_class(votes, Problem(votes, self._missing).given[first], text=False)
+        of_row = pm.Data("ballot_of_row", ballot[unknown].astype("int32"))
+        of_votes = (pm.Data("ballots_by_class", seen) * table).sum()
+        return of_votes, [(table[:, 1] - table[:, 0])[of_row]]
 
     def _observe_patterns(self, votes: Votes, log_p: Any) -> None:
         """How many items have the votes and label of each row, and how many have any others."""
@@ -215,9 +246,9 @@ class _LatentTruth(PanelModel):
         g = pm.Beta("prevalence", *ends, dims="generator")
         return pt.stack([pt.log1p(-g), pt.log(g)], axis=1)
 
-    def _by_class(self, votes: Votes, given: Any, text: bool) -> Any:
+    def _by_class(self, votes: Votes, rows: np.ndarray, text: bool) -> Any:
         """Log probability of each distinct row of votes by class."""
-        return given @ _flat_table(self._log_table(votes, text))
+        return _given_votes(rows, text) @ _flat_table(self._log_table(votes, text))
 
     def _item_log_likelihood(
         self, votes: Votes, draws: xr.Dataset
@@ -395,13 +426,17 @@ class Correlated(PooledDawidSkene):
     def _nodes(self) -> int:
         return self.nodes
 
-    def _by_class(self, votes: Votes, given: Any, text: bool) -> Any:
+    def _by_class(self, votes: Votes, rows: np.ndarray, text: bool) -> Any:
         import pytensor.tensor as pt
 
         logits = pt.stack(_population(votes, self, text), axis=1)
         per_node, log_weight = _shared_effect(logits, self)
         log_vote = _log_votes(per_node, self.answering)  # judge, truth, response, node
-        k, width = votes.n_classes, given.get_value().shape[1]
+        halves = None if text else _halves(rows, len(votes.judges))
+        if halves is not None:
+            return _by_halves(log_vote, pt.exp(log_weight), *halves)
+        given = _given_votes(rows, text)
+        k, width = votes.n_classes, rows.shape[1]
         table = log_vote.transpose(0, 2, 1, 3).reshape((width, k * self.nodes))
         by_node = pt.dot(given, table).reshape((given.shape[0], k, self.nodes)) + log_weight
         return pt.logsumexp(by_node, axis=2)
@@ -576,6 +611,55 @@ def _flat_table(table: Any) -> Any:
     return table.transpose(0, 2, 1).reshape((judges * r, k))
 
 
+def _given_votes(rows: np.ndarray, text: bool) -> Any:
+    """Distinct rows of votes as data."""
+    import pymc as pm
+
+    return pm.Data("given_votes", rows, dims=("ballot", "judge_vote") if text else None)
+
+
+class _Half(NamedTuple):
+    """Some judges' columns, the distinct votes that they gave, and which of these a ballot has."""
+
+    part: slice
+    votes: np.ndarray
+    of_ballot: np.ndarray
+
+
+def _halves(rows: np.ndarray, judges: int) -> tuple[_Half, _Half] | None:
+    """Both halves of the judges, unless their votes could be combined in far more ways than are."""
+    cut = (judges + 1) // 2 * (rows.shape[1] // judges)
+    found = []
+    for part in (slice(0, cut), slice(cut, rows.shape[1])):
+        first, at = distinct(rows[:, part].astype(np.int64))
+        found.append(_Half(part, rows[first, part], at))
+    pairs = len(found[0].votes) * len(found[1].votes)
+    return (found[0], found[1]) if judges > 1 and pairs <= MOST_PAIRS * len(rows) else None
+
+
+def _by_halves(log_vote: Any, weight: Any, one: _Half, other: _Half) -> Any:
+    """Log probability of each ballot by class, the nodes summed out.
+
+    Given a node the votes of both halves are independent: a matrix product has the probability of
+    all their pairs, without an exponential or a logarithm by pair and node.
+    """
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    rows = [pm.Data(f"half_{i}_votes", half.votes) for i, half in enumerate((one, other))]
+    pair = one.of_ballot * len(other.votes) + other.of_ballot
+    pair = pm.Data("pair_of_ballot", pair.astype("int64"))
+    found = []
+    for truth in (0, 1):
+        table = log_vote[:, truth].reshape((-1, log_vote.shape[-1]))
+        first, last = (
+            pt.exp(pt.dot(given, table[half.part]))
+            for given, half in zip(rows, (one, other), strict=True)
+        )
+        found.append(pt.log(pt.dot(first * weight, last.T).ravel()[pair]))
+    return pt.stack(found, axis=1)
+
+
 def _groups(judges: int, width: int) -> list[slice]:
     """Columns of a few judges each; of all, if there are many, since most then did not vote."""
     each = GROUP if judges <= MOST_IN_GROUPS else judges
@@ -594,34 +678,64 @@ def _log_allowed(votes: Votes) -> np.ndarray:
     return np.where(allowed > 0, 0.0, RULED_OUT)
 
 
-def _many_votes(votes: Votes) -> bool:
-    """Whether every judge has so many that the sampler likes the judges as they are."""
-    by_column = (votes.votes != MISSING).T @ votes.count
-    return bool(np.bincount(votes.judge_of_column, by_column).min() >= CENTRED_FROM)
-
-
 def _population(votes: Votes, model: PooledDawidSkene, text: bool) -> tuple[Any, Any]:
-    """Logits of the probability of a pass, on bad and on good items, by judge.
-
-    In the text judges are normal around their population. The sampler counts a judge with few
-    votes in standard deviations from it: at 14,000 votes a judge the form of the text takes a
-    third of the steps, at 2,000 it diverges.
-    """
+    """Logits of the probability of a pass, on bad and on good items, by judge."""
     import pymc as pm
     import pytensor.tensor as pt
 
-    parts, centred = {}, text or _many_votes(votes)
+    parts, guesses = {}, {} if text else _guesses(votes, model)
     for name in ("discrimination", "leniency"):
         mean = pm.Normal(f"{name}_mean", *prior_data(f"{name}_mean", getattr(model, name)))
         scale = prior_data(f"{name}_spread", [getattr(model, f"{name}_spread")])[0]
         spread = pm.HalfNormal(f"{name}_spread", scale)
-        if centred:
+        if text:
             parts[name] = pm.Normal(name, mean, spread, dims="judge")
         else:
-            own = pm.Normal(f"{name}_own", dims="judge")
-            parts[name] = pm.Deterministic(name, mean + spread * own, dims="judge")
+            parts[name] = _around_guess(name, mean, spread, *guesses[name])
     half = pt.exp(parts["discrimination"]) / 2
     return parts["leniency"] - half, parts["leniency"] + half
+
+
+def _around_guess(name: str, mean: Any, spread: Any, guess: np.ndarray, error: np.ndarray) -> Any:
+    """Judges for the sampler, counted in standard deviations from what is known of each.
+
+    Were the votes a measurement `guess` with standard error `error`, a judge would be normal given
+    its population, wherever that is: it is counted from there. Of few votes this is the distance
+    from the population's mean, of many that from the guess. The density is that of the text
+    whatever the guess; only what a step of the sampler is worth depends on it.
+    """
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    at = pm.Data(f"{name}_guess", guess, dims="judge")
+    error = pm.Data(f"{name}_error", error, dims="judge")
+    own = pm.Flat(f"{name}_own", dims="judge")
+    square = spread**2 + error**2
+    # the judge's distance from the mean, in standard deviations of the population
+    far = spread * (at - mean) / square + error / pt.sqrt(square) * own
+    pm.Potential(f"{name}_density", -(far**2 + pt.log(square)).sum() / 2)
+    return pm.Deterministic(name, mean + spread * far, dims="judge")
+
+
+def _guesses(votes: Votes, model: PooledDawidSkene) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """What votes say of each judge, and its standard error, about: by expectation-maximisation.
+
+    A vote on an item whose truth is uncertain says little.
+    """
+    problem = Problem(votes, model._missing)
+    posterior = solve(problem, pseudo=1.0, tolerance=1e-6, max_iterations=200).posterior
+    sure = (2 * posterior.max(axis=1, keepdims=True) - 1) ** 2
+    seen, told = (
+        problem.expected_counts(weight)[1][..., :2] + 0.5
+        for weight in (posterior, posterior * sure)
+    )
+    low, high = (np.log(seen[..., 1]) - np.log(seen[..., 0])).T
+    error = np.sqrt((1 / told).sum(axis=(1, 2)))
+    discrimination = np.maximum(high - low, LEAST_DISCRIMINATION)
+    return {
+        "discrimination": (np.log(discrimination), error / discrimination),
+        "leniency": ((low + high) / 2, error / 2),
+    }
 
 
 def _shared_effect(logits: Any, model: Correlated) -> tuple[Any, Any]:
@@ -652,7 +766,9 @@ def _log_votes(logits: Any, answering: BetaPrior | None) -> Any:
     """Log probability of each response from logits by judge, truth and node."""
     import pytensor.tensor as pt
 
-    table = pt.stack([-pt.softplus(logits), -pt.softplus(-logits)], axis=2)
+    # one exponential for both softplus and their slopes
+    small = pt.log1p(pt.exp(-pt.abs(logits)))
+    table = pt.stack([-pt.maximum(logits, 0) - small, pt.minimum(logits, 0) - small], axis=2)
     return _with_answering(table, answering)
 
 
