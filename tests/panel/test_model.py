@@ -133,6 +133,15 @@ def test_the_sampler_looks_for_a_judge_where_its_votes_are_and_whatever_it_guess
         assert off < 1e-12
 
 
+@pytest.mark.sampling
+def test_a_draw_of_a_panel_with_labels_takes_few_steps():
+    """40 where judges were counted from their population."""
+    votes = bj.panel.Votes.from_frame(bj.panel.simulate(random_seed=1), calibration="random")
+    fit = bj.panel.fit(votes, random_seed=1)
+    assert fit.converged
+    assert fit.idata["sample_stats"]["n_steps"].mean() < 20
+
+
 def test_guesses_of_a_judge_are_those_of_its_votes():
     """All labelled: logits of the shares, with their standard errors."""
     passed = np.array([[40, 10], [12, 38]])  # of 50 good and of 50 bad items, by judge
