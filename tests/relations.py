@@ -104,7 +104,7 @@ def an_interval_has_a_value(one: Module, table: Any, read: Read, made: Made) -> 
 def an_interval_has_a_width(one: Module, table: Any, read: Read, made: Made) -> Iterator[str]:
     """Data that show no variation do not make a number known; these items' own labels may."""
     for estimate in made:
-        told = any(c.name == "zero-width" for c in estimate.cautions)
+        told = any(c.name in ("zero-width", "negative-variance") for c in estimate.cautions)
         for quantity, where, (value, low, high) in estimate.rows():
             if high - low <= 1e-12 and not told and estimate.target != "items":
                 yield f"{estimate.method}: {quantity} {where} is {value}, its interval has no width"

@@ -8,6 +8,12 @@ that is not the tests', and every relation of tests/relations.py is asked of the
 the level .95. A table that the package refuses by its own error is counted apart; what does not
 hold is printed with the seed and number of its table. A run continues the stored one of its seed.
 
+Found: of 1,800 tables (`--seed 20261123 --tables 200`; 155 were refused) six failed a relation by
+four causes, all mended since: a judge exactly at chance whose effective counts add up to 1 but for
+rounding, strata without a value that had an interval, their interval not nested in the level
+(twice), and a weight that rests on imaginary items (twice; told where the relation is asked). Of
+1,080 others (`--seed 5 --tables 120`) one did: a variance component shown as 0 without a width,
+which its caution tells.
 """
 
 from __future__ import annotations
@@ -83,13 +89,18 @@ def stored(seed: int) -> tuple[Counter[str], Counter[str], Counter[tuple[str, st
 def write(
     seed: int, tables: Counter[str], refused: Counter[str], failed: Counter[tuple[str, str]]
 ) -> None:
-    """A row a module and relation."""
+    """A row a module and relation, beside those of other seeds."""
+    made = [
+        (one, name, seed, tables[one], refused[one], failed[one, name])
+        for one in sorted(tables)
+        for name in RELATIONS
+    ]
+    if OUTPUT.exists():
+        with OUTPUT.open() as lines:
+            others = [tuple(r.values()) for r in csv.DictReader(lines) if r["seed"] != str(seed)]
+        made = others + made
     with OUTPUT.open("w", newline="") as lines:
-        rows = csv.writer(lines)
-        rows.writerow(COLUMNS)
-        for one in sorted(tables):
-            for name in RELATIONS:
-                rows.writerow((one, name, seed, tables[one], refused[one], failed[one, name]))
+        csv.writer(lines).writerows([COLUMNS, *made])
 
 
 if __name__ == "__main__":
