@@ -17,6 +17,8 @@ from bayesjudge.cli.source import PAIRS, Source, inputs_of, open_source, repeati
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate, Target
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.labels import WORDS as WORDS_OF_LABELS
+from bayesjudge.core.labels import spell
 from bayesjudge.prevalence.answer import difference_words, differences, neighbours
 from bayesjudge.readers import read_table
 
@@ -315,7 +317,15 @@ def prevalence(
             error.problems.append(SCORES if numbers else CLASSES)
         raise
     model = _model(counts, priors, pooling)
-    answer(counts, model, shared, source=source, all_methods=all_methods, target=target)
+    asked = {"all_methods": all_methods, "target": target, "pass_name": _pass_name(pass_value)}
+    answer(counts, model, shared, source=source, **asked)
+
+
+def _pass_name(values: Sequence[str] | None) -> str | None:
+    """The label given as pass, if it is not a word or number for it."""
+    plain = {word for word, _ in WORDS_OF_LABELS}
+    name = values[0].strip() if values else ""
+    return name if name and spell(name.lower()) not in plain else None
 
 
 def _given(options: Mapping[str, Any]) -> list[str]:
@@ -341,6 +351,7 @@ def answer(
     source: Source | str,
     all_methods: bool = False,
     target: Target = "population",
+    pass_name: str | None = None,
     command: str = "prevalence",
     truth: Mapping[tuple[Any, ...], float] | None = None,
 ) -> list[Estimate | Fit]:
@@ -356,11 +367,16 @@ def answer(
         instant.append(posterior)
     story = Story(
         command=command,
-        title="Share of good outputs (prevalence)",
+        title=f"Share of '{pass_name}'" if pass_name else "Share of good outputs (prevalence)",
+        heading=f"share of '{pass_name}'" if pass_name else "",
         answer="overall_prevalence" if counts.dim == "stratum" else "prevalence",
         inputs=_inputs(counts, model, source),
         tell=lambda made: module.answer(
-            *made, ci_prob=shared.ci_prob, interval=shared.interval, target=target
+            *made,
+            ci_prob=shared.ci_prob,
+            interval=shared.interval,
+            target=target,
+            pass_name=pass_name,
         ),
         waits=model._pools or posterior is None,
         truth=truth,

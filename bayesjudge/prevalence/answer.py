@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.core.answer import (
+    MOST_NAMED,
     Answer,
     as_estimates,
     chance,
@@ -23,6 +24,7 @@ from bayesjudge.core.answer import (
 )
 from bayesjudge.core.estimate import Estimate, Interval, Row, Target
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.intervals import wilson
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.closed_form import naive
@@ -55,6 +57,7 @@ def answer(
     ci_prob: float = 0.95,
     interval: Interval | None = None,
     target: Target | None = None,
+    pass_name: str | None = None,
 ) -> Answer:
     """Say what share of outputs people would pass, and quote the method that suits the labels.
 
@@ -62,6 +65,9 @@ def answer(
     posterior, the sampled one, or the closed form of the label design. In settings drawn at random
     the posterior's interval score is 1.02 to 1.08 times that of the best method of each setting,
     which nobody knows beforehand (``benchmarks/prevalence/advice.py``).
+
+    If data and declared label design are all but impossible together (``contradiction``), the
+    answer says so, and no number: ``known`` is then False.
 
     Parameters
     ----------
@@ -73,6 +79,9 @@ def answer(
         Kind of interval of the fits.
     target : {"population", "items"}, optional
         Which items the fits are asked about; by default what suits each fit's model.
+    pass_name : str, optional
+        The label that was read as pass, such as ``"unsafe"``: the sentence says it in place of
+        "pass".
 
     Returns
     -------
@@ -108,22 +117,58 @@ def answer(
     rows = {"".join(map(str, at.values())): row for _, at, row in shares.rows()}
     uncorrected = quoted.method == JUDGE
     unknown = uncorrected or all(says_little(row) for row in rows.values())
-    whose = "these" if quoted.target == "items" else "outputs like these"
-    if unknown:
-        text = _unknown({} if uncorrected else rows, counts)
-    elif len(rows) == 1:
-        text = _one(next(iter(rows.values())), judge, quantity, whose, ci_prob)
+    whose = "these outputs" if quoted.target == "items" else "outputs like these"
+    against = _contradicted(quoted, counts)
+    rows = {name: row for name, row in rows.items() if name not in against}
+    wrong = bool(against) and (strata or not rows)
+    if wrong:
+        text = _contradictory((), counts)
+    elif unknown:
+        text = _unknown({} if uncorrected else rows, counts, pass_name)
+    elif len(shares.quantities[quantity].labels) == 1:
+        text = _one(next(iter(rows.values())), judge, quantity, whose, ci_prob, pass_name)
     else:
-        text = _several(rows, judge, "" if counts is None else counts.dim, ci_prob)
+        text = _several(rows, judge, "" if counts is None else counts.dim, ci_prob, pass_name)
+    if against and not wrong:
+        text = f"{_contradictory(against, counts)} {text}"
+    why = _why(quoted, counts, quoted.method in pooling)
     return Answer(
         text,
         basis=_basis(counts),
-        why=_why(quoted, counts, quoted.method in pooling),
+        why=f"Shown: {quoted.method}, not to be quoted." if wrong else why,
         quoted=shares,
         judge=judge and judge.only(quantity),
-        notes=_rates(made, quoted),
-        known=not unknown,
+        notes=() if wrong else _rates(made, quoted, counts, pass_name),
+        known=not (unknown or wrong),
     )
+
+
+def _contradicted(quoted: Estimate, counts: Counts | None) -> tuple[str, ...]:
+    """Systems whose data and declared design contradict each other; ``""`` of one entry."""
+    texts = [c.text for c in quoted.cautions if c.name == "contradiction"]
+    if counts is None:
+        return ()
+    named = zip(counts.systems or ("",), counts.places, strict=True)
+    return tuple(name for name, at in named if any(f"{at}:" in text for text in texts))
+
+
+def _contradictory(systems: Sequence[str], counts: Counts | None) -> str:
+    """That no number of these data can be quoted, and what to do."""
+    shown = [*systems[:MOST_NAMED], *([f"{len(systems) - 3} more"] * (len(systems) > 3))]
+    where = f" in {listed(shown)}" if systems else ""
+    none = f"no number of {'it' if len(systems) == 1 else 'them'}" if systems else "no number"
+    text = (
+        f"The labels, the verdicts and the declared label design contradict each other{where}: "
+        f"{none} can be quoted."
+    )
+    if counts is not None and counts.design.name == "random":
+        text += (
+            " If items were labelled by what the judge said of them, such as all that it passed "
+            "and a part of the rest, declare by_verdict; if not, check the two columns."
+        )
+    else:
+        text += " Check how items were chosen for labels, and which label means pass."
+    return text
 
 
 def _place(method: str) -> float:
@@ -139,13 +184,28 @@ def _judge(made: Sequence[Estimate], counts: Counts | None, quoted: Estimate) ->
     return found
 
 
-def _one(row: Row, judge: Estimate | None, quantity: str, whose: str, ci_prob: float) -> str:
-    of = "these outputs" if whose == "these" else whose
+def _one(
+    row: Row,
+    judge: Estimate | None,
+    quantity: str,
+    of: str,
+    ci_prob: float,
+    name: str | None,
+) -> str:
     share, _, interval = percents(row, ci_prob).partition(" (")
-    text = f"People would pass {share} of {of}" + (f" ({interval}" if interval else "")
+    text = f"{_would(name)} {share} of {of}{_so(name)}" + (f" ({interval}" if interval else "")
     if judge is not None and quantity in judge:
-        text += f"; the judge passes {100 * entries(judge)[(quantity,)].value:.0f} %"
+        own = f"{100 * entries(judge)[(quantity,)].value:.0f} %"
+        text += f"; the judge {f'calls {own} so' if name else f'passes {own}'}"
     return f"{text}."
+
+
+def _would(name: str | None) -> str:
+    return "People would call" if name else "People would pass"
+
+
+def _so(name: str | None) -> str:
+    return f" '{name}'" if name else ""
 
 
 def _several(
@@ -153,27 +213,32 @@ def _several(
     judge: Estimate | None,
     dim: str,
     ci_prob: float,
+    name: str | None,
 ) -> str:
     names, between = few_of(rows)
+    so = f" outputs{_so(name)}"
+    calls = "calls {} so" if name else "passes {}"
     own = {} if judge is None else {key[-1]: row for key, row in entries(judge).items()}
     if dim == "judge":  # of the same outputs
         parts = [
-            f"{percents(rows[name], None if i else ci_prob)} by {owned(name)} verdicts (which pass "
-            f"{100 * own[name].value:.0f} %)"
-            for i, name in enumerate(names)
+            f"{percents(rows[one], None if i else ci_prob)} by {owned(one)} verdicts (which "
+            f"{'call' if name else 'pass'} {100 * own[one].value:.0f} %{' so' if name else ''})"
+            for i, one in enumerate(names)
         ]
-        return f"People would pass {listed(parts)}{between}."
+        return f"{_would(name)} {listed(parts)}{_so(name)}{between}."
     parts = [
-        f"{percents(rows[name], None if i else ci_prob)} of {owned(name)}"
-        for i, name in enumerate(names)
+        f"{percents(rows[one], None if i else ci_prob)} of {owned(one)}"
+        for i, one in enumerate(names)
     ]
-    text = f"People would pass {listed(parts)} outputs{between}"
-    if all(name in own for name in names):
-        text += f"; the judge passes {listed([f'{100 * own[n].value:.0f} %' for n in names])}"
+    text = f"{_would(name)} {listed(parts)}{so}{between}"
+    if all(one in own for one in names):
+        text += (
+            f"; the judge {calls.format(listed([f'{100 * own[n].value:.0f} %' for n in names]))}"
+        )
     return f"{text}."
 
 
-def _unknown(rows: dict[str, Row], counts: Counts | None) -> str:
+def _unknown(rows: dict[str, Row], counts: Counts | None, name: str | None) -> str:
     labelled = 0 if counts is None else int(np.sum(counts.labelled_n))
     row = next(iter(rows.values()), None)
     if row is None or np.isnan(row.value):
@@ -185,7 +250,8 @@ def _unknown(rows: dict[str, Row], counts: Counts | None) -> str:
         if labelled == 0 or counts is None or not counts.labels_tell_prevalence
         else "More labels would tell."
     )
-    return f"These data cannot tell what share of outputs people would pass: {said}. {cure}"
+    share = f"people would {f'call {name!r}' if name else 'pass'}"
+    return f"These data cannot tell what share of outputs {share}: {said}. {cure}"
 
 
 def _basis(counts: Counts | None) -> str:
@@ -230,20 +296,51 @@ def _in_words(counts: Counts) -> str:
     return words.get(counts.design.name, "so")
 
 
-def _rates(made: Sequence[Estimate], quoted: Estimate) -> tuple[str, ...]:
+def _rates(
+    made: Sequence[Estimate], quoted: Estimate, counts: Counts | None, name: str | None
+) -> tuple[str, ...]:
     """How the judge errs, if there is one number of it; of another method, by which."""
+    if counts is not None and counts.predictive and counts.systems is None:
+        return _checked(counts, quoted.ci_prob, name)
     for one in (quoted, *made):
         found = entries(one)
         if ("sensitivity",) in found and ("specificity",) in found:
             passes, fails = found[("sensitivity",)], found[("specificity",)]
             if np.isnan(passes.value) or np.isnan(fails.value):
                 continue
-            whose = BY.get(one.method, f"By {one.method} the judge")
-            return (
-                f"{'The judge' if one is quoted else whose} passes {percents(passes)} of good "
-                f"outputs and fails {percents(fails)} of bad ones.",
+            whose = (
+                "The judge" if one is quoted else BY.get(one.method, f"By {one.method} the judge")
             )
+            if name:
+                told = f"calls {percents(passes)} of what people call '{name}' so, and "
+                return (f"{whose} {told}{percents(fails)} of the rest not.",)
+            told = (
+                f"passes {percents(passes)} of good outputs and fails {percents(fails)} of bad ones"
+            )
+            return (f"{whose} {told}.",)
     return ()
+
+
+def _checked(counts: Counts, ci_prob: float, name: str | None) -> tuple[str, ...]:
+    """How often labelled passes and fails of the judge are wrong, as counted."""
+    passed = int(counts.labelled_pass)
+    failed = int(counts.labelled_n) - passed
+    wrong = passed - int(counts.correct_pass), failed - int(counts.incorrect_fail)
+    said = []
+    for w, total, kind in zip(wrong, (passed, failed), _kinds(name), strict=True):
+        if total:
+            row = Row(*(float(x) for x in wilson(w, total, ci_prob)))
+            were = "was" if w == 1 else "were"
+            said.append(f"of {total:,} labelled {kind} {w:,} {were} wrong: {percents(row)}")
+    text = "; ".join(said)
+    return (f"{text[:1].upper()}{text[1:]}.",) if text else ()
+
+
+def _kinds(name: str | None) -> tuple[str, str]:
+    """What the judge passed and failed."""
+    if name:
+        return f"outputs that the judge called '{name}',", "others,"
+    return "passes of the judge", "fails"
 
 
 def differences(

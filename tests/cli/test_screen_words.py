@@ -504,3 +504,62 @@ def test_a_panel_asks_for_the_label_design_by_its_option(tmp_path, capsys):
     assert main(["panel", str(path), "--truth", "truth"]) == 2
     said = " ".join(capsys.readouterr().err.split())
     assert "--calibration is needed: how were the labelled items chosen? random: within" in said
+
+
+#: Passes all labelled, of the fails a tenth: labels by verdict.
+BY_VERDICT = (902, 0, 138, 133, 160, 87)
+
+
+def test_data_that_contradict_the_declared_design_are_not_quoted():
+    counts = prevalence.Counts(*BY_VERDICT, calibration="random")
+    said = prevalence.answer(*prevalence.closed_forms(counts), prevalence.exact(counts))
+    assert not said.known
+    assert said.text.startswith("The labels, the verdicts and the declared label design contradict")
+    assert "declare by_verdict" in said.text
+    assert "People would pass" not in str(said)
+    assert "Quoted" not in str(said)
+    assert said.as_dict()["known"] is False
+    right = prevalence.Counts(*BY_VERDICT, calibration="by_verdict")
+    assert prevalence.answer(*prevalence.closed_forms(right), prevalence.exact(right)).known
+
+
+def test_one_of_several_systems_that_contradicts_its_design_is_named():
+    each = [np.array(pair) for pair in zip(BY_VERDICT, (900, 500, 100, 90, 100, 80), strict=True)]
+    counts = prevalence.Counts(*each, calibration="random", systems=("guard", "other"))
+    said = prevalence.answer(*prevalence.closed_forms(counts), prevalence.exact(counts))
+    assert "contradict each other in guard: no number of it can" in said.text
+    assert said.text.rstrip(".").endswith("the judge passes 55 %")
+    assert "of other's outputs" in said.text
+    assert "of guard's" not in said.text
+
+
+def test_labels_by_verdict_tell_how_often_the_judge_is_right():
+    counts = prevalence.Counts(*BY_VERDICT, calibration="by_verdict")
+    made = [*prevalence.closed_forms(counts), prevalence.exact(counts)]
+    (note,) = prevalence.answer(*made).notes
+    assert "206 labelled passes of the judge 73 were wrong: 35 % (29 to 42 %)" in note
+    assert "of 92 labelled fails 5 were wrong: 5 %" in note
+    (note,) = prevalence.answer(*made, pass_name="unsafe").notes
+    assert note.startswith("Of 206 labelled outputs that the judge called 'unsafe', 73 were wrong")
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ("unsafe safe", "People would call 38 % of outputs like these 'unsafe' ("),
+        ("pass fail", "People would pass 38 % of outputs like these ("),
+    ],
+)
+def test_the_label_given_as_pass_is_the_word_of_the_sentence(values, told, tmp_path, capsys):
+    word, other = values.split()
+    counted = [(word, None, 206), (other, None, 144), (word, word, 36), (word, other, 19)]
+    rows = [(v, t) for v, t, n in [*counted, (other, other, 45)] for _ in range(n)]
+    path = tmp_path / "guard.csv"
+    pd.DataFrame(rows, columns=["verdict", "truth"]).to_csv(path, index=False)
+    asked = f"--verdict verdict --truth truth --calibration random --pass-value {word}"
+    asked += f" --fail-value {other} --no-nuts"
+    assert main(["prevalence", str(path), *asked.split()]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(told)
+    assert ("share of 'unsafe'" in out) == (word == "unsafe")
+    assert ("calls 100 % " in out) == (word == "unsafe")
