@@ -245,6 +245,11 @@ def _budget(votes: Votes, asked: float | None, ci_prob: float) -> Section | None
     line = f"there are enough for {wide}"
     if more:
         line = f"{wide} need {sum(more.values()):,} more, at random: {each}"
+    if more and not votes.is_labelled.any():
+        line += (
+            ". This takes each share to be the judges' pass rate, which no label has checked; a "
+            "share nearer one half needs more"
+        )
     told = {"width": width, "more": more}
     return Section("Labels needed", [line], "labels_needed", told, detail=asked is None)
 

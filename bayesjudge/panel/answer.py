@@ -159,22 +159,24 @@ def _trusted(
             rates, key=lambda j: -np.nan_to_num(rates[j][0].value + rates[j][1].value)
         )
         passes, fails = rates[best]
-        alone = "on the labelled items alone" if one.method.startswith("Rogan") else ""
-        by = "" if one is quoted else f" {alone or f'by {one.method}'}"
         fit = next((fit for fit in fits if fit.method == one.method), None)
-        errs, how = _how_sure(best, rates, votes, fit)
-        if all(np.isnan(row.high - row.low) for pair in rates.values() for row in pair):
-            how = how and " (not decided: there is no interval)"
-        told = (
-            f"Of {len(rates)} judges {best} {errs} least{by}, both error rates added{how}: "
-            f"it passes {percents(passes)} of good outputs and fails {percents(fails)} of bad "
-            "ones.",
-        )
+        sure, how = _how_sure(best, rates, votes, fit)
+        bare = all(np.isnan(row.high - row.low) for pair in rates.values() for row in pair)
+        rests = "there is no interval" if bare else how
+        by = _by_which(one, quoted)
+        said = f"passes {percents(passes)} of good outputs and fails {percents(fails)} of bad ones"
+        if sure:
+            told = f"Of {len(rates)} judges {best} errs least{by}, both error rates added ({how}): "
+            told += f"it {said}."
+        else:
+            told = f"Which of the {len(rates)} judges errs least is not decided ({rests}). "
+            told += f"{f'{by[1:2].upper()}{by[2:]}, {best}' if by else best} {said}."
         rest = [f"{j} {' and '.join(map(percents, rates[j]))}" for j in others[:MOST_JUDGES]]
         left = len(others) - len(rest)
         more = f"; {left} more: --details" if left else ""
-        lines = (*told, f"The others, the better first: {'; '.join(rest)}{more}.")
-        return tuple(line.replace(NO_INTERVAL, "") for line in lines)
+        order = ", the better first" if sure else ""
+        lines = (told, f"The others{order}: {'; '.join(rest)}{more}.")
+        return tuple(line.replace(NO_INTERVAL, "").replace(" ()", "") for line in lines)
     return ()
 
 
@@ -183,7 +185,7 @@ def _how_sure(
     rates: dict[str, tuple[Row, Row]],
     votes: Votes | None,
     fit: Fit | None,
-) -> tuple[str, str]:
+) -> tuple[bool, str]:
     """Whether a judge errs least, and how surely: against the judge that may well err less."""
     others = [name for name in rates if name != best]
     draws = None if fit is None else _sampled_rates(fit, list(rates))
@@ -197,12 +199,21 @@ def _how_sure(
             for other in others
             for mine, theirs in zip(rates[best], rates[other], strict=True)
         )
-        return ("errs", "") if apart else ("may err", " (not decided: the intervals overlap)")
+        return apart, "" if apart else "the intervals overlap"
     rival = min(found, key=lambda other: found[other])
     shown = ">.99" if found[rival] > 0.995 else f"{found[rival]:.2f}"
     sure = found[rival] > SURE
-    how = f" (less than {rival} with probability {shown}{'' if sure else ': not decided'})"
-    return "errs" if sure else "may err", how
+    less = f"less than {rival} with probability {shown}"
+    return sure, less if sure else f"{best} {less}"
+
+
+def _by_which(one: Estimate, quoted: Estimate) -> str:
+    """Whose the judges' rates are, if not the quoted model's."""
+    if one is quoted:
+        return ""
+    if one.method.startswith("Rogan"):
+        return " on the labelled items alone"
+    return f" by {one.method}, another model than that of the shares"
 
 
 def _sampled_rates(fit: Fit, judges: list[str]) -> dict[str, np.ndarray] | None:

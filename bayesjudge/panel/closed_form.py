@@ -109,13 +109,7 @@ def _ends_by_prior(
     )
     centre, half = logit(inside) - prior.bias.mean, z_score(ci_prob) * spread
     ends = [np.minimum(expit(centre - half), rate), np.maximum(expit(centre + half), rate)]
-    odds = np.exp(z_score(ci_prob) * np.hypot(prior.bias.sd, prior.bias_spread))
-    text = (
-        "no item is labelled: the interval holds what BiasPooling() believes of a panel's bias "
-        f"(the odds of passing are up to {odds:.0f} times too high or too low), and hardly "
-        "narrows with more votes; label some items"
-    )
-    return ends, Caution("rests-on-priors", text)
+    return ends, prior.rests_on_prior(ci_prob)
 
 
 def voting(

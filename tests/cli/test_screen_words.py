@@ -563,3 +563,16 @@ def test_the_label_given_as_pass_is_the_word_of_the_sentence(values, told, tmp_p
     assert out.startswith(told)
     assert ("share of 'unsafe'" in out) == (word == "unsafe")
     assert ("calls 100 % " in out) == (word == "unsafe")
+
+
+@pytest.mark.slow
+@pytest.mark.sampling
+def test_the_first_screen_of_a_panel_without_labels_says_what_it_rests_on(tmp_path, capsys):
+    path = tmp_path / "votes.csv"
+    panels.simulate(labelled=0, random_seed=1).to_csv(path, index=False)
+    assert main(["panel", str(path), "--model", "bias_pooling", "--width", "0.2"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "rests-on-priors: no item is labelled: the interval holds the model's prior" in said
+    assert "By Dawid-Skene, posterior mode, another model than that of the shares, " in said
+    assert "This takes each share to be the judges' pass rate, which no label has checked" in said
+    assert "may err" not in said

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from bayesjudge.core.estimate import Assumption
+from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.intervals import z_score
 from bayesjudge.core.priors import NormalPrior
 from bayesjudge.panel._summaries import Summary
 from bayesjudge.panel.checks import EXCHANGEABLE
@@ -119,6 +120,20 @@ class BiasPooling(PanelModel):
             bias = pm.Deterministic("bias", centre + spread * own, dims="generator")
         passing = pm.Deterministic("pass_rate", pm.math.sigmoid(level + bias), dims="generator")
         return prevalence, passing
+
+    def rests_on_prior(self, ci_prob: float = 0.95) -> Caution:
+        """Caution for votes of which no item is labelled."""
+        odds = np.exp(z_score(ci_prob) * np.hypot(self.bias.sd, self.bias_spread))
+        text = (
+            "no item is labelled: the interval holds the model's prior of the panel's bias (the "
+            f"odds of passing are up to {odds:.0f} times too high or too low), and hardly narrows "
+            "with more votes; label some items"
+        )
+        return Caution("rests-on-priors", text)
+
+    def _cautions(self, fit: Fit) -> tuple[Caution, ...]:
+        votes: Votes = fit.data
+        return () if votes.is_labelled.any() else (self.rests_on_prior(),)
 
     def _about_items(self, fit: Fit, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """Known truths counted, the others one binomial more."""
