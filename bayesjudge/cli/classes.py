@@ -104,6 +104,8 @@ def _inputs(counts: ClassCounts, source: Source) -> dict[str, Any]:
         "calibration": f"{counts.design.name}: {counts.design.meaning}",
         "classes": ", ".join(counts.classes),
     }
+    if counts.spelling:
+        about["labels"] = counts.spelling
     if counts.systems is not None:
         about["systems" if counts.dim == "system" else "strata"] = ", ".join(counts.systems)
     if counts.leanings is not None:

@@ -55,7 +55,7 @@ from bayesjudge.cli.roles import (
 from bayesjudge.cli.source import DATABASES, HUMAN, PAIRS
 from bayesjudge.core.errors import checking
 from bayesjudge.core.screen import continued, few, how_many, visible, width_of
-from bayesjudge.readers.files import STDIN, File
+from bayesjudge.readers.files import STDIN, File, cell_of
 from bayesjudge.readers.log import COLUMNS, Log, Metric, read_as, recognise
 from bayesjudge.readers.tables import is_one_file, names_in, read_table
 
@@ -302,7 +302,7 @@ def _of_table(path: Path, file: File | None, truth: str | None) -> Findings:
         found.kind = f"table, separated by {file.delimiter!r}"
         found.odd += _mistakes(file)
     text = None if file is None or file.kind in DATABASES else file
-    heads = names_in(path) if text is None else text.columns
+    heads = names_in(path) if text is None else text.fields
     with checking(str(path)) as require:
         words = f"has {len(heads):,} columns, and more than {MOST_COLUMNS:,} are not looked at"
         example = "bayesjudge prevalence FILE --verdict COLUMN --truth COLUMN"
@@ -311,7 +311,7 @@ def _of_table(path: Path, file: File | None, truth: str | None) -> Findings:
         rows: list[Any] = read_table(path, heads).slice(0, MOST_ROWS).to_pylist()
     else:
         rows = list(islice(text.records(), MOST_ROWS))
-    columns = {str(n).strip(): [_cell(row.get(n)) for row in rows] for n in heads if n}
+    columns = {str(n).strip(): [_cell(cell_of(row, n)) for row in rows] for n in heads if n}
     found.contents.append(f"{how_many(len(rows), 'row')}, columns {few(list(columns), 12)}")
     if len(rows) == MOST_ROWS:
         found.contents.append(f"only the first {MOST_ROWS:,} rows were looked at")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _DATA = Parameter(group=DATA)
-_LIST = Parameter(group=DATA, negative="")
+_LIST = Parameter(group=DATA, negative="", consume_multiple=True)
 _OUTPUT = Parameter(group=OUTPUT, negative="")
 
 

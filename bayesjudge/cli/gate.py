@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Repeats = Literal["system", "judge"] | None
 _DATA = Parameter(group=DATA)
-_LIST = Parameter(group=DATA, negative="")
+_LIST = Parameter(group=DATA, negative="", consume_multiple=True)
 _GATE = Parameter(group=Group("The gate", sort_key=2))
 _OUTPUT = Parameter(group=OUTPUT, negative="")
 #: Names of the two logs, if a baseline comes as a file.

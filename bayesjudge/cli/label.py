@@ -16,7 +16,7 @@ from bayesjudge.core.screen import how_many
 from bayesjudge.decide.labelling import QUESTION, read_sheets, write_form, write_sheet
 
 _DATA = Parameter(group=DATA)
-_LIST = Parameter(group=DATA, negative="")
+_LIST = Parameter(group=DATA, negative="", consume_multiple=True)
 _GATE = Parameter(group=Group("The gate", sort_key=2))
 _OUTPUT = Parameter(group=OUTPUT, negative="")
 

@@ -14,10 +14,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from bayesjudge.cli.output import write_csv
 from bayesjudge.cli.source import PAIRS
 from bayesjudge.core.errors import InputError
-from bayesjudge.core.labels import proposed, read_labels, unread
+from bayesjudge.core.labels import folded, proposed, read_labels, says_nothing, unread
 from bayesjudge.core.screen import few
 from bayesjudge.prevalence import Counts
 from bayesjudge.prevalence.cautions import above_chance
@@ -25,6 +27,10 @@ from bayesjudge.readers.log import Metric
 
 #: Different values that labels can have.
 MOST_LABELS = 12
+#: What a person may also say of an output: a class if people do, else no verdict.
+ANSWERS = {"refusal", "refused", "unsure", "unknown"}
+#: Probability below which labels are taken to have been drawn by verdict, and not at random.
+BY_VERDICT_P = 1e-6
 SCALES = ((0, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (0, 100))
 #: Cautions that tell of data that may be wrong, rather than of few of them.
 ODD = {"label-shift", "contradiction", "off-range", "pass-rate-out-of-range"}
@@ -47,6 +53,7 @@ WANTED = {
 #: The same question, of several systems or of scores.
 BETTER = "Which system is better?"
 EACH = "Is the share of each at least 0.9 (put your own number), as an exit code for CI?"
+CLASSES = "What share of outputs would people put into each class?"
 MEAN = "What mean score would people give?"
 BETTER_MEAN = "Which system is better, by the mean score that people would give?"
 #: The question in few words, where nothing answers it.
@@ -92,13 +99,17 @@ def value_options(labels: Mapping[str, list[Any]], found: Findings, where: str) 
     at = f"{where}: " if where else ""
     if every <= set(PAIRS):
         return []
-    if len(strange) > 2 and len(strange) == len(every):
-        found.odd.append(f"{at}{few(strange, 10)} are more than pass and fail: classes")
-        return ["--classes", *strange]
+    classes = _classes(cells, len(strange) == len(every))
+    if classes:
+        lost = sorted(one for one in every if folded(one) not in {*map(folded, classes)})
+        none = f"; {few(lost, 10)} as no verdict" if lost else ""
+        found.odd.append(f"{at}{few(classes, 10)} are more than pass and fail: classes{none}")
+        return ["--classes", *classes, *(["--missing-value", *lost] if lost else [])]
     options = []
     told = []
     for name, values in proposed(strange).items():
-        options += ["--" + name.replace("_", "-"), *values]
+        spelled = {folded(one): one for one in reversed(values)}  # one stands for all spellings
+        options += ["--" + name.replace("_", "-"), *reversed(spelled.values())]
         told.append(f"{few(values, 10)} as {name.removesuffix('_value')}")
     says = "say" if len(strange) > 1 else "says"
     found.odd.append(
@@ -106,6 +117,29 @@ def value_options(labels: Mapping[str, list[Any]], found: Findings, where: str) 
         "correct it if need be"
     )
     return options
+
+
+def _classes(cells: Mapping[str, set[str]], own_words: bool) -> list[str]:
+    """A spelling of each class, if there are more than pass and fail; what failed is no class.
+
+    They are classes if each column has three, or if there are three in words that say neither.
+    """
+    each = [{kind_of(label) for label in labels} for labels in cells.values()]
+    both = set.intersection(*each) if len(each) > 1 else set()
+    spelled: dict[str, str] = {}
+    for labels in cells.values():
+        for label in sorted(labels):
+            if not says_nothing(label) or (folded(label) in both & ANSWERS):
+                spelled.setdefault(folded(label), label)
+    shared = {kind for kind in both if not says_nothing(str(kind))}
+    many = len(shared) > 2 or (own_words and len(spelled) > 2)
+    return sorted(spelled.values()) if many else []
+
+
+def kind_of(label: str) -> str | bool:
+    """What a label says, however it is spelled."""
+    said = meaning(label)
+    return folded(label) if said is None else said
 
 
 def ask_if_reversed(
@@ -141,14 +175,20 @@ def ask_if_reversed(
 
 
 def label_design(verdicts: Sequence[Any], truths: Sequence[Any], found: Findings) -> list[str]:
-    """How labelled rows seem to have been chosen: equal numbers were asked for."""
+    """How labelled rows seem to have been chosen: equal numbers, or verdicts, were asked for."""
     labelled = [c for c in truths if c not in (None, "")]
     if len(labelled) == len(truths):
         found.contents.append(ALL_LABELLED)
         return ["--calibration", "random"]
-    by_truth = Counter(str(c) for c in labelled)
-    pairs = zip(verdicts, truths, strict=True) if verdicts else ()
-    by_verdict = Counter(str(v) for v, t in pairs if t not in (None, "") and v not in (None, ""))
+    by_truth = Counter(folded(c) for c in labelled)
+    spelled: dict[str, str] = {}
+    every: Counter[str] = Counter()
+    by_verdict: Counter[str] = Counter()
+    for verdict, truth in zip(verdicts, truths, strict=True) if verdicts else ():
+        if verdict not in (None, "") and not says_nothing(str(verdict)):
+            kind = spelled.setdefault(folded(verdict), str(verdict))
+            every[kind] += 1
+            by_verdict[kind] += truth not in (None, "")
     for counted, design in ((by_truth, "by_truth"), (by_verdict, "by_verdict")):
         sizes = set(counted.values())
         if len(counted) == 2 and len(sizes) == 1 and min(sizes) >= 10:
@@ -158,7 +198,27 @@ def label_design(verdicts: Sequence[Any], truths: Sequence[Any], found: Findings
                 "by chance too; if it is chance, --calibration random tells more"
             )
             return ["--calibration", design]
+    if _drawn_unlike(every, by_verdict):
+        rates = [f"{by_verdict[kind]} of {n:,} verdicts {kind}" for kind, n in every.items()]
+        found.odd.append(
+            f"{' and '.join(rates)} have a label of people, which is no random sample: the line "
+            "says that the verdict decided what was labelled (by_verdict); if it was people's "
+            "label: --calibration by_truth; if labels are from another run: separate"
+        )
+        return ["--calibration", "by_verdict"]
     return ["--calibration", "random"]
+
+
+def _drawn_unlike(every: Mapping[str, int], labelled: Mapping[str, int]) -> bool:
+    """Whether rows of different verdicts were labelled at rates that differ past any chance."""
+    from scipy.special import chdtrc
+
+    n, k = (np.array([counts[kind] for kind in every], float) for counts in (every, labelled))
+    if not 2 <= len(n) <= MOST_LABELS or not 0 < k.sum() < n.sum():
+        return False
+    expected = n * k.sum() / n.sum()
+    pearson = ((k - expected) ** 2 / expected).sum() * n.sum() / (n.sum() - k.sum())
+    return bool(chdtrc(len(n) - 1, pearson) < BY_VERDICT_P)
 
 
 def meaning(label: Any) -> bool | None:
@@ -206,6 +266,8 @@ def question_of(command: str, line: Sequence[str]) -> str:
     """What a line answers."""
     if command == "prevalence" and "--truth-scale" in line:
         return BETTER_MEAN if "--by" in line else MEAN
+    if "--classes" in line and command == "prevalence":
+        return CLASSES
     several = {"prevalence": BETTER, "gate": EACH}
     return several.get(command, WANTED[command]) if "--by" in line else WANTED[command]
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bayesjudge.cli.proposals import MOST_LABELS
+from bayesjudge.cli.proposals import MOST_LABELS, kind_of
 from bayesjudge.cli.source import HUMAN
-from bayesjudge.core.labels import spell, unread
+from bayesjudge.core.labels import folded, says_nothing, spell, unread
 from bayesjudge.prevalence._reading import ITEM_COLUMNS
 
 #: The longest label.
@@ -19,6 +19,8 @@ LONGEST = 40
 PEOPLE = ("human", "reviewer", "expert", "person", "people", "annotat", "crowd")
 SYSTEMS = ("system", "model", "generator", "system_id", "model_name", "candidate", "assistant",
            "bot", "agent")  # fmt: skip
+#: Names of a column of systems, unless it holds verdicts.
+LLMS = ("llm", "llm_name", "lm")
 JUDGES = ("judge", "judge_model", "evaluator", "annotator", "grader", "rater", "judge_name")
 #: Of these, columns that hold judges only.
 OF_JUDGES = ("judge", "judge_model", "judge_name")
@@ -132,10 +134,10 @@ def _by_names(columns: Mapping[str, list[str]], truth: str | None, counted: str 
     labels = {n: c for n, c in columns.items() if are_labels(c)}
     numbers = {n: c for n, c in columns.items() if n not in labels and are_numbers(c)}
     order = next((n for n, c in columns.items() if _are_times(n, c)), None)
-    item = counted or _item_of(columns)
+    item = counted or _item_of(columns) or _crossed(columns, labels)
     system = named(columns, SYSTEMS)
     judge = next((n for n in columns if n.lower() in JUDGES and n not in numbers), None)
-    judge = None if judge in labels and is_binary(labels[judge]) else judge
+    judge = None if judge in labels and _are_verdicts(judge, labels) else judge
     taken = {item, system, judge, order, *(n for n in numbers if n.lower() in RATERS)}
     scores = [
         n for n, c in numbers.items() if n not in taken and not _is_index(n, c) and not _human(n)
@@ -153,6 +155,10 @@ def _by_names(columns: Mapping[str, list[str]], truth: str | None, counted: str 
         guessed = [f"{n} is empty in most rows, and read as people's labels" for n in truths[:1]]
         rest = {n: c for n, c in rest.items() if n not in truths}
     verdicts = [n for n in rest if says_judge(n)] or [n for n, c in rest.items() if is_binary(c)]
+    others = _names_among(verdicts, rest, columns[truths[0]] if truths else ())
+    names = [n for n in others if len(_kinds(rest[n])) != 2 or _arm(columns, item, [n])]
+    verdicts = [n for n in verdicts if n not in names]
+    system = system or named([n for n in rest if n in names], LLMS)
     arm = None if system else _arm(columns, item, [n for n in rest if n not in verdicts])
     changed = bool(arm and scores and not (truths or verdicts)) and _is_variant(columns, str(arm))
     changed |= bool(arm and not truths and _zero_one(rest, verdicts)) and _named_baseline(
@@ -198,6 +204,21 @@ def _item_of(columns: Mapping[str, list[str]]) -> str | None:
     called = [n for n in columns if words_of(n) and {*words_of(n)} <= ITEMS]
     called = [n for n in called if len(_kinds(columns[n])) > 4]
     return next(iter([*usual, *ids, *called]), None)
+
+
+def _crossed(columns: Mapping[str, list[str]], labels: Mapping[str, list[str]]) -> str | None:
+    """A column whose values have each of some few words once, but for a few rows lost."""
+    for words, cells in labels.items():
+        several = len({*cells})
+        if several < 2 or "" in cells or _counts_to(words, cells):
+            continue
+        for name, values in columns.items():
+            most = several * len({*values})
+            if "" in values or len({*values}) <= MOST_LABELS or most * (1 - MOSTLY) > len(cells):
+                continue
+            if len({*zip(values, cells, strict=True)}) == len(cells):
+                return name
+    return None
 
 
 def _repeats_in(columns: Mapping[str, list[str]]) -> tuple[str, str] | None:
@@ -273,6 +294,27 @@ def _are_times(name: str, cells: Sequence[str]) -> bool:
     dated = all(re.match(r"\d{4}-\d\d-\d\d", c) for c in there)
     called = {*words_of(name)} & {"time", "timestamp", "created", "asked"}
     return dated or (bool(called) and all(map(is_number, there)))
+
+
+def _names_among(
+    verdicts: Sequence[str], labels: Mapping[str, list[str]], people: Iterable[str]
+) -> list[str]:
+    """Columns that say nothing that people, or else other judges, say, beside some that do."""
+    said = {
+        n: {kind_of(one) for one in _kinds(labels[n]) if not says_nothing(one)} for n in verdicts
+    }
+    truths = {kind_of(one) for one in _kinds(people)}
+    judge = [n for n in verdicts if said[n] & truths]
+    judge = judge or [n for n in verdicts if said[n] <= {True, False}]
+    judge = judge or [n for n in verdicts if any(said[n] & said[m] for m in verdicts if m != n)]
+    return [n for n in verdicts if judge and n not in judge]
+
+
+def _are_verdicts(name: str, labels: Mapping[str, list[str]]) -> bool:
+    """Whether cells say pass and fail, or what people say in another column."""
+    own = {*map(folded, _kinds(labels[name]))}
+    people = ({*map(folded, _kinds(c))} for n, c in labels.items() if n != name and _human(n))
+    return is_binary(labels[name]) or any(len(own & said) > 1 for said in people)
 
 
 def _is_index(name: str, cells: Sequence[str]) -> bool:

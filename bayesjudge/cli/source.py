@@ -149,7 +149,7 @@ class Source:
         if self.log is not None:
             return list(self.log.table(self.metric, judge=self.judge).column_names)
         if self.file is not None and self.file.kind not in DATABASES:
-            return self.file.columns
+            return self.file.fields
         return tables.names_in(self.path)
 
     @property

@@ -6,8 +6,9 @@ of all columns at once, with the arguments that say what it means.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,6 +48,34 @@ def spell(value: Any) -> str:
     return str(int(number)) if number.is_integer() and abs(number) < 2**53 else text
 
 
+def folded(value: Any) -> str:
+    """Write labels alike that differ only by case or blanks."""
+    return " ".join(spell(value).casefold().split())
+
+
+def by_spelling[T](means: Mapping[str, T]) -> Callable[[Any], T | None]:
+    """Look labels up as they are spelled, or else in other case or blanks, if that is one thing."""
+    alike: dict[str, set[T]] = {}
+    for label, meaning in means.items():
+        alike.setdefault(folded(label), set()).add(meaning)
+    one = {label: next(iter(found)) for label, found in alike.items() if len(found) == 1}
+
+    def look_up(label: Any) -> T | None:
+        spelled = spell(label)
+        return means[spelled] if spelled in means else one.get(folded(label))
+
+    return look_up
+
+
+def respelled(read: Mapping[str, str]) -> str:
+    """Tell which labels were read as one that is spelled otherwise."""
+    others: dict[str, list[str]] = {}
+    for label, name in sorted(read.items()):
+        if label != name:
+            others.setdefault(name, []).append(repr(label))
+    return "; ".join(f"{few(own, SHOWN)} read as {name}" for name, own in others.items())
+
+
 def listed(value: Any) -> list[Any] | None:
     """Values of an argument that takes one or several; None stays None."""
     if value is None:
@@ -60,9 +89,10 @@ def read_labels(
 ) -> tuple[dict[str, np.ndarray], str]:
     """Read the cells of some columns as 1, 0 and nan, and tell how they were read.
 
-    What the arguments name means that, in all columns. If they name passes only, the only other
-    label of a column is its fail. Other labels mean what `WORDS` says, but for the words of a pair
-    that the arguments turn round. An empty cell, None or blank, is nan.
+    What the arguments name means that, in all columns, and so does what differs from it only by
+    case or blanks. If they name passes only, the only other label of a column is its fail. Other
+    labels mean what `WORDS` says, but for the words of a pair that the arguments turn round. An
+    empty cell, None or blank, is nan.
 
     Returns
     -------
@@ -96,6 +126,9 @@ class _Named:
         given = (pass_value, fail_value, missing_value)
         passes, fails, missing = ({spell(v) for v in listed(one) or ()} for one in given)
         self.passes, self.fails, self.missing = passes, fails, missing
+        self.means = by_spelling(
+            dict.fromkeys(fails, 0.0) | dict.fromkeys(passes, 1.0) | dict.fromkeys(missing, np.nan)
+        )
         self.one_left = pass_value is not None and fail_value is None
         self.words: dict[str, float] = {}
         for good, bad in WORDS:
@@ -110,17 +143,15 @@ class _Named:
         means: dict[str, float] = {}
         others = []
         for label in distinct:
-            spelled = spell(label)
-            if spelled in self.missing:
-                means[label] = np.nan
-            elif spelled in self.passes or spelled in self.fails:
-                means[label] = float(spelled in self.passes)
-            else:
+            meant = self.means(label)
+            if meant is None:
                 others.append(label)
+            else:
+                means[label] = meant
         known = {o: self.words[spell(o).casefold()] for o in others if self._is_word(o)}
-        left = {spell(o) for o in others}
+        left = {folded(o) for o in others}
         words = left - {"-1"}
-        lost = any(word.casefold() in NO_VERDICT for word in words)
+        lost = bool(words & NO_VERDICT)
         if self.one_left and len(left) == 1 and not lost and 1.0 not in known.values():
             return means | dict.fromkeys(others, 0.0), []
         return means | known, [o for o in others if o not in known]
@@ -133,7 +164,8 @@ class _Named:
         both = sorted(self.passes & self.fails)
         told = [f"{both} cannot mean both pass and fail"] if both else []
         found = dict.fromkeys(spell(t) for cells in text.values() for t in cells if t)
-        absent = sorted(self.passes - set(found))
+        there = {folded(t) for t in found}
+        absent = sorted(one for one in self.passes if folded(one) not in there)
         if absent and found:
             told.append(f"no row has the pass value {absent}; values found: {_shown(list(found))}")
         return told
@@ -156,7 +188,11 @@ def _ambiguous(unread: Mapping[str, list[str]], text: Mapping[str, list[str]]) -
     for name, found in unread.items():
         if found:
             alike.setdefault(tuple(sorted(found)), []).append(name)
-    problems, scores = [], False
+    objects = {
+        labels: told for labels, names in alike.items() if (told := objects_in(names[0], labels))
+    }
+    problems, scores = list(objects.values()), False
+    alike = {labels: names for labels, names in alike.items() if labels not in objects}
     for labels, names in alike.items():
         where = f"column{'s' * (len(names) > 1)} {_shown(names)}"
         numbers = _numbers(text[names[0]])
@@ -175,9 +211,21 @@ def _ambiguous(unread: Mapping[str, list[str]], text: Mapping[str, list[str]]) -
                 f"{_shown(sorted(there))}"
             )
     every = sorted({label for labels in alike for label in labels})
-    if not scores:
+    if every and not scores:
         problems.append(_proposal(every))
     return problems
+
+
+def objects_in(column: str, labels: Sequence[str]) -> str:
+    """What is wrong with a column whose cells are objects of JSON; empty if they are none."""
+    try:
+        found = json.loads(labels[0]) if labels and labels[0].startswith("{") else None
+    except ValueError:
+        return ""
+    if not isinstance(found, dict) or not found:
+        return ""
+    names = _shown(f"{column}.{name}" for name in found)
+    return f"column {column!r} holds objects and no labels: name a field of them, {names}"
 
 
 def _numbers(cells: Iterable[str]) -> list[float] | None:
@@ -204,19 +252,24 @@ def _proposal(labels: list[str]) -> str:
 BROKEN = re.compile(r"\b(error|exception|time[d ]*out|timeout|traceback|unpars|invalid json)", re.I)
 
 
+def says_nothing(label: str) -> bool:
+    """Whether a label says that there is no verdict, or that something went wrong."""
+    return folded(label) in NO_VERDICT or bool(BROKEN.search(label))
+
+
 def proposed(labels: Sequence[str]) -> dict[str, list[str]]:
     """A guess of what labels mean that nobody knows, as arguments: for a person to correct."""
     yes = [one for one in labels if one.casefold() == "y"]
     no = [one for one in labels if one.casefold() == "n" and yes]  # alone it is Inspect's no answer
-    lost = [one for one in labels if one.casefold() in NO_VERDICT or BROKEN.search(one)]
-    missing = [one for one in lost if one not in no]
-    rest = [one for one in labels if one not in missing]
+    missing = [one for one in labels if says_nothing(one) and one not in no]
+    rest = {one: folded(one) for one in labels if one not in missing}
+    kinds = list(dict.fromkeys(rest.values()))
     # of safe and unsafe, the longer one denies the other
-    negated = {b for a in rest for b in rest if a != b and b.casefold().endswith(a.casefold())}
-    passes = [one for one in rest if one not in negated]
-    if len(rest) > 1:
-        passes = passes[:1] if not negated else passes
-    elif rest:
+    negated = {b for a in kinds for b in kinds if a != b and b.endswith(a)}
+    passed = [kind for kind in kinds if kind not in negated]
+    passed = passed if negated else passed[:1]
+    passes = [one for one, kind in rest.items() if kind in passed]
+    if len(kinds) == 1:
         passes = []  # one that is left over is more often no full pass
     passes = yes or passes
     fails = [one for one in rest if one not in passes]

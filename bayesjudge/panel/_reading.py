@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.labels import listed, read_labels, spell
+from bayesjudge.core.labels import by_spelling, listed, read_labels, respelled, spell
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import is_counted_in_place, read_rows
 
@@ -128,15 +128,18 @@ class Labels:
             self.code = self._places(distinct, listed(meanings[2]) or [])
 
     def _places(self, distinct: dict[str, list[Any]], missing: list[Any]) -> dict[str, np.ndarray]:
-        place = dict.fromkeys(map(spell, missing), MISSING)
-        place |= {name: i for i, name in enumerate(self.classes) if name not in place}
+        classes = {name: i for i, name in enumerate(self.classes)}
+        place = by_spelling(classes | dict.fromkeys(map(spell, missing), MISSING))
         with checking("panel.Votes.from_frame") as require:
             for name, labels in distinct.items():
-                odd = [spell(label) for label in labels if spell(label) not in place]
+                odd = [spell(label) for label in labels if place(label) is None]
                 where = f"column {name!r}: {odd[:5]} are not among classes={list(self.classes)}"
                 require(not odd, where)
+        found = {spell(label) for labels in distinct.values() for label in labels}
+        read = {label: i for label in found if (i := place(label)) is not None and i != MISSING}
+        self.spelling = respelled({label: self.classes[i] for label, i in read.items()})
         return {
-            name: np.array([place[spell(label)] for label in labels], np.int8)
+            name: np.array([place(label) for label in labels], np.int8)
             for name, labels in distinct.items()
         }
 

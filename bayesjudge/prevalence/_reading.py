@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.labels import listed, read_labels, spell
+from bayesjudge.core.labels import folded, listed, read_labels, spell
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import (
     columns_of,
@@ -205,12 +205,12 @@ def _number(text: str) -> float:
 
 def _asked_fails(verdicts: Any, n_rows: np.ndarray, read: np.ndarray, fails: Any) -> str:
     """How many verdicts are fails only because that was asked for, beside the judge's own."""
-    said = np.array([spell(one) for one in verdicts], object)
-    asked = [spell(one) for one in listed(fails) or ()]
-    named = np.isin(said, asked)
+    said = np.array([folded(one) for one in verdicts], object)
+    asked = {folded(one): spell(one) for one in listed(fails) or ()}
+    named = np.isin(said, list(asked))
     if not ((read == 0) & ~named).any():
         return ""
-    counts = {word: int(n_rows[said == word].sum()) for word in asked}
+    counts = {word: int(n_rows[said == one].sum()) for one, word in asked.items()}
     told = [f"{n:,} {word}" for word, n in counts.items() if n]
     return f"; of the verdicts {', '.join(told)}, read as fail" if told else ""
 

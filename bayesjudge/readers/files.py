@@ -15,6 +15,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -26,6 +27,10 @@ HEAD = 2**16
 MOST = 2**30
 #: Most bytes that a byte of an archive may unpack to, once there are many.
 RATIO, MANY = 1000, 2**26
+#: Objects of JSON that are looked at for the names of their fields, and how deep.
+SEEN, DEEPEST = 100, 4
+#: Columns in which pandas keeps row numbers.
+PANDAS_INDEX = "__index_level_"
 BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 #: Kinds of files whose names promise what only a library can open.
 SAID = {
@@ -241,7 +246,8 @@ class File:
             from pyarrow import parquet
 
             with self.broken():
-                return list(parquet.read_schema(self._seekable()).names)
+                names = parquet.read_schema(self._seekable()).names
+                return [name for name in names if not name.startswith(PANDAS_INDEX)]
         if self.kind == "csv":
             first = next(iter(self._split(self.delimiter)), [])
             line = self.decoded_head.partition("\n")[0]
@@ -250,6 +256,14 @@ class File:
                 require(whole, f"has a first line of more than {HEAD:,} bytes; is it a table?")
             return first
         return list(self.first)
+
+    @cached_property
+    def fields(self) -> list[str]:
+        """Columns, and of JSON the fields of objects in them: ``judge.label``."""
+        if self.kind not in ("json", "jsonl"):
+            return self.columns
+        rows = islice(self.records(), SEEN)
+        return list(dict.fromkeys(name for row in rows for name in fields_of(row)))
 
     @cached_property
     def first(self) -> Mapping[str, Any]:
@@ -336,6 +350,24 @@ class File:
     def broken(self) -> _Broken:
         """Errors of libraries as errors of this file."""
         return _Broken(self.name)
+
+
+def fields_of(row: Mapping[str, Any], depth: int = DEEPEST) -> Iterator[str]:
+    """Names of the cells of a row; those of an object as ``outer.inner``."""
+    for name, cell in row.items():
+        if isinstance(cell, Mapping) and cell and depth:
+            yield from (f"{name}.{inner}" for inner in fields_of(cell, depth - 1))
+        else:
+            yield name
+
+
+def cell_of(row: Mapping[str, Any], name: str) -> Any:
+    """A cell of a row, or the field of an object in it that ``outer.inner`` names."""
+    if name in row:
+        return row[name]
+    outer, _, inner = name.partition(".")
+    within = row.get(outer)
+    return cell_of(within, inner) if inner and isinstance(within, Mapping) else None
 
 
 def _is_utf8(start: bytes) -> bool:

@@ -23,7 +23,7 @@ from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.names import name_of
 from bayesjudge.core.screen import few
 from bayesjudge.core.tables import require_among
-from bayesjudge.readers.files import File, nearest
+from bayesjudge.readers.files import File, cell_of, fields_of, nearest
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,7 +51,8 @@ def read_table(
         folder of them, or a pattern such as ``"logs/*.parquet"``); ``.xlsx``; an SQLite or DuckDB
         file. ``"file::name"`` names a table or sheet within; ``-`` is stdin.
     columns : sequence of str
-        Columns of labels and names; other columns are not kept.
+        Columns of labels and names; other columns are not kept. Of JSON, ``"judge.label"`` is the
+        field ``label`` of the object in the column ``judge``.
     numbers : sequence of str
         Columns of numbers, read as floats.
 
@@ -107,7 +108,7 @@ def names_in(path: str | Path) -> list[str]:
     file, inner = next(_files(path))
     opened = {"xlsx": _xlsx, "sqlite": _sqlite, "duckdb": _duckdb}.get(file.kind)
     if opened is None:
-        found = file.columns
+        found = file.fields
     else:
         with opened(file, inner) as (found, _):
             pass
@@ -325,9 +326,9 @@ def _from_records(
     cells: dict[str, list[Any]] = {c: [] for c in columns}
     seen: dict[str, None] = {}
     for row in records:
-        seen |= dict.fromkeys(row)
+        seen |= dict.fromkeys((*row, *fields_of(row)))
         for column, values in cells.items():
-            values.append(row.get(column))
+            values.append(cell_of(row, column))
     _require(pa.schema([(str(name), pa.null()) for name in seen]), columns)
     return pa.table({c: _array(values, c in numbers) for c, values in cells.items()})
 

@@ -320,6 +320,35 @@ def _jury():
     return "jury.csv", "question_id,generator,judge,vote,gold\n" + "\n".join(rows)
 
 
+def _wide_jury():
+    said = ("bad", "good", "n/a")
+    rows = [
+        "\t".join((str(i), name, said[i % 3 % 2], said[(i + g) % 5 % 2], said[i % 7 % 3]))
+        for g, name in enumerate(("alpha", "beta", "gamma"))
+        for i in range(40)
+    ]
+    return "nobody.tsv", "question_id\tllm\tgpt\tclaude\tgemini\n" + "\n".join(rows)
+
+
+def _engines():
+    rows = [
+        f"{i},{name},{50.5 + i * 7 % 40 + more},{45 + i * 7 % 40 if i % 4 == 0 else ''}"
+        for name, more in (("nmt", 0), ("llm-2026", 5))
+        for i in range(60)
+    ]
+    return "engines.csv", "segment,engine,metric_score,expert_score\n" + "\n".join(rows)
+
+
+def _nested():
+    kinds = ("correct", "partly correct", "incorrect")
+    rows = [
+        {"meta": {"id": f"q{i}"}, "human": kinds[i % 5 % 3] if i % 4 == 0 else None,
+         "judge": {"label": kinds[i % 3] if i % 13 else "Partly  Correct", "why": "..."}}
+        for i in range(120)
+    ]  # fmt: skip
+    return "answers.jsonl", "\n".join(map(json.dumps, rows))
+
+
 #: What the first line to paste says of each of a stranger's tables.
 FIRST_LINES = {
     _summaries: "prevalence {} --score quality --scale 1:5 --truth 'annotator verdict' "
@@ -332,6 +361,12 @@ FIRST_LINES = {
     "--scale 0-100 --design item",
     _jury: "panel {} --judge judge --vote vote --truth gold --item question_id "
     "--generator generator --calibration random",
+    _wide_jury: "panel {} --judges gpt claude gemini --item question_id --generator llm "
+    "--missing-value n/a",
+    _engines: "prevalence {} --score metric_score --scale 0:100 --truth expert_score "
+    "--truth-scale 0:100 --calibration random --by engine --item segment",
+    _nested: "prevalence {} --verdict judge.label --truth human --classes correct incorrect "
+    "'partly correct' --calibration random --item meta.id",
 }
 
 
@@ -475,3 +510,64 @@ def test_repeats_changed_verdicts_and_raters_are_seen_for_what_they_are(tmp_path
         assert main([*shlex.split(line), *more]) == 0
         capsys.readouterr()
     assert "--judge gpt --judge claude" in " ".join(line.split())
+
+
+def _moderated():
+    """All that a guard flagged was reviewed, and a tenth of the rest; each spells as it likes."""
+    rng = np.random.default_rng(4)
+    unsafe = rng.random(1200) < 0.15
+    flagged = np.where(unsafe, rng.random(1200) < 0.9, rng.random(1200) < 0.06)
+    reviewed = flagged | (rng.random(1200) < 0.1)
+    rows = pd.DataFrame({"Case No": [f"C-{i}" for i in range(1200)]})
+    rows["guard verdict"] = np.where(flagged, "UNSAFE", "safe")
+    rows["reviewer"] = np.where(reviewed, np.where(unsafe, "unsafe", "Safe "), "")
+    rows.loc[::150, "guard verdict"] = "ERROR: timeout"
+    return rows, unsafe.mean()
+
+
+@pytest.mark.slow
+def test_all_of_one_verdict_labelled_and_spellings_of_two_answers(tmp_path, examine, capsys):
+    rows, unsafe = _moderated()
+    rows.to_csv(tmp_path / "moderation.csv", sep=";", index=False)
+    found = examine(tmp_path / "moderation.csv", labelling=False)
+    line = found["answers"][0]["command"]
+    assert line.endswith(
+        "--pass-value Safe --fail-value UNSAFE --missing-value 'ERROR: timeout' "
+        "--calibration by_verdict --unparsed drop"
+    )
+    assert [shlex.split(a["command"])[1] for a in found["answers"]] == ["prevalence", "gate"]
+    n = (rows["guard verdict"] == "UNSAFE").sum()
+    (told,) = (text for text in found["odd"] if "by_verdict" in text)
+    assert f"{n} of {n} verdicts UNSAFE" in told
+    assert main([*shlex.split(line)[1:], "--no-nuts", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["estimates"]
+    (bayes,) = (row for row in rows if row["method"] == "Bayesian (exact)")
+    assert bayes["low"] < 1 - unsafe < bayes["high"]
+
+
+@pytest.mark.slow
+def test_labels_that_chance_may_have_drawn_are_a_random_sample(tmp_path, examine):
+    rows, _ = _moderated()
+    truth = rows["guard verdict"].replace({"UNSAFE": "unsafe", "ERROR: timeout": "safe"})
+    drawn = np.random.default_rng(1).random(1200) < 0.3
+    rows.assign(reviewer=truth.where(drawn, "")).to_csv(tmp_path / "drawn.csv", index=False)
+    found = examine(tmp_path / "drawn.csv", labelling=False)
+    assert "--calibration random" in found["answers"][0]["command"]
+    assert not [text for text in found["odd"] if "no random sample" in text]
+
+
+@pytest.mark.slow
+def test_what_failed_is_no_class_and_what_people_say_too_is_one(tmp_path, examine):
+    kinds = ["correct", "partially correct", "incorrect", "refusal"]
+    said = [kinds[i % 7 % 4] if i % 50 else "parse error" for i in range(300)]
+    people = [kinds[i % 5 % 4].title() if i % 3 == 0 else "" for i in range(300)]
+    path = tmp_path / "classes.csv"
+    pd.DataFrame({"judge": said, "human": people}).to_csv(path, index=False)
+    (answer,) = examine(path)["answers"]
+    assert answer["question"].endswith("would people put into each class?")
+    line = answer["command"]
+    assert "--verdict judge --truth human --classes" in line
+    words = shlex.split(line)
+    named = words[words.index("--classes") + 1 : words.index("--missing-value")]
+    assert sorted(named) == sorted(kind.title() for kind in kinds)
+    assert words[words.index("--missing-value") + 1] == "parse error"

@@ -68,6 +68,43 @@ def test_numbers_of_raters_are_no_scores():
     assert roles_of(_table(item=lambda i: i, judge=lambda i: 1 + i % 5)).scores == ["judge"]
 
 
+def test_a_judge_s_column_of_what_people_say_holds_verdicts_and_no_names():
+    kinds = ("right", "partly right", "wrong")
+    table = _table(judge=lambda i: kinds[i % 3].title(), human=lambda i: kinds[i % 4 % 3])
+    assert (roles_of(table).verdicts, roles_of(table).judge) == (["judge"], None)
+    people = _table(judge=lambda i: ("ann", "bob", "eve")[i % 3], human=lambda i: kinds[i % 3])
+    assert roles_of(people).judge == "judge"
+
+
+def test_items_are_what_each_engine_has_once():
+    crossed = _table(
+        seg=lambda i: f"s{i % 30}",
+        engine=lambda i: ("nmt", "llm-2026")[i // 30],
+        metric_score=lambda i: 40.5 + i % 7,
+        expert_score=lambda i: 40 + i % 9 if i % 4 == 0 else "",
+    )
+    assert (roles_of(crossed).item, roles_of(crossed).system) == ("seg", "engine")
+    once = crossed | {"seg": [f"s{i}" for i in range(60)]}
+    assert (roles_of(once).item, roles_of(once).system) == (None, None)
+    counted = crossed | {"engine": [str(1 + i // 30) for i in range(60)]}
+    counted = {"run" if n == "engine" else n: cells for n, cells in counted.items()}
+    assert roles_of(counted).system is None
+
+
+def test_a_column_named_llm_holds_systems_or_verdicts():
+    said = {"question_id": lambda i: i % 20, "gpt": lambda i: ("bad", "good")[i % 7 % 2],
+            "gemini": lambda i: ("bad", "good", "n/a")[min(i % 5, 2)]}  # fmt: skip
+    for names in (("alpha", "beta", "gamma"), ("alpha", "beta")):
+        table = _table(len(names) * 20, llm=lambda i, names=names: names[i // 20], **said)
+        roles = roles_of(table)
+        assert (roles.verdicts, roles.system, roles.repeats) == (["gpt", "gemini"], "llm", False)
+    roles = roles_of(_table(20, llm=lambda i: ("good", "bad")[i % 3 % 2], **said))
+    assert (roles.verdicts, roles.system) == (["llm", "gpt", "gemini"], None)
+    people = {"human": lambda i: ("ok", "not ok")[i % 2], "gpt": lambda i: ("OK", "not OK")[i % 2]}
+    kept = roles_of(_table(20, claude=lambda i: ("fine", "harmful")[i % 3 % 2], **people))
+    assert kept.verdicts == ["claude", "gpt"]  # other words of two answers
+
+
 def test_names():
     models = ("gpt-5", "Llama-3", "meta-llama", "claude", "o3-mini", "Qwen2")
     assert all(map(is_model, models))

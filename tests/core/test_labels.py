@@ -121,3 +121,39 @@ def test_no_more_than_ten_values_are_printed(values):
 def test_n_is_no_beside_y_and_no_answer_alone():
     assert proposed(["N", "Y", "y"]) == {"pass_value": ["Y", "y"], "fail_value": ["N"]}
     assert proposed(["N", "P"]) == {"fail_value": ["P"], "missing_value": ["N"]}
+
+
+def test_what_differs_by_case_or_blanks_only_is_read_as_the_label_that_is_named():
+    labels = ["unsafe", "UNSAFE", "Safe ", "safe", "Error:  Timeout"]
+    named = {"pass_value": "safe", "fail_value": "unsafe", "missing_value": "ERROR: timeout"}
+    values, told = read(labels, **named)
+    np.testing.assert_array_equal(values, [0, 0, 1, 1, np.nan])
+    assert told.startswith("Safe, safe read as pass; UNSAFE, unsafe read as fail")
+    assert read(labels[:-1], pass_value="safe")[0] == [0, 0, 1, 1]  # one label is left
+    # both spellings named: they are two labels
+    assert read(["a", "A"], pass_value="a", fail_value="A")[0] == [1, 0]
+    with pytest.raises(bj.InputError, match="neither pass nor fail"):
+        read(["a", "A", "b", "Ä"], pass_value="a", fail_value="A")
+
+
+def test_spellings_of_one_label_are_proposed_together():
+    found = proposed(["Safe", "UNSAFE", "safe", "unsafe", "ERROR: timeout"])
+    assert found == {
+        "pass_value": ["Safe", "safe"],
+        "fail_value": ["UNSAFE", "unsafe"],
+        "missing_value": ["ERROR: timeout"],
+    }
+    assert proposed(["P", "p"]) == {"fail_value": ["P", "p"]}  # as of one that is left over
+
+
+def test_objects_for_labels_name_their_fields():
+    cell = '{"label": "good", "why": "so"}'
+    for call, more in (
+        (bj.prevalence.Counts.from_frame, {}),
+        (bj.prevalence.classes.ClassCounts.from_frame, {"classes": ["good", "bad"]}),
+    ):
+        table = pd.DataFrame({"judge": [cell, cell], "truth": ["good", None]})
+        with pytest.raises(bj.InputError) as error:
+            call(table, verdict="judge", calibration="random", **more)
+        (told,) = error.value.problems
+        assert told.endswith("name a field of them, 'judge.label', 'judge.why'")

@@ -128,6 +128,11 @@ def test_several_classes():
         table, generator=None, truth=None, classes=["low", "middle", "high"]
     )
     assert votes.votes.tolist() == [[2, 0]]
+    other = bj.panel.Votes.from_frame(
+        table.assign(vote=["HIGH", "low"]), generator=None, truth=None, classes=votes.classes
+    )
+    assert other.votes.tolist() == [[2, 0]]
+    assert other.spelling == "'HIGH' read as high"
 
 
 def test_repeated_votes_can_be_kept():

@@ -727,3 +727,21 @@ def test_summing_the_classes_out_gives_the_collapsed_model(name):
             - logsumexp([density[1]({**point, "truth": np.array(z)}) for z in ways])
         )
     np.testing.assert_allclose(gaps, gaps[0], atol=1e-9)  # the multinomial coefficients
+
+
+def test_classes_that_differ_by_case_or_blanks_only_are_one():
+    said = ["right", "partly  Right", "Partly right", "wrong", "N/A", "right"]
+    true = ["Right", "partly right", None, "wrong", None, "n/a"]
+    rows = pd.DataFrame({"verdict": said, "truth": true})
+    named = ["right", "partly right", "wrong"]
+    how = {"calibration": "random", "missing_value": "n/a", "unparsed": "drop"}
+    counts = classes.ClassCounts.from_frame(rows, classes=named, **how)
+    assert counts.classes == tuple(named)
+    assert counts.labelled.tolist() == np.eye(3).tolist()
+    assert counts.test.tolist() == [1, 1, 0]
+    told = "'Partly right', 'partly  Right' read as partly right; 'Right' read as right"
+    assert sorted(counts.spelling.split("; ")) == told.split("; ")
+    # of classes that nobody named, the spelling that occurs most
+    assert "right" in classes.ClassCounts.from_frame(rows, **how).classes
+    both = classes.ClassCounts.from_frame(rows, classes=["Right", *named], **how)
+    assert both.labelled.sum(axis=1).tolist() == [1, 0, 1, 1]  # named as two, they are two

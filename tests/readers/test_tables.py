@@ -388,3 +388,32 @@ def test_numbers_as_names_are_whole_in_all_files_or_in_some(tmp_path):
     for name, cells in {"a": [1.0, None], "b": [2, 3], "c": ["x", "4"]}.items():
         pd.DataFrame({"item": cells}).to_parquet(tmp_path / f"{name}.parquet")
     assert read_table(tmp_path, ["item"])["item"].to_pylist() == ["1", None, "2", "3", "x", "4"]
+
+
+def test_fields_of_objects_are_columns(tmp_path):
+    rows = [
+        {"id": 1, "judge": None},
+        {"id": 2, "judge": {"label": "good", "p": {"good": 0.25}}, "a.b": "x", "a": {"b": "y"}},
+    ]
+    lines = "\n".join(map(json.dumps, rows))
+    (tmp_path / "rows.jsonl").write_text(lines)
+    (tmp_path / "rows.json").write_text(json.dumps(rows))
+    (tmp_path / "rows.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    for path in tmp_path.iterdir():
+        assert tables.names_in(path) == ["id", "judge", "judge.label", "judge.p.good", "a.b"], path
+        table = read_table(path, ["judge.label", "a.b"], numbers=["judge.p.good"])
+        assert table["judge.label"].to_pylist() == [None, "good"]
+        assert table["judge.p.good"].to_pylist() == [None, 0.25]
+        assert table["a.b"].to_pylist() == [None, "x"]  # a name as it stands comes first
+        assert read_table(path, ["judge"])["judge"].to_pylist()[1].startswith('{"label"')
+        with pytest.raises(bj.InputError, match=r"no column 'label'; did you mean 'judge.label'"):
+            read_table(path, ["label"])
+        with pytest.raises(bj.InputError, match=r"no column 'judge.label.x'"):
+            read_table(path, ["judge.label.x"])
+
+
+def test_the_row_numbers_of_pandas_are_no_column(tmp_path):
+    rows = pd.DataFrame({"verdict": [1, 0, 1]}, index=[4, 9, 1])
+    rows.to_parquet(tmp_path / "rows.parquet")
+    assert "__index_level_0__" in parquet.read_schema(tmp_path / "rows.parquet").names
+    assert tables.names_in(tmp_path / "rows.parquet") == ["verdict"]

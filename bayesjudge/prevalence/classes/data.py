@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -14,7 +15,7 @@ from scipy.special import bdtr, chdtrc
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.item_keys import ReadAtOnce
-from bayesjudge.core.labels import spell
+from bayesjudge.core.labels import by_spelling, folded, objects_in, respelled, spell
 from bayesjudge.core.names import require_names
 from bayesjudge.core.screen import NAMES, few, fitted, how_many
 from bayesjudge.core.screen import rows as aligned
@@ -75,6 +76,8 @@ class ClassCounts(ReadAtOnce):
         first, and for how many for the one shown second.
     unparsed : int, default 0
         Rows without a verdict that were dropped.
+    spelling : str, default ""
+        Which labels were read as a class that is spelled otherwise.
 
     Raises
     ------
@@ -101,6 +104,7 @@ class ClassCounts(ReadAtOnce):
     credit: Sequence[float] | None = None
     leanings: tuple[int, int] | None = None
     unparsed: int = 0
+    spelling: str = ""
 
     def __post_init__(self) -> None:
         design_of(self.calibration)
@@ -298,7 +302,8 @@ class ClassCounts(ReadAtOnce):
         verdict, truth : str
             Columns with the judge's class, and with the human one (empty where there is none).
         classes : sequence, optional
-            The classes, in the order wanted; by default those that occur, sorted.
+            The classes, in the order wanted; by default those that occur, sorted. Labels that
+            differ from a class only by case or blanks are read as it.
         by, stratum : str, optional
             Column that names the system, or the stratum, of each row.
         propensity : str, optional
@@ -340,10 +345,11 @@ class ClassCounts(ReadAtOnce):
         rows = count_rows(table, verdict, truth, *more, names=named)
         rows = _spelled(rows, [verdict, truth], missing_value)
         rows, dropped = _with_verdicts(rows, verdict, unparsed)
-        names = _named(rows, [verdict, truth], classes)
+        names, spelling = _named(rows, [verdict, truth], classes)
         seen = set(rows[verdict])
         verdicts = [*names, *([UNPARSED] if UNPARSED in seen else [])]
         about: dict[str, Any] = {"calibration": calibration, "unparsed": dropped}
+        about["spelling"] = spelling
         if column is None:
             return cls(**_tallied(rows, verdict, truth, names, verdicts), **about)
         if propensity is not None:
@@ -428,23 +434,24 @@ class ClassCounts(ReadAtOnce):
             words = f"{without} no verdict in one of the orders; unparsed='drop' leaves them out"
             require(not dropped or unparsed, words)
         rows = rows[~lost].reset_index(drop=True)
-        names = _named(rows, columns, classes)
+        names, spelling = _named(rows, columns, classes)
         ours, theirs = (rows[c].map(names.index) for c in (verdict, swapped))
         rows["both"] = rows[verdict].where(ours == theirs, names[1])
         first, second = (int(rows["n_rows"][x].sum()) for x in (ours < theirs, ours > theirs))
         counted = _tallied(rows, "both", truth, names, names)
         about: dict[str, Any] = {"calibration": calibration, "unparsed": dropped}
+        about["spelling"] = spelling
         return cls(**counted, **about, credit=(1, 0.5, 0), leanings=(first, second))
 
 
 def _spelled(rows: pd.DataFrame, columns: list[str], missing: Any) -> pd.DataFrame:
     """Labels as text; what means none is empty."""
     listed = missing if isinstance(missing, list | tuple) else [missing]
-    none = {spell(value) for value in listed if value is not None}
+    none = {folded(value) for value in listed if value is not None}
     for column in columns:
         text = rows[column].astype(object)  # a file's labels come as a dictionary of text
         spelled = text.map(spell).where(text.notna())
-        rows[column] = spelled.where(~spelled.isin(none))
+        rows[column] = spelled.where(~text.map(folded).isin(none))
     return rows
 
 
@@ -465,17 +472,33 @@ def _with_verdicts(
     return rows.assign(**{verdict: rows[verdict].where(~empty, UNPARSED)}), 0
 
 
-def _named(rows: pd.DataFrame, columns: list[str], classes: Sequence[Any] | None) -> list[str]:
-    """Names of the classes; each label is one of them."""
-    found = sorted({x for column in columns for x in rows[column].dropna()} - {UNPARSED})
-    names = found if classes is None else [spell(c) for c in classes]
+def _named(
+    rows: pd.DataFrame, columns: list[str], classes: Sequence[Any] | None
+) -> tuple[list[str], str]:
+    """Read each label as one of the classes; their names, and what was spelled otherwise."""
+    seen: Counter[str] = Counter()
+    for column in columns:
+        for label, n in zip(rows[column], rows["n_rows"], strict=True):
+            if isinstance(label, str) and label != UNPARSED:
+                seen[label] += n
+    usual = {folded(label): label for label, _ in reversed(seen.most_common())}
+    names = sorted(usual.values()) if classes is None else [spell(c) for c in classes]
+    means = by_spelling({name: name for name in names})
     with checking("prevalence.ClassCounts.from_frame") as require:
-        unknown = [name for name in found if name not in names]
-        require(not unknown, f"{unknown[:5]} are not among the classes {names}")
-        enough = len(found) < 50 or classes is not None
-        words = f"{len(found)} different labels, such as {found[:3]}: these are not classes"
+        objects = [objects_in(column, list(rows[column].dropna())) for column in columns]
+        for told in filter(None, objects):
+            require(False, told)
+        unknown = sorted(label for label in seen if means(label) is None)
+        words = f"{unknown[:5]} are not among the classes {names}: name them too (classes=), or "
+        words += "what is no verdict as missing_value="
+        require(not unknown or any(objects), words)
+        enough = len(names) < 50 or classes is not None
+        words = f"{len(names)} different labels, such as {names[:3]}: these are not classes"
         require(enough, words)
-    return names
+    read = {label: str(means(label)) for label in seen}
+    for column in columns:
+        rows[column] = rows[column].map({**read, UNPARSED: UNPARSED})
+    return names, respelled(read)
 
 
 def _propensities(column: pd.Series) -> list[float]:
