@@ -156,7 +156,9 @@ TERMS = {
     "is off on the labelled ones, with the weight on the judge that makes the interval shortest.",
     "ppi": "Prediction-powered inference with full weight on the judge.",
     "paired difference": "Difference of two systems on the items that both answered, by the "
-    "difference estimator.",
+    "difference estimator. Of scores it is that of the differences, item by item: it need not be "
+    "the difference of the two means, which are of all items of each system.",
+    "paired": "Compared item by item, which cancels how hard an item is; see paired difference.",
     "judge's difference": "Difference of two systems as the judge sees it, uncorrected.",
     "rms": "Root mean square: the typical size of a change, up or down. Changes of +3 and -3 have "
     "mean 0 and RMS 3.",

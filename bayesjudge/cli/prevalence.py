@@ -131,7 +131,7 @@ def prevalence(
         Where bins of the score begin, but for the first, such as 2.5:4; needed with by_verdict.
     by : str
         Column that names the system of each row; each gets its own estimate (of scores by closed
-        forms only).
+        forms only), and with --item they are compared.
     stratum : str
         Column that names the stratum of each row; estimates are weighed by the strata's shares.
     propensity : str
@@ -238,13 +238,13 @@ def prevalence(
         meant |= {"truth_from": truth_from, "unscored": unparsed}
         names: dict[str, Any] = {"score": score, "truth": truth, "calibration": calibration}
         ends: dict[str, Any] = {"scale": scale, "truth_scale": truth_scale, "edges": edges}
-        read = read_scores(source, **names, **ends, by=by, quiet=shared.quiet, **meant)
+        read, apart = read_scores(source, **names, **ends, by=by, quiet=shared.quiet, **meant)
         scores = next(iter(read.values()))
         if pass_from is None and by is None:
             answer_scores(scores, shared, source)
             return
         if pass_from is None:
-            answer_systems(read, shared, source)
+            answer_systems(read, apart, shared, source)
             return
         counts = scores.to_counts(pass_from)
         model = _model(counts, priors, pooling)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import bayesjudge as bj
@@ -144,26 +144,8 @@ def _differences(
     rows = differences(*paired, *fits, ci_prob=shared.ci_prob)
     if not rows:
         return []
-    rows.sort(key=lambda r: (items.systems.index(r["first"]), items.systems.index(r["second"])))
-    near, far = neighbours(rows)
-    first = rows[0]["method"]  # the one that is quoted; the others are told with --details
-    if len(items.systems) == 2:  # the answer has told that difference
-        near, far = [], near + far
-    far += [row for row in near if row["method"] != first]
-    near = [row for row in near if row["method"] == first]
-    lines, further = (
-        [
-            difference_words(row) + ("" if row["method"] == first else f" ({row['method']})")
-            for row in part
-        ]
-        for part in (near, far)
-    )
-    left = len(lines) - MOST_LINES
-    lines = lines[:MOST_LINES] + ([f"{left} more: --json"] if left > 0 else [])
-    heading = "Differences of systems"
-    heading += " on the items that they share" * share_items(items)
-    heading += f" ({first})"
-    made = [Section(heading, lines, "differences", rows, detail=not lines, further=further)]
+    heading = "Differences of systems" + " on the items that they share" * share_items(items)
+    made = [difference_section(rows, items.systems, heading, difference_words)]
     if fits and len(items.systems) > 2:
         table = module.ranking(fits[-1], ci_prob=shared.ci_prob).reset_index()
         ranks = table.to_dict("records")
@@ -175,3 +157,27 @@ def _differences(
         whose = f"Ranks of the systems ({fits[-1].method})"
         made.append(Section(whose, told, "ranks", ranks, detail=False))
     return made
+
+
+def difference_section(
+    rows: list[dict[str, Any]],
+    systems: Sequence[str],
+    heading: str,
+    in_words: Callable[[dict[str, Any]], str],
+) -> Section:
+    """Differences of systems: of more than two, those next to each other in rank are shown."""
+    rows.sort(key=lambda r: (systems.index(r["first"]), systems.index(r["second"])))
+    near, far = neighbours(rows)
+    first = rows[0]["method"]  # the one that is quoted; the others are told with --details
+    if len(systems) == 2:  # the answer has told that difference
+        near, far = [], near + far
+    far += [row for row in near if row["method"] != first]
+    near = [row for row in near if row["method"] == first]
+    lines, further = (
+        [in_words(row) + ("" if row["method"] == first else f" ({row['method']})") for row in part]
+        for part in (near, far)
+    )
+    left = len(lines) - MOST_LINES
+    lines = lines[:MOST_LINES] + ([f"{left} more: --json"] if left > 0 else [])
+    heading += f" ({first})"
+    return Section(heading, lines, "differences", rows, detail=not lines, further=further)

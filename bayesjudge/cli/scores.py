@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import bayesjudge as bj
-from bayesjudge.cli.output import Shared, Story, present
+from bayesjudge.cli.output import Section, Shared, Story, present
 from bayesjudge.cli.source import Source
 from bayesjudge.core.answer import Answer
 from bayesjudge.core.errors import checking
@@ -17,7 +17,7 @@ from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.answer import CHOSEN
 
 if TYPE_CHECKING:
-    from bayesjudge.prevalence.scores import Scores
+    from bayesjudge.prevalence.scores import PairedScores, Scores
 
 SCALES = "the lowest and the highest, such as 0:1, 1:5 or 0:100"
 
@@ -34,8 +34,11 @@ def read_scores(
     by: str | None,
     quiet: bool = False,
     **more: Any,
-) -> dict[str, Scores]:
-    """Read a judge's numeric scores by system, or under no name; `more` goes to `from_frame`."""
+) -> tuple[dict[str, Scores], PairedScores | None]:
+    """Read a judge's numeric scores by system, or under no name; `more` goes to `from_frame`.
+
+    If items are named, also the differences of systems on the items that they share.
+    """
     given = {name: value for name, value in more.items() if value is not None}
     with checking("options") as require:
         words = f"--scale is needed with --score: {SCALES}, or log_odds"
@@ -54,12 +57,19 @@ def read_scores(
     module = bj.prevalence.scores
     with source.counted(columns, quiet=quiet) as table:
         if by is None:
-            return {"": module.Scores.from_frame(table, **how)}
-        return module.read_systems(table, by=by, **how)
+            return {"": module.Scores.from_frame(table, **how)}, None
+        systems = module.read_systems(table, by=by, **how)
+        if "item" not in how or len(systems) < 2:
+            return systems, None
+        alone = ("propensity", "unscored", "edges")
+        own = {name: value for name, value in how.items() if name not in alone}
+        return systems, module.PairedScores.from_frame(table, by=by, **own)
 
 
-def answer_systems(scores: dict[str, Scores], shared: Shared, source: Source) -> None:
-    """Estimate the mean truth of each system, without a model, and present."""
+def answer_systems(
+    scores: dict[str, Scores], paired: PairedScores | None, shared: Shared, source: Source
+) -> None:
+    """Estimate the mean truth of each system and the paired differences, and present."""
     module, first = bj.prevalence.scores, next(iter(scores.values()))
     with checking("options") as require:
         given = {"--interval": shared.interval is not None, "--save": shared.save is not None}
@@ -71,12 +81,20 @@ def answer_systems(scores: dict[str, Scores], shared: Shared, source: Source) ->
     summed = {name: sum(one[name] for one in about) for name in ("items", "labelled", "unscored")}
     systems = {"systems": ", ".join(scores)}
     chosen = CHOSEN.get(first.design.name, first.design.meaning)
-    basis = f"{how_many(summed['items'], 'item')}, {summed['labelled']:,} of them labelled "
+    noun = "item" if paired is None else "output"
+    basis = f"{how_many(summed['items'], noun)}, {summed['labelled']:,} of them labelled "
     basis += f"({chosen}); "
+    compared = []
+    if paired is not None and paired.differences:
+        compared = [module.paired_difference(paired, ci_prob=shared.ci_prob)]
+    refused = "" if paired is None or compared else f": {paired.refusal}"
+    hint = ("--item COLUMN compares them on the items that they share.",)
 
     def told(made: Sequence[Estimate | Fit]) -> Answer:
-        found = module.answer(*made, ci_prob=shared.ci_prob)
-        return replace(found, basis=f"{basis}{found.basis}")
+        found = module.answer(*made, *compared, ci_prob=shared.ci_prob)
+        basis_of = f"{basis}{found.basis.removesuffix('.')}{refused}."
+        unasked = paired is None and len(scores) > 1
+        return replace(found, basis=basis_of, notes=found.notes + hint * unasked)
 
     present(
         module.by_system(scores, ci_prob=shared.ci_prob),
@@ -92,7 +110,21 @@ def answer_systems(scores: dict[str, Scores], shared: Shared, source: Source) ->
             waits=False,
             brief=lambda method: method.split(",")[0],
         ),
+        more=lambda _: _differences(compared, list(scores)),
     )
+
+
+def _differences(compared: Sequence[Estimate], systems: Sequence[str]) -> list[Section]:
+    """By how much systems differ on the items that they share."""
+    from bayesjudge.cli.prevalence_items import difference_section
+    from bayesjudge.prevalence.scores.answer import difference_of_scores
+    from bayesjudge.prevalence.scores.paired import differences
+
+    rows = [row for one in compared for row in differences(one)]
+    if not rows:
+        return []
+    heading = "Differences of systems on the items that they share"
+    return [difference_section(rows, systems, heading, difference_of_scores)]
 
 
 def _title(scores: Scores) -> str:

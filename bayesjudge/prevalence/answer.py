@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -392,8 +392,12 @@ def neighbours(found: list[dict[str, Any]]) -> tuple[list[Any], list[Any]]:
     return split
 
 
-def difference_words(found: dict[str, Any], ci_prob: float | None = None) -> str:
-    """``gpt4 is better than llama by 13 points (5 to 20)``, with its probability if known."""
+def difference_words(
+    found: dict[str, Any],
+    ci_prob: float | None = None,
+    told: Callable[[Row, float | None], str] = points,
+) -> str:
+    """``gpt4 is better than llama: 13 points (5 to 20)``, with its probability if known."""
     row = Row(found["value"], found["low"], found["high"])
     first, second, probability = found["first"], found["second"], found.get("probability")
     if row.value < 0:
@@ -401,10 +405,10 @@ def difference_words(found: dict[str, Any], ci_prob: float | None = None) -> str
         first, second = second, first
         probability = None if probability is None else 1 - probability
     sure = row.low > 0
-    told = f"{first} is better than {second}"
+    text = f"{first} is better than {second}"
     if not sure:
-        told = f"{first} may or may not be better than {second}"
-    text = f"{told}: {points(row, ci_prob)}"
+        text = f"{first} may or may not be better than {second}"
+    text += f": {told(row, ci_prob)}"
     if probability is not None:
         text += f", better with probability {chance(probability)}"
     return text

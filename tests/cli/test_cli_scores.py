@@ -90,6 +90,53 @@ def test_each_system_has_its_own_estimate(ask):
 
 
 @pytest.mark.slow
+def test_systems_on_the_same_items_are_compared(ask):
+    table = pd.read_csv("log.csv").assign(bot="x")
+    table["n"] = table.index
+    other = table.assign(bot="y", truth=(table["truth"] - 0.5).clip(1))
+    both = pd.concat([table, other.iloc[3:]])
+    both.to_csv("log.csv", index=False)
+    options = [*ASKED, "--scale", "1:5", "--truth-scale", "1:5", "--by", "bot", "--item", "n"]
+    document = json.loads(ask(*options, *NOW))
+    (found,) = document["differences"]
+    read = S.PairedScores.from_frame(
+        both.drop(columns="score"), score="judge_score", by="bot", item="n", calibration="random",
+        scale=(1, 5), truth_scale=(1, 5),
+    )  # fmt: skip
+    expected = S.paired_difference(read)["difference", "x", "y"]
+    assert [found[name] for name in ("value", "low", "high")] == pytest.approx([*expected])
+    assert found["shared"] == len(other) - 3
+    assert found["not_shared"] == 3
+    text = " ".join(ask(*options, "--no-nuts").split())
+    assert text.startswith("x is better than y: 0.")
+    assert "on a scale of 1 to 5, better with probability" in text
+    assert f"compared on the {len(other) - 3:,} items that they share, of which " in text
+    assert "3 items of one system only are not compared" in text
+    without = " ".join(ask(*options[:-2], "--no-nuts").split())
+    assert "--item COLUMN compares them on the items that they share." in without
+    assert "2 systems, each by itself." in without
+    both.assign(n=np.arange(len(both))).to_csv("log.csv", index=False)
+    assert "each by itself: they share no item." in " ".join(ask(*options, "--no-nuts").split())
+
+
+@pytest.mark.slow
+def test_three_systems_are_compared_by_two(ask):
+    table = pd.read_csv("log.csv").assign(bot="x")
+    table["n"] = table.index
+    more = [
+        table.assign(bot=b, truth=(table["truth"] - d).clip(1)) for b, d in (("y", 1), ("z", 2))
+    ]
+    pd.concat([table, *more]).to_csv("log.csv", index=False)
+    options = [*ASKED, "--scale", "1:5", "--truth-scale", "1:5", "--by", "bot", "--item", "n"]
+    text = " ".join(ask(*options, "--no-nuts").split())
+    assert "compared by two on the items that they share." in text
+    assert "x is better than y: 0." in text
+    assert "y is better than z: 0." in text
+    assert "x is better than z" not in text
+    assert "x is better than z" in " ".join(ask(*options, "--no-nuts", "--details").split())
+
+
+@pytest.mark.slow
 def test_systems_that_cannot_be_read_are_named(ask):
     table = pd.read_csv("log.csv").assign(bot=lambda t: np.where(t.index % 3 == 0, "x", "y"))
     table.loc[table["bot"] == "x", "truth"] = np.nan

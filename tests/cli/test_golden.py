@@ -9,6 +9,7 @@ import re
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import bayesjudge as bj
@@ -26,6 +27,8 @@ COMMANDS = {
     "--no-nuts",
     "score_systems": "prevalence score_systems.csv --score score --truth truth --scale 0:1 "
     "--calibration random --by system --no-nuts",
+    "score_pairs": "prevalence score_pairs.csv --score score --truth truth --scale 0:1 "
+    "--truth-scale 1:5 --calibration random --by system --item item --no-nuts",
     "classes": f"prevalence classes.csv --classes a --classes b --classes c {LABELS}",
     "panel": "panel votes.csv --truth truth --calibration random --no-nuts",
     "repeats": "repeats report repeats.csv --scale 1-5 --judge judge --no-nuts",
@@ -56,6 +59,10 @@ def folder(tmp_path_factory):
     several = simulated["scores"].simulate(random_seed=1)
     several["system"] = ["a", "b"] * (len(several) // 2)
     several.to_csv(made / "score_systems.csv", index=False)
+    numbers = simulated["scores"].simulate(numeric=True, random_seed=1)
+    other = numbers.assign(truth=(numbers["truth"] - 0.5).clip(1), score=numbers["score"] * 0.9)
+    pairs = pd.concat([numbers.assign(system="a"), other.iloc[10:].assign(system="b")])
+    pairs.reset_index(names="item").to_csv(made / "score_pairs.csv", index=False)
     return made
 
 

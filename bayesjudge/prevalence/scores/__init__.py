@@ -18,10 +18,12 @@ from bayesjudge.prevalence.scores.model import (
     build_model,
     fit,
 )
+from bayesjudge.prevalence.scores.paired import PairedScores, paired_difference
 from bayesjudge.prevalence.scores.plots import plot_reliability, plot_residuals
 from bayesjudge.prevalence.scores.simulate import simulate
 
 __all__ = [
+    "PairedScores",
     "RisingMean",
     "ScoreGivenTruth",
     "Scores",
@@ -37,6 +39,7 @@ __all__ = [
     "fit",
     "human_mean",
     "judge_mean",
+    "paired_difference",
     "plot_reliability",
     "plot_residuals",
     "read_systems",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
 from bayesjudge.core.answer import (
@@ -17,9 +20,10 @@ from bayesjudge.core.answer import (
 from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import how_many
-from bayesjudge.prevalence.answer import CHOSEN
+from bayesjudge.prevalence.answer import CHOSEN, difference_words
 from bayesjudge.prevalence.scores.closed_form import judge_mean
 from bayesjudge.prevalence.scores.data import Scores
+from bayesjudge.prevalence.scores.paired import PairedScores, differences
 
 JUDGE = "Judge's mean score"
 #: Most systems that a sentence names.
@@ -41,7 +45,8 @@ def answer(
     Parameters
     ----------
     *results : Estimate or Fit
-        Of one `Scores`, for example all of `closed_forms` and a fit.
+        Of one `Scores`, for example all of `closed_forms` and a fit; or of several systems,
+        `by_system` and `paired_difference`.
     ci_prob : float, default 0.95
         Probability of the intervals; an estimate must have been made at it.
     interval : {"eti", "hdi", "eti_bounded"}, optional
@@ -67,8 +72,9 @@ def answer(
 
     quoted = preferred(made, quantity, rank).only(quantity)
     if "system" in quoted.quantities[quantity].dims:
+        compared = next((one for one in made if isinstance(one.data, PairedScores)), None)
         own_means = next((one.only(quantity) for one in made if one.method == JUDGE), None)
-        return _of_systems(quoted, own_means, quantity, ci_prob)
+        return _of_systems(quoted, own_means, quantity, ci_prob, compared)
     judge = next((one for one in made if one.method == JUDGE), None)
     if judge is None and scores is not None:
         judge = judge_mean(scores, ci_prob=ci_prob)
@@ -126,26 +132,75 @@ def _way_up(scores: Scores | None, row: Row | None) -> str:
     return f" ({100 * row.value:.0f} % of the way up)"
 
 
-def _of_systems(quoted: Estimate, judge: Estimate | None, quantity: str, ci_prob: float) -> Answer:
-    """Each system's estimate, the highest first."""
-    words = numbers if quantity == "mean_score" else percents
+def _of_systems(
+    quoted: Estimate,
+    judge: Estimate | None,
+    quantity: str,
+    ci_prob: float,
+    compared: Estimate | None,
+) -> Answer:
+    """Each system's estimate, the highest first; of two, after their difference."""
+    numeric = quantity == "mean_score"
+    words = numbers if numeric else percents
     rows = [(where["system"], row) for _, where, row in quoted.rows()]
     known = [one for one in rows if not np.isnan(one[1].value)]
     known.sort(key=lambda one: -one[1].value)
-    each = [f"{name} {words(row, None if i else ci_prob)}" for i, (name, row) in enumerate(known)]
+    found = [] if compared is None or len(rows) > 2 else differences(compared)
+    level = None if found else ci_prob
+    each = [f"{name} {words(row, None if i else level)}" for i, (name, row) in enumerate(known)]
     more = [f"{len(each) - MOST_NAMED} more"] if len(each) > MOST_NAMED else []
-    unit = "give on average" if quantity == "mean_score" else "pass"
-    text = f"People would {unit}: {listed([*each[:MOST_NAMED], *more])}."
+    text = f"People would {'give on average' if numeric else 'pass'}: "
+    text += f"{listed([*each[:MOST_NAMED], *more])}."
+    why = f"Quoted: {quoted.method}, which corrects the judge's scores by the labelled items"
+    if compared is not None and found:
+        text = f"{difference_of_scores(found[0], ci_prob)}. {text}"
+        why += f"; of the difference and its probability: {found[0]['method']}, item by item, which"
+        why += " need not be the difference of the two means"
+        quoted = replace(quoted, cautions=(*compared.cautions, *quoted.cautions))
     if not known:
         text = "These data cannot tell what people would say of any system."
     return Answer(
         text,
-        basis=f"{len(rows)} systems, each by itself: items that they share are not compared.",
-        why=f"Quoted: {quoted.method}, which corrects the judge's scores by the labelled items.",
+        basis=f"{len(rows)} systems, {_compared(compared)}.",
+        why=f"{why}.",
         quoted=quoted,
-        judge=judge if quantity == "mean_score" else None,  # else it is no share of passes
+        judge=judge if numeric else None,  # else it is no share of passes
         known=bool(known),
     )
+
+
+def difference_of_scores(found: dict[str, Any], ci_prob: float | None = None) -> str:
+    """``x is better than y: 5.8 points (3.4 to 8.1) on a scale of 0 to 100``; of shares in %."""
+    if found["scale"] is None:
+        return difference_words(found, ci_prob)
+
+    def told(row: Row, level: float | None) -> str:
+        value, _, ends = numbers(row, level).partition(" (")
+        return f"{value} point{'' if value == '1' else 's'} ({ends}{_on_scale(found['scale'])[1:]}"
+
+    return difference_words(found, ci_prob, told)
+
+
+def _compared(compared: Estimate | None) -> str:
+    """On what two systems or more are compared."""
+    if compared is None:
+        return "each by itself"
+    pairs, labelled = compared.data, compared.data.labelled
+    if len(pairs.shared) > 1:
+        several = len(labelled) < len(pairs.shared)
+        return "compared by two on the items that they share" + (
+            f"; {how_many(len(pairs.shared) - len(labelled), 'pair')} have too few labels of both"
+            if several
+            else ""
+        )
+    (pair,) = labelled
+    shared, apart = how_many(pairs.shared[pair], "item"), pairs.alone[pair]
+    text = f"compared on the {shared} that they share, of which {labelled[pair]:,} have labels of "
+    text += "both"
+    if apart:
+        text += f"; {how_many(apart, 'item')} of one system only {'is' if apart == 1 else 'are'} "
+        text += "not compared"
+    return text
 
 
 def _basis(scores: Scores | None) -> str:

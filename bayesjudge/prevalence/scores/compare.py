@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -94,27 +94,27 @@ def by_system(scores: Mapping[str, Scores], *, ci_prob: float = 0.95) -> tuple[E
         require(len(kinds) < 2, f"systems have truths of different kinds: {kinds}")
     made = {name: closed_forms(one, ci_prob=ci_prob) for name, one in scores.items()}
     methods = dict.fromkeys(one.method for each in made.values() for one in each)
-    joined = []
+    made_of = []
     for method in methods:
         own = {k: one for k, each in made.items() for one in each if one.method == method}
         rows = {(k,): (*one[kinds[0]],) for k, one in own.items()}
         told = [c._replace(text=f"{k}: {c.text}") for k, one in own.items() for c in one.cautions]
-        joined.append(
+        made_of.append(
             replace(
                 next(iter(own.values())),
                 quantities={kinds[0]: Quantity.of_rows(rows, ("system",))},
-                assumptions=_joined(own.values()),
+                assumptions=joined(one.assumptions for one in own.values()),
                 cautions=tuple(dict.fromkeys(told)),
                 data=None,
             )
         )
-    return tuple(joined)
+    return tuple(made_of)
 
 
-def _joined(made: Iterable[Estimate]) -> tuple[Assumption, ...]:
+def joined(several: Iterable[Sequence[Assumption]]) -> tuple[Assumption, ...]:
     """Assumptions of several estimates, with all that contradicts each in one of them."""
     found: dict[str, Assumption] = {}
-    for assumption in (a for one in made for a in one.assumptions):
+    for assumption in (a for each in several for a in each):
         before = found.get(assumption.id, assumption).contradicted_by
         against = tuple(dict.fromkeys((*before, *assumption.contradicted_by)))
         found[assumption.id] = assumption._replace(contradicted_by=against)

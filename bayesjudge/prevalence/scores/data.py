@@ -427,22 +427,12 @@ class Scores(ReadAtOnce):
             require_distinct(table, item)
         none = {spell(x) for x in _listed(missing_value)}
         rows, grouped = count_scores(table, score, truth, propensity, scale, none)
-        s = _numbers(rows[score], none)
         numeric = truth_scale is not None or truth_from is not None
-        spelling = ""
-        if numeric:
-            t = _numbers(rows[truth], none)
-        else:
-            cells = rows[truth].astype(object)
-            read, spelling = read_labels(
-                {truth: cells.where(cells.notna(), None).tolist()},
-                pass_value=pass_value,
-                fail_value=fail_value,
-                missing_value=missing_value,
-            )
-            t = read[truth]
+        meanings = (pass_value, fail_value, missing_value)
+        s = numbers_of(rows[score], missing_value)
+        t, spelling = truths_of(rows[truth], numeric, meanings)
         n = rows["n_rows"].to_numpy()
-        p = None if propensity is None else _numbers(rows[propensity], set())
+        p = None if propensity is None else numbers_of(rows[propensity], None)
         lost = int(n[np.isnan(s)].sum())
         with checking(f"column {score!r}") as require:
             words = "say unscored='drop' if items without one are as good as the others"
@@ -516,10 +506,25 @@ def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
-def _numbers(column: Any, none: set[str]) -> np.ndarray:
+def truths_of(column: Any, numeric: bool, meanings: tuple[Any, Any, Any]) -> tuple[np.ndarray, str]:
+    """Human labels of a column, and how they were read: numbers, or passes and fails."""
+    if numeric:
+        return numbers_of(column, meanings[2]), ""
+    cells = column.astype(object)
+    read, spelling = read_labels(
+        {column.name: cells.where(cells.notna(), None).tolist()},
+        pass_value=meanings[0],
+        fail_value=meanings[1],
+        missing_value=meanings[2],
+    )
+    return read[column.name], spelling
+
+
+def numbers_of(column: Any, missing_value: Any) -> np.ndarray:
     """Numbers of a column; empty cells and those that mean none are nan."""
     import pandas as pd
 
+    none = {spell(x) for x in _listed(missing_value)}
     text = column.astype(object)
     text = text.where(~text.map(lambda x: spell(x) if x is not None and x == x else "").isin(none))
     empty = text.isna() | (text.map(str).str.strip() == "")

@@ -1,0 +1,329 @@
+"""`PairedScores`: systems with scores, compared on the items that they share."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy.special import expit, stdtr, stdtrit
+
+from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.estimate import Caution, Estimate, Quantity
+from bayesjudge.core.intervals import FEW, holding
+from bayesjudge.core.tables import read_rows
+from bayesjudge.prevalence import _formulas as formulas
+from bayesjudge.prevalence.labelling import RANDOM_LABELS, LabelDesign, declared, design_of
+from bayesjudge.prevalence.scores.closed_form import PPI, _corners, _Items
+from bayesjudge.prevalence.scores.compare import joined
+from bayesjudge.prevalence.scores.data import Scores, judged, numbers_of, truths_of
+
+#: Fewest items with labels of both systems of which a difference is told.
+LEAST_LABELLED = 2
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PairedScores:
+    """Differences of the scores, and of the human labels, of every two systems, item by item.
+
+    Parameters
+    ----------
+    differences : mapping of (str, str) to Scores
+        By first and second system: of each item that both have, the first one's score less the
+        second one's, and so of the labels, where both have one. Pairs of which fewer than 2 items
+        have both labels are absent, and so are all pairs if the label design does not say that
+        labelled items are a random sample.
+    shared : mapping of (str, str) to int
+        Items that both systems have, of every pair.
+    alone : mapping of (str, str) to int
+        Items that one of both has and the other has not, of every pair; they are not compared.
+    design : LabelDesign
+        How the labelled items were chosen.
+    truth_scale : tuple of float, optional
+        Lowest and highest number that people can give; labels are pass and fail without.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> log = pd.DataFrame({"system": ["x", "y"] * 3, "item": [1, 1, 2, 2, 3, 3],
+    ...                     "score": [4, 2, 5, 3, 3, 3], "truth": [5, 2, 4, 3, None, None]})
+    >>> paired = PairedScores.from_frame(log, by="system", item="item", calibration="random",
+    ...                                  scale=(1, 5), truth_scale=(1, 5))
+    >>> paired.differences["x", "y"].score.tolist(), paired.differences["x", "y"].truth.tolist()
+    ([2.0, 2.0, 0.0], [3.0, 1.0, nan])
+    """
+
+    differences: Mapping[tuple[str, str], Scores]
+    shared: Mapping[tuple[str, str], int]
+    alone: Mapping[tuple[str, str], int]
+    design: LabelDesign
+    truth_scale: tuple[float, float] | None = None
+
+    def __repr__(self) -> str:
+        told = [f"{a} and {b} share {n:,} items" for (a, b), n in self.shared.items()]
+        return f"PairedScores: {'; '.join(told)}"
+
+    @property
+    def labelled(self) -> dict[tuple[str, str], int]:
+        """Items with labels of both systems, of the pairs in `differences`."""
+        return {pair: int(one.n[one.known].sum()) for pair, one in self.differences.items()}
+
+    @property
+    def refusal(self) -> str:
+        """Why no two systems are compared; empty if some are."""
+        if self.differences:
+            return ""
+        if not any(self.shared.values()):
+            return "they share no item"
+        if not _suits(self.design):
+            return f"differences on shared items are not told by labels if {self.design.meaning}"
+        words = "label the outputs of both for some of the items that they share"
+        return f"fewer than {LEAST_LABELLED} items have labels of both; {words}"
+
+    @classmethod
+    def from_frame(
+        cls,
+        table: Any,
+        *,
+        by: str,
+        item: str,
+        calibration: str | LabelDesign | None = None,
+        scale: tuple[float, float] | str,
+        score: str = "score",
+        truth: str = "truth",
+        truth_scale: tuple[float, float] | None = None,
+        truth_from: float | None = None,
+        pass_value: Any = None,
+        fail_value: Any = None,
+        missing_value: Any = None,
+    ) -> Self:
+        """Pair the rows of every two systems by item.
+
+        Parameters
+        ----------
+        table : data frame
+            One row an item and system; see `Scores.from_frame`, also for the other arguments. What
+            an engine holds is read into memory.
+        by : str
+            Column that names the system of each row.
+        item : str
+            Column that identifies the item; systems share items of one name.
+        calibration : str
+            How the labelled rows were chosen.
+        scale : tuple of float or "log_odds"
+            Lowest and highest score that the judge can give; log-odds are made probabilities.
+        score, truth : str
+            Columns with the judge's score and with the human label.
+        truth_scale : tuple of float, optional
+            Lowest and highest number that people can give; labels are pass and fail without.
+        truth_from : float, optional
+            The lowest human number that is a pass.
+        pass_value, fail_value, missing_value : scalar or list, optional
+            Labels that mean pass, fail and none.
+
+        Returns
+        -------
+        PairedScores
+            Rows without a score are left out.
+
+        Raises
+        ------
+        InputError
+            If a column is missing, a cell is not understood, a system has two rows of one item, or
+            there are fewer than two systems.
+        """
+        import pandas as pd
+
+        design = design_of(declared(calibration))
+        rows = read_rows(table, score, truth, names=[by, item])
+        coded = {column: pd.factorize(rows[column].astype(object)) for column in (score, truth)}
+        cells = {column: pd.Series(found, name=column) for column, (_, found) in coded.items()}
+        numeric = truth_scale is not None or truth_from is not None
+        meanings = (pass_value, fail_value, missing_value)
+        read = {
+            score: numbers_of(cells[score], missing_value),
+            truth: truths_of(cells[truth], numeric, meanings)[0],
+        }
+        s, t = (np.append(read[column], np.nan)[coded[column][0]] for column in (score, truth))
+        suits = _suits(design)
+        if truth_from is not None:
+            t, truth_scale = np.where(np.isnan(t), np.nan, (t >= truth_from).astype(float)), None
+        known = pd.DataFrame({"by": rows[by], "item": rows[item], "score": s, "truth": t})
+        known = known[~np.isnan(s)]
+        if suits:  # a difference of numbers may be possible where they are not
+            ones = np.ones(len(known), np.int64)
+            Scores(known["score"], known["truth"], ones, design, scale, truth_scale)
+        with checking("PairedScores") as require:
+            twice = int(known.duplicated(["by", "item"]).sum())
+            require(not twice, f"{twice} rows repeat an item of their system; keep one of each")
+            systems = sorted(known["by"].unique())
+            require(len(systems) > 1, f"needs two systems or more, got {systems}; name them: by=")
+        if isinstance(scale, str):
+            known["score"], scale = expit(known["score"]), (0.0, 1.0)
+        own = {name: known[known["by"] == name].set_index("item") for name in systems}
+        spans = [float(np.ptp(ends)) for ends in (scale, truth_scale or (0.0, 1.0))]
+        return cls(*_paired(own, design if suits else None, *spans), design, truth_scale)
+
+
+def _suits(design: LabelDesign) -> bool:
+    """Whether items with labels of both systems are a random sample of those that they share."""
+    return "prevalence" in design.identifies and design.name != "known_propensity"
+
+
+def _paired(
+    own: Mapping[str, Any], design: LabelDesign | None, span: float, truth_span: float
+) -> tuple[dict[Any, Scores], dict[Any, int], dict[Any, int]]:
+    """Of every two tables of ``score`` and ``truth`` by item: differences, shared and other items.
+
+    Without a design there are no differences.
+    """
+    made: tuple[dict[Any, Scores], dict[Any, int], dict[Any, int]] = ({}, {}, {})
+    differences, shared, alone = made
+    for pair in itertools.combinations(own, 2):
+        first, second = (own[name][["score", "truth"]] for name in pair)
+        both = first.index.intersection(second.index)
+        shared[pair] = len(both)
+        alone[pair] = len(first) + len(second) - 2 * len(both)
+        gap = (first.loc[both] - second.loc[both]).to_numpy(float)
+        if design is not None and (~np.isnan(gap[:, 1])).sum() >= LEAST_LABELLED:
+            differences[pair] = Scores(
+                score=gap[:, 0],
+                truth=gap[:, 1],
+                n=np.ones(len(gap), np.int64),
+                calibration=design,
+                scale=(-span, span),
+                truth_scale=(-truth_span, truth_span),
+            )
+    return made
+
+
+class Contrast(NamedTuple):
+    """A difference, the centre of its interval, its standard error and degrees of freedom."""
+
+    value: float
+    centre: float
+    error: float
+    df: int
+
+    @property
+    def probability(self) -> float:
+        """That the first is better, by the t distribution of the interval."""
+        return float(stdtr(self.df, self.centre / self.error)) if self.error > 0 else np.nan
+
+
+def contrast(scores: Scores) -> Contrast:
+    """The linear difference estimator of differences of one pair."""
+    rows = _Items.of(scores)
+    made, _ = formulas.linear_difference(
+        (rows.f, rows.y, rows.n),
+        (rows.f_test, rows.n_test),
+        1.0,  # ends one standard error away
+        corners=max(_corners(scores, rows), _few_apart(rows)),
+        free=1.0,
+    )
+    value, low, high = (float(scores.in_units(x)) for x in made)
+    return Contrast(value, (low + high) / 2, (high - low) / 2, int(rows.n.sum()) - 1)
+
+
+def _few_apart(rows: _Items) -> float:
+    """1 if few labelled differences are other than the commonest one."""
+    _, which = np.unique(np.round(rows.y, 9), return_inverse=True)
+    return float(rows.n.sum() - np.bincount(which, rows.n).max() < FEW)
+
+
+def paired_difference(paired: PairedScores, *, ci_prob: float = 0.95) -> Estimate:
+    """Compare every two systems on the items that they share (paired PPI++).
+
+    `difference` of the differences: what makes an item easy for both systems cancels, in the
+    scores and in the labels.
+
+    Parameters
+    ----------
+    paired : PairedScores
+        Two systems or more.
+    ci_prob : float, default 0.95
+        Coverage that each interval aims at.
+
+    Returns
+    -------
+    Estimate
+        ``difference`` by ``first`` and ``second``, on the truths' scale, or of shares; pairs that
+        are not compared are absent. The judge has the weight that suits the difference best, so
+        that it may differ from the difference of two separate estimates, and so do the items.
+
+    Raises
+    ------
+    InputError
+        If `ci_prob` is out of range, or no two systems share items with labels of both.
+
+    Notes
+    -----
+    Where fewer than five labelled differences, or errors of their prediction, are other than the
+    commonest, one imaginary item of each of the four extreme kinds joins the interval, as in
+    `difference`.
+
+    References
+    ----------
+    Miller (2024), arXiv:2411.00640; Angelopoulos, Duchi & Zrnic (2023), arXiv:2311.01453.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> log = pd.DataFrame({"system": ["x", "y"] * 3, "item": [1, 1, 2, 2, 3, 3],
+    ...                     "score": [4, 2, 5, 3, 3, 3], "truth": [5, 2, 4, 3, None, None]})
+    >>> paired = PairedScores.from_frame(log, by="system", item="item", calibration="random",
+    ...                                  scale=(1, 5), truth_scale=(1, 5))
+    >>> paired_difference(paired)["difference", "x", "y"].value
+    2.0
+    """
+    check_ci_prob(ci_prob)
+    with checking("paired_difference") as require:
+        require(paired.differences, f"no two systems can be compared: {paired.refusal}")
+    rows, assumptions, cautions = {}, [], []
+    for (first, second), scores in paired.differences.items():
+        one = contrast(scores)
+        half = float(stdtrit(one.df, (1 + ci_prob) / 2)) * one.error
+        ends = np.clip((one.centre - half, one.centre + half), *scores.truth_scale or (-1, 1))
+        rows[first, second] = holding(one.value, *ends)
+        assumed, told = judged(scores, (RANDOM_LABELS,))
+        assumptions.append(assumed)
+        cautions += [c._replace(text=f"{first} less {second}: {c.text}") for c in told]
+    return Estimate(
+        {"difference": Quantity.of_rows(rows, ("first", "second"))},
+        method="Paired difference (PPI++)",
+        ci_prob=ci_prob,
+        source=f"Miller (2024); {PPI}",
+        interval="t",
+        assumptions=joined(assumptions),
+        cautions=tuple(dict.fromkeys(cautions)),
+        data=paired,
+    )
+
+
+def differences(made: Estimate) -> list[dict[str, Any]]:
+    """Rows of `paired_difference`, with the probability that the first is better."""
+    paired, found = made.data, []
+    for _, at, row in made.only("difference").rows():
+        pair = str(at["first"]), str(at["second"])
+        own = _about(made.cautions, pair)
+        found.append(
+            {
+                **at,
+                "method": made.method,
+                **row._asdict(),
+                "scale": paired.truth_scale,
+                "probability": contrast(paired.differences[pair]).probability,
+                "shared": paired.shared[pair],
+                "labelled": paired.labelled[pair],
+                "not_shared": paired.alone[pair],
+                "cautions": [c._asdict() for c in own],
+            }
+        )
+    return found
+
+
+def _about(cautions: Sequence[Caution], pair: tuple[str, str]) -> list[Caution]:
+    start = f"{pair[0]} less {pair[1]}: "
+    return [c for c in cautions if c.text.startswith(start)]
