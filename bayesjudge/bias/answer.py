@@ -32,7 +32,7 @@ HEAVY = ("Dirichlet, prior spread", "RMS shift", "Dirichlet, prior worst")
 #: What assumes a distribution of the shifts.
 NORMAL = ("Variance parts", "Bayesian (NUTS)")
 #: What a change does whose mean shift may be of either sign.
-UNKNOWN = "is not known to raise or lower"
+UNKNOWN = "unknown"
 
 
 def answer(
@@ -128,11 +128,9 @@ def _told(
     if len(rows) > 1:
         about = (_of_judge(one) for one in named)
         sizes = [f"{x} for '{w[-1]}'{of}" for x, w, of in zip(sizes, named, about, strict=True)]
-    way = "moves either way by" if len(rows) > 1 else "moves by"
-    text += f" single score {way} {listed(sizes)}{' either way' * (len(rows) == 1)}"
-    text += ", as a root mean square"
+    text += f" typical move of a single score (root mean square, either way) is {listed(sizes)}"
     again = _again(made)
-    text += f", and by {again:.2g} if judged again unchanged" if again else ""
+    text += f", and {again:.2g} if judged again unchanged" if again else ""
     text += "" if again else ", the noise of judging again included"
     left = len(order) - len(named)
     text += "" if means else _on_scale(shifts)
@@ -183,18 +181,29 @@ def _directions(
     Of verdicts it is the share of 1s that is raised, by points.
     """
     what, say = ("the share of 1s", points) if verdicts else ("scores", numbers)
+    average = "" if verdicts else " on average"
+    known = [one for one in named if _moves(means[one]) != UNKNOWN]
     parts: list[str] = []
     before = ""
-    for one in named:
+    for one in known:
         mean = means[one]
         moves = _moves(mean)
-        size = mean if moves == UNKNOWN or mean.value > 0 else Row(-mean[0], -mean[2], -mean[1])
-        told = f"by {say(size, None if parts else ci_prob)}"
+        size = mean if mean.value > 0 else Row(-mean[0], -mean[2], -mean[1])
         verb = "" if moves == before else f" {moves} {what}"
-        told = f"'{one[-1]}'{verb}{_of_judge(one)}{':' * bool(verb and moves == UNKNOWN)} {told}"
-        parts.append(told + ("" if parts or verdicts else " on average"))
+        told = f"'{one[-1]}'{verb}{_of_judge(one)} by {say(size, None if parts else ci_prob)}"
+        parts.append(told + ("" if parts else average))
         before = moves
-    return listed(parts)
+    rest = [one for one in named if one not in known]
+    text = listed(parts)
+    if rest:
+        names = listed([f"'{one[-1]}'{_of_judge(one)}" for one in rest])
+        verb = "raises or lowers" if len(rest) == 1 else "raise or lower"
+        first = None if parts else ci_prob
+        sizes = [say(means[one], None if i else first) for i, one in enumerate(rest)]
+        whether = "; whether" if parts else "Whether"
+        text += f"{whether} {names} {verb} {what} is not known: {listed(sizes)}"
+        text += "" if parts else average
+    return text
 
 
 def _moves(mean: Row) -> str:

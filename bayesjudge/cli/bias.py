@@ -80,8 +80,9 @@ class Promise:
     noise_prob : float
         Part of the failure probability that noise on the released scores may use.
     basis : {"tail", "rms", "predictive", "source"}
-        What bounds the shifts; tail and rms hold for any distribution on the scale, source takes
-        the measured RMS shift as true.
+        What bounds the shifts: tail and rms hold for any distribution on the scale, and with these
+        measurements; predictive promises of the next change only, on average over measurements,
+        and needs far fewer; source takes the measured RMS shift as true.
     """
 
     tolerance: float | None = None
@@ -145,6 +146,29 @@ class Promise:
         # the answer says what is promised
         silent = not any(line.startswith("Caution") for line in lines)
         return [Section(heading, lines, "certificates", fields, detail=silent)]
+
+    def alternatives(
+        self, read: module.Shifts, cards: Mapping[str, certificates.Certificate]
+    ) -> list[Section]:
+        """What --basis predictive would promise, where the scale alone is all that tail has."""
+        told = {}
+        for name, card in cards.items():
+            if self.basis != "tail" or not card.range_only:
+                continue
+            other = certificates.certify(
+                read.only(judge=name), **self._about, alpha=self.alpha, basis="predictive"
+            )
+            if other.certified and (not card.certified or other.alpha > card.alpha):
+                whole = other.alpha == 1
+                told[name] = "as they are" if whole else f"shrunk to {other.alpha:.2g}"
+        if not told:
+            return []
+        which = "; ".join(f"{name}: {how}" if len(cards) > 1 else how for name, how in told.items())
+        line = (
+            "--basis predictive promises the same of the next change only, its probability an "
+            f"average over what might have been measured: of scores released {which}"
+        )
+        return [Section("A weaker promise", [line], "weaker_promise", told, detail=False)]
 
     def pictures(
         self, read: module.Shifts, cards: Mapping[str, certificates.Certificate]
@@ -370,7 +394,8 @@ def shifts(
 
     def more(made: Sequence[Estimate | Fit]) -> list[Section]:
         fits = [one for one in made if isinstance(one, Fit)]
-        sections = promise.sections(cards, fits) + released.sections(out)
+        sections = promise.sections(cards, fits) + promise.alternatives(read, cards)
+        sections += released.sections(out)
         return sections + _adherence(before, item, scores[0], factor, judge, shared)
 
     def draw(made: Sequence[Estimate | Fit]) -> dict[str, Axes]:
@@ -380,6 +405,7 @@ def shifts(
         command="bias",
         title="Bias: how far irrelevant changes move scores",
         answer="rms_shift",
+        beside="mean_shift",
         inputs={"data": str(table), **_inputs(read), "certificate": promise.asked},
         brief=lambda method: BRIEF.get(method, method.split(",")[0]),
         words=WORDS,
@@ -419,7 +445,7 @@ def _inputs(read: module.Shifts) -> Mapping[str, Any]:
         "judges": ", ".join(read.judges),
         "perturbations": ", ".join(changed),
         "reruns": ", ".join(read.reruns) or "none",
-        "neighbours": f"{len(read.lengths)}, each of them {what[read.design]}",
+        "neighbours": f"{len(read.lengths)} in all, each of them {what[read.design]}",
         "missing": int(read.missing.sum()),
         "scale": f"{read.scale[0]:g} to {read.scale[1]:g}",
     }

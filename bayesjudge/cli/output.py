@@ -18,7 +18,7 @@ import numpy as np
 from cyclopts import Group, Parameter
 
 import bayesjudge
-from bayesjudge.core.answer import Answer, entries, listed
+from bayesjudge.core.answer import Answer, entries, listed, numbers
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import ConvergenceWarning, check_ci_prob, checking
 from bayesjudge.core.estimate import TARGETS, Estimate, Row, Target, in_words, label
@@ -161,6 +161,8 @@ class Story:
     words: Mapping[str, str] = field(default_factory=dict)
     #: What the quoted numbers are, if their quantity's name does not say it.
     heading: str = ""
+    #: A quantity that is told beside the quoted one, in a column of its own.
+    beside: str = ""
     #: Whether the answer quotes the sampled model, and waits for it.
     waits: bool = True
     #: Whether `meanwhile` has been called.
@@ -435,8 +437,18 @@ def quoted_lines(found: Answer, every: Sequence[Record], story: Story, width: in
         _cells(">", story.brief(r.method) if one else _name(r, kept, several), r, beside, truth)
         for r in kept[:MOST_ROWS]
     ]
+    also = {r.entry[1:]: r.row for r in reversed(every) if r.quantity == story.beside}
+    if also:
+        head.append(in_words(story.beside))
+        rows = [
+            [*row, numbers(also[r.entry[1:]]) if r.entry[1:] in also else "–"]
+            for r, row in zip(kept, rows, strict=False)
+        ]
     if one and 0 < len(others) <= MOST_OTHERS:
-        more = [_cells("", story.brief(r.method), r, beside, truth) for r in others]
+        more = [
+            [*_cells("", story.brief(r.method), r, beside, truth), *([""] if also else [])]
+            for r in others
+        ]
         lines = grid([head, *rows, *more], width)
         return [*lines[:2], "  other methods", *lines[2:]]
     lines = grid([head, *rows], width)
@@ -552,11 +564,11 @@ def grid(rows: Sequence[Sequence[str]], width: int) -> list[str]:
     spare = width - 1 - sum(widths) - 2 * (len(widths) - 1) + widths[1]
     widths[1] = max(min(widths[1], spare), 8)
     lines = []
-    for mark, name, *numbers in rows:
+    for mark, name, *cells in rows:
         cut = name if len(name) <= widths[1] else name[: widths[1] - 1] + "…"
         start = f"{mark:<{widths[0]}} {cut:<{widths[1]}}"
         lines.append(
-            "  ".join([start, *(f"{n:>{w}}" for n, w in zip(numbers, widths[2:], strict=True))])
+            "  ".join([start, *(f"{n:>{w}}" for n, w in zip(cells, widths[2:], strict=True))])
         )
     return lines
 

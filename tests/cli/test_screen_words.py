@@ -83,7 +83,7 @@ def test_one_change_is_told_by_its_direction_first():
     value = float(np.ravel(mean.quantities["mean_shift"].value)[0])
     moves = "raises" if value > 0 else "lowers"
     assert said.text.startswith(f"'format' {moves} scores by {abs(value):.1f} (")
-    assert "a single score moves by" in said.text
+    assert "a typical move of a single score (root mean square, either way) is" in said.text
     assert "No promise" not in str(said)
     assert "1 kind of change" in said.basis
 
@@ -97,7 +97,7 @@ def test_several_changes_are_told_by_direction_and_none_as_the_most():
     sizes = {one: mean["mean_shift", one].value for one in ("format", "order")}
     first, second = sorted(sizes, key=lambda one: -abs(sizes[one]))
     assert 0 <= said.find(f"'{first}'") < said.find(f"'{second}'")
-    assert "a single score moves either way by" in said
+    assert "a typical move of a single score (root mean square, either way) is" in said
     assert "if judged again unchanged" in said
     assert "most" not in said
     assert "least" not in said
@@ -114,8 +114,12 @@ def test_changes_that_move_alike_are_told_with_one_verb():
     rows = {("a",): Row(-2.0, -3.0, -1.0), ("b",): Row(-1.0, -1.5, -0.5), ("c",): Row(0.1, -1, 1.2)}
     told = _directions([("a",), ("b",), ("c",)], rows, 0.95)
     assert told == (
-        "'a' lowers scores by 2.0 (1.0 to 3.0, 95 % interval) on average, 'b' by 1.0 (0.5 to 1.5) "
-        "and 'c' is not known to raise or lower scores: by 0.1 (-1.0 to 1.2)"
+        "'a' lowers scores by 2.0 (1.0 to 3.0, 95 % interval) on average and 'b' by 1.0 (0.5 to "
+        "1.5); whether 'c' raises or lowers scores is not known: 0.1 (-1.0 to 1.2)"
+    )
+    assert _directions([("c",)], rows, 0.95) == (
+        "Whether 'c' raises or lowers scores is not known: 0.1 (-1.0 to 1.2, 95 % interval) on "
+        "average"
     )
 
 
@@ -576,3 +580,24 @@ def test_the_first_screen_of_a_panel_without_labels_says_what_it_rests_on(tmp_pa
     assert "By Dawid-Skene, posterior mode, another model than that of the shares, " in said
     assert "This takes each share to be the judges' pass rate, which no label has checked" in said
     assert "may err" not in said
+
+
+def test_a_certificate_of_the_scale_alone_says_so_once_and_what_is_weaker(tmp_path, capsys):
+    path = tmp_path / "shifts.csv"
+    rows = simulate(random_seed=1)
+    rows[rows["variant"].isin(["baseline", "format"])].to_csv(path, index=False)
+    asked = "--scale 0-100 --design item --tolerance 15 --units points --no-nuts"
+    assert main(["bias", str(path), *asked.split(), "--failure-prob", "0.03"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Of little use: released shrunk to 0.15 of their distance" in said
+    assert "(the tolerance over the range of the scale)" in said
+    assert "No useful certificate" not in said
+    assert said.count("100 neighbours of each perturbation") == 1
+    assert "--basis predictive promises the same of the next change only" in said
+
+
+def test_the_average_shift_stands_beside_the_typical_one():
+    lines = (GOLDEN / "bias.txt").read_text(encoding="utf-8").splitlines()
+    head = next(line for line in lines if "RMS shift, in points" in line)
+    assert head.endswith("mean shift")
+    assert next(line for line in lines if "> format" in line).endswith("2.2 (1.0 to 3.4)")

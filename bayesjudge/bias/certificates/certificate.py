@@ -8,6 +8,7 @@ from html import escape
 import numpy as np
 
 from bayesjudge.core.estimate import Caution
+from bayesjudge.core.screen import how_many
 
 #: What released scores are shrunk towards.
 CENTERS: dict[str, str] = {
@@ -105,53 +106,53 @@ class Certificate:
         if not self.certified:
             return f"Nothing is certified: {self.reason}."
         moved = "one item is" if self.design == "item" else "all items are"
-        change = (
-            "as they are" if self.alpha == 1 else f"shrunk to {self.alpha:.4g} of their distance"
-        )
         centre = {
             "fixed": "a centre fixed beforehand",
             "holdout": "the mean of other items",
             "mean": "their own mean",
         }[self.center]
-        towards = "" if self.alpha == 1 else f" from {centre}"
-        noise = f"noise up to {self.noise_scale:.3g} points" if self.noise_scale else "no noise"
-        basis = (
-            "This rests on the scale alone: no shift can be larger than its range, "
-            f"and {self.neighbours} measured neighbour{'s' * (self.neighbours != 1)} cannot say "
-            f"more ({self.needed} could)"
-            if self.range_only
-            else f"This rests on {BASES[self.basis]}, from {self.neighbours} neighbours of the "
-            f"perturbation with fewest ({self.worst} sets the bound): shifts of the judge's own "
-            f"scores stay within {self.shift_bound:.4g} points"
+        change = (
+            "Released as they are"
+            if self.alpha == 1
+            else f"Released shrunk to {self.alpha:.2g} of their distance from {centre}"
+            f"{' (the tolerance over the range of the scale)' * self._plain_ratio}"
         )
+        noise = f"noise up to {self.noise_scale:.3g} points" if self.noise_scale else "no noise"
+        opening = change if self.useful else f"Of little use: {change.lower()}"
         return (
-            f"{self._in_vain}Released {change}{towards}, with {noise}, these {self.dim} scores "
-            f"move by more than {self.tolerance:.4g} points, when {moved} perturbed in a way that "
-            f"was measured, with probability {self.failure_prob:.3g} at most: "
-            f"{self.shift_prob:.3g} for larger shifts, {self.noise_prob:.3g} for noise, "
-            f"{self.estimation_prob:.3g} for measuring too few neighbours. {basis}."
+            f"{opening}, with {noise}, these {self.dim} "
+            f"scores, as a vector, move by more than {self.tolerance:.4g} points, when {moved} "
+            "perturbed in a way that was measured, with probability "
+            f"{self.failure_prob:.3g} at most: {self.shift_prob:.3g} for larger shifts, "
+            f"{self.noise_prob:.3g} for noise, {self.estimation_prob:.3g} for measuring too few "
+            f"neighbours. {self._rests_on}."
+        )
+
+    @property
+    def _plain_ratio(self) -> bool:
+        """Whether the shrinkage holds nothing but the tolerance and the scale's range."""
+        return self.range_only and bool(np.isclose(self.alpha * self.shift_bound, self.tolerance))
+
+    @property
+    def _rests_on(self) -> str:
+        """What the bound was taken from."""
+        each = f"{how_many(self.neighbours, 'neighbour')} of each perturbation (or more)"
+        if self.range_only:
+            return (
+                "This rests on the scale alone: no shift can be larger than its range, and with "
+                f"{each} no more can be said; with {self.needed} it could"
+            )
+        large = "" if self.useful else "; the shifts are too large for this tolerance"
+        return (
+            f"This rests on {BASES[self.basis]}, from {each} ({self.worst} sets the "
+            f"bound): shifts of the judge's own scores stay within {self.shift_bound:.4g} points"
+            f"{large}"
         )
 
     @property
     def useful(self) -> bool:
         """Whether something is certified of scores that keep a fifth of their spread or more."""
         return self.certified and self.alpha >= USEFUL
-
-    @property
-    def _in_vain(self) -> str:
-        """What comes before a promise that is of little use."""
-        if self.useful:
-            return ""
-        n = f"{self.neighbours} neighbour{'s' * (self.neighbours != 1)}"
-        more = (
-            f"from {self.needed} neighbours on they say more than the scale does"
-            if self.range_only
-            else "the judge's own shifts are too large for this tolerance"
-        )
-        return (
-            f"No useful certificate with {n}: only scores shrunk to {self.alpha:.2g} of their "
-            f"spread could be certified; {more}. "
-        )
 
     def __repr__(self) -> str:
         return self.promise
