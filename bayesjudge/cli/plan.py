@@ -56,7 +56,8 @@ def plan(
     specificity : float
         Share of bad items that the judge fails.
     items : int
-        Items without a label that the judge sees.
+        Items that the judge sees and nobody labels; the labelled ones come on top. The estimate
+        without the judge has no use for them.
     labelled : list[int]
         Number of labels. May be repeated; by default 50, 100, 200 and 400.
     width : float
