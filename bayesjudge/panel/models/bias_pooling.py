@@ -122,7 +122,18 @@ class BiasPooling(PanelModel):
         return prevalence, passing
 
     def rests_on_prior(self, ci_prob: float = 0.95) -> Caution:
-        """Caution for votes of which no item is labelled."""
+        """Caution for votes of which no item is labelled.
+
+        Parameters
+        ----------
+        ci_prob : float, default 0.95
+            Probability with which the prior keeps the panel's bias within the odds that it names.
+
+        Returns
+        -------
+        Caution
+            ``rests-on-priors``.
+        """
         odds = np.exp(z_score(ci_prob) * np.hypot(self.bias.sd, self.bias_spread))
         text = (
             "no item is labelled: the interval holds the model's prior of the panel's bias (the "
