@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
+import numpy as np
 from cyclopts import Group, Parameter
 
 import bayesjudge as bj
@@ -154,9 +155,10 @@ def gate(
     read = source.table(columns)
     baseline = open_source(Path(str(against)), metric, judge=judge) if is_file else None
     other = None if baseline is None else baseline.table(columns)
-    found = []
+    found, sizes = [], {}
     if at_least is not None:
         data = _data(read, item=item, by=by, repeats=repeats, **how)
+        sizes = _sizes(data)
         found.append(bj.decide.gate(data, at_least=at_least, probability=probability))
     if against is not None:
         about = {"probability": probability, "margin": margin}
@@ -164,6 +166,7 @@ def gate(
     made = found[0] if len(found) == 1 else found[0] & found[1]
     inputs = {
         "data": str(table),
+        **sizes,
         "calibration": calibration,
         "at_least": at_least,
         "probability": probability,
@@ -220,6 +223,14 @@ def _data(table: Any, *, item: str | None, by: str | None, repeats: Repeats, **h
         kind = bj.prevalence.items.Items
         return kind.from_frame(table, item=item, by=by, repeats=repeats, **how)
     return bj.prevalence.Counts.from_frame(table, item=item, by=by, **how)
+
+
+def _sizes(data: Any) -> dict[str, int]:
+    """How many items were read, and how many of them have a label."""
+    if not isinstance(data, bj.prevalence.Counts):
+        return {}
+    labelled = int(np.sum(data.labelled_n))
+    return {"items": int(np.sum(data.test_n)) + labelled, "labelled": labelled}
 
 
 def _against(

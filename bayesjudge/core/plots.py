@@ -182,8 +182,9 @@ def plot_answer(
     ax = ax or new_axes(8.0, 0.32 * len(rows) + 1.6)
     at = range(len(rows))
     ax.hlines(at, [r.low for _, r in rows], [r.high for _, r in rows], color="C0", lw=3, alpha=0.6)
-    level = f"{answer.quoted.ci_prob:.0%} interval"
-    ax.plot([r.value for _, r in rows], at, "o", color="C0", ms=6, label=f"estimate, {level}")
+    drawn = any(r.high - r.low == r.high - r.low for _, r in rows)  # not nan
+    level = f", {answer.quoted.ci_prob:.0%} interval" if drawn else " (no interval)"
+    ax.plot([r.value for _, r in rows], at, "o", color="C0", ms=6, label=f"estimate{level}")
     beside = [(own[key].value, i) for i, (key, _) in enumerate(rows) if key in own]
     if beside:
         said: Any = {"mfc": "none", "color": "C1", "ms": 6, "ls": "none"}

@@ -293,12 +293,12 @@ def _without_interval_by_em(
         yield Caution("no-interval", text)
         return
     if np.isnan(shares).any():
-        text = "shares of generators have no interval (nan): conjugate gradients did not converge"
+        text = "shares of generators have no interval: conjugate gradients did not converge"
         yield Caution("no-interval", text)
     if np.isnan(rates).any():
         yield Caution(
             "no-interval",
-            f"the rates of {len(votes.judges):,} judges have no interval (nan): more than "
+            f"the rates of {len(votes.judges):,} judges have no interval: more than "
             f"{_em.MOST_RATES:,} free rates; for theirs, keep the votes of fewer judges",
         )
 

@@ -209,7 +209,7 @@ def _by_em(
         probability = _tempered(votes, probability, weight)
         assumptions = (*assumptions, SAME_CONFIDENCE)
     else:
-        text = "the accuracy has no interval (nan): error rates are taken as known"
+        text = "the accuracy has no interval: error rates are taken as known"
         cautions = (Caution("no-interval", text), BY_THE_MODEL, *cautions)
     sure = votes.count * probability.max(axis=1)
     total = np.bincount(votes.generator[open_], sure[open_], len(votes.generators))

@@ -91,7 +91,7 @@ def _without_spread(rows: dict[tuple[str, str], tuple[float, ...]]) -> Iterator[
     names = [f"{name}: {option}" for (name, option), row in rows.items() if np.isnan(row[1])]
     if names:
         text = f"{'; '.join(names)}: the same share on every item, which does not show how much "
-        yield Caution("no-interval", text + "items vary: no interval (nan); the posterior has one")
+        yield Caution("no-interval", text + "items vary: no interval; the posterior has one")
 
 
 def _from_sets(ratings: Ratings, i: int, ci_prob: float) -> list[tuple[float, ...]] | None:

@@ -130,7 +130,7 @@ class Performance:
         alike = list(dict.fromkeys(names[self._alike.any(axis=1)]))
         if alike:
             text = f"{', '.join(alike)}: the same in every resample of the items, which does not "
-            text += "show how much others would change it: no interval (nan); the posterior has one"
+            text += "show how much others would change it: no interval; the posterior has one"
             yield Caution("no-interval", text)
 
     @cached_property

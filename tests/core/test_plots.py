@@ -113,6 +113,12 @@ def test_the_answer_is_drawn_best_first_with_the_judge_beside(n):
     assert to_hex(quoted.get_color()).upper() == COLOURS[0]
 
 
+def test_the_legend_of_numbers_without_an_interval_does_not_name_one():
+    votes = bj.panel.Votes.from_frame(bj.panel.simulate(labelled=0, random_seed=1))
+    ax = bj.plot_answer(bj.panel.answer(*bj.panel.closed_forms(votes)))
+    assert ax.get_legend().get_texts()[0].get_text() == "estimate (no interval)"
+
+
 @pytest.mark.slow
 def test_several_systems_by_several_methods_are_named_once():
     """At the axis the systems, below the methods, so that long names leave room for the data."""

@@ -409,7 +409,11 @@ def test_the_command_writes_reports(tmp_path, capsys):
     summary.write_text("before\n")
     more = ["--summary", str(summary), "--junit", str(junit), "--html", str(page), "--json"]
     assert main(["gate", log, *NAMED, "--at-least", "0.7", *more]) == 0
-    assert json.loads(capsys.readouterr().out)["outcome"] == "pass"
+    document = json.loads(capsys.readouterr().out)
+    assert document["outcome"] == "pass"
+    read = pd.read_csv(log)
+    sizes = {"items": len(read), "labelled": int(read["truth"].notna().sum())}
+    assert document["inputs"].items() >= sizes.items()
     assert summary.read_text().startswith("before\n## bayesjudge gate, log.csv: pass")
     assert ElementTree.parse(junit).getroot().attrib["tests"] == "1"
     assert "bayesjudge gate, log.csv" in page.read_text()

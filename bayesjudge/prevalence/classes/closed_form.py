@@ -514,7 +514,7 @@ def _described(
         cautions = (*cautions, Caution("design-mismatch", text))
     unlabelled: tuple[Caution, ...] = ()
     if np.isnan(shares[0]).any():
-        text = f"{about['method']} has no answer (nan) where a verdict occurs that no labelled "
+        text = f"{about['method']} has no answer where a verdict occurs that no labelled "
         unlabelled = (Caution("no-labels", text + "item has; label some of each verdict"),)
     every = tuple(dict.fromkeys((*unlabelled, *cautions, *raised)))
     return Estimate(made | (more or {}), assumptions=told, cautions=every, data=counts, **about)

@@ -458,12 +458,14 @@ def _described(
         text = f"{about['method']} is not valid if {scores.design.meaning}"
         cautions = (Caution("design-mismatch", text), *cautions)
     if np.isnan(made.value).any():
-        text = f"{about['method']}: a bin of scores holds items and no label, so there is no value "
-        text += "(nan); label some there, or give wider bins (edges=)"
+        text = (
+            f"{about['method']}: a bin of scores holds items and no label, so there is no value; "
+        )
+        text += "label some there, or give wider bins (edges=)"
         cautions = (Caution("empty-bin", text), *cautions)
     elif np.isnan(made.low).any():
         text = f"{about['method']}: a bin of scores has one label, which does not tell how numbers "
-        text += "vary there, so there is no interval (nan); label more, or give wider bins (edges=)"
+        text += "vary there, so there is no interval; label more, or give wider bins (edges=)"
         cautions = (Caution("no-interval", text), *cautions)
     columns: Sequence[Any] = [scores.in_units(x) for x in holding(*np.clip(made, 0, 1))]
     if raw is not None:
