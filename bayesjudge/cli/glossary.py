@@ -107,6 +107,17 @@ TERMS = {
     "recency": "Share of pairs in which the answer shown second wins twice.",
     "position preference": "Primacy less recency: above 0 if the first place is preferred.",
     "best": "Probability, or share of resamples, in which a judge does best.",
+    "self-contradiction": "Asked twice about one item, the judge gives two different verdicts: how "
+    "often, on average over items. Not to be confused with errors: a judge may repeat an error.",
+    "self-consistency": "How often two calls about one item give the same verdict: one less the "
+    "self-contradiction.",
+    "contradict": "A judge contradicts itself if two calls about one item give different verdicts "
+    "(self-contradiction). Data contradict an assumption if a caution says so.",
+    "majority": "The verdict of more than half of an odd number of calls about one item.",
+    "flip": "A verdict, of one call or of a majority, flips if it is another one when the calls "
+    "are made again. More calls make a majority flip less often, but for items that pass and fail "
+    "about as often.",
+    "stable verdict": "One that seldom flips; see flip.",
     "alternative annotator test": "Whether a judge agrees with annotators as well as another "
     "annotator does, item by item (Calderon et al. 2025).",
     "alternative annotator posterior": "The same question as a probability.",
@@ -309,6 +320,8 @@ CAUTIONS = {
     "nothing by this method.",
     "no-votes": "No judge voted on a generator's items, so that nothing is known of it.",
     "not-computed": "A formula needs data that are not there; the text says which.",
+    "not-beta": "How often items pass a call differs in another way than a Beta distribution has "
+    "it: flips of majorities of more calls than were made may be off.",
     "not-converged": "The sampler's chains disagree; its numbers are not to be used.",
     "not-identified": "Different values fit these data equally well: the number rests on the "
     "prior.",
@@ -388,6 +401,8 @@ CAUTIONS = {
 #: Assumptions by id, as `--json` has them: what is taken for granted, in general.
 ASSUMPTIONS = {
     "additive-shift": "A place in the order raises or lowers every answer's score alike.",
+    "beta-items": "How often items pass a call differs from item to item as a Beta distribution "
+    "has it; only majorities of more than half the calls made rest on it.",
     "better-than-chance": "Judges pass good outputs more often than bad ones.",
     "choice-from-own-set": "Raters choose an option that they accept, in the same way for every "
     "item.",

@@ -21,7 +21,7 @@ import bayesjudge
 from bayesjudge.core.answer import Answer, entries, listed, numbers
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import ConvergenceWarning, check_ci_prob, checking
-from bayesjudge.core.estimate import TARGETS, Estimate, Row, Target, in_words, label
+from bayesjudge.core.estimate import COUNTS, TARGETS, Estimate, Row, Target, in_words, label
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import Record, records, report, side_by_side
 from bayesjudge.core.screen import as_wide_as, visible_line, width_of
@@ -467,8 +467,8 @@ def _cells(
 ) -> list[str]:
     """One row: numbers of calls are whole."""
     whole = all(float(x).is_integer() and abs(x) >= 1 for x in record.row)
-    whole &= max(record.row) >= 2
-    row = [mark, name, *(f"{x:.0f}" if whole else _number(x) for x in record.row)]
+    whole = (whole and max(record.row) >= 2) or record.quantity in COUNTS
+    row = [mark, name, *(_number(x, whole) for x in record.row)]
     if beside is not None:
         there = beside.get(record.entry)
         row.append("–" if there is None else _number(there.value))
@@ -502,7 +502,7 @@ def show_sampled(
 def _name(record: Record, every: Sequence[Record], several: bool) -> str:
     """Coordinates that differ from row to row, after the quantity if there are several."""
     dims = [d for d in record.where if len({r.where.get(d) for r in every}) > 1]
-    where = ", ".join(str(record.where[d]) for d in dims)
+    where = ", ".join(f"{record.where[d]}{' calls' * (d == 'calls')}" for d in dims)
     name = in_words(record.quantity)
     return (f"{name}, {where}" if where else name) if several else where
 
@@ -604,7 +604,10 @@ def table(
     labelled = any(labels)
     methods = [visible_line(story.brief(r.method)) for r in found]
     numbers = [[*r.numbers, *([truth.get(r.entry, math.nan)] if truth else [])] for r in found]
-    cells = [[_number(x) for x in row] for row in numbers]
+    cells = [
+        [_number(x, r.quantity in COUNTS) for x in row]
+        for r, row in zip(found, numbers, strict=True)
+    ]
     head = "quantity" if named else story.answer
     widths = [max(map(len, [*labels, head]))] if labelled else []
     widths += [
@@ -736,8 +739,8 @@ def wrapped(console: Console, text: str, first: str, later: str, style: str = ""
     console.print(shown, soft_wrap=True, style=style or None)
 
 
-def _number(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.3f}"
+def _number(value: float, whole: bool = False) -> str:
+    return "–" if math.isnan(value) else f"{value:.{0 if whole else 3}f}"
 
 
 #: Changes where a field changes its meaning or goes; a new field is no change.

@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import numpy as np
 from cyclopts import App, Parameter
 
 from bayesjudge import repeats as module
@@ -23,6 +24,7 @@ from bayesjudge.cli.output import (
     Shared,
     Story,
     present,
+    say,
     table_option,
     tell,
     write_csv,
@@ -31,6 +33,7 @@ from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.labels import read_labels
 from bayesjudge.core.report import side_by_side
 from bayesjudge.core.screen import visible
 from bayesjudge.repeats.data import ITEM_COLUMNS
@@ -45,10 +48,13 @@ repeats = App(
 )
 
 _DATA = Parameter(group=DATA)
+_LIST = Parameter(group=DATA, consume_multiple=True, negative="")
 Cutpoints = Literal["shared", "by_judge"]
 Noise = Literal["constant", "by_level"]
 #: With more items than this, their means go to a file and the screen tells of all together.
 MOST_ITEMS = 20
+#: Fail and pass as scores.
+VERDICTS = (0.0, 1.0)
 
 
 @repeats.command
@@ -62,6 +68,10 @@ def report(
     one_item: Annotated[bool, Parameter(group=DATA, negative="")] = False,
     judge: Annotated[str | None, _DATA] = None,
     order: Annotated[str | None, _DATA] = None,
+    pass_value: Annotated[list[str] | None, _LIST] = None,
+    fail_value: Annotated[list[str] | None, _LIST] = None,
+    missing_value: Annotated[list[str] | None, _LIST] = None,
+    flips_at_most: Annotated[float, _DATA] = 0.05,
     half_width: Annotated[float | None, _DATA] = None,
     cost_per_call: Annotated[float | None, _DATA] = None,
     items: Annotated[Path | None, Parameter(group=OUTPUT, negative="")] = None,
@@ -70,7 +80,11 @@ def report(
     metric: Annotated[str | None, _DATA] = None,
     shared: Shared = Shared(),
 ) -> None:
-    """Tell how many calls an item needs, from repeated scores, and what they vary with.
+    """Tell how many calls an item needs, from repeated scores or verdicts.
+
+    Of verdicts (pass and fail): how often the judge contradicts itself, and how many calls it takes
+    until their majority seldom flips. Of scores: how many calls until an item's mean is known, and
+    what scores vary with.
 
     With several judges, the mean of an item is over the judges that could have been asked, and
     its interval tells how much they differ; with one judge it is over its answers. Repeats are
@@ -86,9 +100,9 @@ def report(
     table : Path
         One row an answer, or a log.
     scale : str
-        Every value that a judge can give: 1-5, or 0,0.5,1.
+        Every value that a judge can give: 1-5, or 0,0.5,1. Of pass and fail none is needed.
     score : str
-        Column of scores; an empty cell is an answer that could not be read.
+        Column of scores, or of verdicts; an empty cell is an answer that could not be read.
     item : str
         Column that names the item.
     one_item : bool
@@ -98,6 +112,14 @@ def report(
     order : str
         Column that says when an answer was asked for, in numbers or ISO times; the order of the
         rows if not said.
+    pass_value : list[str]
+        Verdicts that mean pass; words such as P, pass, yes and true are read without.
+    fail_value : list[str]
+        Verdicts that mean fail.
+    missing_value : list[str]
+        Verdicts that mean that there is none.
+    flips_at_most : float
+        Of verdicts: how often the majority of an item's calls may flip if they are made again.
     half_width : float
         How well an item's mean is to be known; if not said, a third of a step of the scale, which
         keeps neighbouring values apart.
@@ -123,13 +145,19 @@ def report(
     if source.log is not None:
         judge = judge or ("judge" if len(source.chosen.judges) > 1 else None)
     scale = scale or source.scale
-    with checking("options") as require:
-        require(scale, "--scale is needed: every value that a judge can give: 1-5, or 0,0.5,1")
     column = None if one_item else item
     columns = [c for c in (column, judge, order) if c is not None]
+    values = None if scale is None else read_scale(scale)
+    meant = {"pass_value": pass_value, "fail_value": fail_value, "missing_value": missing_value}
+    rows, labels = as_scores(_read(source, columns, score, column), score, values, meant)
+    values = values or (VERDICTS if labels else None)
+    with checking("options") as require:
+        require(values, "--scale is needed: every value that a judge can give: 1-5, or 0,0.5,1")
+        low = 0 < flips_at_most < 0.5
+        require(low, f"--flips-at-most must lie between 0 and 0.5, got {flips_at_most}")
     scores = module.Scores.from_frame(
-        _read(source, columns, score, column),
-        scale=read_scale(str(scale)),
+        rows,
+        scale=values or VERDICTS,
         score=score,
         item=column,
         judge=judge,
@@ -149,6 +177,8 @@ def report(
         half_width=half_width,
         cost_per_call=cost_per_call,
         to=items,
+        labels=labels,
+        flips_at_most=flips_at_most,
     )
 
 
@@ -262,8 +292,46 @@ def read_scale(text: str) -> tuple[float, ...]:
         found = ()
     with checking("options") as require:
         rising = len(found) > 1 and all(a < b for a, b in pairwise(found))
-        require(rising, f"--scale {text}: write 1-5, or 0,0.5,1, in rising order")
+        words = "write 1-5, or 0,0.5,1, in rising order; of pass and fail leave --scale out"
+        require(rising, f"--scale {text}: {words}")
     return found
+
+
+def as_scores(
+    table: Any, score: str, scale: tuple[float, ...] | None, meant: Mapping[str, Any]
+) -> tuple[Any, str]:
+    """Read a column of text as numbers, or as 1 for pass and 0 for fail; and tell how."""
+    import pyarrow as pa
+
+    given = {name: values for name, values in meant.items() if values is not None}
+    with checking("options") as require:
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        require(not given or scale in (None, VERDICTS), f"{options}: --scale is then 0-1, or out")
+    cells = table[score].combine_chunks()
+    coded = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
+    labels = coded.dictionary.to_pylist()
+    numbers = [_number_of(label) for label in labels]
+    told = ""
+    other = any(x is not None and x not in VERDICTS for x in numbers)
+    if given or (None in numbers and not other and scale in (None, VERDICTS)):
+        read, told = read_labels({score: labels}, **{**dict.fromkeys(meant), **given})
+        numbers = read[score].tolist()
+        told = told or "1 read as pass; 0 as fail"
+    elif None in numbers:
+        return table, ""  # words among numbers: refused with the scale
+    found = np.array([*numbers, np.nan], float)[coded.indices.fill_null(len(labels)).to_numpy()]
+    at = table.column_names.index(score)
+    return table.set_column(at, score, pa.array(found, from_pandas=True)), told
+
+
+def _number_of(label: Any) -> float | None:
+    """A cell as a number; None of a word, and of true and false."""
+    if label is None or isinstance(label, bool):
+        return None
+    try:
+        return float(label)
+    except ValueError:
+        return None if str(label).strip() else float("nan")
 
 
 def answer(
@@ -275,6 +343,8 @@ def answer(
     half_width: float | None = None,
     cost_per_call: float | None = None,
     to: Path | None = None,
+    labels: str = "",
+    flips_at_most: float = 0.05,
 ) -> list[Estimate | Fit]:
     """Estimate from scores, and present."""
     many = len(scores.items) > MOST_ITEMS
@@ -298,12 +368,13 @@ def answer(
             command="repeats report",
             title="Repeated scores: how often to ask, and what scores vary with",
             answer="mean_score" if many else "item_score",
-            inputs=_inputs(scores, source),
+            inputs={**_inputs(scores, source), **({"labels": labels} if labels else {})},
             brief=lambda method: method.split(" (")[0],
             tell=lambda _: module.answer(
                 *made,
                 half_width=half_width,
                 cost_per_call=cost_per_call,
+                flips_at_most=flips_at_most,
                 ci_prob=shared.ci_prob,
             ),
             waits=False,
@@ -316,8 +387,8 @@ def answer(
         every = side_by_side(*made, *fits, ci_prob=shared.ci_prob, interval=shared.interval)
         write_csv(every[every["quantity"] == "item_score"].drop(columns="quantity"), to)
         tell(f"means of {len(scores.items)} items written to {to}")
-    elif many and not shared.quiet:
-        tell(f"--items FILE writes the means of all {len(scores.items)} items")
+    elif many and shared.on_screen and not shared.quiet:
+        say(f"--items FILE writes the means of all {len(scores.items)} items.")
     return found
 
 
@@ -327,12 +398,19 @@ def _shown(estimate: Estimate, many: bool) -> list[Estimate]:
     return [estimate.only(*kept)] if kept else []
 
 
+def _table(source: Source, columns: list[str], score: str) -> Any:
+    """Columns of names as text; a score as the file has it, of a log as a number."""
+    if source.log is not None:
+        return source.table(list(dict.fromkeys(columns)), numbers=[score])
+    return source.table(list(dict.fromkeys([*columns, score])))
+
+
 def _read(source: Source, columns: list[str], score: str, item: str | None) -> Any:
     for name in ITEM_COLUMNS if item is None else ():  # read it, to see whether it names several
         with suppress(InputError):
-            return source.table(list(dict.fromkeys([*columns, name])), numbers=[score])
+            return _table(source, [*columns, name], score)
     try:
-        return source.table(columns, numbers=[score])
+        return _table(source, columns, score)
     except InputError as error:
         if not any(problem.startswith(f"no column {item!r}") for problem in error.problems):
             raise

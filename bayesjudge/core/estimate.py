@@ -44,7 +44,12 @@ HEADINGS = {
     "half_width_now": "± of an item's mean now",
     "half_width_left": "± if asked without end",
     "judges_needed": "judges needed, asked once",
+    "self_contradiction": "two calls differ",
+    "not_unanimous": "items with both verdicts",
+    "majority_calls": "calls until majority holds",
 }
+#: Quantities that are counts: screens show whole numbers.
+COUNTS = {"calls_per_item", "judges_needed", "majority_calls"}
 #: Of each row, in this order; ``raw`` only where a value was clipped to its range.
 COLUMNS = ("value", "low", "high", "raw")
 

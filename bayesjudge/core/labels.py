@@ -24,6 +24,8 @@ WORDS = (
     *(("1", "0"), ("pass", "fail"), ("passed", "failed"), ("yes", "no")),
     *(("correct", "incorrect"), ("good", "bad"), ("c", "i")),
 )
+#: Letters that are pass and fail where both occur, and none of Inspect's C and I: its P is partial.
+LETTERS, GRADES = ("p", "f"), {"c", "i"}
 #: Words that say that there is no verdict: proposed as such, never read as such.
 NO_VERDICT = {
     *("invalid", "__invalid__", "error", "unknown", "garbage", "none", "n/a", "-1", "?", "skip"),
@@ -102,6 +104,7 @@ def read_labels(
     """
     named = _Named(pass_value, fail_value, missing_value)
     text = {name: [_text(cell) for cell in cells] for name, cells in columns.items()}
+    named.read_letters(t for found in text.values() for t in found)
     means: dict[str, dict[str, float]] = {}
     unread: dict[str, list[str]] = {}
     for name, found in text.items():
@@ -137,6 +140,13 @@ class _Named:
             }
             if not turned:
                 self.words |= {good: 1.0, bad: 0.0}
+
+    def read_letters(self, labels: Iterable[str]) -> None:
+        """Take P and F for words if labels hold both, and no argument names one of them."""
+        found = {label.casefold() for label in labels}
+        said = {label.casefold() for label in self.passes | self.fails | self.missing}
+        if set(LETTERS) <= found and not (GRADES & found or said & set(LETTERS)):
+            self.words |= dict(zip(LETTERS, (1.0, 0.0), strict=True))
 
     def read(self, distinct: Sequence[str]) -> tuple[dict[str, float], list[str]]:
         """What each label of a column means, and those of which nobody knows."""
@@ -281,6 +291,7 @@ def unread(columns: Mapping[str, Iterable[Any]]) -> list[str]:
     """Labels that say neither pass nor fail by their words."""
     named = _Named(None, None, None)
     texts = dict.fromkeys(_text(cell) for cells in columns.values() for cell in cells)
+    named.read_letters(texts)
     return sorted(named.read([t for t in texts if t])[1])
 
 

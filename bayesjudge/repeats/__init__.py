@@ -14,6 +14,7 @@ from bayesjudge.repeats.model import CumulativeLogit, JudgeCutpoints, build_mode
 from bayesjudge.repeats.planning import cost_table, required_calls, required_repeats, third_of_a_bin
 from bayesjudge.repeats.plots import plot_components, plot_cost, plot_half_width, plot_scores
 from bayesjudge.repeats.prediction import predict_means
+from bayesjudge.repeats.self_contradiction import self_contradiction
 from bayesjudge.repeats.simulate import simulate
 from bayesjudge.repeats.stopping_rules import (
     confidence_sequence,
@@ -51,6 +52,7 @@ __all__ = [
     "required_repeats",
     "runner",
     "score_components",
+    "self_contradiction",
     "simulate",
     "simulate_rule",
     "third_of_a_bin",

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import math
 
-from bayesjudge.core.answer import Answer, as_estimates, percent_of
+from bayesjudge.core.answer import Answer, as_estimates, few_of, listed, percent_of, percents
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.estimate import Estimate, Interval
+from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import how_many
 from bayesjudge.repeats.data import Scores
 from bayesjudge.repeats.planning import required_calls, third_of_a_bin
+from bayesjudge.repeats.self_contradiction import CALLS, MOST_CALLS, self_contradiction
 
 
 def answer(
     *results: Estimate | Fit,
     half_width: float | None = None,
     cost_per_call: float | None = None,
+    flips_at_most: float = 0.05,
     ci_prob: float = 0.95,
     interval: Interval | None = None,
 ) -> Answer:
     """Say how many calls an item needs until its mean score is known well enough.
 
     Quoted is `required_calls`, from the components of variance of the scores that the results were
-    computed from.
+    computed from. Of a scale of two values, pass and fail, quoted is `self_contradiction`: how
+    often two calls differ, and how many calls it takes until their majority seldom flips.
 
     Parameters
     ----------
@@ -34,6 +37,8 @@ def answer(
         keeps neighbouring values apart.
     cost_per_call : float, optional
         In any currency.
+    flips_at_most : float, default 0.05
+        Of a scale of two values: how often a majority may flip if its calls are made again.
     ci_prob : float, default 0.95
         Probability of the intervals; an estimate must have been made at it.
     interval : {"eti", "hdi"}, optional
@@ -61,17 +66,12 @@ def answer(
     with checking("repeats.answer") as require:
         require(scores is not None, "no result says which scores it is of; give closed_forms")
     assert scores is not None
+    if len(scores.scale) == 2:
+        return _of_verdicts(scores, made[0], half_width, cost_per_call, flips_at_most, ci_prob)
     wanted = half_width
     if wanted is None:
         wanted = third_of_a_bin(scores.scale[-1] - scores.scale[0], len(scores.scale))
-    each = scores.repeats.sum() / (len(scores.items) * len(scores.judges))
-    basis = (
-        f"{how_many(len(scores.items), 'item')}, "
-        f"{how_many(int(scores.repeats.sum()), 'answer')} of "
-        f"{how_many(len(scores.judges), 'judge')}, about {each:.0f} each."
-    )
-    unparsed = int(scores.unparsed.sum())
-    basis += f" {how_many(unparsed, 'answer')} could not be read." if unparsed else ""
+    each, basis = _basis(scores)
     shown = f"{wanted:.2g}" if half_width is None else f"{wanted:g}"
     try:
         found = required_calls(scores, wanted, ci_prob=ci_prob)
@@ -88,6 +88,19 @@ def answer(
         quoted=found,
         notes=_judges(found, wanted, shown, len(scores.judges)),
     )
+
+
+def _basis(scores: Scores) -> tuple[float, str]:
+    """Answers of a cell, and what an answer rests on."""
+    each = scores.repeats.sum() / (len(scores.items) * len(scores.judges))
+    basis = (
+        f"{how_many(len(scores.items), 'item')}, "
+        f"{how_many(int(scores.repeats.sum()), 'answer')} of "
+        f"{how_many(len(scores.judges), 'judge')}, about {each:.0f} each."
+    )
+    unparsed = int(scores.unparsed.sum())
+    basis += f" {how_many(unparsed, 'answer')} could not be read." if unparsed else ""
+    return float(each), basis
 
 
 def _told(
@@ -130,3 +143,108 @@ def _judges(found: Estimate, wanted: float, shown: str, judges: int) -> tuple[st
         f"{others:.0f} judges asked once each would."
     ]
     return tuple(notes)
+
+
+# Verdicts ----------------------------------------------------------------------------------------
+
+
+def _of_verdicts(
+    scores: Scores,
+    instead: Estimate,
+    half_width: float | None,
+    cost_per_call: float | None,
+    flips_at_most: float,
+    ci_prob: float,
+) -> Answer:
+    """Self-contradiction, and what a majority of calls would do."""
+    each, basis = _basis(scores)
+    size = min(max(3, (round(each) - 1) // 2 * 2 + 1), MOST_CALLS)
+    sizes = sorted({*CALLS[1:], size}) if len(scores.judges) == 1 else [size]
+    try:
+        found = self_contradiction(
+            scores, flips_at_most=flips_at_most, calls=sizes, ci_prob=ci_prob
+        )
+    except InputError as error:
+        text = (
+            "These verdicts cannot tell how often the judge contradicts itself: "
+            f"{'; '.join(error.problems)}. Two or more calls about each item would tell."
+        )
+        return Answer(text, basis, "", quoted=instead, known=False)
+    if len(scores.judges) == 1:
+        price = (cost_per_call or 0.0) * len(scores.items)
+        text = _contradicts("The judge", found, (), size, flips_at_most, price)
+    else:
+        rows = {j: found["self_contradiction", j] for j in scores.judges if (j,) in _judged(found)}
+        names, more = few_of(rows)
+        parts = [f"{name} {percents(rows[name])}" for name in names]
+        text = (
+            f"Two calls about one item differ in this share of cases ({percent_of(ci_prob)} "
+            f"intervals): {listed(parts)}{more}. "
+            + _contradicts(names[0], found, (names[0],), size, flips_at_most, 0.0)
+        )
+    notes = _mixed(scores, found)
+    if half_width is not None:
+        notes += _share_of_passes(scores, half_width, ci_prob)
+    if any(one.name == "copied-repeats" for one in found.cautions):
+        notes += ("These need a judge that answers anew: here, further calls return copies.",)
+    why = "Quoted: pairs of calls about one item; majorities of more calls than half of those made "
+    why += "by a Beta distribution of the items' probabilities of a pass."
+    return Answer(text, basis, why=why, quoted=found, notes=notes)
+
+
+def _judged(found: Estimate) -> set[tuple[object, ...]]:
+    return set(found.quantities["self_contradiction"].labels)
+
+
+def _contradicts(
+    who: str,
+    found: Estimate,
+    at: tuple[str, ...],
+    size: int,
+    flips_at_most: float,
+    price: float,
+) -> str:
+    """``The judge contradicts itself in 34 % of cases …``: of one judge."""
+    limit = f"{flips_at_most * 100:g} %"
+    flips = found["majority_flips", size, *at]
+    text = (
+        f"{who} contradicts itself {percents(found['self_contradiction', *at], found.ci_prob)} of "
+        "the time: asked twice about one item, it gives two different verdicts."
+    )
+    if math.isnan(flips.value):
+        return f"{text} What a majority of calls does takes several items, or more calls of it."
+    text += f" A majority of {size} calls flips {percents(flips)} of the time when asked again"
+    needed: Row = found["majority_calls", *at]
+    if math.isnan(needed.value):
+        far = "" if at else f"{percents(found['majority_flips', MOST_CALLS])}, "
+        return (
+            f"{text}, and even one of {MOST_CALLS} calls {far}more than {limit}: write clearer "
+            "instructions for the judge, or let people decide the items that are not unanimous."
+        )
+    low, high = (f"{x:.0f}" if x == x else f"over {MOST_CALLS}" for x in needed[1:])
+    ends = "" if math.isnan(needed.low) else f" ({low} to {high})"
+    calls = "one call" if needed.value == 1 else f"a majority of {needed.value:.0f} calls"
+    cost = f", at a cost of {needed.value * price:.4g} for all items" if price else ""
+    return f"{text}; {calls}{ends} flips at most {limit} of the time{cost}."
+
+
+def _mixed(scores: Scores, found: Estimate) -> tuple[str, ...]:
+    """How many items got both verdicts."""
+    asked = scores.repeats.sum(axis=1) > 1
+    both = ((scores.counts > 0).all(axis=-1)).any(axis=1)
+    return (
+        f"{int(both.sum())} of {how_many(int(asked.sum()), 'item')} asked about twice or more got "
+        "both verdicts.",
+    )
+
+
+def _share_of_passes(scores: Scores, half_width: float, ci_prob: float) -> tuple[str, ...]:
+    """Calls until the share of passes is known, which is not a stable majority."""
+    try:
+        row = required_calls(scores, half_width, ci_prob=ci_prob)["calls_per_item"]
+    except InputError:
+        return ()
+    return (
+        f"The share of an item's calls that pass is known to ± {half_width:g} after "
+        f"{row.value:.0f} calls ({row.low:.0f} to {row.high:.0f}): not a majority that stays.",
+    )

@@ -86,6 +86,17 @@ def test_all_columns_and_problems_are_told_at_once():
     assert "fail_value=['B', 'P', 'safe']" in told[-1]
 
 
+def test_p_and_f_are_pass_and_fail_where_both_occur():
+    """Inspect's P is partial, beside C and I; what an argument names means that."""
+    assert read(["P", "F", "p"]) == ([1, 0, 1], "P, p read as pass; F read as fail")
+    values, _ = read_labels({"a": ["P", "F"], "b": ["P", "P"]}, **NOTHING)
+    assert values["b"].tolist() == [1, 1]
+    assert read(["P", "F"], pass_value="F")[0] == [0, 1]
+    for labels in (["P"], ["P", "F", "C"], ["P", "F", "I"]):
+        with pytest.raises(bj.InputError, match="neither pass nor fail"):
+            read(labels)
+
+
 def test_values_may_be_lists_beside_words():
     values, told = read(["C", "I", "P", "N"], fail_value=["P"], missing_value=["N"])
     np.testing.assert_array_equal(values, [1, 0, 0, np.nan])

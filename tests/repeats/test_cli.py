@@ -87,6 +87,81 @@ def test_report_of_one_judge_is_exact_and_makes_a_page(scores, capsys, tmp_path)
     assert page.read_text().count("<svg") >= 3
 
 
+#: Verdicts of three items in words, five calls each.
+WORDS = {
+    "PF": ("P", "F", []),
+    "words": ("Pass", "FAIL", []),
+    "truth": ("true", "false", []),
+    "own": ("ok", "meh", ["--pass-value", "ok", "--fail-value", "meh"]),
+    "numbers": ("1", "0", ["--scale", "0-1"]),
+    "numbers as verdicts": ("2", "1", ["--pass-value", "2", "--fail-value", "1"]),
+}
+
+
+@pytest.fixture
+def verdicts(tmp_path):
+    """A file of verdicts in the words of `WORDS`, and one empty cell."""
+
+    def write(good, bad, kind="csv"):
+        calls = ["11111", "11010", "00000"]
+        said = [{"1": good, "0": bad}[one] for item in calls for one in item]
+        items = [name for name in "xyz" for _ in range(5)]
+        table = pd.DataFrame({"item": [*items, "z"], "score": [*said, None]})
+        path = tmp_path / f"verdicts.{kind}"
+        if kind == "csv":
+            table.to_csv(path, index=False)
+        else:
+            table.to_parquet(path)
+        return str(path)
+
+    return write
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("words", WORDS)
+def test_verdicts_in_words_are_read(verdicts, words, kind, capsys):
+    good, bad, options = WORDS[words]
+    path = verdicts(good, bad, kind)
+    assert main(["repeats", "report", path, *options, "--no-nuts", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["inputs"]["scale"] == "0, 1"
+    assert document["inputs"]["unparsed"] == 1
+    found = {
+        (one["quantity"], one["where"].get("calls")): one["value"]
+        for one in document["answer"]["estimates"]
+    }
+    assert found["self_contradiction", None] == pytest.approx(6 / 10 / 3)
+    assert found["not_unanimous", None] == pytest.approx(1 / 3)
+    assert ("labels" in document["inputs"]) == (words != "numbers")
+
+
+def test_verdicts_that_nobody_knows_name_the_options(verdicts, capsys):
+    assert main(["repeats", "report", verdicts("ok", "meh"), "--no-nuts"]) == 2
+    said = capsys.readouterr().err
+    assert "'meh', 'ok' are neither pass nor fail" in said
+    assert "--pass-value meh --fail-value ok" in " ".join(said.split())
+    assert main(["repeats", "report", verdicts("3", "five"), "--scale", "1-5", "--no-nuts"]) == 2
+    assert "['five'] are not numbers" in capsys.readouterr().err
+    options = ["--scale", "1-5", "--pass-value", "P"]
+    assert main(["repeats", "report", verdicts("P", "F"), *options, "--no-nuts"]) == 2
+    assert "--pass-value: --scale is then 0-1" in capsys.readouterr().err
+    assert main(["repeats", "report", verdicts("P", "F"), "--flips-at-most", "0.5"]) == 2
+    assert "--flips-at-most must lie between 0 and 0.5, got 0.5" in capsys.readouterr().err
+
+
+def test_counts_of_calls_are_whole_in_details(verdicts, scores, capsys):
+    line = ["repeats", "report", verdicts("P", "F"), "--no-nuts", "--details"]
+    assert main([*line, "--flips-at-most", "0.4"]) == 0
+    rows = [one for one in capsys.readouterr().out.splitlines() if one.startswith("majority_calls")]
+    assert len(rows) == 1
+    assert "." not in rows[0].replace("effective number", "")
+    line = ["repeats", "report", str(scores), "--scale", "1-5", "--no-nuts", "--details"]
+    assert main(line) == 0
+    rows = [one for one in capsys.readouterr().out.splitlines() if one.startswith("calls_per_item")]
+    assert len(rows) == 1
+    assert "." not in rows[0]
+
+
 def test_a_table_without_items_must_say_so(tmp_path, capsys):
     path = tmp_path / "scores.csv"
     pd.DataFrame({"score": [4, 5, 4, 4]}).to_csv(path, index=False)
