@@ -101,7 +101,8 @@ def value_options(labels: Mapping[str, list[Any]], found: Findings, where: str) 
         return []
     classes = _classes(cells, len(strange) == len(every))
     if classes:
-        lost = sorted(one for one in every if folded(one) not in {*map(folded, classes)})
+        kinds = {*map(folded, classes)}
+        lost = sorted(one for one in every if folded(one) not in kinds)
         none = f"; {few(lost, 10)} as no verdict" if lost else ""
         found.odd.append(f"{at}{few(classes, 10)} are more than pass and fail: classes{none}")
         return ["--classes", *classes, *(["--missing-value", *lost] if lost else [])]

@@ -126,6 +126,8 @@ def roles_of(columns: Mapping[str, list[str]], truth: str | None = None) -> Role
             told = f"{counter} counts from {min(map(_int, columns[counter]))} within each {item}, "
             guessed = [f"{told}and is read as the number of the repeat"]
             return replace(found, columns=columns, order=counter, counter=counter, guessed=guessed)
+        plain = _by_names(columns, truth, None)
+        return replace(plain, scores=[n for n in plain.scores if n != counter])
     return _by_names(columns, truth, None)
 
 

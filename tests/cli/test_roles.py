@@ -58,6 +58,10 @@ def test_rows_that_are_counted_within_an_item_are_repeats():
         assert roles.counter is None, name
     arms = _table(item=lambda i: i // 2, score=lambda i: i % 5, arm=lambda i: 1 + i % 2)
     assert (roles_of(arms).counter, roles_of(arms).system) == (None, "arm")
+    graded = _table(essay=lambda i: f"e{i // 5}", run=lambda i: 1 + i % 5,
+                    grade=lambda i: "PF"[i % 7 % 2])  # fmt: skip
+    assert (roles_of(graded).item, roles_of(graded).verdicts) == ("essay", ["grade"])
+    assert not roles_of(graded).scores  # the number of the call
     judged = _table(**counted, n=lambda i: i % 4 + 1, human=lambda i: ("yes", "no")[i % 2])
     assert roles_of(judged).counter is None
 
