@@ -15,10 +15,10 @@ second, and tells how busy the machine is.
 Found: where importing PyMC and nutpie takes 2.6 to 3.8 s, a second process takes 2.4 to 3.6 s in 11
 of 21 rows, within the bar of 4 s, and more in ten: ``panel`` 4.2, ``ratings`` 4.6,
 ``multiclass`` 5.3, ``repeats`` 5.4, ``prevalence_pooled`` 6.3, ``correlated`` 6.5, ``scores_mean``
-6.7, ``ratings_tied`` 7.1, ``repeats_cutpoints`` 9.8 and ``items`` 14.3. Refits take .2 to 1.3 s in
+6.7, ``ratings_tied`` 7.1, ``items`` 9.0 and ``repeats_cutpoints`` 9.8. Refits take .2 to 1.3 s in
 12, and beyond the bar of 1.5: ``ratings`` 1.8, ``multiclass`` 2.7, ``repeats`` 3.3,
 ``ratings_tied`` 3.6, ``scores_mean`` 3.8, ``correlated`` 3.9, ``prevalence_pooled`` 4.0,
-``repeats_cutpoints`` 6.5 and ``items`` 11.3. Cold first fits take 7.3 to 66.8 s; draws of both
+``items`` 6.1 and ``repeats_cutpoints`` 6.5. Cold first fits take 7.3 to 66.8 s; draws of both
 processes are the same. Other
 jobs ran on the machine meanwhile, of two cores. The other ways were not run.
 """

@@ -410,7 +410,7 @@ def case(name):
     return Items.from_frame(log, calibration=calibration, repeats=repeats, by=by)
 
 
-def evaluated(items, spec, point, moved=None):
+def evaluated(items, spec, point, moved=None, few=False):
     """Value and gradient of the compiled function, run as plain Python, at some logits."""
     from bayesjudge.prevalence.items import _marginal as m
     from bayesjudge.prevalence.items._pymc import nodes_of
@@ -431,22 +431,56 @@ def evaluated(items, spec, point, moved=None):
     answers = m.Answers.of(items)
     data = answers.cells, answers.system, answers.answer_of, answers.count.astype(float)
     weights = truth[2], verdict[2], truth[3], verdict[3]
-    return m._evaluate(*logits, *weights, *data, items.design.same_items, judge)
+    return m._evaluate(*logits, *weights, *data, items.design.same_items, judge, few)
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_likelihood_and_gradient_are_those_of_plain_arrays(name):
+@pytest.mark.parametrize(
+    ("name", "few"), [(n, few) for n in CASES for few in (False, True) if "judge" not in n or few]
+)
+def test_likelihood_and_gradient_are_those_of_plain_arrays(name, few):
     from bayesjudge.prevalence.items._pymc import log_likelihood
 
     items, spec = case(name), ItemEffects(nodes=5)
     point = point_of(items, spec)
-    value, *slopes = evaluated(items, spec, point)
+    value, *slopes = evaluated(items, spec, point, few=few)
     assert value == pytest.approx(log_likelihood(items, spec, point), rel=1e-10)
     rng, step = np.random.default_rng(1), 1e-5
     for i, slope in enumerate(slopes):
         where = tuple(rng.integers(0, n) for n in slope.shape)
-        up, down = (evaluated(items, spec, point, (i, where, x))[0] for x in (step, -step))
+        up, down = (evaluated(items, spec, point, (i, where, x), few)[0] for x in (step, -step))
         assert slope[where] == pytest.approx((up - down) / (2 * step), rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize("away", [300, -300, 2000])
+def test_few_rows_have_a_likelihood_however_far_a_sampler_strays(away):
+    """Where probabilities are 0 in floating point: a number, and the way back."""
+    items, spec = case("several systems"), ItemEffects(nodes=5)
+    point = point_of(items, spec)
+    whole = (slice(None),) * 3
+    many, few = (evaluated(items, spec, point, (0, whole, away), few) for few in (False, True))
+    assert np.isfinite(few[0])
+    for one, other in zip(many[1:], few[1:], strict=True):
+        assert np.isfinite(other).all()
+        assert np.sign(other[0].sum()) == np.sign(one[0].sum())
+
+
+@pytest.mark.parametrize("spread", [0.01, 1.0, 6.0])
+def test_a_solved_centre_has_the_mean_of_its_nodes_and_the_slopes_of_its_equation(spread):
+    from bayesjudge.prevalence.items import _marginal as m
+
+    points, weights = m.quadrature(7)
+    share, shift = np.array([1e-6, 0.02, 0.5, 0.9, 1 - 1e-6]), spread * points
+    found, by_share, by_shift = m._centres(share, shift, weights)
+    p = expit(found[:, None] + shift)
+    assert_allclose(p @ weights, share, rtol=1e-10)
+    assert_allclose((weights * expit(-found[:, None] - shift)).sum(axis=1), 1 - share, rtol=1e-9)
+    step = 1e-5 * share * (1 - share)
+    up, down = (m._centres(share + x, shift, weights)[0] for x in (step, -step))
+    assert_allclose(by_share, (up - down) / (2 * step), rtol=1e-5)
+    for i in range(points.size):
+        move = 1e-5 * (np.arange(points.size) == i)
+        up, down = (m._centres(share, shift + x, weights)[0] for x in (move, -move))
+        assert_allclose(by_shift[:, i], (up - down) / 2e-5, rtol=1e-5, atol=1e-8)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -636,7 +670,7 @@ def test_shares_of_the_population_are_the_models_prevalence():
     import pytensor.tensor as pt
 
     from bayesjudge.prevalence.items._marginal import quadrature
-    from bayesjudge.prevalence.items._pymc import _logits
+    from bayesjudge.prevalence.items._pymc import _centre, _logits, _solved_centre
 
     points, weights = quadrature(15)
     for spread in (0.1, 2.0, 5.0):
@@ -645,9 +679,11 @@ def test_shares_of_the_population_are_the_models_prevalence():
             (pt.as_tensor(spread * points), pt.as_tensor(weights)),
             (pt.zeros(1), pt.ones(1)),
         )
-        at = pytensor.function([], _logits(pt.as_tensor(shares), effects), mode="FAST_COMPILE")()
-        mean = (expit(at[:, :, 0]) * weights).sum(axis=1)
-        assert_allclose(logit(mean), logit(shares), atol=1e-6)
+        for centred in (_centre, _solved_centre):
+            logits = _logits(pt.as_tensor(shares), effects, centred)
+            at = pytensor.function([], logits, mode="FAST_COMPILE")()
+            mean = (expit(at[:, :, 0]) * weights).sum(axis=1)
+            assert_allclose(logit(mean), logit(shares), atol=1e-6)
 
 
 def test_effects_that_rows_do_not_tell_are_left_out():

@@ -36,6 +36,10 @@ RATES = ("prevalence", "sensitivity", "specificity")
 REACH = 4.5
 #: Numbers of an array that `by_pattern` holds at once.
 LARGEST = 5_000_000
+#: Rows of an item and a system up to which powers of probabilities are multiplied, of at least:
+MOST_ROWS, LEAST = 8, float(np.exp(-40.0))
+#: Newton steps to a centre at most; a handful are taken.
+MOST_STEPS = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,6 +286,121 @@ def _of_outputs(x, y1, y0, wa, wb, wc, cells, system, answer_of, count, tells):
     return value, x_bar.reshape(x.shape), y1_bar, y0_bar
 
 
+@register_jitable
+def _powers(x, most):
+    """Powers 0 to `most` of the probabilities of 1 and of 0: (2, systems, nodes, power)."""
+    found = np.ones((2, *x.shape, most + 1))
+    for s in range(x.shape[0]):
+        for i in range(x.shape[1]):
+            small = np.exp(-abs(x[s, i]))
+            less = max(small / (1 + small), LEAST)
+            p = 1 / (1 + small) if x[s, i] > 0 else less
+            q = less if x[s, i] > 0 else 1 / (1 + small)
+            for e in range(most):
+                found[0, s, i, e + 1] = found[0, s, i, e] * p
+                found[1, s, i, e + 1] = found[1, s, i, e] * q
+    return found
+
+
+@register_jitable
+def _chance_of_verdicts(cells, i, j, hit, wrong):
+    """Of an item's verdicts, if `i` of the passes and `j` of the fails without a label are good.
+
+    The powers are those of a pass and of a fail at one node, on a good and on a bad output.
+    """
+    fails, passes, ways = cells[4], cells[5], 1.0
+    for e in range(i):
+        ways *= (passes - e) / (e + 1)
+    for e in range(j):
+        ways *= (fails - e) / (e + 1)
+    good = hit[0, cells[3] + i] * hit[1, cells[2] + j]
+    return ways * good * wrong[0, cells[1] + passes - i] * wrong[1, cells[0] + fails - j]
+
+
+def _of_few_outputs(x, y1, y0, wa, wb, wc, cells, system, answer_of, count, tells):
+    """The same as `_of_outputs` of items with few rows, without a logarithm or exponential a node.
+
+    Of n rows without a label, j are good: the chances of their verdicts depend on leniency, those
+    of the truths on difficulty and interaction, and the sum over j is a matrix product. Nothing of
+    `MOST_ROWS` rows is smaller than a number can be.
+    """
+    n_systems, na, nc = x.shape
+    nb, n_answers, most = y1.shape[1], system.size, 0
+    for k in range(n_answers):
+        most = max(most, cells[k].sum())
+    truth = _powers(x.copy().reshape((n_systems, na * nc)), most)
+    hit, wrong = _powers(y1, most), _powers(y0, most)
+
+    # mean of p^u (1 - p)^v over the interaction
+    moment = np.zeros((n_systems, most + 1, most + 1, na))
+    for s in range(n_systems):
+        for u in range(most + 1):
+            for v in range(most + 1 - u):
+                for a in range(na):
+                    for c in range(nc):
+                        i = a * nc + c
+                        moment[s, u, v, a] += wc[c] * truth[0, s, i, u] * truth[1, s, i, v]
+
+    # chances of the verdicts of each answer with so many good ones, and answers at the nodes
+    chance, shift = np.zeros((n_answers, most + 1, nb)), np.zeros(n_answers)
+    f = np.zeros((n_answers, na * nb))
+    first = np.zeros((n_answers, 2), np.int64)
+    for k in range(n_answers):
+        s, n = system[k], cells[k, 4] + cells[k, 5]
+        if tells:
+            first[k] = cells[k, 2] + cells[k, 3], cells[k, 0] + cells[k, 1]
+        for b in range(nb):
+            for i in range(cells[k, 5] + 1):
+                for j in range(cells[k, 4] + 1):
+                    now = _chance_of_verdicts(cells[k], i, j, hit[:, s, b], wrong[:, s, b])
+                    chance[k, i + j, b] += now
+        for j in range(n + 1):
+            for a in range(na):
+                of_truth = moment[s, first[k, 0] + j, first[k, 1] + n - j, a]
+                for b in range(nb):
+                    f[k, a * nb + b] += of_truth * chance[k, j, b]
+        top = f[k].max()
+        shift[k] = np.log(top)
+        f[k] /= top
+
+    value, f_bar = _over_items(f, shift, wa, wb, answer_of, count)
+
+    # backwards
+    x_bar, moment_bar = np.zeros((n_systems, na * nc)), np.zeros(moment.shape)
+    y1_bar, y0_bar = np.zeros((n_systems, nb)), np.zeros((n_systems, nb))
+    for k in range(n_answers):
+        s, n, scale = system[k], cells[k, 4] + cells[k, 5], np.exp(-shift[k])
+        chance_bar = np.zeros((n + 1, nb))
+        for j in range(n + 1):
+            u, v = first[k, 0] + j, first[k, 1] + n - j
+            for a in range(na):
+                grown = 0.0
+                for b in range(nb):
+                    g = f_bar[k, a * nb + b] * scale
+                    grown += g * chance[k, j, b]
+                    chance_bar[j, b] += g * moment[s, u, v, a]
+                moment_bar[s, u, v, a] += grown
+        for b in range(nb):
+            for i in range(cells[k, 5] + 1):
+                for j in range(cells[k, 4] + 1):
+                    now = _chance_of_verdicts(cells[k], i, j, hit[:, s, b], wrong[:, s, b])
+                    g = now * chance_bar[i + j, b]
+                    passed, good = cells[k, 3] + i, cells[k, 2] + cells[k, 3] + i + j
+                    y1_bar[s, b] += g * (passed - good * hit[0, s, b, 1])
+                    passed = cells[k, 1] + cells[k, 5] - i
+                    bad = cells[k].sum() - good
+                    y0_bar[s, b] += g * (passed - bad * wrong[0, s, b, 1])
+    for s in range(n_systems):
+        for u in range(most + 1):
+            for v in range(most + 1 - u):
+                for a in range(na):
+                    for c in range(nc):
+                        i, g = a * nc + c, moment_bar[s, u, v, a] * wc[c]
+                        g *= truth[0, s, i, u] * truth[1, s, i, v]
+                        x_bar[s, i] += g * (u - (u + v) * truth[0, s, i, 1])
+    return value, x_bar.reshape(x.shape), y1_bar, y0_bar
+
+
 def _of_verdicts(x, y1, y0, wa, wb, wd, cells, system, answer_of, count, tells):
     """Log-likelihood of outputs judged again and again, and its gradient by the three logits.
 
@@ -342,7 +461,7 @@ def _of_verdicts(x, y1, y0, wa, wb, wd, cells, system, answer_of, count, tells):
     return value, x_bar, y1_bar.reshape(y1.shape), y0_bar.reshape(y0.shape)
 
 
-def _evaluate(x, y1, y0, wa, wb, wc, wd, cells, system, answer_of, count, tells, judge):
+def _evaluate(x, y1, y0, wa, wb, wc, wd, cells, system, answer_of, count, tells, judge, few=False):
     """Log-likelihood, and its gradient by the logits of truth and of a pass on good and bad.
 
     Shapes: x (systems, a, c), y1 and y0 (systems, b, d). The interaction is either c or d.
@@ -351,7 +470,8 @@ def _evaluate(x, y1, y0, wa, wb, wc, wd, cells, system, answer_of, count, tells,
     if judge:
         value, *slopes = _of_verdicts(x[:, :, 0], y1, y0, wa, wb, wd, *given)
     else:
-        value, *slopes = _of_outputs(x, y1[:, :, 0], y0[:, :, 0], wa, wb, wc, *given)
+        of_rows = _of_few_outputs if few else _of_outputs
+        value, *slopes = of_rows(x, y1[:, :, 0], y0[:, :, 0], wa, wb, wc, *given)
     return value, *(slope.reshape(v.shape) for slope, v in zip(slopes, (x, y1, y0), strict=True))
 
 
@@ -362,20 +482,20 @@ CODE = hashlib.sha256(inspect.getsource(sys.modules[__name__]).encode()).hexdige
 class LogLikelihood(Op):
     """Log-likelihood of items, with its gradient by the three arrays of logits.
 
-    Inputs are those of `_evaluate`, but for its two flags, which are properties.
+    Inputs are those of `_evaluate`, but for its three flags, which are properties.
     """
 
-    __props__ = ("tells", "judge", "code")
+    __props__ = ("tells", "judge", "few", "code")
 
-    def __init__(self, tells: bool, judge: bool) -> None:
-        self.tells, self.judge, self.code = tells, judge, CODE
+    def __init__(self, tells: bool, judge: bool, few: bool) -> None:
+        self.tells, self.judge, self.few, self.code = tells, judge, few, CODE
 
     def make_node(self, *inputs: Any) -> Apply:
         variables = [pt.as_tensor_variable(x) for x in inputs]
         return Apply(self, variables, [pt.dscalar(), *(pt.dtensor3() for _ in range(3))])
 
     def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
-        found = _evaluate(*inputs, self.tells, self.judge)  # type: ignore[call-arg]
+        found = _evaluate(*inputs, self.tells, self.judge, self.few)  # type: ignore[call-arg]
         for storage, value in zip(output_storage, found, strict=True):
             storage[0] = np.asarray(value)
 
@@ -391,8 +511,8 @@ class LogLikelihood(Op):
 
 @register_funcify_default_op_cache_key(LogLikelihood)
 def _numba_likelihood(op: Any, node: Any, **_: Any) -> Any:
-    tells = op.tells
-    evaluate = numba_njit(_of_verdicts if op.judge else _of_outputs)
+    tells, of_rows = op.tells, _of_few_outputs if op.few else _of_outputs
+    evaluate = numba_njit(_of_verdicts if op.judge else of_rows)
 
     @numba_njit
     def of_verdicts(x, y1, y0, wa, wb, wc, wd, cells, system, answer_of, count):
@@ -408,6 +528,81 @@ def _numba_likelihood(op: Any, node: Any, **_: Any) -> Any:
         return np.asarray(found[0]), found[1], y1_bar, y0_bar
 
     return of_verdicts if op.judge else of_outputs
+
+
+def _centres(share, shift, weight):
+    """Logits of an average item, by Newton's method, and their slopes by `share` and by `shift`.
+
+    On the logit scale the mean over the nodes is all but linear in the centre.
+    """
+    centre, by_share = np.empty(share.size), np.empty(share.size)
+    by_shift, variance = np.empty((share.size, shift.size)), 0.0
+    for i in range(shift.size):
+        variance += weight[i] * shift[i] ** 2
+    for s in range(share.size):
+        wanted = np.log(share[s]) - np.log1p(-share[s])
+        at = wanted * np.sqrt(1 + 0.346 * variance)  # logistic by normal: Zeger et al. (1988)
+        step, steps = 1.0, 0
+        while abs(step) > 1e-9 and steps < MOST_STEPS:  # the next one would be of its square
+            good, bad, slope = 0.0, 0.0, 0.0
+            for i in range(shift.size):
+                small = np.exp(-abs(at + shift[i]))
+                p, q = 1 / (1 + small), small / (1 + small)
+                slope += weight[i] * p * q
+                good += weight[i] * (p if at + shift[i] > 0 else q)
+                bad += weight[i] * (q if at + shift[i] > 0 else p)
+            step = (np.log(good) - np.log(bad) - wanted) * good * bad / slope
+            at -= step
+            steps += 1
+        slope = 0.0
+        for i in range(shift.size):
+            small = np.exp(-abs(at + shift[i]))
+            by_shift[s, i] = -weight[i] * small / (1 + small) ** 2
+            slope -= by_shift[s, i]
+        centre[s], by_share[s] = at, 1 / slope
+        by_shift[s] /= slope
+    return centre, by_share, by_shift
+
+
+class Centre(Op):
+    """Logits of an average item whose mean over the nodes is a share, by system.
+
+    Inputs are the shares, and effects and weights at the nodes. The gradient is that of the
+    equation that the centre solves, not of the steps to it.
+    """
+
+    __props__ = ("code",)
+
+    def __init__(self) -> None:
+        self.code = CODE
+
+    def make_node(self, *inputs: Any) -> Apply:
+        variables = [pt.as_tensor_variable(x) for x in inputs]
+        return Apply(self, variables, [pt.dvector(), pt.dvector(), pt.dmatrix()])
+
+    def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
+        for storage, value in zip(output_storage, _centres(*inputs), strict=True):
+            storage[0] = value
+
+    def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:
+        from pytensor.gradient import disconnected_type
+
+        bar, (_, by_share, by_shift) = cotangents[0], outputs
+        return [bar * by_share, (bar[:, None] * by_shift).sum(axis=0), disconnected_type()]
+
+    def connection_pattern(self, node: Any) -> list[list[bool]]:
+        return [[i < 2, False, False] for i in range(3)]
+
+
+@register_funcify_default_op_cache_key(Centre)
+def _numba_centre(op: Any, node: Any, **_: Any) -> Any:
+    centres = numba_njit(_centres)
+
+    @numba_njit
+    def centre(share, shift, weight):
+        return centres(share, shift, weight)
+
+    return centre
 
 
 def evaluate_numpy(items: Items, spec: Any, point: dict[str, Any], nodes: dict[str, int]) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,15 @@ from bayesjudge.core.fit import Fit
 from bayesjudge.core.predictive import draw_together, observed_values
 from bayesjudge.core.prior_check import Key, count_in_draws
 from bayesjudge.prevalence import _pymc as part_1
-from bayesjudge.prevalence.items._marginal import RATES, Answers, LogLikelihood, centre, quadrature
+from bayesjudge.prevalence.items._marginal import (
+    MOST_ROWS,
+    RATES,
+    Answers,
+    Centre,
+    LogLikelihood,
+    centre,
+    quadrature,
+)
 from bayesjudge.prevalence.items.data import UNLABELLED, Items
 
 if TYPE_CHECKING:
@@ -65,8 +73,9 @@ def integrated(items: Items, spec: Any, text: bool) -> pm.Model:
             for name in EFFECTS
         }
         truth, verdict = _pairs(items, at)
-        x = _logits(rates[0], truth)
-        y1, y0 = _logits(rates[1], verdict), _logits(1 - rates[2], verdict)
+        centred = _centre if text else _solved_centre
+        x = _logits(rates[0], truth, centred)
+        y1, y0 = (_logits(share, verdict, centred) for share in (rates[1], 1 - rates[2]))
         nodes = _Nodes(x, y1, y0, *truth, *verdict)
         (_observe_patterns if text else _add_likelihood)(items, answers, nodes)
         if "icc" in spec._quantities(items):
@@ -298,7 +307,8 @@ def _add_likelihood(items: Items, answers: Answers, nodes: _Nodes) -> None:
     held = _held(items, answers)
     count = pm.Data("pattern_count", np.asarray(answers.count, float), dims="seen_pattern")
     weights = (effect[1] for effect in (nodes.a, nodes.b, nodes.c, nodes.d))
-    one = LogLikelihood(items.design.same_items, _judge_repeats(items))
+    few = bool(answers.cells.sum(axis=1).max() <= MOST_ROWS)
+    one = LogLikelihood(items.design.same_items, _judge_repeats(items), few)
     pm.Potential("rows", one(*nodes[:3], *weights, *held, count)[0])
 
 
@@ -405,10 +415,17 @@ def _mean(values: Any, effects: Any) -> Any:
     return (values * first[None, :, None] * second[None, None, :]).sum(axis=(1, 2))
 
 
-def _logits(share: Any, effects: Any) -> Any:
+def _logits(share: Any, effects: Any, centred: Callable[[Any, Any], Any]) -> Any:
     """Logits at the nodes, centred so that the mean over them is `share`."""
     (first, _), (second, _) = effects
-    return _centre(share, effects)[:, None, None] + first[None, :, None] + second[None, None, :]
+    return centred(share, effects)[:, None, None] + first[None, :, None] + second[None, None, :]
+
+
+def _solved_centre(share: Any, effects: Any) -> Any:
+    """The same as `_centre`, for the sampler: solved to the last digit, its gradient at once."""
+    (first, weight), (second, other) = (tuple(map(pt.as_tensor, pair)) for pair in effects)
+    nodes = (first[:, None] + second[None, :]).ravel()
+    return Centre()(share, nodes, (weight[:, None] * other[None, :]).ravel())[0]
 
 
 def _centre(share: Any, effects: Any) -> Any:
