@@ -67,7 +67,7 @@ NEEDS = {
     "prevalence": "people's labels of some items",
     "gate": "verdicts of pass and fail",
     "panel": "several judges' votes on the same items",
-    "repeats report": "repeated scores or verdicts of an item",
+    "repeats report": "several answers an item",
     "bias orders": "both orders",
     "ratings": "several people's labels",
     "drift": "verdicts of both",

@@ -131,7 +131,8 @@ class Certificate:
     @property
     def _plain_ratio(self) -> bool:
         """Whether the shrinkage holds nothing but the tolerance and the scale's range."""
-        return self.range_only and bool(np.isclose(self.alpha * self.shift_bound, self.tolerance))
+        near = np.isclose(self.alpha * self.shift_bound, self.tolerance)
+        return bool(self.range_only and near)
 
     @property
     def _rests_on(self) -> str:
