@@ -215,7 +215,7 @@ def test_likelihood_of_the_approximation_is_that_of_the_model():
 )
 def test_an_approximation_is_near_its_model(model):
     votes = simulated(150, shared_effect=1.0)
-    fit = panel.fit(votes, model, random_seed=1, chains=2, draws=500, tune=500)
+    fit = panel.fit(votes, model, random_seed=1, chains=2, draws=1000, tune=500)
     sampled = fit.estimate(target="items").quantities["prevalence"]
     value, low, high = share_estimate(votes, model, 0.95)
     spread = (sampled.high - sampled.low) / 3.92
