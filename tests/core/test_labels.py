@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import bayesjudge as bj
-from bayesjudge.core.labels import WORDS, proposed, read_labels
+from bayesjudge.core.labels import WORDS, by_spelling, proposed, read_labels
 
 NOTHING = {"pass_value": None, "fail_value": None, "missing_value": None}
 
@@ -168,3 +168,8 @@ def test_objects_for_labels_name_their_fields():
             call(table, verdict="judge", calibration="random", **more)
         (told,) = error.value.problems
         assert told.endswith("name a field of them, 'judge.label', 'judge.why'")
+
+
+def test_a_third_spelling_of_two_labels_is_neither():
+    look_up = by_spelling({"Yes": 1, "yes": 0, "No": 2})
+    assert [look_up(label) for label in ("Yes", "yes", "YES", " no ")] == [1, 0, None, 2]
