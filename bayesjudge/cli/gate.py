@@ -46,6 +46,7 @@ def gate(
     metric: Annotated[str | None, _DATA] = None,
     judge: Annotated[str | None, _DATA] = None,
     at_least: Annotated[float | None, _GATE] = None,
+    at_most: Annotated[float | None, _GATE] = None,
     probability: Annotated[float, _GATE] = 0.95,
     against: Annotated[str | None, _GATE] = None,
     margin: Annotated[float, _GATE] = 0.0,
@@ -96,6 +97,9 @@ def gate(
         Of a log, the judge who is meant, if several gave verdicts.
     at_least : float
         The share that is wanted.
+    at_most : float
+        The share that is allowed, of what --pass-value names: such as `--pass-value unsafe
+        --at-most 0.05`.
     probability : float
         How sure a pass, or a fail, must be.
     against : str
@@ -129,8 +133,10 @@ def gate(
     if source.log is not None:
         repeats = repeats or repeating(source)
     with checking("options") as require:
-        some = at_least is not None or against is not None
-        require(some, "--at-least (a share) or --against (a baseline) is needed")
+        shares = [x for x in (at_least, at_most) if x is not None]
+        words = "--at-least or --at-most (a share), or --against (a baseline), is needed"
+        require(shares or against is not None, words)
+        require(len(shares) < 2, "--at-least and --at-most: give one of them")
         require(calibration != "known_propensity", "known_propensity: use bayesjudge.decide.gate")
         require(margin == 0 or against is not None, "--margin goes with --against")
         for name, path in (("html", html), ("summary", summary), ("junit", junit)):
@@ -156,10 +162,11 @@ def gate(
     baseline = open_source(Path(str(against)), metric, judge=judge) if is_file else None
     other = None if baseline is None else baseline.table(columns)
     found, sizes = [], {}
-    if at_least is not None:
+    if shares:
         data = _data(read, item=item, by=by, repeats=repeats, **how)
         sizes = _sizes(data)
-        found.append(bj.decide.gate(data, at_least=at_least, probability=probability))
+        limit: dict[str, Any] = {"at_least": at_least, "at_most": at_most}
+        found.append(bj.decide.gate(data, **limit, probability=probability))
     if against is not None:
         about = {"probability": probability, "margin": margin}
         found.append(_against(read, other, str(against), item, by, repeats, how, about))
@@ -169,6 +176,7 @@ def gate(
         **sizes,
         "calibration": calibration,
         "at_least": at_least,
+        "at_most": at_most,
         "probability": probability,
         "against": against,
         "margin": margin,

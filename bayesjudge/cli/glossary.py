@@ -9,6 +9,8 @@ TERMS = {
     "by_verdict or known_propensity.",
     "label design": "How the labelled items were chosen; see calibration.",
     "random": "Label design: the labelled items are a random sample of these items.",
+    "systematic": "A systematic sample takes every fourth item, say. It counts as random if the "
+    "order of the items has nothing to do with how good they are, or with the judge.",
     "by_truth": "Label design: a fixed number of good and of bad items was labelled: labels "
     "tell how the judge errs, and not how many items are good.",
     "separate": "Label design: labels come from another data set or run of the same judge, where "
@@ -27,6 +29,10 @@ TERMS = {
     "interval": "With the probability that is named beside it (95 % by default), the true number "
     "lies in it: of a credible interval given data, model and prior; a confidence interval holds "
     "the truth in that share of repeated studies.",
+    "credible interval": "With its probability, given data, model and prior, the true number lies "
+    "in it.",
+    "confidence interval": "In that share of repeated studies it holds the true number.",
+    "wilson": "A confidence interval of a share that stays between 0 and 1, also of few items.",
     "equal-tailed": "A credible interval with as much probability below as above it.",
     "highest density": "The shortest credible interval.",
     "boundary-extended": "An equal-tailed credible interval of which an end is moved to 0 or 1 if "
@@ -53,6 +59,7 @@ TERMS = {
     "labelled ones, with full weight on the judge.",
     "difference (isotonic)": "The same, with scores turned into shares of passes by a rising "
     "curve that was fitted to the labels.",
+    "isotonic": "A rising curve that turns scores into shares of passes, fitted to the labels.",
     "confusion": "Share of each verdict among outputs that people put into one class.",
     "rogan-gladen": "The judge's pass rate, solved for the prevalence with sensitivity and "
     "specificity as the labels show them.",
@@ -101,6 +108,14 @@ TERMS = {
     "shift": "Score after a change less the score before it.",
     "certificate": "A promise about released scores: with the stated probability, no change moves "
     "them further than the tolerance. It says by how much scores must shrink for that.",
+    "alpha": "Shrinkage factor of released scores; 1 releases them as they are.",
+    "shrinkage factor": "Scores are released at this part of their distance from a centre fixed "
+    "beforehand (alpha): less of it leaves less to move, and less to tell apart.",
+    "tail": "Basis of a certificate (--basis, the default): how often changes move a score beyond "
+    "the tolerance, at the upper end of what the measured ones allow.",
+    "predictive": "Basis of a certificate (--basis): a promise of the next change of these kinds, "
+    "with the probability taken over the changes measured and the next one together.",
+    "batch": "All items changed at once (--design batch), rather than one at a time (item).",
     "perturbation": "A change that should not matter, such as format or order.",
     "consistency": "Share of pairs with the same winner in both presentation orders.",
     "primacy": "Share of pairs in which the answer shown first wins twice.",
@@ -196,6 +211,23 @@ TERMS = {
     "output for it.",
     "output": "One answer of one system to one item.",
     "system": "What made the outputs: a model, or a model with a prompt; in a panel: generator.",
+    "unparsed": "A verdict that could not be read: an empty cell, or an answer that is neither "
+    "pass nor fail.",
+    "target": "The items that an estimate is about: these very ones (items), or the process that "
+    "they come from (population).",
+    "gate": "A decision by a threshold: pass or fail if that is sure enough, else unknown.",
+    "margin": "By how much a system may be worse than the baseline before the gate fails it.",
+    "at every look": "However often one looks, a false pass or a false fail has no more than the "
+    "stated probability: a confidence sequence.",
+    "confidence sequence": "Limits that hold at all numbers of labels at once, so that one may "
+    "look after each label, and stop.",
+    "drift": "A change from one version of a judge to the next.",
+    "power": "The probability with which a change, or a difference, of some size would be seen.",
+    "agreement": "Share of items on which judge and person say the same. Sensitivity and "
+    "specificity are its two parts: of good outputs, and of bad ones.",
+    "kappa": "Agreement beyond chance; see Cohen kappa and Fleiss kappa.",
+    "alt-test": "Whether a judge can stand in for a person: how often it agrees with the other "
+    "annotators at least as well as one left out does.",
     "share of good outputs": "The share of outputs that people would pass (prevalence).",
     "scale": "The lowest and highest value that a score can have, or all values.",
     "scatter": "How far scores of one item differ when the judge is asked again.",

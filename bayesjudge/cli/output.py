@@ -21,7 +21,17 @@ import bayesjudge
 from bayesjudge.core.answer import Answer, entries, listed, numbers
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import ConvergenceWarning, check_ci_prob, checking
-from bayesjudge.core.estimate import COUNTS, TARGETS, Estimate, Row, Target, in_words, label
+from bayesjudge.core.estimate import (
+    COUNTS,
+    TARGETS,
+    Estimate,
+    Row,
+    Target,
+    in_words,
+    label,
+    of_passes,
+    pass_name_in,
+)
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import Record, records, report, side_by_side
 from bayesjudge.core.screen import as_wide_as, visible_line, width_of
@@ -300,7 +310,8 @@ def _figures(
     rows = side_by_side(*having, ci_prob=summary["ci_prob"])
     if 1 < len(rows) <= MOST_DRAWN:
         rows = rows.assign(method=rows["method"].map(story.brief))
-        caption = f"{story.heading or in_words(story.answer)}: estimates and intervals by method"
+        heading = story.heading or in_words(story.answer, pass_name_in(made))
+        caption = f"{heading}: estimates and intervals by method"
         caption += "; dashed: the truth" if story.truth else ""
         axes = new_axes(8.0, 0.28 * len(rows) + 1.1)
         drawn[caption] = plot_intervals(rows, truth=story.truth, ax=axes)
@@ -338,8 +349,8 @@ def tell(message: str) -> None:
 
 
 def say(text: str) -> None:
-    """Print text that is a result, in lines as wide as the terminal."""
-    print(as_wide_as(sys.stdout, text))
+    """Print text that is a result, in lines as wide as the terminal, or as plain text is."""
+    print(as_wide_as(sys.stdout, text, piped=True))
 
 
 NUMBERS = ("value", "low", "high", "width", "truth")
@@ -430,7 +441,8 @@ def quoted_lines(found: Answer, every: Sequence[Record], story: Story, width: in
         for r in every
         if r.entry in entered and r.method not in named and not math.isnan(r.row.value)
     ]
-    title = "" if several else story.heading or in_words(next(iter(made.quantities)))
+    quantity = in_words(next(iter(made.quantities)), pass_name_in([made]))
+    title = "" if several else story.heading or quantity
     head = ["", title, "value", "low", "high"]
     head += ["judge"] * (beside is not None) + ["truth"] * bool(truth)
     rows = [
@@ -485,7 +497,9 @@ def show_sampled(
     """Go on with the table: the sampled model, which the answer did not wait for."""
     summary = story.summary(shared)
     if shared.details:
-        table(console, _answers(records(fit, **summary), story), story, more=True)
+        before = [one for one in results if one is not fit]
+        above = _answers(records(*before, **summary), story)
+        table(console, _answers(records(fit, **summary), story), story, above=above)
         return
     found = story.tell(results)
     quoted = entries(found.quoted)
@@ -587,12 +601,12 @@ def table(
     found: Sequence[Record],
     story: Story,
     *,
-    more: bool = False,
+    above: Sequence[Record] = (),
     named: bool = False,
 ) -> None:
     """Print estimates, one a line: by coordinates, with the quantity's name if `named`.
 
-    With ``more=True`` the table above goes on: no heading.
+    Rows `above` that were printed before are gone on with: no heading, columns as wide as theirs.
     """
     from rich.table import Table
 
@@ -600,13 +614,14 @@ def table(
         return
     truth = story.truth or {}
     columns = [c for c in NUMBERS if c != "truth" or truth]
-    labels = [visible_line(label(r.quantity, r.entry[1:]) if named else _where(r)) for r in found]
+    every = [*found, *above]
+    labels = [visible_line(label(r.quantity, r.entry[1:]) if named else _where(r)) for r in every]
     labelled = any(labels)
-    methods = [visible_line(story.brief(r.method)) for r in found]
-    numbers = [[*r.numbers, *([truth.get(r.entry, math.nan)] if truth else [])] for r in found]
+    methods = [visible_line(story.brief(r.method)) for r in every]
+    numbers = [[*r.numbers, *([truth.get(r.entry, math.nan)] if truth else [])] for r in every]
     cells = [
         [_number(x, r.quantity in COUNTS) for x in row]
-        for r, row in zip(found, numbers, strict=True)
+        for r, row in zip(every, numbers, strict=True)
     ]
     head = "quantity" if named else story.answer
     widths = [max(map(len, [*labels, head]))] if labelled else []
@@ -618,23 +633,24 @@ def table(
         over = sum(widths) + len(widths) - 1 - console.width
         widths[at] = max(widths[at] - max(over, 0), min(widths[at], least))
     names = [head, "method"] if labelled else [head if named else story.answer]
-    grid = Table(box=None, show_header=not more, pad_edge=False, padding=(0, 1, 0, 0))
+    grid = Table(box=None, show_header=not above, pad_edge=False, padding=(0, 1, 0, 0))
     # a table of few columns is wide enough, and one that continues another has the same widths
     for text, width in zip([*names, *columns], widths, strict=True):
         justify: Any = "right" if text in NUMBERS else "left"
         grid.add_column(text, justify=justify, width=width, no_wrap=text in NUMBERS)
-    kinds = max(len(r.interval) for r in found)
+    kinds = max(len(r.interval) for r in every)
+    labels = labels[: len(found)]
     roomy = sum(widths) + len(widths) + kinds <= console.width
     if roomy:
         grid.add_column("interval", no_wrap=True)
-    for i, (one, name, method, row) in enumerate(zip(found, labels, methods, cells, strict=True)):
+    for i, (one, name, method, row) in enumerate(zip(found, labels, methods, cells, strict=False)):
         first = i == 0 or name != labels[i - 1]
         if first and i and max(labels.count(name), labels.count(labels[i - 1])) > 1:
             grid.add_row()
         start = [name if first else ""] if labelled else []
         grid.add_row(*start, method, *row, *([visible_line(one.interval)] if roomy else []))
     # a blank line above, but where a single row continues the table
-    console.print(*([""] if not more or len(set(labels)) > 1 else []), grid, sep="\n")
+    console.print(*([""] if not above or len(set(labels)) > 1 else []), grid, sep="\n")
     if not roomy:
         told = [(r.method, f"{r.interval} interval") for r in found if r.interval]
         _section(console, "", _by_text(told, story))
@@ -662,7 +678,8 @@ def rest(
     other = _by_entry(others)
     table(console, other, story, named=True)
     meant = [q for q in dict.fromkeys(r.quantity for r in other) if q in story.words]
-    _section(console, "", [f"{q}: {story.words[q]}" for q in meant])
+    name = pass_name_in(results)
+    _section(console, "", [f"{q}: {of_passes(story.words[q], name)}" for q in meant])
     for section in sections:
         _section(console, section.heading, [*section.lines, *section.further])
     cautions = dict.fromkeys(c for one in results for c in one.cautions)

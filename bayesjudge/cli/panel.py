@@ -162,10 +162,11 @@ def panel(
     def sample() -> Fit:
         return fit(votes, chosen, **shared.sampling)
 
+    would = f"call {votes.pass_name!r}" if votes.pass_name else "pass"
     story = Story(
         command="panel",
         title="Panel: the share of each generator's outputs "
-        + ("in each class" if classes else "that people would pass (prevalence)"),
+        + ("in each class" if classes else f"that people would {would} (prevalence)"),
         answer="share" if classes else "prevalence",
         inputs=_inputs(votes, source, f"{type(chosen).__name__}{why}", truth),
         brief=_brief,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -14,11 +15,10 @@ from bayesjudge.cli.output import DATA, LOGS, MODEL, Section, Shared, Story, pre
 from bayesjudge.cli.priors import Priors
 from bayesjudge.cli.scores import answer_scores, answer_systems, read_scores
 from bayesjudge.cli.source import PAIRS, Source, inputs_of, open_source, repeating
+from bayesjudge.core.answer import judge_passes
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.estimate import Estimate, Target
+from bayesjudge.core.estimate import Estimate, Target, of_passes, pass_name_in
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.labels import WORDS as WORDS_OF_LABELS
-from bayesjudge.core.labels import spell
 from bayesjudge.prevalence.answer import difference_words, differences, neighbours
 from bayesjudge.readers import read_table
 
@@ -317,15 +317,7 @@ def prevalence(
             error.problems.append(SCORES if numbers else CLASSES)
         raise
     model = _model(counts, priors, pooling)
-    asked = {"all_methods": all_methods, "target": target, "pass_name": _pass_name(pass_value)}
-    answer(counts, model, shared, source=source, **asked)
-
-
-def _pass_name(values: Sequence[str] | None) -> str | None:
-    """The label given as pass, if it is not a word or number for it."""
-    plain = {word for word, _ in WORDS_OF_LABELS}
-    name = values[0].strip() if values else ""
-    return name if name and spell(name.lower()) not in plain else None
+    answer(counts, model, shared, source=source, all_methods=all_methods, target=target)
 
 
 def _given(options: Mapping[str, Any]) -> list[str]:
@@ -351,7 +343,6 @@ def answer(
     source: Source | str,
     all_methods: bool = False,
     target: Target = "population",
-    pass_name: str | None = None,
     command: str = "prevalence",
     truth: Mapping[tuple[Any, ...], float] | None = None,
 ) -> list[Estimate | Fit]:
@@ -367,8 +358,7 @@ def answer(
         instant.append(posterior)
     story = Story(
         command=command,
-        title=f"Share of '{pass_name}'" if pass_name else "Share of good outputs (prevalence)",
-        heading=f"share of '{pass_name}'" if pass_name else "",
+        title=of_passes("Share of good outputs (prevalence)", counts.pass_name),
         answer="overall_prevalence" if counts.dim == "stratum" else "prevalence",
         inputs=_inputs(counts, model, source),
         tell=lambda made: module.answer(
@@ -376,7 +366,6 @@ def answer(
             ci_prob=shared.ci_prob,
             interval=shared.interval,
             target=target,
-            pass_name=pass_name,
         ),
         waits=model._pools or posterior is None,
         truth=truth,
@@ -456,7 +445,8 @@ def _inputs(counts: Counts, model: PrevalenceModel, source: Source | str) -> dic
     if counts.external_labels is not None:
         good, _, bad, _ = counts.external_labels.reshape(4, -1).sum(axis=1)
         about["external labels"] = f"{good} good and {bad} bad items, for the judge's rates only"
-    return about | {"model": f"{type(model).__name__}: {model}"}
+    words = of_passes(str(model), counts.pass_name)
+    return about | {"model": f"{type(model).__name__}: {words}"}
 
 
 def _unlabelled(counts: Counts) -> dict[str, str]:
@@ -465,7 +455,8 @@ def _unlabelled(counts: Counts) -> dict[str, str]:
     if not of or not int(counts.labelled_n):
         return {}
     share = 100 * int(counts.test_pass) / of
-    return {"unlabelled": f"{of:,}, of which the judge passes {share:.0f} % (Rogan-Gladen's rate)"}
+    so = judge_passes(f"{share:.0f} %", counts.pass_name)
+    return {"unlabelled": f"{of:,}, of which {so} (Rogan-Gladen's rate)"}
 
 
 def _differences(made: Sequence[Estimate | Fit], shared: Shared) -> list[Section]:
@@ -474,8 +465,9 @@ def _differences(made: Sequence[Estimate | Fit], shared: Shared) -> list[Section
     if not rows:
         return []
     near, far = neighbours(rows)
-    lines = [difference_words(row, None if i else shared.ci_prob) for i, row in enumerate(near)]
-    further = [difference_words(row) for row in far]
+    told = partial(difference_words, name=pass_name_in(made))
+    lines = [told(row, None if i else shared.ci_prob) for i, row in enumerate(near)]
+    further = list(map(told, far))
     left = len(lines) - MOST_LINES
     lines = lines[:MOST_LINES] + ([f"{left} more: --json"] if left > 0 else [])
     heading = f"Differences of systems ({rows[0]['method']})"
@@ -489,8 +481,9 @@ def _ranks(made: Sequence[Estimate | Fit], shared: Shared) -> list[Section]:
         return []
     table = bj.prevalence.ranking(fits[-1], ci_prob=shared.ci_prob).reset_index()
     rows = table.to_dict("records")
+    first = f"most {pass_name_in(fits)!r}" if pass_name_in(fits) else "best"
     lines = [
-        f"{row['system']}: rank {row['rank_low']} to {row['rank_high']}, best with probability "
+        f"{row['system']}: rank {row['rank_low']} to {row['rank_high']}, {first} with probability "
         f"{row['best']:.3f}"
         for row in rows[:MOST_LINES]
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import bayesjudge as bj
@@ -11,7 +12,7 @@ from bayesjudge.cli.priors import Priors
 from bayesjudge.cli.source import Source
 from bayesjudge.core.answer import chance
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import Estimate
+from bayesjudge.core.estimate import Estimate, of_passes
 from bayesjudge.core.fit import Fit
 from bayesjudge.prevalence.answer import difference_words, neighbours
 from bayesjudge.prevalence.items import ItemEffects, Items
@@ -61,7 +62,7 @@ def answer_items(
     with source.counted(columns, quiet=shared.quiet) as table:
         read = {one: Items.from_frame(table, verdict=one, **asked) for one in verdicts}
     items = next(iter(read.values()))
-    several = len(read) > 1
+    several, name = len(read) > 1, items.pass_name
     paired: list[Estimate] = []
     if several:
         instant = [module.by_judge(read, ci_prob=shared.ci_prob)]
@@ -73,7 +74,7 @@ def answer_items(
         instant.append(module.exact(items, separate, ci_prob=shared.ci_prob, interval=kind))
     story = Story(
         command="prevalence",
-        title="Share of good outputs (prevalence), rows that share items",
+        title=of_passes("Share of good outputs (prevalence), rows that share items", name),
         answer="prevalence",
         inputs=_inputs(items, source, read, model),
         words=WORDS,
@@ -129,7 +130,7 @@ def _inputs(
         about["systems"] = ", ".join(items.systems)
     if len(read) > 1:
         return about | {"judges": ", ".join(read)}
-    return about | {"model": f"ItemEffects: {model}"}
+    return about | {"model": f"ItemEffects: {of_passes(str(model), items.pass_name)}"}
 
 
 def _differences(
@@ -145,12 +146,13 @@ def _differences(
     if not rows:
         return []
     heading = "Differences of systems" + " on the items that they share" * share_items(items)
-    made = [difference_section(rows, items.systems, heading, difference_words)]
+    name = items.pass_name
+    made = [difference_section(rows, items.systems, heading, partial(difference_words, name=name))]
     if fits and len(items.systems) > 2:
         table = module.ranking(fits[-1], ci_prob=shared.ci_prob).reset_index()
-        ranks = table.to_dict("records")
+        ranks, first = table.to_dict("records"), f"most {name!r}" if name else "best"
         told = [
-            f"{row['system']}: rank {row['rank_low']} to {row['rank_high']}, best with "
+            f"{row['system']}: rank {row['rank_low']} to {row['rank_high']}, {first} with "
             f"probability {chance(row['best'])}"
             for row in ranks[:MOST_LINES]
         ]

@@ -11,7 +11,7 @@ from bayesjudge.cli.output import Section, Shared, Story, present
 from bayesjudge.cli.source import Source
 from bayesjudge.core.answer import Answer
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import Estimate
+from bayesjudge.core.estimate import Estimate, of_passes
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.answer import CHOSEN
@@ -128,7 +128,8 @@ def _differences(compared: Sequence[Estimate], systems: Sequence[str]) -> list[S
 
 
 def _title(scores: Scores) -> str:
-    return "Mean human score" if scores.numeric else "Share of good outputs (prevalence)"
+    share = of_passes("Share of good outputs (prevalence)", scores.pass_name)
+    return "Mean human score" if scores.numeric else share
 
 
 def _heading(scores: Scores) -> str:

@@ -12,7 +12,15 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Interval, Row, Target
+from bayesjudge.core.estimate import (
+    INTERVALS,
+    Caution,
+    Estimate,
+    Interval,
+    Row,
+    Target,
+    pass_name_in,
+)
 from bayesjudge.core.fit import Fit
 
 #: An interval as wide as this part of the range that is possible says next to nothing.
@@ -104,12 +112,14 @@ class Answer:
         Returns
         -------
         dict
-            ``text``, ``known``, ``basis``, ``why``, ``notes``, ``method``, ``paragraph``, and
+            ``text``, ``known``, ``basis``, ``why``, ``notes``, ``method``, ``paragraph``;
+            ``pass_name``, the label that was read as pass, if it is no word for it; and
             ``estimates``: ``quantity``, ``where``, ``value``, ``low``, ``high``, and ``judge``, the
             judge's own number, or ``None``.
         """
         own = {} if self.judge is None else entries(self.judge)
         beside = {key: row.value for key, row in own.items()}
+        name = pass_name_in([self.quoted])
         return {
             "text": self.text,
             "known": self.known,
@@ -118,6 +128,7 @@ class Answer:
             "notes": list(self.notes),
             "method": self.method,
             "paragraph": self.paragraph(),
+            **({"pass_name": name} if name else {}),
             "estimates": [
                 {
                     "quantity": quantity,
@@ -274,6 +285,16 @@ def listed(parts: Sequence[str], word: str = "and") -> str:
 def owned(name: str) -> str:
     """``gpt's``; in quotes, without an s, if the name has spaces."""
     return f"'{name}'" if " " in name else f"{name}'s"
+
+
+def would_pass(what: str, name: str = "") -> str:
+    """``People would pass 39 % of these outputs``; or call them what was read as pass."""
+    return f"People would call {what} '{name}'" if name else f"People would pass {what}"
+
+
+def judge_passes(shares: str, name: str = "") -> str:
+    """``the judge passes 59 %``, after `would_pass`."""
+    return f"the judge calls {shares} so" if name else f"the judge passes {shares}"
 
 
 def few_of(rows: Mapping[str, Row], most: int = MOST_NAMED) -> tuple[list[str], str]:

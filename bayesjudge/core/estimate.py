@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import islice, product
@@ -219,9 +219,24 @@ class Quantity:
         return {d: list(dict.fromkeys(x[i] for x in self.labels)) for i, d in enumerate(self.dims)}
 
 
-def in_words(quantity: str) -> str:
+def in_words(quantity: str, pass_name: str = "") -> str:
     """A quantity as tables and pictures name it."""
-    return HEADINGS.get(quantity, quantity.replace("_", " "))
+    return of_passes(HEADINGS.get(quantity, quantity.replace("_", " ")), pass_name)
+
+
+def pass_name_in(made: Iterable[Any]) -> str:
+    """What results, or their data, call a pass, if it is no word for it."""
+    held = [getattr(one, "data", one) for one in made]
+    parts = [part for one in held for part in (one.values() if isinstance(one, dict) else [one])]
+    return next(filter(None, (getattr(part, "pass_name", "") for part in parts)), "")
+
+
+def of_passes(text: str, pass_name: str) -> str:
+    """Words about good outputs, about those that people call by another name than pass."""
+    if not pass_name:
+        return text
+    text = text.replace("judge passes", "judge calls so").replace("it fails", "it does not")
+    return text.replace("good outputs", f"{pass_name!r} outputs").replace("bad outputs", "others")
 
 
 def label(quantity: str, where: Sequence[Hashable]) -> str:

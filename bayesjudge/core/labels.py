@@ -33,6 +33,7 @@ NO_VERDICT = {
 }
 #: Values that a message names before it counts the others.
 SHOWN = 10
+NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)"
 
 
 def spell(value: Any) -> str:
@@ -76,6 +77,19 @@ def respelled(read: Mapping[str, str]) -> str:
         if label != name:
             others.setdefault(name, []).append(repr(label))
     return "; ".join(f"{few(own, SHOWN)} read as {name}" for name, own in others.items())
+
+
+def pass_name_of(value: Any) -> str:
+    """The labels given as pass, for sentences; empty if they are words, letters or numbers for it.
+
+    Of labels that differ only by case or blanks the first stands for all.
+    """
+    plain = {word for pair in WORDS for word in pair} | {*LETTERS, "y"}
+    names = {folded(one): str(one).strip() for one in reversed(listed(value) or ())}
+    named = [name for word, name in reversed(names.items()) if word not in plain]
+    if not named or any(re.fullmatch(NUMBER, name) for name in named):
+        return ""
+    return " or ".join(named[:2]) + " or the like" * (len(named) > 2)
 
 
 def listed(value: Any) -> list[Any] | None:

@@ -13,7 +13,7 @@ from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from bayesjudge.core.answer import Answer, entries
-from bayesjudge.core.estimate import entries_of, in_words, label
+from bayesjudge.core.estimate import entries_of, in_words, label, pass_name_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -199,7 +199,7 @@ def plot_answer(
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0)
     classes = name == "prevalence" and "class" in answer.quoted.quantities[name].dims
-    ax.set_xlabel(in_words("share" if classes else name))
+    ax.set_xlabel(in_words("share" if classes else name, pass_name_in([answer.quoted])))
     ax.legend(ncols=3, **below(ax))
     write_title(ax, answer.text)
     return ax
@@ -287,7 +287,8 @@ def plot_intervals(
 def _quantity_of(table: pd.DataFrame) -> str:
     """The first quantity in words; of classes the prevalence is a share of outputs."""
     name = str(table["quantity"].iloc[0])
-    return in_words("share" if name == "prevalence" and "class" in table else name)
+    shown = "share" if name == "prevalence" and "class" in table else name
+    return in_words(shown, table.attrs.get("pass_name", ""))
 
 
 def _found(table: pd.DataFrame, keys: pd.Series) -> str:

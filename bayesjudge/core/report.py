@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -12,7 +13,16 @@ import numpy as np
 
 from bayesjudge.core.answer import Answer, answer_of, as_estimates, entries
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import TARGETS, Caution, Estimate, Interval, Row, Target, in_words
+from bayesjudge.core.estimate import (
+    TARGETS,
+    Caution,
+    Estimate,
+    Interval,
+    Row,
+    Target,
+    in_words,
+    pass_name_in,
+)
 from bayesjudge.core.fit import Fit
 
 if TYPE_CHECKING:
@@ -80,7 +90,9 @@ def side_by_side(
         ]
         for one in found
     ]
-    return pd.DataFrame(rows, columns=["quantity", *dims, "method", *NUMBERS, "interval"])
+    table = pd.DataFrame(rows, columns=["quantity", *dims, "method", *NUMBERS, "interval"])
+    table.attrs["pass_name"] = pass_name_in(results)
+    return table
 
 
 def compare_results(*results: Estimate | Fit, ci_prob: float = 0.95) -> pd.DataFrame:
@@ -229,14 +241,15 @@ def report(
         return _markdown(**parts)
     below = f"{parts['ci_prob']} intervals."
     if told is None:
-        return page(below=below, figures=figures, **parts)
+        return page(below=below, figures=figures, pass_name=pass_name_in(made), **parts)
     lead: dict[str, Any] = {
         "lead": told.notes,
         "about": f"{told.basis} {told.why}",
         "paragraph": told.paragraph(),
     }
     below += " The rows in bold are quoted above."
-    return page(heading=told.text, below=below, figures=figures, **lead, **parts)
+    name = pass_name_in(made)
+    return page(heading=told.text, below=below, figures=figures, pass_name=name, **lead, **parts)
 
 
 def page(
@@ -247,6 +260,7 @@ def page(
     below: str,
     others: Sequence[TableRow] = (),
     heading: str = "",
+    pass_name: str = "",
     figures: Mapping[str, Figure] | None = None,
     numbers: Collection[str] = NUMBERS,
     **parts: Any,
@@ -262,13 +276,16 @@ def page(
 
     text = files("bayesjudge.core").joinpath("templates/report.html").read_text()
     drawn = [_drawn(i, *one, heading or title) for i, one in enumerate((figures or {}).items())]
-    table: dict[str, Any] = {"first": _told(columns, first), "others": _told(columns, others)}
+    told = partial(_told, columns, pass_name=pass_name)
+    table: dict[str, Any] = {"first": told(first), "others": told(others)}
     table |= {"below": below, "numbers": numbers}
     about = {"title": title, "heading": heading, "figures": drawn, "version": __version__}
     return Environment(autoescape=True).from_string(text).render(**about, **table, **parts)
 
 
-def _told(columns: Sequence[str], rows: Sequence[TableRow]) -> dict[str, Any] | None:
+def _told(
+    columns: Sequence[str], rows: Sequence[TableRow], *, pass_name: str
+) -> dict[str, Any] | None:
     """A table for the page: quantities in words, no column that is empty or says one name."""
     if not rows:
         return None
@@ -278,7 +295,7 @@ def _told(columns: Sequence[str], rows: Sequence[TableRow]) -> dict[str, Any] | 
         read = dict(zip(columns, cells, strict=True))
         if "quantity" in read:
             classes = read["quantity"] == "prevalence" and "class" in read
-            read["quantity"] = in_words("share" if classes else read["quantity"])
+            read["quantity"] = in_words("share" if classes else read["quantity"], pass_name)
         return [read[columns[i]] for i in filled]
 
     cells = [shown(row.cells) for row in rows]

@@ -37,10 +37,10 @@ def width_of(stream: TextIO) -> int:
     return shutil.get_terminal_size().columns if stream.isatty() else PLAIN_WIDTH
 
 
-def as_wide_as(stream: TextIO, text: str) -> str:
-    """Break lines where the terminal ends; text for a file or a pipe keeps the lines it has."""
+def as_wide_as(stream: TextIO, text: str, *, piped: bool = False) -> str:
+    """Break lines where the terminal ends; text for a file keeps its lines, unless `piped` too."""
     shown = visible(text)
-    if not stream.isatty():
+    if not (piped or stream.isatty()):
         return shown
     return "\n".join(_broken(line, max(width_of(stream) - 1, 40)) for line in shown.split("\n"))
 

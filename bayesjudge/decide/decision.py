@@ -71,6 +71,8 @@ class Check:
         Of an unknown: what would decide.
     always_valid : bool, default False
         Whether the limits hold at every look, however often one looks.
+    pass_name : str, default ""
+        The label that was read as pass, if it is no word for it: what the share is one of.
     """
 
     quantity: str
@@ -86,6 +88,7 @@ class Check:
     method: str
     needs: tuple[Need, ...] = ()
     always_valid: bool = False
+    pass_name: str = ""
 
     @property
     def name(self) -> str:
@@ -116,7 +119,10 @@ class Check:
         names = list(map(str, self.where.values()))
         if self.quantity == "difference" and len(names) == 2 and self.at_least:
             return self._no_worse(*names)
-        subject = f"the {in_words(self.quantity)}" + f" of {', '.join(names)}" * bool(names)
+        subject = (
+            f"the {in_words(self.quantity, self.pass_name)}"
+            + f" of {', '.join(names)}" * bool(names)
+        )
         if self.outcome == "unknown":
             return f"it is open whether {subject} is {self._met()}"
         below = f"{'below' if self.at_least else 'above'} {self.threshold:g}"
@@ -124,6 +130,11 @@ class Check:
 
     def _no_worse(self, name: str, baseline: str) -> str:
         by = f" by more than {-self.threshold:g}" if self.threshold else ""
+        if self.pass_name:
+            fewer = f"fewer {self.pass_name!r} outputs than {baseline}{by}"
+            has = {"pass": "has not", "fail": "has", "unknown": "has"}[self.outcome]
+            open_ = "it is open whether " * (self.outcome == "unknown")
+            return f"{open_}{name} {has} {fewer}"
         told = {
             "pass": f"{name} is not worse than {baseline}{by}",
             "fail": f"{name} is worse than {baseline}{by}",
@@ -197,7 +208,7 @@ class Gate:
 
 def named(check: Check) -> str:
     """The entry in words, for pages and pictures."""
-    return ", ".join([in_words(check.quantity), *map(str, check.where.values())])
+    return ", ".join([in_words(check.quantity, check.pass_name), *map(str, check.where.values())])
 
 
 def finding(gate: Gate) -> str:
@@ -237,4 +248,5 @@ def as_fields(check: Check) -> dict[str, Any]:
         "method": check.method,
         "always_valid": check.always_valid,
         "needs": needs,
+        **({"pass_name": check.pass_name} if check.pass_name else {}),
     }

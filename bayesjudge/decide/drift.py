@@ -14,6 +14,7 @@ from bayesjudge.core.answer import listed, percent_of, points
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity, Row
 from bayesjudge.core.intervals import z_score
+from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.screen import fitted, how_many
 from bayesjudge.decide._reading import read_log
 
@@ -55,6 +56,8 @@ class Drift:
         Probability of the intervals.
     seen : tuple of str
         Changes that are surely not 0, all of them together with probability `ci_prob`.
+    pass_name : str, default ""
+        The label that was read as pass, if it is no word for it.
     """
 
     estimate: Estimate
@@ -62,6 +65,7 @@ class Drift:
     error: float
     ci_prob: float
     seen: tuple[str, ...]
+    pass_name: str = ""
 
     def power(self, change: float = 0.03) -> float:
         """Give the probability that a change of the pass rate would have been seen.
@@ -115,15 +119,13 @@ class Drift:
         return int(table.sum() - np.trace(table))
 
     def __str__(self) -> str:
-        table = self.flips.to_numpy()
-        total, change = int(table.sum()), self.estimate["pass_rate_change"]
-        seen = listed([change_in_words(quantity) for quantity in self.seen])
+        change, name = self.estimate["pass_rate_change"], self.pass_name
+        seen = listed([change_in_words(quantity, name) for quantity in self.seen])
         verdict = f"DRIFT in the {seen}" if self.seen else "NO DRIFT seen"
         lines = [
-            f"{verdict}: {_passes(change, surely='pass_rate_change' in self.seen)}; "
-            f"{self.flipped:,} of {total:,} verdicts flipped ({table[0, 1]:,} to pass, "
-            f"{table[1, 0]:,} to fail)",
-            f"pass rate {change.value:+.3f} ({change.low:+.3f} to {change.high:+.3f}, "
+            f"{verdict}: {_passes(change, name, surely='pass_rate_change' in self.seen)}; "
+            f"{flips_in_words(self)}",
+            f"{rate_in_words(name)} {change.value:+.3f} ({change.low:+.3f} to {change.high:+.3f}, "
             f"{percent_of(self.estimate.ci_prob)} interval)",
             f"a change of 3 points would be seen with probability {self.power(0.03):.2f}; one of "
             f"{100 * self.detectable():.1f} points with probability .8",
@@ -131,8 +133,8 @@ class Drift:
         for quantity, where, row in self.estimate.rows():
             if quantity != "pass_rate_change":
                 place = "".join(f" of {name}" for name in where.values())
-                name = quantity.replace("_", " ")
-                lines.append(f"{name}{place} {row.value:+.3f} ({row.low:+.3f} to {row.high:+.3f})")
+                words = quantity.replace("_", " ").replace("pass rate", rate_in_words(name))
+                lines.append(f"{words}{place} {row.value:+.3f} ({row.low:+.3f} to {row.high:+.3f})")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -142,28 +144,44 @@ class Drift:
         return f"<pre>{escape(repr(self))}</pre>"
 
 
-def _passes(change: Row, *, surely: bool) -> str:
+def _passes(change: Row, name: str, *, surely: bool) -> str:
     """How the pass rate moved, in points."""
     if not surely:
-        return f"the pass rate moved by {points(change)}"
-    if change.value > 0:
-        return f"the new judge passes more outputs, by {points(change)}"
+        return f"the {rate_in_words(name)} moved by {points(change)}"
+    more = "more" if change.value > 0 else "fewer"
+    row = change if change.value > 0 else Row(-change[0], -change[2], -change[1])
+    passes = f"calls {more} outputs {name!r}" if name else f"passes {more} outputs"
+    return f"the new judge {passes}, by {points(row)}"
+
+
+def flips_in_words(drift: Drift) -> str:
+    """How many verdicts flipped, and to what."""
+    table, name = drift.flips.to_numpy(), drift.pass_name
+    to, back = (f"to {name!r}", "away from it") if name else ("to pass", "to fail")
     return (
-        f"the new judge passes fewer outputs, by {points(Row(-change[0], -change[2], -change[1]))}"
+        f"{drift.flipped:,} of {table.sum():,} verdicts flipped ({table[0, 1]:,} {to}, "
+        f"{table[1, 0]:,} {back})"
     )
+
+
+def rate_in_words(name: str) -> str:
+    """The judge's pass rate, or its share of what was read as pass."""
+    return f"judge's share of {name!r}" if name else "pass rate"
 
 
 def drift_in_words(drift: Drift) -> str:
     """Which changes were seen, and that of the pass rate, in one line."""
-    seen = ", ".join(map(change_in_words, drift.seen))
+    name = drift.pass_name
+    seen = ", ".join(change_in_words(quantity, name) for quantity in drift.seen)
     value, low, high = drift.estimate["pass_rate_change"]
     words = f"Drift in {seen}" if seen else "No drift seen"
-    return f"{words}: the pass rate changed by {value:+.3f} ({low:+.3f} to {high:+.3f})"
+    return f"{words}: the {rate_in_words(name)} changed by {value:+.3f} ({low:+.3f} to {high:+.3f})"
 
 
-def change_in_words(quantity: str) -> str:
+def change_in_words(quantity: str, pass_name: str = "") -> str:
     """What changed, beside numbers that are called changes."""
-    return quantity.removeprefix("system_").removesuffix("_change").replace("_", " ")
+    words = quantity.removeprefix("system_").removesuffix("_change").replace("_", " ")
+    return words.replace("pass rate", rate_in_words(pass_name))
 
 
 #: Changes that are tested together.
@@ -240,6 +258,7 @@ def drift(
             z[f"{name}_change"] = _change(part, ci_prob, sign)
     tests = [name for name in TESTED if name in z]
     strict = 1 - (1 - ci_prob) / len(tests)
+    called = pass_name_of(pass_value)
     seen = tuple(name for name in tests if _surely(z[name], strict))
     quantities = {name: Quantity.of_rows({(): z[name][:3]}, ()) for name in tests}
     systems = sorted(rows["system"].unique()) if by else []
@@ -255,7 +274,7 @@ def drift(
     flips = _flips(rows)
     for name in seen:
         change = z[name]
-        words = name.removesuffix("_change").replace("_", " ")
+        words = change_in_words(name, called)
         text = (
             f"the {words} changed by {change.value:+.3f} ({change.low:+.3f} to "
             f"{change.high:+.3f}): numbers that the old judge's calibration corrects are not "
@@ -271,7 +290,7 @@ def drift(
         assumptions=(SAME_OUTPUTS,),
         cautions=tuple(told),
     )
-    return Drift(made, flips, z["pass_rate_change"].error, ci_prob, seen)
+    return Drift(made, flips, z["pass_rate_change"].error, ci_prob, seen, called)
 
 
 def _paired(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Quantity
+from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Quantity, pass_name_in
 from bayesjudge.core.fit import Fit
 from bayesjudge.decide.decision import Check, Gate, Need, decided
 
@@ -106,7 +106,9 @@ def gate(
     else:
         found = list(_limits(result, probability, entry, given[0]))
         threshold, upward = given[0], at_least is not None
-    checks = [_check(one, threshold, upward, probability) for one in found]
+    name = pass_name_in([result])
+    made = [_check(one, threshold, upward, probability) for one in found]
+    checks = [replace(check, pass_name=name) for check in made]
     cautions = dict.fromkeys(caution for one in found for caution in one.cautions)
     return Gate(tuple(checks), tuple(cautions))
 

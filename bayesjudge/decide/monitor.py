@@ -15,6 +15,7 @@ import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Assumption, Estimate, Quantity
+from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.screen import how_many
 from bayesjudge.decide._betting import (
     Draws,
@@ -105,6 +106,8 @@ class Monitor:
         items as there are for it, so that fewer make a narrower sequence.
     random_seed : int, optional
         Same seed, same draws.
+    pass_name : str, default ""
+        The label that was read as pass, if it is no word for it: what the share is one of.
 
     Raises
     ------
@@ -142,8 +145,9 @@ class Monitor:
         judge: bool = True,
         most_labels: int | None = None,
         random_seed: int | None = None,
+        pass_name: str = "",
     ):
-        self.names = tuple(map(str, names))
+        self.names, self.pass_name = tuple(map(str, names)), pass_name
         judge = judge and verdicts is not None
         self.verdicts = np.zeros(len(self.names)) if verdicts is None else np.array(verdicts, float)
         size = len(self.names)
@@ -218,7 +222,7 @@ class Monitor:
             If a column is missing, labels are not understood, or a setting is wrong.
         """
         names, verdicts = read_items(table, verdict, item, (pass_value, fail_value, missing_value))
-        return cls(names, verdicts, **settings)
+        return cls(names, verdicts, **{"pass_name": pass_name_of(pass_value)} | settings)
 
     @property
     def at_least(self) -> float:
@@ -501,6 +505,7 @@ class Monitor:
             made.method,
             () if outcome != "unknown" else self._needs(row.value),
             always_valid=True,
+            pass_name=self.pass_name,
         )
         return Gate((check,), made.cautions)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.estimate import in_words
 from bayesjudge.core.plots import below, new_axes, plain_text, write_title
 from bayesjudge.decide.decision import Gate, finding, named
 from bayesjudge.decide.drift import TESTED, Drift, change_in_words, drift_in_words
@@ -75,7 +76,7 @@ def plot_drift(drift: Drift, *, ax: Axes | None = None) -> Axes:
         colour = "C1" if quantity in drift.seen else "C0" if quantity in TESTED else "C6"
         ax.plot([row.low, row.high], [i, i], color=colour, lw=3, alpha=0.6)
         ax.plot(row.value, i, "o", color=colour, ms=6)
-        name = ", ".join([change_in_words(quantity), *map(str, where.values())])
+        name = ", ".join([change_in_words(quantity, drift.pass_name), *map(str, where.values())])
         tested = ": drift" if quantity in drift.seen else ": no drift seen"
         names.append(name + tested * (quantity in TESTED))
     ax.axvline(0, color="k", ls="--", lw=1.2)
@@ -125,6 +126,7 @@ def plot_monitor(monitor: Monitor, *, ax: Axes | None = None) -> Axes:
         ax.axvline(first["labels"], color="black", linestyle=":", label="decided")
         told = f"{first['outcome'].capitalize()} at {first['labels']} labels"
     write_title(ax, f"{told}: at least {monitor.at_least:g} wanted")
-    ax.set(xlabel="labels", ylabel="share of good outputs", ylim=(0, 1))
+    share = in_words("prevalence", monitor.pass_name)
+    ax.set(xlabel="labels", ylabel=share, ylim=(0, 1))
     ax.legend(ncols=4, **below(ax))
     return ax

@@ -11,7 +11,13 @@ from xml.etree import ElementTree
 import bayesjudge
 from bayesjudge.core.report import TableRow, _literal, page
 from bayesjudge.decide.decision import Check, Gate, as_fields, finding, named
-from bayesjudge.decide.drift import Drift, change_in_words, drift_in_words
+from bayesjudge.decide.drift import (
+    Drift,
+    change_in_words,
+    drift_in_words,
+    flips_in_words,
+    rate_in_words,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -114,19 +120,22 @@ def _gate_parts(gate: Gate) -> dict[str, Any]:
 
 
 def _drift_parts(drift: Drift) -> dict[str, Any]:
-    made, verdicts = drift.estimate, drift.flips.to_numpy()
+    made, rate = drift.estimate, rate_in_words(drift.pass_name)
     rows = list(made.rows())
     dims = list(dict.fromkeys(d for _, where, _ in rows for d in where))
     first = [
-        [change_in_words(name), *(str(where.get(d, "")) for d in dims), *(f"{x:+.3f}" for x in row)]
+        [
+            change_in_words(name, drift.pass_name),
+            *(str(where.get(d, "")) for d in dims),
+            *(f"{x:+.3f}" for x in row),
+        ]
         for name, where, row in rows
     ]
     return {
         "title": "bayesjudge drift",
         "heading": drift_in_words(drift),
         "about": (
-            f"{drift.flipped:,} of {verdicts.sum():,} verdicts flipped: {verdicts[0, 1]:,} to "
-            f"pass, {verdicts[1, 0]:,} to fail. A change of the pass rate by 3 points would be "
+            f"{flips_in_words(drift)}. A change of the {rate} by 3 points would be "
             f"seen with probability {drift.power(0.03):.2f}, one by "
             f"{100 * drift.detectable():.1f} points with probability .8. If nothing changed, a "
             f"drift is called with probability {1 - drift.ci_prob:.3g} at most."

@@ -14,6 +14,7 @@ from bayesjudge.core.answer import (
     percents,
     preferred,
     says_little,
+    would_pass,
 )
 from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
@@ -89,7 +90,8 @@ def answer(
         text = "These votes cannot tell how good the generators are. Labels on a random sample of "
         text += "each generator's outputs would tell."
     else:
-        text = _told(rows, judge, quantity, ci_prob)
+        name = "" if votes is None else votes.pass_name
+        text = _told(rows, judge, quantity, ci_prob, name)
     return Answer(
         text,
         basis=_basis(votes),
@@ -114,7 +116,9 @@ def _order(votes: Votes | None) -> tuple[str, ...]:
     return other, rates, own
 
 
-def _told(rows: dict[str, Row], judge: Estimate | None, quantity: str, ci_prob: float) -> str:
+def _told(
+    rows: dict[str, Row], judge: Estimate | None, quantity: str, ci_prob: float, called: str
+) -> str:
     names, between = few_of(rows)
     own = {} if judge is None else entries(judge)
     parts = [
@@ -128,15 +132,15 @@ def _told(rows: dict[str, Row], judge: Estimate | None, quantity: str, ci_prob: 
             if i < len(names)
         ]
         return f"Shares of generators' outputs by class: {listed(parts)}."
-    text = f"People would pass {listed(parts)} outputs{between}"
+    text = f"{would_pass(f'{listed(parts)} outputs', called)}{between}"
     bare = all(np.isnan(row.high - row.low) for row in rows.values())
     if bare:
-        text = f"If judges err independently, people would pass {listed(parts)} outputs{between}"
+        text = f"If judges err independently, {text[:1].lower()}{text[1:]}"
         text = text.replace(NO_INTERVAL, "")
     votes = [own.get((quantity, name)) for name in names]
     if all(row is not None for row in votes):
         said = [f"{100 * row.value:.0f} %" for row in votes if row is not None]
-        text += f"; of the judges' votes {listed(said)} are passes"
+        text += f"; of the judges' votes {listed(said)} are {repr(called) if called else 'passes'}"
     more = " There is no interval: labels on a random sample of outputs would give one."
     return f"{text}.{more if bare else ''}"
 
@@ -165,6 +169,9 @@ def _trusted(
         rests = "there is no interval" if bare else how
         by = _by_which(one, quoted)
         said = f"passes {percents(passes)} of good outputs and fails {percents(fails)} of bad ones"
+        if votes is not None and votes.pass_name:
+            said = f"calls {percents(passes)} of what people call {votes.pass_name!r} so, and "
+            said += f"{percents(fails)} of the rest not"
         if sure:
             told = f"Of {len(rates)} judges {best} errs least{by}, both error rates added ({how}): "
             told += f"it {said}."

@@ -12,6 +12,7 @@ import numpy as np
 from bayesjudge.core.counting import collapse, distinct
 from bayesjudge.core.errors import checking
 from bayesjudge.core.item_keys import hash_items, items_differ, keep_keys, keys_of
+from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.names import require_names
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import is_counted_in_place
@@ -59,6 +60,9 @@ class Votes:
         labelled and others are not; otherwise it is ``"by_generator"``.
     spelling : str, default ""
         How labels were read, in words, if not all of them were 1 and 0.
+    pass_name : str, default ""
+        The label that was read as pass, such as ``"unsafe"``, which sentences say in place of
+        "pass"; empty if it is a word for it.
     distinct : bool, default True
         Whether no item has two rows. False after adding votes of which nobody knows the items:
         results then assume it.
@@ -86,6 +90,7 @@ class Votes:
     judge_of_column: Any = None
     calibration: str | None = None
     spelling: str = ""
+    pass_name: str = ""
     distinct: bool = True
 
     def __post_init__(self) -> None:
@@ -188,6 +193,7 @@ class Votes:
             judge_of_column=np.repeat(np.arange(times.size), times),
             calibration=None if whole or not designs else designs[0],
             spelling="; ".join(dict.fromkeys(one.spelling for one in parts if one.spelling)),
+            pass_name=self.pass_name or other.pass_name,
             distinct=differ and self.distinct and other.distinct,
         )
         mine, theirs = keys_of(self), keys_of(other)
@@ -277,6 +283,7 @@ class Votes:
             count=None,
             calibration=None if whole else as_before,
             spelling="; ".join(dict.fromkeys(s for s in (self.spelling, spelling) if s)),
+            pass_name=self.pass_name or pass_name_of(pass_value),
         )
         made._keep_keys(keys.hashes, truth=known, **each)
         return made
@@ -546,9 +553,10 @@ class Votes:
             "repeated": repeated,
         }
         if is_counted_in_place(table):
-            return cls(**count_votes(table, **given), calibration=calibration)
+            counted = count_votes(table, **given)
+            return cls(**counted, calibration=calibration, pass_name=pass_name_of(pass_value))
         found, items = read_votes(table, **given)
-        made = cls(**found, calibration=calibration)
+        made = cls(**found, calibration=calibration, pass_name=pass_name_of(pass_value))
         if item is not None:
             names = np.array(found["generators"], object)[found["generator"]]
             each = {name: found[name] for name in ("votes", "truth", "generator")}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import Estimate
+from bayesjudge.core.estimate import Estimate, in_words, pass_name_in
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.plots import COLOURS, new_axes, plain_text, plot_intervals, write_title
 from bayesjudge.core.report import side_by_side
@@ -51,13 +51,15 @@ def plot_generators(
     known: dict[str | tuple[Any, ...], float] = {}
     known |= {("prevalence", name): share for name, share in (truth or {}).items()}
     ax = plot_intervals(table[table["quantity"] == "prevalence"], truth=known, ax=ax)
-    ax.set_xlabel(f"share of good outputs ({ci_prob:.0%} intervals)")
+    name = pass_name_in(results)
+    ax.set_xlabel(f"{in_words('prevalence', name)} ({ci_prob:.0%} intervals)")
     last = table[
         (table["quantity"] == "prevalence") & (table["method"] == table["method"].iloc[-1])
     ]
     if last["value"].notna().any():
         best = last.loc[last["value"].idxmax()]
-        write_title(ax, f"{best['generator']} is best: {best['value']:.0%} by {best['method']}")
+        first = f"has most {name!r}" if name else "is best"
+        write_title(ax, f"{best['generator']} {first}: {best['value']:.0%} by {best['method']}")
     return ax
 
 
@@ -118,11 +120,13 @@ def plot_judges(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> A
     fails, passes = both[:, :, best].mean(axis=1)
     total = both.sum(axis=0)
     beaten = [(total[:, best] > one).mean() for j, one in enumerate(total.T) if j != best]
+    judged = f"passes {passes:.0%} of good outputs, fails {fails:.0%} of bad ones"
+    if name := fit.data.pass_name:
+        judged = f"calls {passes:.0%} of {name!r} outputs so, {fails:.0%} of the others not"
     errs = "errs" if min(beaten, default=1.0) > SURE else "may err"
     write_title(
         ax,
-        f"{fit.data.judges[best]} {errs} least: passes {passes:.0%} of good outputs, fails "
-        f"{fails:.0%} of bad ones",
+        f"{fit.data.judges[best]} {errs} least: {judged}",
     )
     return ax
 

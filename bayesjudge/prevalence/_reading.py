@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.labels import folded, listed, read_labels, spell
+from bayesjudge.core.labels import folded, listed, pass_name_of, read_labels, spell
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import (
     columns_of,
@@ -85,6 +85,7 @@ def read_counts(
     counted, names, spelling = count(table)
     covariates = counted.pop("covariates", None)
     made = {**counted, "calibration": calibration, "systems": names, "spelling": spelling}
+    made["pass_name"] = pass_name_of(how["meanings"][0])
     kinds = {"by": "system", "": "system"}
     if covariates is not None:
         made["covariates"] = covariates

@@ -15,12 +15,14 @@ from bayesjudge.core.answer import (
     chance,
     entries,
     few_of,
+    judge_passes,
     listed,
     owned,
     percents,
     points,
     preferred,
     says_little,
+    would_pass,
 )
 from bayesjudge.core.estimate import Estimate, Interval, Row, Target
 from bayesjudge.core.fit import Fit
@@ -57,7 +59,6 @@ def answer(
     ci_prob: float = 0.95,
     interval: Interval | None = None,
     target: Target | None = None,
-    pass_name: str | None = None,
 ) -> Answer:
     """Say what share of outputs people would pass, and quote the method that suits the labels.
 
@@ -79,9 +80,6 @@ def answer(
         Kind of interval of the fits.
     target : {"population", "items"}, optional
         Which items the fits are asked about; by default what suits each fit's model.
-    pass_name : str, optional
-        The label that was read as pass, such as ``"unsafe"``: the sentence says it in place of
-        "pass".
 
     Returns
     -------
@@ -112,6 +110,7 @@ def answer(
 
     quoted = preferred(made, quantity, rank)
     counts = next((one.data for one in made if isinstance(one.data, Counts)), None)
+    name = "" if counts is None else counts.pass_name
     judge = _judge(made, counts, quoted)
     shares = quoted.only(quantity)
     rows = {"".join(map(str, at.values())): row for _, at, row in shares.rows()}
@@ -124,11 +123,11 @@ def answer(
     if wrong:
         text = _contradictory((), counts)
     elif unknown:
-        text = _unknown({} if uncorrected else rows, counts, pass_name)
+        text = _unknown({} if uncorrected else rows, counts, name)
     elif len(shares.quantities[quantity].labels) == 1:
-        text = _one(next(iter(rows.values())), judge, quantity, whose, ci_prob, pass_name)
+        text = _one(next(iter(rows.values())), judge, quantity, whose, ci_prob, name)
     else:
-        text = _several(rows, judge, "" if counts is None else counts.dim, ci_prob, pass_name)
+        text = _several(rows, judge, "" if counts is None else counts.dim, ci_prob, name)
     if against and not wrong:
         text = f"{_contradictory(against, counts)} {text}"
     why = _why(quoted, counts, quoted.method in pooling)
@@ -138,7 +137,7 @@ def answer(
         why=f"Shown: {quoted.method}, not to be quoted." if wrong else why,
         quoted=shares,
         judge=judge and judge.only(quantity),
-        notes=() if wrong else _rates(made, quoted, counts, pass_name),
+        notes=() if wrong else _rates(made, quoted, counts, name),
         known=not (unknown or wrong),
     )
 
@@ -190,22 +189,14 @@ def _one(
     quantity: str,
     of: str,
     ci_prob: float,
-    name: str | None,
+    name: str,
 ) -> str:
     share, _, interval = percents(row, ci_prob).partition(" (")
-    text = f"{_would(name)} {share} of {of}{_so(name)}" + (f" ({interval}" if interval else "")
+    text = would_pass(f"{share} of {of}", name) + (f" ({interval}" if interval else "")
     if judge is not None and quantity in judge:
         own = f"{100 * entries(judge)[(quantity,)].value:.0f} %"
-        text += f"; the judge {f'calls {own} so' if name else f'passes {own}'}"
+        text += f"; {judge_passes(own, name)}"
     return f"{text}."
-
-
-def _would(name: str | None) -> str:
-    return "People would call" if name else "People would pass"
-
-
-def _so(name: str | None) -> str:
-    return f" '{name}'" if name else ""
 
 
 def _several(
@@ -213,11 +204,9 @@ def _several(
     judge: Estimate | None,
     dim: str,
     ci_prob: float,
-    name: str | None,
+    name: str,
 ) -> str:
     names, between = few_of(rows)
-    so = f" outputs{_so(name)}"
-    calls = "calls {} so" if name else "passes {}"
     own = {} if judge is None else {key[-1]: row for key, row in entries(judge).items()}
     if dim == "judge":  # of the same outputs
         parts = [
@@ -225,20 +214,18 @@ def _several(
             f"{'call' if name else 'pass'} {100 * own[one].value:.0f} %{' so' if name else ''})"
             for i, one in enumerate(names)
         ]
-        return f"{_would(name)} {listed(parts)}{_so(name)}{between}."
+        return f"{would_pass(listed(parts), name)}{between}."
     parts = [
         f"{percents(rows[one], None if i else ci_prob)} of {owned(one)}"
         for i, one in enumerate(names)
     ]
-    text = f"{_would(name)} {listed(parts)}{so}{between}"
+    text = f"{would_pass(f'{listed(parts)} outputs', name)}{between}"
     if all(one in own for one in names):
-        text += (
-            f"; the judge {calls.format(listed([f'{100 * own[n].value:.0f} %' for n in names]))}"
-        )
+        text += f"; {judge_passes(listed([f'{100 * own[n].value:.0f} %' for n in names]), name)}"
     return f"{text}."
 
 
-def _unknown(rows: dict[str, Row], counts: Counts | None, name: str | None) -> str:
+def _unknown(rows: dict[str, Row], counts: Counts | None, name: str) -> str:
     labelled = 0 if counts is None else int(np.sum(counts.labelled_n))
     row = next(iter(rows.values()), None)
     if row is None or np.isnan(row.value):
@@ -297,7 +284,7 @@ def _in_words(counts: Counts) -> str:
 
 
 def _rates(
-    made: Sequence[Estimate], quoted: Estimate, counts: Counts | None, name: str | None
+    made: Sequence[Estimate], quoted: Estimate, counts: Counts | None, name: str
 ) -> tuple[str, ...]:
     """How the judge errs, if there is one number of it; of another method, by which."""
     if counts is not None and counts.predictive and counts.systems is None:
@@ -321,7 +308,7 @@ def _rates(
     return ()
 
 
-def _checked(counts: Counts, ci_prob: float, name: str | None) -> tuple[str, ...]:
+def _checked(counts: Counts, ci_prob: float, name: str) -> tuple[str, ...]:
     """How often labelled passes and fails of the judge are wrong, as counted."""
     passed = int(counts.labelled_pass)
     failed = int(counts.labelled_n) - passed
@@ -336,7 +323,7 @@ def _checked(counts: Counts, ci_prob: float, name: str | None) -> tuple[str, ...
     return (f"{text[:1].upper()}{text[1:]}.",) if text else ()
 
 
-def _kinds(name: str | None) -> tuple[str, str]:
+def _kinds(name: str) -> tuple[str, str]:
     """What the judge passed and failed."""
     if name:
         return f"outputs that the judge called '{name}',", "others,"
@@ -396,8 +383,12 @@ def difference_words(
     found: dict[str, Any],
     ci_prob: float | None = None,
     told: Callable[[Row, float | None], str] = points,
+    name: str = "",
 ) -> str:
-    """``gpt4 is better than llama: 13 points (5 to 20)``, with its probability if known."""
+    """``gpt4 is better than llama: 13 points (5 to 20)``, with its probability if known.
+
+    If a pass has another `name`, the first has more outputs of that name.
+    """
     row = Row(found["value"], found["low"], found["high"])
     first, second, probability = found["first"], found["second"], found.get("probability")
     if row.value < 0:
@@ -405,10 +396,11 @@ def difference_words(
         first, second = second, first
         probability = None if probability is None else 1 - probability
     sure = row.low > 0
-    text = f"{first} is better than {second}"
+    is_, be, better = ("has", "have", f"more '{name}' outputs") if name else ("is", "be", "better")
+    text = f"{first} {is_} {better} than {second}"
     if not sure:
-        text = f"{first} may or may not be better than {second}"
+        text = f"{first} may or may not {be} {better} than {second}"
     text += f": {told(row, ci_prob)}"
     if probability is not None:
-        text += f", better with probability {chance(probability)}"
+        text += f", {'more' if name else 'better'} with probability {chance(probability)}"
     return text

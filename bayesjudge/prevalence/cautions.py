@@ -264,9 +264,15 @@ def _lopsided(counts: Counts) -> Iterator[Caution]:
         if p_value < SHIFT_P / len(counts.places):
             yield Caution(
                 "errors-do-not-cancel",
-                f"the judge passed {passes} bad and failed {fails} good ones of the labelled items"
+                f"the judge {_wrong(passes, fails, counts.pass_name)} of the labelled items"
                 f"{where}, so that its pass rate is no estimate of the prevalence",
             )
+
+
+def _wrong(passes: int, fails: int, name: str) -> str:
+    if name:
+        return f"called {passes} others {name!r} and missed {fails} {name!r} ones"
+    return f"passed {passes} bad and failed {fails} good ones"
 
 
 def _out_of_range(counts: Counts) -> Iterator[Caution]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
-from bayesjudge.core.estimate import Caution, Estimate, Target
+from bayesjudge.core.estimate import Caution, Estimate, Target, pass_name_in
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import compare_results
 from bayesjudge.prevalence import closed_form
@@ -354,6 +354,7 @@ def ranking(fit: Fit, *, ci_prob: float = 0.95) -> pd.DataFrame:
         },
         index=pd.Index(names, name="system"),
     )
+    table.attrs["pass_name"] = pass_name_in([fit])
     return table.sort_values("value", ascending=False)
 
 

@@ -183,6 +183,9 @@ class Counts:
         Whether a column showed that each row is an item of its own; if not, results assume it.
     spelling : str, default ""
         How labels were read, in words, if not all of them were 1 and 0.
+    pass_name : str, default ""
+        The label that was read as pass, such as ``"unsafe"``, which sentences say in place of
+        "pass"; empty if it is a word for it.
     covariates : mapping of str to sequence, optional
         Of strata, for `LinearErrorRates`: each covariate's value in each stratum. Numbers, or
         classes.
@@ -216,6 +219,7 @@ class Counts:
     propensity: Any = None
     distinct: bool = False
     spelling: str = ""
+    pass_name: str = ""
     covariates: Mapping[str, Sequence[Any]] | None = None
     label_systems: Sequence[str] = ()
 
@@ -410,6 +414,7 @@ class Counts:
             propensity=self.propensity,
             distinct=differ and self.distinct and other.distinct,
             spelling="; ".join(spellings),
+            pass_name=self.pass_name or other.pass_name,
             covariates=self._covariates_with(other, systems),
             label_systems=tuple(dict.fromkeys((*self.label_systems, *other.label_systems))),
         )
@@ -534,7 +539,7 @@ class Counts:
         design = "random" if self.propensity is not None else self.calibration
         external_labels = None if self.external_labels is None else pick(self.external_labels)
         told: dict[str, Any] = {"external_labels": external_labels, "distinct": self.distinct}
-        told["spelling"] = self.spelling
+        told |= {"spelling": self.spelling, "pass_name": self.pass_name}
         told["label_systems"] = self.label_systems
         return type(self)(**values, calibration=design, **told)
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesjudge.core.answer import percents
-from bayesjudge.core.estimate import Row, in_words
+from bayesjudge.core.answer import judge_passes, percents, would_pass
+from bayesjudge.core.estimate import Row, in_words, pass_name_in
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.plots import COLOURS, new_axes, plain_text, write_title
 from bayesjudge.prevalence.closed_form import passes_of_all
@@ -36,7 +36,7 @@ def plot_correction(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) 
     matplotlib.axes.Axes
         Raw pass rates as open circles, posterior means as dots with their intervals.
     """
-    counts = fit.data
+    counts, name = fit.data, fit.data.pass_name
     names = list(counts.systems or [""])
     ax = ax or new_axes(6.5, 0.45 * len(names) + 1.4)
     raw = np.atleast_1d(np.divide(*passes_of_all(counts)))
@@ -56,7 +56,8 @@ def plot_correction(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) 
     ax.figure.legend(loc="outside lower center", ncols=2, frameon=False)
     gap = raw - table["value"]
     if len(names) == 1:
-        text = f"The judge passes {raw[0]:.0%}, people would pass {table['value'][0]:.0%}"
+        text = f"{would_pass(f'{table["value"][0]:.0%}', name)}, "
+        text += judge_passes(f"{raw[0]:.0%}", name)
     else:
         most = int(np.nanargmax(np.abs(gap)))
         text = f"The judge is furthest off for {names[most]}: by {100 * gap[most]:+.0f} points"
@@ -109,7 +110,7 @@ def plot_posterior(
         ax.axvline(truth, ls="--", color="k", label="truth")
     held = np.quantile(draws, [0.0005, 0.9995])
     edges = [*held, *(raw if quantity == "prevalence" else []), *([] if truth is None else [truth])]
-    ax.set_xlabel(in_words(quantity))
+    ax.set_xlabel(in_words(quantity, pass_name_in([fit])))
     if not many:
         ax.set(yticks=[], ylabel="posterior density")
     ax.set_xlim(max(0, min(edges) - 0.05), min(1, max(edges) + 0.05))
@@ -276,7 +277,7 @@ def plot_systems(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         Prevalences with their intervals; the probability of being the best on the right.
     """
     ax = ax or new_axes(6.5, _pitch(len(table)) * len(table) + 1.3)
-    rows = np.arange(len(table))
+    rows, name = np.arange(len(table)), table.attrs.get("pass_name", "")
     ax.hlines(rows, table["low"], table["high"], color="C0", lw=3, alpha=0.6)
     ax.plot(table["value"], rows, "o", color="C0")
     place: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "va": "center"}
@@ -284,12 +285,13 @@ def plot_systems(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     for row, best in enumerate(table["best"]):
         ax.text(1.02, row, f"{best:.0%}", **place)
     ax.set_yticks(rows, table.index)
-    ax.set(xlim=(-0.02, 1.02), ylim=(len(table) - 0.4, -1.2), xlabel="share of good outputs")
+    ax.set(xlim=(-0.02, 1.02), ylim=(len(table) - 0.4, -1.2), xlabel=in_words("prevalence", name))
     ax.grid(axis="x", alpha=0.3)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
     first = table["best"].idxmax()
-    write_title(ax, f"{first} is best with probability {table['best'].max():.2f}")
+    best = f"has most {name!r}" if name else "is best"
+    write_title(ax, f"{first} {best} with probability {table['best'].max():.2f}")
     return ax
 
 
@@ -327,10 +329,11 @@ def plot_strata(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> A
     for row, share in enumerate(fit.data.shares):
         ax.text(1.02, row, f"{share:.0%}", **place)
     ax.set_yticks([*rows, last], [*strata, "all"])
-    ax.set(xlim=(-0.02, 1.02), ylim=(last + 0.6, -1.2), xlabel="share of good outputs")
+    name = fit.data.pass_name
+    ax.set(xlim=(-0.02, 1.02), ylim=(last + 0.6, -1.2), xlabel=in_words("prevalence", name))
     ax.grid(axis="x", alpha=0.3)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
     whole = Row(**{name: overall[name] for name in ("value", "low", "high")})
-    write_title(ax, f"Over all strata people would pass {percents(whole, ci_prob)}")
+    write_title(ax, f"{would_pass(percents(whole, ci_prob), name)}, over all strata")
     return ax

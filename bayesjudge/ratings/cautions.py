@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from bayesjudge.core.answer import listed
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.ratings.data import PEOPLE, Ratings
 from bayesjudge.ratings.response_sets import choice_matrix, identification
@@ -111,16 +112,17 @@ def _unidentified(ratings: Ratings) -> Iterator[Caution]:
     if ratings.fully_specified:
         return
     found = identification(ratings.sets, choice_matrix(ratings.members))
-    for i, name in enumerate(ratings.sources):
-        if ratings.endorsed[i].sum() == 0:
-            shown = "; ".join(found.confused[:3])
-            yield Caution(
-                "not-identified",
-                f"{name!r} gave forced choices only (rank {found.rank} for {found.sets} response "
-                f"sets): {shown}. Endorsements, and prevalences at a cutoff, rest on the prior, "
-                "and more choices will not help: ask some raters for all options that they would "
-                "accept, or see how results move (shift_sensitivity, prior_sensitivity)",
-            )
+    forced = [n for n, e in zip(ratings.sources, ratings.endorsed, strict=True) if not e.sum()]
+    if forced:
+        shown = "; ".join(found.confused[:3])
+        yield Caution(
+            "not-identified",
+            f"{listed(list(map(repr, forced)))} gave forced choices only (rank {found.rank} for "
+            f"{found.sets} response sets): {shown}. Endorsements, and prevalences at a cutoff, "
+            "rest on the prior, and more choices will not help: ask some raters for all options "
+            "that they would accept, or see how results move (shift_sensitivity, "
+            "prior_sensitivity)",
+        )
 
 
 def _stray(ratings: Ratings) -> Iterator[Caution]:

@@ -210,7 +210,7 @@ def exact(scores: Scores, *, ci_prob: float = 0.95, concentration: float = 1.0) 
 def _on_the_scale(
     made: dict[str, Any], scores: Scores
 ) -> tuple[dict[str, Any], tuple[Caution, ...]]:
-    """Intervals of mean scores cut at the ends of the scale; cautions for these, and for nan."""
+    """Intervals of mean scores cut at the ends of the scale; cautions for these, and for none."""
     first, last = scores.scale[0], scores.scale[-1]
     cut = {
         name: one if isinstance(one, Quantity) else Quantity.of_rows({(): one}, ())
@@ -230,7 +230,8 @@ def _on_the_scale(
         text += "exact posterior stay inside"
         told.append(Caution("cut-at-the-scale", text))
     if without:
-        text = f"{', '.join(without)}: no interval (nan) where there is one score, or all scores "
+        names = ", ".join(map(in_words, without))
+        text = f"{names}: no interval where there is one score, or all scores "
         text += "are equal, so that they do not tell how much scores vary; exact has one"
         told.append(Caution("no-interval", text))
     return cut, tuple(told)

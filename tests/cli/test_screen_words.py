@@ -4,6 +4,7 @@ import ast
 import json
 import re
 import typing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -476,6 +477,20 @@ def test_rows_of_one_name_each_stand_without_gaps(monkeypatch, capsys):
     assert not lines[at + 2].strip()
 
 
+@pytest.mark.parametrize("width", ["60", "80", "120"])
+def test_a_row_that_goes_on_with_a_table_stands_in_its_columns(width, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", width)
+    above = Estimate({"mean": (83.281, 80.5, 85.25)}, "Difference (isotonic)", 0.95, "", "t")
+    sampled = Estimate({"mean": (6.063, 3.5, 8.25)}, "Bayesian (NUTS)", 0.95, "", "equal-tailed")
+    table(open_console(), records(above), _story(None))
+    first = max(capsys.readouterr().out.splitlines(), key=lambda line: line.count("."))
+    table(open_console(), records(sampled), _story(None), above=records(above))
+    second = max(capsys.readouterr().out.splitlines(), key=lambda line: line.count("."))
+    ends = [[at.end() for at in re.finditer(r"\d+\.\d{3}", line)] for line in (first, second)]
+    assert len(ends[0]) == 4
+    assert ends[0] == ends[1]
+
+
 def test_a_summary_of_votes_agrees_with_its_numbers():
     table = pd.DataFrame({"item": [1, 1], "generator": "g", "judge": ["a", "b"], "vote": [1, 0]})
     table["truth"] = np.nan
@@ -543,7 +558,8 @@ def test_labels_by_verdict_tell_how_often_the_judge_is_right():
     (note,) = prevalence.answer(*made).notes
     assert "206 labelled passes of the judge 73 were wrong: 35 % (29 to 42 %)" in note
     assert "of 92 labelled fails 5 were wrong: 5 %" in note
-    (note,) = prevalence.answer(*made, pass_name="unsafe").notes
+    named = replace(counts, pass_name="unsafe")
+    (note,) = prevalence.answer(*prevalence.closed_forms(named), prevalence.exact(named)).notes
     assert note.startswith("Of 206 labelled outputs that the judge called 'unsafe', 73 were wrong")
 
 
@@ -567,6 +583,69 @@ def test_the_label_given_as_pass_is_the_word_of_the_sentence(values, told, tmp_p
     assert out.startswith(told)
     assert ("share of 'unsafe'" in out) == (word == "unsafe")
     assert ("calls 100 % " in out) == (word == "unsafe")
+
+
+#: Commands whose sentences are about what was read as pass.
+OF_UNSAFE = {
+    "one": "prevalence {} --calibration random --no-nuts",
+    "details": "prevalence {} --calibration random --no-nuts --details",
+    "by": "prevalence {} --calibration random --no-nuts --by system",
+    "strata": "prevalence {} --calibration random --no-nuts --stratum system --details",
+    "items": "prevalence {} --calibration random --no-nuts --by system --item item --details",
+    "scores": "prevalence {} --score score --scale 0:1 --calibration random --no-nuts",
+    "score systems": "prevalence {} --score score --scale 0:1 --calibration random --no-nuts "
+    "--by system --item item",
+    "panel": "panel {} --judges verdict --judges other --generator system --calibration random "
+    "--no-nuts",
+    "gate": "gate {} --calibration random --at-most 0.5",
+    "baseline": "gate {} --calibration random --by system --item item --against a",
+    "drift": "drift {0} {0} --by system",
+    "label": "label {} --gate 0.5",
+}
+
+
+def _unsafe(folder):
+    """Verdicts, scores and truths of two systems on shared items, as unsafe and safe."""
+    rng = np.random.default_rng(1)
+    truth = rng.random((2, 150)) < [[0.3], [0.5]]
+    scores = np.clip(0.5 * truth + rng.random(truth.shape) * 0.5, 0, 1)
+    other = np.where(rng.random(truth.shape) < 0.8, truth, ~truth)
+    named = {True: "unsafe", False: "safe"}
+    rows = [
+        {
+            **{"system": "ab"[s], "item": i, "score": round(scores[s, i], 2)},
+            **{"verdict": named[scores[s, i] > 0.4], "other": named[other[s, i]]},
+            "truth": named[truth[s, i]] if i % 2 else None,
+        }
+        for s, i in np.ndindex(truth.shape)
+    ]
+    path = folder / "guard.csv"
+    pd.DataFrame(rows).to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("command", OF_UNSAFE)
+def test_what_was_read_as_pass_is_never_called_a_pass(command, tmp_path, capsys):
+    name, _, asked = OF_UNSAFE[command].partition(" ")
+    path = _unsafe(tmp_path)
+    arguments = [*asked.format(path).split(), "--pass-value", "unsafe"]
+    arguments += (
+        [] if name in ("label", "panel") or "--score" in asked else ["--verdict", "verdict"]
+    )
+    arguments += ["--verdict", "verdict"] * (name == "label")
+    arguments += [] if name == "label" else ["--truth", "truth"]
+    page = tmp_path / "page.html"
+    main([name, *arguments, "--html", str(page)])
+    shown = capsys.readouterr().out + page.read_text(encoding="utf-8")
+    if name in ("prevalence", "panel"):
+        main([name, *arguments, "--markdown", "-"])
+        main([name, *arguments, "--json"])
+        shown += capsys.readouterr().out
+        assert '"pass_name": "unsafe"' in shown
+    said = " ".join(shown.split())
+    assert "'unsafe'" in said
+    wrong = "would pass|good outputs|better than [ab]|worse than|judge passes|the pass rate"
+    assert not re.findall(f".{{40}}(?:{wrong}).{{20}}", said)
 
 
 @pytest.mark.slow

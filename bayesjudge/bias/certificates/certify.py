@@ -182,9 +182,11 @@ def _reason(found: Bound, length: float, most: float, alpha: float | None, shift
             "scale's ends, or measure more"
         )
     if alpha is not None and most > 0:
+        how = "as they are" if alpha == 1 else f"shrunk to {alpha:g} of their distance"
         return (
-            f"with alpha={alpha:g} shifts of {alpha * found.length:.4g} points cannot be excluded, "
-            f"and the tolerance is {length:.4g}; alpha={most:.4g} can be certified, or measure more"
+            f"of scores released {how}, shifts of {alpha * found.length:.4g} points cannot be "
+            f"excluded, and the tolerance is {length:.4g}; shrunk to {most:.4g} of their distance "
+            "from the centre (the shrinkage factor, alpha) they can be certified, or measure more"
         )
     return (
         "the mean of the same scores moves too far by itself; shrink towards a fixed centre or "

@@ -12,11 +12,13 @@ from bayesjudge.core.answer import (
     Answer,
     as_estimates,
     few_of,
+    judge_passes,
     listed,
     owned,
     percents,
     preferred,
     says_little,
+    would_pass,
 )
 from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
@@ -65,6 +67,7 @@ def answer(
     """
     made = as_estimates(results, ci_prob, interval)
     items = next((one.data for one in made if isinstance(one.data, Items)), None)
+    name = "" if items is None else items.pass_name
     first = "Bayesian (exact)" if items is not None and not items.repeated else ""
 
     def rank(one: Estimate) -> float:
@@ -79,10 +82,11 @@ def answer(
     unknown = quoted.method == JUDGE or all(says_little(row) for row in rows.values())
     found = differences(*results, ci_prob=ci_prob)
     if unknown:
-        text = "These data cannot tell what share of outputs people would pass. "
+        would = f"call {name!r}" if name else "pass"
+        text = f"These data cannot tell what share of outputs people would {would}. "
         text += "Labels on a random sample of these items would tell."
     else:
-        text = _told(rows, judge, found, ci_prob)
+        text = _told(rows, judge, found, ci_prob, name)
     return Answer(
         text,
         basis=_basis(items),
@@ -98,26 +102,29 @@ def _told(
     judge: Estimate | None,
     found: Sequence[dict[str, Any]],
     ci_prob: float,
+    called: str,
 ) -> str:
     names, between = few_of(rows)
     own = {} if judge is None else {name: row.value for name, row in _named(judge).items()}
     if len(rows) == 1:
         share, _, interval = percents(rows[names[0]], ci_prob).partition(" (")
-        text = f"People would pass {share} of outputs like these ({interval}"
+        text = f"{would_pass(f'{share} of outputs like these', called)} ({interval}"
     elif len(rows) == 2 and found:
-        lead = difference_words(found[0], ci_prob)
+        lead = difference_words(found[0], ci_prob, name=called)
         parts = [f"{percents(rows[name])} of {owned(name)}" for name in names]
-        text = f"{lead}; people would pass {listed(parts)} outputs"
+        people = would_pass(f"{listed(parts)} outputs", called)
+        text = f"{lead}; {people[:1].lower()}{people[1:]}"
     else:
         parts = [
             f"{percents(rows[name], None if i else ci_prob)} of {owned(name)}"
             for i, name in enumerate(names)
         ]
-        text = f"People would pass {listed(parts)} outputs{between}"
+        text = f"{would_pass(f'{listed(parts)} outputs', called)}{between}"
     if len(rows) == 1 and judge is not None:
-        text += f"; the judge passes {100 * next(iter(own.values())):.0f} %"
+        text += f"; {judge_passes(f'{100 * next(iter(own.values())):.0f} %', called)}"
     elif all(name in own for name in names):
-        text += f"; the judge passes {listed([f'{100 * own[name]:.0f} %' for name in names])}"
+        shares = listed([f"{100 * own[name]:.0f} %" for name in names])
+        text += f"; {judge_passes(shares, called)}"
     return f"{text}."
 
 

@@ -12,6 +12,7 @@ from bayesjudge.core.counting import collapse
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption
 from bayesjudge.core.item_keys import ReadAtOnce
+from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.names import require_names
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import is_counted_in_place
@@ -86,6 +87,9 @@ class Items(ReadAtOnce):
         Rows whose verdict could not be read.
     spelling : str, default ""
         How labels were read, in words, if not all of them were 1 and 0.
+    pass_name : str, default ""
+        The label that was read as pass, such as ``"unsafe"``, which sentences say in place of
+        "pass"; empty if it is a word for it.
 
     Raises
     ------
@@ -111,6 +115,7 @@ class Items(ReadAtOnce):
     repeats: Repeats | None = None
     unparsed: int = 0
     spelling: str = ""
+    pass_name: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "systems", tuple(map(str, self.systems)))
@@ -271,10 +276,11 @@ class Items(ReadAtOnce):
             "incorrect_n": bad.sum(axis=1),
             "incorrect_fail": bad[:, 0],
         }
+        about: dict[str, Any] = {"calibration": self.calibration, "pass_name": self.pass_name}
         if len(self.systems) == 1:
             values = {name: int(value[0]) for name, value in values.items()}
-            return Counts(**values, calibration=self.calibration)
-        return Counts(**values, calibration=self.calibration, systems=self.systems)
+            return Counts(**values, **about)
+        return Counts(**values, **about, systems=self.systems)
 
     @classmethod
     def from_frame(
@@ -341,4 +347,5 @@ class Items(ReadAtOnce):
                 "unparsed='drop'",
             )
         cells, count, systems = rows.cells(unparsed, repeats)
-        return cls(cells, count, systems, calibration, repeats, rows.n_missing, rows.spelling)
+        told = rows.n_missing, rows.spelling, pass_name_of(pass_value)
+        return cls(cells, count, systems, calibration, repeats, *told)

@@ -16,8 +16,9 @@ from bayesjudge.core.answer import (
     percents,
     preferred,
     says_little,
+    would_pass,
 )
-from bayesjudge.core.estimate import Estimate, Interval, Row
+from bayesjudge.core.estimate import Estimate, Interval, Row, pass_name_in
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.answer import CHOSEN, difference_words
@@ -74,7 +75,8 @@ def answer(
     if "system" in quoted.quantities[quantity].dims:
         compared = next((one for one in made if isinstance(one.data, PairedScores)), None)
         own_means = next((one.only(quantity) for one in made if one.method == JUDGE), None)
-        return _of_systems(quoted, own_means, quantity, ci_prob, compared)
+        name = pass_name_in(made)
+        return _of_systems(quoted, own_means, quantity, ci_prob, compared, name)
     judge = next((one for one in made if one.method == JUDGE), None)
     if judge is None and scores is not None:
         judge = judge_mean(scores, ci_prob=ci_prob)
@@ -94,7 +96,8 @@ def answer(
         text += "." if scores is None or own is None else f"; the judge gives {_own(scores, own)}."
     else:
         share, _, ends = percents(row, ci_prob).partition(" (")
-        text = f"People would pass {share} of outputs like these ({ends}"
+        name = "" if scores is None else scores.pass_name
+        text = f"{would_pass(f'{share} of outputs like these', name)} ({ends}"
         said = None if scores is None or own is None else _own(scores, own)
         text += (
             "." if said is None else f"; the judge's scores average {said}{_way_up(scores, own)}."
@@ -138,6 +141,7 @@ def _of_systems(
     quantity: str,
     ci_prob: float,
     compared: Estimate | None,
+    name: str,
 ) -> Answer:
     """Each system's estimate, the highest first; of two, after their difference."""
     numeric = quantity == "mean_score"
@@ -147,10 +151,10 @@ def _of_systems(
     known.sort(key=lambda one: -one[1].value)
     found = [] if compared is None or len(rows) > 2 else differences(compared)
     level = None if found else ci_prob
-    each = [f"{name} {words(row, None if i else level)}" for i, (name, row) in enumerate(known)]
+    each = [f"{one} {words(row, None if i else level)}" for i, (one, row) in enumerate(known)]
     more = [f"{len(each) - MOST_NAMED} more"] if len(each) > MOST_NAMED else []
-    text = f"People would {'give on average' if numeric else 'pass'}: "
-    text += f"{listed([*each[:MOST_NAMED], *more])}."
+    would = "give on average" if numeric else f"call {name!r}" if name else "pass"
+    text = f"People would {would}: {listed([*each[:MOST_NAMED], *more])}."
     why = f"Quoted: {quoted.method}, which corrects the judge's scores by the labelled items"
     if compared is not None and found:
         text = f"{difference_of_scores(found[0], ci_prob)}. {text}"
@@ -172,7 +176,7 @@ def _of_systems(
 def difference_of_scores(found: dict[str, Any], ci_prob: float | None = None) -> str:
     """``x is better than y: 5.8 points (3.4 to 8.1) on a scale of 0 to 100``; of shares in %."""
     if found["scale"] is None:
-        return difference_words(found, ci_prob)
+        return difference_words(found, ci_prob, name=found.get("pass_name", ""))
 
     def told(row: Row, level: float | None) -> str:
         value, _, ends = numbers(row, level).partition(" (")

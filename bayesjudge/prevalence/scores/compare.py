@@ -105,7 +105,7 @@ def by_system(scores: Mapping[str, Scores], *, ci_prob: float = 0.95) -> tuple[E
                 quantities={kinds[0]: Quantity.of_rows(rows, ("system",))},
                 assumptions=joined(one.assumptions for one in own.values()),
                 cautions=tuple(dict.fromkeys(told)),
-                data=None,
+                data=dict(scores),
             )
         )
     return tuple(made_of)

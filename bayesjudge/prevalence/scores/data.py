@@ -14,7 +14,7 @@ from scipy.special import expit, ndtr
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.item_keys import ReadAtOnce
-from bayesjudge.core.labels import read_labels, spell
+from bayesjudge.core.labels import pass_name_of, read_labels, spell
 from bayesjudge.core.names import names_of
 from bayesjudge.core.screen import fitted, how_many
 from bayesjudge.core.tables import count_cells, require_columns, require_distinct
@@ -75,6 +75,9 @@ class Scores(ReadAtOnce):
         Rows without a score that were dropped.
     spelling : str, default ""
         How human labels were read, in words, if not all of them were 1 and 0.
+    pass_name : str, default ""
+        The label that was read as pass, such as ``"unsafe"``, which sentences say in place of
+        "pass"; empty if it is a word for it.
     grouped : int, default 0
         Items without a label that stand at the mean of those in one of `CELLS` cells of the scale,
         because their scores were too many to keep each.
@@ -103,6 +106,7 @@ class Scores(ReadAtOnce):
     propensity: Any = None
     unscored: int = 0
     spelling: str = ""
+    pass_name: str = ""
     grouped: int = 0
 
     def __post_init__(self) -> None:
@@ -447,7 +451,7 @@ class Scores(ReadAtOnce):
             truth_scale=None if truth_from is not None else truth_scale,
             edges=None if edges is None else tuple(edges),
             propensity=None if p is None else p[kept], unscored=lost, spelling=spelling,
-            grouped=grouped,
+            pass_name="" if numeric else pass_name_of(pass_value), grouped=grouped,
         )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from scipy.special import expit, stdtr, stdtrit
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.core.intervals import FEW, holding
+from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.tables import read_rows
 from bayesjudge.prevalence import _formulas as formulas
 from bayesjudge.prevalence.labelling import RANDOM_LABELS, LabelDesign, declared, design_of
@@ -43,6 +44,8 @@ class PairedScores:
         How the labelled items were chosen.
     truth_scale : tuple of float, optional
         Lowest and highest number that people can give; labels are pass and fail without.
+    pass_name : str, default ""
+        The label that was read as pass, if it is no word for it.
 
     Examples
     --------
@@ -60,6 +63,7 @@ class PairedScores:
     alone: Mapping[tuple[str, str], int]
     design: LabelDesign
     truth_scale: tuple[float, float] | None = None
+    pass_name: str = ""
 
     def __repr__(self) -> str:
         told = [f"{a} and {b} share {n:,} items" for (a, b), n in self.shared.items()]
@@ -162,9 +166,10 @@ class PairedScores:
             require(len(systems) > 1, f"needs two systems or more, got {systems}; name them: by=")
         if isinstance(scale, str):
             known["score"], scale = expit(known["score"]), (0.0, 1.0)
-        own = {name: known[known["by"] == name].set_index("item") for name in systems}
+        own = {one: known[known["by"] == one].set_index("item") for one in systems}
+        name = "" if numeric else pass_name_of(pass_value)
         spans = [float(np.ptp(ends)) for ends in (scale, truth_scale or (0.0, 1.0))]
-        return cls(*_paired(own, design if suits else None, *spans), design, truth_scale)
+        return cls(*_paired(own, design if suits else None, *spans), design, truth_scale, name)
 
 
 def _suits(design: LabelDesign) -> bool:
@@ -314,6 +319,7 @@ def differences(made: Estimate) -> list[dict[str, Any]]:
                 "method": made.method,
                 **row._asdict(),
                 "scale": paired.truth_scale,
+                **({"pass_name": paired.pass_name} if paired.pass_name else {}),
                 "probability": contrast(paired.differences[pair]).probability,
                 "shared": paired.shared[pair],
                 "labelled": paired.labelled[pair],

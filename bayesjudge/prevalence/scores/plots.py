@@ -49,7 +49,12 @@ def plot_reliability(scores: Scores, *, ci_prob: float = 0.95, ax: Axes | None =
         where, 0.15 * (most - least) * items / items.max(), 0.02, least, color="0.85", zorder=0
     )
     axes.set_xlabel("judge's score, as a share of its scale")
-    axes.set_ylabel("share that people pass" if not scores.numeric else "mean human score")
+    share = (
+        f"share that people call {name!r}"
+        if (name := scores.pass_name)
+        else "share that people pass"
+    )
+    axes.set_ylabel("mean human score" if scores.numeric else share)
     write_title(axes, _compared(scores))
     return axes
 
@@ -99,4 +104,5 @@ def _compared(scores: Scores) -> str:
     )
     if scores.numeric:
         return f"Labelled items: people give {people:.3g} on average, the judge {judge:.3g}"
-    return f"Labelled items: people pass {people:.0%}, the judge's scores say {judge:.0%}"
+    called = f"call {people:.0%} {scores.pass_name!r}" if scores.pass_name else f"pass {people:.0%}"
+    return f"Labelled items: people {called}, the judge's scores say {judge:.0%}"
