@@ -59,7 +59,8 @@ def gate(request: pytest.FixtureRequest) -> Callable[..., Any]:
             raise pytest.UsageError(f"unknown={unknown!r}: expected one of {CHOICES}")
         found = decide(result, **asked)
         request.config.stash[_LINES].append((request.node.nodeid, str(found)))
-        if found.outcome == "fail" or (found.outcome == "unknown" and unknown == "fail"):
+        void = any(check.undecidable for check in found.checks)
+        if void or found.outcome == "fail" or (found.outcome == "unknown" and unknown == "fail"):
             pytest.fail(str(found), pytrace=False)
         if found.outcome == "unknown" and unknown == "skip":
             pytest.skip(str(found))

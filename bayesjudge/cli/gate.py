@@ -108,7 +108,8 @@ def gate(
     margin : float
         By how much the share may be below the baseline's.
     unknown : str
-        Take an unknown for a pass or a fail; by default it is neither (exit code 3).
+        Take an unknown for a pass or a fail; by default it is neither (exit code 3). Numbers that
+        mean nothing, such as those of a contradiction, never pass.
     html : Path
         Write one page with the decision, its picture and its table; it needs no other file.
     summary : Path

@@ -16,6 +16,19 @@ from bayesjudge.core.screen import fitted
 Outcome = Literal["pass", "fail", "unknown"]
 #: What a shell sees; 2 stays bad input.
 EXIT_CODES: dict[str, int] = {"pass": 0, "fail": 1, "unknown": 3}
+#: Cautions of a result whose numbers mean nothing, and why: they decide nothing.
+UNDECIDABLE: dict[str, str] = {
+    "contradiction": "labels, verdicts and declared design contradict each other",
+    "inverted-judge": "the verdicts go against the labels, as if one column were coded the other "
+    "way round",
+    "design-mismatch": "the method is not valid for labels that were drawn so",
+    "rests-on-priors": "the number rests on priors alone",
+    "not-identified": "the number rests on priors alone",
+    "zero-width": "the interval has no width, which does not mean that the number is known",
+    "not-converged": "the sampler's chains disagree",
+    "not-mixed": "the chains of the exact posterior disagree",
+    "off-exact": "sampled and exact numbers disagree",
+}
 
 
 class Need(NamedTuple):
@@ -73,6 +86,12 @@ class Check:
         Whether the limits hold at every look, however often one looks.
     pass_name : str, default ""
         The label that was read as pass, if it is no word for it: what the share is one of.
+    undecidable : tuple of str
+        Names of the cautions under which the numbers mean nothing: the outcome is unknown whatever
+        they are.
+    clopper_pearson : bool, default False
+        Whether the limits are those of one good item less and one more, as Clopper and Pearson's
+        are: they hold with `probability` or more, and are wider than the posterior's.
     """
 
     quantity: str
@@ -89,6 +108,8 @@ class Check:
     needs: tuple[Need, ...] = ()
     always_valid: bool = False
     pass_name: str = ""
+    undecidable: tuple[str, ...] = ()
+    clopper_pearson: bool = False
 
     @property
     def name(self) -> str:
@@ -96,20 +117,26 @@ class Check:
         return label(self.quantity, tuple(self.where.values()))
 
     def __str__(self) -> str:
+        if self.undecidable:
+            reasons = "; ".join(f"{UNDECIDABLE[one]} ({one})" for one in self.undecidable)
+            return f"{self.outcome.upper()}: {self._claim()}, and no number decides: {reasons}"
         numbers = "no estimate"
         if not math.isnan(self.value):
             numbers = f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
             numbers = f"difference {numbers}" if self.quantity == "difference" else numbers
-        looks = " at every look" if self.always_valid else ""
-        text = (
-            f"{self.outcome.upper()}: {self._claim()}: {numbers}, each limit with probability "
-            f"{self.probability:g}{looks}"
-        )
+        text = f"{self.outcome.upper()}: {self._claim()}: {numbers}, {self._limits()}"
         if not math.isnan(self.chance):
             text += f"; {self._met()} with probability {chance(self.chance)}"
         if self.needs:
             text += "; would decide: " + ", or ".join(map(str, self.needs))
         return text
+
+    def _limits(self) -> str:
+        """What the limits are."""
+        text = f"each limit with probability {self.probability:g}"
+        if self.clopper_pearson:
+            return f"{text} or more (Clopper-Pearson: one good item less, one more)"
+        return f"{text} at every look" if self.always_valid else text
 
     def _met(self) -> str:
         return f"at {'least' if self.at_least else 'most'} {self.threshold:g}"
@@ -161,10 +188,7 @@ class Gate:
     @property
     def outcome(self) -> Outcome:
         """Fail if any check fails, pass if all pass, else unknown."""
-        found = {check.outcome for check in self.checks}
-        if "fail" in found:
-            return "fail"
-        return "pass" if found == {"pass"} else "unknown"
+        return _overall([check.outcome for check in self.checks])
 
     def exit_code(self, unknown: Outcome = "unknown") -> int:
         """Give the exit code of a command.
@@ -172,7 +196,7 @@ class Gate:
         Parameters
         ----------
         unknown : {"unknown", "pass", "fail"}
-            What an unknown counts as.
+            What an unknown counts as; numbers that mean nothing are never a pass.
 
         Returns
         -------
@@ -186,7 +210,8 @@ class Gate:
         """
         with checking("exit_code") as require:
             require(unknown in EXIT_CODES, f"expected one of {list(EXIT_CODES)}, got {unknown!r}")
-        return EXIT_CODES[unknown if self.outcome == "unknown" else self.outcome]
+        found = [counted(check, unknown) for check in self.checks]
+        return EXIT_CODES[_overall(found)]
 
     def __and__(self, other: Gate) -> Gate:
         """Both gates: all of their checks have to pass."""
@@ -206,6 +231,20 @@ class Gate:
         return f"<pre>{escape(repr(self))}</pre>"
 
 
+def _overall(outcomes: Sequence[Outcome]) -> Outcome:
+    found = set(outcomes)
+    if "fail" in found:
+        return "fail"
+    return "pass" if found == {"pass"} else "unknown"
+
+
+def counted(check: Check, unknown: Outcome) -> Outcome:
+    """The outcome, with what an unknown counts as: numbers that mean nothing are never a pass."""
+    if check.outcome != "unknown" or (check.undecidable and unknown == "pass"):
+        return check.outcome
+    return unknown
+
+
 def named(check: Check) -> str:
     """The entry in words, for pages and pictures."""
     return ", ".join([in_words(check.quantity, check.pass_name), *map(str, check.where.values())])
@@ -218,6 +257,8 @@ def finding(gate: Gate) -> str:
         return f"{outcome}: {_counted(gate.checks)}"
     (check,) = gate.checks
     wanted = f"at {'least' if check.at_least else 'most'} {check.threshold:g} wanted"
+    if check.undecidable:
+        return f"{outcome}: no number decides ({', '.join(check.undecidable)}), {wanted}"
     if math.isnan(check.value):
         return f"{outcome}: no estimate, {wanted}"
     return f"{outcome}: {check.value:.3f} ({check.low:.3f} to {check.high:.3f}), {wanted}"
@@ -247,6 +288,8 @@ def as_fields(check: Check) -> dict[str, Any]:
         **more,
         "method": check.method,
         "always_valid": check.always_valid,
+        "undecidable": list(check.undecidable),
+        "clopper_pearson": check.clopper_pearson,
         "needs": needs,
         **({"pass_name": check.pass_name} if check.pass_name else {}),
     }

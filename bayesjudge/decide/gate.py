@@ -12,7 +12,7 @@ import numpy as np
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Quantity, pass_name_in
 from bayesjudge.core.fit import Fit
-from bayesjudge.decide.decision import Check, Gate, Need, decided
+from bayesjudge.decide.decision import UNDECIDABLE, Check, Gate, Need, decided
 
 if TYPE_CHECKING:
     from bayesjudge.prevalence import Counts
@@ -23,6 +23,8 @@ Entry = str | tuple[Hashable, ...]
 PLANNED, Z_PLANNED = 0.8, 0.8416
 #: A pass must hold with one good item less, a fail with one more: prior of the prevalence.
 LESS, MORE = (0.05, 1.0), (1.0, 0.05)
+#: Quantities of ratings that forced choices alone do not identify.
+ENDORSED = ("endorsement", "mean_endorsement", "prevalence")
 
 
 def gate(
@@ -61,7 +63,8 @@ def gate(
     Returns
     -------
     Gate
-        One check an entry; `Gate.outcome` is that of all.
+        One check an entry; `Gate.outcome` is that of all. A check whose numbers mean nothing
+        (`Check.undecidable`) is unknown, whatever they are.
 
     Raises
     ------
@@ -127,13 +130,16 @@ class Limits(NamedTuple):
     #: What would decide, given how far the limit has to move and for which threshold.
     planner: Any = None
     cautions: tuple[Caution, ...] = ()
+    #: Whether the limits are those of one good item less and one more.
+    clopper_pearson: bool = False
 
 
 def _check(one: Limits, threshold: float, upward: bool, probability: float) -> Check:
-    outcome = decided(one.low, one.high, threshold, upward)
-    chance = np.nan if one.chance is None else float(one.chance(threshold))
+    void = _undecidable(one)
+    outcome = "unknown" if void else decided(one.low, one.high, threshold, upward)
+    chance = np.nan if one.chance is None or void else float(one.chance(threshold))
     needs: tuple[Need, ...] = ()
-    if outcome == "unknown" and one.planner is not None and np.isfinite(one.value):
+    if outcome == "unknown" and not void and one.planner is not None and np.isfinite(one.value):
         needs = tuple(one.planner(threshold, probability))
     return Check(
         one.quantity,
@@ -148,7 +154,26 @@ def _check(one: Limits, threshold: float, upward: bool, probability: float) -> C
         chance if upward else 1 - chance,
         one.method,
         needs,
+        undecidable=void,
+        clopper_pearson=one.clopper_pearson,
     )
+
+
+def _undecidable(one: Limits) -> tuple[str, ...]:
+    """Cautions under which a number means nothing: of a number without one, none is needed."""
+    found = [c.name for c in one.cautions if c.name in UNDECIDABLE and _is_about(c, one)]
+    return tuple(dict.fromkeys(found)) if np.isfinite(one.value) else ()
+
+
+def _is_about(caution: Caution, one: Limits) -> bool:
+    """Whether a caution is about this number: some name one system, or one quantity."""
+    if caution.name == "zero-width":
+        return one.low == one.high
+    if caution.name == "not-identified":
+        return one.quantity in ENDORSED
+    named = [f"in {dim} {at!r}" for dim, at in one.where.items()]
+    names_one = any(f"in {dim} '" in caution.text for dim in one.where)
+    return not names_one or any(name in caution.text for name in named)
 
 
 # Limits of each kind of result ------------------------------------------------------------------
@@ -279,6 +304,7 @@ def _of_counts(counts: Counts, probability: float, entry: Entry | None) -> Itera
             chance=chance,
             planner=partial(_labels_wanted, one, value),
             cautions=tuple(made.cautions),
+            clopper_pearson=bool(np.isfinite(low)),
         )
 
 
@@ -325,7 +351,8 @@ def _of_items(items: Items, probability: float, entry: Entry | None) -> Iterator
         if np.isfinite(one.value):
             counts = counts_of(items, system, level)
             low, high, chance = _with_one_item_more(counts, probability)
-            one = one._replace(low=low, high=high, chance=chance)
+            known = bool(np.isfinite(low))
+            one = one._replace(low=low, high=high, chance=chance, clopper_pearson=known)
         yield one._replace(planner=partial(_items_wanted, items, system, one))
 
 
@@ -354,12 +381,13 @@ def _contrasts(
 
 
 def _paired(items: Items, against: str, probability: float) -> Iterator[Limits]:
-    from bayesjudge.prevalence.items import paired_difference
+    from bayesjudge.prevalence.items import exact, paired_difference
 
     with checking("gate") as require:
         known = against in items.systems
         require(known, f"no system {against!r}; there are {list(items.systems)}")
     made = paired_difference(items, ci_prob=max(2 * probability - 1, 0.01))
+    against_all = tuple(c for c in exact(items).cautions if c.name == "contradiction")
     for _, where, row in made.rows():
         if against not in where.values():
             continue
@@ -373,7 +401,7 @@ def _paired(items: Items, against: str, probability: float) -> Iterator[Limits]:
             *one,
             made.method,
             planner=partial(_times_the_data, *one),
-            cautions=tuple(made.cautions),
+            cautions=(*made.cautions, *against_all),
         )
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import bayesjudge
 from bayesjudge.core.report import TableRow, _literal, page
-from bayesjudge.decide.decision import Check, Gate, as_fields, finding, named
+from bayesjudge.decide.decision import Check, Gate, Outcome, as_fields, counted, finding, named
 from bayesjudge.decide.drift import (
     Drift,
     change_in_words,
@@ -53,6 +53,7 @@ def to_markdown(gate: Gate, *, title: str = "bayesjudge gate") -> str:
 
 def _cells(check: Check, name: str) -> tuple[str, ...]:
     sign = "≥" if check.at_least else "≤"
+    needs = ", or ".join(map(str, check.needs)) or ", ".join(check.undecidable)
     return (
         check.outcome,
         name,
@@ -60,7 +61,7 @@ def _cells(check: Check, name: str) -> tuple[str, ...]:
         _number(check.value),
         f"{_number(check.low)} to {_number(check.high)}",
         _number(check.chance),
-        ", or ".join(map(str, check.needs)) or "–",
+        needs or "–",
     )
 
 
@@ -104,7 +105,8 @@ def to_html(
 
 
 def _gate_parts(gate: Gate) -> dict[str, Any]:
-    methods = dict.fromkeys(check.method for check in gate.checks)
+    limits = ", Clopper-Pearson limits"
+    methods = dict.fromkeys(one.method + limits * one.clopper_pearson for one in gate.checks)
     known = any(not math.isnan(check.chance) for check in gate.checks)
     return {
         "title": "bayesjudge gate",
@@ -212,7 +214,7 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
-def to_junit(gate: Gate, *, unknown: Hashable = "unknown", suite: str = "bayesjudge") -> str:
+def to_junit(gate: Gate, *, unknown: Outcome = "unknown", suite: str = "bayesjudge") -> str:
     """Write decisions as JUnit XML, which CI servers show as tests.
 
     Parameters
@@ -220,7 +222,8 @@ def to_junit(gate: Gate, *, unknown: Hashable = "unknown", suite: str = "bayesju
     gate : Gate
         From `bayesjudge.decide.gate`.
     unknown : {"unknown", "pass", "fail"}
-        What an unknown check counts as; by default a skipped test, with what would decide.
+        What an unknown check counts as; by default a skipped test, with what would decide. One
+        whose numbers mean nothing is an error.
     suite : str
         Name of the suite.
 
@@ -229,21 +232,23 @@ def to_junit(gate: Gate, *, unknown: Hashable = "unknown", suite: str = "bayesju
     str
         One test case a check.
     """
-    counted = [unknown if check.outcome == "unknown" else check.outcome for check in gate.checks]
+    found = ["error" if one.undecidable else counted(one, unknown) for one in gate.checks]
     root = ElementTree.Element(
         "testsuite",
         name=suite,
-        tests=str(len(counted)),
-        failures=str(counted.count("fail")),
-        skipped=str(counted.count("unknown")),
-        errors="0",
+        tests=str(len(found)),
+        failures=str(found.count("fail")),
+        skipped=str(found.count("unknown")),
+        errors=str(found.count("error")),
     )
-    for check, outcome in zip(gate.checks, counted, strict=True):
+    for check, outcome in zip(gate.checks, found, strict=True):
         sign = "≥" if check.at_least else "≤"
         name = f"{check.name} {sign} {check.threshold:g}"
         case = ElementTree.SubElement(root, "testcase", classname=f"{suite}.gate", name=name)
         if outcome == "fail":
             ElementTree.SubElement(case, "failure", message=_xml(check))
+        elif outcome == "error":
+            ElementTree.SubElement(case, "error", message=_xml(check))
         elif outcome == "unknown":
             ElementTree.SubElement(case, "skipped", message=_xml(check))
         ElementTree.SubElement(case, "system-out").text = _xml(check)

@@ -115,6 +115,12 @@ def contradictions(counts: Counts, better_than_chance: bool) -> Iterator[Caution
         below = np.maximum(_rarely_less(seen, first), _rarely_less(seen, second))
         text = "a pass rate would lie as far outside the range that the labelled items allow"
         tests.append((text, np.minimum(above, below)))
+    if counts.identifies("prevalence") and counts.propensity is None:
+        text = "a random sample would differ as much from the other items in its pass rate"
+        labelled = counts.labelled_pass, counts.labelled_n
+        seen = counts.test_pass, counts.test_n
+        less, more = _rarely_less(labelled, seen), _rarely_less(seen, labelled)
+        tests.append((text, 2 * np.minimum(less, more)))
     for text, p_values in tests:
         for where, p_value in _each(counts, p_values):
             if p_value < CONTRADICTION_P:

@@ -4,7 +4,9 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.metadata import entry_points
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -18,6 +20,7 @@ import bayesjudge as bj
 from bayesjudge.cli import main
 from bayesjudge.core.fit import Fit
 from bayesjudge.decide import Check, Need, gate, plot_gate, to_html, to_json, to_junit, to_markdown
+from bayesjudge.decide.decision import UNDECIDABLE
 from bayesjudge.prevalence import Counts, items
 
 pytest_plugins = ["pytester"]
@@ -107,6 +110,90 @@ def test_all_checks_have_to_pass():
     assert both.outcome == "unknown"
     assert gate(made, at_least=0.9, entry=("share", "a")).outcome == "pass"
     assert (both & gate(made, at_least=0.96, entry=("share", "b"))).outcome == "fail"
+
+
+@pytest.mark.parametrize("name", UNDECIDABLE)
+@pytest.mark.parametrize("row", [(0.95, 0.91, 0.98), (0.85, 0.8, 0.89)])
+def test_numbers_that_mean_nothing_decide_nothing(name, row):
+    """Whether they lie above the threshold or below, and whatever an unknown counts as."""
+    row = (row[0],) * 3 if name == "zero-width" else row
+    made = replace(estimated(*row), cautions=(bj.Caution(name, "why"),))
+    found = gate(made, at_least=0.9)
+    assert (found.outcome, found.checks[0].undecidable) == ("unknown", (name,))
+    assert [found.exit_code(u) for u in ("unknown", "pass", "fail")] == [3, 3, 1]
+    assert UNDECIDABLE[name] in str(found)
+    assert "0.9" not in str(found).split(", and no number decides")[1]
+    assert name in to_markdown(found)
+    assert f"no number decides ({name})" in to_html(found)
+    for unknown in ("unknown", "pass", "fail"):
+        suite = ElementTree.fromstring(to_junit(found, unknown=unknown))
+        assert (suite.attrib["errors"], len(suite.findall(".//error"))) == ("1", 1)
+    (told,) = json.loads(to_json(found))["checks"]
+    assert (told["undecidable"], told["chance"]) == ([name], None)
+    assert gate(estimated(0.95, 0.91, 0.98), at_least=0.9).exit_code() == 0
+
+
+def test_every_caution_that_voids_a_number_is_documented():
+    page = (Path(__file__).parents[2] / "docs" / "decide.md").read_text(encoding="utf-8")
+    told = re.findall(r"^\| `([a-z-]+)` \|", page, flags=re.MULTILINE)
+    assert told == list(UNDECIDABLE)
+
+
+def test_labels_chosen_by_verdict_and_declared_random_decide_nothing():
+    """A judge without errors, 60 labels of each verdict: 0.81 would pass, where 0.97 is true."""
+    about = (780, 756, 60, 60, 60, 60)
+    found = gate(Counts(*about, calibration="random"), at_least=0.8)
+    assert found.checks[0].undecidable == ("contradiction",)
+    assert gate(Counts(*about, calibration="by_verdict"), at_least=0.8).outcome == "pass"
+
+
+def test_a_contradiction_of_one_system_leaves_the_others():
+    both = Counts(
+        [780, 780],
+        [756, 600],
+        [60, 90],
+        [60, 82],
+        [60, 30],
+        [60, 25],
+        calibration="random",
+        systems=["a", "aa"],
+    )
+    found = gate(both, at_least=0.5)
+    assert [check.undecidable for check in found.checks] == [("contradiction",), ()]
+    assert [check.outcome for check in found.checks] == ["unknown", "pass"]
+
+
+def test_repeats_and_comparisons_know_a_contradiction_too():
+    log = items.simulate(
+        systems={"a": 0.9, "b": 0.9}, items=600, repeats=2, labelled=200, random_seed=1
+    )
+    worse = log.assign(truth=log["truth"].where(log["verdict"] == 0))
+    worse.loc[worse.index[worse["verdict"] == 1][:150], "truth"] = 1
+    read = {"by": "system", "calibration": "random", "repeats": "system"}
+    for table, undecidable in ((log, ()), (worse, ("contradiction",))):
+        both = items.Items.from_frame(table, **read)
+        for found in (gate(both, at_least=0.1), gate(both, against="b", margin=0.9)):
+            assert [check.undecidable for check in found.checks] == [undecidable] * len(
+                found.checks
+            )
+
+
+def test_limits_are_quantiles_with_one_good_item_less_and_one_more():
+    """By drawing both predictive values and the pass rate under these priors."""
+    counts = Counts(780, 756, 56, 56, 64, 60, calibration="by_verdict")
+    (check,) = gate(counts, at_least=0.85).checks
+    passed, failed = (56 + 64 - 60, 56), (60, 60)
+    rng, n = np.random.default_rng(1), 400_000
+    for limit, (a, b), prob in ((check.low, (0.05, 1), 0.05), (check.high, (1, 0.05), 0.95)):
+        ppv = rng.beta(passed[1] + a, passed[0] - passed[1] + b, n)
+        wrong = rng.beta(failed[0] - failed[1] + a, failed[1] + b, n)
+        rate = rng.beta(1 + 756 + 60, 1 + 24 + 60, n)
+        below = (rate * ppv + (1 - rate) * wrong <= limit).mean()
+        assert below == pytest.approx(prob, abs=4 * np.sqrt(0.05 * 0.95 / n))
+    assert check.clopper_pearson
+    assert "0.95 or more (Clopper-Pearson: one good item less, one more)" in str(check)
+    made = bj.prevalence.exact(counts, ci_prob=0.9, interval="eti")["prevalence"]
+    assert check.low < made.low < made.high < check.high
 
 
 @pytest.mark.slow
@@ -477,6 +564,12 @@ def test_too_bad(gate):
 def test_unknown(gate):
     gate(COUNTS, at_least=0.9)
 """
+VOID = """
+from bayesjudge.prevalence import Counts
+
+def test_contradiction(gate):
+    gate(Counts(780, 756, 60, 60, 60, 60, calibration="random"), at_least=0.8)
+"""
 #: pytest finds it by itself, unless the package was installed before it had a plugin.
 INSTALLED = "bayesjudge" in entry_points(group="pytest11").names
 PLUGIN = (*(() if INSTALLED else ("-p", "bayesjudge.pytest_plugin")), "-p", "no:cacheprovider")
@@ -499,6 +592,10 @@ def test_the_plugin_passes_fails_and_skips_with_the_reason(pytester):
     result.assert_outcomes(passed=1, failed=2)
     result = pytester.runpytest_subprocess(*PLUGIN, "--gate-unknown", "pass")
     result.assert_outcomes(passed=2, failed=1)
+    pytester.makepyfile(VOID)
+    for unknown in ("skip", "pass"):
+        result = pytester.runpytest_subprocess(*PLUGIN, "--gate-unknown", unknown)
+        result.assert_outcomes(failed=1)
 
 
 def test_the_plugin_is_an_entry_point():

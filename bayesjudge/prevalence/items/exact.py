@@ -11,6 +11,7 @@ from bayesjudge.core.estimate import INTERVALS, Assumption, Caution, Estimate, I
 from bayesjudge.core.prior_check import conflicts_of_parts
 from bayesjudge.prevalence._boundary import depths_of, extended
 from bayesjudge.prevalence._quadrature import NotIntegrated, posterior_of
+from bayesjudge.prevalence.cautions import contradictions
 from bayesjudge.prevalence.items import _clusters as by_item
 from bayesjudge.prevalence.items._clusters import Clusters, EffectiveCounts, Spread
 from bayesjudge.prevalence.items.closed_form import CLUSTERED, _described, effective_counts
@@ -81,7 +82,8 @@ def exact(
         wanted = "PredictiveValues()" if predictive else "ErrorRates()"
         require(suits and not model._pools, f"expected {wanted}, got {type(model).__name__}")
     found = effective_counts(items, _spread_of(items, predictive), ci_prob)
-    rows, told = [], []
+    rows: list[tuple[float, ...]] = []
+    told: list[Caution] = []
     for one in found:
         own = model.of_system(one.name)
         if one.counts.labelled_n <= 0:  # one labelled item, of several rows: no variance
@@ -97,6 +99,7 @@ def exact(
         if interval == "eti_bounded":
             ends = extended(ends, depths_of(one.counts, own, posterior), ci_prob)
         rows.append((posterior.mean, *ends))
+        told += _contradicting(one, own, items)
     told += conflicts_of_parts({one.name: (model.of_system(one.name), one.counts) for one in found})
     return _described(
         items,
@@ -112,6 +115,13 @@ def exact(
         ),
         more=told,
     )
+
+
+def _contradicting(one: Any, model: Any, items: Items) -> list[Caution]:
+    """Contradictions of one system's counts, by its name."""
+    place = f" in system {one.name!r}" if len(items.systems) > 1 else ""
+    told = contradictions(one.counts, getattr(model, "better_than_chance", False))
+    return [c._replace(text=c.text.replace(": ", f"{place}: ", 1)) for c in told]
 
 
 def counts_of(items: Items, system: str, ci_prob: float) -> EffectiveCounts:
