@@ -12,6 +12,7 @@ import sys
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -28,6 +29,7 @@ from bayesjudge.cli.proposals import (
     ask_if_reversed,
     label_design,
     lost_verdicts,
+    no_labels,
     scale_of,
     scale_seen,
     try_drift,
@@ -52,7 +54,7 @@ from bayesjudge.cli.roles import (
     roles_of,
     says_judge,
 )
-from bayesjudge.cli.source import DATABASES, HUMAN, PAIRS
+from bayesjudge.cli.source import DATABASES, INPUTS, PAIRS, of_people
 from bayesjudge.core.errors import checking
 from bayesjudge.core.screen import continued, few, how_many, visible, width_of
 from bayesjudge.readers.files import STDIN, File, cell_of
@@ -62,6 +64,8 @@ from bayesjudge.readers.tables import is_one_file, names_in, read_table
 _DATA = Parameter(group=DATA)
 #: Rows of a table that are looked at.
 MOST_ROWS = 200_000
+#: Columns of a log that name a test or what made its output.
+NAMES = ("test", "description", "provider", "prompt")
 #: Columns of a table that is looked at.
 MOST_COLUMNS = 10_000
 
@@ -196,6 +200,9 @@ def _of_metric(log: Log, metric: Metric, path: str, truth: str | None, found: Fi
     table = log.table(metric.name)
     cells = {name: table[name].to_pylist() for name in table.column_names}
     truths = [truth] if truth else _truths(cells, metric.name)
+    if not truth and truths[:1] not in ([], ["truth"]):
+        about = (cells["verdict"], cells[truths[0]], cells["item"])
+        truths = [] if no_labels(truths[0], *about, found) else truths
     labels = {"verdict": cells["verdict"], **{name: cells[name] for name in truths[:1]}}
     values = value_options(labels, found, metric.name) if not metric.numeric else []
     several = len(metric.judges) > 1
@@ -221,7 +228,9 @@ def _of_metric(log: Log, metric: Metric, path: str, truth: str | None, found: Fi
             "bias orders", ["bias", "orders", path, *named], found, [[], ["--missing", "drop"]]
         )
     if not truths:
-        others = [c for c in cells if c not in COLUMNS]
+        others = [
+            c for c in cells if c not in (*COLUMNS, *NAMES) and not c.startswith(INPUTS)
+        ]
         hint = f"; the log has {few(others, 8)}: name one with --truth if it is" if others else ""
         found.missing["prevalence"] = f"{NEEDS['prevalence']}{hint}"
 
@@ -283,7 +292,7 @@ def _truths(cells: Mapping[str, list[Any]], metric: str) -> list[str]:
     """Columns of people's labels, the most likely first."""
     if "truth" in cells:
         return ["truth"]
-    names = [n for n in cells if n not in COLUMNS and any(w in n.lower() for w in HUMAN)]
+    names = [n for n in of_people(list(cells)) if n not in COLUMNS]
     return [n for n in names if n != metric and are_labels(cells[n]) and _are_whole(cells[n])]
 
 
@@ -316,6 +325,12 @@ def _of_table(path: Path, file: File | None, truth: str | None) -> Findings:
     if len(rows) == MOST_ROWS:
         found.contents.append(f"only the first {MOST_ROWS:,} rows were looked at")
     roles = roles_of(columns, truth)
+    if not truth and roles.truths and len(roles.verdicts) == 1:
+        name = roles.truths[0]
+        items = columns[roles.item] if roles.item else range(len(rows))
+        about = (columns[roles.verdicts[0]], columns[name], items)
+        if no_labels(name, *about, found, any(word in name.lower() for word in PEOPLE)):
+            roles = replace(roles, truths=[])
     _describe(roles, found)
     for propose in (_panel, _shares, _label_some, _repeats_report, _bias, _long_ratings):
         propose(str(path), roles, found)

@@ -140,8 +140,9 @@ def prevalence(
         Table with more labelled rows, chosen by truth or from another run: they tell how the judge
         errs and nothing else.
     labels : Path
-        Table with the human labels, if they are in another file: of these items (with --item), or
-        labelled rows with a verdict each, such as those of another run (separate).
+        Table with the human labels, if they are in another file: of these items (--item and --by
+        name its columns, or the log's), or labelled rows with a verdict each, such as those of
+        another run (separate).
     classes : list[str]
         Classes that verdict and truth can be, if they are more than pass and fail, in the order
         wanted. With --swapped: win, tie and loss, in the table's words.
@@ -212,8 +213,10 @@ def prevalence(
     if labels is None:
         source.people = truth
     else:
-        joined_by = item or ("item" if source.log is not None else None)
-        source.add_labels(labels, truth=truth, item=joined_by, verdicts=verdict or [score or ""])
+        joined: dict[str, Any] = {"item": item or ("item" if source.log else None), "by": by}
+        source.add_labels(labels, truth=truth, verdicts=verdict or [score or ""], **joined)
+        found = source.labels.item_and_system(source) if source.labels else (item, by)
+        item, by = item and found[0], by and found[1]
     beliefs = {"sensitivity": prior_sensitivity, "specificity": prior_specificity}
     priors = Priors(prior, beliefs, better_than_chance)
     if calibration not in bj.prevalence.DESIGNS:

@@ -39,7 +39,7 @@ CHOSEN = (
     "(so many good and so many bad ones were labelled), by_verdict (so many passes and so many "
     "fails), separate (from another run)"
 )
-ALL_LABELLED = "every row has a label of people"
+ALL_LABELLED = "every row has a label"
 WANTED = {
     "prevalence": "What share of outputs is good?",
     "gate": "Is that share at least 0.9 (put your own number), as an exit code for CI?",
@@ -173,6 +173,47 @@ def ask_if_reversed(
             f"verdicts go against the labels (sensitivity + specificity - 1 is {value:.2f}, "
             f"{low:.2f} to {high:.2f}): is one of the two columns coded the other way round?"
         )
+
+
+def no_labels(
+    name: str,
+    verdicts: Sequence[Any],
+    truths: Sequence[Any],
+    items: Sequence[Any],
+    found: Findings,
+    said_so: bool = False,
+) -> bool:
+    """Whether a column that labels every row cannot be what people said of the outputs.
+
+    One that may be is told, unless it is `said_so`.
+    """
+    if not truths or any(label in (None, "") for label in truths):
+        return False
+    kinds = Counter(map(str, truths))
+    said = {folded(one) for one in verdicts if one not in (None, "") and not says_nothing(str(one))}
+    if len({*map(folded, kinds)}) == 1 and len(said) > 1:
+        found.odd.append(
+            f"{name} says {next(iter(kinds))} in all {len(truths):,} rows, where verdicts differ: "
+            f"hardly what people said of the outputs; if it is: --truth {shlex.quote(name)}"
+        )
+        return True
+    same = _of_the_item(verdicts, truths, items)
+    if said_so and not same:
+        return False
+    more = ", and the same one for all outputs of an item, of which verdicts differ" * same
+    found.odd.append(
+        f"{name} has a label for every row{more}: right if people judged the outputs; an expected "
+        "answer, or a class that came with the test, says nothing of them"
+    )
+    return False
+
+
+def _of_the_item(verdicts: Sequence[Any], truths: Sequence[Any], items: Sequence[Any]) -> bool:
+    """Whether labels are the same for all outputs of an item, while verdicts are not."""
+    rows = list(zip(items, map(str, truths), map(str, verdicts), strict=True)) if verdicts else []
+    several = [item for item, n in Counter(row[0] for row in rows).items() if n > 1]
+    one = len({row[:2] for row in rows}) == len({row[0] for row in rows})
+    return one and len(several) > 4 and len({(i, v) for i, _, v in rows}) > len({i for i, *_ in rows})
 
 
 def label_design(verdicts: Sequence[Any], truths: Sequence[Any], found: Findings) -> list[str]:

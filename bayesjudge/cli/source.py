@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayesjudge.cli.label_file import Labels
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.names import name_of
 from bayesjudge.core.progress import progress
@@ -23,88 +24,10 @@ if TYPE_CHECKING:
 HUMAN = ("human", "label", "gold", "truth", "annotat", "expert", "review", "correct_answer")
 DATABASES = ("xlsx", "sqlite", "duckdb")
 PAIRS = ["win", "tie", "loss"]
+#: How a log calls what a test puts in, which people do not say.
+INPUTS = "vars."
 #: Bytes of a file from which a bar says that it is read.
 LARGE_FILE = 50_000_000
-
-
-@dataclass
-class Labels:
-    """People's labels in a file of their own: more rows, or labels of the same items."""
-
-    source: Source
-    truth: str
-    item: str | None
-    verdicts: tuple[str, ...]
-    told: str = ""
-
-    def added(self, to: Source, columns: list[str], numbers: Sequence[str]) -> pa.Table:
-        """The rows of a table with these labels."""
-        import pyarrow as pa
-
-        have, own = to.columns(), self.source.columns()
-        without = [c for c in columns if c != self.truth or c in have]
-        if not set(self.verdicts) <= set(own):
-            keys = self._keys(to, columns, have, own)
-            without = list(dict.fromkeys([*without, *keys]))
-            rows = to._read(without, [n for n in numbers if n in without])
-            return self._joined(rows, keys).select(columns)
-        rows = to._read(without, [n for n in numbers if n in without])
-        more = self.source.table(columns, numbers=numbers)
-        if self.truth not in without:
-            none = pa.nulls(len(rows), more[self.truth].type)
-            rows = rows.append_column(self.truth, none)
-        rows = rows.select(columns).unify_dictionaries()
-        self.told = f"added from {self.source.path}: {how_many(len(more), 'row')}"
-        return pa.concat_tables([_plain(rows), _plain(more)])
-
-    def _keys(self, to: Source, columns: list[str], have: list[str], own: list[str]) -> list[str]:
-        """What names a labelled output: the item, and what else is asked for and in both files."""
-        outputs = to.outputs
-        with checking(str(self.source.path)) as require:
-            require(self.item, "labels of the same items are joined by item: say --item")
-            both = self.truth in have
-            require(not both, f"both files have a column {self.truth!r}; leave one out")
-            absent = [c for c in outputs if c not in own]
-            words = "labels are of outputs, and items have several here: it needs columns"
-            require(not absent, f"{words} {few(absent)} too")
-        no_names = {self.truth, *self.verdicts}
-        wanted = dict.fromkeys([str(self.item), *columns, *outputs])
-        shared = [c for c in wanted if c in own and c in have and c not in no_names]
-        return list(dict.fromkeys([str(self.item), *shared]))
-
-    def _joined(self, rows: pa.Table, keys: list[str]) -> pa.Table:
-        import pyarrow as pa
-
-        # a sheet of `bayesjudge label` names what was drawn in a column of its own
-        here = ["item" if c not in self.source.columns() else c for c in keys]
-        found = self.source.table([*here, self.truth])
-        own = _names(rows, keys)
-        there = set(own)
-        label_of: dict[tuple[str, ...], str] = {}
-        torn = set()
-        for name, label in zip(_names(found, here), found[self.truth].to_pylist(), strict=True):
-            if not all(name) or label is None:
-                continue
-            if name not in there:  # an apostrophe keeps a spreadsheet from running a name
-                name = tuple(part.removeprefix("'") for part in name)
-            if label_of.setdefault(name, label) != label:
-                torn.add(name)
-        with checking(str(self.source.path)) as require:
-            shown = few(sorted(" · ".join(name) for name in torn), 3)
-            require(
-                not torn,
-                f"{how_many(len(torn), 'item', 'have')} two labels, such as {shown}; keep one each",
-            )
-            none = not there & set(label_of)
-            words = f"none of its {len(label_of)} labelled items is in the table"
-            named = few([" · ".join(name) for name in label_of], 3)
-            require(not none, f"{words}: it names {named}")
-        known = len(there & set(label_of))
-        self.told = f"labels of {known} items from {self.source.path}"
-        if known < len(label_of):
-            self.told += f"; {len(label_of) - known} labelled items are not in the table"
-        labels = pa.array([label_of.get(name) for name in own], pa.string())
-        return rows.append_column(self.truth, labels.dictionary_encode())
 
 
 @dataclass
@@ -161,10 +84,25 @@ class Source:
         return [name for name, there in several.items() if there]
 
     def add_labels(
-        self, path: Path, *, truth: str, item: str | None, verdicts: Sequence[str]
+        self,
+        path: Path,
+        *,
+        truth: str,
+        item: str | None,
+        verdicts: Sequence[str],
+        by: str | None = None,
     ) -> None:
         """Take people's labels from another file."""
-        self.labels = Labels(open_source(path), truth, item, tuple(verdicts))
+        self.labels = Labels(open_source(path), truth, item, by, tuple(verdicts))
+        self.labels.find_keys(self)
+
+    def table_of_names(self, columns: Sequence[str]) -> dict[str, list[str]]:
+        """Some columns as names, empty where there is none."""
+        table = self._read(list(dict.fromkeys(columns)))
+        return {
+            c: ["" if cell is None else name_of(cell).strip() for cell in table[c].to_pylist()]
+            for c in table.column_names
+        }
 
     def _read(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> pa.Table:
         if self.log is None:
@@ -213,7 +151,7 @@ class Source:
                 item = " · ".join(x for x in (g.item, g.system) if x)
                 rows.append((item, f"person {abs(g.repeat or 1)}", label_of(g)))
             with checking(str(self.path)) as require:
-                others = [c for c in self.columns() if any(word in c.lower() for word in HUMAN)]
+                others = of_people(self.columns())
                 near = f", for example {' or '.join(f'--people {c}' for c in others)}"
                 words = f"nobody but judges graded {metric!r}: name columns with people's answers"
                 require(graded, words + (near if others else ", --people COLUMN"))
@@ -261,7 +199,7 @@ class Source:
         if self.own_truth:
             return self.own_truth
         columns = self.log.table(self.metric, judge=self.judge).column_names
-        near = [c for c in columns if any(word in c.lower() for word in HUMAN)]
+        near = of_people(columns)
         hint = f"for example {' or '.join(f'--truth {c}' for c in near)}" if near else "label some"
         raise InputError("options", [f"{words}; the log has {few(columns)}; {hint}"])
 
@@ -316,25 +254,11 @@ def open_source(
     return Source(path, file, log, name, judge)
 
 
-def _names(table: pa.Table, columns: list[str]) -> list[tuple[str, ...]]:
-    """Each row's name; an empty cell is an empty part of it."""
-    cells = (["" if c is None else name_of(c) for c in table[n].to_pylist()] for n in columns)
-    return list(zip(*cells, strict=True))
-
-
-def _plain(table: pa.Table) -> pa.Table:
-    """Columns as text or numbers, so that tables of several files are one."""
-    import pyarrow as pa
-
-    columns = {}
-    for name in table.column_names:
-        cells = table[name]
-        if hasattr(cells.type, "value_type"):
-            cells = cells.cast(cells.type.value_type)
-        numeric = pa.types.is_floating(cells.type)
-        texts = [None if c is None else name_of(c) for c in cells.to_pylist()]
-        columns[name] = cells if numeric else pa.array(texts, pa.string())
-    return pa.table(columns)
+def of_people(columns: Sequence[str]) -> list[str]:
+    """Columns that say by their names what people think."""
+    return [
+        c for c in columns if any(word in c.lower() for word in HUMAN) and not c.startswith(INPUTS)
+    ]
 
 
 def inputs_of(source: Source | str) -> dict[str, str]:

@@ -155,13 +155,17 @@ def _weak(counts: Counts) -> Iterator[Caution]:
     by_verdict = counts.predictive
     what = "positive + negative predictive value" if by_verdict else "sensitivity + specificity"
     kinds = ("passed", "failed") if by_verdict else ("good", "bad")
-    for where, value, low, high, n1, n0 in _each(counts, *above_chance(counts), *_classes(counts)):
+    sizes = (*_classes(counts), *counts.rate_labels.values())
+    for where, value, low, high, n1, n0, *labels in _each(counts, *above_chance(counts), *sizes):
+        alike = of_one_kind(*labels, where)
         if n1 == 0 and n0 == 0:
             yield Caution(
                 "no-labels",
                 f"no item has a human label{where}: only priors of the judge's rates, or a model "
                 "that borrows them from other systems (PooledErrorRates()), give an answer",
             )
+        elif alike is not None:
+            yield alike
         elif n1 == 0 or n0 == 0:
             yield Caution(
                 "empty-class",
@@ -182,6 +186,20 @@ def _weak(counts: Counts) -> Iterator[Caution]:
                 "the judge may be no better than chance, and its verdicts say little; use a better "
                 "judge or more labels",
             )
+
+
+def of_one_kind(good: Any, hits: Any, bad: Any, caught: Any, where: str) -> Caution | None:
+    """Labels that are all good or all bad, where the judge says otherwise of some."""
+    wrong, labelled = round(good - hits + bad - caught), round(good + bad)
+    if not wrong or min(good, bad) > 0:
+        return None
+    kind, did = ("bad", "failed") if good else ("good", "passed")
+    return Caution(
+        "empty-class",
+        f"no labelled item is {kind}{where}, though the judge {did} {wrong:,} of these "
+        f"{labelled:,}: the labels do not tell one of the judge's two error rates; look whether "
+        "they are what people said of these outputs, or label more items",
+    )
 
 
 def _complete(counts: Counts) -> Iterator[Caution]:

@@ -571,3 +571,55 @@ def test_what_failed_is_no_class_and_what_people_say_too_is_one(tmp_path, examin
     named = words[words.index("--classes") + 1 : words.index("--missing-value")]
     assert sorted(named) == sorted(kind.title() for kind in kinds)
     assert words[words.index("--missing-value") + 1] == "parse error"
+
+
+def _two_providers(path, human, repeats=1):
+    """A promptfoo log of two providers, each with a prompt of its own, as promptfoo numbers it."""
+    rows = [
+        {**row, "testIdx": i, "promptIdx": k, "provider": {"id": name, "label": ""},
+         "testCase": {"vars": {"q": f"Question {i}?"}, "metadata": {"human_label": human(i)}},
+         "gradingResult": {"componentResults": [
+             {"pass": (i + k) % 4 > 0, "score": 1, "reason": "r",
+              "assertion": {"type": "llm-rubric", "value": "is polite"}}]}}
+        for row in logs.promptfoo_rows()[:1] * repeats
+        for i in range(40)
+        for k, name in enumerate(("openai:small", "other:large"))
+    ]  # fmt: skip
+    whole = {"version": 3, "results": rows, "prompts": [], "stats": {}}
+    path.write_text(json.dumps({"evalId": "e", "results": whole, "config": {}}))
+    return path
+
+
+@pytest.mark.slow
+def test_a_field_of_the_test_that_is_always_the_same_is_no_label(tmp_path, examine, capsys):
+    path = _two_providers(tmp_path / "out.json", lambda i: "pass")
+    found = examine(path)
+    assert found["answers"] == []
+    told = "human_label says pass in all 80 rows, where verdicts differ"
+    assert [text for text in found["odd"] if text.startswith(told)]
+    found = examine(path, "--truth", "human_label")  # who says so is believed, and cautioned
+    line = shlex.split(found["answers"][0]["command"])[1:]
+    capsys.readouterr()
+    assert main([*line, "--no-nuts"]) == 0
+    assert "though the judge failed 10 of these 40" in " ".join(capsys.readouterr().out.split())
+    found = examine(_two_providers(tmp_path / "kinds.json", lambda i: ("pass", "fail")[i % 3 > 1]))
+    assert "--truth human_label" in found["answers"][0]["command"]
+    told = "human_label has a label for every row, and the same one for all outputs of an item"
+    assert [text for text in found["odd"] if text.startswith(told)]
+
+
+@pytest.mark.slow
+def test_a_table_s_constant_column_is_no_label_and_a_person_s_is_one(tmp_path, examine):
+    rows = pd.DataFrame({"id": range(60), "verdict": [i % 4 > 0 for i in range(60)]})
+    path = tmp_path / "table.csv"
+    rows.assign(expected_label="yes").to_csv(path, index=False)
+    found = examine(path, labelling=False)
+    assert not [a for a in found["answers"] if "expected_label" in a["command"]]
+    for name, told in (("gold_label", True), ("reviewer", False)):
+        rows.assign(**{name: [("yes", "no")[i % 3 % 2] for i in range(60)]}).to_csv(path, index=False)
+        found = examine(path)
+        assert f"--truth {name}" in found["answers"][0]["command"]
+        assert any("has a label for every row" in text for text in found["odd"]) == told
+    # a few labels that are all alike are people's all the same
+    rows.assign(human=["yes" if i < 20 else "" for i in range(60)]).to_csv(path, index=False)
+    assert "--truth human" in examine(path)["answers"][0]["command"]

@@ -1,6 +1,7 @@
 """Each caution fires where it should, and is silent where it should be."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import bdtr, ndtr
 from scipy.stats import fisher_exact
@@ -13,6 +14,7 @@ from bayesjudge.prevalence.cautions import (
     cautions_of,
     shift_p_value,
 )
+from bayesjudge.prevalence.items import Items, exact
 from bayesjudge.prevalence.model import REFUSED
 
 Counts = bj.prevalence.Counts
@@ -72,6 +74,25 @@ def test_honest_tables_of_many_systems_are_seldom_refused(systems):
 def test_empty_class():
     assert "empty-class" in names(100, 50, 0, 0, 10, 8)
     assert "empty-class" in names(100, 50, 10, 9, 0, 0)
+
+
+def test_labels_all_of_one_kind_where_the_judge_says_otherwise():
+    """Of 40 labels none is bad, and 10 verdicts on them are fails: whatever the label design."""
+    for calibration in ("random", "by_truth", "by_verdict"):
+        for cells, told in (
+            ((40, 30, 0, 0), "no labelled item is bad, though the judge failed 10 of these 40:"),
+            ((0, 0, 40, 31), "no labelled item is good, though the judge passed 9 of these 40:"),
+        ):
+            found = cautions_of(Counts(100, 75, *cells, calibration=calibration))
+            assert [c.text.startswith(told) for c in found if c.name == "empty-class"] == [True]
+    agreed = cautions_of(Counts(100, 75, 40, 40, 0, 0, calibration="random"))
+    assert all("though" not in c.text for c in agreed)
+    rows = pd.DataFrame({"item": range(80), "verdict": [i % 4 > 0 for i in range(80)]})
+    rows["system"] = [("a", "b")[i % 2] for i in range(80)]
+    rows["item"] //= 2
+    items = Items.from_frame(rows.assign(human=1), by="system", calibration="random", truth="human")
+    (told,) = (c.text for c in exact(items).cautions if c.name == "empty-class")
+    assert "of system 'a', though the judge failed 20 of these 40" in told
 
 
 def test_pass_rate_out_of_range():

@@ -15,7 +15,7 @@ from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.core.intervals import FEW, holding, wilson, z_score
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence import _formulas as formulas
-from bayesjudge.prevalence.cautions import SHIFT_P, unparsed_words
+from bayesjudge.prevalence.cautions import SHIFT_P, of_one_kind, unparsed_words
 from bayesjudge.prevalence.closed_form import LEE
 from bayesjudge.prevalence.items import _clusters as by_item
 from bayesjudge.prevalence.items._clusters import Clusters, EffectiveCounts, Spread
@@ -746,7 +746,8 @@ def cautions_of(items: Items) -> Iterator[Caution]:
     Yields
     ------
     Caution
-        ``few-labelled-items``, ``label-shift`` (by item), ``weak-judge``, ``unparsed-verdicts``.
+        ``few-labelled-items``, ``label-shift`` (by item), ``empty-class``, ``weak-judge``,
+        ``unparsed-verdicts``.
     """
     for name in items.systems:
         clusters = by_item.clusters_of(items, name)
@@ -760,9 +761,13 @@ def cautions_of(items: Items) -> Iterator[Caution]:
             )
         yield from _shift(items, clusters, where)
         bad = total.labelled - total.good
+        caught = bad - (total.labelled_pass - total.good_pass)
+        alike = of_one_kind(total.good, total.good_pass, bad, caught, where)
+        if alike is not None:
+            yield alike
         if min(total.good, bad) > 0 and items.design.identifies != {"predictive_values"}:
             q1 = total.good_pass / total.good
-            q0 = 1 - (total.labelled_pass - total.good_pass) / bad
+            q0 = caught / bad
             spreads = by_item.rate_spreads(clusters)[1:]
             half = z_score(0.95) * np.sqrt(sum(s.variance for s in spreads))
             if q1 + q0 - 1 - half <= 0:

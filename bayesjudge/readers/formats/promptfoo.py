@@ -58,9 +58,10 @@ def _grades(row: Mapping[str, Any], several: bool, judge: str, notes: Notes) -> 
         ended = "that ended in an error" if row.get("error") else "without an assertion"
         notes.left_out[f"test cases {ended}"] += 1
         return
+    provider = name_of(row.get("provider"))
     about = flat(case.get("metadata"))
     about = {k: v for k, v in about.items() if not k.startswith("_promptfoo")}
-    provider = name_of(row.get("provider"))
+    about = _names(row, case, provider) | about
     output = mapping(row.get("response")).get("output")
     base = Grade(
         item=_item(case.get("vars") or row.get("vars")),
@@ -85,6 +86,15 @@ def _grades(row: Mapping[str, Any], several: bool, judge: str, notes: Notes) -> 
             judge=(name_of(assertion.get("provider")) or judge) if by_model else "",
             failure=reason[:300] or "error" if failed else "",
         )
+
+
+def _names(row: Mapping[str, Any], case: Mapping[str, Any], provider: str) -> dict[str, Any]:
+    """What else a person's table may call a test and what made its output."""
+    variables = case.get("vars") or row.get("vars")
+    found = {"test": row.get("testIdx"), "description": case.get("description")}
+    found |= {"provider": provider, "prompt": row.get("promptIdx")}
+    found |= flat(variables, "vars.") if mapping(variables) else {}
+    return {name: cell for name, cell in found.items() if cell not in (None, "")}
 
 
 def _item(variables: Any) -> str:

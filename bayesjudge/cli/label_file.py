@@ -1,0 +1,272 @@
+"""People's labels in a file of their own: more rows, or labels of the same items."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from bayesjudge.core.errors import checking
+from bayesjudge.core.names import name_of
+from bayesjudge.core.screen import few, how_many
+from bayesjudge.readers.log import COLUMNS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from bayesjudge.cli.source import Source
+
+#: Columns of a log that name nothing.
+NO_NAMES = ("judge", "verdict", "swapped", "score", "truth", "failure")
+#: Part of the labels' names that a column of the table must have to be the one that is meant.
+MOST = 0.5
+
+
+@dataclass
+class Labels:
+    """People's labels in a file of their own: more rows, or labels of the same items."""
+
+    source: Source
+    truth: str
+    item: str | None
+    by: str | None
+    verdicts: tuple[str, ...]
+    told: str = ""
+    #: Columns that name an output: of the table, and of the labels' file.
+    keys: dict[str, str] = field(default_factory=dict)
+    #: The table's column that the option --by means.
+    system: str | None = None
+
+    @property
+    def stacked(self) -> bool:
+        """Whether the rows have verdicts too, so that they are more rows."""
+        return set(self.verdicts) <= set(self.source.columns())
+
+    def added(self, to: Source, columns: list[str], numbers: Sequence[str]) -> pa.Table:
+        """The rows of a table with these labels."""
+        import pyarrow as pa
+
+        have = to.columns()
+        without = [c for c in columns if c != self.truth or c in have]
+        if not self.stacked:
+            keys = self.keys | self._shared(columns, have)
+            without = list(dict.fromkeys([*without, *keys]))
+            rows = to._read(without, [n for n in numbers if n in without])
+            return self._joined(rows, keys).select(columns)
+        rows = to._read(without, [n for n in numbers if n in without])
+        more = self.source.table(columns, numbers=numbers)
+        if self.truth not in without:
+            none = pa.nulls(len(rows), more[self.truth].type)
+            rows = rows.append_column(self.truth, none)
+        rows = rows.select(columns).unify_dictionaries()
+        self.told = f"added from {self.source.path}: {how_many(len(more), 'row')}"
+        return pa.concat_tables([_plain(rows), _plain(more)])
+
+    def find_keys(self, to: Source) -> None:
+        """Find which columns of both files name an output: the item, and what else is asked for."""
+        if self.stacked:
+            return
+        own, have = self.source.columns(), to.columns()
+        with checking(str(self.source.path)) as require:
+            require(self.item, "labels of the same items are joined by item: say --item")
+            both = self.truth in have
+            require(not both, f"both files have a column {self.truth!r}; leave one out")
+            require(self.truth in own, f"has no column {self.truth!r}; it has {few(own)}: --truth")
+        names = (self.item, self.by, *to.outputs)
+        for name in dict.fromkeys(name for name in names if name):
+            pair = self._pair(name, to, own, have)
+            if pair is None or pair[0] in self.keys or pair[1] in self.keys.values():
+                continue
+            self.keys[pair[0]] = pair[1]
+            if name == self.by:
+                self.system = pair[0]
+        if to.outputs:
+            self._tell_outputs_apart(to)
+
+    def item_and_system(self, to: Source) -> tuple[str | None, str | None]:
+        """The table's columns of the item and of the system that options of this file name.
+
+        An item of a log may have several numbers, such as one of each repeat: it is the item still.
+        """
+        if not self.keys:
+            return self.item, self.by
+        item = next(iter(self.keys))
+        if to.log is not None and item != "item":
+            names = to.table_of_names([item, "item"])
+            within = len({*zip(*names.values(), strict=True)}) == len({*names[item]})
+            item = "item" if within else item
+        return item, self.system or self.by
+
+    def _shared(self, columns: list[str], have: list[str]) -> dict[str, str]:
+        """Columns that are asked for, and are in both files."""
+        own, taken = self.source.columns(), {self.truth, *self.verdicts, *self.keys, *self.keys.values()}
+        return {c: c for c in columns if c in own and c in have and c not in taken}
+
+    def _pair(
+        self, name: str, to: Source, own: list[str], have: list[str]
+    ) -> tuple[str, str] | None:
+        """The table's column of a name, and the labels' column: by name, or by what they hold."""
+        is_item, log = name == self.item, to.log is not None
+        # a sheet of `bayesjudge label` names what was drawn in a column of its own
+        here = name if name in own else "item" if is_item and "item" in own else ""
+        if here:
+            wanted = self._labelled([here])[here]
+            if name in have and (not log or _share(wanted, to.table_of_names([name])[name])):
+                return name, here
+            near = best(wanted, to.table_of_names(naming(to, have)))
+            if near or name in have:
+                return (near[0] if near else name), here
+        elif name in have and log:
+            there = to.table_of_names([name])[name]
+            free = [c for c in own if c not in (self.truth, *self.keys.values())]
+            found = [c for c, cells in self._labelled(free).items() if _share(cells, there) >= MOST]
+            if len(found) == 1:
+                return name, found[0]
+        if not (is_item or (name == self.by and here)):
+            return None
+        holds = f"no column of {to.path} holds what its column {here!r} does, such as {wanted[0]!r}" \
+            if here and wanted else f"has no column {name!r}; it has {few(own)}"
+        with checking(str(self.source.path)) as require:
+            words = "--item and --by say which of its columns name the item and the system"
+            require(False, f"{holds}: {words}{proposed_keys(to, self.source, self.truth)}")
+        return None
+
+    def _labelled(self, columns: list[str]) -> dict[str, list[str]]:
+        """Names of what has a label."""
+        cells = self.source.table_of_names([*columns, self.truth])
+        labelled = [bool(label) for label in cells[self.truth]]
+        return {
+            c: [x for x, there in zip(cells[c], labelled, strict=True) if there] for c in columns
+        }
+
+    def _tell_outputs_apart(self, to: Source) -> None:
+        """Refuse labels whose names do not tell an item's outputs apart."""
+        outputs = ["item", *to.outputs]
+        cells = to.table_of_names([*self.keys, *outputs])
+        rows = zip(_tuples(cells, self.keys), _tuples(cells, outputs), strict=True)
+        of: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+        for name, output in rows:
+            of.setdefault(name, set()).add(output)
+        own = self._labelled(list(self.keys.values()))
+        torn = [name for name in _tuples(own, self.keys.values()) if len(of.get(name, ())) > 1]
+        absent = [c for c in to.outputs if c not in self.keys] or to.outputs
+        with checking(str(self.source.path)) as require:
+            if not torn:
+                return
+            shown = few([" · ".join(part[1:]) for part in sorted(of[torn[0]])], 3)
+            require(
+                False,
+                f"labels are of outputs, and items have several here: it needs columns "
+                f"{few(absent)} too, or --item and --by with its names for them; "
+                f"{' · '.join(torn[0])} names {len(of[torn[0]])} outputs: of {shown}"
+                f"{proposed_keys(to, self.source, self.truth)}",
+            )
+
+    def _joined(self, rows: pa.Table, keys: Mapping[str, str]) -> pa.Table:
+        import pyarrow as pa
+
+        found = self.source.table([*keys.values(), self.truth])
+        own = _names(rows, list(keys))
+        there = set(own)
+        label_of: dict[tuple[str, ...], str] = {}
+        torn = set()
+        names = _names(found, list(keys.values()))
+        for name, label in zip(names, found[self.truth].to_pylist(), strict=True):
+            if not all(name) or label is None:
+                continue
+            if name not in there:  # an apostrophe keeps a spreadsheet from running a name
+                name = tuple(part.removeprefix("'") for part in name)
+            if label_of.setdefault(name, label) != label:
+                torn.add(name)
+        with checking(str(self.source.path)) as require:
+            shown = few(sorted(" · ".join(name) for name in torn), 3)
+            require(
+                not torn,
+                f"{how_many(len(torn), 'item', 'have')} two labels, such as {shown}; keep one each",
+            )
+            none = not there & set(label_of)
+            words = f"none of its {len(label_of)} labelled items is in the table"
+            named = few([" · ".join(name) for name in label_of], 3)
+            first = " · ".join(own[0]) if own else "nothing"
+            columns = few([k if k == c else f"{c} for {k}" for k, c in keys.items()])
+            more = f"by {columns} it names {named}, where the table has {first}"
+            require(not none, f"{words}: {more}")
+        known = len(there & set(label_of))
+        self.told = f"labels of {known} items from {self.source.path}"
+        if known < len(label_of):
+            self.told += f"; {len(label_of) - known} labelled items are not in the table"
+        labels = pa.array([label_of.get(name) for name in own], pa.string())
+        return rows.append_column(self.truth, labels.dictionary_encode())
+
+
+def naming(source: Source, columns: Sequence[str]) -> list[str]:
+    """Columns by which rows may be named, the log's own first."""
+    return [c for c in columns if source.log is None or c not in NO_NAMES]
+
+
+def best(wanted: Collection[str], columns: Mapping[str, Sequence[str]]) -> list[str]:
+    """The column that holds most of some names, at least half of them; a log's own before others."""
+    shares = {c: _share(wanted, cells) for c, cells in columns.items()}
+    most = max(shares.values(), default=0.0)
+    found = [c for c, share in shares.items() if share == most and share >= MOST]
+    return sorted(found, key=lambda c: c not in COLUMNS)
+
+
+def keys_of(to: Source, labels: Source, truth: str) -> tuple[str, str] | None:
+    """The labels' columns that name the item and the system (or nothing), by what they hold."""
+    own = labels.table_of_names([c for c in labels.columns() if c != truth])
+    there = to.table_of_names(naming(to, to.columns()))
+    matched = {c: near[0] for c, cells in own.items() if (near := best({*cells} - {""}, there))}
+    several = [c for c in matched if len({*own[c]}) > 1]
+    items = sorted(several, key=lambda c: (-len({*there[matched[c]]}), c != "item"))
+    if not items:
+        return None
+    item = items[0]
+    system = ""
+    if "system" in to.outputs:
+        rows = {name: there[name] for name in ("system", *{*matched.values()})}
+        for c in several:
+            each = {*zip(rows[matched[c]], rows["system"], strict=True)}
+            if c != item and 1 < len({*rows[matched[c]]}) <= len({*rows["system"]}) and len(each) == len({*rows["system"]}):
+                system = system or c
+    return item, system
+
+
+def proposed_keys(to: Source, labels: Source, truth: str) -> str:
+    """Options that would join two files, if what their columns hold tells."""
+    found = keys_of(to, labels, truth)
+    if found is None:
+        return ""
+    item, system = found
+    return f"; for example --item {item}" + (f" --by {system}" if system else "")
+
+
+def _share(wanted: Collection[str], cells: Collection[str]) -> float:
+    """Part of some names that cells hold."""
+    there, names = {*cells}, {*wanted} - {""}
+    return sum(name in there or name.removeprefix("'") in there for name in names) / max(len(names), 1)
+
+
+def _tuples(cells: Mapping[str, Sequence[str]], columns: Collection[str]) -> list[tuple[str, ...]]:
+    return list(zip(*(cells[c] for c in columns), strict=True))
+
+
+def _names(table: pa.Table, columns: Sequence[str]) -> list[tuple[str, ...]]:
+    """Each row's name; an empty cell is an empty part of it."""
+    cells = (["" if c is None else name_of(c) for c in table[n].to_pylist()] for n in columns)
+    return list(zip(*cells, strict=True))
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """Columns as text or numbers, so that tables of several files are one."""
+    import pyarrow as pa
+
+    columns: dict[str, Any] = {}
+    for name in table.column_names:
+        cells = table[name]
+        if hasattr(cells.type, "value_type"):
+            cells = cells.cast(cells.type.value_type)
+        numeric = pa.types.is_floating(cells.type)
+        texts = [None if c is None else name_of(c) for c in cells.to_pylist()]
+        columns[name] = cells if numeric else pa.array(texts, pa.string())
+    return pa.table(columns)
