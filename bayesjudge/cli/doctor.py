@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import json
+import shlex
 import sys
 import textwrap
 from collections import Counter
@@ -19,6 +20,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from bayesjudge.cli.label_file import keys_of
 from bayesjudge.cli.output import DATA
 from bayesjudge.cli.proposals import (
     BRIEFLY,
@@ -54,8 +56,8 @@ from bayesjudge.cli.roles import (
     roles_of,
     says_judge,
 )
-from bayesjudge.cli.source import DATABASES, INPUTS, PAIRS, of_people
-from bayesjudge.core.errors import checking
+from bayesjudge.cli.source import DATABASES, INPUTS, PAIRS, Source, of_people, open_source
+from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.screen import continued, few, how_many, visible, width_of
 from bayesjudge.readers.files import STDIN, File, cell_of
 from bayesjudge.readers.log import COLUMNS, Log, Metric, read_as, recognise
@@ -72,6 +74,7 @@ MOST_COLUMNS = 10_000
 
 def doctor(
     file: Annotated[Path, _DATA],
+    labels: Annotated[Path | None, _DATA] = None,
     /,
     *,
     truth: Annotated[str | None, _DATA] = None,
@@ -92,6 +95,8 @@ def doctor(
     file : Path
         A table, or a log of Inspect, lm-eval, promptfoo, DeepEval, MLflow, Phoenix, LangSmith,
         Langfuse, OpenAI Evals, alpaca_eval, arena-hard or MT-bench.
+    labels : Path
+        Table with the human labels, if they are in another file.
     truth : str
         Column with the human label, if its name does not tell.
     json_ : bool
@@ -102,7 +107,7 @@ def doctor(
     InputError
         If the file cannot be read at all.
     """
-    found = examine(file, truth)
+    found = examine(file, truth, labels)
     if json_:
         document = {"schema": "bayesjudge-doctor/1", "file": str(file), "kind": found.kind}
         document |= {"contents": found.contents, "odd": found.odd, "missing": found.missing}  # type: ignore[dict-item]
@@ -113,16 +118,17 @@ def doctor(
     sys.stdout.write(visible(_screen(file, found)))
 
 
-def examine(path: Path, truth: str | None = None) -> Findings:
-    """Look at a file and try commands on it."""
-    with checking(str(path)) as require:
-        require(str(path) != STDIN, "is read more than once here: save it to a file first")
+def examine(path: Path, truth: str | None = None, labels: Path | None = None) -> Findings:
+    """Look at a file, with people's labels in another one if they are, and try commands on it."""
+    for one in (path, labels):
+        with checking(str(one)) as require:
+            require(str(one) != STDIN, "is read more than once here: save it to a file first")
     file = File(path) if is_one_file(path) else None
     log_format = None if file is None or file.kind in DATABASES else recognise(file)
     if log_format is not None and file is not None:
-        found = _of_log(read_as(log_format, file), str(path), truth)
+        found = _of_log(read_as(log_format, file), str(path), truth, labels)
     else:
-        found = _of_table(path, file, truth)
+        found = _of_table(path, file, truth, labels)
     for command in WANTED:
         if command in found.commands:
             found.missing.pop(command, None)
@@ -134,7 +140,7 @@ def examine(path: Path, truth: str | None = None) -> Findings:
 # Logs --------------------------------------------------------------------------------------------
 
 
-def _of_log(log: Log, path: str, truth: str | None) -> Findings:
+def _of_log(log: Log, path: str, truth: str | None, labels: Path | None) -> Findings:
     found = Findings(f"{log.tool} log")
     items = len({g.item for g in log.grades})
     systems = f", by {few(log.systems, 5)}" if log.systems else ""
@@ -153,11 +159,22 @@ def _of_log(log: Log, path: str, truth: str | None) -> Findings:
         found.contents.append(repeats[log.repeating])
     judged = [m for m in log.metrics.values() if m.judges] or list(log.metrics.values())
     for metric in judged:
-        _of_metric(log, metric, path, truth, found)
+        _of_metric(log, metric, path, None if labels else truth, found)
     readable = [m for m in judged if m.failures < len(m.grades)]
     if not readable:
         failed = f", and all {len(log.grades)} grades failed" if log.grades else ""
         found.missing["prevalence"] = f"verdicts that can be read{failed}; then people's labels"
+    elif labels is not None:
+        for metric in readable:
+            named = ["--metric", metric.name] if len(log.metrics) > 1 else []
+            named += ["--judge", metric.judges[0]] if len(metric.judges) > 1 else []
+            judge = metric.judges[0] if len(metric.judges) > 1 else None
+            source = open_source(Path(path), metric.name, judge=judge)
+            numbers = metric.numeric
+            score = ["--score", "score", "--scale", _scale(metric)] if numbers else []
+            _joined(
+                source, labels, truth, [*named, *score], "score" if numbers else "verdict", found
+            )
     elif found.missing.get("prevalence", "").startswith(NEEDS["prevalence"]):
         _add_labels(log, readable[0], path, found)
     return found
@@ -168,15 +185,14 @@ def _add_labels(log: Log, metric: Metric, path: str, found: Findings) -> None:
     if len(log.systems) > 1 or log.repeating == "system":
         found.missing["prevalence"] += (
             "; items have several outputs here: label outputs, in the tool (as a field of each, "
-            "such as human_label) or in a file with columns item, system, repeat and truth "
-            "(--labels FILE)"
+            "such as human_label) or in a file with columns item, system, repeat and truth: "
+            f"bayesjudge doctor {shlex.quote(path)} FILE says how it is joined (--labels FILE)"
         )
         return
     about = ["--metric", metric.name] if len(log.metrics) > 1 else []
     about += ["--judge", metric.judges[0]] if len(metric.judges) > 1 else []
     if metric.numeric:
-        numbers = [float(g.value) for g in metric.grades if g.value is not None]
-        reading = ["--score", "score", "--scale", usual_scale(numbers)]
+        reading = ["--score", "score", "--scale", _scale(metric)]
         try_labelling(path, about, [], reading, ["1", "0"], found)
     elif {*metric.labels} <= {*PAIRS}:
         means = {"win": "--pass-value", "tie": "--missing-value", "loss": "--fail-value"}
@@ -186,6 +202,10 @@ def _add_labels(log: Log, metric: Metric, path: str, found: Findings) -> None:
     else:
         values = value_options({"verdict": list(metric.labels)}, found, metric.name)
         try_labelling(path, [*about, *values], [], [], ["1", "0"], found)
+
+
+def _scale(metric: Metric) -> str:
+    return usual_scale([float(g.value) for g in metric.grades if g.value is not None])
 
 
 def _of_metric(log: Log, metric: Metric, path: str, truth: str | None, found: Findings) -> None:
@@ -228,9 +248,7 @@ def _of_metric(log: Log, metric: Metric, path: str, truth: str | None, found: Fi
             "bias orders", ["bias", "orders", path, *named], found, [[], ["--missing", "drop"]]
         )
     if not truths:
-        others = [
-            c for c in cells if c not in (*COLUMNS, *NAMES) and not c.startswith(INPUTS)
-        ]
+        others = [c for c in cells if c not in (*COLUMNS, *NAMES) and not c.startswith(INPUTS)]
         hint = f"; the log has {few(others, 8)}: name one with --truth if it is" if others else ""
         found.missing["prevalence"] = f"{NEEDS['prevalence']}{hint}"
 
@@ -246,8 +264,7 @@ def _prevalence(
     chosen = label_design(cells["verdict"], cells[truth], found)
     ask_if_reversed(cells["verdict"], cells[truth], values, found)
     if metric.numeric:
-        numbers = [float(g.value) for g in metric.grades if g.value is not None]
-        score = ["--score", "score", "--scale", usual_scale(numbers)]
+        score = ["--score", "score", "--scale", _scale(metric)]
         try_lines(
             "prevalence", [*line, *score, *values, *chosen], found, [[], ["--unparsed", "drop"]]
         )
@@ -301,10 +318,55 @@ def _are_whole(cells: Sequence[Any]) -> bool:
     return all(float(c) % 1 == 0 for c in cells if c not in (None, "") and is_number(c))
 
 
+# Labels in another file --------------------------------------------------------------------------
+
+
+def _joined(source: Source, path: Path, truth: str | None, reading: list[str], judged: str,
+            found: Findings, system: str = "") -> None:  # fmt: skip
+    """Join people's labels in another file to the verdicts or scores in the column `judged`."""
+    other = open_source(path)
+    columns = other.table_of_names(other.columns())
+    truths = [truth] if truth else list(roles_of(columns).truths)
+    truths = truths or [n for n, c in columns.items() if are_labels(c) and is_binary(c)]
+    system = system or ("system" if "system" in source.outputs else "")
+    keys = keys_of(source, other, truths[0], system) if truths else None
+    if keys is None:
+        words = "no column of people's labels in" if not truths else "no names of these items in"
+        shown = f"; here an item is called {source.table_of_names(['item'])['item'][0]!r}"
+        found.missing["prevalence"] = f"{words} {path}, with columns {few(list(columns), 8)}" + (
+            shown * (bool(truths) and source.log is not None)
+        )
+        return
+    item, by = keys
+    own = ["--truth", truths[0], "--item", item, *(["--by", by] if by else [])]
+    line = ["prevalence", str(source.path), *reading, "--labels", str(path), *own]
+    try:
+        source.add_labels(path, truth=truths[0], item=item, by=by or None, verdicts=[judged])
+        table = source.table([judged, truths[0]])
+    except InputError as error:
+        found.missing["prevalence"] = (
+            f"tried `{shlex.join(line)}`: {'; '.join(error.problems)[:300]}"
+        )
+        return
+    cells = {name: table[name].to_pylist() for name in (judged, truths[0])}
+    names = f", by {item} and {by}" if by else f", by {item}"
+    found.contents.append(f"{path}: {_labelled(truths[0], cells[truths[0]])}{names}")
+    numbers = judged == "score" or "--score" in reading
+    seen = {n: c for n, c in cells.items() if not (n == judged and numbers)}
+    if are_numbers(seen[truths[0]]):
+        line += ["--truth-scale", usual_scale([float(c) for c in seen.pop(truths[0]) if c])]
+    values = value_options(seen, found, "") if seen else []
+    chosen = label_design([] if numbers else cells[judged], cells[truths[0]], found)
+    lost = [["--unparsed", "drop"]] if numbers else lost_verdicts(values, found)
+    again = [["--repeats", "judge"], ["--repeats", "system"]]
+    ways = [[], *lost, *([] if numbers else [*again, *([*a, *b] for a in again for b in lost)])]
+    try_lines("prevalence", [*line, *values, *chosen], found, ways)
+
+
 # Tables ------------------------------------------------------------------------------------------
 
 
-def _of_table(path: Path, file: File | None, truth: str | None) -> Findings:
+def _of_table(path: Path, file: File | None, truth: str | None, labels: Path | None) -> Findings:
     kind = "" if file is None else f"{file.kind} "
     found = Findings(f"{kind}table")
     if file is not None and file.kind == "csv":
@@ -324,7 +386,7 @@ def _of_table(path: Path, file: File | None, truth: str | None) -> Findings:
     found.contents.append(f"{how_many(len(rows), 'row')}, columns {few(list(columns), 12)}")
     if len(rows) == MOST_ROWS:
         found.contents.append(f"only the first {MOST_ROWS:,} rows were looked at")
-    roles = roles_of(columns, truth)
+    roles = roles_of(columns, None if labels else truth)
     if not truth and roles.truths and len(roles.verdicts) == 1:
         name = roles.truths[0]
         items = columns[roles.item] if roles.item else range(len(rows))
@@ -334,11 +396,26 @@ def _of_table(path: Path, file: File | None, truth: str | None) -> Findings:
     _describe(roles, found)
     for propose in (_panel, _shares, _label_some, _repeats_report, _bias, _long_ratings):
         propose(str(path), roles, found)
+    if labels is not None:
+        _join_table(str(path), labels, truth, roles, found)
     _repeated(roles, found)
     if {"order1", "order2"} <= set(columns):
         line = ["bias", "orders", str(path)]
         try_lines("bias orders", line, found, [[], ["--missing", "drop"]])
     return found
+
+
+def _join_table(path: str, labels: Path, truth: str | None, roles: Roles, found: Findings) -> None:
+    """People's labels in another file, of one judge's verdicts or scores in this one."""
+    judged = [*roles.verdicts, *roles.scores][:1]
+    if not judged:
+        found.missing["prevalence"] = "a column with the judge's verdicts (--verdict) or scores"
+        return
+    reading = ["--verdict", *judged]
+    if not roles.verdicts:
+        reading = ["--score", *judged, "--scale", _ends(judged[0], roles, found)]
+    system = str(roles.system) if len(roles.systems) > 1 else ""
+    _joined(open_source(Path(path)), labels, truth, reading, judged[0], found, system)
 
 
 def _values(roles: Roles, found: Findings) -> list[str]:
@@ -403,7 +480,10 @@ def _shares(path: str, roles: Roles, found: Findings) -> None:
             line += value_options({truth: columns[truth]}, found, "")
         try_lines("prevalence", [*line, *chosen, *by], found, [[], ["--unparsed", "drop"]])
     else:
-        found.missing["prevalence"] = "a column with the judge's verdicts (--verdict) or scores"
+        found.missing["prevalence"] = (
+            "a column with the judge's verdicts (--verdict) or scores; if a log or another table "
+            f"has them: bayesjudge doctor THAT_FILE {shlex.quote(path)}"
+        )
 
 
 def _label_some(path: str, roles: Roles, found: Findings) -> None:

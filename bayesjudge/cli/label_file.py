@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 NO_NAMES = ("judge", "verdict", "swapped", "score", "truth", "failure")
 #: Part of the labels' names that a column of the table must have to be the one that is meant.
 MOST = 0.5
+#: Names from which a column of a table may be that of items.
+FEWEST = 10
 
 
 @dataclass
@@ -99,7 +101,10 @@ class Labels:
 
     def _shared(self, columns: list[str], have: list[str]) -> dict[str, str]:
         """Columns that are asked for, and are in both files."""
-        own, taken = self.source.columns(), {self.truth, *self.verdicts, *self.keys, *self.keys.values()}
+        own, taken = (
+            self.source.columns(),
+            {self.truth, *self.verdicts, *self.keys, *self.keys.values()},
+        )
         return {c: c for c in columns if c in own and c in have and c not in taken}
 
     def _pair(
@@ -124,8 +129,10 @@ class Labels:
                 return name, found[0]
         if not (is_item or (name == self.by and here)):
             return None
-        holds = f"no column of {to.path} holds what its column {here!r} does, such as {wanted[0]!r}" \
-            if here and wanted else f"has no column {name!r}; it has {few(own)}"
+        holds = f"has no column {name!r}; it has {few(own)}"
+        if here:
+            shown = f", such as {wanted[0]!r}" if wanted else ""
+            holds = f"no column of {to.path} holds what its column {here!r} does{shown}"
         with checking(str(self.source.path)) as require:
             words = "--item and --by say which of its columns name the item and the system"
             require(False, f"{holds}: {words}{proposed_keys(to, self.source, self.truth)}")
@@ -205,37 +212,41 @@ def naming(source: Source, columns: Sequence[str]) -> list[str]:
 
 
 def best(wanted: Collection[str], columns: Mapping[str, Sequence[str]]) -> list[str]:
-    """The column that holds most of some names, at least half of them; a log's own before others."""
+    """The columns that hold most of some names, at least half of them; a log's own come first."""
     shares = {c: _share(wanted, cells) for c, cells in columns.items()}
     most = max(shares.values(), default=0.0)
     found = [c for c, share in shares.items() if share == most and share >= MOST]
     return sorted(found, key=lambda c: c not in COLUMNS)
 
 
-def keys_of(to: Source, labels: Source, truth: str) -> tuple[str, str] | None:
-    """The labels' columns that name the item and the system (or nothing), by what they hold."""
+def keys_of(to: Source, labels: Source, truth: str, system: str = "") -> tuple[str, str] | None:
+    """The labels' columns that name the item and the system (or nothing), by what they hold.
+
+    The item is the column whose counterpart in the table has the most values; `system` is the
+    table's column of systems, if they are to be told apart.
+    """
     own = labels.table_of_names([c for c in labels.columns() if c != truth])
     there = to.table_of_names(naming(to, to.columns()))
-    matched = {c: near[0] for c, cells in own.items() if (near := best({*cells} - {""}, there))}
-    several = [c for c in matched if len({*own[c]}) > 1]
-    items = sorted(several, key=lambda c: (-len({*there[matched[c]]}), c != "item"))
+    matched = {c: near[0] for c, cells in own.items() if (near := best(cells, there))}
+    sizes = {c: len({*there[matched[c]]}) for c in matched}
+    fewest = len({*there["item"]}) / 2 if to.log is not None else FEWEST
+    named = [c for c in matched if sizes[c] >= fewest]
+    items = sorted(named, key=lambda c: (-sizes[c], c != "item"))
     if not items:
         return None
-    item = items[0]
-    system = ""
-    if "system" in to.outputs:
-        rows = {name: there[name] for name in ("system", *{*matched.values()})}
-        for c in several:
-            each = {*zip(rows[matched[c]], rows["system"], strict=True)}
-            if c != item and 1 < len({*rows[matched[c]]}) <= len({*rows["system"]}) and len(each) == len({*rows["system"]}):
-                system = system or c
-    return item, system
+    by = ""
+    for c in matched if system else ():
+        if c == items[0] or sizes[c] < 2:
+            continue
+        pairs = {*zip(there[matched[c]], there[system], strict=True)}
+        by = by or (c if len(pairs) == len({*there[system]}) else "")  # of each system one name
+    return items[0], by
 
 
 def proposed_keys(to: Source, labels: Source, truth: str) -> str:
     """Options that would join two files, if what their columns hold tells."""
-    found = keys_of(to, labels, truth)
-    if found is None:
+    found = keys_of(to, labels, truth, "system" if "system" in to.outputs else "")
+    if found is None or ("system" in to.outputs and not found[1]):
         return ""
     item, system = found
     return f"; for example --item {item}" + (f" --by {system}" if system else "")
@@ -244,7 +255,8 @@ def proposed_keys(to: Source, labels: Source, truth: str) -> str:
 def _share(wanted: Collection[str], cells: Collection[str]) -> float:
     """Part of some names that cells hold."""
     there, names = {*cells}, {*wanted} - {""}
-    return sum(name in there or name.removeprefix("'") in there for name in names) / max(len(names), 1)
+    known = sum(name in there or name.removeprefix("'") in there for name in names)
+    return known / max(len(names), 1)
 
 
 def _tuples(cells: Mapping[str, Sequence[str]], columns: Collection[str]) -> list[tuple[str, ...]]:
@@ -253,7 +265,9 @@ def _tuples(cells: Mapping[str, Sequence[str]], columns: Collection[str]) -> lis
 
 def _names(table: pa.Table, columns: Sequence[str]) -> list[tuple[str, ...]]:
     """Each row's name; an empty cell is an empty part of it."""
-    cells = (["" if c is None else name_of(c) for c in table[n].to_pylist()] for n in columns)
+    cells = (
+        ["" if c is None else name_of(c).strip() for c in table[n].to_pylist()] for n in columns
+    )
     return list(zip(*cells, strict=True))
 
 

@@ -213,7 +213,9 @@ def _of_the_item(verdicts: Sequence[Any], truths: Sequence[Any], items: Sequence
     rows = list(zip(items, map(str, truths), map(str, verdicts), strict=True)) if verdicts else []
     several = [item for item, n in Counter(row[0] for row in rows).items() if n > 1]
     one = len({row[:2] for row in rows}) == len({row[0] for row in rows})
-    return one and len(several) > 4 and len({(i, v) for i, _, v in rows}) > len({i for i, *_ in rows})
+    return (
+        one and len(several) > 4 and len({(i, v) for i, _, v in rows}) > len({i for i, *_ in rows})
+    )
 
 
 def label_design(verdicts: Sequence[Any], truths: Sequence[Any], found: Findings) -> list[str]:

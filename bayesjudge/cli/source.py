@@ -12,7 +12,7 @@ from bayesjudge.cli.label_file import Labels
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.names import name_of
 from bayesjudge.core.progress import progress
-from bayesjudge.core.screen import few, how_many
+from bayesjudge.core.screen import few
 from bayesjudge.readers import read_table, tables
 from bayesjudge.readers.files import File
 from bayesjudge.readers.log import Log, Metric, label_of, read_as, recognise

@@ -156,8 +156,9 @@ def _weak(counts: Counts) -> Iterator[Caution]:
     what = "positive + negative predictive value" if by_verdict else "sensitivity + specificity"
     kinds = ("passed", "failed") if by_verdict else ("good", "bad")
     sizes = (*_classes(counts), *counts.rate_labels.values())
-    for where, value, low, high, n1, n0, *labels in _each(counts, *above_chance(counts), *sizes):
-        alike = of_one_kind(*labels, where)
+    for where, value, low, high, n1, n0, *own in _each(counts, *above_chance(counts), *sizes):
+        good, hits, bad, caught = own
+        alike = of_one_kind(good, hits, bad, caught, where)
         if n1 == 0 and n0 == 0:
             yield Caution(
                 "no-labels",

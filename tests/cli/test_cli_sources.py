@@ -6,6 +6,7 @@ import json
 import sys
 import types
 
+import pandas as pd
 import pytest
 from readers import logs
 
@@ -120,6 +121,75 @@ def test_labels_of_outputs_need_what_names_an_output(run, tmp_path):
     assert (code, found and found["inputs"]["labels from"]) == (
         0, "labels of 20 items from labels.csv"
     )  # fmt: skip
+
+
+def _labels(path, **columns):
+    """Labels of both outputs of every second of 40 tests, in columns named as people like."""
+    who = ["openai:small", "other:large"] * 20
+    rows = pd.DataFrame({"test": [2 * (i // 2) for i in range(40)], "provider": who})
+    made = pd.DataFrame({name: cell(rows) for name, cell in columns.items()})
+    human = [("yes", "no")[i % 3 > 1] for i in range(40)]
+    (made if columns else rows).assign(human=human).to_csv(path, index=False)
+
+
+def _text(rows):
+    return [f"Question {i}?" for i in rows["test"]]
+
+
+def _provider(rows):
+    return rows["provider"]
+
+
+def _prompted(rows):
+    return [f"{p} [prompt {int(p.startswith('other'))}]" for p in rows["provider"]]
+
+
+@pytest.mark.slow
+def test_a_label_file_is_joined_by_its_own_columns(run, tmp_path):
+    """Its names of the tests and providers, or the log's; with the same numbers each time."""
+    logs.write_two_providers(tmp_path / "out.json", lambda i: None)
+    asked = ["out.json", "--labels", "labels.csv", "--truth", "human", *ASKED]
+    ways = {
+        "--item test --by provider": {},
+        "--item asked --by who": {"asked": _text, "who": _provider},
+        "--item vars.q": {"asked": _text, "system": _prompted},
+        "": {"item": lambda rows: [f" {text}" for text in _text(rows)], "system": _provider},
+    }
+    made = set()
+    for options, columns in ways.items():
+        _labels(tmp_path / "labels.csv", **columns)
+        code, found = run("prevalence", *asked, *options.split())
+        assert code == 0, (options, found)
+        assert found["inputs"]["labels from"] == "labels of 40 items from labels.csv"
+        assert found["inputs"]["labels"] == "yes read as pass; no read as fail"
+        made.add(str([(e["value"], e["low"], e["high"]) for e in found["estimates"]]))
+    assert len(made) == 1
+
+
+@pytest.mark.slow
+def test_a_label_file_that_names_no_output_is_told_how_it_would(run, tmp_path):
+    logs.write_two_providers(tmp_path / "out.json", lambda i: None)
+    asked = ["prevalence", "out.json", "--labels", "labels.csv", "--truth", "human", *ASKED]
+    _labels(tmp_path / "labels.csv")
+    for options in ((), ("--item", "test")):
+        code, err = run(*asked, *options)
+        assert (code, "for example --item test --by provider" in err) == (2, True)
+    _labels(tmp_path / "labels.csv", item=lambda rows: rows["test"] + 1000, system=_provider)
+    code, err = run(*asked)
+    shown = "it names 1000 · openai:small, 1000 · other:large, 1002 · openai:small, and 37 more, "
+    shown += "where the table has Question 0? · openai:small"
+    assert (code, shown in err) == (2, True)
+    # two prompts of each provider: its name alone is of two outputs
+    logs.write_two_providers(tmp_path / "out.json", lambda i: None, crossed=True)
+    _labels(tmp_path / "labels.csv")
+    code, err = run(*asked, "--item", "test", "--by", "provider")
+    assert (code, "0 · openai:small names 2 outputs: of openai:small [prompt 0], " in err) == (
+        2,
+        True,
+    )
+    _labels(tmp_path / "labels.csv", test=lambda rows: rows["test"], system=_prompted)
+    code, err = run(*asked, "--item", "test")
+    assert "no row of system 'openai:small [prompt 1]' has a human label" in err  # the others have
 
 
 @pytest.mark.slow

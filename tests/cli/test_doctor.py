@@ -573,26 +573,9 @@ def test_what_failed_is_no_class_and_what_people_say_too_is_one(tmp_path, examin
     assert words[words.index("--missing-value") + 1] == "parse error"
 
 
-def _two_providers(path, human, repeats=1):
-    """A promptfoo log of two providers, each with a prompt of its own, as promptfoo numbers it."""
-    rows = [
-        {**row, "testIdx": i, "promptIdx": k, "provider": {"id": name, "label": ""},
-         "testCase": {"vars": {"q": f"Question {i}?"}, "metadata": {"human_label": human(i)}},
-         "gradingResult": {"componentResults": [
-             {"pass": (i + k) % 4 > 0, "score": 1, "reason": "r",
-              "assertion": {"type": "llm-rubric", "value": "is polite"}}]}}
-        for row in logs.promptfoo_rows()[:1] * repeats
-        for i in range(40)
-        for k, name in enumerate(("openai:small", "other:large"))
-    ]  # fmt: skip
-    whole = {"version": 3, "results": rows, "prompts": [], "stats": {}}
-    path.write_text(json.dumps({"evalId": "e", "results": whole, "config": {}}))
-    return path
-
-
 @pytest.mark.slow
 def test_a_field_of_the_test_that_is_always_the_same_is_no_label(tmp_path, examine, capsys):
-    path = _two_providers(tmp_path / "out.json", lambda i: "pass")
+    path = logs.write_two_providers(tmp_path / "out.json", lambda i: "pass")
     found = examine(path)
     assert found["answers"] == []
     told = "human_label says pass in all 80 rows, where verdicts differ"
@@ -602,7 +585,9 @@ def test_a_field_of_the_test_that_is_always_the_same_is_no_label(tmp_path, exami
     capsys.readouterr()
     assert main([*line, "--no-nuts"]) == 0
     assert "though the judge failed 10 of these 40" in " ".join(capsys.readouterr().out.split())
-    found = examine(_two_providers(tmp_path / "kinds.json", lambda i: ("pass", "fail")[i % 3 > 1]))
+    found = examine(
+        logs.write_two_providers(tmp_path / "kinds.json", lambda i: ("pass", "fail")[i % 3 > 1])
+    )
     assert "--truth human_label" in found["answers"][0]["command"]
     told = "human_label has a label for every row, and the same one for all outputs of an item"
     assert [text for text in found["odd"] if text.startswith(told)]
@@ -616,10 +601,58 @@ def test_a_table_s_constant_column_is_no_label_and_a_person_s_is_one(tmp_path, e
     found = examine(path, labelling=False)
     assert not [a for a in found["answers"] if "expected_label" in a["command"]]
     for name, told in (("gold_label", True), ("reviewer", False)):
-        rows.assign(**{name: [("yes", "no")[i % 3 % 2] for i in range(60)]}).to_csv(path, index=False)
+        rows.assign(**{name: [("yes", "no")[i % 3 % 2] for i in range(60)]}).to_csv(
+            path, index=False
+        )
         found = examine(path)
         assert f"--truth {name}" in found["answers"][0]["command"]
         assert any("has a label for every row" in text for text in found["odd"]) == told
     # a few labels that are all alike are people's all the same
     rows.assign(human=["yes" if i < 20 else "" for i in range(60)]).to_csv(path, index=False)
     assert "--truth human" in examine(path)["answers"][0]["command"]
+
+
+@pytest.mark.slow
+def test_a_log_and_people_s_labels_in_a_file_of_their_own(tmp_path, monkeypatch, examine):
+    monkeypatch.chdir(tmp_path)
+    logs.write_two_providers(Path("out.json"), lambda i: "pass")
+    labels = pd.DataFrame(
+        [(i, who, ("correct", "wrong")[(i + k) % 3 > 1]) for i in range(0, 40, 2)
+         for k, who in enumerate(("openai:small", "other:large"))],
+        columns=["test", "provider", "human"],
+    )  # fmt: skip
+    labels.to_csv("labels.csv", index=False)
+    (answer,) = examine("out.json", "labels.csv")["answers"]
+    keys = "--truth human --item test --by provider --fail-value wrong --calibration random"
+    line = f"bayesjudge prevalence out.json --labels labels.csv {keys}"
+    assert (answer["question"], answer["command"]) == ("Which system is better?", line)
+    # in other words, and by the text of the test
+    labels["test"] = [f"Question {i}?" for i in labels["test"]]
+    labels.columns = ["asked", "who", "verdict by Ann"]
+    labels.to_csv("labels.csv", index=False)
+    (answer,) = examine("out.json", "labels.csv", "--truth", "verdict by Ann")["answers"]
+    assert "--item asked --by who" in answer["command"]
+    missing = examine("labels.csv", "--truth", "verdict by Ann")["missing"]
+    assert "bayesjudge doctor THAT_FILE labels.csv" in missing["prevalence"]
+    labels["asked"] = "another"
+    labels.to_csv("labels.csv", index=False)
+    found = examine("out.json", "labels.csv", "--truth", "verdict by Ann")
+    assert found["answers"] == []
+    assert "here an item is called 'Question 0?'" in found["missing"]["prevalence"]
+
+
+@pytest.mark.slow
+def test_a_table_and_people_s_labels_in_a_file_of_their_own(tmp_path, monkeypatch, examine):
+    monkeypatch.chdir(tmp_path)
+    rows = pd.DataFrame({"ticket": [f"T{i}" for i in range(90)], "judge": 1})
+    rows.assign(judge=[i % 3 % 2 for i in range(90)]).to_csv("verdicts.csv", index=False)
+    people = pd.DataFrame(
+        {"key": [f"T{i}" for i in range(0, 90, 3)], "reviewer": ["yes", "no"] * 15}
+    )
+    people.to_csv("labels.csv", index=False)
+    (answer,) = examine("verdicts.csv", "labels.csv")["answers"]
+    wanted = "--verdict judge --labels labels.csv --truth reviewer --item key --calibration"
+    assert wanted in answer["command"]
+    rows.assign(judge=[1 + i % 5 for i in range(90)]).to_csv("scores.csv", index=False)
+    (answer,) = examine("scores.csv", "labels.csv")["answers"]
+    assert "--score judge --scale 1:5 --labels labels.csv --truth reviewer" in answer["command"]

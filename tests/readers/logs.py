@@ -141,6 +141,24 @@ def write_promptfoo(path):
     return path
 
 
+def write_two_providers(path, human, crossed=False):
+    """A promptfoo log of two providers, each with a prompt of its own or `crossed` with both."""
+    row = promptfoo_rows()[0]
+    rows = [
+        {**row, "testIdx": i, "promptIdx": k, "provider": {"id": name, "label": ""},
+         "testCase": {"vars": {"q": f"Question {i}?"}, "metadata": {"human_label": human(i)}},
+         "gradingResult": {"componentResults": [
+             {"pass": (i + k) % 4 > 0, "score": 1, "reason": "r",
+              "assertion": {"type": "llm-rubric", "value": "is polite"}}]}}
+        for i in range(40)
+        for own, name in enumerate(("openai:small", "other:large"))
+        for k in ((0, 1) if crossed else (own,))
+    ]  # fmt: skip
+    whole = {"version": 3, "results": rows, "prompts": [], "stats": {}}
+    path.write_text(json.dumps({"evalId": "e", "results": whole, "config": {}}))
+    return path
+
+
 def write_deepeval(path):
     def case(i, data):
         about = {"name": "Helpful", "threshold": 0.5, "evaluationModel": "judge"} | data
