@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.names import name_of
@@ -12,9 +12,11 @@ from bayesjudge.core.screen import few, how_many
 from bayesjudge.readers.log import COLUMNS
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pyarrow as pa
 
-    from bayesjudge.cli.source import Source
+    from bayesjudge.readers.log import Log
 
 #: Columns of a log that name nothing.
 NO_NAMES = ("judge", "verdict", "swapped", "score", "truth", "failure")
@@ -24,11 +26,39 @@ MOST = 0.5
 FEWEST = 10
 
 
+class Rows(Protocol):
+    """A table or a log of which columns are read."""
+
+    path: Path
+    log: Log | None
+
+    def columns(self) -> list[str]:
+        """Columns that there are."""
+        ...
+
+    def table(self, columns: Sequence[str], *, numbers: Sequence[str] = ()) -> pa.Table:
+        """Some columns."""
+        ...
+
+    def own_table(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> pa.Table:
+        """Some columns, without labels of another file."""
+        ...
+
+    def table_of_names(self, columns: Sequence[str]) -> dict[str, list[str]]:
+        """Some columns as names."""
+        ...
+
+    @property
+    def outputs(self) -> list[str]:
+        """Columns that tell an item's outputs apart."""
+        ...
+
+
 @dataclass
 class Labels:
     """People's labels in a file of their own: more rows, or labels of the same items."""
 
-    source: Source
+    source: Rows
     truth: str
     item: str | None
     by: str | None
@@ -44,7 +74,7 @@ class Labels:
         """Whether the rows have verdicts too, so that they are more rows."""
         return set(self.verdicts) <= set(self.source.columns())
 
-    def added(self, to: Source, columns: list[str], numbers: Sequence[str]) -> pa.Table:
+    def added(self, to: Rows, columns: list[str], numbers: Sequence[str]) -> pa.Table:
         """The rows of a table with these labels."""
         import pyarrow as pa
 
@@ -53,9 +83,9 @@ class Labels:
         if not self.stacked:
             keys = self.keys | self._shared(columns, have)
             without = list(dict.fromkeys([*without, *keys]))
-            rows = to._read(without, [n for n in numbers if n in without])
+            rows = to.own_table(without, [n for n in numbers if n in without])
             return self._joined(rows, keys).select(columns)
-        rows = to._read(without, [n for n in numbers if n in without])
+        rows = to.own_table(without, [n for n in numbers if n in without])
         more = self.source.table(columns, numbers=numbers)
         if self.truth not in without:
             none = pa.nulls(len(rows), more[self.truth].type)
@@ -64,7 +94,7 @@ class Labels:
         self.told = f"added from {self.source.path}: {how_many(len(more), 'row')}"
         return pa.concat_tables([_plain(rows), _plain(more)])
 
-    def find_keys(self, to: Source) -> None:
+    def find_keys(self, to: Rows) -> None:
         """Find which columns of both files name an output: the item, and what else is asked for."""
         if self.stacked:
             return
@@ -85,7 +115,7 @@ class Labels:
         if to.outputs:
             self._tell_outputs_apart(to)
 
-    def item_and_system(self, to: Source) -> tuple[str | None, str | None]:
+    def item_and_system(self, to: Rows) -> tuple[str | None, str | None]:
         """The table's columns of the item and of the system that options of this file name.
 
         An item of a log may have several numbers, such as one of each repeat: it is the item still.
@@ -107,9 +137,7 @@ class Labels:
         )
         return {c: c for c in columns if c in own and c in have and c not in taken}
 
-    def _pair(
-        self, name: str, to: Source, own: list[str], have: list[str]
-    ) -> tuple[str, str] | None:
+    def _pair(self, name: str, to: Rows, own: list[str], have: list[str]) -> tuple[str, str] | None:
         """The table's column of a name, and the labels' column: by name, or by what they hold."""
         is_item, log = name == self.item, to.log is not None
         # a sheet of `bayesjudge label` names what was drawn in a column of its own
@@ -146,7 +174,7 @@ class Labels:
             c: [x for x, there in zip(cells[c], labelled, strict=True) if there] for c in columns
         }
 
-    def _tell_outputs_apart(self, to: Source) -> None:
+    def _tell_outputs_apart(self, to: Rows) -> None:
         """Refuse labels whose names do not tell an item's outputs apart."""
         outputs = ["item", *to.outputs]
         cells = to.table_of_names([*self.keys, *outputs])
@@ -206,7 +234,7 @@ class Labels:
         return rows.append_column(self.truth, labels.dictionary_encode())
 
 
-def naming(source: Source, columns: Sequence[str]) -> list[str]:
+def naming(source: Rows, columns: Sequence[str]) -> list[str]:
     """Columns by which rows may be named, the log's own first."""
     return [c for c in columns if source.log is None or c not in NO_NAMES]
 
@@ -219,7 +247,7 @@ def best(wanted: Collection[str], columns: Mapping[str, Sequence[str]]) -> list[
     return sorted(found, key=lambda c: c not in COLUMNS)
 
 
-def keys_of(to: Source, labels: Source, truth: str, system: str = "") -> tuple[str, str] | None:
+def keys_of(to: Rows, labels: Rows, truth: str, system: str = "") -> tuple[str, str] | None:
     """The labels' columns that name the item and the system (or nothing), by what they hold.
 
     The item is the column whose counterpart in the table has the most values; `system` is the
@@ -243,7 +271,7 @@ def keys_of(to: Source, labels: Source, truth: str, system: str = "") -> tuple[s
     return items[0], by
 
 
-def proposed_keys(to: Source, labels: Source, truth: str) -> str:
+def proposed_keys(to: Rows, labels: Rows, truth: str) -> str:
     """Options that would join two files, if what their columns hold tells."""
     found = keys_of(to, labels, truth, "system" if "system" in to.outputs else "")
     if found is None or ("system" in to.outputs and not found[1]):

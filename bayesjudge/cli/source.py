@@ -46,7 +46,7 @@ class Source:
     def table(self, columns: Sequence[str], *, numbers: Sequence[str] = ()) -> pa.Table:
         """Read some columns, with the labels of another file."""
         if self.labels is None:
-            return self._read(columns, numbers)
+            return self.own_table(columns, numbers)
         return self.labels.added(self, list(dict.fromkeys([*columns, *numbers])), numbers)
 
     @contextmanager
@@ -98,13 +98,14 @@ class Source:
 
     def table_of_names(self, columns: Sequence[str]) -> dict[str, list[str]]:
         """Some columns as names, empty where there is none."""
-        table = self._read(list(dict.fromkeys(columns)))
+        table = self.own_table(list(dict.fromkeys(columns)))
         return {
             c: ["" if cell is None else name_of(cell).strip() for cell in table[c].to_pylist()]
             for c in table.column_names
         }
 
-    def _read(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> pa.Table:
+    def own_table(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> pa.Table:
+        """Read some columns, without labels of another file."""
         if self.log is None:
             with self._labels_elsewhere():
                 return read_table(self.file or self.path, columns, numbers=numbers)
