@@ -68,6 +68,8 @@ _DATA = Parameter(group=DATA)
 MOST_ROWS = 200_000
 #: Columns of a log that name a test or what made its output.
 NAMES = ("test", "description", "provider", "prompt")
+#: Judges of a table of whom a line each is shown.
+MOST_JUDGES = 5
 #: Columns of a table that is looked at.
 MOST_COLUMNS = 10_000
 
@@ -455,7 +457,8 @@ def _shares(path: str, roles: Roles, found: Findings) -> None:
     columns, truth = roles.columns, roles.truths[0]
     own = ["--truth", truth]
     by = ["--by", str(roles.system)] if len(roles.systems) > 1 else []
-    by += ["--item", roles.item] if roles.item else []
+    item, again = _clusters(roles, found)
+    by += ["--item", item] if item else []
     if roles.verdicts:
         values = _values(roles, found)
         said = columns[roles.verdicts[0]]
@@ -463,7 +466,6 @@ def _shares(path: str, roles: Roles, found: Findings) -> None:
         ask_if_reversed(said, columns[truth], values, found)
         line = ["prevalence", path, "--verdict", *roles.verdicts[:1], *own, *values, *chosen]
         lost = lost_verdicts(values, found)
-        again = [["--repeats", "judge"], ["--repeats", "system"]] if roles.repeats else []
         ways = [[], *lost, *again, *([*a, *b] for a in again for b in lost)]
         alone = f"Which system is better, by {roles.verdicts[0]} alone?"
         several = len(roles.verdicts) > 1 and len(roles.systems) > 1
@@ -472,18 +474,48 @@ def _shares(path: str, roles: Roles, found: Findings) -> None:
             try_gate(done, found)
     elif roles.scores:
         chosen = label_design([], columns[truth], found)
-        score = roles.scores[0]
-        line = ["prevalence", path, "--score", score, "--scale", _ends(score, roles, found), *own]
         if are_numbers(columns[truth]):
-            line += ["--truth-scale", _ends(truth, roles, found)]
+            own += ["--truth-scale", _ends(truth, roles, found)]
         else:
-            line += value_options({truth: columns[truth]}, found, "")
-        try_lines("prevalence", [*line, *chosen, *by], found, [[], ["--unparsed", "drop"]])
+            own += value_options({truth: columns[truth]}, found, "")
+        several = len(roles.truths) > 1 and len(roles.scores) > 1
+        for score in roles.scores[: MOST_JUDGES if several else 1]:
+            line = ["prevalence", path, "--score", score, "--scale", _ends(score, roles, found)]
+            line += [*own, *chosen, *by]
+            try_lines("prevalence", line, found, [[], ["--unparsed", "drop"]])
+        if several:
+            named = f"{few(roles.scores, 5)} and {few(roles.truths, 5)}"
+            found.missing["ratings"] = f"one row a grade (item, rater, choice); {named} are columns"
     else:
         found.missing["prevalence"] = (
             "a column with the judge's verdicts (--verdict) or scores; if a log or another table "
             f"has them: bayesjudge doctor THAT_FILE {shlex.quote(path)}"
         )
+
+
+def _clusters(roles: Roles, found: Findings) -> tuple[str | None, list[list[str]]]:
+    """The column of the item, and what several rows of one may be.
+
+    Where labels cover whole groups of rows, such as conversations, a group is the item.
+    """
+    item = roles.item
+    outputs = ["--repeats", "system"]
+    again = [["--repeats", "judge"], outputs] if roles.repeats else [outputs] if roles.part else []
+    together = roles.labelled_together(roles.truths[0])
+    if together is not None:
+        name, labelled, groups = together
+        alone = item is None or len({*roles.columns[item]}) == len(roles.columns[item])
+        item, again = (name, [outputs]) if alone else (item, again)
+        found.odd.append(
+            f"labels cover whole groups of {name}: {labelled:,} of {groups:,} have one on every "
+            "row, the others on none, so that rows are no independent draws"
+            + (f": the line says --item {name}, and would be too sure without" * (item == name))
+        )
+    if item and again == [outputs]:
+        rows = f", counted by {roles.part}," if roles.part else ""
+        found.odd.append(f"rows of one {item}{rows} are taken for outputs of their own "
+                         "(--repeats system)")  # fmt: skip
+    return item, again
 
 
 def _label_some(path: str, roles: Roles, found: Findings) -> None:
@@ -650,7 +682,7 @@ def _repeated(roles: Roles, found: Findings) -> None:
         return
     keys = Counter(zip(*(roles.columns[n] for n in roles.keys), strict=True))
     several = sum(n > 1 for n in keys.values())
-    if several and "repeats report" not in found.commands:
+    if several and "repeats report" not in found.commands and not roles.part:
         by = ", ".join(roles.keys)
         what = f"{several} of {how_many(len(keys), 'item')} with several rows by {by}"
         found.odd.append(f"{what}: repeats, or duplicates?")

@@ -11,6 +11,7 @@ from typing import Any
 from bayesjudge.cli.proposals import MOST_LABELS, kind_of
 from bayesjudge.cli.source import HUMAN
 from bayesjudge.core.labels import folded, says_nothing, spell, unread
+from bayesjudge.core.screen import few
 from bayesjudge.prevalence._reading import ITEM_COLUMNS
 
 #: The longest label.
@@ -62,6 +63,16 @@ OTHER_COUNTS = {"turn", "step", "rank", "position", "place", "page", "part", "se
                 "line", "row"}  # fmt: skip
 #: Columns that count repeats, by name; under other names three are needed, counted from 1.
 REPEATS = {"call", "repeat", "rep", "run", "trial", "attempt", "epoch", "try", "iteration"}
+#: What is graded, as words of a column's name: no person's name.
+CRITERIA = {"accuracy", "relevance", "clarity", "fluency", "coherence", "correctness", "tone",
+            "completeness", "safety", "style", "difficulty", "level", "severity", "importance",
+            "confidence", "consistency", "truthfulness", "harmlessness", "faithfulness", "overall",
+            "verbosity", "groundedness", "total", "mean", "average", "median", "priority",
+            "age"}  # fmt: skip
+#: Probability below which two columns go together by more than chance.
+BY_CHANCE = 1e-3
+#: Groups from which a column's values are such as conversations, and no systems or strata.
+FEWEST_GROUPS = 10
 #: Part of a column that is empty from which it seems to hold labels of a sample.
 MOSTLY = 0.2
 
@@ -108,12 +119,42 @@ class Roles:
     @property
     def repeats(self) -> bool:
         """Whether an item has several rows that nothing but the answers tells apart."""
+        return self._several and self.part is None  # turns of one item are no repeats
+
+    @property
+    def part(self) -> str | None:
+        """The column that counts the parts of an item that has several rows, such as its turns."""
+        if not self._several:
+            return None
+        rows = list(zip(*(self.columns[n] for n in self.keys), strict=True))
+        others = {n: c for n, c in self.columns.items() if {*words_of(n)} & OTHER_COUNTS}
+        apart = (n for n, c in others.items() if len({*zip(rows, c, strict=True)}) == len(rows))
+        return next(apart, None)
+
+    @property
+    def _several(self) -> bool:
         if self.item is None:
             return False
         rows = list(zip(*(self.columns[n] for n in self.keys), strict=True))
-        others = [c for n, c in self.columns.items() if {*words_of(n)} & OTHER_COUNTS]
-        apart = any(len({*zip(rows, c, strict=True)}) == len(rows) for c in others)
-        return len(set(rows)) < len(rows) and not apart  # turns of one item are no repeats
+        return len(set(rows)) < len(rows)
+
+    def labelled_together(self, truth: str) -> tuple[str, int, int] | None:
+        """A column whose groups are labelled as a whole or not at all; how many are, of how many.
+
+        Rows drawn one by one would be so with a probability below `BY_CHANCE`.
+        """
+        labelled = [cell != "" for cell in self.columns[truth]]
+        share = sum(labelled) / max(len(labelled), 1)
+        for name, cells in self.columns.items():
+            groups = {*cells}
+            named = name not in {truth, *self.verdicts, *self.scores} and "" not in groups
+            if not named or len(groups) < FEWEST_GROUPS:
+                continue
+            whole = {*zip(cells, labelled, strict=True)}
+            alike = (share**2 + (1 - share) ** 2) ** (len(cells) - len(groups))
+            if len(whole) == len(groups) and alike < BY_CHANCE:
+                return name, sum(there for _, there in whole), len(groups)
+        return None
 
 
 def roles_of(columns: Mapping[str, list[str]], truth: str | None = None) -> Roles:
@@ -134,12 +175,20 @@ def roles_of(columns: Mapping[str, list[str]], truth: str | None = None) -> Role
 def _by_names(columns: Mapping[str, list[str]], truth: str | None, counted: str | None) -> Roles:
     """Say what each column is for; `counted` is the item, if its rows are counted."""
     labels = {n: c for n, c in columns.items() if are_labels(c)}
+    graded = [_grades(c) for n, c in columns.items() if n not in labels and says_judge(n)]
+    for own in graded:  # four grades of those that a judge gives are numbers too
+        labels = {
+            n: c for n, c in labels.items() if not 2 < len(_grades(c)) <= len(_grades(c) & own)
+        }
     numbers = {n: c for n, c in columns.items() if n not in labels and are_numbers(c)}
     order = next((n for n, c in columns.items() if _are_times(n, c)), None)
     item = counted or _item_of(columns) or _crossed(columns, labels)
     system = named(columns, SYSTEMS)
     judge = next((n for n in columns if n.lower() in JUDGES and n not in numbers), None)
-    judge = None if judge in labels and _are_verdicts(judge, labels) else judge
+    alone = not any(_says_score(n) for n in numbers) and not any(
+        says_judge(n) or n.lower() in CHOICES for n in labels if n != judge
+    )
+    judge = None if judge in labels and _are_verdicts(judge, labels, alone) else judge
     taken = {item, system, judge, order, *(n for n in numbers if n.lower() in RATERS)}
     scores = [
         n for n, c in numbers.items() if n not in taken and not _is_index(n, c) and not _human(n)
@@ -152,10 +201,16 @@ def _by_names(columns: Mapping[str, list[str]], truth: str | None, counted: str 
     rest = {n: c for n, c in labels.items() if n not in {*taken, *truths}}
     guessed = []
     if not truths:
-        truths, others = _of_a_sample(rest), [n for n in rest if not _lacks(rest[n])]
-        truths = truths if scores or any(is_binary(rest[n]) for n in others) else []
+        truths = _of_a_sample(rest, bool(scores))
         guessed = [f"{n} is empty in most rows, and read as people's labels" for n in truths[:1]]
         rest = {n: c for n, c in rest.items() if n not in truths}
+    if not truths and not [n for n in rest if says_judge(n) or is_binary(rest[n])]:
+        truths = _graded_like(numbers, scores)
+        scores = [n for n in scores if n not in truths]
+        guessed = [
+            f"{few(truths, 5)}: the numbers of the judges ({scores[0]}, …), read as people's"
+            for _ in truths[:1]
+        ]
     verdicts = [n for n in rest if says_judge(n)] or [n for n, c in rest.items() if is_binary(c)]
     others = _names_among(verdicts, rest, columns[truths[0]] if truths else ())
     names = [n for n in others if len(_kinds(rest[n])) != 2 or _arm(columns, item, [n])]
@@ -193,9 +248,73 @@ def _lacks(cells: Sequence[str]) -> bool:
     return sum(c == "" for c in cells) > MOSTLY * len(cells)
 
 
-def _of_a_sample(labels: Mapping[str, list[str]]) -> list[str]:
-    """Columns of pass and fail that most rows lack: somebody labelled a sample."""
-    return [n for n, c in labels.items() if _lacks(c) and is_binary(c) and not says_judge(n)]
+def _of_a_sample(labels: Mapping[str, list[str]], scored: bool) -> list[str]:
+    """Columns that most rows lack, of labels like a judge's: somebody labelled a sample.
+
+    They say pass and fail, or the words of a column that has them in every row, or two words that
+    go with those of such a column, past any chance.
+    """
+    full = [c for c in labels.values() if not _lacks(c) and len(_words(c)) == 2]
+    binary = [c for c in full if is_binary(c)]
+    return [
+        n
+        for n, c in labels.items()
+        if _lacks(c)
+        and not says_judge(n)
+        and (
+            (is_binary(c) and (scored or bool(binary)))
+            or any(_words(c) == _words(said) for said in full)
+            or (len(_words(c)) == 2 and any(_go_together(c, said) for said in binary))
+        )
+    ]
+
+
+def _words(cells: Iterable[str]) -> set[str]:
+    """What cells say, however they are spelled."""
+    return {folded(one) for one in _kinds(cells) if not says_nothing(one)}
+
+
+def _go_together(labels: Sequence[str], verdicts: Sequence[str]) -> bool:
+    """Whether two kinds of labels go with two kinds of verdicts, by Fisher's exact test."""
+    from scipy.stats import fisher_exact
+
+    kinds = [sorted(_words(cells)) for cells in (labels, verdicts)]
+    seen = Counter((folded(a), folded(b)) for a, b in zip(labels, verdicts, strict=True))
+    table = [[seen[a, b] for b in kinds[1]] for a in kinds[0]]
+    return bool(fisher_exact(table).pvalue < BY_CHANCE)
+
+
+def _grades(cells: Iterable[str]) -> set[float]:
+    """Whole numbers in cells, if they hold few of these and nothing else."""
+    found = _kinds(cells)
+    whole = len(found) <= MOST_LABELS and all(is_number(c) and float(c) % 1 == 0 for c in found)
+    return {float(c) for c in found} if whole else set()
+
+
+def _graded_like(numbers: Mapping[str, list[str]], scores: Sequence[str]) -> list[str]:
+    """Columns of the whole numbers that several judges give, which rise with theirs: people's."""
+    from scipy.stats import spearmanr
+
+    judges = [n for n in scores if says_judge(n)]
+    grades = set().union(*(_grades(numbers[n]) for n in judges))
+    if len(judges) < 2 or not all(_grades(numbers[n]) for n in judges):
+        return []
+    found = []
+    for name in scores:
+        own = _grades(numbers[name])
+        if (
+            name in judges
+            or {*words_of(name)} & (SCORES | CRITERIA)
+            or not 2 < len(own & grades) == len(own)
+        ):
+            continue
+        rows = zip(numbers[name], numbers[judges[0]], strict=True)
+        both = [(float(a), float(b)) for a, b in rows
+                if a and b]  # fmt: skip
+        tested = spearmanr(*zip(*both, strict=True)) if len(both) > 2 else None
+        if tested is not None and tested.statistic > 0 and tested.pvalue < BY_CHANCE:
+            found.append(name)
+    return found
 
 
 def _item_of(columns: Mapping[str, list[str]]) -> str | None:
@@ -312,11 +431,18 @@ def _names_among(
     return [n for n in verdicts if judge and n not in judge]
 
 
-def _are_verdicts(name: str, labels: Mapping[str, list[str]]) -> bool:
-    """Whether cells say pass and fail, or what people say in another column."""
-    own = {*map(folded, _kinds(labels[name]))}
-    people = ({*map(folded, _kinds(c))} for n, c in labels.items() if n != name and _human(n))
-    return is_binary(labels[name]) or any(len(own & said) > 1 for said in people)
+def _are_verdicts(name: str, labels: Mapping[str, list[str]], alone: bool) -> bool:
+    """Whether cells say pass and fail, or what people say, or two things that name no model.
+
+    Two such words may name judges too, unless the column is `alone` in saying anything.
+    """
+    own = _words(labels[name])
+    people = [c for n, c in labels.items() if n != name and (_human(n) or _lacks(c))]
+    if is_binary(labels[name]) or any(len(own & _words(c)) > 1 for c in people):
+        return True
+    others = [c for n, c in labels.items() if n != name and not _lacks(c)]
+    said = any(is_binary(c) for c in others)
+    return alone and not said and len(own) == 2 and not any(map(is_model, own))
 
 
 def _is_index(name: str, cells: Sequence[str]) -> bool:
@@ -326,6 +452,10 @@ def _is_index(name: str, cells: Sequence[str]) -> bool:
     there = [c for c in cells if c]
     whole = all(float(c).is_integer() for c in there)
     return whole and len(there) > MOST_LABELS and len(set(there)) == len(there)
+
+
+def _says_score(name: str) -> bool:
+    return bool({*words_of(name)} & SCORES)
 
 
 def _human(name: str) -> bool:

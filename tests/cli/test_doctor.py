@@ -656,3 +656,69 @@ def test_a_table_and_people_s_labels_in_a_file_of_their_own(tmp_path, monkeypatc
     rows.assign(judge=[1 + i % 5 for i in range(90)]).to_csv("scores.csv", index=False)
     (answer,) = examine("scores.csv", "labels.csv")["answers"]
     assert "--score judge --scale 1:5 --labels labels.csv --truth reviewer" in answer["command"]
+
+
+@pytest.mark.slow
+def test_a_check_of_both_verdicts_under_a_name_of_its_own(tmp_path, examine):
+    """Of what the judge passed and failed 30 each, in words that say neither pass nor fail."""
+    said = [int(i % 10 > 0) for i in range(600)]
+    drawn = {i for kind in (0, 1) for i in [i for i in range(600) if said[i] == kind][:30]}
+    check = [("not ok", "ok")[said[i] ^ (i % 13 == 0)] if i in drawn else "" for i in range(600)]
+    path = tmp_path / "nightly.csv"
+    rows = pd.DataFrame({"ticket": [f"T{i}" for i in range(600)], "bot_reply_ok": said})
+    rows.assign(agent_check=check, date="2026-11-22").to_csv(path, index=False)
+    found = examine(path)
+    assert [shlex.split(a["command"])[1] for a in found["answers"]] == ["prevalence", "gate"]
+    wanted = "--verdict bot_reply_ok --truth agent_check --pass-value ok --fail-value 'not ok' "
+    assert f"{wanted}--calibration by_verdict --item ticket" in found["answers"][0]["command"]
+
+
+@pytest.mark.slow
+def test_whole_conversations_that_somebody_labelled(tmp_path, examine):
+    rng = np.random.default_rng(3)
+    words = np.array(["unhelpful", "helpful"])
+    rows = pd.DataFrame({"conversation": [f"conv-{i // 8}" for i in range(480)]})
+    rows["turn"] = [1 + i % 8 for i in range(480)]
+    rows["judge"] = words[rng.integers(0, 2, 480)]
+    chosen = [i // 8 % 4 == 0 for i in range(480)]
+    rows["rater"] = np.where(chosen, words[rng.integers(0, 2, 480)], None)
+    rows.to_parquet(tmp_path / "chats.parquet")
+    found = examine(tmp_path / "chats.parquet")
+    first = found["answers"][0]["command"]
+    assert "--verdict judge --truth rater --pass-value helpful --fail-value unhelpful" in first
+    assert first.endswith("--item conversation --repeats system")
+    assert [text for text in found["odd"] if "conversation: 15 of 60 have one on every row" in text]
+    assert not [text for text in found["odd"] if "or duplicates?" in text]
+    # a row's own id, or no name that is usual, hides no group
+    numbered = rows.assign(turn_id=range(480))
+    for table in (numbered, rows.rename(columns={"conversation": "thread"}).drop(columns="turn")):
+        table.to_parquet(tmp_path / "chats.parquet")
+        first = examine(tmp_path / "chats.parquet")["answers"][0]["command"]
+        group = "conversation" if "turn_id" in table else "thread"
+        assert first.endswith(f"--item {group} --repeats system")
+    # rows that were drawn one by one
+    rows["rater"] = np.where(rng.random(480) < 0.25, words[rng.integers(0, 2, 480)], None)
+    rows.to_parquet(tmp_path / "chats.parquet")
+    found = examine(tmp_path / "chats.parquet")
+    assert not [text for text in found["odd"] if "whole groups" in text]
+    assert found["answers"][0]["command"].endswith("--item conversation --repeats system")
+
+
+@pytest.mark.slow
+def test_grades_of_several_judges_and_people_are_means_of_each(tmp_path, examine):
+    rng = np.random.default_rng(2)
+    worth = rng.normal(3, 1, 120)
+    names = ("judge_gpt", "judge_claude", "judge_llama", "Anna", "Ben")
+    grades = {
+        n: np.clip((worth + rng.normal(0, 0.6, 120)).round(), 1, 5).astype(int) for n in names
+    }
+    rows = pd.DataFrame({"essay": range(120), **grades})
+    rows["Ben"] = rows["Ben"].where(rng.random(120) < 0.85)
+    rows.to_excel(tmp_path / "graders.xlsx", index=False)
+    found = examine(tmp_path / "graders.xlsx")
+    lines = [a["command"] for a in found["answers"]]
+    more = "--scale 1:5 --truth Anna --truth-scale 1:5 --calibration random --item essay"
+    assert [line.split(".xlsx ")[1] for line in lines] == [
+        f"--score {name} {more}" for name in names[:3]
+    ]
+    assert "one row a grade" in found["missing"]["ratings"]

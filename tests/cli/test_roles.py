@@ -114,3 +114,51 @@ def test_names():
     assert all(map(is_model, models))
     assert not any(map(is_model, ("ann", "bob", "gloria", "novak's", "photo 1")))
     assert words_of("askedAt") == words_of("asked_at") == ["asked", "at"]
+
+
+def test_what_a_judge_s_column_holds_tells_people_s_labels_whatever_they_are_called():
+    """Two words on a part of the rows that go with the verdicts; the verdicts' own words."""
+    said = [int(i % 3 > 0) for i in range(300)]
+    checked = {"ticket": lambda i: f"T{i}", "bot_reply_ok": lambda i: said[i]}
+    people = {
+        "agent_check": lambda i: ("not ok", "ok")[said[i] ^ (i % 11 == 0)] if i % 4 == 0 else ""
+    }
+    roles = roles_of(_table(300, **checked, **people))
+    assert (roles.truths, roles.verdicts) == (["agent_check"], ["bot_reply_ok"])
+    assert roles.guessed
+    # two words that have nothing to do with the verdicts, or only stand where it fails
+    other = {"channel": lambda i: ("web", "app")[i // 4 % 2] if i % 4 == 0 else ""}
+    fails = {"reason": lambda i: ("slow", "rude")[i % 2] if not said[i] else ""}
+    assert roles_of(_table(300, **checked, **other, **fails)).truths == []
+
+    words = ("helpful", "unhelpful")
+    turns = {"conversation": lambda i: i // 8, "turn": lambda i: i % 8,
+             "judge": lambda i: words[i % 3 > 1]}  # fmt: skip
+    rated = {"rater": lambda i: words[i % 5 > 3] if i // 8 % 4 == 0 else ""}
+    roles = roles_of(_table(320, **turns, **rated))
+    assert (roles.item, roles.verdicts, roles.truths) == ("conversation", ["judge"], ["rater"])
+    assert roles.judge is None
+    assert roles_of(_table(320, **turns)).verdicts == ["judge"]
+    # with verdicts of another name, or names of models, a judge is who judged
+    named = turns | {"vote": lambda i: ("pass", "fail")[i % 2]}
+    assert roles_of(_table(320, **named)).judge == "judge"
+    models = turns | {"judge": lambda i: ("gpt-5", "claude")[i % 2]}
+    assert roles_of(_table(320, **models)).verdicts == []
+
+
+def test_columns_of_several_judges_grades_that_are_no_judge_s_are_people_s():
+    grade = [1 + i * 7 % 5 for i in range(100)]
+    judges = {f"judge_{name}": lambda i, k=k: min(5, grade[i] + (i % k == 0))
+              for k, name in enumerate(("gpt", "claude", "llama"), 3)}  # fmt: skip
+    people = {"Anna": lambda i: grade[i], "Ben": lambda i: grade[i] if i % 6 else ""}
+    roles = roles_of(_table(100, essay=lambda i: i, **judges, **people))
+    assert (roles.scores, roles.truths) == ([*judges], ["Anna", "Ben"])
+    # one judge's criteria, numbers on another scale, and numbers of nothing
+    one = roles_of(_table(100, essay=lambda i: i, judge_gpt=judges["judge_gpt"], **people))
+    assert one.truths == []
+    others = {
+        "tone": people["Anna"],
+        "pages": lambda i: grade[i] * 2,
+        "floor": lambda i: 1 + i // 20,
+    }
+    assert roles_of(_table(100, essay=lambda i: i, **judges, **others)).truths == []
