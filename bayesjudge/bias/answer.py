@@ -234,18 +234,20 @@ def _orders(made: Estimate, ci_prob: float) -> Answer:
     """Of pairs judged in both presentation orders."""
     same, place = made.quantities["consistency"], entries(made)
     worst, several = int(np.argmin(same.value)), len(same.labels) > 2
-    chosen = [worst] if several else range(len(same.labels))
+    chosen, alone = [worst] if several else range(len(same.labels)), len(same.labels) == 1
     parts = [
-        f"{percents(same.row(at), None if i else ci_prob)} for {same.labels[at][0]}"
+        percents(same.row(at), None if i else ci_prob) + f" for {same.labels[at][0]}" * (not alone)
         for i, at in enumerate(chosen)
     ]
     text = f"The winner stays the same when the two answers swap places in {listed(parts)}"
+    text += " of pairs" * alone
     text += f", the least of {len(same.labels)} judges" if several else ""
     row = place[("position_preference", *same.labels[worst])]
     side = "first" if row.value > 0 else "second"
     size = row if row.value > 0 else Row(-row.value, -row.high, -row.low)
     sure = "prefers" if size.low > 0 else "may or may not prefer"
-    note = f"{same.labels[worst][0]} {sure} the answer shown {side}: by {points(size)}."
+    who = "The judge" if alone else same.labels[worst][0]
+    note = f"{who} {sure} the answer shown {side}: by {points(size)}."
     data = made.data
     basis = ""
     if isinstance(data, Orders):

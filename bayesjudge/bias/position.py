@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 INDEPENDENT_PAIRS = Assumption(
-    "independent-pairs", "pairs are independent (name them in item= if some repeat)"
+    "independent-pairs", "pairs are independent (if some repeat, name the column that tells which)"
 )
 RANDOM_MISSING = Assumption("random-missing", "missing verdicts do not depend on the outcome")
 #: What a judge can do with a pair in both orders.

@@ -23,7 +23,7 @@ from cyclopts import (
 import bayesjudge
 from bayesjudge.core.calls import note_call
 from bayesjudge.core.errors import ConvergenceError, InputError
-from bayesjudge.core.screen import as_wide_as
+from bayesjudge.core.screen import as_wide_as, read_no_more
 
 #: Exit codes. 130 is what shells expect of a command that Ctrl-C stopped.
 OK, NOT_CONVERGED, BAD_INPUT, STOPPED = 0, 1, 2, 130
@@ -148,8 +148,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         _complain("stopped")
         return STOPPED
-    except BrokenPipeError:  # the reader of our output, such as `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except SystemExit as error:  # so Rich ends the help if its reader, such as `head`, has gone
+        code = error.code if error.code != 1 else OK
+    except BrokenPipeError:
+        read_no_more()
     finally:
         if arguments is None:  # the process ends here
             # Python would look for garbage once more before it goes, which takes a second of
@@ -226,6 +228,8 @@ MEANT = {
     "--details": ("--verbose", "--full"),
     "--judges": ("--judge", "--verdict"),
     "--scale": ("--range",),
+    "--pass-value": ("--positive", "--positive-label", "--pass-label", "--pass", "--good"),
+    "--fail-value": ("--negative", "--negative-label", "--fail-label", "--fail", "--bad"),
 }
 
 

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 from bayesjudge import bias as module
 from bayesjudge.cli.bias import bias
+from bayesjudge.cli.glossary import TERMS
 from bayesjudge.cli.output import DATA, Shared, Story, present, table_option
 from bayesjudge.cli.source import open_source
 from bayesjudge.core.errors import checking
@@ -115,6 +116,7 @@ def orders(
             "left out": int(read.missing.sum()),
         },
         brief=lambda method: method.split(",")[0],
+        words={name: TERMS[name.replace("_", " ")] for name in _PICTURES},
         tell=lambda made: module.answer(*made, ci_prob=shared.ci_prob),
     )
     present([module.position_bias(read, ci_prob=shared.ci_prob)], None, shared, story, draw=_draw)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import bayesjudge as bj
-from bayesjudge.cli.output import Shared, Story, present
+from bayesjudge.cli.output import Shared, Story, are, present
 from bayesjudge.cli.source import Source
 from bayesjudge.core.errors import checking
 
@@ -40,7 +40,7 @@ def answer_classes(
         with checking("options") as require:
             options = [f"--{name.replace('_', '-')}" for name in given if name != "unparsed"]
             options += ["--pooling"] if pooling else []
-            require(not options, f"{options} are not for pairs in both orders")
+            require(not options, f"{are(options)} not for pairs in both orders")
             dropped = given.get("unparsed") in (None, "drop")
             require(dropped, "--unparsed: of pairs in both orders, drop is possible only")
         rows = source.table([verdict, swapped, truth])

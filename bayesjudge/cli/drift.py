@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from cyclopts import Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.output import DATA, LOGS, OUTPUT, SCHEMA, check_page, say, table_option, tell
+from bayesjudge.cli.output import (
+    DATA,
+    LOGS,
+    OUTPUT,
+    SCHEMA,
+    check_page,
+    say,
+    table_option,
+    tell,
+    write,
+)
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import InputError, checking
@@ -132,7 +141,7 @@ def drift(
             "power": {"change": change, "power": found.power(change)},
             "cautions": [c._asdict() for c in found.estimate.cautions],
         }
-        sys.stdout.write(to_document(document))
+        write(to_document(document))
     else:
         lines = [str(found)]
         if change != 0.03:

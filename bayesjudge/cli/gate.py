@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
@@ -10,7 +9,7 @@ import numpy as np
 from cyclopts import Group, Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.output import DATA, LOGS, OUTPUT, check_page, say, table_option, tell
+from bayesjudge.cli.output import DATA, LOGS, OUTPUT, check_page, say, table_option, tell, write
 from bayesjudge.cli.prevalence import LESSON
 from bayesjudge.cli.source import open_source, repeating
 from bayesjudge.core.calls import called
@@ -183,7 +182,7 @@ def gate(
         "margin": margin,
     }
     if json:
-        sys.stdout.write(to_json(made, inputs=inputs))
+        write(to_json(made, inputs=inputs))
     else:
         cautions = [f"{c.name}: {c.text}" for c in made.cautions]
         say("\n".join([str(made), *cautions]))

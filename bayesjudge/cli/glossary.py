@@ -259,8 +259,8 @@ TERMS = {
     "votes, applied to unlabelled items; see Truth given votes.",
     "correlated": "--model correlated (Correlated): Dawid-Skene with a shared item effect, so "
     "that judges may err on the same items.",
-    "bias pooling": "--model bias_pooling (BiasPooling): how far the panel is off on labelled "
-    "generators, carried over to the others; see Logit shift.",
+    "bias pooling": "--model bias_pooling (BiasPooling): how far the panel is off, as labelled "
+    "generators tell; without labels it is the prior's, and the intervals are as wide as that.",
     "nuts": "A way to compute an estimate from a model by drawing values that fit the data (the "
     "No-U-Turn sampler). It is slower than a formula, and can do models that have none.",
     "posterior": "Which values of a number fit the data, and how well: from it come the estimate "
@@ -301,7 +301,8 @@ CAUTIONS = {
     "error-rates-unknown": "A judge voted on no labelled item that is good, or on none that is "
     "bad, and is left out.",
     "errors-do-not-cancel": "The judge passes more bad outputs than it fails good ones, or the "
-    "other way round, so that its own rate is off.",
+    "other way round, so that its own rate is off. Of scores: the judge's mean on the labelled "
+    "items is not the human one.",
     "estimation-error-ignored": "The measured RMS shift is taken as exact; with few changed "
     "scores such a promise is often broken.",
     "few-annotators": "Too few people rated for their differences to be known.",

@@ -189,6 +189,10 @@ def label(
     return decided.exit_code()
 
 
+# how it spells what the monitor's file holds
+label.spelled = {"at_least=": "--gate "}  # type: ignore[attr-defined]
+
+
 def _page(monitor: bj.decide.Monitor, title: str, inputs: dict[str, Any]) -> str:
     """The page, with the sequence if there is a label and matplotlib is there."""
     figures: dict[str, Any] = {}

@@ -34,7 +34,7 @@ from bayesjudge.core.estimate import (
 )
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import Record, records, report, side_by_side
-from bayesjudge.core.screen import as_wide_as, visible_line, width_of
+from bayesjudge.core.screen import as_wide_as, read_no_more, visible_line, width_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,6 +154,11 @@ def check_page(path: Path | None, require: Callable[[object, str], None]) -> Non
     require(page, words)
 
 
+def are(options: Sequence[str]) -> str:
+    """``--target is``, ``--item and --target are``."""
+    return f"{listed(options)} {'is' if len(options) == 1 else 'are'}"
+
+
 @dataclass(frozen=True)
 class Story:
     """What a command knows of its results that the results do not say themselves."""
@@ -219,7 +224,7 @@ def present(
     early = bool(instant) and not (sampling and story.waits)
     if console is not None and early:
         show_answer(console, results, shared, story)
-        sys.stdout.flush()
+        write("")
     elif story.waits and instant and not story.told:
         meanwhile(story.tell(results), shared)
     if sample is not None and sampling:
@@ -237,7 +242,7 @@ def present(
         ]
         rest(console, results, others, shared, story, sections)
     elif shared.json:
-        sys.stdout.write(as_document(results, shared, story, sections))
+        write(as_document(results, shared, story, sections))
     _write(results, shared, story, draw, sections)
     return results
 
@@ -278,7 +283,7 @@ def _write(
     if shared.markdown is not None:
         text = report(*results, **summary, **about, output="markdown")
         if shared.markdown == "-":
-            sys.stdout.write(text)
+            write(text)
         else:
             Path(shared.markdown).write_text(text, encoding="utf-8")
             shared.tell(f"Markdown written to {shared.markdown}")
@@ -350,7 +355,16 @@ def tell(message: str) -> None:
 
 def say(text: str) -> None:
     """Print text that is a result, in lines as wide as the terminal, or as plain text is."""
-    print(as_wide_as(sys.stdout, text, piped=True))
+    write(as_wide_as(sys.stdout, text, piped=True) + "\n")
+
+
+def write(text: str) -> None:
+    """Write to stdout; without a reader the command goes on, for its files and its exit code."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        read_no_more()
 
 
 NUMBERS = ("value", "low", "high", "width", "truth")
@@ -361,8 +375,8 @@ def open_console() -> Console:
     from rich.console import Console
 
     class Piped(Console):
-        def on_broken_pipe(self) -> None:  # Rich's own ends with 1; `head` has seen enough
-            raise BrokenPipeError
+        def on_broken_pipe(self) -> None:  # Rich's own ends the process with 1
+            read_no_more()
 
     terminal = sys.stdout.isatty()
     return Piped(
@@ -535,6 +549,8 @@ def _apart(others: Sequence[Record], kept: Sequence[Record], story: Story) -> st
     far = max(known, key=lambda r: abs(r.row.value - rows[r.entry].value))
     gap = abs(far.row.value - rows[far.entry].value)
     place = f"{', ' * bool(far.where)}{_where(far)}"
+    held = rows[far.entry].low <= far.row.value <= rows[far.entry].high
+    place += "" if held else "; outside the interval"
     told = f"{count} {'differs' if one else 'differ'} by at most {gap:.2g} "
     told += f"({story.brief(far.method)}{place})"
     told += _turned(known, kept, story)

@@ -11,7 +11,17 @@ from cyclopts import Parameter
 
 import bayesjudge as bj
 from bayesjudge.cli.classes import answer_classes
-from bayesjudge.cli.output import DATA, LOGS, MODEL, Section, Shared, Story, present, table_option
+from bayesjudge.cli.output import (
+    DATA,
+    LOGS,
+    MODEL,
+    Section,
+    Shared,
+    Story,
+    are,
+    present,
+    table_option,
+)
 from bayesjudge.cli.priors import Priors
 from bayesjudge.cli.scores import answer_scores, answer_systems, read_scores
 from bayesjudge.cli.source import PAIRS, Source, inputs_of, open_source, repeating
@@ -36,7 +46,7 @@ _MODEL = Parameter(group=MODEL, negative="")
 #: The choice that decides everything else, in as many lines as there are choices.
 LESSON = (
     "--calibration is needed: how were the items that people labelled chosen?\n"
-    "  random      a random sample of these items\n"
+    "  random      a random sample of these items, or every fourth in an order without a meaning\n"
     "  by_truth    a fixed number of good and of bad ones; `separate`: from another data set or\n"
     "              run, where good ones may be more or less common (label shift)\n"
     "  by_verdict  a fixed number of the judge's passes and of its fails\n"
@@ -112,9 +122,10 @@ def prevalence(
     truth : str
         Column with the human label, empty where there is none.
     calibration : str
-        How the labelled items were chosen: random (a random sample of these items), by_truth (a
-        fixed number of good and of bad ones), separate (another data set or run), by_verdict (a
-        fixed number of the judge's passes and of its fails), known_propensity (see --propensity).
+        How the labelled items were chosen: random (a random sample of these items; or every fourth,
+        say, if their order has nothing to do with what they are), by_truth (a fixed number of good
+        and of bad ones), separate (another data set or run), by_verdict (a fixed number of the
+        judge's passes and of its fails), known_propensity (see --propensity).
     verdict : list[str]
         Column with the judge's verdict; several, if several judges saw the same items.
     score : str
@@ -234,7 +245,7 @@ def prevalence(
         given |= {"--pass-value": pass_value, "--fail-value": fail_value} if numeric else {}
         with checking("options") as require:
             refused = _given(given)
-            require(not refused, f"{refused} are not for scores; take a part of the table first")
+            require(not refused, f"{are(refused)} not for scores; take a part of the table first")
             require(unparsed in (None, "drop"), "--unparsed: rows without a score can be dropped")
         meant: dict[str, Any] = {"pass_value": pass_value, "fail_value": fail_value}
         meant |= {"missing_value": missing_value, "propensity": propensity, "item": item}
@@ -258,13 +269,14 @@ def prevalence(
         require(verdict, "--verdict (or --score, if the judge gives numbers) is needed")
         given = {"--scale": scale, "--truth-scale": truth_scale, "--truth-from": truth_from}
         given |= {"--pass-from": pass_from, "--edges": edges}
-        require(not _given(given), f"{_given(given)} go with --score")
+        only = _given(given)
+        require(not only, f"{are(only)} for scores: give --score too")
     verdict = verdict or []
     if classes or swapped:
         given = {"--external-labels": external_labels, "--repeats": repeats, **rates}
         given |= {"--pass-value": pass_value, "--fail-value": fail_value}
         with checking("options") as require:
-            require(not _given(given), f"{_given(given)} are not for classes; leave them out")
+            require(not _given(given), f"{are(_given(given))} not for classes")
             require(len(verdict) == 1, "classes take one --verdict")
         names = {"verdict": verdict[0], "truth": truth, "calibration": calibration}
         more: dict[str, Any] = {"by": by, "stratum": stratum, "propensity": propensity}

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Literal
 
 import bayesjudge as bj
-from bayesjudge.cli.output import Section, Shared, Story, present
+from bayesjudge.cli.output import Section, Shared, Story, are, present
 from bayesjudge.cli.priors import Priors
 from bayesjudge.cli.source import Source
 from bayesjudge.core.answer import chance
@@ -46,7 +46,7 @@ def answer_items(
     with checking("options") as require:
         given = [name for name, value in refused.items() if value]
         way_out = "" if repeats else "; --pooling separate takes the rows as independent"
-        require(not given, f"{given} are not for rows that share items{way_out}")
+        require(not given, f"{are(given)} not for rows that share items{way_out}")
         require(item is not None, "--repeats needs --item, the column that identifies the item")
         if len(verdicts) > 1:
             unused = _for_one_judge(shared, priors, all_methods)

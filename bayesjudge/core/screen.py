@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
@@ -43,6 +44,13 @@ def as_wide_as(stream: TextIO, text: str, *, piped: bool = False) -> str:
     if not (piped or stream.isatty()):
         return shown
     return "\n".join(_broken(line, max(width_of(stream) - 1, 40)) for line in shown.split("\n"))
+
+
+def read_no_more() -> None:
+    """Write what follows nowhere: the reader of stdout, such as `head`, has seen enough."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def _broken(line: str, width: int) -> str:

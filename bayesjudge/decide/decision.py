@@ -120,20 +120,20 @@ class Check:
         if self.undecidable:
             reasons = "; ".join(f"{UNDECIDABLE[one]} ({one})" for one in self.undecidable)
             return f"{self.outcome.upper()}: {self._claim()}, and no number decides: {reasons}"
-        numbers = "no estimate"
-        if not math.isnan(self.value):
-            numbers = f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
-            numbers = f"difference {numbers}" if self.quantity == "difference" else numbers
-        text = f"{self.outcome.upper()}: {self._claim()}: {numbers}, {self._limits()}"
+        text = f"{self.outcome.upper()}: {self._claim()}: {self._numbers()}"
         if not math.isnan(self.chance):
             text += f"; {self._met()} with probability {chance(self.chance)}"
         if self.needs:
             text += "; would decide: " + ", or ".join(map(str, self.needs))
         return text
 
-    def _limits(self) -> str:
-        """What the limits are."""
-        text = f"each limit with probability {self.probability:g}"
+    def _numbers(self) -> str:
+        """The estimate, and what its limits are."""
+        if math.isnan(self.value):
+            return "there is no label yet" if self.always_valid else "no estimate"
+        text = f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
+        text = "difference " * (self.quantity == "difference") + text
+        text += f", each limit with probability {self.probability:g}"
         if self.clopper_pearson:
             return f"{text} or more (Clopper-Pearson: one good item less, one more)"
         return f"{text} at every look" if self.always_valid else text

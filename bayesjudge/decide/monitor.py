@@ -512,13 +512,13 @@ class Monitor:
     def _needs(self, value: float) -> tuple[Need, ...]:
         """Labels, if the wealth goes on growing as it did."""
         n = self.n_labels
+        if not n:
+            return ()
         most = float(self.settings.most_labels or len(self.names))
-        wanted = most
-        if n:
-            found = self._increments()
-            now = float(log_wealth(found, self.at_least, value >= self.at_least)[-1])
-            # a mixture pays for its breadth once
-            wanted = n * (-np.log1p(-self.probability) + 1) / max(now + 1, 1e-9)
+        found = self._increments()
+        now = float(log_wealth(found, self.at_least, value >= self.at_least)[-1])
+        # a mixture pays for its breadth once
+        wanted = n * (-np.log1p(-self.probability) + 1) / max(now + 1, 1e-9)
         if wanted >= most and self.settings.target == "population":
             wanted = np.inf
         return (

@@ -248,7 +248,7 @@ def count_items(
         require(
             n_missing == 0 or unparsed,
             f"{how_many(n_missing, 'row', 'have')} no verdict; say what they are: unparsed='fail' "
-            "(the judge did not pass them, and calibration corrects that) or unparsed='drop'",
+            f"({not_passed(passes)}, and calibration corrects that) or unparsed='drop'",
         )
     if unparsed == "fail":
         v = np.where(missing, 0.0, v)
@@ -276,6 +276,12 @@ def count_items(
     if not isinstance(by, str):  # what each stratum's covariates are
         summed["covariates"] = {k: tuple(rows[i][at] for i in first) for at, k in enumerate(keys)}
     return summed, tuple(systems.tolist()), spelling
+
+
+def not_passed(passes: Any) -> str:
+    """What it means that a verdict that could not be read is the judge's fail."""
+    name = pass_name_of(passes)
+    return f"the judge did not call them {name!r}" if name else "the judge did not pass them"
 
 
 def _label(keys: Sequence[str], row: Sequence[str]) -> str:

@@ -322,9 +322,10 @@ def _out_of_range(counts: Counts) -> Iterator[Caution]:
         if sds > farthest:
             yield Caution(
                 "pass-rate-out-of-range",
-                f"the pass rate {rate:.3f}{where} lies outside [{start:.3f}, {end:.3f}], the range "
-                f"that the labelled items allow, by {sds:.1f} standard errors: the judge treats "
-                f"labelled items differently from the others{remedy}",
+                f"the judge's pass rate on items without a label{where}, {rate:.3f}, lies outside "
+                f"[{start:.3f}, {end:.3f}], the range that the labelled items allow, by "
+                f"{sds:.1f} standard errors: the judge treats labelled items differently from the "
+                f"others{remedy}",
             )
 
 

@@ -620,7 +620,32 @@ def test_a_pipe_that_is_closed_is_no_failure(run, monkeypatch):
     from bayesjudge.cli import main
 
     assert main(["prevalence", "gpt4.csv", *NO_NUTS]) == 0
-    assert ended == ["quietly"]
+    assert set(ended) == {"quietly"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_who_leaves_at_once_changes_no_decision_and_no_file(folder, unbuffered):
+    command = [*CALL, "gate", "gpt4.csv", *KNOWN, "--at-least", "0.99", "--html", "gate.html"]
+    env = os.environ | {"PYTHONUNBUFFERED": unbuffered}
+    ours, theirs = os.pipe()
+    os.close(ours)  # nobody reads
+    done = subprocess.run(command, cwd=folder, env=env, stdout=theirs, stderr=subprocess.PIPE)
+    os.close(theirs)
+    assert done.returncode == 1
+    assert done.stderr == b"page written to gate.html\n"
+    assert (folder / "gate.html").stat().st_size > 1000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("asked", ["--help", "--version", "gate --help"])
+def test_a_reader_who_leaves_early_is_no_failure_of_the_help(folder, asked):
+    ours, theirs = os.pipe()
+    os.close(ours)
+    command = [*CALL, *asked.split()]
+    done = subprocess.run(command, cwd=folder, stdout=theirs, stderr=subprocess.PIPE)
+    os.close(theirs)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 @pytest.mark.slow

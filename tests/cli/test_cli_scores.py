@@ -149,9 +149,7 @@ def test_systems_that_cannot_be_read_are_named(ask):
     assert "['--save']: several systems have closed forms only" in ask(
         *options, "--save", "fit.nc", code=2
     )
-    assert "['--by'] are not for scores" in ask(
-        *options[:-2], "--pass-from", "4", "--by", "bot", code=2
-    )
+    assert "--by is not for scores" in ask(*options[:-2], "--pass-from", "4", "--by", "bot", code=2)
 
 
 @pytest.mark.slow
@@ -164,11 +162,9 @@ def test_what_is_missing_is_said(ask):
         ["--prior", "jeffreys"],
         ["--all-methods"],
     ):
-        assert f"['{option[0]}'] are not for scores" in ask(
-            *ASKED, "--scale", "1:5", *option, code=2
-        )
+        assert f"{option[0]} is not for scores" in ask(*ASKED, "--scale", "1:5", *option, code=2)
     plain = ["log.csv", "--truth", "truth", "--calibration", "random"]
     assert "--verdict (or --score" in ask(*plain, code=2)
-    assert "['--pass-from'] go with --score" in ask(
+    assert "--pass-from is for scores: give --score too" in ask(
         *plain, "--verdict", "truth", "--pass-from", "4", code=2
     )

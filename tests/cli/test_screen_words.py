@@ -491,6 +491,53 @@ def test_a_row_that_goes_on_with_a_table_stands_in_its_columns(width, monkeypatc
     assert ends[0] == ends[1]
 
 
+def test_one_judge_of_both_orders_needs_no_name(tmp_path, capsys):
+    path = tmp_path / "orders.csv"
+    rows = [("1", "1")] * 30 + [("1", "2")] * 20 + [("2", "1")] * 4
+    pd.DataFrame(rows, columns=["order1", "order2"]).to_csv(path, index=False)
+    assert main(["bias", "orders", str(path), "--details"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert re.match(r"The winner stays the same when .* in 5\d % \(.*interval\) of pairs\.", said)
+    assert "The judge prefers the answer shown first: by " in said
+    assert "primacy: Share of pairs in which" in said
+    assert "item=" not in said
+
+
+def test_shares_that_add_up_to_something_else_say_so():
+    table = pd.DataFrame({"verdict": list("aabbcc") * 20, "truth": list("aabbcc") * 20})
+    made = prevalence.classes.ClassCounts.from_frame(table, calibration="random", classes="abc")
+    closed = prevalence.classes.closed_forms(made)
+    said = prevalence.classes.answer(*closed)
+    assert said.notes == ("Shares are rounded one by one: as shown they add up to 99 %.",)
+
+
+def test_the_judge_beside_scores_has_as_many_digits_as_its_interval():
+    rng = np.random.default_rng(1)
+    truth = rng.normal(0, 15, 160).clip(-100, 100)
+    table = pd.DataFrame({"score": (truth + rng.normal(0, 3, 160)).round(2), "truth": truth})
+    table.loc[40:, "truth"] = np.nan
+    scales = {"scale": (-100, 100), "truth_scale": (-100, 100)}
+    made = prevalence.scores.Scores.from_frame(table, calibration="random", **scales)
+    said = prevalence.scores.answer(*prevalence.scores.closed_forms(made)).text
+    assert re.search(r"the judge gives -?\d+\.\d\.", said)
+
+
+def test_unparsed_verdicts_are_told_by_the_name_of_a_pass(tmp_path, capsys):
+    path = tmp_path / "guard.csv"
+    rows = [("unsafe", "unsafe"), ("safe", ""), ("safe", "safe"), ("", "")] * 20
+    pd.DataFrame(rows, columns=["verdict", "truth"]).to_csv(path, index=False)
+    asked = "--verdict verdict --truth truth --calibration random --pass-value unsafe --no-nuts"
+    assert main(["prevalence", str(path), *asked.split()]) == 2
+    assert "--unparsed fail (the judge did not call them 'unsafe', and" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "term", ["isotonic", "alpha", "shrinkage factor", "predictive", "tail", "batch", "systematic"]
+)
+def test_words_of_a_screen_are_explained(term):
+    assert meaning(term)
+
+
 def test_a_summary_of_votes_agrees_with_its_numbers():
     table = pd.DataFrame({"item": [1, 1], "generator": "g", "judge": ["a", "b"], "vote": [1, 0]})
     table["truth"] = np.nan

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 import numpy as np
 
 from bayesjudge.core.answer import (
@@ -13,7 +16,7 @@ from bayesjudge.core.answer import (
     preferred,
     says_little,
 )
-from bayesjudge.core.estimate import Estimate, Interval
+from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.answer import CHOSEN
@@ -88,11 +91,22 @@ def answer(
     return Answer(
         text,
         basis=_basis(counts),
-        why=f"Quoted: {quoted.method}, which takes verdicts and labels together.",
+        why=f"Quoted: {quoted.method}: verdicts and labels taken together.",
+        notes=() if unknown or quantity != "prevalence" else _rounded(list(rows.values())),
         quoted=quoted,
         judge=judge and judge.only(quantity),
         known=not unknown,
     )
+
+
+def _rounded(rows: Sequence[Row]) -> tuple[str, ...]:
+    """What the shares of one system add up to as they are shown, if not to 100 %."""
+    if not abs(sum(row.value for row in rows) - 1) < 1e-6:  # of several, or one is unknown
+        return ()
+    total = sum(float(re.findall(r"[\d.]+", percents(row))[0]) for row in rows)
+    if abs(total - 100) < 0.05:
+        return ()
+    return (f"Shares are rounded one by one: as shown they add up to {total:g} %.",)
 
 
 def _basis(counts: ClassCounts | None) -> str:

@@ -16,6 +16,7 @@ from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.names import require_names
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import is_counted_in_place
+from bayesjudge.prevalence._reading import not_passed
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.items._counting import (
     BAD,
@@ -343,7 +344,7 @@ class Items(ReadAtOnce):
             require(
                 rows.n_missing == 0 or unparsed,
                 f"{how_many(rows.n_missing, 'row', 'have')} no verdict; say what they are: "
-                "unparsed='fail' (the judge did not pass them, and calibration corrects that) or "
+                f"unparsed='fail' ({not_passed(pass_value)}, and calibration corrects that) or "
                 "unparsed='drop'",
             )
         cells, count, systems = rows.cells(unparsed, repeats)

@@ -123,9 +123,9 @@ def _own(scores: Scores, row: Row) -> str:
     if isinstance(scores.scale, str):
         return f"{share:.2f} as a probability"
     low, high = scores.scale
-    digits = max(0, 2 - int(np.log10(high - low)))
+    one = Row(*(low + (high - low) * (np.array(row) - least) / (most - least)))
     named = "" if scores.scale == scores.truth_scale else _on_scale(scores.scale)
-    return f"{low + (high - low) * share:.{digits}f}{named}"
+    return f"{numbers(one).partition(' (')[0]}{named}"
 
 
 def _way_up(scores: Scores | None, row: Row | None) -> str:

@@ -689,7 +689,9 @@ def _weak(scores: Scores) -> Iterator[Caution]:
     error = np.sqrt(max(np.average((gap - (y_ - f_)) ** 2, weights=n), 1e-12) / m)
     if scores.design.name == "random" and 2 * ndtr(-abs(y_ - f_) / error) < SHIFT_P:
         means = scores.in_units([f_, y_])
-        text = f"the judge's mean is {means[0]:.3g} and the human one {means[1]:.3g}"
+        every = float(scores.in_units(np.average(scores.unit, weights=scores.n)))
+        text = f"the judge's mean is {means[0]:.3g} ({every:.3g} of all items) and the human one "
+        text += f"{means[1]:.3g}"
         if not scores.numeric and scores.scale != (0.0, 1.0):
             text = f"the judge's mean score lies {means[0]:.1%} of the way up its scale, and "
             text += f"people pass {means[1]:.1%}"
