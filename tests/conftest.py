@@ -1,5 +1,7 @@
 """What every test shares: a headless backend, the modules, one fit a module and session."""
 
+import functools
+import gc
 import os
 import runpy
 import sys
@@ -13,18 +15,19 @@ os.environ["PYTENSOR_FLAGS"] = ",".join([*filter(None, [os.environ.get("PYTENSOR
 # Text is as wide as in a pipe, whatever width the processes that share tests are told.
 os.environ.pop("COLUMNS", None)
 
-import matplotlib
+# Pictures are drawn to files. Said before matplotlib is imported, which the first picture does.
+os.environ["MPLBACKEND"] = "Agg"
+
 import pytest
 
 import bayesjudge as bj
-
-matplotlib.use("Agg", force=True)
 
 # The template module is held to the contract as if it stood in the package.
 bj.__path__.append(str(Path(__file__).parent / "template"))
 bj.__all__.append("pass_share")
 
 
+@functools.cache
 def modules():
     """Every module and sub-package with a data class of its own; one missing fails the contract.
 
@@ -34,7 +37,22 @@ def modules():
     return [runpy.run_path(str(path))["CONTRACT"] for path in found]
 
 
-MODULES = modules()
+def __getattr__(name):
+    """`MODULES`, once a file of tests asks: the process that starts the others collects nothing."""
+    if name == "MODULES":
+        return modules()
+    raise AttributeError(name)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What is imported and collected stays: it is not searched for garbage, then or later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def study_but(values, *kept):
@@ -86,6 +104,5 @@ def _no_sampling_in_the_fast_tier(request, monkeypatch):
 @pytest.fixture(autouse=True)
 def _close_figures():
     yield
-    from matplotlib import pyplot as plt
-
-    plt.close("all")
+    if plt := sys.modules.get("matplotlib.pyplot"):
+        plt.close("all")

@@ -58,12 +58,17 @@ def test_public_names_are_documented(module):
     assert not broken
 
 
-DEFINITIONS = [
-    (path, node)
-    for path, text in FILES.items()
-    for node in ast.walk(ast.parse(text))
-    if isinstance(node, ast.FunctionDef | ast.ClassDef)
-]
+@pytest.fixture(scope="module")
+def definitions():
+    """Every function and class of the package, with its file."""
+    return [
+        (path, node)
+        for path, text in FILES.items()
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    ]
+
+
 EXPORTED = {name for module in PUBLIC for name in module.__all__}
 
 
@@ -74,7 +79,7 @@ def refuses(node, refusing=frozenset()):
 
 
 @pytest.fixture(scope="module")
-def refusing():
+def refusing(definitions):
     """Names of the helpers that raise: the private ones, and those made for it.
 
     A public function that passes its own arguments on may know that they are good, so that its
@@ -82,7 +87,7 @@ def refusing():
     """
     helpers = [
         node
-        for _, node in DEFINITIONS
+        for _, node in definitions
         if isinstance(node, ast.FunctionDef) and node.name.startswith(("_", "check", "require"))
     ]
     names = frozenset()
@@ -92,10 +97,10 @@ def refusing():
 
 
 @pytest.mark.slow
-def test_an_exported_name_that_refuses_says_so(refusing):
+def test_an_exported_name_that_refuses_says_so(definitions, refusing):
     """It has a section Raises, whether it raises itself or a helper does."""
     silent = []
-    for path, node in DEFINITIONS:
+    for path, node in definitions:
         body = node
         if isinstance(node, ast.ClassDef):
             body = next((m for m in node.body if getattr(m, "name", "") == "__post_init__"), None)

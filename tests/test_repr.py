@@ -80,24 +80,30 @@ def large_values():
     yield "ratings", R.Ratings.from_frame(table, **read)
 
 
-LARGE = dict(large_values())
+@pytest.fixture(scope="module")
+def large():
+    return dict(large_values())
 
 
-@pytest.mark.parametrize("name", LARGE)
-def test_large_data_fit(name):
-    fits_on_a_screen(LARGE[name])
+NAMES = ("counts", "votes", "classes", "scores", "shifts", "ratings")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_large_data_fit(name, large):
+    assert set(NAMES) == set(large)
+    fits_on_a_screen(large[name])
 
 
 @pytest.mark.slow
-def test_large_estimates_and_fits_fit():
-    counts = LARGE["counts"]
+def test_large_estimates_and_fits_fit(large):
+    counts = large["counts"]
     for estimate in bj.prevalence.closed_forms(counts):
         assert len(estimate.table) >= 300
         fits_on_a_screen(estimate)
     fits_on_a_screen(fake_fit(bj.prevalence.ErrorRates(), counts, {"prevalence": 300, "x": 300}))
 
 
-def test_what_is_left_out_is_said():
-    shown = repr(bj.prevalence.naive(LARGE["counts"]))
+def test_what_is_left_out_is_said(large):
+    shown = repr(bj.prevalence.naive(large["counts"]))
     assert "system 0" in shown
     assert re.search(r"\d+ more", shown)

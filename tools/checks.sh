@@ -28,6 +28,9 @@ step types "$bin/mypy"
 # Chains and processes use the cores already: threads of matrix products would wait for each other.
 export MKL_NUM_THREADS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
+# Tests start a hundred processes: without files of bytecode each would compile the package anew.
+unset PYTHONDONTWRITEBYTECODE
+
 # Tests (slow ones too), notebooks and README live in tests/; the doctests are those of the package.
 # Two processes share them, and what either compiles the other finds on disk.
 # Branches are counted where that costs no more than lines, from Python 3.14 on.

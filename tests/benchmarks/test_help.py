@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 TOP = Path(__file__).parents[2]
-INSTALLED = {*sys.stdlib_module_names, *packages_distributions()}
 INDEX = (TOP / "benchmarks" / "README.md").read_text()
 STUDIES = sorted((TOP / "benchmarks").glob("*/*.py"))
 each_study = pytest.mark.parametrize(
@@ -20,10 +19,15 @@ each_study = pytest.mark.parametrize(
 )
 
 
+@pytest.fixture(scope="module")
+def installed():
+    return {*sys.stdlib_module_names, *packages_distributions()}
+
+
 @each_study
-def test_no_study_hides_a_package_of_its_name(path):
+def test_no_study_hides_a_package_of_its_name(path, installed):
     """A study runs with its folder in front of the path: `coverage.py` there breaks Numba."""
-    assert path.stem not in INSTALLED
+    assert path.stem not in installed
 
 
 @each_study

@@ -572,7 +572,12 @@ def test_contradiction(gate):
 """
 #: pytest finds it by itself, unless the package was installed before it had a plugin.
 INSTALLED = "bayesjudge" in entry_points(group="pytest11").names
-PLUGIN = (*(() if INSTALLED else ("-p", "bayesjudge.pytest_plugin")), "-p", "no:cacheprovider")
+#: Others' plugins take seconds to import, and what is tested needs none of them.
+OTHERS = [f"no:{name}" for name in ("anyio", "cacheprovider", "hypothesispytest", "xdist", "zarr")]
+PLUGIN = [
+    *(() if INSTALLED else ("-p", "bayesjudge.pytest_plugin")),
+    *(word for one in OTHERS for word in ("-p", one)),
+]
 
 
 @pytest.mark.slow
