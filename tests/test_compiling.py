@@ -88,20 +88,24 @@ def test_advice_of_a_compiler_to_its_developers_is_silenced():
             warnings.warn("of another kind", UserWarning, stacklevel=1)
 
 
-def test_a_users_c_compiler_is_put_aside_and_put_back():
+def test_a_users_settings_are_put_aside_and_put_back():
     """Blocks that overlap, as those of two threads do, end in any order."""
-    with pytensor.config.change_flags(cxx="of the user"):
+
+    def settings():
+        return pytensor.config.cxx, pytensor.config.traceback__limit
+
+    with pytensor.config.change_flags(cxx="of the user", traceback__limit=5):
         first, second = compiling(), compiling()
         first.__enter__()
         second.__enter__()
-        assert not pytensor.config.cxx
+        assert settings() == ("", 0)
         first.__exit__(None, None, None)
-        assert not pytensor.config.cxx
+        assert settings() == ("", 0)
         second.__exit__(None, None, None)
-        assert pytensor.config.cxx == "of the user"
+        assert settings() == ("of the user", 5)
         with pytest.raises(ZeroDivisionError), compiling():
             raise ZeroDivisionError
-        assert pytensor.config.cxx == "of the user"
+        assert settings() == ("of the user", 5)
 
 
 @pytest.mark.study

@@ -38,8 +38,11 @@ KEPT = 32
 NAME = "bayesjudge"
 
 _kept: OrderedDict[str, dict[str, Callback]] = OrderedDict()
-#: The user's C++ compiler, once for each block in which PyTensor is without it.
-_put_aside: list[str] = []
+#: PyTensor's settings wherever something is compiled: without a C++ compiler, and without the lines
+#: that made each variable, which take two fifths of making a graph.
+SETTINGS = {"cxx": "", "traceback__limit": 0}
+#: The user's settings, once for each block in which they are put aside.
+_put_aside: list[dict[str, Any]] = []
 _changing = Lock()
 #: What has been told: once a process is enough.
 _told: set[str] = set()
@@ -71,7 +74,7 @@ def compiling() -> Iterator[None]:
     from numba.core.errors import NumbaPerformanceWarning, NumbaWarning
 
     tell_of_compile_folder()
-    with _without_cxx(), warnings.catch_warnings():
+    with _own_settings(), warnings.catch_warnings():
         warnings.simplefilter("ignore", NumbaPerformanceWarning)
         uncached = ".*Cannot cache compiled function"  # may begin with the codes of a colour
         warnings.filterwarnings("ignore", uncached, NumbaWarning)
@@ -83,20 +86,28 @@ def compiling() -> Iterator[None]:
 
 
 @contextmanager
-def _without_cxx() -> Iterator[None]:
-    """Put PyTensor's C++ compiler aside; the last thread that leaves puts it back."""
+def _own_settings() -> Iterator[None]:
+    """Put the user's settings of PyTensor aside; the last thread that leaves puts them back."""
     from pytensor import config
 
     with _changing:
-        _put_aside.append(config.cxx if not _put_aside else _put_aside[0])
-        config.cxx = ""
+        theirs = {name: getattr(config, name) for name in SETTINGS}
+        _put_aside.append(_put_aside[0] if _put_aside else theirs)
+        _set(SETTINGS)
     try:
         yield
     finally:
         with _changing:
-            compiler = _put_aside.pop()
+            theirs = _put_aside.pop()
             if not _put_aside:
-                config.cxx = compiler
+                _set(theirs)
+
+
+def _set(settings: dict[str, Any]) -> None:
+    from pytensor import config
+
+    for name, value in settings.items():
+        setattr(config, name, value)
 
 
 @compiling()
