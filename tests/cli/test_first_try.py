@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from readers import logs
 
 from bayesjudge.cli import main
 from bayesjudge.cli.explain import meaning
@@ -50,6 +51,12 @@ def folder(tmp_path_factory):
         for name in ("old prompt", "new prompt")
     ]
     pd.concat(log).to_csv(made / "log.csv", index=False)
+    logs.write_two_providers(made / "run.json", lambda i: None)
+    sheet = [(i, who) for i in range(0, 40, 2) for who in ("openai:small", "other:large")]
+    people = pd.DataFrame(sheet, columns=["test", "provider"])
+    people.assign(human=np.where(rng.random(40) < 0.7, "yes", "no")).to_csv(
+        made / "people.csv", index=False
+    )
     people = rng.integers(1, 6, 300)
     judge = np.clip(people + rng.integers(-1, 2, 300), 1, 5)
     pd.DataFrame({"judge": judge, "human": some(people.astype(str))}).to_csv(
@@ -80,8 +87,8 @@ def folder(tmp_path_factory):
 
 
 def test_each_question_has_its_command():
-    assert len(COMMANDS) == 7
-    assert [line[0] for line in LINES] == ["#", "b"] * 8
+    assert len(COMMANDS) == 8
+    assert [line[0] for line in LINES] == ["#", "b"] * 9
 
 
 @pytest.mark.slow
