@@ -74,7 +74,7 @@ COMMANDS = {
     ),
     "plan": (
         "bayesjudge.cli.plan:plan",
-        "Say how many human labels an interval needs, and how to choose what is labelled.",
+        "Say how many human labels to buy, to show that a threshold is met or for an interval.",
     ),
     "prevalence": (
         "bayesjudge.cli.prevalence:prevalence",

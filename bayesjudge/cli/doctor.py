@@ -24,6 +24,7 @@ from bayesjudge.cli.label_file import keys_of
 from bayesjudge.cli.output import DATA
 from bayesjudge.cli.proposals import (
     BRIEFLY,
+    CONTRADICTS,
     MOST_LABELS,
     NEEDS,
     WANTED,
@@ -544,8 +545,11 @@ def _ends(name: str, roles: Roles, found: Findings) -> str:
 
 
 def _repeats_report(path: str, roles: Roles, found: Findings) -> None:
-    """Several scores of an item by one judge."""
-    if not (roles.scores and roles.repeats) or len(roles.systems) > 1 or roles.variant:
+    """Several scores, or verdicts, of an item by one judge."""
+    if not roles.repeats or len(roles.systems) > 1 or roles.variant:
+        return
+    if not roles.scores:
+        _repeated_verdicts(path, roles, found)
         return
     score = roles.scores[0]
     numbers = sorted({float(c) for c in roles.columns[score] if c})
@@ -560,6 +564,22 @@ def _repeats_report(path: str, roles: Roles, found: Findings) -> None:
         wanted = f"--half-width {step / 2:g}, half a step of the scale"
         found.odd.append(f"repeats report: {wanted}, is how well each mean is to be known; change "
                          "it to your own number")  # fmt: skip
+
+
+def _repeated_verdicts(path: str, roles: Roles, found: Findings) -> None:
+    """How often a judge of pass and fail contradicts itself."""
+    values = _values(roles, found) if len(roles.verdicts) == 1 and not roles.truths else []
+    if len(roles.verdicts) != 1 or roles.truths or "--classes" in values:
+        return
+    line = ["repeats", "report", path, "--score", *roles.verdicts, "--item", str(roles.item)]
+    line += ["--judge", roles.judge] if roles.judge else []
+    line += ["--order", roles.order] if roles.order else []
+    ways: list[list[str]] = [[], ["--scale", "0-1"]]  # in words; as numbers
+    if try_lines("repeats report", [*line, *values], found, ways, CONTRADICTS):
+        found.odd.append(
+            "repeats report: the line says that the rows of an item are verdicts on one and the "
+            "same output; it is no self-contradiction if each is on an output of its own"
+        )
 
 
 def _bias(path: str, roles: Roles, found: Findings) -> None:

@@ -38,6 +38,16 @@ TERMS = {
     "boundary-extended": "An equal-tailed credible interval of which an end is moved to 0 or 1 if "
     "the data do not exclude it.",
     "width": "Upper end of the interval less its lower end.",
+    "gate": "A decision whether a share meets a threshold: pass, fail, or unknown as long as the "
+    "labels leave it open.",
+    "power": "The chance that a gate passes, if what is assumed of the outputs and the judge is "
+    "true.",
+    "agreement": "Share of outputs on which judge and people say the same. It does not say whether "
+    "the judge errs on good outputs or on bad ones.",
+    "people only": "Labels of a random sample, without the judge.",
+    "half good, half bad": "As many outputs that people call good as ones that they call bad are "
+    "labelled: they tell how the judge errs, and its verdicts on the others the share.",
+    "adaptive": "Labels are shared out between good and bad outputs as shortens the interval most.",
     "prior": "What was assumed of a number before the data were seen; flat: every value is as "
     "likely as any other.",
     "bayesian (exact)": "Posterior by numerical integration: no sampling, no Monte Carlo error.",

@@ -117,7 +117,8 @@ def panel(
     missing : str
         Leave a missing vote out, or let it be one more response (dawid_skene and correlated).
     width : float
-        Say how many labels are needed for intervals of this width (of 0.1 with --details).
+        Say how many labels are needed for intervals of this width, from the lower to the upper end
+        (of 0.1 with --details).
     items : Path
         Write every item's consensus label and class probabilities to this .csv file.
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json as json_format
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from cyclopts import Group, Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.output import OUTPUT, SCHEMA, open_console, opening, say, tell, wrapped
+from bayesjudge.cli.output import OUTPUT, open_console, opening, say, tell, wrapped
+from bayesjudge.cli.plan_pass import Judge, by_split, judge_of, plan_pass, write_document
 from bayesjudge.core.errors import InputError, checking
 
 if TYPE_CHECKING:
@@ -19,38 +18,66 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _ASSUMED = Parameter(group=Group("What is assumed to be true", sort_key=1))
+_WANTED = Parameter(group=Group("What is wanted", sort_key=0), negative="")
 _OUTPUT = Parameter(group=OUTPUT, negative="")
 #: Numbers of labels that are compared if none are given.
 LABELS = (50, 100, 200, 400)
+CI_PROB, PROBABILITY, POWER = 0.95, 0.95, 0.8
 
 
 def plan(
     *,
-    prevalence: Annotated[float, _ASSUMED],
-    sensitivity: Annotated[float, _ASSUMED],
-    specificity: Annotated[float, _ASSUMED],
-    items: Annotated[int, _ASSUMED],
-    labelled: Annotated[list[int] | None, Parameter(negative="")] = None,
-    width: float | None = None,
-    ci_prob: Annotated[float, _OUTPUT] = 0.95,
+    at_least: Annotated[float | None, _WANTED] = None,
+    width: Annotated[float | None, _WANTED] = None,
+    labelled: Annotated[list[int] | None, _WANTED] = None,
+    probability: Annotated[float | None, _WANTED] = None,
+    power: Annotated[float | None, _WANTED] = None,
+    ci_prob: Annotated[float | None, _WANTED] = None,
+    prevalence: Annotated[float | None, _ASSUMED] = None,
+    agreement: Annotated[float | None, _ASSUMED] = None,
+    sensitivity: Annotated[float | None, _ASSUMED] = None,
+    specificity: Annotated[float | None, _ASSUMED] = None,
+    items: Annotated[int, _ASSUMED] = 1000,
     seed: Annotated[int, _OUTPUT] = 1,
     picture: Annotated[Path | None, _OUTPUT] = None,
     json: Annotated[bool, _OUTPUT] = False,
 ) -> None:
-    r"""Say how many human labels an interval needs, and how to choose what is labelled.
+    r"""Say how many human labels to buy, to show that a threshold is met or for an interval.
 
-    For each number of labels, the width of the interval that each design will give: people only, a
-    random sample, balanced by the human label, balanced by the judge's verdict. Guess what is true;
-    try a few guesses.
+    How many until the share of good outputs is shown to be at least 0.8: `--at-least 0.8`. How many
+    for an interval 0.1 wide, from end to end: `--width 0.1`. With neither, the widths that 50 to
+    400 labels give. Each for several ways to choose what is labelled: a random sample, with the
+    judge or without; half passed and half failed by the judge; half good and half bad. Guess what
+    is true; try a few guesses.
 
     ```
-    bayesjudge plan --prevalence 0.7 --sensitivity 0.9 --specificity 0.7 --items 1000 --width 0.1
+    bayesjudge plan --at-least 0.8 --agreement 0.85
+    bayesjudge plan --at-least 0.8 --agreement 0.85 --prevalence 0.9
+    bayesjudge plan --width 0.1 --prevalence 0.7 --sensitivity 0.9 --specificity 0.7
     ```
 
     Parameters
     ----------
+    at_least : float
+        Share of good outputs that is to be shown: labels until `bayesjudge gate` is likely to pass.
+    width : float
+        Width of the interval that is wanted, from its lower to its upper end (twice what stands
+        after a "±"), as a share of items.
+    labelled : list[int]
+        Number of labels whose width is told. May be repeated; by default 50, 100, 200 and 400.
+    probability : float
+        With --at-least: how sure a pass must be, as in `bayesjudge gate`; 0.95 if not said.
+    power : float
+        With --at-least: chance of a pass that is wanted; 0.8 if not said.
+    ci_prob : float
+        Of widths: probability of every interval; 0.95 if not said.
     prevalence : float
-        Share of items that people would pass, in [0, 1].
+        Share of items that people would pass, in [0, 1]. With --at-least it may be left out: three
+        guesses are tried.
+    agreement : float
+        Share of items on which judge and people agree, if that is all that is known of the judge:
+        it is taken to be right as often on good outputs as on bad ones, and a range tells how much
+        that matters.
     sensitivity : float
         Share of good items that the judge passes.
     specificity : float
@@ -58,60 +85,103 @@ def plan(
     items : int
         Items that the judge sees and nobody labels; the labelled ones come on top. The estimate
         without the judge has no use for them.
-    labelled : list[int]
-        Number of labels. May be repeated; by default 50, 100, 200 and 400.
-    width : float
-        Width that is wanted, as a share of items; says how many labels reach it.
-    ci_prob : float
-        Probability of every interval: 0.95 is 95 %.
     seed : int
-        Same seed, same table.
+        Same seed, same table of widths.
     picture : Path
-        Draw the table, in the format that the file's name ends in.
+        Draw the table of widths, in the format that the file's name ends in.
     json : bool
         Print one JSON document instead of text (schema bayesjudge/2): `inputs`, the options;
         `rows`, one a number of labels and way of spending them, with the columns of the table;
-        `labels_needed` for `width` by strategy, null if none do; `answer`, the sentence.
+        `labels_needed` for `width` or `at_least` by strategy, null if none do; `answer`, the
+        sentence.
 
     Raises
     ------
     InputError
-        If an option is out of its range.
+        If an option is out of its range, or options do not go together.
     """
-    assumed = {"prevalence": prevalence, "sensitivity": sensitivity, "specificity": specificity}
+    given = {"labelled": labelled, "width": width, "ci_prob": ci_prob, "picture": picture}
+    passing = {"probability": probability, "power": power}
     with checking("options") as require:
         folder = picture is None or picture.parent.is_dir()
         require(folder, f"--picture: there is no folder {str(picture and picture.parent)!r}")
         require(width is None or 0 < width < 1, f"--width must lie in (0, 1), got {width}")
-    sizes = tuple(labelled or LABELS)
-    how: dict[str, Any] = {**assumed, "items": items, "ci_prob": ci_prob}
+        for kind in (given, passing):
+            other = at_least is not None if kind is given else at_least is None
+            named = [f"--{name.replace('_', '-')}" for name, one in kind.items() if one is not None]
+            words = "is about widths: leave it out with" if kind is given else "goes with"
+            for name in named if other else ():
+                require(False, f"{name} {words} --at-least")
+        shares = {"prevalence": prevalence, "sensitivity": sensitivity, "specificity": specificity}
+        for name, share in shares.items():
+            inside = share is None or 0 <= share <= 1
+            require(inside, f"--{name} must lie in [0, 1], got {share}")
+        require(items >= 1, f"--items must be 1 or more, got {items}")
+    judge = judge_of(agreement, sensitivity, specificity)
+    if at_least is not None:
+        sure = PROBABILITY if probability is None else probability
+        wanted = POWER if power is None else power
+        plan_pass(at_least, prevalence, judge, items, sure, wanted, json=json)
+        return
+    with checking("options") as require:
+        need = "--prevalence is needed: the share of items that people would pass, as you expect it"
+        require(prevalence is not None, need)
+        rates = "--agreement, or --sensitivity and --specificity, are needed: how the judge errs"
+        require(judge is not None, rates)
+    if prevalence is not None and judge is not None:
+        how = {"items": items, "ci_prob": CI_PROB if ci_prob is None else ci_prob}
+        _plan_widths(tuple(labelled or LABELS), width, prevalence, judge, how, seed, picture, json)
+
+
+# how `bayesjudge.cli.app` spells what the module says to those who write Python
+plan.spelled = {"labelled=": "--labelled "}  # type: ignore[attr-defined]
+
+
+def _plan_widths(
+    sizes: tuple[int, ...],
+    width: float | None,
+    prevalence: float,
+    judge: Judge,
+    given: dict[str, Any],
+    seed: int,
+    picture: Path | None,
+    json: bool,
+) -> None:
+    sensitivity, specificity = judge.rates
+    how: dict[str, Any] = {"prevalence": prevalence, "sensitivity": sensitivity}
+    how |= {"specificity": specificity, **given}
     table = bj.prevalence.budget.plan(sizes, **how, random_seed=seed)
     needed = {} if width is None else _needed(width, how)
-    answer = _answer(table, needed, width, how)
+    answer = _answer(table, needed, width, how, _if_errors_differ(width, judge, how))
     most = max(sizes)
-    regime = bj.prevalence.budget.judge_regime(sensitivity, specificity, labelled=most, items=items)
+    regime = bj.prevalence.budget.judge_regime(
+        sensitivity, specificity, labelled=most, items=how["items"]
+    )
     if json:
-        document = {
-            "schema": SCHEMA,
-            "bayesjudge": bj.__version__,
-            "command": "plan",
-            "inputs": {**how, "labelled": sizes, "width": width, "seed": seed},
-            "answer": {"text": answer},
-            "rows": table.to_dict("records"),
-            "labels_needed": needed,
-        }
-        sys.stdout.write(json_format.dumps(document, indent=2, ensure_ascii=False) + "\n")
+        inputs = {**how, "labelled": sizes, "width": width, "seed": seed}
+        write_document(inputs, answer, table.to_dict("records"), needed)
     else:
         console = open_console()
         wrapped(console, answer, "", "", style="bold")
         console.print()
-        opening(console, "Assumed", how)
+        opening(console, "Assumed", {**how, **judge.told})
         _print(console, table)
         _say(regime, most)
     if picture is not None:
         figure = cast("Figure", bj.prevalence.plot_plan(table, width=width).get_figure())
         figure.savefig(picture, dpi=150)
         tell(f"picture written to {picture}")
+
+
+def _if_errors_differ(width: float | None, judge: Judge, how: dict[str, Any]) -> str:
+    """How far a number moves with the errors of a judge of whom the agreement is known."""
+    if width is None or judge.agreement is None:
+        return ""
+    counts = []
+    for q1, q0 in judge.splits(how["prevalence"]):
+        asked = {**how, "sensitivity": q1, "specificity": q0}
+        counts.append(bj.prevalence.budget.labels_by_design(width, **asked)["random sample"])
+    return by_split(counts)
 
 
 def _needed(width: float, how: dict[str, Any]) -> dict[str, int | None]:
@@ -130,7 +200,11 @@ def _needed(width: float, how: dict[str, Any]) -> dict[str, int | None]:
 
 
 def _answer(
-    table: pd.DataFrame, needed: dict[str, int | None], width: float | None, how: dict[str, Any]
+    table: pd.DataFrame,
+    needed: dict[str, int | None],
+    width: float | None,
+    how: dict[str, Any],
+    differs: str = "",
 ) -> str:
     """The sentence that opens the screen."""
     if width is None:
@@ -143,8 +217,8 @@ def _answer(
         )
     counts = {name: "out of reach" if n is None else f"{n:,}" for name, n in needed.items()}
     text = f"An interval {width:g} wide takes about {counts['random sample']} labels of a random "
-    text += f"sample, {counts['people only']} without the judge, and {counts['by verdict']} chosen "
-    text += "by the judge's verdict; "
+    text += f"sample{differs}, {counts['people only']} without the judge, and "
+    text += f"{counts['by verdict']} chosen by the judge's verdict; "
     by_truth = [n for n in (needed["half good, half bad"], needed["adaptive"]) if n is not None]
     if by_truth:
         return f"{text}with labels chosen by truth {min(by_truth):,}."

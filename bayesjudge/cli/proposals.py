@@ -55,6 +55,7 @@ BETTER = "Which system is better?"
 EACH = "Is the share of each at least 0.9 (put your own number), as an exit code for CI?"
 CLASSES = "What share of outputs would people put into each class?"
 MEAN = "What mean score would people give?"
+CONTRADICTS = "How often does the judge contradict itself?"
 BETTER_MEAN = "Which system is better, by the mean score that people would give?"
 #: The question in few words, where nothing answers it.
 BRIEFLY = WANTED | {

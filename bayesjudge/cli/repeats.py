@@ -24,18 +24,20 @@ from bayesjudge.cli.output import (
     Shared,
     Story,
     present,
+    sampling_of,
     say,
     table_option,
     tell,
     write_csv,
 )
+from bayesjudge.cli.roles import JUDGES, SYSTEMS
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.labels import read_labels
 from bayesjudge.core.report import side_by_side
-from bayesjudge.core.screen import visible
+from bayesjudge.core.screen import few, visible
 from bayesjudge.repeats.data import ITEM_COLUMNS
 
 if TYPE_CHECKING:
@@ -121,8 +123,8 @@ def report(
     flips_at_most : float
         Of verdicts: how often the majority of an item's calls may flip if they are made again.
     half_width : float
-        How well an item's mean is to be known; if not said, a third of a step of the scale, which
-        keeps neighbouring values apart.
+        How well an item's mean is to be known: to ± this, half the width of its interval. If not
+        said, a third of a step of the scale, which keeps neighbouring values apart.
     cost_per_call : float
         In any currency.
     items : Path
@@ -163,6 +165,7 @@ def report(
         judge=judge,
         order=order,
     )
+    _refuse_pooled(source, score, column, judge, order)
     kind = module.JudgeCutpoints if cutpoints == "by_judge" else module.CumulativeLogit
     with checking("options") as require:
         folder = items is None or items.parent.is_dir()
@@ -180,6 +183,13 @@ def report(
         labels=labels,
         flips_at_most=flips_at_most,
     )
+
+
+# how `bayesjudge.cli.app` spells what the module says to those who write Python
+report.spelled = {  # type: ignore[attr-defined]
+    "name the classes (classes=), or say which mean": "repeats takes pass and fail, or numbers "
+    "(--scale); say which mean"
+}
 
 
 @repeats.command
@@ -201,7 +211,7 @@ def run(
     ```toml
     store = "run.sqlite"
     scale = [1, 2, 3, 4, 5]
-    bins = 5               # classes to tell apart; or half_width = 0.27
+    bins = 5               # classes to tell apart; or half_width = 0.27: known to ± 0.27
     ci_prob = 0.95
     budget_calls = 5000    # budget_cost = 10.0
     concurrency = 8
@@ -357,8 +367,7 @@ def answer(
 
     def sample() -> Fit:
         fits.append(module.fit(scores, model, **shared.sampling))
-        kept = tuple(q for q in fits[0].quantities if not many or q != "item_score")
-        return replace(fits[0], quantities=kept)
+        return _without_items(fits[0]) if many else fits[0]
 
     found = present(
         [one for each in made for one in _shown(each, many)],
@@ -392,10 +401,41 @@ def answer(
     return found
 
 
+def _without_items(fit: Fit) -> Fit:
+    """Leave out the items, but not how well they were sampled."""
+    checked = sampling_of(fit)
+    idata = fit.idata.copy()
+    idata.attrs |= {name: checked[name] for name in ("max_r_hat", "min_ess")}
+    kept = tuple(q for q in fit.quantities if q != "item_score")
+    return replace(fit, idata=idata, quantities=kept)
+
+
 def _shown(estimate: Estimate, many: bool) -> list[Estimate]:
     """Leave out the items if they are many, and what is only about them."""
     kept = [q for q in estimate.quantities if not many or q != "item_score"]
     return [estimate.only(*kept)] if kept else []
+
+
+def _refuse_pooled(
+    source: Source, score: str, item: str | None, judge: str | None, order: str | None
+) -> None:
+    """Refuse a table in which rows of several judges, or systems, would be repeats of one."""
+    if source.log is not None:
+        return
+    taken = {score, item, judge, order}
+    others = [n for n in source.columns() if n.lower() in (*JUDGES, *SYSTEMS) and n not in taken]
+    keys = [n for n in (item, judge) if n is not None]
+    for name in others:
+        rows = source.table([*keys, name]).to_pandas().drop_duplicates([*keys, name])
+        if not (rows.duplicated(keys).any() if keys else len(rows) > 1):
+            continue
+        kinds = sorted(map(str, rows[name].unique()))
+        says = f"{name!r} has {few(kinds)}, whose rows would count as repeats of one"
+        remedy = "keep the rows of one of them"
+        if judge is None:
+            judges = "" if name.lower() in JUDGES else "if these are the judges, "
+            remedy = f"{judges}say --judge {name}; else {remedy}"
+        raise InputError("options", [f"column {says}: {remedy}"])
 
 
 def _table(source: Source, columns: list[str], score: str) -> Any:

@@ -163,7 +163,8 @@ def roles_of(columns: Mapping[str, list[str]], truth: str | None = None) -> Role
     if counted is not None:
         item, counter = counted
         found = _by_names({n: c for n, c in columns.items() if n != counter}, truth, item)
-        if found.scores and not (found.truths or found.verdicts or found.system or found.variant):
+        judged = bool(found.scores) != bool(found.verdicts)
+        if judged and not (found.truths or found.system or found.variant):
             told = f"{counter} counts from {min(map(_int, columns[counter]))} within each {item}, "
             guessed = [f"{told}and is read as the number of the repeat"]
             return replace(found, columns=columns, order=counter, counter=counter, guessed=guessed)

@@ -14,6 +14,7 @@ import numpy as np
 from bayesjudge.core.answer import Answer, answer_of, as_estimates, entries
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import (
+    COUNTS,
     TARGETS,
     Caution,
     Estimate,
@@ -327,11 +328,12 @@ def _cells(
     entered = set() if answer is None else set(entries(answer.quoted))
     rows = []
     for one in found:
+        decimals = 0 if one.quantity in COUNTS else digits
         cells = [
             one.quantity,
             *(str(one.where.get(d, "")) for d in dims),
             one.method,
-            *("–" if np.isnan(x) else f"{x:.{digits}f}" for x in one.numbers),
+            *("–" if np.isnan(x) else f"{x:.{decimals}f}" for x in one.numbers),
             one.interval,
         ]
         answers = one.entry in entered

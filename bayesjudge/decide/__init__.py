@@ -7,6 +7,7 @@ from bayesjudge.decide.labelling import Agreement, Labels, read_sheets, write_fo
 from bayesjudge.decide.monitor import Monitor
 from bayesjudge.decide.passport import Passport
 from bayesjudge.decide.plots import plot_drift, plot_gate, plot_monitor
+from bayesjudge.decide.power import chance_to_pass, labels_to_pass
 from bayesjudge.decide.reports import to_html, to_json, to_junit, to_markdown
 
 __all__ = [
@@ -18,8 +19,10 @@ __all__ = [
     "Monitor",
     "Need",
     "Passport",
+    "chance_to_pass",
     "drift",
     "gate",
+    "labels_to_pass",
     "plot_drift",
     "plot_gate",
     "plot_monitor",

@@ -1,6 +1,7 @@
 """What doctor proposes can be pasted, and what is wrong with a file is told."""
 
 import contextlib
+import io
 import json
 import re
 import shlex
@@ -349,6 +350,15 @@ def _nested():
     return "answers.jsonl", "\n".join(map(json.dumps, rows))
 
 
+def _regraded():
+    """One judge asked five times about each essay, pass or fail."""
+    rng = np.random.default_rng(9)
+    rows = pd.DataFrame({"essay": [f"e{i // 5:03d}" for i in range(200)]})
+    rows["run"] = [i % 5 + 1 for i in range(200)]
+    rows["grade"] = np.where(rng.random(200) < rng.random(40).repeat(5), "P", "F")
+    return "regrades.csv", rows.to_csv(index=False)
+
+
 #: What the first line to paste says of each of a stranger's tables.
 FIRST_LINES = {
     _summaries: "prevalence {} --score quality --scale 1:5 --truth 'annotator verdict' "
@@ -367,6 +377,7 @@ FIRST_LINES = {
     "--truth-scale 0:100 --calibration random --by engine --item segment",
     _nested: "prevalence {} --verdict judge.label --truth human --classes correct incorrect "
     "'partly correct' --calibration random --item meta.id",
+    _regraded: "repeats report {} --score grade --item essay --order run",
 }
 
 
@@ -476,6 +487,34 @@ def test_a_score_beside_people_s_scores_is_a_mean(tmp_path, examine):
     path.write_text("doc,llm_score,human_score\n" + "\n".join(rows))
     (answer,) = examine(path)["answers"]
     assert answer["question"] == "What mean score would people give?"
+
+
+@pytest.mark.slow
+def test_repeated_verdicts_are_asked_for_self_contradiction(tmp_path, examine, capsys):
+    """In words or numbers, with a judge's name; not of classes, systems, or one call an item."""
+    _, text = _regraded()
+    rows = pd.read_csv(io.StringIO(text))
+    words = rows.assign(grade=rows["grade"].map({"P": "okay", "F": "hopeless"}), judge="gpt")
+    tables = {
+        "plain": (rows, "--score grade --item essay --order run"),
+        "no order": (rows.drop(columns="run"), "--score grade --item essay"),
+        "coded": (rows.assign(grade=(rows["grade"] == "P") * 1), "--order run --scale 0-1"),
+        "words": (words, "--score grade --item essay --judge judge --order run "),
+    }
+    for table, wanted in tables.values():
+        table.to_csv(tmp_path / "t.csv", index=False)
+        found = examine(tmp_path / "t.csv")
+        (answer,) = found["answers"]
+        assert answer["question"] == "How often does the judge contradict itself?"
+        assert wanted in answer["command"], answer
+        assert any("verdicts on one and the same output" in told for told in found["odd"])
+        assert main([*shlex.split(answer["command"])[1:], "--no-nuts"]) == 0
+        assert capsys.readouterr().out.startswith("The judge contradicts itself ")
+    several = rows.assign(grade=[("low", "mid", "high")[i % 3] for i in range(len(rows))])
+    systems = rows.assign(system=[f"s{n}" for n in rows["run"]]).drop(columns="run")
+    for table in (several, systems, rows[rows["run"] == 1]):
+        table.to_csv(tmp_path / "t.csv", index=False)
+        assert "repeats report" not in str(examine(tmp_path / "t.csv")["answers"])
 
 
 def test_a_table_of_very_many_columns_is_refused(tmp_path, capsys):

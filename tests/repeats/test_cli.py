@@ -80,8 +80,11 @@ def test_order_may_be_numbers_or_times_in_any_file(file, tmp_path, capsys):
 @pytest.mark.slow
 def test_report_of_one_judge_is_exact_and_makes_a_page(scores, capsys, tmp_path):
     page = tmp_path / "page.html"
+    one = tmp_path / "one.csv"
+    table = pd.read_csv(scores)
+    table[table["judge"] == "judge1"].to_csv(one, index=False)
     options = ["--scale", "1-5", "--no-nuts", "--html", str(page)]
-    assert main(["repeats", "report", str(scores), *options]) == 0
+    assert main(["repeats", "report", str(one), *options]) == 0
     assert capsys.readouterr().out.startswith("An item needs ")
     assert "Dirichlet posterior" in page.read_text()
     assert page.read_text().count("<svg") >= 3
@@ -155,11 +158,71 @@ def test_counts_of_calls_are_whole_in_details(verdicts, scores, capsys):
     rows = [one for one in capsys.readouterr().out.splitlines() if one.startswith("majority_calls")]
     assert len(rows) == 1
     assert "." not in rows[0].replace("effective number", "")
-    line = ["repeats", "report", str(scores), "--scale", "1-5", "--no-nuts", "--details"]
+    line = ["repeats", "report", str(scores), "--scale", "1-5", "--judge", "judge", "--no-nuts"]
+    for shown in (["--details"], ["--quiet", "--markdown", "-"]):
+        assert main([*line, *shown]) == 0
+        out = capsys.readouterr().out.splitlines()
+        rows = [one for one in out if one.removeprefix("| ").startswith("calls_per_item")]
+        assert len(rows) == 1
+        assert "." not in rows[0]
+
+
+def test_rows_of_several_judges_are_no_repeats_of_one(tmp_path, scores, capsys):
+    """A column of judges, or systems, that is not named; harmless if items tell them apart."""
+
+    def told(change, *options, code=2):
+        path = tmp_path / "table.csv"
+        change(pd.read_csv(scores)).to_csv(path, index=False)
+        line = ["repeats", "report", str(path), "--scale", "1-5", "--no-nuts", *options]
+        assert main(line) == code
+        done = capsys.readouterr()
+        return done.err if code else done.out
+
+    words = "judge1, judge2, judge3, whose rows would count as repeats of one: "
+    err = told(lambda t: t)
+    assert f"column 'judge' has {words}say --judge judge; else keep the rows of one of them" in err
+    err = told(lambda t: t.rename(columns={"judge": "model"}))
+    assert f"column 'model' has {words}if these are the judges, say --judge model; else keep" in err
+    told(lambda t: t.rename(columns={"judge": "model"}), "--judge", "model", code=0)
+    err = told(lambda t: t.assign(system=["a", "b"] * (len(t) // 2)), "--judge", "judge")
+    assert "column 'system' has a, b, whose rows would count as repeats of one: keep" in err
+    told(lambda t: t.assign(item=t["item"] + t["judge"]), code=0)
+    told(lambda t: t.assign(judge="one"), code=0)
+
+
+@pytest.mark.sampling
+def test_what_is_said_of_the_sampling_holds_of_the_items_too(tmp_path, capsys, monkeypatch):
+    """With many items their means are not shown; a caution may name one of them."""
+    path = tmp_path / "scores.csv"
+    bj.repeats.simulate(items=25, judges=1, repeats=3, random_seed=1).to_csv(path, index=False)
+    fit, fits = bj.repeats.fit, []
+
+    def briefly(*of, **how):
+        fits.append(fit(*of, **{**how, "draws": 200, "tune": 200, "chains": 2}))
+        return fits[0]
+
+    monkeypatch.setattr(bj.repeats, "fit", briefly)
+    line = ["repeats", "report", str(path), "--scale", "1-5", "--json", "--seed", "1"]
     assert main(line) == 0
-    rows = [one for one in capsys.readouterr().out.splitlines() if one.startswith("calls_per_item")]
-    assert len(rows) == 1
-    assert "." not in rows[0]
+    document = json.loads(capsys.readouterr().out)
+    (sampling,) = document["sampling"].values()
+    checks = fits[0].diagnostics()
+    assert sampling["max_r_hat"] == pytest.approx(checks["r_hat"].max())
+    assert sampling["min_ess"] == pytest.approx(checks[["ess_bulk", "ess_tail"]].min().min())
+    of_items = checks.index.str.startswith("item_score")
+    assert checks["r_hat"][of_items].max() > checks["r_hat"][~of_items].max()
+    assert "item_score" not in {row["quantity"] for row in document["estimates"]}
+
+
+def test_words_that_are_no_verdicts_name_the_commands_options(tmp_path, scores, capsys):
+    path = tmp_path / "words.csv"
+    table = pd.read_csv(scores)
+    table.assign(score=[chr(97 + i % 17) for i in range(len(table))]).to_csv(path, index=False)
+    assert main(["repeats", "report", str(path), "--judge", "judge"]) == 2
+    err = capsys.readouterr().err
+    assert "repeats takes pass and fail, or numbers (--scale); say which mean pass, fail and" in err
+    assert "(--pass-value, --fail-value, --missing-value)" in err
+    assert "classes" not in err
 
 
 def test_a_table_without_items_must_say_so(tmp_path, capsys):

@@ -1,0 +1,327 @@
+"""``bayesjudge plan --at-least``: how many labels until a gate is likely to pass."""
+
+from __future__ import annotations
+
+import json as json_format
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+import bayesjudge as bj
+from bayesjudge.cli.output import SCHEMA, open_console, opening, say, wrapped
+from bayesjudge.core.errors import InputError, checking
+from bayesjudge.decide.power import PEOPLE, STRATEGIES, items_to_pass
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+SAMPLE = "random sample"
+#: Where shares are guessed if none is expected: parts of the way from the threshold to 1.
+GUESSES = (0.25, 0.5, 0.75)
+#: Ways in which errors may split that are looked at.
+SPLITS = 201
+#: Ways of choosing of which the range is told, of a judge known by its agreement.
+RANGED = (SAMPLE, "by verdict")
+
+
+class Judge(NamedTuple):
+    """What is assumed of the judge: how often it is right on good and on bad outputs."""
+
+    rates: tuple[float, float]
+    agreement: float | None = None
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """For the list of what is assumed."""
+        told: dict[str, Any] = {} if self.agreement is None else {"agreement": self.agreement}
+        words = " (as often right on good outputs as on bad ones)" * (self.agreement is not None)
+        q1, q0 = self.rates
+        return {**told, "sensitivity": f"{q1:g}{words}", "specificity": f"{q0:g}{words}"}
+
+    def splits(self, prevalence: float) -> list[tuple[float, float]]:
+        """The rates assumed; of an agreement also those that tell most and least of the truth."""
+        if self.agreement is None or not 0 < prevalence < 1:
+            return [self.rates]
+        agreed, bad = self.agreement, 1 - prevalence
+        ends = max(0.0, agreed - bad), min(prevalence, agreed)
+        right = np.linspace(*ends, SPLITS)  # good outputs that it passes, of all outputs
+        passed = bad - agreed + 2 * right
+        with np.errstate(invalid="ignore", divide="ignore"):
+            together = right - prevalence * passed
+            tells = np.where(together > 0, together**2 / (passed * (1 - passed)), np.nan)
+        most, least = np.nanargmax(tells), np.nanargmin(tells)
+        pair = right / prevalence, (agreed - right) / bad
+        return [self.rates, *((float(pair[0][i]), float(pair[1][i])) for i in (most, least))]
+
+
+def judge_of(
+    agreement: float | None, sensitivity: float | None, specificity: float | None
+) -> Judge | None:
+    """Check what is said of the judge, if anything is."""
+    with checking("options") as require:
+        both = (sensitivity is None) == (specificity is None)
+        require(both, "--sensitivity and --specificity come together; or say --agreement")
+        once = agreement is None or (sensitivity is None and specificity is None)
+        require(once, "--agreement stands for --sensitivity and --specificity: leave them out")
+        inside = agreement is None or 0.5 < agreement <= 1
+        words = "agreement by chance tells nothing: leave the judge out"
+        require(inside, f"--agreement must lie in (0.5, 1], got {agreement}; {words}")
+    if agreement is not None:
+        return Judge((agreement, agreement), agreement)
+    if sensitivity is None or specificity is None:
+        return None
+    with checking("options") as require:
+        better = sensitivity + specificity > 1
+        words = "with --sensitivity + --specificity of 1 or less it is no better than chance"
+        require(better, f"the judge tells nothing, {words}: leave it out, or turn its verdicts")
+    return Judge((sensitivity, specificity))
+
+
+def plan_pass(
+    at_least: float,
+    prevalence: float | None,
+    judge: Judge | None,
+    items: int,
+    probability: float,
+    power: float,
+    *,
+    json: bool,
+) -> None:
+    """Answer how many labels it takes until a gate is likely to pass."""
+    with checking("options") as require:
+        inside = 0 < at_least < 1
+        percent = f": write {at_least / 100:g} for {at_least:g} %" if 1 < at_least < 100 else ""
+        require(inside, f"--at-least must lie in (0, 1), got {at_least:g}{percent}")
+        sure = 0.5 <= probability < 1
+        require(sure, f"--probability must lie in [0.5, 1), got {probability:g}")
+        require(0 < power < 1, f"--power must lie in (0, 1), got {power:g}")
+    if prevalence is not None and prevalence < at_least:
+        words = f"--prevalence {prevalence:g} is below --at-least {at_least:g}: then more labels "
+        words += "make a fail likely, not a pass; expect a higher share, ask for a lower one, or "
+        raise InputError("options", [f"{words}plan an interval: --width 0.1"])
+    about: dict[str, Any] = {"at_least": at_least, "probability": probability, "power": power}
+    inputs = {**about, "prevalence": prevalence, "agreement": judge and judge.agreement}
+    inputs |= dict(zip(("sensitivity", "specificity"), judge.rates, strict=True)) if judge else {}
+    inputs |= {"items": items}
+    if prevalence is None:
+        guesses = [round(at_least + part * (1 - at_least), 6) for part in GUESSES]
+        rows = [row for one in guesses for row in _rows(one, judge, items, about, [SAMPLE, PEOPLE])]
+        answer = _answer_of_guesses(rows, guesses, judge, about, items)
+    elif prevalence == at_least:
+        rows, answer = [], _at_the_threshold(about)
+    else:
+        rows = _rows(prevalence, judge, items, about, list(STRATEGIES))
+        answer = _answer(rows, prevalence, judge, about, items)
+    if json:
+        alone = prevalence is not None
+        needed = {row["strategy"]: row["labelled"] for row in rows if alone and row["split"] == 0}
+        kept = [{name: one for name, one in row.items() if name != "split"} for row in rows]
+        write_document(inputs, answer, kept, needed)
+        return
+    console = open_console()
+    wrapped(console, answer, "", "", style="bold")
+    console.print()
+    shown = {**inputs, **(judge.told if judge else {})}
+    told = {k.replace("_", " "): v for k, v in shown.items() if v is not None}
+    opening(console, "Wanted and assumed", told)
+    if rows:
+        _print(console, rows)
+    _say(rows, judge, about)
+
+
+def write_document(
+    inputs: Mapping[str, Any], answer: str, rows: Sequence[Any], needed: Mapping[str, Any]
+) -> None:
+    """Write the JSON document of a plan."""
+    document = {
+        "schema": SCHEMA,
+        "bayesjudge": bj.__version__,
+        "command": "plan",
+        "inputs": inputs,
+        "answer": {"text": answer},
+        "rows": rows,
+        "labels_needed": needed,
+    }
+    sys.stdout.write(json_format.dumps(document, indent=2, ensure_ascii=False) + "\n")
+
+
+def _rows(
+    prevalence: float,
+    judge: Judge | None,
+    items: int,
+    about: Mapping[str, Any],
+    strategies: Sequence[str],
+) -> list[dict[str, Any]]:
+    """One row a way of choosing and of splitting the judge's errors."""
+    rows = []
+    for i, rates in enumerate(judge.splits(prevalence) if judge else [(None, None)]):
+        asked: dict[str, Any] = {"prevalence": prevalence, "items": items}
+        asked |= {"sensitivity": rates[0], "specificity": rates[1]}
+        asked |= {"at_least": about["at_least"], "probability": about["probability"]}
+        wanted = [one for one in strategies if not i or one in RANGED]
+        found = bj.decide.labels_to_pass(power=about["power"], strategies=wanted, **asked)
+        for strategy, labels in found.items():
+            chance = bj.decide.chance_to_pass(labelled=labels or items, strategy=strategy, **asked)
+            row: dict[str, Any] = {"prevalence": prevalence}
+            row |= {"sensitivity": rates[0], "specificity": rates[1]}
+            row |= {"strategy": strategy, "calibration": STRATEGIES[strategy]}
+            rows.append({**row, "labelled": labels, "chance": round(chance, 4), "split": i})
+    return rows
+
+
+# Sentences ---------------------------------------------------------------------------------------
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.4g} %"
+
+
+def by_split(counts: Sequence[int | None]) -> str:
+    """Tell how much a number depends on how the judge's errors split, in brackets."""
+    if len({*counts}) < 2:
+        return ""
+    known = sorted(n for n in counts if n is not None)
+    high = f"{known[-1]:,}" if len(known) == len(counts) else "out of reach"
+    words = "by how the judge's errors split between good and bad outputs"
+    return f" ({known[0]:,} to {high}, {words})"
+
+
+def _counts(rows: Sequence[Mapping[str, Any]], strategy: str, prevalence: float) -> list[Any]:
+    return [
+        row["labelled"]
+        for row in rows
+        if row["strategy"] == strategy and row["prevalence"] == prevalence
+    ]
+
+
+def _at_the_threshold(about: Mapping[str, Any]) -> str:
+    share = _percent(about["at_least"])
+    wrong = _percent(1 - about["probability"])
+    return (
+        f"If people would pass {share} exactly, no number of labels shows that it is at least "
+        f"{share}: a gate then passes {wrong} of the time at most, however many there are. Ask for "
+        "a share below what you expect, or make the outputs better."
+    )
+
+
+def _answer(
+    rows: Sequence[Mapping[str, Any]],
+    prevalence: float,
+    judge: Judge | None,
+    about: Mapping[str, Any],
+    items: int,
+) -> str:
+    """The sentence that opens the screen."""
+    people = _counts(rows, PEOPLE, prevalence)[0]
+    counts = _counts(rows, SAMPLE, prevalence) if judge else [people]
+    if counts[0] is None:
+        return _out_of_reach(rows, prevalence, judge, about, items)
+    text = (
+        f"About {counts[0]:,} labels of a random sample{by_split(counts)} show that people would "
+        f"pass at least {_percent(about['at_least'])} of outputs, with a chance of "
+        f"{_percent(about['power'])} if they would pass {_percent(prevalence)}; "
+    )
+    if judge is None:
+        return f"{text}a judge saves some of them (--agreement)."
+    without = f"more than the {items:,} items" if people is None else f"{people:,}"
+    return f"{text}without the judge it takes {without}."
+
+
+def _out_of_reach(
+    rows: Sequence[Mapping[str, Any]],
+    prevalence: float,
+    judge: Judge | None,
+    about: Mapping[str, Any],
+    items: int,
+) -> str:
+    which = SAMPLE if judge else PEOPLE
+    chance = next(row["chance"] for row in rows if row["strategy"] == which)
+    wanted = items_to_pass(about["at_least"], prevalence, about["probability"], about["power"])
+    share, most = _percent(prevalence), _percent(round(chance, 2))
+    return (
+        f"With {items:,} items no number of labels does it: if people would pass {share} of "
+        f"outputs, even {items:,} labels show that it is at least {_percent(about['at_least'])} "
+        f"with a chance of {most} only. About {wanted:,} items, all of them labelled, would do; or "
+        f"ask for a share further below {share}, or accept a lower chance (--power)."
+    )
+
+
+def _answer_of_guesses(
+    rows: Sequence[Mapping[str, Any]],
+    guesses: Sequence[float],
+    judge: Judge | None,
+    about: Mapping[str, Any],
+    items: int,
+) -> str:
+    parts: list[str] = []
+    for guess in guesses:
+        counts = _counts(rows, SAMPLE if judge else PEOPLE, guess)
+        known = sorted(n for n in counts if n is not None)
+        each = f"{known[0]:,}" if known else f"more than the {items:,} items"
+        if known and len(known) < len(counts):
+            each += " or more"
+        elif len({*known}) > 1:
+            each += f" to {known[-1]:,}"
+        where = "if they would pass " if not parts else "if "
+        parts.append(f"{each} {where}{_percent(guess)}")
+    share = _percent(about["at_least"])
+    return (
+        f"How many labels of a random sample show that people would pass at least {share} of "
+        f"outputs, with a chance of {_percent(about['power'])}, depends on how many they would "
+        f"pass: {', '.join(parts)}; if {share} exactly, no number will do."
+    )
+
+
+def _print(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:
+    from rich.table import Table
+
+    ranged = any(row["split"] for row in rows)
+    several = len({row["prevalence"] for row in rows}) > 1
+    names = ["people pass"] * several + ["strategy", "--calibration", "labels", "chance"]
+    grid = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in [*names, *["range"] * ranged]:
+        justify: Any = "left" if name in ("strategy", "--calibration") else "right"
+        grid.add_column(name, justify=justify, no_wrap=True)
+    for row in rows:
+        if row["split"]:
+            continue
+        every = _counts(rows, row["strategy"], row["prevalence"])
+        cells = [_percent(row["prevalence"])] * several + [row["strategy"], row["calibration"]]
+        cells += [_number(row["labelled"]), f"{row['chance']:.2f}"]
+        cells += [_ends(every)] * ranged
+        grid.add_row(*cells)
+    console.print("", grid, sep="\n")
+
+
+def _number(labels: int | None) -> str:
+    return "–" if labels is None else f"{labels:,}"
+
+
+def _ends(counts: Sequence[int | None]) -> str:
+    """From the fewest to the most labels, of several splits."""
+    known = sorted(n for n in counts if n is not None)
+    if len(counts) < 2 or not known:
+        return ""
+    return f"{known[0]:,} to {_number(known[-1] if len(known) == len(counts) else None)}"
+
+
+def _say(rows: Sequence[Mapping[str, Any]], judge: Judge | None, about: Mapping[str, Any]) -> None:
+    lines = [""]
+    if rows:
+        sure, gate = _percent(about["probability"]), f"--at-least {about['at_least']:g}"
+        text = f"chance: that `bayesjudge gate {gate}` passes, {sure} sure, with so many labels"
+        if any(row["labelled"] is None for row in rows):
+            text += " (–: it takes\nmore than there are items; the chance is that of as many)"
+        lines.append(f"{text}.")
+    if any(row["split"] for row in rows):
+        lines.append(
+            "range: from a judge whose verdicts tell most of people's labels to one whose verdicts "
+            "tell least;\nthe agreement alone does not say which it is."
+        )
+    lines.append(
+        f"`bayesjudge label TABLE --gate {about['at_least']:g}` draws what to label and stops by "
+        "itself as soon as it is decided."
+    )
+    say("\n".join(lines))
