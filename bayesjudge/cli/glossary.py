@@ -38,12 +38,6 @@ TERMS = {
     "boundary-extended": "An equal-tailed credible interval of which an end is moved to 0 or 1 if "
     "the data do not exclude it.",
     "width": "Upper end of the interval less its lower end.",
-    "gate": "A decision whether a share meets a threshold: pass, fail, or unknown as long as the "
-    "labels leave it open.",
-    "power": "The chance that a gate passes, if what is assumed of the outputs and the judge is "
-    "true.",
-    "agreement": "Share of outputs on which judge and people say the same. It does not say whether "
-    "the judge errs on good outputs or on bad ones.",
     "people only": "Labels of a random sample, without the judge.",
     "half good, half bad": "As many outputs that people call good as ones that they call bad are "
     "labelled: they tell how the judge errs, and its verdicts on the others the share.",
@@ -232,7 +226,8 @@ TERMS = {
     "confidence sequence": "Limits that hold at all numbers of labels at once, so that one may "
     "look after each label, and stop.",
     "drift": "A change from one version of a judge to the next.",
-    "power": "The probability with which a change, or a difference, of some size would be seen.",
+    "power": "The probability with which a change, or a difference, of some size would be seen; of "
+    "a plan for a gate, the chance that it passes if what is assumed is true.",
     "agreement": "Share of items on which judge and person say the same. Sensitivity and "
     "specificity are its two parts: of good outputs, and of bad ones.",
     "kappa": "Agreement beyond chance; see Cohen kappa and Fleiss kappa.",

@@ -367,7 +367,7 @@ def answer(
 
     def sample() -> Fit:
         fits.append(module.fit(scores, model, **shared.sampling))
-        return _without_items(fits[0]) if many else fits[0]
+        return _items_left_out(fits[0]) if many else fits[0]
 
     found = present(
         [one for each in made for one in _shown(each, many)],
@@ -401,7 +401,7 @@ def answer(
     return found
 
 
-def _without_items(fit: Fit) -> Fit:
+def _items_left_out(fit: Fit) -> Fit:
     """Leave out the items, but not how well they were sampled."""
     checked = sampling_of(fit)
     idata = fit.idata.copy()
