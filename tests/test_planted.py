@@ -100,7 +100,7 @@ def run(monkeypatch, failed=(), **settings):
     monkeypatch.setattr(sampling, "_tidy", lambda tree, model, derive: xr.DataTree())
     monkeypatch.setattr(sampling, "gate", lambda idata, quantities: failed)
     spec = SimpleNamespace(
-        sampling={"draws": 77, "tune": 88},
+        _sampling=lambda data: {"draws": 77, "tune": 88},
         public_name=lambda: "prevalence.ErrorRates",
         _sampling_form=lambda data: None,
         _words_for=lambda data: "",

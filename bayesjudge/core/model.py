@@ -110,6 +110,10 @@ class BayesianModel:
         """Fields that the graph of `data` does not read: of several judges, if there is one."""
         return ()
 
+    def _sampling(self, data: Any) -> Mapping[str, Any]:
+        """Settings of the sampler that suit the model of these data."""
+        return self.sampling
+
     def _build(self, data: Any) -> pm.Model:
         """Build the model of the text: natural parameters as named random variables."""
         raise NotImplementedError

@@ -59,7 +59,7 @@ def sample(
     """Sample `model`, in the form that suits NUTS, and keep what a report needs."""
     asked = {"draws": draws, "tune": tune, "chains": chains, "target_accept": target_accept}
     given = {name: value for name, value in asked.items() if value is not None}
-    settings = {**DEFAULTS, **spec.sampling, **given}
+    settings = {**DEFAULTS, **spec._sampling(data), **given}
     with checking("sampling") as require:
         for name in ("draws", "tune", "chains"):
             value = settings[name]

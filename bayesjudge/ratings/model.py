@@ -448,6 +448,11 @@ class ResponseSets(BayesianModel):
         shape = fit.idata["posterior"]["endorsement"].shape
         return {"endorsement": draw_endorsements(fit, rng).reshape(shape)}
 
+    def _states_priors(self) -> bool:
+        plain: Any = type(self.choice)
+        option = plain is not KnownChoice and self.choice == plain()  # a way to choose, no prior
+        return self != ResponseSets(choice=self.choice if option else FreeChoice())
+
     def _assumptions(self) -> tuple[Assumption, ...]:
         errors = (NO_ERRORS,) if self.error is None else ()
         items = (RANDOM_ITEMS, RANDOM_SET_ITEMS, DIRICHLET_ITEMS)

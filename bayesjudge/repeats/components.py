@@ -234,7 +234,8 @@ def expected(eta: Any, cuts: Any, scale: np.ndarray, effects: Effects) -> np.nda
     """Mean score at latent values (...), with cutpoints (..., step)."""
     mean = np.full(np.shape(eta), float(scale[0]))
     for step, above in zip(np.diff(scale), _shares_above(eta, cuts, effects), strict=True):
-        mean += step * above
+        above *= step
+        mean += above
     return mean
 
 
@@ -247,21 +248,26 @@ def moments(
     steps = zip(np.diff(scale), np.diff(scale**2), strict=True)
     for (step, squares), above in zip(steps, _shares_above(eta, cuts, effects), strict=True):
         mean += step * above
-        square += squares * above
+        above *= squares
+        square += above
     return mean, square
 
 
 def _shares_above(eta: Any, cuts: Any, effects: Effects) -> Iterator[np.ndarray]:
-    """Probability of a score above each step; one exponential serves all cutpoints if it can."""
+    """Probability of a score above each step, in an array that the caller may use up; one
+    exponential serves all cutpoints if it can.
+    """
     noise = noise_at(eta, effects)
     largest = max(np.max(np.abs(eta), initial=0.0), np.max(np.abs(cuts), initial=0.0))
     if np.ndim(noise) or not largest < _LARGEST:
         for k in range(cuts.shape[-1]):
-            yield expit((eta - cuts[..., k]) / noise)
+            yield np.asarray(expit((eta - cuts[..., k]) / noise))
         return
     odds = np.exp(-eta)
     for k in range(cuts.shape[-1]):
-        yield 1.0 / (1.0 + odds * np.exp(cuts[..., k]))
+        above = np.asarray(odds * np.exp(cuts[..., k]))
+        above += 1.0
+        yield np.divide(1.0, above, out=above)
 
 
 def _aligned(effects: Effects, cuts: Any, *, axes: int, of_cuts: int = 0) -> tuple[Any, ...]:

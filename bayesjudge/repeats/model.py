@@ -182,6 +182,7 @@ class CumulativeLogit(BayesianModel):
 
     def _graph(self, scores: Scores, observe: Any, text: bool) -> pm.Model:
         import pymc as pm
+        import pytensor.tensor as pt
 
         self._check(scores)
         item_of_cell, judge_of_cell = at = np.nonzero(scores.repeats)
@@ -192,8 +193,9 @@ class CumulativeLogit(BayesianModel):
             prior = pm.Data("value_prior", weights, dims="value")
             share = pm.Dirichlet("value_share", prior, dims="value")
             eta = self._eta(scores, item_of_cell, judge_of_cell, text)
-            cuts = self._cutpoints(scores, share, judge_of_cell, text)
-            observe(scores.counts[at], *self._in_units_of_noise(eta, cuts))
+            cuts = self._cutpoints(scores, share, text)
+            row = judge_of_cell if cuts.ndim == 2 else np.zeros_like(judge_of_cell)
+            observe(scores.counts[at], *self._in_units_of_noise(eta, pt.atleast_2d(cuts), row))
         return model
 
     def _eta(self, scores: Scores, item_of_cell: Any, judge_of_cell: Any, text: bool) -> Any:
@@ -226,20 +228,22 @@ class CumulativeLogit(BayesianModel):
             eta = eta + both
         return eta
 
-    def _in_units_of_noise(self, eta: Any, cuts: Any) -> tuple[Any, Any]:
-        """Effects and cutpoints over the noise of each cell, as `components.noise_at` has it."""
+    def _in_units_of_noise(self, eta: Any, cuts: Any, row: Any) -> tuple[Any, Any, Any]:
+        """Effects and cutpoints over the noise of each cell, as `components.noise_at` has it, and
+        the row of the cutpoints (row, step) that a cell has.
+        """
         import pymc as pm
         import pytensor.tensor as pt
 
         if self.noise == "constant":
-            return eta, cuts
+            return eta, cuts, row
         model = pm.modelcontext(None)
         names = [f"{name}_scale" for name in ("item", "judge", "item_judge")]
         spread = pt.sqrt(sum(model[name] ** 2 for name in names if name in model.named_vars))
         t = pt.tanh(eta / spread)
         slope, curve = (pm.Normal(f"noise_{name}", 0, NOISE_SD) for name in ("slope", "curve"))
         noise = pt.exp(slope * t + curve * t**2)
-        return eta / noise, cuts / noise[:, None]
+        return eta / noise, cuts[row] / noise[:, None], np.arange(row.size)
 
     def _half_normal(self, name: str) -> Any:
         import pymc as pm
@@ -247,8 +251,8 @@ class CumulativeLogit(BayesianModel):
         prior = np.array(float(getattr(self, name)))
         return pm.HalfNormal(name, pm.Data(f"{name.removesuffix('_scale')}_prior", prior))
 
-    def _cutpoints(self, scores: Scores, share: Any, judge_of_cell: Any, text: bool) -> Any:
-        """Cutpoints of all cells."""
+    def _cutpoints(self, scores: Scores, share: Any, text: bool) -> Any:
+        """Cutpoints of all cells, or by judge."""
         return _cutpoints_of(share)
 
     def _item_log_likelihood(
@@ -345,7 +349,7 @@ class JudgeCutpoints(CumulativeLogit):
             gaps = len(scores.scale) > 2
             require(gaps, "a scale of two values has one cutpoint, which the judge's effect moves")
 
-    def _cutpoints(self, scores: Scores, share: Any, judge_of_cell: Any, text: bool) -> Any:
+    def _cutpoints(self, scores: Scores, share: Any, text: bool) -> Any:
         import pymc as pm
 
         model = pm.modelcontext(None)
@@ -364,7 +368,7 @@ class JudgeCutpoints(CumulativeLogit):
         own = _stretched(_cutpoints_of(share), stretch.T)
         shifted = own - model["judge_effect"][:, None]
         pm.Deterministic("judge_cutpoint", shifted, dims=("judge", "step"))
-        return own[judge_of_cell]
+        return own
 
     def _components(self, scores: Scores, draws: _Draws) -> dict[str, np.ndarray]:
         points, drawn = np.array(scores.scale), judge_nodes(JUDGES, len(scores.scale) - 1)
@@ -519,11 +523,11 @@ class _Draws:
     cutpoint_offset: np.ndarray
 
     @classmethod
-    def of(cls, scores: Scores, draws: xr.Dataset, part: slice) -> _Draws:
+    def of(cls, scores: Scores, draws: xr.Dataset) -> _Draws:
         def take(name: str) -> np.ndarray:
             if name not in draws:
-                return np.zeros(draws.sizes["chain"] * draws.sizes["draw"])[part]
-            return _joined(draws[name])[part]
+                return np.zeros(draws.sizes["chain"] * draws.sizes["draw"])
+            return _joined(draws[name])
 
         sds = {name: take(f"{name}_scale") for name in ("item", "judge", "item_judge")}
         sizes = {"item": len(scores.items), "judge": len(scores.judges)}
@@ -540,12 +544,23 @@ class _Draws:
             cutpoint_offset=take("cutpoint_offset"),
         )
 
+    def part(self, rows: slice) -> _Draws:
+        """Take some of the draws."""
+        taken: dict[str, Any] = {
+            name: None if v is None else v[rows]
+            for name, v in vars(self).items()
+            if v is not self.effects
+        }
+        effects = Effects(*(v[rows] if isinstance(v, np.ndarray) else v for v in self.effects))
+        return _Draws(effects=effects, **taken)
+
 
 def _with_components(model: CumulativeLogit, scores: Scores, draws: xr.Dataset) -> xr.Dataset:
     """Add to draws what they mean in the units of the scale."""
     sizes = draws.sizes["chain"], draws.sizes["draw"]
     parts = in_chunks(sizes[0] * sizes[1], model._numbers(scores))
-    found = [model._components(scores, _Draws.of(scores, draws, part)) for part in parts]
+    every = _Draws.of(scores, draws)
+    found = [model._components(scores, every.part(part)) for part in parts]
     joined = {name: np.concatenate([one[name] for one in found]) for name in found[0]}
     variances = {name: joined[f"{name}_sd"] ** 2 for name in ("judge", "item_judge", "repeat")}
     between = variances["judge"] + variances["item_judge"]
@@ -591,25 +606,26 @@ def _stretched(cuts: Any, stretch: Any) -> Any:
     return moved + ((weights * (cuts - moved)).sum(-1) / weights.sum())[:, None]
 
 
-def _observe(seen: np.ndarray, eta: Any, cuts: Any) -> None:
+def _observe(seen: np.ndarray, eta: Any, cuts: Any, row: np.ndarray) -> None:
     """Counts of the values in each cell."""
     import pymc as pm
     import pytensor.tensor as pt
 
     counts = pm.Data("counts", seen.astype(float), dims=("cell", "value"))
-    n, chance = counts.sum(axis=1).astype("int64"), pt.exp(_log_chance(eta, cuts))
+    n, chance = counts.sum(axis=1).astype("int64"), pt.exp(_log_chance(eta, cuts[row]))
     pm.Multinomial("given", n, chance, observed=counts, dims=("cell", "value"))
 
 
-def _observe_precisely(seen: np.ndarray, eta: Any, cuts: Any) -> None:
+def _observe_precisely(seen: np.ndarray, eta: Any, cuts: Any, row: np.ndarray) -> None:
     """The same for the sampler, which comes to places where chances are 0 in floating point."""
     import pymc as pm
 
-    counts = pm.Data("counts", seen.astype(float), dims=("cell", "value"))
-    pm.Potential("given", _log_probability(counts, eta, cuts).sum())
+    from bayesjudge.repeats._pymc import log_probability
+
+    pm.Potential("given", log_probability(seen, eta, cuts, row))
 
 
-def _observe_answers(seen: np.ndarray, eta: Any, cuts: Any) -> None:
+def _observe_answers(seen: np.ndarray, eta: Any, cuts: Any, row: np.ndarray) -> None:
     """Each answer by itself."""
     import pymc as pm
 
@@ -617,7 +633,7 @@ def _observe_answers(seen: np.ndarray, eta: Any, cuts: Any) -> None:
     times = seen[cell, value].astype(int)
     cell, value = np.repeat(cell, times), np.repeat(value, times)
     pm.modelcontext(None).add_coord("answer", np.arange(cell.size))
-    own = cuts if cuts.ndim == 1 else cuts[cell]
+    own = cuts[row[cell]]
     pm.OrderedLogistic(
         "score", eta=eta[cell], cutpoints=own, observed=value, dims="answer", compute_p=False
     )
@@ -638,24 +654,9 @@ def _log_chance(eta: Any, cuts: Any) -> Any:
     return pt.concatenate([log_below[..., :1], between, log_above[..., -1:]], axis=-1)
 
 
-def _log_probability(counts: Any, eta: Any, cuts: Any) -> Any:
-    """Multinomial log-probability of a cell's counts, without its constant: `_log_chance` weighed,
-    with one exponential for both logistic functions and their slopes.
-    """
-    import pytensor.tensor as pt
-
-    z = cuts - eta[..., None]
-    below, above = counts[..., :-1], counts[..., 1:]
-    # log s(z) = min(z, 0) - log(1 + exp(-|z|)), and log s(-z) = -max(z, 0) less the same
-    both = (below + above) * pt.log1p(pt.exp(-pt.abs(z)))
-    ends = (below * pt.minimum(z, 0) - above * pt.maximum(z, 0) - both).sum(-1)
-    gaps = pt.log1mexp(-(cuts[..., 1:] - cuts[..., :-1]))
-    return ends + (counts[..., 1:-1] * gaps).sum(-1)
-
-
 def _log_chances(scores: Scores, draws: xr.Dataset, part: slice) -> np.ndarray:
     """`_log_chance` of some draws, by NumPy: (n, cell, value)."""
-    drawn = _Draws.of(scores, draws, part)
+    drawn = _Draws.of(scores, draws).part(part)
     cell = dict(zip(("item", "judge"), np.nonzero(scores.repeats), strict=True))
     eta: Any = _joined(draws["item_judge_effect"])[part] if "item_judge_effect" in draws else 0.0
     for name, at in cell.items():

@@ -360,6 +360,27 @@ def test_bias_pooling_of_labelled_items_is_counting():
         assert float(draws.std()) == pytest.approx(expected.std(), rel=0.25)
 
 
+def many_votes(judges, items, **about):
+    """All judges fail one half of the items, and pass the other."""
+    row = np.ones((2, judges), int) * [[0], [1]]
+    half = [items // 2, items - items // 2]
+    names = [f"j{i}" for i in range(judges)]
+    return Votes(row, [-1, -1], [0, 0], ["x"], names, half, calibration="random", **about)
+
+
+def test_steps_are_longer_where_many_judges_have_many_votes():
+    large = many_votes(8, 10_000)
+    assert PooledDawidSkene()._sampling(large) == {"target_accept": 0.9}
+    answering = PooledDawidSkene(answering=bj.BetaPrior(1, 1))
+    for model, votes in (
+        (PooledDawidSkene(), many_votes(7, 10_000)),
+        (PooledDawidSkene(), many_votes(8, 9_999)),
+        (Correlated(), large),
+        (answering, large),
+    ):
+        assert model._sampling(votes) == {"target_accept": 0.95}
+
+
 def shares_by_slice_sampling(votes, steps=20_000, seed=1):
     """`VoteRegression` as its docstring has it: elliptical slice sampling (Murray et al. 2010) of
     unknowns that are standard normal beforehand, and truths drawn given the votes.

@@ -58,6 +58,18 @@ def test_a_model_is_described_by_the_priors_that_it_has():
     assert str(ResponseSets()).endswith("free, Dirichlet(1); errors of people none")
 
 
+def test_a_way_to_choose_is_no_prior_that_somebody_stated():
+    for option in (FreeChoice(), TiedChoice()):
+        assert not ResponseSets(choice=option)._states_priors()
+    stated = [
+        ResponseSets(choice=TiedChoice(2)),
+        ResponseSets(choice=FreeChoice(2)),
+        ResponseSets(choice=KnownChoice(np.eye(2))),
+        ResponseSets(concentration=2, choice=TiedChoice()),
+    ]
+    assert all(one._states_priors() for one in stated)
+
+
 @pytest.mark.slow
 def test_each_field_of_an_option_is_read():
     data = CONTRACT.models()[0][1]

@@ -38,6 +38,8 @@ RULED_OUT = -1e6
 LEAST_DISCRIMINATION = 0.3
 #: Judges whose votes are looked up together: of six there are 729 distinct ones at most.
 GROUP, MOST_IN_GROUPS = 6, 36
+#: With so many judges, of so many votes each, what the votes say of a judge is all but normal.
+MANY_JUDGES, MANY_VOTES = 8, 10_000
 #: For so many pairs of two halves of judges a ballot, a matrix product is quicker than ballots.
 MOST_PAIRS = 16
 #: Doubling the nodes must not change the log-likelihood by more than this from draw to draw.
@@ -349,6 +351,13 @@ class PooledDawidSkene(_LatentTruth):
     leniency: NormalPrior = NormalPrior(0.0, 1.5)
     leniency_spread: float = 1.0
     answering: BetaPrior | None = None
+
+    def _sampling(self, votes: Votes) -> Mapping[str, Any]:
+        """With many judges and votes the posterior is all but normal, and steps may be longer."""
+        given = ((votes.votes != MISSING) * votes.count[:, None]).sum(axis=0)
+        cast = np.bincount(votes.judge_of_column, given, minlength=len(votes.judges))
+        known = self._adds_up and self.answering is None and len(cast) >= MANY_JUDGES
+        return {"target_accept": 0.9} if known and cast.min() >= MANY_VOTES else self.sampling
 
     def _log_table(self, votes: Votes, text: bool) -> Any:
         import pymc as pm
