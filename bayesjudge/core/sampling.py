@@ -66,7 +66,6 @@ def sample(
             require(isinstance(value, int) and value >= 1, f"{name} must be 1 or more, got {value}")
         rate = settings["target_accept"]
         require(0 < rate < 1, f"target_accept must lie in (0, 1), got {rate}")
-    nutpie = import_nutpie()
     seed = _seed_of(random_seed)
     bar_of = progress_bar(progress, f"{method}: preparing")
     with bar_of as bar, one_blas_thread(), compiling():
@@ -76,16 +75,13 @@ def sample(
         look = ""
         if bar.shown and _is_long(compiled, settings, cores):
             look = _first_look(compiled, data=data, spec=spec, quantities=quantities)
-        trace = nutpie.sample(
-            compiled.runnable,
+        trace = _trace(
+            compiled,
             **settings,
             cores=cores,
             seed=seed,
             adaptation=adaptation,
-            save_warmup=False,
-            progress_bar=False,
             progress_callback=_callback(bar, method, look),
-            return_raw_trace=True,
         )
     tree = tree_of(trace, compiled.runnable, STATISTICS)
     idata = _tidy(tree, model, lambda draws: spec._with_derived(data, draws))
@@ -120,11 +116,20 @@ def sample(
 
 def sample_draws(compiled: Compiled, *, random_seed: int, **settings: Any) -> xr.DataTree:
     """Sample without gate or `Fit`: for studies that sample one model many times."""
-    nutpie = import_nutpie()
-    quiet = {"save_warmup": False, "progress_bar": False, "return_raw_trace": True}
     with one_blas_thread(), compiling():
-        trace = nutpie.sample(compiled.runnable, seed=random_seed, **quiet, **settings)
+        trace = _trace(compiled, seed=random_seed, **settings)
     return tree_of(trace, compiled.runnable, STATISTICS)
+
+
+def _trace(compiled: Compiled, **settings: Any) -> Any:
+    """All draws, or none: nutpie's own waiting makes do with those before Ctrl-C."""
+    quiet = {"save_warmup": False, "progress_bar": False, "return_raw_trace": True}
+    sampler = import_nutpie().sample(compiled.runnable, blocking=False, **quiet, **settings)
+    try:
+        return sampler.wait()
+    except BaseException:
+        sampler.cancel()
+        raise
 
 
 def _seed_of(random_seed: int | np.random.Generator | None) -> int:

@@ -1,5 +1,8 @@
 """NUTS against quadrature, the likelihood against its formula, and the gate."""
 
+import signal
+import threading
+
 import numpy as np
 import pytest
 from oracles import assert_mc_mean, assert_mc_quantile, assert_mc_sd, flat_model
@@ -227,3 +230,16 @@ def test_a_compiled_model_samples_the_posterior():
     draws = sampled(counts)
     assert_mc_mean(draws, exact.mean)
     assert_mc_sd(draws, exact.sd)
+
+
+@pytest.mark.sampling
+def test_ctrl_c_while_sampling_leaves_no_half_of_a_fit():
+    counts = P.Counts(1000, 620, 100, 90, 100, 70, calibration="random")
+    P.fit(counts, random_seed=1, progress=False)  # from now on it is compiled
+    timer = threading.Timer(1.0, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            P.fit(counts, draws=3_000_000, tune=100, chains=2, random_seed=1, progress=False)
+    finally:
+        timer.cancel()
