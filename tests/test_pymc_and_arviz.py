@@ -10,6 +10,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
+import xarray as xr
 from conftest import MODULES
 from pymc.model.transform.conditioning import remove_value_transforms
 from pymc.pytensorf import gradient
@@ -319,9 +320,12 @@ def test_large_data_have_fewer_replicates_and_no_log_likelihood(monkeypatch):
     counts = bj.prevalence.Counts(60, 40, 9, 7, 8, 5, calibration="random")
     fit = bj.prevalence.fit(counts, random_seed=1)
     monkeypatch.setattr(predictive, "MOST_NUMBERS", 5000)  # four counts of 4,000 draws are 16,000
+    monkeypatch.setattr(predictive, "AT_ONCE", 5000)  # three shares of 4,000 draws are 12,000
     with pytest.warns(UserWarning, match="no log_likelihood: 77 items times 4,000 draws"):
         groups = fit.extended(random_seed=1).idata
     assert "log_likelihood" not in groups.children
+    monkeypatch.setattr(predictive, "AT_ONCE", 12_000)
+    xr.testing.assert_equal(groups["log_prior"].to_dataset(), predictive._log_prior(fit))
     kept = groups["posterior_predictive"]
     np.testing.assert_array_equal(kept["draw"], np.arange(0, 1000, 4))
     rate = groups["posterior"]["pass_rate"].sel(draw=kept["draw"])

@@ -30,12 +30,15 @@ FEWEST_EFFECTIVE = 50
 #: The log-likelihood has a number for each draw and item; of more than this it is left out, and
 #: replicates are made of fewer draws.
 MOST_NUMBERS = 50_000_000
+#: A log-prior that varies by less over the draws is constant but for rounding.
+FLAT = 1e-9
+#: Numbers of the draws whose log-prior is computed at once.
+AT_ONCE = 1_000_000
 
 
 def predict(fit: Any, *, random_seed: Any = None) -> xr.DataTree:
     """Add the groups of `Fit.extended`."""
     import pymc as pm
-    from pymc.stats import compute_log_prior
 
     model, rng = fit.model, np.random.default_rng(random_seed)
     require_unchanged(fit)
@@ -46,9 +49,7 @@ def predict(fit: Any, *, random_seed: Any = None) -> xr.DataTree:
         drawn = prior_draws(model, rng, PRIOR_DRAWS)
         after = pm.sample_posterior_predictive(_thinned(fit), random_seed=rng, progressbar=False)
         if not _shaping(model):  # what a potential adds to the prior PyMC does not count
-            extended["log_prior"] = compute_log_prior(
-                fit.idata, extend_inferencedata=False, progressbar=False
-            )
+            extended["log_prior"] = _log_prior(fit)
     prior = fit.spec._with_derived(fit.data, drawn["prior"].to_dataset())
     extended["prior"] = type(extended)(prior)
     if "prior_predictive" in drawn:
@@ -89,6 +90,33 @@ def require_unchanged(fit: Any) -> None:
         if not changed:
             same = structure_of(now) == structure_of(then)
             require(same, f"fit.model was changed; {remedy}")
+
+
+def _log_prior(fit: Any) -> xr.Dataset:
+    """By variable; of many draws at once, so that nothing is compiled."""
+    import pytensor.tensor as pt
+    import xarray as xr
+    from pymc.model.transform.conditioning import remove_value_transforms
+    from pytensor import function
+    from pytensor.graph.replace import vectorize_graph
+
+    plain, posterior = remove_value_transforms(fit.model), fit.idata["posterior"].to_dataset()
+    many = {v: pt.tensor(dtype=v.dtype, shape=(None, *v.type.shape)) for v in plain.value_vars}
+    densities = vectorize_graph(plain.logp(vars=plain.free_RVs, sum=False), replace=many)
+    run = function(list(many.values()), densities, mode=QUICK, on_unused_input="ignore")
+    sizes = posterior.sizes["chain"], posterior.sizes["draw"]
+    draws = [
+        posterior[str(v.name)].to_numpy().astype(v.dtype).reshape(-1, *posterior[v.name].shape[2:])
+        for v in many
+    ]
+    parts = -(-sum(one.size for one in draws) // AT_ONCE)
+    made = [run(*part) for part in zip(*(np.array_split(d, parts) for d in draws), strict=True)]
+    found = {}
+    for v, values in zip(plain.free_RVs, map(np.concatenate, zip(*made, strict=True)), strict=True):
+        dims = posterior[v.name].dims[: values.ndim + 1]  # a distribution of shares has one number
+        coords = {dim: posterior[dim] for dim in dims if dim in posterior.coords}
+        found[v.name] = xr.DataArray(values.reshape(*sizes, *values.shape[1:]), coords, dims)
+    return xr.Dataset(found)
 
 
 def _log_likelihood(fit: Any) -> xr.Dataset | None:
@@ -274,8 +302,15 @@ def prior_sensitivity(fit: Any, *, random_seed: Any = None) -> pd.DataFrame:
     if fit.spec._by_item is not None and len(fit.model.observed_RVs) > 1:
         idata = idata.copy()  # what is observed beside single items belongs to the likelihood
         idata["log_likelihood"] = type(idata)(_log_likelihoods(fit))
-    names = _own_priors(fit.model)
-    return psense_summary(idata, var_names=list(fit.quantities), prior_var_names=names)
+    names, quantities = _own_priors(fit.model), list(fit.quantities)
+    each = idata["log_prior"].to_dataset()[names].data_vars.values()
+    joint = sum(np.sum(v.to_numpy(), axis=tuple(range(2, v.ndim))) for v in each)
+    if np.ptp(joint) < FLAT:
+        # any power of a flat prior is that prior; ArviZ needs one that varies
+        idata = idata.copy()
+        idata["log_prior"] = type(idata)(idata["log_likelihood"].to_dataset())
+        return psense_summary(idata, var_names=quantities).assign(prior=0.0, diagnosis="✓")
+    return psense_summary(idata, var_names=quantities, prior_var_names=names)
 
 
 def _own_priors(model: pm.Model) -> list[str]:

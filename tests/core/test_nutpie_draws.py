@@ -23,9 +23,9 @@ import arviz, nutpie
 from arviz import summary
 from bayesjudge.core.compiling import compile_model
 assert sys.modules["arviz"] is arviz and type(arviz) is type(np)
-runnable = compile_model(bj.prevalence.build_model(counts)).runnable
+runnable = compile_model(fit.spec._sampling_form(counts)).runnable  # compiled by now
 tree = nutpie.sample(runnable, draws=5, tune=5, chains=1, progress_bar=False)
-assert summary(tree, kind="stats").shape[0] == 4
+assert "prevalence" in summary(tree, kind="stats").index
 """
 
 
