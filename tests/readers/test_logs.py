@@ -201,6 +201,22 @@ def test_promptfoo_repeats_have_the_same_variables_and_code_is_no_judge(tmp_path
     assert [row[2] for row in found[4:]] == [None, None]
 
 
+def test_promptfoo_names_tests_and_providers_and_tells_what_was_not_graded(tmp_path):
+    path = logs.write_two_providers(tmp_path / "out.json", lambda i: None)
+    log = read_log(path)
+    found = cells(log, None, "test", "provider", "prompt", "vars.q", "system")
+    assert found[1] == ("0", "other:large", "1", "Question 0?", "other:large [prompt 1]")
+    told = "each provider was given a prompt of its own: a difference may come from either"
+    assert log.notes.told == [told]
+    assert read_log(logs.write_two_providers(path, lambda i: None, crossed=True)).notes.told == []
+    document = json.loads(path.read_text())
+    for row in document["results"]["results"][:5]:  # a rubric of five that is not among the results
+        row["testCase"]["assert"] = [{"type": "llm-rubric"}, {"type": "g-eval"}, {"type": "equals"}]
+    path.write_text(json.dumps(document))
+    told = "the assertion g-eval of 5 of 160 results was never graded"
+    assert read_log(path).notes.told == [told]
+
+
 def test_mlflow_people_are_the_truth(tmp_path):
     log = read_log(logs.write_mlflow(tmp_path / "traces.jsonl"))
     assert cells(log, "correct", "item", "judge", "verdict", "truth")[:5] == [

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bayesjudge.readers.files import File
@@ -46,8 +47,32 @@ class Promptfoo:
         rows = listed(whole.get("results")) if whole else list(file.records())
         rows = [mapping(row) for row in rows]
         prompts = {row.get("promptIdx") for row in rows}
+        notes.told += [*_confounded(rows), *_never_graded(rows)]
         for row in rows:
             yield from _grades(row, len(prompts) > 1, judge, notes)
+
+
+def _confounded(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Tell that providers differ in their prompts too."""
+    pairs = {(name_of(row.get("provider")), row.get("promptIdx")) for row in rows}
+    providers, prompts = ({pair[i] for pair in pairs} for i in (0, 1))
+    if len(providers) > 1 and len(prompts) == len(pairs) == len(providers):
+        yield "each provider was given a prompt of its own: a difference may come from either"
+
+
+def _never_graded(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Tell which assertions of a model the tests have and the results have not."""
+    lost: Counter[str] = Counter()
+    for row in rows:
+        components = listed(mapping(row.get("gradingResult")).get("componentResults"))
+        graded = {text(mapping(mapping(one).get("assertion")).get("type")) for one in components}
+        asked = {
+            text(mapping(one).get("type"))
+            for one in listed(mapping(row.get("testCase")).get("assert"))
+        }
+        lost.update(kind for kind in asked - graded if components and MODEL_GRADED.match(kind))
+    for kind, n in lost.items():
+        yield f"the assertion {kind} of {n:,} of {len(rows):,} results was never graded"
 
 
 def _grades(row: Mapping[str, Any], several: bool, judge: str, notes: Notes) -> Iterator[Grade]:
