@@ -169,15 +169,7 @@ def _of_log(log: Log, path: str, truth: str | None, labels: Path | None) -> Find
         found.missing["prevalence"] = f"verdicts that can be read{failed}; then people's labels"
     elif labels is not None:
         for metric in readable:
-            named = ["--metric", metric.name] if len(log.metrics) > 1 else []
-            named += ["--judge", metric.judges[0]] if len(metric.judges) > 1 else []
-            judge = metric.judges[0] if len(metric.judges) > 1 else None
-            source = open_source(Path(path), metric.name, judge=judge)
-            numbers = metric.numeric
-            score = ["--score", "score", "--scale", _scale(metric)] if numbers else []
-            _joined(
-                source, labels, truth, [*named, *score], "score" if numbers else "verdict", found
-            )
+            _join_log(log, metric, path, labels, truth, found)
     elif found.missing.get("prevalence", "").startswith(NEEDS["prevalence"]):
         _add_labels(log, readable[0], path, found)
     return found
@@ -324,8 +316,33 @@ def _are_whole(cells: Sequence[Any]) -> bool:
 # Labels in another file --------------------------------------------------------------------------
 
 
-def _joined(source: Source, path: Path, truth: str | None, reading: list[str], judged: str,
-            found: Findings, system: str = "") -> None:  # fmt: skip
+def _join_log(
+    log: Log, metric: Metric, path: str, labels: Path, truth: str | None, found: Findings
+) -> None:
+    """People's labels in another file, of what one judge of a log says."""
+    judge = metric.judges[0] if len(metric.judges) > 1 else None
+    reading = ["--metric", metric.name] if len(log.metrics) > 1 else []
+    reading += ["--judge", judge] if judge else []
+    reading += ["--score", "score", "--scale", _scale(metric)] if metric.numeric else []
+    source = open_source(Path(path), metric.name, judge=judge)
+    _join(source, labels, truth, reading, "score" if metric.numeric else "verdict", found)
+
+
+def _join_table(path: str, labels: Path, truth: str | None, roles: Roles, found: Findings) -> None:
+    """People's labels in another file, of one judge's verdicts or scores in this one."""
+    judged = [*roles.verdicts, *roles.scores][:1]
+    if not judged:
+        found.missing["prevalence"] = "a column with the judge's verdicts (--verdict) or scores"
+        return
+    reading = ["--verdict", *judged]
+    if not roles.verdicts:
+        reading = ["--score", *judged, "--scale", _ends(judged[0], roles, found)]
+    system = str(roles.system) if len(roles.systems) > 1 else ""
+    _join(open_source(Path(path)), labels, truth, reading, judged[0], found, system)
+
+
+def _join(source: Source, path: Path, truth: str | None, reading: list[str], judged: str,
+          found: Findings, system: str = "") -> None:  # fmt: skip
     """Join people's labels in another file to the verdicts or scores in the column `judged`."""
     other = open_source(path)
     columns = other.table_of_names(other.columns())
@@ -334,35 +351,48 @@ def _joined(source: Source, path: Path, truth: str | None, reading: list[str], j
     system = system or ("system" if "system" in source.outputs else "")
     keys = keys_of(source, other, truths[0], system) if truths else None
     if keys is None:
-        words = "no column of people's labels in" if not truths else "no names of these items in"
-        shown = f"; here an item is called {source.table_of_names(['item'])['item'][0]!r}"
-        found.missing["prevalence"] = f"{words} {path}, with columns {few(list(columns), 8)}" + (
-            shown * (bool(truths) and source.log is not None)
+        words = "names of these items" if truths else "people's labels (--truth COLUMN)"
+        shown = ""
+        if truths and source.log is not None:
+            shown = f"; here an item is called {source.table_of_names(['item'])['item'][0]!r}"
+        found.missing["prevalence"] = (
+            f"{words} in {path}, which has columns {few(list(columns), 8)}{shown}"
         )
         return
-    item, by = keys
-    own = ["--truth", truths[0], "--item", item, *(["--by", by] if by else [])]
+    own = ["--truth", truths[0], "--item", keys[0], *(["--by", keys[1]] if keys[1] else [])]
     line = ["prevalence", str(source.path), *reading, "--labels", str(path), *own]
+    named = {"item": keys[0], "by": keys[1] or None}
     try:
-        source.add_labels(path, truth=truths[0], item=item, by=by or None, verdicts=[judged])
+        source.add_labels(path, truth=truths[0], verdicts=[judged], **named)
         table = source.table([judged, truths[0]])
     except InputError as error:
-        found.missing["prevalence"] = (
-            f"tried `{shlex.join(line)}`: {'; '.join(error.problems)[:300]}"
-        )
+        why = "; ".join(error.problems)[:300]
+        found.missing["prevalence"] = f"tried `{shlex.join(line)}`: {why}"
         return
-    cells = {name: table[name].to_pylist() for name in (judged, truths[0])}
-    names = f", by {item} and {by}" if by else f", by {item}"
-    found.contents.append(f"{path}: {_labelled(truths[0], cells[truths[0]])}{names}")
-    numbers = judged == "score" or "--score" in reading
-    seen = {n: c for n, c in cells.items() if not (n == judged and numbers)}
-    if are_numbers(seen[truths[0]]):
-        line += ["--truth-scale", usual_scale([float(c) for c in seen.pop(truths[0]) if c])]
-    values = value_options(seen, found, "") if seen else []
-    chosen = label_design([] if numbers else cells[judged], cells[truths[0]], found)
-    lost = [["--unparsed", "drop"]] if numbers else lost_verdicts(values, found)
-    again = [["--repeats", "judge"], ["--repeats", "system"]]
-    ways = [[], *lost, *([] if numbers else [*again, *([*a, *b] for a in again for b in lost)])]
+    names = " and ".join(name for name in keys if name)
+    said = table[truths[0]].to_pylist()
+    found.contents.append(f"{path}: {_labelled(truths[0], said)}, by {names}")
+    _try_joined(line, truths[0], table[judged].to_pylist(), said, found)
+
+
+def _try_joined(
+    line: list[str], truth: str, judged: Sequence[Any], said: Sequence[Any], found: Findings
+) -> None:
+    """Try a line of verdicts or scores, and of labels that were joined to them."""
+    scored = "--score" in line
+    if are_numbers(said):
+        line += ["--truth-scale", usual_scale([float(c) for c in said if c])]
+    cells = {} if are_numbers(said) else {truth: list(said)}
+    cells |= {} if scored else {"verdict": list(judged)}
+    values = value_options(cells, found, "") if cells else []
+    chosen = label_design([] if scored else judged, said, found)
+    ways: list[list[str]] = [[], ["--unparsed", "drop"]]
+    if not scored:
+        again, lost = (
+            [["--repeats", "judge"], ["--repeats", "system"]],
+            lost_verdicts(values, found),
+        )
+        ways = [[], *lost, *again, *([*a, *b] for a in again for b in lost)]
     try_lines("prevalence", [*line, *values, *chosen], found, ways)
 
 
@@ -406,19 +436,6 @@ def _of_table(path: Path, file: File | None, truth: str | None, labels: Path | N
         line = ["bias", "orders", str(path)]
         try_lines("bias orders", line, found, [[], ["--missing", "drop"]])
     return found
-
-
-def _join_table(path: str, labels: Path, truth: str | None, roles: Roles, found: Findings) -> None:
-    """People's labels in another file, of one judge's verdicts or scores in this one."""
-    judged = [*roles.verdicts, *roles.scores][:1]
-    if not judged:
-        found.missing["prevalence"] = "a column with the judge's verdicts (--verdict) or scores"
-        return
-    reading = ["--verdict", *judged]
-    if not roles.verdicts:
-        reading = ["--score", *judged, "--scale", _ends(judged[0], roles, found)]
-    system = str(roles.system) if len(roles.systems) > 1 else ""
-    _joined(open_source(Path(path)), labels, truth, reading, judged[0], found, system)
 
 
 def _values(roles: Roles, found: Findings) -> list[str]:

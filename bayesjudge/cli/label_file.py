@@ -131,10 +131,8 @@ class Labels:
 
     def _shared(self, columns: list[str], have: list[str]) -> dict[str, str]:
         """Columns that are asked for, and are in both files."""
-        own, taken = (
-            self.source.columns(),
-            {self.truth, *self.verdicts, *self.keys, *self.keys.values()},
-        )
+        own = self.source.columns()
+        taken = {self.truth, *self.verdicts, *self.keys, *self.keys.values()}
         return {c: c for c in columns if c in own and c in have and c not in taken}
 
     def _pair(self, name: str, to: Rows, own: list[str], have: list[str]) -> tuple[str, str] | None:
