@@ -233,7 +233,7 @@ NAMELESS = {
     "bias, perturbations": lambda name: bj.bias.Shifts.from_differences(
         [0], scale=(1, 5), perturbation=name
     ),
-    "bias, orders": lambda name: bj.bias.Orders([[1, 0, 0, 0]] * 2, judges=["a", name]),
+    "bias, orders": lambda name: bj.bias.Orders(np.ones((2, 3, 3)), judges=["a", name]),
     "repeats, items": lambda name: bj.repeats.Scores([[[1, 1]]] * 2, [0, 1], ["a", name], ["j"]),
     "repeats, judges": lambda name: bj.repeats.Scores([[[1, 1]] * 2], [0, 1], ["i"], ["a", name]),
     "ratings, items": lambda name: bj.ratings.Ratings(

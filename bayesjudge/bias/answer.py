@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from bayesjudge.bias.certificates.certificate import Certificate
 from bayesjudge.bias.data import Shifts
-from bayesjudge.bias.position import Orders
+from bayesjudge.bias.position import Orders, chance_ahead
 from bayesjudge.core.answer import (
     MOST_NAMED,
     Answer,
     as_estimates,
+    chance,
     entries,
     listed,
     numbers,
@@ -33,6 +35,12 @@ HEAVY = ("Dirichlet, prior spread", "RMS shift", "Dirichlet, prior worst")
 NORMAL = ("Variance parts", "Bayesian (NUTS)")
 #: What a change does whose mean shift may be of either sign.
 UNKNOWN = "unknown"
+#: What a pair can do when its answers swap places, in the order in which it is told.
+PARTS = ("consistency", "primacy", "recency", "tie_in_one_order")
+#: Judges whose position bias is told by name, if there are no more.
+MOST_PAIRED = 2
+#: A winner is named with this probability.
+SURE = 0.95
 
 
 def answer(
@@ -64,13 +72,13 @@ def answer(
     Raises
     ------
     InputError
-        If nothing was given, or no result has an RMS shift or a consistency.
+        If nothing was given, or no result has an RMS shift or a position preference.
     """
     cards = [one for one in results if isinstance(one, Certificate)]
     rest = [one for one in results if not isinstance(one, Certificate)]
     made = as_estimates(rest, ci_prob, interval)
-    if any("consistency" in one for one in made):
-        return _orders(next(one for one in made if "consistency" in one), ci_prob)
+    if (found := next((one for one in made if isinstance(one.data, Orders)), None)) is not None:
+        return _orders(found, ci_prob)
     shifts = next((one.data for one in made if isinstance(one.data, Shifts)), None)
     heavy = any(c.name == "heavy-tailed-shifts" for one in made for c in one.cautions)
 
@@ -232,29 +240,77 @@ def _means(made: list[Estimate]) -> dict[tuple[Any, ...], Row]:
 
 def _orders(made: Estimate, ci_prob: float) -> Answer:
     """Of pairs judged in both presentation orders."""
-    same, place = made.quantities["consistency"], entries(made)
-    worst, several = int(np.argmin(same.value)), len(same.labels) > 2
-    chosen, alone = [worst] if several else range(len(same.labels)), len(same.labels) == 1
-    parts = [
-        percents(same.row(at), None if i else ci_prob) + f" for {same.labels[at][0]}" * (not alone)
-        for i, at in enumerate(chosen)
-    ]
-    text = f"The winner stays the same when the two answers swap places in {listed(parts)}"
-    text += " of pairs" * alone
-    text += f", the least of {len(same.labels)} judges" if several else ""
-    row = place[("position_preference", *same.labels[worst])]
-    side = "first" if row.value > 0 else "second"
-    size = row if row.value > 0 else Row(-row.value, -row.high, -row.low)
-    sure = "prefers" if size.low > 0 else "may or may not prefer"
-    who = "The judge" if alone else same.labels[worst][0]
-    note = f"{who} {sure} the answer shown {side}: by {points(size)}."
+    lead = made.quantities["position_preference"]
+    judges = [str(at[0]) for at in lead.labels]
+    most = int(np.argmax(np.abs(lead.value)))
+    shown = range(len(judges)) if len(judges) <= MOST_PAIRED else [most]
+    told = [_lead(judges[i], lead.row(i), None if n else ci_prob) for n, i in enumerate(shown)]
+    text = "; ".join(told)
+    text += f"; the most of {len(judges)} judges" if len(shown) < len(judges) else ""
+    parts = [_parts(made, judges[i]) for i in shown]
     data = made.data
-    basis = ""
-    if isinstance(data, Orders):
-        basis = f"{how_many(int(data.pairs.sum()), 'pair')} in both orders, "
-        basis += f"{how_many(len(data.judges), 'judge')}."
-    why = f"Quoted: {made.method}, which is exact."
-    return Answer(f"{text}.", basis, why, made.only("consistency"), notes=(note,))
+    assert isinstance(data, Orders)
+    pairs = how_many(int(data.pairs.sum()), "pair")
+    basis = f"{pairs} in both orders, {how_many(len(judges), 'judge')}."
+    return Answer(
+        f"{text}.",
+        basis,
+        f"Quoted: {made.method}, which is exact.",
+        made.only("position_preference"),
+        notes=(*_winners(made, data, shown, ci_prob), *parts),
+    )
+
+
+def _lead(judge: str, row: Row, ci_prob: float | None) -> str:
+    """``gpt prefers the answer shown first, which wins 31 points more often than the second``."""
+    side, other = ("first", "second") if row.value >= 0 else ("second", "first")
+    size = row if row.value >= 0 else Row(-row.value, -row.high, -row.low)
+    verb = "prefers" if size.low > 0 else "may or may not prefer"
+    return (
+        f"{_named(judge)} {verb} the answer shown {side}, which wins more often than the one shown "
+        f"{other} by {points(size, ci_prob)}"
+    )
+
+
+def _parts(made: Estimate, judge: str) -> str:
+    """What becomes of a pair when its answers swap places; the parts add up to all pairs."""
+    same, first, second, tie = _hundred([made[name, judge].value for name in PARTS])
+    return (
+        f"When the answers swap places, {_named(judge, 'the judge')} names the same winner (or a "
+        f"tie) both times in {same} % of the pairs, the first place both times in {first} %, the "
+        f"second place in {second} %, and a tie in one order only in {tie} %."
+    )
+
+
+def _hundred(shares: list[float]) -> list[int]:
+    """Whole percents that add up to 100: the largest remainders are rounded up."""
+    whole = np.floor(100 * np.array(shares) + 1e-9).astype(int)
+    order = np.argsort(whole - 100 * np.array(shares), kind="stable")
+    whole[order[: 100 - whole.sum()]] += 1
+    return whole.tolist()
+
+
+def _winners(made: Estimate, data: Orders, shown: Iterable[int], ci_prob: float) -> Iterator[str]:
+    """Which answer wins with the place taken out: points over both orders."""
+    if data.answers is None:
+        return
+    ahead, (one, other) = chance_ahead(data, ci_prob=ci_prob), data.answers
+    for i in shown:
+        judge, prob, names = data.judges[i], float(ahead[i]), (one, other)
+        if made["win_rate", judge, one].value < 0.5:
+            prob, names = 1 - prob, (other, one)
+        row = made["win_rate", judge, names[0]]
+        verb = "wins" if prob >= SURE else "may or may not win"
+        by = f" by {judge}" if len(data.judges) > 1 else ""
+        yield (
+            f"With the place taken out {names[0]} {verb}{by}: {percents(row)} of the points over "
+            f"both orders, half a point each for a tie; it is better than {names[1]} with "
+            f"probability {chance(prob)}."
+        )
+
+
+def _named(judge: str, alone: str = "The judge") -> str:
+    return alone if judge == "judge" else judge
 
 
 def _basis(shifts: Shifts | None) -> str:

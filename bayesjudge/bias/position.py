@@ -13,12 +13,12 @@ from scipy.special import betaincinv, stdtrit
 from bayesjudge.core import dirichlet
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
-from bayesjudge.core.intervals import z_score
+from bayesjudge.core.intervals import holding, z_score
 from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.labels import spell
 from bayesjudge.core.names import require_names
 from bayesjudge.core.screen import how_many
-from bayesjudge.core.tables import count_rows
+from bayesjudge.core.tables import count_rows, read_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,30 +27,43 @@ INDEPENDENT_PAIRS = Assumption(
     "independent-pairs", "pairs are independent (if some repeat, name the column that tells which)"
 )
 RANDOM_MISSING = Assumption("random-missing", "missing verdicts do not depend on the outcome")
-#: What a judge can do with a pair in both orders.
-OUTCOMES = ("consistent", "primacy", "recency", "half_tie")
+#: Winners of a verdict by content, in the order of the axes of `Orders.counts`.
+WINNERS = ("1", "2", "tie")
+#: What a pair is worth to each quantity, by its winner if answer 1 was shown first, and if second.
+QUANTITIES: dict[str, tuple[tuple[float, ...], ...]] = {
+    "position_preference": ((0, 1, 0.5), (-1, 0, -0.5), (-0.5, 0.5, 0)),
+    "consistency": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+    "primacy": ((0, 1, 0), (0, 0, 0), (0, 0, 0)),
+    "recency": ((0, 0, 0), (1, 0, 0), (0, 0, 0)),
+    "tie_in_one_order": ((0, 0, 1), (0, 0, 1), (1, 1, 0)),
+    "win_rate": ((1, 0.5, 0.75), (0.5, 0, 0.25), (0.75, 0.25, 0.5)),
+}
 #: Judges shown by name.
 SHOWN = 8
 
 
 @dataclass(frozen=True, eq=False)
 class Orders(ReadAtOnce):
-    """How often each judge chose the same answer in both orders, or the same place.
+    """How often each judge gave each verdict on a pair in one order and in the other.
 
     Parameters
     ----------
-    counts : array_like of int, shape (n_judges, 4)
-        Pairs in which the judge was consistent (the same winner, or a tie twice), chose the first
-        place twice (primacy), chose the second twice (recency), or tied in one order only.
+    counts : array_like of int, shape (n_judges, 3, 3)
+        Pairs by the winner *by content* (answer 1, answer 2, tie) if answer 1 was shown first, and
+        if answer 2 was.
     judges : sequence of str
         Names.
     missing : array_like of int, shape (n_judges,)
         Pairs with a verdict in one order or none.
-    products : array_like of int, shape (n_judges, 4, 4), optional
+    products : array_like of int, shape (n_judges, 9, 9), optional
         If pairs were judged several times: over the pairs, the sum of the products of how often
-        each two outcomes occurred. Repeats of a pair are then noise, and the pairs the sample.
+        each two outcomes occurred, outcomes in the order of `counts`. Repeats of a pair are then
+        noise, and the pairs the sample.
     n_pairs : array_like of int, shape (n_judges,), optional
         With `products`: pairs.
+    answers : tuple of str, optional
+        Whose answers 1 and 2 are, if each is one system's in all pairs: `position_bias` then tells
+        which of them wins.
 
     Raises
     ------
@@ -59,7 +72,7 @@ class Orders(ReadAtOnce):
 
     Examples
     --------
-    >>> Orders([[8, 2, 0, 0]], judges=["gpt"], missing=[1]).pairs
+    >>> Orders([[[5, 2, 0], [0, 3, 0], [0, 0, 0]]], judges=["gpt"], missing=[1]).pairs
     array([10])
     """
 
@@ -68,6 +81,7 @@ class Orders(ReadAtOnce):
     missing: Any = None
     products: Any = None
     n_pairs: Any = None
+    answers: tuple[str, str] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "judges", tuple(map(str, self.judges)))
@@ -75,12 +89,12 @@ class Orders(ReadAtOnce):
         lost = np.zeros(len(self.judges)) if self.missing is None else self.missing
         object.__setattr__(self, "missing", np.asarray(lost, dtype=np.int64))
         with checking("bias.Orders") as require:
-            shape = (len(self.judges), len(OUTCOMES))
+            shape = (len(self.judges), len(WINNERS), len(WINNERS))
             fits = self.counts.shape == shape and self.missing.shape == shape[:1]
             require(fits, f"counts has shape {self.counts.shape}, expected {shape}")
             together = (self.products is None) == (self.n_pairs is None)
             require(together, "products and n_pairs come together")
-            for name, wanted in (("products", (*shape, shape[1])), ("n_pairs", shape[:1])):
+            for name, wanted in (("products", (shape[0], 9, 9)), ("n_pairs", shape[:1])):
                 if (value := getattr(self, name)) is not None:
                     array = np.asarray(value, dtype=np.int64)
                     object.__setattr__(self, name, array)
@@ -91,6 +105,9 @@ class Orders(ReadAtOnce):
             require(self.judges, "there is no pair")
             empty = [j for j, n in zip(self.judges, self.counts, strict=False) if n.sum() == 0]
             require(not empty, f"judges {empty} have no pair with a verdict in both orders")
+            if self.answers is not None:
+                object.__setattr__(self, "answers", tuple(map(str, self.answers)))
+                require(len(set(self.answers)) == 2, f"expected two answers, got {self.answers}")
 
     def __repr__(self) -> str:
         shown = [
@@ -106,7 +123,7 @@ class Orders(ReadAtOnce):
     @property
     def pairs(self) -> np.ndarray:
         """Pairs with a verdict in both orders, by judge."""
-        return self.counts.sum(axis=1) if self.n_pairs is None else self.n_pairs
+        return self.counts.sum(axis=(1, 2)) if self.n_pairs is None else self.n_pairs
 
     @classmethod
     def from_frame(
@@ -117,11 +134,12 @@ class Orders(ReadAtOnce):
         second: str = "order2",
         judge: str | Sequence[str] | None = None,
         item: str | None = None,
-        winners: tuple[Any, Any] = (1, 2),
+        winners: tuple[Any, Any] | None = None,
+        answers: tuple[str, str] | None = None,
         tie_value: Any = None,
         missing: Literal["drop"] | None = None,
     ) -> Self:
-        """Count pairs by what the judge did with the two orders.
+        """Count pairs by what the judge did with the two orders, one row a pair.
 
         Parameters
         ----------
@@ -135,8 +153,10 @@ class Orders(ReadAtOnce):
         item : str, optional
             Column that names the pair: rows of one judge that share it are repeats. Without it
             every row is a pair of its own.
-        winners : tuple, default (1, 2)
-            Values that mean answer 1 and answer 2.
+        winners : tuple, optional
+            Values that mean answer 1 and answer 2; without it 1 and 2.
+        answers : tuple of str, optional
+            Whose they are, if each is one system's in all pairs; `winners`, if these were given.
         tie_value : scalar or list, optional
             Values that mean a tie.
         missing : {"drop"}, optional
@@ -157,9 +177,12 @@ class Orders(ReadAtOnce):
         --------
         >>> import pandas as pd
         >>> rows = pd.DataFrame({"order1": [1, 1, 2], "order2": [1, 2, 1]})
-        >>> Orders.from_frame(rows).counts
-        array([[1, 1, 1, 0]])
+        >>> Orders.from_frame(rows).counts.tolist()
+        [[[1, 1, 0], [1, 0, 0], [0, 0, 0]]]
         """
+        if answers is None and winners is not None:
+            answers = (str(winners[0]), str(winners[1]))
+        winners = winners or (1, 2)
         keys = [judge] if isinstance(judge, str) else list(judge or [])
         rows = count_rows(table, first, second, names=[*keys, *([item] if item else [])])
         ties = tie_value if isinstance(tie_value, list | tuple) else [tie_value]
@@ -179,47 +202,156 @@ class Orders(ReadAtOnce):
         pair = [rows[c].map(lambda v: known.get(spell(v), "")) for c in (first, second)]
         outcome = [_outcome(a, b) for a, b in zip(*pair, strict=True)]
         judge_of = [tuple(row[key] for key in keys) for row in rows.to_dict("records")]
-        judges, kinds = sorted(set(judge_of)), [*OUTCOMES, ""]
-        counts = np.zeros((len(judges), len(kinds)), np.int64)
-        at = [judges.index(judge) for judge in judge_of], [kinds.index(kind) for kind in outcome]
+        judges = sorted(set(judge_of))
+        counts = np.zeros((len(judges), LOST + 1), np.int64)
+        at = [judges.index(judge) for judge in judge_of], outcome
         np.add.at(counts, at, rows["n_rows"])
-        names = [", ".join(judge) or "judge" for judge in judges]
+        about: dict[str, Any] = {
+            "judges": [", ".join(judge) or "judge" for judge in judges],
+            "missing": counts[:, LOST],
+            "answers": answers,
+        }
+        shape = (len(judges), 3, 3)
         if item is None or not _repeats(rows, [*keys, item], outcome):
-            return cls(counts[:, :-1], names, counts[:, -1])
+            return cls(counts[:, :LOST].reshape(shape), **about)
         pairs = sorted(set(zip(at[0], rows[item], strict=True)))
         place = {pair: i for i, pair in enumerate(pairs)}
-        each = np.zeros((len(pairs), len(kinds)), np.int64)
+        each = np.zeros((len(pairs), LOST + 1), np.int64)
         pair_of = [place[pair] for pair in zip(at[0], rows[item], strict=True)]
         np.add.at(each, (pair_of, at[1]), rows["n_rows"])
-        own, each = np.array([judge for judge, _ in pairs]), each[:, :-1]
+        own, each = np.array([judge for judge, _ in pairs]), each[:, :LOST]
         products = np.stack([each[own == j].T @ each[own == j] for j in range(len(judges))])
         seen = np.bincount(own[each.any(axis=1)], minlength=len(judges))
-        return cls(counts[:, :-1], names, counts[:, -1], products, seen)
+        return cls(counts[:, :LOST].reshape(shape), products=products, n_pairs=seen, **about)
+
+    @classmethod
+    def from_verdicts(
+        cls,
+        table: Any,
+        *,
+        item: str,
+        shown_first: str = "answer_A",
+        shown_second: str = "answer_B",
+        verdict: str = "verdict",
+        places: tuple[Any, Any] = ("A", "B"),
+        judge: str | Sequence[str] | None = None,
+        tie_value: Any = None,
+        missing: Literal["drop"] | None = None,
+    ) -> Self:
+        """Count pairs of a table with one row a verdict: what was shown where, and which place won.
+
+        Verdicts on a pair in one order meet those in the other in the order of the rows; one that
+        is left over lacks the other.
+
+        Parameters
+        ----------
+        table : dataframe
+            One row a verdict (of a judge).
+        item : str
+            Column that names the prompt whose answers were compared.
+        shown_first, shown_second : str
+            Columns with the name of the system whose answer was shown first, and second.
+        verdict : str
+            Column with the place that won.
+        places : tuple, default ("A", "B")
+            Values that mean the first place and the second.
+        judge : str or sequence of str, optional
+            Column that names the judge, or several such as judge and prompt.
+        tie_value : scalar or list, optional
+            Values that mean a tie.
+        missing : {"drop"}, optional
+            Leave out pairs without a verdict in both orders; required if there are any.
+
+        Returns
+        -------
+        Orders
+            Counts by judge; with two systems in all, they are the `answers`.
+
+        Raises
+        ------
+        InputError
+            If a column is missing, a value is not understood, an answer is compared with itself,
+            or `missing=` is required and was not given.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> rows = [("p", "new", "old", "A"), ("p", "old", "new", "A")]
+        >>> table = pd.DataFrame(rows, columns=["item", "answer_A", "answer_B", "verdict"])
+        >>> found = Orders.from_verdicts(table, item="item")
+        >>> found.answers, found.counts.tolist()
+        (('new', 'old'), [[[0, 1, 0], [0, 0, 0], [0, 0, 0]]])
+        """
+        import pandas as pd
+
+        keys = [judge] if isinstance(judge, str) else list(judge or [])
+        rows = read_rows(table, verdict, names=[*keys, item, shown_first, shown_second])
+        ties = tie_value if isinstance(tie_value, list | tuple) else [tie_value]
+        known = {spell(places[0]): shown_first, spell(places[1]): shown_second}
+        known |= {spell(t): "" for t in ties if t is not None}
+        with checking("bias.Orders.from_verdicts") as require:
+            strange = sorted({spell(v) for v in rows[verdict].dropna()} - set(known))
+            require(not strange, f"values {strange} are neither of {places} nor a tie; say which")
+            same = int((rows[shown_first] == rows[shown_second]).sum())
+            require(not same, f"{how_many(same, 'row')}: {shown_first} and {shown_second} agree")
+        names = sorted({*rows[shown_first], *rows[shown_second]})
+        pair = [
+            tuple(sorted(one)) for one in zip(rows[shown_first], rows[shown_second], strict=True)
+        ]
+        order = np.where(rows[shown_first] == [one[0] for one in pair], "order1", "order2")
+        winner = [
+            None if pd.isna(said) else _content(row, known[spell(said)], two)
+            for said, row, two in zip(rows[verdict], rows.to_dict("records"), pair, strict=True)
+        ]
+        made = rows[[*keys, item]].assign(pair=pair, order=order, winner=winner)
+        made["turn"] = made.groupby([*keys, item, "pair", "order"]).cumcount()
+        wide = made.set_index([*keys, item, "pair", "turn", "order"])["winner"].unstack("order")
+        wide = wide.reindex(columns=["order1", "order2"]).reset_index()
+        return cls.from_frame(
+            wide,
+            judge=keys or None,
+            item=item,
+            answers=(names[0], names[1]) if len(names) == 2 else None,
+            tie_value="tie",
+            missing=missing,
+        )
 
     def _effective(self, weights: np.ndarray, ci_prob: float) -> np.ndarray:
-        """Counts of independent pairs that tell a weighted share as well, by judge.
+        """Counts of independent pairs that tell a weighted share as well, by judge and outcome.
 
         Contributions are summed by pair; the design effect, times n / (n - 1) and the square of t
         over the normal quantile for n pairs, divides the counts.
         """
+        counts = self.counts.reshape(len(self.judges), -1)
         if self.products is None or self.n_pairs is None:
-            return self.counts
-        rows = self.counts.sum(axis=1)
-        share = self.counts @ weights / rows
+            return counts
+        rows = counts.sum(axis=1)
+        share = counts @ weights / rows
         centred = weights - share[:, None]
         by_pair = np.einsum("jk,jkl,jl->j", centred, self.products, centred) / rows**2
-        alone = ((self.counts * centred**2).sum(axis=1)) / rows**2
+        alone = ((counts * centred**2).sum(axis=1)) / rows**2
         usual = self.products.sum(axis=(1, 2)) / rows  # rows a pair, on average over rows
         with np.errstate(divide="ignore", invalid="ignore"):
             effect = np.where(alone > 0, np.maximum(by_pair / alone, 1), usual)
             n = self.n_pairs
             t = stdtrit(n - 1.0, (1 + ci_prob) / 2)
             factor = effect * n / (n - 1) * (t / z_score(ci_prob)) ** 2
-        return np.where(n > 1, 1 / factor, 0.0)[:, None] * self.counts
+        return np.where(n > 1, 1 / factor, 0.0)[:, None] * counts
+
+    def _posterior(self, weights: np.ndarray, ci_prob: float) -> tuple[np.ndarray, np.ndarray]:
+        """Values that a pair can have, and the Dirichlet posterior of their shares, by judge."""
+        levels, at = np.unique(weights, return_inverse=True)
+        return levels, dirichlet.posterior(
+            self._effective(weights, ci_prob) @ np.eye(len(levels))[at]
+        )
+
+
+#: Outcome of a pair without a verdict in both orders, after the nine others.
+LOST = len(WINNERS) ** 2
 
 
 def position_bias(orders: Orders, *, ci_prob: float = 0.95) -> Estimate:
-    """Tell consistency, primacy and recency of each judge, with their exact posteriors.
+    """Tell what the place of an answer does to each judge's verdicts, with exact posteriors.
 
     Parameters
     ----------
@@ -231,45 +363,62 @@ def position_bias(orders: Orders, *, ci_prob: float = 0.95) -> Estimate:
     Returns
     -------
     Estimate
-        By judge, shares of pairs: ``consistency``; ``primacy`` and ``recency``, the place chosen
-        twice; ``position_preference``, primacy less recency, above 0 where the first place is
-        preferred. Posterior means under a Dirichlet prior with Jeffreys' mass of 1/2 an outcome;
-        the posterior of each is exact. Of pairs that were judged several times, counts are divided
-        by the design effect, so that the interval is that of the pairs.
+        By judge ``position_preference``, how much more often the first place wins than the second,
+        over all verdicts, ties included. Shares of pairs, which add up to 1: ``consistency``, the
+        same winner in both orders (or a tie in both); ``primacy`` and ``recency``, the first place
+        or the second wins both times; ``tie_in_one_order``. If `orders` names whose answers 1 and 2
+        are, ``win_rate`` of each with the place taken out: its share of the points over both
+        orders, half a point each for a tie. Values are the shares observed; intervals are those of
+        the Dirichlet posterior whose prior is worth one pair, spread evenly over the values that a
+        pair can have (of a share it is Jeffreys'; ``benchmarks/bias/orders.py``). Of pairs that
+        were judged several times, counts are divided by the design effect, so that the interval is
+        that of the pairs.
 
     Raises
     ------
     InputError
         If `ci_prob` is out of range.
 
+    Notes
+    -----
+    A preference for a place adds to an answer's points in one order what it takes in the other, so
+    that it does not move the win rate; it may still hide differences, since a pair that the place
+    decides tells nothing.
+
     Examples
     --------
-    >>> found = position_bias(Orders([[80, 15, 5, 0]], judges=["gpt"]))
+    >>> found = position_bias(Orders([[[50, 15, 0], [5, 30, 0], [0, 0, 0]]], judges=["gpt"]))
     >>> [round(x, 3) for x in found["position_preference", "gpt"]]
-    [0.098, 0.014, 0.186]
+    [0.1, 0.015, 0.188]
     """
     check_ci_prob(ci_prob)
-    asked = {
-        "consistency": (1, 0, 0, 0),
-        "primacy": (0, 1, 0, 0),
-        "recency": (0, 0, 1, 0),
-        "position_preference": (0, 1, -1, 0),
-    }
-    ends = (1 - ci_prob) / 2, (1 + ci_prob) / 2
+    ends = np.array([(1 - ci_prob) / 2, (1 + ci_prob) / 2])
     made = {}
-    for quantity, weights in asked.items():
-        posterior = orders._effective(np.array(weights), ci_prob) + 0.5
-        total, own = posterior.sum(axis=1), posterior @ np.array(weights)
-        if min(weights) == 0:  # one outcome against the rest: Beta, by aggregation
-            low, high = (betaincinv(own, total - own, end) for end in ends)
+    for quantity, table in QUANTITIES.items():
+        if quantity == "win_rate" and orders.answers is None:
+            continue
+        weights = np.ravel(table)
+        levels, posterior = orders._posterior(weights, ci_prob)
+        flat = orders.counts.reshape(len(orders.judges), -1)
+        value = flat @ weights / flat.sum(axis=1)
+        if len(levels) == 2:  # one outcome against the rest: Beta, by aggregation
+            rest, own = posterior.T
+            low, high = (betaincinv(own, rest, end) for end in ends)
         else:
-            low, high = dirichlet.quantile(posterior[:, None, :], weights, np.array(ends)).T
-        made[quantity] = Quantity.over((own / total, low, high), {"judge": orders.judges})
+            low, high = dirichlet.quantile(posterior[:, None, :], levels, ends).T
+        columns: tuple[Any, ...] = holding(value, low, high)
+        where: dict[str, Any] = {"judge": orders.judges}
+        if quantity == "win_rate":
+            value, low, high = columns
+            other = 1 - value, 1 - high, 1 - low
+            columns = tuple(np.stack(pair, axis=1) for pair in zip(columns, other, strict=True))
+            where["answer"] = orders.answers
+        made[quantity] = Quantity.over(columns, where)
     lost = int(orders.missing.sum())
     text = f"{how_many(lost, 'pair')} without a verdict in one order or both left out"
     return Estimate(
         made,
-        method="Position bias, Dirichlet posterior",
+        method="Shares of pairs, Dirichlet posterior",
         ci_prob=ci_prob,
         source="Dirichlet-multinomial; both presentation orders as neighbours (Feuer et al. 2026)",
         interval="equal-tailed",
@@ -279,17 +428,26 @@ def position_bias(orders: Orders, *, ci_prob: float = 0.95) -> Estimate:
     )
 
 
-def _repeats(rows: pd.DataFrame, keys: list[str], outcome: list[str]) -> bool:
+def chance_ahead(orders: Orders, *, ci_prob: float = 0.95) -> np.ndarray:
+    """Posterior probability, by judge, that answer 1 has more than half of the points."""
+    levels, posterior = orders._posterior(np.ravel(QUANTITIES["win_rate"]), ci_prob)
+    half = np.full(len(posterior), 0.5)
+    return 1 - dirichlet.distribution(posterior, levels, half)[0]
+
+
+def _repeats(rows: pd.DataFrame, keys: list[str], outcome: list[int]) -> bool:
     """Whether a pair has several rows of one judge with a verdict in both orders."""
-    told = np.array([bool(one) for one in outcome])
+    told = np.array(outcome) != LOST
     return bool((rows[told].groupby(keys)["n_rows"].sum() > 1).any())
 
 
-def _outcome(first: str, second: str) -> str:
+def _outcome(first: str, second: str) -> int:
+    """Place of a pair in the table of both winners."""
     if not first or not second:
-        return ""
-    if first == second:
-        return "consistent"
-    if "tie" in (first, second):
-        return "half_tie"
-    return "primacy" if first == "1" else "recency"
+        return LOST
+    return WINNERS.index(first) * len(WINNERS) + WINNERS.index(second)
+
+
+def _content(row: dict[str, Any], place: str, pair: tuple[str, ...]) -> str:
+    """The winner by content, from the column whose place won; none of a tie."""
+    return "tie" if not place else WINNERS[pair.index(row[place])]

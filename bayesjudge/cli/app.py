@@ -252,9 +252,20 @@ def _usage(error: CycloptsError, app: App, tokens: Sequence[str]) -> str:
         elif error.keyword is None and "Did you mean" not in message:
             message = f"{argument.name} is needed: {_help_of(error, app, argument.name)}"
     if isinstance(error, UnusedCliTokensError):
-        message = f"did not expect {error.unused_tokens}; a value with a space in it needs quotes"
+        message = _unused(list(error.unused_tokens or ()), tokens)
     command = " ".join(["bayesjudge", *(error.command_chain or ())])
     return f"{message}\nSee: {command} --help"
+
+
+def _unused(values: list[str], tokens: Sequence[str]) -> str:
+    """What a value may be that belongs to no option: a second one, or one without quotes."""
+    at = next((i for i in range(len(tokens)) if list(tokens[i:])[: len(values)] == values), 0)
+    message = f"did not expect {values}; a value with a space in it needs quotes"
+    if at >= 2 and tokens[at - 2].startswith("--") and not tokens[at - 1].startswith("-"):
+        option = tokens[at - 2]
+        each = " ".join(f"{option} {shlex.quote(v)}" for v in (tokens[at - 1], values[0]))
+        message += f", and an option that takes several is repeated: {each}"
+    return message
 
 
 def _meant(error: UnknownOptionError, message: str) -> str:

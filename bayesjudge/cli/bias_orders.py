@@ -13,7 +13,7 @@ from bayesjudge.cli.bias import bias
 from bayesjudge.cli.glossary import TERMS
 from bayesjudge.cli.output import DATA, Shared, Story, present, table_option
 from bayesjudge.cli.source import open_source
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import side_by_side
@@ -22,8 +22,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _DATA = Parameter(group=DATA, negative="")
+#: Of a log of pairs, whose answers 1 and 2 are.
+SYSTEMS = ("the system", "the baseline")
+LONG = (
+    "of a table with one row a verdict say --item COLUMN --shown-first COLUMN "
+    "--shown-second COLUMN --verdict COLUMN"
+)
 _PICTURES = {
-    "position_preference": "Position preference: above 0 where the first place is preferred",
+    "position_preference": "How much more often the first place wins than the second",
     "primacy": "Primacy: share of pairs in which the first place won twice",
     "recency": "Recency: share of pairs in which the second place won twice",
 }
@@ -31,13 +37,16 @@ _PICTURES = {
 
 @bias.command
 def orders(
-    table: Annotated[Path, table_option("One row a pair")],
+    table: Annotated[Path, table_option("One row a pair, or one row a verdict")],
     /,
     *,
     first: Annotated[str, _DATA] = "order1",
     second: Annotated[str, _DATA] = "order2",
     judge: Annotated[list[str] | None, _DATA] = None,
     item: Annotated[str | None, _DATA] = None,
+    shown_first: Annotated[str | None, _DATA] = None,
+    shown_second: Annotated[str | None, _DATA] = None,
+    verdict: Annotated[str | None, _DATA] = None,
     winner: Annotated[list[str] | None, _DATA] = None,
     tie_value: Annotated[list[str] | None, _DATA] = None,
     missing: Annotated[Literal["drop"] | None, _DATA] = None,
@@ -46,11 +55,14 @@ def orders(
 ) -> None:
     r"""Tell position bias: does the winner change when two answers swap places?
 
-    One row a pair (and judge), with the winner by content in each presentation order: the same
-    winner twice is consistent, the first place twice is primacy, the second twice recency. The
-    posteriors are exact, so that nothing is sampled.
+    One row a verdict, with the systems whose answers were shown first and second, and the place
+    that won; or one row a pair (and judge), with the winner by content in each presentation order.
+    The same winner twice is consistent, the first place twice is primacy, the second twice recency.
+    The posteriors are exact, so that nothing is sampled.
 
     ```
+    bayesjudge bias orders duels.csv --item prompt --shown-first answer_A --shown-second answer_B \
+        --verdict judge_says --winner A --winner B --tie-value tie
     bayesjudge bias orders verdicts.csv --first order1 --second order2 --judge llm \
         --judge strategy --missing drop --html report.html
     ```
@@ -58,7 +70,7 @@ def orders(
     Parameters
     ----------
     table : Path
-        One row a pair.
+        One row a pair, or one row a verdict.
     first : str
         Column with the winner if answer 1 was shown first.
     second : str
@@ -66,9 +78,15 @@ def orders(
     judge : list[str]
         Column that names the judge, or its prompt. May be repeated.
     item : str
-        Column that names the pair: rows that share it are repeats, and pairs the sample.
+        Column that names the pair, or its prompt: rows that share it are repeats, and pairs the
+        sample.
+    shown_first, shown_second : str
+        Of one row a verdict: columns with the system whose answer was shown first, and second.
+    verdict : str
+        Of one row a verdict: column with the place that won.
     winner : list[str]
-        Value that means answer 1, then the one that means answer 2; 1 and 2 if not said.
+        Given twice: the value that means answer 1 (or the first place), then that of answer 2; 1
+        and 2 (or A and B) if not said.
     tie_value : list[str]
         Value that means a tie. May be repeated.
     missing : str
@@ -88,38 +106,74 @@ def orders(
         second = "swapped" if second == "order2" else second
         winner, tie_value = winner or ["win", "loss"], tie_value or ["tie"]
         judge, item = judge or ["judge"], item or "item"
-    names = tuple(winner or ("1", "2"))
+    by_verdict = {
+        "--shown-first": shown_first,
+        "--shown-second": shown_second,
+        "--verdict": verdict,
+    }
+    names = tuple(winner or (("A", "B") if any(by_verdict.values()) else ("1", "2")))
     with checking("options") as require:
         require(
             len(names) == 2,
             f"--winner must be given twice, for answer 1 and for answer 2; got {list(names)}",
         )
+        if any(by_verdict.values()):
+            lacking = [
+                name for name, column in {**by_verdict, "--item": item}.items() if not column
+            ]
+            require(
+                not lacking,
+                f"one row a verdict: {' '.join(f'{name} COLUMN' for name in lacking)} needed too",
+            )
         require(shared.save is None, "--save keeps a sampled fit; this posterior is exact")
-    read = module.Orders.from_frame(
-        source.table([first, second, *(judge or ()), *([item] if item else ())]),
-        first=first,
-        second=second,
-        judge=judge,
-        item=item,
-        winners=(names[0], names[1]),
-        tie_value=tie_value,
-        missing=missing,
-    )
+    about: dict[str, Any] = {"judge": judge, "tie_value": tie_value, "missing": missing}
+    keys = [*(judge or ()), *([item] if item else ())]
+    if shown_first and shown_second and verdict and item:
+        read = module.Orders.from_verdicts(
+            source.table([verdict, shown_first, shown_second, *keys]),
+            item=item,
+            shown_first=shown_first,
+            shown_second=shown_second,
+            verdict=verdict,
+            places=(names[0], names[1]),
+            **about,
+        )
+    else:
+        own = None if winner is None else (names[0], names[1])
+        read = module.Orders.from_frame(
+            _of_pairs(source, [first, second, *keys]),
+            first=first,
+            second=second,
+            item=item,
+            winners=(names[0], names[1]),
+            answers=SYSTEMS if source.log is not None else own,
+            **about,
+        )
     story = Story(
         command="bias orders",
         title="Position bias: the same pairs in both orders",
-        answer="consistency",
+        answer="position_preference",
         inputs={
             **source.inputs,
             "judges": len(read.judges),
             "pairs": int(read.pairs.sum()),
             "left out": int(read.missing.sum()),
         },
-        brief=lambda method: method.split(",")[0],
+        brief=lambda method: method.rpartition(", ")[2],
         words={name: TERMS[name.replace("_", " ")] for name in _PICTURES},
         tell=lambda made: module.answer(*made, ci_prob=shared.ci_prob),
     )
     present([module.position_bias(read, ci_prob=shared.ci_prob)], None, shared, story, draw=_draw)
+
+
+def _of_pairs(source: Any, columns: list[str]) -> Any:
+    """The table of one row a pair; without its columns it may be one row a verdict."""
+    try:
+        return source.table(columns)
+    except InputError as error:
+        if not any("no column 'order" in problem for problem in error.problems):
+            raise
+        raise InputError(error.subject, [*error.problems, LONG]) from error
 
 
 def _draw(made: Sequence[Estimate | Fit]) -> dict[str, Axes]:

@@ -121,10 +121,17 @@ TERMS = {
     "with the probability taken over the changes measured and the next one together.",
     "batch": "All items changed at once (--design batch), rather than one at a time (item).",
     "perturbation": "A change that should not matter, such as format or order.",
-    "consistency": "Share of pairs with the same winner in both presentation orders.",
+    "judge less people": "How much more the judge gives than people on average, on the people's "
+    "scale: its bias. Above 0 it is too lenient, below 0 too strict.",
+    "consistency": "Share of pairs with the same winner in both presentation orders, or a tie in "
+    "both: repetition stability of a judge, apart from primacy and recency.",
     "primacy": "Share of pairs in which the answer shown first wins twice.",
     "recency": "Share of pairs in which the answer shown second wins twice.",
-    "position preference": "Primacy less recency: above 0 if the first place is preferred.",
+    "position preference": "How much more often the first place wins than the second, over all "
+    "verdicts, ties included: above 0 if the first place is preferred (primacy), below 0 if the "
+    "second is (recency).",
+    "tie in one order": "Share of pairs with a tie in one presentation order and a winner in the "
+    "other.",
     "best": "Probability, or share of resamples, in which a judge does best.",
     "self-contradiction": "Asked twice about one item, the judge gives two different verdicts: how "
     "often, on average over items. Not to be confused with errors: a judge may repeat an error.",

@@ -141,12 +141,15 @@ def _heading(scores: Scores) -> str:
 
 def answer_scores(scores: Scores, shared: Shared, source: Source) -> None:
     """Estimate the mean truth, and present."""
+    from bayesjudge.prevalence.scores.answer import knows_bias
+
     module = bj.prevalence.scores
     with checking("options") as require:
         right = shared.interval != "eti_bounded"
         require(right, "--interval eti_bounded is not for scores: take eti or hdi")
+    bias = [module.judge_bias(scores, ci_prob=shared.ci_prob)] if knows_bias(scores) else []
     present(
-        module.closed_forms(scores, ci_prob=shared.ci_prob),
+        [*module.closed_forms(scores, ci_prob=shared.ci_prob), *bias],
         lambda: module.fit(scores, **shared.sampling),
         shared,
         Story(

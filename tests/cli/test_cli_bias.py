@@ -225,11 +225,39 @@ def test_position_bias_by_judge(run, folder):
     document = json.loads(out)
     assert document["command"] == "bias orders"
     found = named(document)
-    assert found["consistency", "a"] == pytest.approx(30.5 / 42)
-    assert found["primacy", "a"] == pytest.approx(10.5 / 42)
-    assert found["primacy", "b"] == pytest.approx(0.5 / 22)
+    assert found["consistency", "a"] == pytest.approx(30 / 40)
+    assert found["primacy", "a"] == pytest.approx(10 / 40)
+    assert found["primacy", "b"] == 0
     assert document["cautions"][0]["name"] == "missing-verdicts"
     assert (folder / "page.html").read_text().count("<svg") == 2 * 5
+
+
+LONG = ["--item", "prompt", "--shown-first", "left", "--shown-second", "right"]
+
+
+def test_one_row_a_verdict_with_the_places_that_won(run, folder):
+    rows = [(i, *pair, "A") for i in range(20) for pair in (("new", "old"), ("old", "new"))]
+    for i in range(20, 60):
+        rows += [(i, "new", "old", "A"), (i, "old", "new", "B" if i < 50 else "tie")]
+    table = pd.DataFrame(rows, columns=["prompt", "left", "right", "says"])
+    table.to_csv(folder / "duels.csv", index=False)
+    asked = ["bias", "orders", "duels.csv", *LONG, "--verdict", "says", "--tie-value", "tie"]
+    code, out, _ = run(*asked)
+    assert code == 0
+    assert "first place's wins less the second's" in out
+    assert "With the place taken out new wins: 79 %" in out  # (20 + 60 + 15) / 120
+    document = json.loads(run(*asked, "--json")[1])
+    found = named(document)
+    assert found["position_preference", "judge"] == pytest.approx((80 - 30) / 120)
+    code, _, err = run(*asked, "--winner", "A", "B")
+    assert code == 2
+    assert "an option that takes several is repeated: --winner A --winner B" in err
+    code, _, err = run("bias", "orders", "duels.csv")
+    assert code == 2
+    assert "one row a verdict say --item COLUMN --shown-first COLUMN" in err
+    code, _, err = run("bias", "orders", "duels.csv", "--verdict", "says")
+    assert code == 2
+    assert "--shown-first COLUMN --shown-second COLUMN --item COLUMN" in err
 
 
 REFUSED = {

@@ -47,7 +47,8 @@ def test_a_mean_score_and_a_share_of_passes(ask):
     ):
         document = json.loads(ask(*ASKED, "--scale", "1:5", *options, *NOW))
         found = {one["method"]: one["value"] for one in document["estimates"]}
-        expected = {one.method: one for one in S.closed_forms(read(**how))}
+        scores = read(**how)
+        expected = {one.method: one for one in (*S.closed_forms(scores), S.judge_bias(scores))}
         assert set(found) == set(expected)
         for name, value in found.items():
             own = next(iter(expected[name].rows()))[2].value

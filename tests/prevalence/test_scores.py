@@ -209,6 +209,95 @@ def test_intervals_cover_and_gain_on_labels_alone(shape, numeric):
         assert np.mean(inside["Judge's mean score"]) < 0.5
 
 
+def test_the_judges_bias_is_students_interval_of_the_differences():
+    """Of 60 items that all have a label, on the truths' scale."""
+    rng = np.random.default_rng(5)
+    truth = rng.integers(1, 6, 60)
+    score = np.clip(truth + rng.choice([0, 1, 2], 60, p=[0.5, 0.4, 0.1]), 1, 7)
+    made = S.Scores(score, truth, np.ones(60, int), "random", (1, 7), truth_scale=(1, 5))
+    gap = 1 + 4 * (score - 1) / 6 - truth
+    row = S.judge_bias(made)["judge_less_people"]
+    half = t.ppf(0.975, 59) * sem(gap)
+    assert_allclose(row, [gap.mean(), gap.mean() - half, gap.mean() + half])
+    level = S.judge_bias(made, ci_prob=0.8)["judge_less_people"]
+    assert level.high - level.low == pytest.approx(2 * t.ppf(0.9, 59) * sem(gap))
+
+
+def test_the_judges_bias_is_its_mean_less_the_estimate_of_the_truth():
+    """Labels of some items, one weight for both: what PPI++ takes out is what the judge adds."""
+    scores = read(items=300, labelled=80, random_seed=3, numeric=True)
+    known = scores.known
+    f, d, n = scores.unit[known], scores.unit[known] - scores.unit_truth[known], scores.n[known]
+    m, others = n.sum(), scores.n[~known].sum()
+    every = np.repeat(scores.unit, scores.n).var(ddof=1)
+    means = np.average(f, weights=n), np.average(d, weights=n)
+    weight = np.average(f * d, weights=n) - means[0] * means[1]
+    weight = max(weight / m / (every * (1 / m + 1 / others)), 0)
+    test = np.average(scores.unit[~known], weights=scores.n[~known])
+    by_hand = means[1] + weight * (test - means[0])
+    span = np.ptp(scores.truth_scale)
+    row = S.judge_bias(scores)["judge_less_people"]
+    assert row.value == pytest.approx(span * by_hand)
+    assert weight > 0.05
+    with pytest.raises(bj.InputError, match="known propensities"):
+        S.judge_bias(
+            replace(scores, calibration="known_propensity", propensity=np.full(known.size, 0.5))
+        )
+    told = S.answer(*S.closed_forms(scores))
+    assert len(told.notes) == 1
+    shown = f"{abs(row.value):.2f}"
+    assert shown in told.notes[0]
+    assert ("too lenient:" in told.notes[0]) == (row.low > 0)
+
+
+@pytest.mark.parametrize(("labelled", "numeric"), [(300, True), (60, True), (60, False)])
+def test_intervals_of_the_judges_bias_cover(labelled, numeric):
+    rng, covered, widths, runs = np.random.default_rng(labelled), 0, [], 400
+    for _ in range(runs):
+        ability = rng.normal(size=300)
+        noise = rng.normal(size=(2, 300))
+        score = np.clip(np.round(3.6 + 0.8 * ability + 0.5 * noise[0]), 1, 5)
+        truth = np.clip(np.round(3.2 + 1.1 * ability + 0.7 * noise[1]), 1, 5)
+        how = {"calibration": "random", "scale": (1, 5), "truth_scale": (1, 5)}
+        if not numeric:
+            truth, how["truth_scale"] = 1.0 * (truth >= 3), None
+        known = np.where(np.arange(300) < labelled, truth, np.nan)
+        row = S.judge_bias(S.Scores(score, known, np.ones(300, int), **how))["judge_less_people"]
+        covered += row.low <= BIAS[numeric] <= row.high
+        widths.append(row.high - row.low)
+    assert covered / runs > 0.95 - 5 * np.sqrt(0.05 * 0.95 / runs)
+    assert covered / runs < 0.95 + 5 * np.sqrt(0.05 * 0.95 / runs)
+
+
+def _true_bias(numeric):
+    """By quadrature over the ability: two normals, rounded and clipped."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(120)
+    cuts = np.array([-np.inf, 1.5, 2.5, 3.5, 4.5, np.inf])
+
+    def mean(centre, sd, values):
+        chances = np.diff(ndtr((cuts - centre[:, None]) / sd), axis=1)
+        return weights @ (chances @ values) / weights.sum()
+
+    grades = np.arange(1.0, 6)
+    judge = mean(3.6 + 0.8 * nodes, 0.5, grades)
+    if numeric:
+        return judge - mean(3.2 + 1.1 * nodes, 0.7, grades)
+    return (judge - 1) / 4 - mean(3.2 + 1.1 * nodes, 0.7, grades >= 3)
+
+
+BIAS = {numeric: _true_bias(numeric) for numeric in (True, False)}
+
+
+def test_labels_without_an_error_do_not_prove_a_judge_without_bias():
+    """All pass: the scores' scatter alone would make the interval far too narrow."""
+    score, truth = [0.9, 0.95, 1.0] * 2, [1] * 3 + [NAN] * 3
+    row = S.judge_bias(S.Scores(score, truth, [10] * 3 + [100] * 3, "random", (0, 1)))[
+        "judge_less_people"
+    ]
+    assert row.value == pytest.approx(-0.05)
+    assert row.high - row.low > 0.1
+
+
 def test_the_share_above_a_human_threshold():
     table = S.simulate(numeric=True, shape="even", random_seed=5)
     words = {"calibration": "random", "scale": (0, 1)}

@@ -6,6 +6,7 @@ from bayesjudge.prevalence.scores.closed_form import (
     binned,
     difference,
     human_mean,
+    judge_bias,
     judge_mean,
     rogan_gladen,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "difference",
     "fit",
     "human_mean",
+    "judge_bias",
     "judge_mean",
     "paired_difference",
     "plot_reliability",

@@ -14,6 +14,7 @@ from bayesjudge.core.answer import (
     listed,
     numbers,
     percents,
+    points,
     preferred,
     says_little,
     would_pass,
@@ -22,7 +23,7 @@ from bayesjudge.core.estimate import Estimate, Interval, Row, pass_name_in
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.answer import CHOSEN, difference_words
-from bayesjudge.prevalence.scores.closed_form import judge_mean
+from bayesjudge.prevalence.scores.closed_form import judge_bias, judge_mean
 from bayesjudge.prevalence.scores.data import Scores
 from bayesjudge.prevalence.scores.paired import PairedScores, differences
 
@@ -108,8 +109,34 @@ def answer(
         why=f"Quoted: {quoted.method}, which corrects the judge's scores by the labelled items.",
         quoted=quoted,
         judge=judge and judge.only(quantity),
+        notes=() if scores is None or unknown else _bias(scores, ci_prob),
         known=not unknown,
     )
+
+
+def knows_bias(scores: Scores) -> bool:
+    """Whether labels are a random sample, which alone tells how much more the judge gives."""
+    return "prevalence" in scores.design.identifies and scores.propensity is None
+
+
+def _bias(scores: Scores, ci_prob: float) -> tuple[str, ...]:
+    """``Of the same output the judge gives 0.42 more than people (0.29 to 0.55).``"""
+    if not knows_bias(scores):
+        return ()
+    row = judge_bias(scores, ci_prob=ci_prob)["judge_less_people"]
+    if np.isnan(row.low):
+        return ()
+    more = "more" if row.value >= 0 else "less"
+    size = row if row.value >= 0 else Row(-row.value, -row.high, -row.low)
+    words = numbers if scores.numeric else points
+    value, _, ends = words(size, ci_prob).partition(" (")
+    if size.low <= 0:
+        return (
+            f"Whether the judge is too lenient or too strict is not known: it gives {value} "
+            f"{more} than people on average ({ends}.",
+        )
+    kind = "lenient" if row.value > 0 else "strict"
+    return (f"The judge is too {kind}: it gives {value} {more} than people on average ({ends}.",)
 
 
 def _on_scale(scale: tuple[float, float] | None) -> str:

@@ -95,6 +95,82 @@ def human_mean(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     )
 
 
+def judge_bias(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
+    """How much more the judge gives than people, on average: its bias on the truths' scale.
+
+    The labelled items' differences, score less truth, with what the scores of the other items tell
+    of them (PPI++); if every item is labelled, their mean with Student's interval.
+
+    Parameters
+    ----------
+    scores : Scores
+        Scores and labels.
+    ci_prob : float, default 0.95
+        Coverage that the interval aims at.
+
+    Returns
+    -------
+    Estimate
+        ``judge_less_people``, above 0 if the judge is too lenient; of pass and fail the mean score
+        as a probability less the share of good outputs. Normal interval of pass and fail, Student's
+        of numbers.
+
+    Raises
+    ------
+    InputError
+        If `ci_prob` is out of range, or labels were drawn with known propensities.
+
+    Notes
+    -----
+    An estimate of the mean truth has this bias taken out already; single scores have not. Scores
+    that also stretch or compress the scale have a bias that depends on the score, of which this is
+    the mean (`plot_residuals` draws it).
+
+    References
+    ----------
+    Bland & Altman (1986), Lancet 327, 307-310; Angelopoulos, Duchi & Zrnic (2023),
+    arXiv:2311.01453.
+
+    Examples
+    --------
+    >>> scores = Scores([4, 5, 3, 2], [3, 5, 2, 2], [1] * 4, calibration="random", scale=(1, 5),
+    ...                 truth_scale=(1, 5))
+    >>> [round(x, 2) for x in judge_bias(scores)["judge_less_people"]]
+    [0.5, -2.21, 2.71]
+    """
+    check_ci_prob(ci_prob)
+    with checking("judge_bias") as require:
+        stated = scores.propensity is not None
+        require(not stated, "labels with known propensities: there is no such estimate yet")
+    rows = _Items.of(scores)
+    labelled, test = (rows.f, rows.f - rows.y, rows.n), (rows.f_test, rows.n_test)
+    how: dict[str, Any] = {"free": 1.0 if scores.numeric else 0.0}
+    z = _quantile(scores, ci_prob)
+    _, weight = formulas.linear_difference(labelled, test, z, **how)
+    how["weight"] = np.minimum(weight, 1)  # of the truth, PPI++ gives the judge 0 or more
+    made, _ = formulas.linear_difference(labelled, test, z, **how)
+    if corners := _corners(scores, rows):
+        wide, _ = formulas.linear_difference(*_joined(labelled, test, corners), z, **how)
+        made = wide._replace(value=made.value)
+    told, cautions = judged(scores, (RANDOM_LABELS,))
+    method = "Judge less people"
+    if "prevalence" not in scores.design.identifies:
+        text = f"{method} is not valid if {scores.design.meaning}"
+        cautions = (Caution("design-mismatch", text), *cautions)
+    low, high = scores.truth_scale or (0.0, 1.0)
+    columns = holding(*((high - low) * np.clip(made, -1, 1)))
+    return Estimate(
+        {"judge_less_people": Quantity.over(columns)},
+        method=method,
+        ci_prob=ci_prob,
+        source=f"Bland & Altman (1986); {PPI}",
+        interval="t" if scores.numeric else "normal",
+        assumptions=told,
+        cautions=cautions,
+        data=scores,
+    )
+
+
 def difference(
     scores: Scores,
     *,
@@ -402,6 +478,18 @@ def _influence(
     variance = (n * judge**2).sum()
     best = -(n * judge * truth).sum() / variance if variance > 0 else 0.0
     return best, (mean - labelled_mean, judge), (good, truth)
+
+
+def _joined(labelled: tuple[Any, ...], test: tuple[Any, ...], corners: float) -> tuple[Any, Any]:
+    """Scores and differences from truths, joined by items of the four extreme kinds."""
+    kinds = np.array([0.0, 0, 1, 1]), np.array([0.0, -1, 1, 0]), np.full(4, corners)
+    ends = np.array([0.0, 1.0]), np.full(2, 2 * corners)
+    others = (
+        tuple(np.concatenate(pair) for pair in zip(test, ends, strict=True))
+        if test[1].sum()
+        else test
+    )
+    return tuple(np.concatenate(pair) for pair in zip(labelled, kinds, strict=True)), others
 
 
 def _corners(scores: Scores, rows: _Items) -> float:
