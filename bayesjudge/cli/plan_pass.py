@@ -12,6 +12,7 @@ import numpy as np
 import bayesjudge as bj
 from bayesjudge.cli.output import SCHEMA, open_console, opening, say, wrapped
 from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.screen import how_many
 from bayesjudge.decide.power import PEOPLE, STRATEGIES, items_to_pass
 
 if TYPE_CHECKING:
@@ -219,9 +220,10 @@ def _answer(
     if counts[0] is None:
         return _out_of_reach(rows, prevalence, judge, about, items)
     text = (
-        f"About {counts[0]:,} labels of a random sample{by_split(counts)} show that people would "
-        f"pass at least {_percent(about['at_least'])} of outputs, with a chance of "
-        f"{_percent(about['power'])} if they would pass {_percent(prevalence)}; "
+        f"About {how_many(counts[0], 'label')} of a random sample{by_split(counts)} show, "
+        f"{_percent(about['probability'])} sure, that people would pass at least "
+        f"{_percent(about['at_least'])} of outputs, with a chance of {_percent(about['power'])} if "
+        f"they would pass {_percent(prevalence)}; "
     )
     if judge is None:
         return f"{text}a judge saves some of them (--agreement)."
@@ -241,9 +243,10 @@ def _out_of_reach(
     wanted = items_to_pass(about["at_least"], prevalence, about["probability"], about["power"])
     share, most = _percent(prevalence), _percent(round(chance, 2))
     return (
-        f"With {items:,} items no number of labels does it: if people would pass {share} of "
-        f"outputs, even {items:,} labels show that it is at least {_percent(about['at_least'])} "
-        f"with a chance of {most} only. About {wanted:,} items, all of them labelled, would do; or "
+        f"With {how_many(items, 'item')} no number of labels does it: if people would pass {share} "
+        f"of outputs, even {how_many(items, 'label')} show that it is at least "
+        f"{_percent(about['at_least'])} with a chance of {most} only. About "
+        f"{float(f'{wanted:.3g}'):,.0f} items, all of them labelled, would do; or "
         f"ask for a share further below {share}, or accept a lower chance (--power)."
     )
 
@@ -268,16 +271,17 @@ def _answer_of_guesses(
         parts.append(f"{each} {where}{_percent(guess)}")
     share = _percent(about["at_least"])
     return (
-        f"How many labels of a random sample show that people would pass at least {share} of "
-        f"outputs, with a chance of {_percent(about['power'])}, depends on how many they would "
-        f"pass: {', '.join(parts)}; if {share} exactly, no number will do."
+        f"How many labels of a random sample show, {_percent(about['probability'])} sure, that "
+        f"people would pass at least {share} of outputs, with a chance of "
+        f"{_percent(about['power'])}, depends on how many they would pass: {', '.join(parts)}; if "
+        f"{share} exactly, no number will do."
     )
 
 
 def _print(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:
     from rich.table import Table
 
-    ranged = any(row["split"] for row in rows)
+    ranged = _are_ranged(rows)
     several = len({row["prevalence"] for row in rows}) > 1
     names = ["people pass"] * several + ["strategy", "--calibration", "labels", "chance"]
     grid = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
@@ -302,9 +306,14 @@ def _number(labels: int | None) -> str:
 def _ends(counts: Sequence[int | None]) -> str:
     """From the fewest to the most labels, of several splits."""
     known = sorted(n for n in counts if n is not None)
-    if len(counts) < 2 or not known:
+    if len({*counts}) < 2 or not known:
         return ""
     return f"{known[0]:,} to {_number(known[-1] if len(known) == len(counts) else None)}"
+
+
+def _are_ranged(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a number differs by how the judge's errors split."""
+    return any(_ends(_counts(rows, row["strategy"], row["prevalence"])) for row in rows)
 
 
 def _say(rows: Sequence[Mapping[str, Any]], judge: Judge | None, about: Mapping[str, Any]) -> None:
@@ -313,12 +322,12 @@ def _say(rows: Sequence[Mapping[str, Any]], judge: Judge | None, about: Mapping[
         sure, gate = _percent(about["probability"]), f"--at-least {about['at_least']:g}"
         text = f"chance: that `bayesjudge gate {gate}` passes, {sure} sure, with so many labels"
         if any(row["labelled"] is None for row in rows):
-            text += " (–: it takes\nmore than there are items; the chance is that of as many)"
+            text += " (–: it takes more than there are items; the chance is that of as many)"
         lines.append(f"{text}.")
-    if any(row["split"] for row in rows):
+    if _are_ranged(rows):
         lines.append(
             "range: from a judge whose verdicts tell most of people's labels to one whose verdicts "
-            "tell least;\nthe agreement alone does not say which it is."
+            "tell least; the agreement alone does not say which it is."
         )
     lines.append(
         f"`bayesjudge label TABLE --gate {about['at_least']:g}` draws what to label and stops by "

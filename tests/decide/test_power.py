@@ -184,8 +184,8 @@ def test_a_plan_without_a_judge(capsys):
     out = asked(capsys, "--at-least", ".8", "--prevalence", ".9")
     n = labels_to_pass(0.8, prevalence=0.9)["people only"]
     assert out.startswith(
-        f"About {n} labels of a random sample show that people would pass at least 80 % of "
-        "outputs, with a chance of 80 % if they would pass 90 %"
+        f"About {n} labels of a random sample show, 95 % sure, that people would pass at least "
+        "80 % of outputs, with a chance of 80 % if they would pass 90 %"
     )
     assert "bayesjudge label TABLE --gate 0.8" in out
     out = asked(capsys, "--at-least", ".8")
@@ -221,7 +221,7 @@ def test_a_plan_from_agreement_has_a_range(capsys):
     assert low < sample[0] < high
     split = f"({low} to {high}, by how the judge's errors split between good and bad outputs)"
     text = document["answer"]["text"]
-    assert text.startswith(f"About {sample[0]} labels of a random sample {split} show that")
+    assert text.startswith(f"About {sample[0]} labels of a random sample {split} show, 95 % sure")
     assert document["labels_needed"]["random sample"] == sample[0]
     assert {*document["labels_needed"]} == {*STRATEGIES}
     out = asked(capsys, *words)
