@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from scipy.special import expit, ndtr
@@ -431,27 +431,21 @@ class Scores(ReadAtOnce):
             require_distinct(table, item)
         none = {spell(x) for x in _listed(missing_value)}
         rows, grouped = count_scores(table, score, truth, propensity, scale, none)
-        numeric = truth_scale is not None or truth_from is not None
-        meanings = (pass_value, fail_value, missing_value)
-        s = numbers_of(rows[score], missing_value)
-        t, spelling = truths_of(rows[truth], numeric, meanings)
-        n = rows["n_rows"].to_numpy()
+        ends, meanings = (truth_scale, truth_from), (pass_value, fail_value, missing_value)
+        read = read_cells(rows[score], rows[truth], *ends, meanings)
+        n, kept = rows["n_rows"].to_numpy(), ~np.isnan(read.score)
         p = None if propensity is None else numbers_of(rows[propensity], None)
-        lost = int(n[np.isnan(s)].sum())
+        lost = int(n[~kept].sum())
         with checking(f"column {score!r}") as require:
             words = "say unscored='drop' if items without one are as good as the others"
             told = how_many(lost, "row", "have")
             require(not lost or unscored == "drop", f"{told} no score; {words}")
             require(unscored in (None, "drop"), f"unscored={unscored!r}: expected 'drop'")
-        if truth_from is not None:
-            t = np.where(np.isnan(t), np.nan, (t >= truth_from).astype(float))
-        kept = ~np.isnan(s)
         return cls(
-            s[kept], t[kept], n[kept], calibration, scale,
-            truth_scale=None if truth_from is not None else truth_scale,
+            read.score[kept], read.truth[kept], n[kept], calibration, scale, read.truth_scale,
             edges=None if edges is None else tuple(edges),
-            propensity=None if p is None else p[kept], unscored=lost, spelling=spelling,
-            pass_name="" if numeric else pass_name_of(pass_value), grouped=grouped,
+            propensity=None if p is None else p[kept], unscored=lost, spelling=read.spelling,
+            pass_name=read.pass_name, grouped=grouped,
         )  # fmt: skip
 
 
@@ -510,18 +504,39 @@ def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
-def truths_of(column: Any, numeric: bool, meanings: tuple[Any, Any, Any]) -> tuple[np.ndarray, str]:
-    """Human labels of a column, and how they were read: numbers, or passes and fails."""
-    if numeric:
-        return numbers_of(column, meanings[2]), ""
-    cells = column.astype(object)
+class Cells(NamedTuple):
+    """Scores and human labels of a table, on which scale labels are, and how they were read."""
+
+    score: np.ndarray
+    truth: np.ndarray
+    truth_scale: tuple[float, float] | None
+    spelling: str
+    pass_name: str
+
+
+def read_cells(
+    score: Any,
+    truth: Any,
+    truth_scale: tuple[float, float] | None,
+    truth_from: float | None,
+    meanings: tuple[Any, Any, Any],
+) -> Cells:
+    """Read a column of scores and one of labels: numbers, numbers with a threshold, or passes."""
+    s = numbers_of(score, meanings[2])
+    if truth_scale is not None or truth_from is not None:
+        t = numbers_of(truth, meanings[2])
+        if truth_from is not None:
+            t, truth_scale = np.where(np.isnan(t), np.nan, (t >= truth_from).astype(float)), None
+        return Cells(s, t, truth_scale, "", "")
+    labels = truth.astype(object)
+    passes, fails, none = meanings
     read, spelling = read_labels(
-        {column.name: cells.where(cells.notna(), None).tolist()},
-        pass_value=meanings[0],
-        fail_value=meanings[1],
-        missing_value=meanings[2],
+        {truth.name: labels.where(labels.notna(), None).tolist()},
+        pass_value=passes,
+        fail_value=fails,
+        missing_value=none,
     )
-    return read[column.name], spelling
+    return Cells(s, read[truth.name], None, spelling, pass_name_of(passes))
 
 
 def numbers_of(column: Any, missing_value: Any) -> np.ndarray:

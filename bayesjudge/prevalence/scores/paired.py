@@ -13,13 +13,12 @@ from scipy.special import expit, stdtr, stdtrit
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.core.intervals import FEW, holding
-from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.tables import read_rows
 from bayesjudge.prevalence import _formulas as formulas
 from bayesjudge.prevalence.labelling import RANDOM_LABELS, LabelDesign, declared, design_of
 from bayesjudge.prevalence.scores.closed_form import PPI, _corners, _Items
 from bayesjudge.prevalence.scores.compare import joined
-from bayesjudge.prevalence.scores.data import Scores, judged, numbers_of, truths_of
+from bayesjudge.prevalence.scores.data import Scores, judged, read_cells
 
 #: Fewest items with labels of both systems of which a difference is told.
 LEAST_LABELLED = 2
@@ -144,16 +143,13 @@ class PairedScores:
         rows = read_rows(table, score, truth, names=[by, item])
         coded = {column: pd.factorize(rows[column].astype(object)) for column in (score, truth)}
         cells = {column: pd.Series(found, name=column) for column, (_, found) in coded.items()}
-        numeric = truth_scale is not None or truth_from is not None
-        meanings = (pass_value, fail_value, missing_value)
-        read = {
-            score: numbers_of(cells[score], missing_value),
-            truth: truths_of(cells[truth], numeric, meanings)[0],
-        }
-        s, t = (np.append(read[column], np.nan)[coded[column][0]] for column in (score, truth))
-        suits = _suits(design)
-        if truth_from is not None:
-            t, truth_scale = np.where(np.isnan(t), np.nan, (t >= truth_from).astype(float)), None
+        ends, meanings = (truth_scale, truth_from), (pass_value, fail_value, missing_value)
+        read = read_cells(cells[score], cells[truth], *ends, meanings)
+        s, t = (
+            np.append(values, np.nan)[coded[column][0]]
+            for column, values in ((score, read.score), (truth, read.truth))
+        )
+        suits, truth_scale = _suits(design), read.truth_scale
         known = pd.DataFrame({"by": rows[by], "item": rows[item], "score": s, "truth": t})
         known = known[~np.isnan(s)]
         if suits:  # a difference of numbers may be possible where they are not
@@ -166,10 +162,11 @@ class PairedScores:
             require(len(systems) > 1, f"needs two systems or more, got {systems}; name them: by=")
         if isinstance(scale, str):
             known["score"], scale = expit(known["score"]), (0.0, 1.0)
-        own = {one: known[known["by"] == one].set_index("item") for one in systems}
-        name = "" if numeric else pass_name_of(pass_value)
+        own = {name: known[known["by"] == name].set_index("item") for name in systems}
         spans = [float(np.ptp(ends)) for ends in (scale, truth_scale or (0.0, 1.0))]
-        return cls(*_paired(own, design if suits else None, *spans), design, truth_scale, name)
+        return cls(
+            *_paired(own, design if suits else None, *spans), design, truth_scale, read.pass_name
+        )
 
 
 def _suits(design: LabelDesign) -> bool:
