@@ -232,6 +232,9 @@ TERMS = {
     "stated probability: a confidence sequence.",
     "confidence sequence": "Limits that hold at all numbers of labels at once, so that one may "
     "look after each label, and stop.",
+    "passport": "What labels told of a judge's errors, in a small file for later runs.",
+    "overdispersion": "How far a judge's error rates may move from run to run: the larger, the "
+    "fewer labels a passport is worth to a later run.",
     "drift": "A change from one version of a judge to the next.",
     "power": "The probability with which a change, or a difference, of some size would be seen; of "
     "a plan for a gate, the chance that it passes if what is assumed is true.",

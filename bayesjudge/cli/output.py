@@ -645,7 +645,7 @@ def table(
         max(18, *map(len, methods)),
         *(max(5, *map(len, c)) for c in zip(*cells, strict=True)),
     ]
-    for at, least in ((int(labelled), 18), (0, 12)):  # names are folded, numbers never
+    for at, least in ((int(labelled), 12), (0, 8)):  # names are folded, numbers never
         over = sum(widths) + len(widths) - 1 - console.width
         widths[at] = max(widths[at] - max(over, 0), min(widths[at], least))
     names = [head, "method"] if labelled else [head if named else story.answer]
@@ -653,7 +653,8 @@ def table(
     # a table of few columns is wide enough, and one that continues another has the same widths
     for text, width in zip([*names, *columns], widths, strict=True):
         justify: Any = "right" if text in NUMBERS else "left"
-        grid.add_column(text, justify=justify, width=width, no_wrap=text in NUMBERS)
+        number = text in NUMBERS
+        grid.add_column(text, justify=justify, width=width, no_wrap=number, overflow="fold")
     kinds = max(len(r.interval) for r in every)
     labels = labels[: len(found)]
     roomy = sum(widths) + len(widths) + kinds <= console.width

@@ -11,6 +11,7 @@ import bayesjudge as bj
 from bayesjudge.cli.output import DATA, OUTPUT, say, tell
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.estimate import of_passes
 from bayesjudge.core.screen import few
 
 passport = App(
@@ -199,10 +200,15 @@ def check(
     cautions = known.check(counts, judge=judge, prompt=_text(prompt), rubric=_text(rubric))
     applied = known.applied(counts)
     made = bj.prevalence.exact(applied)
-    lines = [str(known), "", "Prevalence with the passport's labels, discounted"]
-    for _, where, row in made.rows():
-        place = "".join(f"{name}: " for name in where.values())
-        lines.append(f"  {place}{row.value:.3f} ({row.low:.3f} to {row.high:.3f})")
+    lines = [bj.prevalence.answer(made).text]
+    lines += ["This takes the passport's labels, as many as they are worth to another run.", ""]
+    lines += [str(known)]
+    each = {", ".join(map(str, where.values())): row for _, where, row in made.rows() if where}
+    share = of_passes("Share of good outputs", counts.pass_name)
+    lines += ["", share] if each else []
+    lines += [
+        f"  {n}: {row.value:.3f} ({row.low:.3f} to {row.high:.3f})" for n, row in each.items()
+    ]
     told = dict.fromkeys((*cautions, *made.cautions))
     lines += ["", *[f"{c.name}: {c.text}" for c in told]] if told else []
     say("\n".join(lines))

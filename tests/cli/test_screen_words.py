@@ -729,3 +729,28 @@ def test_the_average_shift_stands_beside_the_typical_one():
     head = next(line for line in lines if "RMS shift, in points" in line)
     assert head.endswith("mean shift")
     assert next(line for line in lines if "> format" in line).endswith("2.2 (1.0 to 3.4)")
+
+
+def test_a_run_held_against_a_passport_is_answered_in_a_sentence(tmp_path, capsys):
+    path = _unsafe(tmp_path)
+    passport = str(tmp_path / "pass.json")
+    asked = ["--verdict", "verdict", "--pass-value", "unsafe", "--truth", "truth"]
+    asked += ["--by", "system", "--calibration", "random"]
+    assert main(["passport", "make", str(path), "--judge", "guard", "--out", passport, *asked]) == 0
+    capsys.readouterr()
+    main(["passport", "check", passport, str(path), *asked, "--judge", "guard"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert re.match(
+        r"People would call \d+ % \(.*\) of b's and \d+ % .* outputs 'unsafe'; the", said
+    )
+    assert "Share of 'unsafe' outputs a: 0." in said
+
+
+def test_narrow_tables_with_the_truth_cut_no_number(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "60")
+    assert main(["demo", "--no-nuts", "--details"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("prevalence"))
+    assert lines[at].split()[-1] == "truth"
+    assert not any("…" in line for line in lines[at : at + 40])
+    assert max(map(len, lines)) <= 60
