@@ -51,6 +51,7 @@ from bayesjudge.cli.roles import (
     Roles,
     are_labels,
     are_numbers,
+    in_both_orders,
     is_binary,
     is_number,
     named,
@@ -427,7 +428,7 @@ def _of_table(path: Path, file: File | None, truth: str | None, labels: Path | N
         if no_labels(name, *about, found, any(word in name.lower() for word in PEOPLE)):
             roles = replace(roles, truths=[])
     _describe(roles, found)
-    for propose in (_panel, _shares, _label_some, _repeats_report, _bias, _long_ratings):
+    for propose in (_panel, _shares, _label_some, _repeats_report, _bias, _orders, _long_ratings):
         propose(str(path), roles, found)
     if labels is not None:
         _join_table(str(path), labels, truth, roles, found)
@@ -643,6 +644,22 @@ def _long_ratings(path: str, roles: Roles, found: Findings) -> None:
         line += [word for name in judges for word in ("--judge", name)]
         labels = set().union(*(said[name] for name in people))
         try_ratings(line, {name: said[name] for name in judges}, labels, found)
+
+
+def _orders(path: str, roles: Roles, found: Findings) -> None:
+    """One row a verdict on two answers, which change places."""
+    seen = in_both_orders(roles.columns)
+    if seen is None:
+        return
+    line = ["bias", "orders", path, "--item", seen.item, "--shown-first", seen.first]
+    line += ["--shown-second", seen.second, "--verdict", seen.verdict]
+    line += [word for place in seen.places for word in ("--winner", place)]
+    line += [word for tie in seen.ties for word in ("--tie-value", tie)]
+    others = (seen.item, seen.first, seen.second, seen.verdict)
+    line += ["--judge", roles.judge] if roles.judge and roles.judge not in others else []
+    if try_lines("bias orders", line, found, [[], ["--missing", "drop"]]):
+        found.odd.append(f"bias orders: the line says that {seen.first} was shown first, and that "
+                         f"{seen.places[0]} in {seen.verdict} is for it")  # fmt: skip
 
 
 def _mistakes(file: File) -> list[str]:

@@ -6,7 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from itertools import combinations
+from typing import Any, NamedTuple
 
 from bayesjudge.cli.proposals import MOST_LABELS, kind_of
 from bayesjudge.cli.source import HUMAN
@@ -69,6 +70,11 @@ CRITERIA = {"accuracy", "relevance", "clarity", "fluency", "coherence", "correct
             "confidence", "consistency", "truthfulness", "harmlessness", "faithfulness", "overall",
             "verbosity", "groundedness", "total", "mean", "average", "median", "priority",
             "age"}  # fmt: skip
+#: What is said of two answers: the place that won, in the order of the places, or a tie.
+PLACES = {("a", "b"), ("1", "2"), ("first", "second"), ("left", "right")}
+TIES = {"tie", "tied", "draw", "equal", "same", "both", "neither", "c", "0", "0.5"}
+#: Names of systems from which a column is of something else.
+MOST_SYSTEMS = 50
 #: Probability below which two columns go together by more than chance.
 BY_CHANCE = 1e-3
 #: Groups from which a column's values are such as conversations, and no systems or strata.
@@ -234,6 +240,55 @@ def _by_names(columns: Mapping[str, list[str]], truth: str | None, counted: str 
         scores=scores,
         guessed=guessed,
     )
+
+
+class Orders(NamedTuple):
+    """Columns of a table with one row a verdict on two answers, shown in both orders."""
+
+    item: str
+    first: str
+    second: str
+    verdict: str
+    #: Verdicts for the first answer, for the second, and ties.
+    places: tuple[str, str]
+    ties: tuple[str, ...]
+
+
+def in_both_orders(columns: Mapping[str, list[str]]) -> Orders | None:
+    """Columns of two answers that change places within an item, and of which place won."""
+    named = [n for n, c in columns.items() if 2 <= len({*c}) <= MOST_SYSTEMS and "" not in c]
+    for first, second in combinations(named, 2):
+        shown = list(zip(columns[first], columns[second], strict=True))
+        if {*columns[first]} != {*columns[second]} or any(a == b for a, b in shown):
+            continue
+        judged = [n for n in columns if n not in (first, second) and _places(columns[n])]
+        judged.sort(key=lambda n: not says_judge(n))
+        items = [n for n in columns if n not in (first, second, *judged)]
+        swap = [n for n in items if _change_places(columns[n], shown)]
+        won = _places(columns[judged[0]]) if judged else None
+        if won is not None and swap:
+            item = max(swap, key=lambda n: len({*columns[n]}))
+            return Orders(item, first, second, judged[0], *won)
+    return None
+
+
+def _places(cells: Sequence[str]) -> tuple[tuple[str, str], tuple[str, ...]] | None:
+    """The words of the first place and of the second, and those of a tie."""
+    if not are_labels(cells):
+        return None
+    spelled = {folded(kind): kind for kind in _kinds(cells)}
+    ties = tuple(kind for word, kind in spelled.items() if word in TIES)
+    found = sorted(word for word in spelled if word not in TIES)
+    if len(found) != 2 or tuple(re.sub(r"^[a-z]+[ _-]", "", word) for word in found) not in PLACES:
+        return None
+    return (spelled[found[0]], spelled[found[1]]), ties
+
+
+def _change_places(items: Sequence[str], shown: Sequence[tuple[str, str]]) -> bool:
+    """Whether most pairs of answers to an item occur in both orders."""
+    pairs = {(item, *both) for item, both in zip(items, shown, strict=True)}
+    back = sum((item, b, a) in pairs for item, a, b in pairs)
+    return "" not in items and len({*items}) > 4 and back > (1 - MOSTLY) * len(pairs)
 
 
 def words_of(name: str) -> list[str]:

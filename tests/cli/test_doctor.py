@@ -761,3 +761,24 @@ def test_grades_of_several_judges_and_people_are_means_of_each(tmp_path, examine
         f"--score {name} {more}" for name in names[:3]
     ]
     assert "one row a grade" in found["missing"]["ratings"]
+
+
+@pytest.mark.slow
+def test_verdicts_in_both_orders_are_a_line_of_bias_orders(tmp_path, examine):
+    names, said = ("tuned-7b", "base-7b"), ("A", "B", "A", "tie", "A")
+    rows = [
+        f"p{i},{names[k]},{names[1 - k]},{said[(2 * i + k * i // 3) % 5]}"
+        for i in range(80)
+        for k in (0, 1)
+    ]
+    path = tmp_path / "duels.csv"
+    path.write_text("prompt,answer_A,answer_B,judge_says\n" + "\n".join(rows))
+    (answer,) = examine(path)["answers"]
+    assert answer["command"].endswith(
+        "--item prompt --shown-first answer_A --shown-second answer_B --verdict judge_says "
+        "--winner A --winner B --tie-value tie"
+    )
+    rows[3:5] = []  # two verdicts are lost
+    path.write_text("prompt,answer_A,answer_B,judge_says\n" + "\n".join(rows))
+    (answer,) = examine(path)["answers"]
+    assert answer["command"].endswith("--tie-value tie --missing drop")

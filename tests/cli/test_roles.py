@@ -1,6 +1,6 @@
 """What a column is for is told by its name and its cells."""
 
-from bayesjudge.cli.roles import is_model, roles_of, words_of
+from bayesjudge.cli.roles import in_both_orders, is_model, roles_of, words_of
 
 
 def _table(rows=60, **columns):
@@ -162,3 +162,19 @@ def test_columns_of_several_judges_grades_that_are_no_judge_s_are_people_s():
         "floor": lambda i: 1 + i // 20,
     }
     assert roles_of(_table(100, essay=lambda i: i, **judges, **others)).truths == []
+
+
+def test_verdicts_on_two_answers_in_both_orders_are_seen_by_what_columns_hold():
+    names = ("tuned", "base")
+    cells = {"prompt": lambda i: f"p{i // 2}", "shown_1": lambda i: names[i % 2],
+             "shown_2": lambda i: names[1 - i % 2], "day": lambda i: i // 30,
+             "said": lambda i: ("A", "tie", "B")[i % 7 % 3]}  # fmt: skip
+    seen = in_both_orders(_table(**cells))
+    assert seen == ("prompt", "shown_1", "shown_2", "said", ("A", "B"), ("tie",))
+    words = cells | {"said": lambda i: ("Answer 1", "Answer 2")[i % 3 % 2]}
+    assert in_both_orders(_table(**words)).places == ("Answer 1", "Answer 2")
+    once = {n: cells[n] for n in ("shown_1", "shown_2", "said")} | {"prompt": lambda i: i}
+    graded = cells | {"said": lambda i: ("good", "bad")[i % 2]}
+    same = cells | {"shown_2": lambda i: names[i // 2 % 2]}  # some answers compared with themselves
+    for other in (once, graded, same):
+        assert in_both_orders(_table(**other)) is None
