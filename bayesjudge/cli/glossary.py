@@ -125,6 +125,8 @@ TERMS = {
     "scale: its bias. Above 0 it is too lenient, below 0 too strict.",
     "consistency": "Share of pairs with the same winner in both presentation orders, or a tie in "
     "both: repetition stability of a judge, apart from primacy and recency.",
+    "shares of pairs": "How often the two verdicts on a pair, one in each order, name the same "
+    "winner, the same place, or a tie in one of them.",
     "primacy": "Share of pairs in which the answer shown first wins twice.",
     "recency": "Share of pairs in which the answer shown second wins twice.",
     "position preference": "How much more often the first place wins than the second, over all "

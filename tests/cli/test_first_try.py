@@ -76,6 +76,10 @@ def folder(tmp_path_factory):
         pd.DataFrame({"item": range(60), "variant": name, "score": values})
         for name, values in (("baseline", before), ("markdown", after))
     ).to_csv(made / "changed.csv", index=False)
+    names, said = ("new", "old"), ("A", "B", "A", "tie", "A")
+    shown = [(f"p{i}", names[k], names[1 - k]) for i in range(80) for k in (0, 1)]
+    duels = pd.DataFrame(shown, columns=["prompt", "answer_A", "answer_B"])
+    duels.assign(says=rng.choice(said, 160)).to_csv(made / "duels.csv", index=False)
     unsafe = rng.random(80) < 0.4
     people = {f"person {i}": judged(unsafe, 0.9) for i in range(3)}
     answers = people | {"gpt": judged(unsafe), "claude": judged(unsafe, 0.75)}
@@ -87,8 +91,8 @@ def folder(tmp_path_factory):
 
 
 def test_each_question_has_its_command():
-    assert len(COMMANDS) == 8
-    assert [line[0] for line in LINES] == ["#", "b"] * 9
+    assert len(COMMANDS) == 9
+    assert [line[0] for line in LINES] == ["#", "b"] * 10
 
 
 @pytest.mark.slow
