@@ -63,6 +63,8 @@ class BayesianModel:
 
     #: Settings of the sampler that suit the model better than the package's defaults.
     sampling: ClassVar[Mapping[str, Any]] = {}
+    #: Whether mode and curvature are near the posterior: of a hierarchy with few data they are not.
+    _has_preview: ClassVar[bool] = True
     #: Words for fields that mean something of their own in this model.
     _words: ClassVar[Mapping[str, str]] = {}
 

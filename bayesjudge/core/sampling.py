@@ -73,7 +73,7 @@ def sample(
         once = f"{method}: compiling, once on this machine (about 10 s)"
         compiled = compile_model(model if form is None else form, lambda: bar.update(once))
         look = ""
-        if bar.shown and _is_long(compiled, settings, cores):
+        if bar.shown and spec._has_preview and _is_long(compiled, settings, cores):
             look = _first_look(compiled, data=data, spec=spec, quantities=quantities)
         trace = _trace(
             compiled,

@@ -423,6 +423,7 @@ class PooledErrorRates(_PrevalenceModel):
     _words: ClassVar[Mapping[str, str]] = {"spread": "spread between systems"}
     #: What a system without labels borrows has long tails.
     sampling: ClassVar[Mapping[str, Any]] = {"draws": 2000, "target_accept": 0.98}
+    _has_preview: ClassVar[bool] = False
     _method: ClassVar[str] = "Bayesian (NUTS), rates partially pooled"
 
     def __post_init__(self) -> None:

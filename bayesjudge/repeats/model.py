@@ -105,6 +105,8 @@ class CumulativeLogit(BayesianModel):
     of judges from item to item half-normal(1)
     """
 
+    _has_preview: ClassVar[bool] = False
+
     concentration: float = 1.0
     item_scale: float = 5.0
     judge_scale: float = 2.0

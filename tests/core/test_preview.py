@@ -58,8 +58,10 @@ class Recorded(Progress):
 
 
 @pytest.mark.sampling
-@pytest.mark.parametrize(("seconds", "shown"), [(0.0, True), (1e6, False)])
-def test_a_long_fit_says_about_what_it_will_say(monkeypatch, seconds, shown):
+@pytest.mark.parametrize(
+    ("seconds", "has_one", "shown"), [(0.0, True, True), (1e6, True, False), (0.0, False, False)]
+)
+def test_a_long_fit_says_about_what_it_will_say(monkeypatch, seconds, has_one, shown):
     bar = Recorded()
 
     @contextmanager
@@ -67,6 +69,7 @@ def test_a_long_fit_says_about_what_it_will_say(monkeypatch, seconds, shown):
         yield bar
 
     monkeypatch.setattr(module, "SECONDS", seconds)
+    monkeypatch.setattr(bj.prevalence.ErrorRates, "_has_preview", has_one)
     monkeypatch.setattr("bayesjudge.core.sampling.progress_bar", recorded)
     made = []
     real = module.preview
@@ -79,3 +82,14 @@ def test_a_long_fit_says_about_what_it_will_say(monkeypatch, seconds, shown):
         draws = fit.draws("prevalence")
         assert abs(value - draws.mean()) < 0.5 * draws.std()
         assert made[0].method != fit.method
+
+
+def test_models_whose_mode_is_far_from_the_posterior_have_none():
+    without = (
+        bj.repeats.CumulativeLogit,
+        bj.repeats.JudgeCutpoints,
+        bj.prevalence.PooledErrorRates,
+        bj.prevalence.scores.RisingMean,
+    )
+    assert not any(one._has_preview for one in without)
+    assert bj.panel.PooledDawidSkene._has_preview

@@ -320,6 +320,7 @@ class RisingMean(_ScoreModel):
 
     _words: ClassVar[Mapping[str, str]] = {"spread": "spread of truths in a bin"}
     _numeric: ClassVar[bool] = True
+    _has_preview: ClassVar[bool] = False
     #: At .9 bins without labels, or with labels that agree, have a divergence now and then.
     sampling: ClassVar[Mapping[str, Any]] = {"target_accept": 0.95}
 
