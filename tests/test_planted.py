@@ -88,6 +88,7 @@ class Recorded(SimpleNamespace):
 
     def sample(self, runnable, **asked):
         self.asked = asked
+        return SimpleNamespace(wait=lambda: None)
 
 
 def run(monkeypatch, failed=(), **settings):
