@@ -123,6 +123,8 @@ TERMS = {
     "perturbation": "A change that should not matter, such as format or order.",
     "judge less people": "How much more the judge gives than people on average, on the people's "
     "scale: its bias. Above 0 it is too lenient, below 0 too strict.",
+    "win rate": "An answer's share of the points: 1 for a win, a half for a tie. Over both "
+    "presentation orders the place has no part in it.",
     "consistency": "Share of pairs with the same winner in both presentation orders, or a tie in "
     "both: repetition stability of a judge, apart from primacy and recency.",
     "shares of pairs": "How often the two verdicts on a pair, one in each order, name the same "
@@ -190,7 +192,8 @@ TERMS = {
     "each item is harder or easier for all judges, so that votes agree also where they are wrong.",
     "shared item effect": "Items differ in how hard they are for all judges at once, so that "
     "judges err on the same ones.",
-    "item effects": "Items differ in difficulty, for all systems alike.",
+    "item effects": "Items differ in difficulty, for all systems alike; the model learns how much, "
+    "so that rows that share an item do not count as independent.",
     "ppi++": "Prediction-powered inference: the judge's rate on all items, corrected by how far it "
     "is off on the labelled ones, with the weight on the judge that makes the interval shortest.",
     "ppi": "Prediction-powered inference with full weight on the judge.",
@@ -228,7 +231,12 @@ TERMS = {
     "pass nor fail.",
     "target": "The items that an estimate is about: these very ones (items), or the process that "
     "they come from (population).",
-    "gate": "A decision by a threshold: pass or fail if that is sure enough, else unknown.",
+    "gate": "A decision by a threshold: pass (exit code 0) or fail (1) if that is sure enough, "
+    "else unknown (3). Numbers that mean nothing, such as those of a contradiction, are unknown.",
+    "decision": "What a gate says of a threshold: pass, fail or unknown (see gate).",
+    "clopper-pearson": "Limits as if one good item less, or one more, had been seen: each holds "
+    "with the stated probability or more for any number of labels, so that they lie further out "
+    "than those of the posterior.",
     "margin": "By how much a system may be worse than the baseline before the gate fails it.",
     "at every look": "However often one looks, a false pass or a false fail has no more than the "
     "stated probability: a confidence sequence.",
@@ -333,6 +341,8 @@ CAUTIONS = {
     "narrow ranges of the scale; their mean stays what it is.",
     "heavy-tailed-shifts": "A few shifts are much larger than the rest, so that methods that "
     "assume normal shifts give intervals that are too short.",
+    "grades-as-names": "Grades are taken as names without an order: agreement counts a near grade "
+    "like a far one.",
     "inverted-judge": "The judge fails good outputs more often than bad ones: is a column coded "
     "the other way round?",
     "judge-drift": "The judge errs differently than when the labels were made.",

@@ -25,7 +25,10 @@ from bayesjudge.cli.source import open_source
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.labels import spell
 from bayesjudge.core.priors import BetaPrior
+from bayesjudge.core.tables import read_rows
+from bayesjudge.ratings.cautions import graded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,7 +56,7 @@ def ratings(
     ],
     /,
     *,
-    positive: Annotated[str, _DATA],
+    positive: Annotated[str | None, _DATA] = None,
     judge: Annotated[list[str] | None, _DATA] = None,
     item: Annotated[str, _DATA] = "item",
     rater: Annotated[str, _DATA] = "rater",
@@ -89,7 +92,7 @@ def ratings(
     table : Path
         One row an answer, or a log.
     positive : str
-        Option that items are categorised by.
+        Option that items are categorised by; of grades the highest if not said.
     judge : list[str]
         Name of a judge in the column of raters; all other raters are people. May be repeated. Of a
         log, all its judges if none is named.
@@ -149,6 +152,7 @@ def ratings(
         read = source.raters(people or [])
         judge = judge or source.judges
         item, rater, choice, response_set = "item", "rater", "choice", None
+    positive = positive or _highest_grade(read, choice, response_set, option)
     data = module.Ratings.from_frame(
         read,
         positive=positive,
@@ -227,9 +231,23 @@ def ratings(
 ratings.lessons = {"--positive": LESSON}  # type: ignore[attr-defined]
 
 
+def _highest_grade(
+    read: Any, choice: str | None, response_set: str | None, options: list[str] | None
+) -> str:
+    """Which option is positive if nobody said: the highest grade; of names one has to be named."""
+    found = list(options or ())
+    if not found and choice is not None and response_set is None:
+        said = read_rows(read, choice)[choice].dropna()
+        found = [spell(one) for one in said.unique()]
+    if not graded(found):
+        raise InputError("options", [LESSON])
+    return max(found, key=float)
+
+
 def _annotator_tests(data: module.Ratings, epsilon: float, shared: Shared) -> list[Estimate]:
     """The alternative annotator test and its posterior, if annotators are known by name."""
     how: dict[str, Any] = {"epsilon": epsilon, "ci_prob": shared.ci_prob}
+    how["scores"] = "numeric" if graded(data.options) else "nominal"
     try:
         return [
             # by judge: what each annotator's comparison says is for Python
@@ -257,14 +275,27 @@ def _first(counted: module.Performance, instant: Sequence[Estimate], ci_prob: fl
     if len(counted.judges) > 1:
         best = counted.under(main[0]).best().iloc[0]
         told.append(f"Best by hit rate: {best.idxmax()}, in {best.max():.0%} of the resamples.")
-    for one in instant:
-        if "passes" in one:
-            for judge in counted.judges:
-                told.append(
-                    f"{judge} stands in for half of the annotators with probability "
-                    f"{one['passes', judge].value:.2f}."
-                )
-    return told
+    return told + _instead_of_people(instant, counted.judges)
+
+
+def _instead_of_people(instant: Sequence[Estimate], judges: Sequence[str]) -> list[str]:
+    """The published test beside its posterior, and why the two may differ."""
+    posterior = next((one for one in instant if "passes" in one), None)
+    tested = next((one for one in instant if "winning_rate" in one), None)
+    if posterior is None or tested is None:
+        return []
+    told = [
+        f"{judge} stands in for half of the annotators with probability "
+        f"{posterior['passes', judge].value:.2f}; the published test, which wants proof against "
+        f"each annotator, finds that for {100 * tested['winning_rate', judge].value:.0f} % of them."
+        for judge in judges
+    ]
+    told.append(
+        "The test calls an annotator won only if chance is excluded (false discovery rate 0.05); "
+        "the probability weighs what the items leave open, so that one may be 0 beside the other."
+    )
+    few = next((c for c in posterior.cautions if c.name == "few-annotators"), None)
+    return [*told, f"{few.text[0].upper()}{few.text[1:]}."] if few else told
 
 
 def follow_up(

@@ -6,7 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from bayesjudge.core.answer import Answer, as_estimates, entries, listed, percents, preferred
+from bayesjudge.core.answer import (
+    Answer,
+    as_estimates,
+    chance,
+    entries,
+    listed,
+    percents,
+    preferred,
+)
 from bayesjudge.core.estimate import Caution, Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import how_many
@@ -62,21 +70,16 @@ def answer(
     quoted = preferred(made, "hit_rate", rank).only("hit_rate")
     quoted = replace(quoted, cautions=tuple(filter(_matters, quoted.cautions)))
     rows = {str(key[-1]): row for key, row in entries(quoted).items()}
-    best = {
-        str(key[-1]): row.value
-        for one in made
-        if "best" in one and one.method.startswith(quoted.method)
-        for key, row in entries(one).items()
-        if key[0] == "best" and key[1] == MAIN
-    }
     sampled = "Bayesian" in quoted.method
+    named = _named_best([one for one in made if ("Bayesian" in one.method) == sampled])
+    best = named.get(MAIN, {})
     why = "it draws judges together with people" if sampled else "intervals by resampling items"
     return Answer(
         _told(rows, best, sampled, ci_prob),
         basis=_basis(ratings),
         why=f"Quoted: {quoted.method}, {why}.",
         quoted=quoted,
-        notes=_others([one for one in made if one.method.startswith(quoted.method)], rows),
+        notes=(*_others(named, rows), *_instead_of_people(made)),
     )
 
 
@@ -102,24 +105,50 @@ def _told(rows: dict[str, Row], best: dict[str, float], sampled: bool, ci_prob: 
     return f"{text}."
 
 
-def _others(made: list[Estimate], rows: dict[str, Row]) -> tuple[str, ...]:
-    """How many definitions of agreement name another judge."""
-    first = max(rows, key=lambda name: np.nan_to_num(rows[name].value, nan=-1))
-    named: dict[tuple[str, str], tuple[float, str]] = {}
+def _named_best(made: list[Estimate]) -> dict[str, dict[str, float]]:
+    """How often each judge is best, by definition of agreement."""
+    named: dict[str, dict[str, float]] = {}
     for one in made:
-        for key, row in entries(one).items():
-            if key[0] != "best":
-                continue
-            at = (str(key[0]), str(key[1]))
-            named[at] = max(named.get(at, (-1.0, "")), (row.value, str(key[2])))
+        if "best" in one and one.quantities["best"].dims == ("definition", "judge"):
+            for key, row in entries(one).items():
+                if key[0] == "best":
+                    named.setdefault(str(key[1]), {})[str(key[2])] = row.value
+    return named
+
+
+def _others(named: dict[str, dict[str, float]], rows: dict[str, Row]) -> tuple[str, ...]:
+    """How many definitions of agreement name another judge, and how many are sure."""
+    first = max(rows, key=lambda name: np.nan_to_num(rows[name].value, nan=-1))
     if len(rows) < 2 or len(named) < 2:
         return ()
-    other = [where[1] for where, (_, name) in named.items() if name != first]
-    if not other:
-        return (f"All {len(named)} definitions of agreement name {first}.",)
+    tops = [{j for j, x in of.items() if x >= max(of.values()) - 1e-9} for of in named.values()]
+    apart = [next(iter(top)) for top in tops if len(top) == 1]
+    other = sum(name != first for name in apart)
+    tied = len(tops) - len(apart)
+    if other:
+        text = f"{other} of {len(named)} definitions of agreement name another judge: they measure "
+        text += "different things"
+    else:
+        which = " that tell the judges apart" if tied else ""
+        text = f"All {len(apart)} definitions of agreement{which} name {first}"
+    text += f"; {tied} of {len(named)} do not tell them apart" if tied else ""
+    sure = sum(max(of.values()) >= SURE for of in named.values())
+    return (f"{text}; {sure or 'none'} of {len(named)} surely ({SURE:g} or more).",)
+
+
+def _instead_of_people(made: list[Estimate]) -> tuple[str, ...]:
+    """Whether a judge could replace a person, if annotators are known by name."""
+    tested = next((one for one in made if "passes" in one), None)
+    if tested is None:
+        return ()
+    few = next((c for c in tested.cautions if c.name == "few-annotators"), None)
+    if few is not None:
+        return (f"Whether a judge could replace a person is not known: {few.text}.",)
+    rows = [(str(key[-1]), row.value) for key, row in entries(tested).items() if key[0] == "passes"]
+    told = [f"{judge} {chance(value)}" for judge, value in rows]
     return (
-        f"{len(other)} of {len(named)} definitions of agreement name another judge: they measure "
-        "different things.",
+        "Probability that a judge stands in for half of the annotators or more: "
+        f"{listed(told)} (the published test asks more, see --details).",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -63,11 +64,12 @@ def _contradicted(
 
 
 def _cautions_of(ratings: Ratings) -> tuple[Caution, ...]:
-    """List ``polarity``, ``no-majority``, ``not-identified``, ``stray-choices`` and
-    ``unrated-items``, if these ratings raise them.
+    """List ``polarity``, ``grades-as-names``, ``no-majority``, ``not-identified``,
+    ``stray-choices`` and ``unrated-items``, if these ratings raise them.
     """
     return (
         *_polarity(ratings),
+        *_without_order(ratings),
         *_tied(ratings),
         *_unidentified(ratings),
         *_stray(ratings),
@@ -92,6 +94,27 @@ def _polarity(ratings: Ratings) -> Iterator[Caution]:
                 f"over {both.sum()} items): was it asked the opposite question? If so, say what "
                 f"its answers mean: recode={{{judge!r}: {{{ratings.positive!r}: {other!r}, …}}}}",
             )
+
+
+def graded(options: Sequence[str]) -> bool:
+    """Whether options are grades: three numbers or more."""
+    try:
+        return len(options) > 2 and all(math.isfinite(float(one)) for one in options)
+    except ValueError:
+        return False
+
+
+def _without_order(ratings: Ratings) -> Iterator[Caution]:
+    if graded(ratings.options):
+        low, *_, high = sorted(ratings.options, key=float)
+        near = sorted(ratings.options, key=float)[-2]
+        yield Caution(
+            "grades-as-names",
+            f"agreement takes the grades {low} to {high} as names without an order: a {near} for a "
+            f"{high} counts like a {low} for a {high}. Means and the judge's bias, which know the "
+            f"order: bayesjudge prevalence --score JUDGE --truth PERSON --scale {low}:{high} "
+            f"--truth-scale {low}:{high} (one row an item, one column a rater)",
+        )
 
 
 def _tied(ratings: Ratings) -> Iterator[Caution]:

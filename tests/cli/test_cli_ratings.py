@@ -70,7 +70,7 @@ def test_ratings_sees_a_mistyped_option(answers, capsys):
     assert main(["ratings", str(answers), "--judge", "gpt", "--positve", "yes"]) == 2
     told = capsys.readouterr().err
     assert "--positve" in told
-    assert "unsafe" in told
+    assert "Did you mean --positive?" in told
 
 
 @pytest.mark.slow
