@@ -60,7 +60,9 @@ def test_definitions_of_a_fit_are_counted_in_whichever_estimate_they_stand():
     method = "Bayesian (NUTS), response sets"
     last = table({MAIN: AHEAD}, f"{method}, judges tracking people")
     counted = table({MAIN: BEHIND, "x": BEHIND, "y": BEHIND}, "As counted, share of resamples")
-    told = notes({"kappa": SURE, "mse": SURE}, method, (last, counted))
+    made = rates(f"{method}, judges tracking people", a=0.6, b=0.5, c=0.5)
+    rest = table({"kappa": SURE, "mse": SURE}, f"{method}, share of draws")
+    told = bj.ratings.answer(made, rest, last, counted)
     assert told.notes[0].startswith("All 3 definitions of agreement name a; 2 of 3 surely")
     assert "which is best is open: a (probability 0.70)" in told.text
 
