@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.polynomial.hermite_e import hermegauss
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from bayesjudge.core.errors import checking
 
@@ -105,6 +105,8 @@ def judge_name(index: int) -> str:
 
 def _intercepts(rates: np.ndarray, spread: float) -> np.ndarray:
     """Logit levels at which rates averaged over the shared effect are `rates`, by bisection."""
+    if spread == 0:
+        return logit(rates)
     nodes, weights = hermegauss(61)
     weights = weights / weights.sum()
     low, high = np.full(rates.shape, -40.0), np.full(rates.shape, 40.0)
