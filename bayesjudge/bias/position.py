@@ -389,7 +389,7 @@ def position_bias(orders: Orders, *, ci_prob: float = 0.95) -> Estimate:
     --------
     >>> found = position_bias(Orders([[[50, 15, 0], [5, 30, 0], [0, 0, 0]]], judges=["gpt"]))
     >>> [round(x, 3) for x in found["position_preference", "gpt"]]
-    [0.1, 0.015, 0.188]
+    [0.1, 0.015, 0.187]
     """
     check_ci_prob(ci_prob)
     ends = np.array([(1 - ci_prob) / 2, (1 + ci_prob) / 2])

@@ -11,7 +11,7 @@ import bayesjudge as bj
 from bayesjudge.cli import main
 from bayesjudge.cli.plan_pass import judge_of
 from bayesjudge.decide import chance_to_pass, gate, labels_to_pass
-from bayesjudge.decide.power import PRECISION, STRATEGIES, _score, _two_points
+from bayesjudge.decide.power import PRECISION, STRATEGIES, _data, _score, _two_points
 from bayesjudge.prevalence import Counts
 from bayesjudge.prevalence.budget.expected_width import _drawn
 from bayesjudge.prevalence.data import FIELDS
@@ -79,6 +79,34 @@ def test_the_score_is_what_the_gate_decides_by():
             cells = tuple(getattr(counts, field) for field in FIELDS)
             outcome = gate(counts, at_least=0.8, probability=0.9).outcome
             assert (outcome == "pass") == (_score(cells, design, 0.8) >= 1.2815515655446004)
+
+
+@pytest.mark.slow
+def test_a_judge_who_tells_nothing_leaves_the_chance_of_people_alone():
+    nothing = {"prevalence": 0.9, "sensitivity": 0.51, "specificity": 0.5, "items": 1}
+    for labelled in (60, 150):
+        alone = chance_to_pass(0.8, labelled, prevalence=0.9, strategy="people only")
+        found = chance_to_pass(0.8, labelled, **nothing)
+        # people alone pass in the teeth of a saw, one good item more or less
+        step = binom.pmf(int(0.87 * labelled), labelled, 0.9)
+        assert abs(found - alone) < step + 0.01
+
+
+@pytest.mark.parametrize("strategy", ["random sample", "by verdict", "half good, half bad"])
+def test_data_to_come_are_as_many_as_planned(strategy):
+    good, hit, caught = rates = 0.9, 0.85, 0.8
+    data = _data(strategy, 61, 500, rates)
+    unlabelled, passes, *labels = data.counts(*data.shares)
+    ones, hits, zeros, refused = labels
+    assert_allclose([unlabelled, ones + zeros], [500, 61])
+    rate = good * hit + (1 - good) * (1 - caught)
+    if strategy == "by verdict":
+        passed = hits + zeros - refused
+        assert_allclose([passed, passes + passed], [31, 561 * rate])
+        assert_allclose([hits / passed, refused / 30], [good * hit / rate, 0.1 * 0.8 / (1 - rate)])
+    else:
+        assert_allclose([passes, hits, refused], [500 * rate, ones * hit, zeros * caught])
+        assert_allclose(ones, 61 * 0.9 if strategy == "random sample" else 31)
 
 
 @pytest.mark.study

@@ -236,6 +236,7 @@ def test_a_compiled_model_samples_the_posterior():
 def test_ctrl_c_while_sampling_leaves_no_half_of_a_fit():
     counts = P.Counts(1000, 620, 100, 90, 100, 70, calibration="random")
     P.fit(counts, random_seed=1, progress=False)  # from now on it is compiled
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs of a shell ignore it
     timer = threading.Timer(1.0, signal.raise_signal, [signal.SIGINT])
     timer.start()
     try:
@@ -243,3 +244,4 @@ def test_ctrl_c_while_sampling_leaves_no_half_of_a_fit():
             P.fit(counts, draws=3_000_000, tune=100, chains=2, random_seed=1, progress=False)
     finally:
         timer.cancel()
+        signal.signal(signal.SIGINT, before)
