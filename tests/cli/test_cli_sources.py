@@ -167,6 +167,32 @@ def test_a_label_file_is_joined_by_its_own_columns(run, tmp_path):
 
 
 @pytest.mark.slow
+def test_labels_of_repeats_leave_items_what_they_are(run, tmp_path):
+    """Each test of a log that asks a question again has a number of its own, and is no item."""
+    logs.write_two_providers(tmp_path / "out.json", lambda i: None, questions=20)
+    _labels(tmp_path / "labels.csv")
+    by = ["--item", "test", "--by", "provider"]
+    asked = ["out.json", "--labels", "labels.csv", "--truth", "human", *by, *ASKED]
+    code, found = run("prevalence", *asked, "--repeats", "system")
+    assert code == 0, found
+    assert found["inputs"]["rows"] == (
+        "20 items, 80 rows, 2 systems, 10 items labelled (40 rows); the system repeats"
+    )
+
+
+@pytest.mark.slow
+def test_a_label_without_a_name_is_none(run, tmp_path):
+    rows = [f"q{i},{i % 3 > 0}" for i in range(20)]
+    (tmp_path / "verdicts.csv").write_text("\n".join(["item,verdict", *rows]))
+    labels = [f"q{i},{i % 2 > 0}" for i in range(10)]
+    (tmp_path / "labels.csv").write_text("\n".join(["item,human", *labels, ",False"]))
+    asked = ["--verdict", "verdict", "--truth", "human", "--item", "item", *ASKED]
+    code, found = run("prevalence", "verdicts.csv", "--labels", "labels.csv", *asked)
+    assert code == 0
+    assert found["inputs"]["labels from"] == "labels of 10 items from labels.csv"
+
+
+@pytest.mark.slow
 def test_a_label_file_that_names_no_output_is_told_how_it_would(run, tmp_path):
     logs.write_two_providers(tmp_path / "out.json", lambda i: None)
     asked = ["prevalence", "out.json", "--labels", "labels.csv", "--truth", "human", *ASKED]

@@ -141,12 +141,16 @@ def write_promptfoo(path):
     return path
 
 
-def write_two_providers(path, human, crossed=False):
-    """A promptfoo log of two providers, each with a prompt of its own or `crossed` with both."""
+def write_two_providers(path, human, crossed=False, questions=40):
+    """A promptfoo log of two providers, each with a prompt of its own or `crossed` with both.
+
+    Its 40 tests ask so many questions, those beyond them again.
+    """
     row = promptfoo_rows()[0]
     rows = [
         {**row, "testIdx": i, "promptIdx": k, "provider": {"id": name, "label": ""},
-         "testCase": {"vars": {"q": f"Question {i}?"}, "metadata": {"human_label": human(i)}},
+         "testCase": {"vars": {"q": f"Question {i % questions}?"},
+                      "metadata": {"human_label": human(i)}},
          "gradingResult": {"componentResults": [
              {"pass": (i + k) % 4 > 0, "score": 1, "reason": "r",
               "assertion": {"type": "llm-rubric", "value": "is polite"}}]}}
