@@ -19,7 +19,9 @@ share the counts below their own, and items with the same ratings are one patter
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -280,81 +282,88 @@ def _bound(chosen: np.ndarray, endorsed: np.ndarray, error_free: np.ndarray) -> 
 
 # The recurrence as one operation ------------------------------------------------------------------
 # As a graph of array operations it takes a minute to compile, and again for each number of ratings;
-# as one operation it compiles in seconds, once.
+# as one operation it compiles in seconds, once. Inner loops run over the response sets: with their
+# number known to the compiler an evaluation takes half the time. Unsigned positions, since others
+# are checked for counting from the end.
 
 
-def _forward(mine: Any, seen: Any, group: Any, step_start: Any, steps: Any) -> Any:
-    """Probability of each row of counts, and with one more rating of each set."""
-    n, sets = group.shape[0], mine.shape[1]
-    p, more = np.ones(n), np.ones((n, sets))
-    for i in range(n):
-        first, last = step_start[i], step_start[i + 1]
-        if first == last:
-            continue
-        g, kind, less = group[i], steps[first, 0], steps[first, 1]
-        total, found, ratings = 0.0, 0.0, 0
-        for v in range(sets):
-            total += mine[g, v]
-            found += mine[g, v] * seen[kind, v] * more[less, v]
-        p[i] = found / total
-        for s in range(first, last):
-            ratings += steps[s, 2]
-        for v in range(sets):
-            more[i, v] = found
-        for s in range(first, last):
-            kind, less, count = steps[s, 0], steps[s, 1], steps[s, 2]
+@cache
+def _forward(sets: int) -> Callable[..., Any]:
+    def forward(mine: Any, seen: Any, group: Any, step_start: Any, steps: Any) -> Any:
+        """Probability of each row of counts, and with one more rating of each set."""
+        n = group.shape[0]
+        p, more, totals, one_more = np.ones(n), np.ones((n, sets)), mine.sum(axis=1), np.empty(sets)
+        for i in range(n):
+            first, last = step_start[i], step_start[i + 1]
+            if first == last:
+                continue
+            g, ratings, found = np.uint64(group[i]), 0, 0.0
+            kind, less, total = np.uint64(steps[first, 0]), np.uint64(steps[first, 1]), totals[g]
             for v in range(sets):
-                more[i, v] += count * seen[kind, v] * more[less, v]
-        for v in range(sets):
-            more[i, v] /= total + ratings
-    return p, more
-
-
-def _backward(
-    mine: Any,
-    seen: Any,
-    group: Any,
-    step_start: Any,
-    steps: Any,
-    p_bar: Any,
-    p: Any,
-    more: Any,
-) -> Any:
-    """Slopes by Dirichlet weights and probabilities, from those by each row; `p_bar` is used up."""
-    n, sets = group.shape[0], mine.shape[1]
-    mine_bar, seen_bar = np.zeros(mine.shape), np.zeros(seen.shape)
-    more_bar, total_bar = np.zeros((n, sets)), np.zeros(mine.shape[0])
-    for i in range(n - 1, -1, -1):
-        first, last = step_start[i], step_start[i + 1]
-        if first == last:
-            continue
-        g, total, ratings = group[i], 0.0, 0
-        for v in range(sets):
-            total += mine[g, v]
-        for s in range(first, last):
-            ratings += steps[s, 2]
-        slope = 0.0
-        for v in range(sets):
-            more_bar[i, v] /= total + ratings
-            slope += more_bar[i, v]
-            total_bar[g] -= more_bar[i, v] * more[i, v]
-        for s in range(first, last):
-            kind, less, count = steps[s, 0], steps[s, 1], steps[s, 2]
+                found += mine[g, v] * seen[kind, v] * more[less, v]
+            p[i] = found / total
             for v in range(sets):
-                step = count * more_bar[i, v]
-                more_bar[less, v] += step * seen[kind, v]
-                seen_bar[kind, v] += step * more[less, v]
-        step = slope + p_bar[i] / total
-        total_bar[g] -= p_bar[i] * p[i] / total
-        kind, less = steps[first, 0], steps[first, 1]
-        for v in range(sets):
-            mine_bar[g, v] += step * seen[kind, v] * more[less, v]
-            seen_bar[kind, v] += step * mine[g, v] * more[less, v]
-            more_bar[less, v] += step * mine[g, v] * seen[kind, v]
-    for g in range(mine.shape[0]):
-        for v in range(sets):
-            mine_bar[g, v] += total_bar[g]
-    return mine_bar, seen_bar
+                one_more[v] = found
+            for s in range(first, last):
+                kind, less, count = np.uint64(steps[s, 0]), np.uint64(steps[s, 1]), steps[s, 2]
+                ratings += count
+                for v in range(sets):
+                    one_more[v] += count * seen[kind, v] * more[less, v]
+            for v in range(sets):
+                more[i, v] = one_more[v] / (total + ratings)
+        return p, more
+
+    return forward
+
+
+@cache
+def _backward(sets: int) -> Callable[..., Any]:
+    def backward(
+        mine: Any,
+        seen: Any,
+        group: Any,
+        step_start: Any,
+        steps: Any,
+        p_bar: Any,
+        p: Any,
+        more: Any,
+    ) -> Any:
+        """Slopes by Dirichlet weights and probabilities, from those by each row."""
+        n, totals = group.shape[0], mine.sum(axis=1)
+        mine_bar, seen_bar = np.zeros(mine.shape), np.zeros(seen.shape)
+        more_bar, total_bar, own = np.zeros((n, sets)), np.zeros(mine.shape[0]), np.empty(sets)
+        for i in range(n - 1, -1, -1):
+            first, last = step_start[i], step_start[i + 1]
+            if first == last:
+                continue
+            g, ratings = np.uint64(group[i]), 0
+            total, slope, slope_of_total = totals[g], 0.0, total_bar[g]
+            for s in range(first, last):
+                ratings += steps[s, 2]
+            for v in range(sets):
+                own[v] = more_bar[i, v] / (total + ratings)
+            for v in range(sets):
+                slope += own[v]
+                slope_of_total -= own[v] * more[i, v]
+            for s in range(first, last):
+                kind, less, count = np.uint64(steps[s, 0]), np.uint64(steps[s, 1]), steps[s, 2]
+                for v in range(sets):
+                    step = count * own[v]
+                    more_bar[less, v] += step * seen[kind, v]
+                    seen_bar[kind, v] += step * more[less, v]
+            step = slope + p_bar[i] / total
+            total_bar[g] = slope_of_total - p_bar[i] * p[i] / total
+            kind, less = np.uint64(steps[first, 0]), np.uint64(steps[first, 1])
+            for v in range(sets):
+                mine_bar[g, v] += step * seen[kind, v] * more[less, v]
+                seen_bar[kind, v] += step * mine[g, v] * more[less, v]
+                more_bar[less, v] += step * mine[g, v] * seen[kind, v]
+        for j in range(mine.shape[0]):
+            for v in range(sets):
+                mine_bar[j, v] += total_bar[j]
+        return mine_bar, seen_bar
+
+    return backward
 
 
 #: Compiled code is kept on disk by an operation's properties: new source must not find old code.
@@ -362,17 +371,17 @@ CODE = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16]
 
 
 class LogProbabilities(Op):
-    """Logarithms of the probabilities of some rows of counts.
+    """Logarithms of the probabilities of some rows of counts, of so many response sets.
 
     Inputs are Dirichlet weights by group (n_groups, Q), probabilities of each kind of rating
     (n_kinds, Q), group, step_start and steps of `Patterns`, and which rows are wanted. Beside the
     logarithms stands what `_forward` found, of which the gradient is made.
     """
 
-    __props__ = ("code",)
+    __props__ = ("sets", "code")
 
-    def __init__(self) -> None:
-        self.code = CODE
+    def __init__(self, sets: int) -> None:
+        self.sets, self.code = sets, CODE
 
     def make_node(self, *inputs: Any) -> Apply:
         variables = [pt.as_tensor_variable(x) for x in inputs]
@@ -380,14 +389,16 @@ class LogProbabilities(Op):
 
     def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
         *rows, wanted = inputs
-        p, more = _forward(*rows)
+        p, more = _forward(self.sets)(*rows)
         for storage, value in zip(output_storage, (np.log(p[wanted]), p, more), strict=True):
             storage[0] = value
 
     def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:
         from pytensor.gradient import disconnected_type
 
-        mine_bar, seen_bar = LogProbabilitiesGradient()(*inputs, cotangents[0], *outputs[1:])
+        mine_bar, seen_bar = LogProbabilitiesGradient(self.sets)(
+            *inputs, cotangents[0], *outputs[1:]
+        )
         return [mine_bar, seen_bar, *(disconnected_type() for _ in inputs[2:])]
 
     def connection_pattern(self, node: Any) -> list[list[bool]]:
@@ -400,10 +411,10 @@ class LogProbabilitiesGradient(Op):
     The rest is what `_forward` found.
     """
 
-    __props__ = ("code",)
+    __props__ = ("sets", "code")
 
-    def __init__(self) -> None:
-        self.code = CODE
+    def __init__(self, sets: int) -> None:
+        self.sets, self.code = sets, CODE
 
     def make_node(self, *inputs: Any) -> Apply:
         variables = [pt.as_tensor_variable(x) for x in inputs]
@@ -413,14 +424,14 @@ class LogProbabilitiesGradient(Op):
         mine, seen, group, step_start, steps, wanted, bar, p, more = inputs
         p_bar = np.zeros(p.size)
         np.add.at(p_bar, wanted, bar / p[wanted])
-        found = _backward(mine, seen, group, step_start, steps, p_bar, p, more)
+        found = _backward(self.sets)(mine, seen, group, step_start, steps, p_bar, p, more)
         for storage, value in zip(output_storage, found, strict=True):
             storage[0] = value
 
 
 @register_funcify_default_op_cache_key(LogProbabilities)
 def _numba_value(op: Any, node: Any, **_: Any) -> Any:
-    forward = numba_njit(_forward)
+    forward = numba_njit(_forward(op.sets))
 
     @numba_njit
     def value(mine, seen, group, step_start, steps, wanted):
@@ -432,7 +443,7 @@ def _numba_value(op: Any, node: Any, **_: Any) -> Any:
 
 @register_funcify_default_op_cache_key(LogProbabilitiesGradient)
 def _numba_gradient(op: Any, node: Any, **_: Any) -> Any:
-    backward = numba_njit(_backward)
+    backward = numba_njit(_backward(op.sets))
 
     @numba_njit
     def gradient(mine, seen, group, step_start, steps, wanted, bar, p, more):

@@ -743,7 +743,7 @@ def _rows_of(patterns: Patterns, alpha: Any, choice: Any, error: Any) -> tuple[A
 
     from bayesjudge.ratings._marginal import LogProbabilities
 
-    sets = alpha.shape[1]
+    sets = patterns.certain.shape[1]
     if error is None:
         given = pt.eye(sets)[None] * pt.ones((alpha.shape[0], 1, 1))
         seen = pt.concatenate([choice, given], axis=1)
@@ -754,7 +754,7 @@ def _rows_of(patterns: Patterns, alpha: Any, choice: Any, error: Any) -> tuple[A
     )
     certain = certain.astype("float64")
     below = [_pattern_data(patterns, name) for name in ("group", "step_start", "steps")]
-    log_p, *_ = LogProbabilities()(
+    log_p, *_ = LogProbabilities(sets)(
         alpha[source] + certain, seen.reshape((-1, sets)), *below, pattern
     )
     return log_p, seen, source, certain, below[0][pattern]

@@ -87,13 +87,13 @@ def test_gradient_of_the_recurrence_is_its_slope(small):
     toward = rng.normal(size=mine.shape), rng.normal(size=flat.shape)
 
     def value(step):
-        p = _marginal._forward(mine + step * toward[0], flat + step * toward[1], *steps)[0]
+        p = _marginal._forward(3)(mine + step * toward[0], flat + step * toward[1], *steps)[0]
         return np.log(p[patterns.pattern]).sum()
 
-    p, more = _marginal._forward(mine, flat, *steps)
+    p, more = _marginal._forward(3)(mine, flat, *steps)
     bar = np.zeros(p.size)
     np.add.at(bar, patterns.pattern, 1 / p[patterns.pattern])
-    found = _marginal._backward(mine, flat, *steps, bar, p, more)
+    found = _marginal._backward(3)(mine, flat, *steps, bar, p, more)
     slope = sum((g * t).sum() for g, t in zip(found, toward, strict=True))
     assert_allclose(slope, (value(1e-5) - value(-1e-5)) / 2e-5, rtol=1e-7)
 
