@@ -413,6 +413,9 @@ CAUTIONS = {
     "reruns-move": "Scores move although nothing was changed: the judge does not repeat itself.",
     "rests-on-a-model": "The number holds if the model does; labels do not check it.",
     "rests-on-priors": "The data tell little, and the prior decides.",
+    "same-labels": "Labels are the same whatever the system: these look like judges, or prompts of "
+    "one, that saw the same outputs. Their prevalence is one number, and what differs is how often "
+    "they err (bayesjudge panel).",
     "several-judges": "Several judges gave scores, which are treated as one.",
     "several-maxima": "Chains of the sampler stay at answers far apart: an average over them "
     "means nothing. Take constant noise.",

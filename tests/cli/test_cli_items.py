@@ -3,6 +3,7 @@
 import json
 import re
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -170,3 +171,23 @@ def test_options_without_a_use_are_refused(single, capsys, more, words):
     code, said = run(capsys, "prevalence", single, "--verdict", "verdict", *how, *slow, *more)
     assert code == 2
     assert words in said.err
+
+
+@pytest.mark.slow
+def test_two_prompts_of_a_judge_are_not_told_as_two_systems(tmp_path, capsys):
+    rng = np.random.default_rng(1)
+    truth = rng.permutation(np.arange(100) < 70).astype(int)
+    rows = [
+        (i, name, abs(t - (rng.random() < wrong)), t if i < 90 else "")
+        for name, wrong in (("v1", 0.3), ("v2", 0.1))
+        for i, t in enumerate(truth)
+    ]
+    table = pd.DataFrame(rows, columns=["id", "prompt", "verdict", "truth"])
+    table.to_csv(tmp_path / "prompts.csv", index=False)
+    asked = ("prevalence", str(tmp_path / "prompts.csv"), "--verdict", "verdict", *ASKED)
+    code, said = run(capsys, *asked, "--by", "prompt")
+    assert code == 0
+    text = " ".join(said.out.split())
+    assert text.startswith("No difference of v1 and v2 can show")
+    assert "these look like judges of the same outputs" in text
+    assert "0 points" not in text

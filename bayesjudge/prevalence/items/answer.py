@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from bayesjudge.core.answer import (
+    MOST_NAMED,
     Answer,
     as_estimates,
     few_of,
@@ -24,6 +25,7 @@ from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.answer import CHOSEN, JUDGE, difference_words
+from bayesjudge.prevalence.items._same_labels import same_labels
 from bayesjudge.prevalence.items.closed_form import contrast, naive
 from bayesjudge.prevalence.items.compare import contrasts
 from bayesjudge.prevalence.items.data import Items
@@ -86,7 +88,9 @@ def answer(
         text = f"These data cannot tell what share of outputs people would {would}. "
         text += "Labels on a random sample of these items would tell."
     else:
-        text = _told(rows, judge, found, ci_prob, name)
+        alike = "" if items is None else _alike(items)
+        found = [] if alike else found
+        text = alike + _told(rows, judge, found, ci_prob, name)
     return Answer(
         text,
         basis=_basis(items),
@@ -126,6 +130,18 @@ def _told(
         shares = listed([f"{100 * own[name]:.0f} %" for name in names])
         text += f"; {judge_passes(shares, called)}"
     return f"{text}."
+
+
+def _alike(items: Items) -> str:
+    """That labels are the same under all systems, so that no difference can show."""
+    if same_labels(items) is None:
+        return ""
+    many = len(items.systems) > MOST_NAMED
+    names = "the systems" if many else listed(items.systems)
+    return (
+        f"No difference of {names} can show: each labelled item has the same label under each, as "
+        "of judges of the same outputs (compare judges: bayesjudge panel). "
+    )
 
 
 def _named(made: Estimate) -> dict[str, Row]:

@@ -19,6 +19,7 @@ from bayesjudge.prevalence.cautions import SHIFT_P, of_one_kind, unparsed_words
 from bayesjudge.prevalence.closed_form import LEE
 from bayesjudge.prevalence.items import _clusters as by_item
 from bayesjudge.prevalence.items._clusters import Clusters, EffectiveCounts, Spread
+from bayesjudge.prevalence.items._same_labels import same_labels
 from bayesjudge.prevalence.items.data import INDEPENDENT_ITEMS, Items
 from bayesjudge.prevalence.labelling import (
     ERRORS_CANCEL,
@@ -746,9 +747,12 @@ def cautions_of(items: Items) -> Iterator[Caution]:
     Yields
     ------
     Caution
-        ``few-labelled-items``, ``label-shift`` (by item), ``empty-class``, ``weak-judge``,
-        ``unparsed-verdicts``.
+        ``same-labels``, ``few-labelled-items``, ``label-shift`` (by item), ``empty-class``,
+        ``weak-judge``, ``unparsed-verdicts``.
     """
+    same = same_labels(items)
+    if same is not None:
+        yield same
     for name in items.systems:
         clusters = by_item.clusters_of(items, name)
         where = f" of system {name!r}" if len(items.systems) > 1 else ""
