@@ -111,7 +111,9 @@ def plan(
             named = [f"--{name.replace('_', '-')}" for name, one in kind.items() if one is not None]
             words = "is about widths: leave it out with" if kind is given else "goes with"
             for name in named if other else ():
-                require(False, f"{name} {words} --at-least")
+                more = "; in Python chance_to_pass(0.8, 50, prevalence=0.9) is the chance of a pass"
+                told = f"{more} with 50 labels" if name == "--labelled" else ""
+                require(False, f"{name} {words} --at-least{told}")
         shares = {"prevalence": prevalence, "sensitivity": sensitivity, "specificity": specificity}
         for name, share in shares.items():
             inside = share is None or 0 <= share <= 1

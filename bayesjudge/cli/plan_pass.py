@@ -12,6 +12,7 @@ import numpy as np
 import bayesjudge as bj
 from bayesjudge.cli.output import SCHEMA, open_console, opening, say, wrapped
 from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.progress import progress
 from bayesjudge.core.screen import how_many
 from bayesjudge.decide.power import PEOPLE, STRATEGIES, items_to_pass
 
@@ -108,12 +109,12 @@ def plan_pass(
     inputs |= {"items": items}
     if prevalence is None:
         guesses = [round(at_least + part * (1 - at_least), 6) for part in GUESSES]
-        rows = [row for one in guesses for row in _rows(one, judge, items, about, [SAMPLE, PEOPLE])]
+        rows = _rows(guesses, judge, items, about, [SAMPLE, PEOPLE])
         answer = _answer_of_guesses(rows, guesses, judge, about, items)
     elif prevalence == at_least:
         rows, answer = [], _at_the_threshold(about)
     else:
-        rows = _rows(prevalence, judge, items, about, list(STRATEGIES))
+        rows = _rows([prevalence], judge, items, about, list(STRATEGIES))
         answer = _answer(rows, prevalence, judge, about, items)
     if json:
         alone = prevalence is not None
@@ -149,27 +150,44 @@ def write_document(
 
 
 def _rows(
-    prevalence: float,
+    guesses: Sequence[float],
     judge: Judge | None,
     items: int,
     about: Mapping[str, Any],
     strategies: Sequence[str],
 ) -> list[dict[str, Any]]:
-    """One row a way of choosing and of splitting the judge's errors."""
-    rows = []
-    for i, rates in enumerate(judge.splits(prevalence) if judge else [(None, None)]):
-        asked: dict[str, Any] = {"prevalence": prevalence, "items": items}
-        asked |= {"sensitivity": rates[0], "specificity": rates[1]}
-        asked |= {"at_least": about["at_least"], "probability": about["probability"]}
-        wanted = [one for one in strategies if not i or one in RANGED]
-        found = bj.decide.labels_to_pass(power=about["power"], strategies=wanted, **asked)
-        for strategy, labels in found.items():
-            chance = bj.decide.chance_to_pass(labelled=labels or items, strategy=strategy, **asked)
-            row: dict[str, Any] = {"prevalence": prevalence}
-            row |= {"sensitivity": rates[0], "specificity": rates[1]}
-            row |= {"strategy": strategy, "calibration": STRATEGIES[strategy]}
-            rows.append({**row, "labelled": labels, "chance": round(chance, 4), "split": i})
+    """One row a prevalence, way of choosing and of splitting the judge's errors."""
+    every = []
+    for prevalence in guesses:
+        for i, rates in enumerate(judge.splits(prevalence) if judge else [(None, None)]):
+            known = [one for one in strategies if judge or one == PEOPLE]
+            wanted = [one for one in known if not i or one in RANGED]
+            every += [(prevalence, i, rates, strategy) for strategy in wanted]
+    # without a judge it is done at once
+    with progress(None if judge else False, "planning", total=len(every)) as bar:
+        rows = []
+        for one in every:
+            rows.append(_row(*one, items, about))
+            bar.advance()
     return rows
+
+
+def _row(
+    prevalence: float,
+    split: int,
+    rates: tuple[float | None, float | None],
+    strategy: str,
+    items: int,
+    about: Mapping[str, Any],
+) -> dict[str, Any]:
+    assumed = {"prevalence": prevalence, "sensitivity": rates[0], "specificity": rates[1]}
+    asked: dict[str, Any] = {**assumed, "items": items}
+    asked |= {"at_least": about["at_least"], "probability": about["probability"]}
+    found = bj.decide.labels_to_pass(power=about["power"], strategies=[strategy], **asked)
+    labels = found[strategy]
+    chance = bj.decide.chance_to_pass(labelled=labels or items, strategy=strategy, **asked)
+    row = {**assumed, "strategy": strategy, "calibration": STRATEGIES[strategy]}
+    return {**row, "labelled": labels, "chance": round(chance, 4), "split": split}
 
 
 # Sentences ---------------------------------------------------------------------------------------

@@ -324,7 +324,7 @@ def _with_one_item_more(counts: Counts, probability: float) -> tuple[float, floa
     return low, high, lambda t: 1 - float(flat.cdf(np.clip(t, 0, 1)))
 
 
-def _posterior(counts: Counts, a: float, b: float) -> Any:
+def _posterior(counts: Counts, a: float, b: float, *, checked: bool = True) -> Any:
     from bayesjudge.core.priors import BetaPrior
     from bayesjudge.prevalence import ErrorRates, PredictiveValues
     from bayesjudge.prevalence._quadrature import posterior_of
@@ -332,7 +332,7 @@ def _posterior(counts: Counts, a: float, b: float) -> Any:
     model: Any = ErrorRates(prevalence=BetaPrior(a, b))
     if counts.predictive:
         model = PredictiveValues(ppv=BetaPrior(a, b), npv=BetaPrior(b, a))
-    return posterior_of(counts, model)
+    return posterior_of(counts, model, checked=checked)
 
 
 def _of_items(items: Items, probability: float, entry: Entry | None) -> Iterator[Limits]:

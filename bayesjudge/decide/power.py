@@ -329,7 +329,8 @@ def _score(counts: tuple[float, ...], calibration: str, at_least: float) -> floa
     """Of the posterior whose lower limit `gate` holds against the threshold; ``nan`` if unknown."""
     try:
         of: dict[str, Any] = dict(zip(FIELDS, counts, strict=True))
-        below = _posterior(_Expected(**of, calibration=calibration), *LESS).cdf(at_least)
+        data = _Expected(**of, calibration=calibration)
+        below = _posterior(data, *LESS, checked=False).cdf(at_least)
     except NotIntegrated:
         return float("nan")
     return float(-ndtri(np.clip(below, 1e-300, 1 - 1e-16)))
@@ -338,9 +339,10 @@ def _score(counts: tuple[float, ...], calibration: str, at_least: float) -> floa
 def _fewest(
     score: Callable[[int], _Score], probability: float, power: float, start: int, most: int
 ) -> int | None:
-    """The smallest number that is enough, to a part of it: the score's mean grows as a root."""
+    """The smallest number that is enough, to a part of it: secants over its root."""
     z, z_power = ndtri(probability), ndtri(power)
     short, enough, next_one = 0, most + 1, start
+    last: tuple[float, float] | None = None  # root of a number, and what its score has to spare
     while enough - short > max(1, PRECISION * short):
         step = max(1, int(PRECISION * short))
         m = min(max(next_one, short + step), enough - step)
@@ -349,6 +351,10 @@ def _fewest(
             enough = m
         else:
             short = m
-        wanted = max(z + z_power * found.sd, 0.0)
-        next_one = int(m * min((wanted / found.mean) ** 2, 4.0)) if found.mean > 0 else 2 * m
+        root, spare = m**0.5, found.mean - z - z_power * found.sd
+        # until there are two of them: the mean of the score grows as the root
+        slope = found.mean / root if last is None else (spare - last[1]) / (root - last[0])
+        wanted = (root - spare / slope) if slope > 0 else 2 * root
+        next_one = int(np.ceil(min(max(wanted, 0.0), 2 * root) ** 2))
+        last = root, spare
     return enough if enough <= most else None

@@ -63,7 +63,7 @@ class Marginal(NamedTuple):
 
     rough: Callable[[np.ndarray], np.ndarray]
     first: Callable[[np.ndarray], np.ndarray]
-    second: Callable[[np.ndarray], np.ndarray]
+    second: Callable[[np.ndarray], np.ndarray] | None
     power: Beta
     noise: float
     care: Care
@@ -92,14 +92,15 @@ class Posterior:
         ends = np.concatenate([[0.0], np.cumsum(below.sum(axis=0))])
         below[0] += ends[:-1]
         self._cdf, self._ends = below / ends[-1], ends / ends[-1]
-        self._agree(curve, total, marginal)
+        if marginal.second is not None:
+            self._agree(curve, total, marginal, marginal.second)
 
-    def _agree(self, curve: LogCurve, total: float, marginal: Marginal) -> None:
+    def _agree(self, curve: LogCurve, total: float, marginal: Marginal, second: Any) -> None:
         """Do normaliser and mean again by the second rule: integrate the difference of the two."""
         points, weights = legendre.leggauss(SECOND)
         edges = curve.edges[curve.highest > -DROP + 6]
         nodes = _nodes_of(edges, points).ravel()
-        log = marginal.second(nodes) - curve.top
+        log = second(nodes) - curve.top
         off = np.exp(log) - np.exp(curve(nodes))
         off *= (np.diff(edges, axis=1) / 2 * weights).ravel()
         share, _ = self._shares(nodes)
@@ -432,8 +433,8 @@ class Line(NamedTuple):
     change: np.ndarray  # at_1 - at_0, no digit lost
 
     def taken(self, chosen: Any) -> Line:
-        """Take some lines."""
-        return Line(*(part[..., chosen] for part in self))
+        """Take some lines, by their numbers."""
+        return Line(*(np.take(part, chosen, axis=-1) for part in self))
 
     def column(self) -> Line:
         """Add an axis for the nodes."""
@@ -498,10 +499,16 @@ def mixed_curvature(piece: Piece, theta: Shares, w: Shares, u: Shares) -> Any:
     return curved - piece.far * theta.share * (by_w / far) * (by_u / far)
 
 
-def log_integral(piece: Piece, theta: Shares, group: np.ndarray, rule: Rule = Rule()) -> np.ndarray:
-    """Log of the integrals over both shares, summed by group."""
+#: Logits of w and of u at which integrands are highest, or near which they may be.
+Highest = tuple[Any, Any]
+
+
+def log_integral(
+    piece: Piece, theta: Shares, group: np.ndarray, near: Highest | None, rule: Rule = Rule()
+) -> tuple[np.ndarray, Highest]:
+    """Log of the integrals over both shares, summed by group; where each integrand is highest."""
     with np.errstate(all="ignore"):
-        peak, outside, height = _peaks(piece, theta, rule)
+        peak, outside, height = _peaks(piece, theta, near, rule)
         top = np.full(group.max() + 1, -np.inf)
         np.maximum.at(top, group, height)
         kept = np.flatnonzero(height > top[group] - NEGLIGIBLE)
@@ -509,13 +516,16 @@ def log_integral(piece: Piece, theta: Shares, group: np.ndarray, rule: Rule = Ru
         logs[kept] = outside[kept] + _outer_integral(
             piece.taken(kept), theta.taken(kept), Peak(*(part[kept] for part in peak)), rule
         )
-        return _summed(logs, group)
+        return _summed(logs, group), peak.highest(rule)
 
 
-def log_height(piece: Piece, theta: Shares, group: np.ndarray) -> np.ndarray:
+def log_height(
+    piece: Piece, theta: Shares, group: np.ndarray, near: Highest | None
+) -> tuple[np.ndarray, Highest]:
     """Laplace's approximation of `log_integral`: cheap, and enough to find where the mass is."""
     with np.errstate(all="ignore"):
-        return _summed(_peaks(piece, theta, Rule())[2], group)
+        peak, _, height = _peaks(piece, theta, near, Rule())
+        return _summed(height, group), peak.highest(Rule())
 
 
 def _summed(logs: np.ndarray, group: np.ndarray) -> np.ndarray:
@@ -534,25 +544,30 @@ class Peak(NamedTuple):
     sd: Any
     lean: Any  # by how much the second logit's best value moves with the first
 
+    def highest(self, rule: Rule) -> Highest:
+        """Where it is, whichever logit comes first."""
+        return (self.x2, self.x1) if rule.swap else (self.x1, self.x2)
 
-def _peaks(piece: Piece, theta: Shares, rule: Rule) -> tuple[Peak, Any, Any]:
+
+def _peaks(piece: Piece, theta: Shares, near: Highest | None, rule: Rule) -> tuple[Peak, Any, Any]:
     """Peak of each integrand, log of the factor before it, and Laplace's approximation."""
     outside = np.where(piece.theta_power == 0, 0.0, piece.theta_power * theta.log_share)
     outside = outside + np.where(piece.rest_power == 0, 0.0, piece.rest_power * theta.log_rest)
-    peak, wide = _outer_peak(piece, theta, rule.swap)
+    peak, wide = _outer_peak(piece, theta, near, rule.swap)
     return peak, outside, outside + peak.log + np.log(2 * np.pi * peak.sd * wide)
 
 
-def _outer_peak(piece: Piece, theta: Shares, swap: bool) -> tuple[Peak, Any]:
+def _outer_peak(piece: Piece, theta: Shares, near: Highest | None, swap: bool) -> tuple[Peak, Any]:
     """Climb along the first logit, with the second at its best for each."""
-    firsts = np.stack([_logit(piece.rate / theta.share), np.zeros_like(piece.rate)])
-    seconds = np.stack([_logit(piece.second), np.full_like(piece.rate, -3.0)])
-    if swap:
-        firsts, seconds = seconds, firsts
+    firsts = _logit(piece.rate / theta.share), np.zeros_like(piece.rate)
+    seconds = _logit(piece.second), np.full_like(piece.rate, -3.0)
     every = [(x1, x2) for x1 in firsts for x2 in seconds]
+    every += [] if near is None else [near]
     x1, x2 = (np.stack(part) for part in zip(*every, strict=True))
+    if swap:
+        x1, x2 = x2, x1
     log = line_of(piece, theta, shares_at(x1), swap).log(x2)
-    best = np.argmax(log, axis=0)[None]
+    best = np.argmax(np.where(np.isnan(log), -np.inf, log), axis=0)[None]
     x1, x2 = (np.take_along_axis(x, best, axis=0)[0] for x in (x1, x2))
     low, high = np.full(x1.shape, -np.inf), np.full(x1.shape, np.inf)
     for _ in range(60):
@@ -599,11 +614,21 @@ def _newton(x: Any, slope: Any, bend: Any, low: Any, high: Any) -> tuple[Any, An
 
 def _best_along(line: Line, x: Any) -> tuple[Any, Any, Any]:
     """Where the integrand is highest along a line, to a tenth of its width; its slopes there."""
-    low, high = np.full(x.shape, -np.inf), np.full(x.shape, np.inf)
-    for _ in range(80):
+    return _climbed(line, x, np.full(x.shape, -np.inf), np.full(x.shape, np.inf), 80)
+
+
+def _climbed(line: Line, x: Any, low: Any, high: Any, rounds: int) -> tuple[Any, Any, Any]:
+    for done in range(rounds):
         slope, bend = line.slopes(x)
         move, low, high = _newton(x, slope, bend, low, high)
-        if np.all(np.abs(move) < 0.1 / np.sqrt(np.maximum(-bend, 1.0))):
+        far = ~(np.abs(move) < 0.1 / np.sqrt(np.maximum(-bend, 1.0)))
+        if not far.any():
+            break
+        if x.size > FEW:
+            on = np.flatnonzero(far)
+            at, below, above = (np.take(one, on) for one in (x + move, low, high))
+            left = _climbed(line.taken(on), at, below, above, rounds - done - 1)
+            x[on], slope[on], bend[on] = left
             break
         x = x + move
     return x, slope, bend
@@ -619,33 +644,29 @@ def _outer_integral(piece: Piece, theta: Shares, peak: Peak, rule: Rule) -> np.n
     x1, x2, lean = peak.x1[:, None], peak.x2[:, None], peak.lean[:, None]
     tilt = lean  # by how much the second logit's best value moves on the way to an end
 
-    def fallen(d: Any) -> tuple[Any, Any]:
+    def fallen(d: Any, _: Any) -> tuple[Any, Any]:
         nonlocal tilt
+        d = d.reshape(-1, 4)
         line = line_of(wide, at, shares_at(x1 + d), rule.swap)
         best, _, _ = _best_along(line, x2 + np.clip(tilt * d, -30, 30))
         tilt = (best - x2) / d
         slope, _ = line_of(wide, at, shares_at(best), not rule.swap).slopes(x1 + d)
-        return peak.log[:, None] - line.log(best), slope
+        return (peak.log[:, None] - line.log(best)).ravel(), slope.ravel()
 
     def inner(nodes: Any, kept: Any) -> Any:
         guess = x2[kept] + np.clip(lean[kept] * (nodes - x1[kept]), -30, 30)
         each = np.repeat(kept, nodes.shape[1])
         line = line_of(piece.taken(each), theta.taken(each), shares_at(nodes.ravel()), rule.swap)
-        return _inner_integral(line, guess.ravel(), rule).reshape(nodes.shape)
+        return _inner_integral(line, guess, rule)
 
     return _trapezoid(inner, peak.x1, _ends(fallen, peak.sd, rule, 6), rule)
 
 
 def _inner_integral(line: Line, guess: Any, rule: Rule) -> np.ndarray:
-    """Log integral along each line."""
-    x, _, bend = _best_along(line, guess)
-    top = line.log(x)[:, None]
+    """Log integral along each line, of which a row makes up an integral over both logits."""
+    x, _, bend = _best_along(line, guess.ravel())
+    top = line.log(x)
     sd = 1 / np.sqrt(np.maximum(-bend, 1.0))
-    wide = line.column()
-
-    def fallen(d: Any) -> tuple[Any, Any]:
-        at = x[:, None] + d
-        return top - wide.log(at), wide.slopes(at)[0]
 
     def integrand(nodes: Any, kept: Any) -> Any:
         log = np.empty(nodes.shape)
@@ -655,19 +676,47 @@ def _inner_integral(line: Line, guess: Any, rule: Rule) -> np.ndarray:
             log[block] = line.taken(kept[block]).column().log(nodes[block])
         return log
 
-    return _trapezoid(integrand, x, _ends(fallen, sd, rule, 3), rule)
+    rows = top.reshape(guess.shape)
+    lower = (rows.max(axis=1, keepdims=True) - rows).ravel()
+    ends = _inner_ends(line, Peak(x, None, top, sd, None), guess.shape, rule)
+    return _trapezoid(integrand, x, ends, rule, lower).reshape(guess.shape)
 
 
-def _trapezoid(integrand: Any, peak: Any, ends: Any, rule: Rule) -> np.ndarray:
-    """Log integrals of peaks by the trapezoidal rule, its step halved until it matters no more."""
+def _inner_ends(line: Line, peak: Peak, shape: tuple[int, ...], rule: Rule) -> Any:
+    """Ends of some lines of each row; in units of the width, those of lines between are between."""
+    row = np.arange(shape[1])
+    some = np.append(row[:-1:EVERY], row[-1])
+    kept = np.arange(peak.sd.size).reshape(shape)[:, some].ravel()
+    part, x, top, sd = line.taken(kept), peak.x1[kept], peak.log[kept], peak.sd[kept]
+
+    def fallen(d: Any, ends: Any) -> tuple[Any, Any]:
+        which = ends // 4
+        one, at = part.taken(which), x[which] + d
+        return top[which] - one.log(at), one.slopes(at)[0]
+
+    widths = np.log(_ends(fallen, sd, rule, 3) / sd[:, None]).reshape(shape[0], some.size, 4)
+    right = np.searchsorted(some, row)
+    left = np.maximum(right - 1, 0)
+    weight = (row - some[left]) / np.maximum(some[right] - some[left], 1)
+    weight = weight[:, None]
+    between = widths[:, left] * (1 - weight) + widths[:, right] * weight
+    return peak.sd[:, None] * np.exp(between.reshape(-1, 4))
+
+
+def _trapezoid(integrand: Any, peak: Any, ends: Any, rule: Rule, lower: Any = 0.0) -> np.ndarray:
+    """Log integrals of peaks by the trapezoidal rule, its step halved until it matters no more.
+
+    A peak that is `lower` (in logs) than others to which it is added is allowed a larger change:
+    the next one is about the square, and its weight is known.
+    """
     found = np.empty(peak.shape)
     kept = np.arange(peak.size)
+    allowed = np.minimum(rule.settled * np.exp(lower / 2), max(LOW_SETTLED, rule.settled))
+    allowed = np.broadcast_to(allowed, peak.shape)
     for halving in range(HALVINGS):
         nodes, log_steps = _grid(peak[kept], ends[kept], rule.step / 2**halving)
-        log = integrand(nodes, kept) + log_steps
-        found[kept] = whole = _log_sum(log)
-        change = np.abs(_log_sum(log[:, ::2]) + np.log(2) - whole)
-        kept = kept[~(change < rule.settled)]
+        found[kept], change = _log_sum(integrand(nodes, kept) + log_steps)
+        kept = kept[~(change < allowed[kept])]
         if kept.size == 0:
             return found
     found[kept] = np.nan
@@ -676,24 +725,31 @@ def _trapezoid(integrand: Any, peak: Any, ends: Any, rule: Rule) -> np.ndarray:
 
 def _ends(fallen: Any, sd: Any, rule: Rule, rounds: int) -> Any:
     """Distances from the peak, on a new last axis: far below, near below, near above, far above."""
-    side, wanted = np.array([-1, -1, 1, 1]), np.array([rule.drop, 2, 2, rule.drop])
-    log_d = np.log(sd[..., None] * np.sqrt(2 * wanted))
+    side, wanted = (np.tile(one, sd.size) for one in ([-1, -1, 1, 1], [rule.drop, 2, 2, rule.drop]))
+    log_d = np.log(np.repeat(sd, 4) * np.sqrt(2 * wanted))
     low, high = np.full(log_d.shape, -np.inf), np.full(log_d.shape, np.inf)
+    kept = np.arange(log_d.size)
     for _ in range(rounds):
-        d = np.exp(log_d)
-        fall, slope = fallen(side * d)
-        low, high = np.where(fall < wanted, log_d, low), np.where(fall < wanted, high, log_d)
+        at, far = log_d[kept], wanted[kept]
+        d = np.exp(at)
+        fall, slope = fallen(side[kept] * d, kept)
+        low[kept] = below = np.where(fall < far, at, low[kept])
+        high[kept] = above = np.where(fall < far, high[kept], at)
         steep = np.maximum(d * np.abs(slope), TINY)
-        step = (np.log(np.maximum(fall, 1e-3)) - np.log(wanted)) * fall / steep
+        step = (np.log(np.maximum(fall, 1e-3)) - np.log(far)) * fall / steep
         step = np.minimum(np.maximum(np.where(fall > 0, step, -1.0), -1.5), 1.5)
-        target = log_d - step
-        beyond = ((target <= low) | (target >= high)) & np.isfinite(high - low)
-        log_d = np.where(beyond, (low + high) / 2, target)
+        target = at - step
+        beyond = ((target <= below) | (target >= above)) & np.isfinite(above - below)
+        log_d[kept] = np.where(beyond, (below + above) / 2, target)
         unsure = np.abs(step) > 0.1
         if not unsure.any():
             break
+        if kept.size > FEW:
+            kept, unsure = kept[unsure], unsure[unsure]
     # behind a cliff that was not found in time, rather than before it
-    return np.exp(np.where(unsure & np.isfinite(high), high, log_d))
+    behind = kept[unsure & np.isfinite(high[kept])]
+    log_d[behind] = high[behind]
+    return np.exp(log_d).reshape(*sd.shape, 4)
 
 
 def _grid(peak: Any, ends: Any, step: float) -> tuple[Any, Any]:
@@ -708,24 +764,38 @@ def _grid(peak: Any, ends: Any, step: float) -> tuple[Any, Any]:
     return peak[..., None] + scale * np.sinh(tau), np.log(scale * each * np.cosh(tau))
 
 
-def _log_sum(log: np.ndarray) -> np.ndarray:
-    """Log of the sum over the last axis."""
+def _log_sum(log: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Log of the sum over the last axis, and how far it is from that of twice every second one."""
     top = log.max(axis=-1, keepdims=True)
     top = np.where(np.isfinite(top), top, 0.0)
-    return np.log(np.exp(log - top).sum(axis=-1)) + top[..., 0]
+    each = np.exp(log - top)
+    whole = np.log(each.sum(axis=-1))
+    change = np.abs(np.log(2 * each[..., ::2].sum(axis=-1)) - whole)
+    return whole + top[..., 0], change
 
 
 #: The second rule has other ends, other nodes, and the integrals in the other order.
 FIRST_RULE, SECOND_RULE = Rule(step=0.3, swap=True), Rule(drop=26.0, step=0.27)
 Pair = tuple[float, float]
+#: Change of a log integral that a lower one among several is allowed at most.
+LOW_SETTLED = 0.1
+#: Of so many neighbouring lines of an integral the ends of one are looked for.
+EVERY = 3
 #: Integrals done at once: bounds the memory.
 AT_ONCE = 256
+#: Of more lines than this those that are done are put aside: than the outer integrals have.
+FEW = 4 * AT_ONCE
 #: Nodes at which an integrand is evaluated at once: what a processor's cache holds.
 BLOCK = 8192
+#: Posteriors kept in memory, of some 30 kB each.
+KEPT = 256
 
 
-def posterior_of(counts: Counts, priors: Any) -> Posterior:
-    """Exact posterior of one system's prevalence."""
+def posterior_of(counts: Counts, priors: Any, *, checked: bool = True) -> Posterior:
+    """Exact posterior of one system's prevalence; data to come, for a plan, go without the check.
+
+    The second rule takes a third of the time.
+    """
     power = Beta(1.0, 1.0)
     if counts.predictive:
         pieces = _predictive(counts, priors)
@@ -743,16 +813,36 @@ def posterior_of(counts: Counts, priors: Any) -> Posterior:
     if mirrored:
         order = (1, 0, 3, 2)[: len(pieces)]
         pieces, power = [(pieces[i][0], -pieces[i][1]) for i in order], Beta(*power[::-1])
-    density = partial(_log_density, pieces, power)
-    noise = size * np.finfo(float).eps
-    for care in CARES:
-        rules = [rule._replace(settled=care.settled) for rule in (FIRST_RULE, SECOND_RULE)]
-        first, second = (partial(density, partial(log_integral, rule=rule)) for rule in rules)
-        rough = partial(density, log_height)
+    exact = tuple((Piece(*map(float, piece)), side) for piece, side in pieces)
+    noise = float(size) * np.finfo(float).eps
+    of = exact, Beta(*map(float, power)), noise, mirrored
+    return _integrated(*of, CARES, FIRST_RULE, SECOND_RULE if checked else None)
+
+
+@functools.lru_cache(maxsize=KEPT)
+def _integrated(
+    pieces: tuple[tuple[Piece, int], ...],
+    power: Beta,
+    noise: float,
+    mirrored: bool,
+    cares: tuple[Care, ...],
+    first_rule: Rule,
+    second_rule: Rule | None,
+) -> Posterior:
+    """The same question is asked several times: by an estimate, its diagnostics, and a gate."""
+    density = partial(_log_density, pieces, power, Climbs())
+    rough = partial(density, log_height)
+
+    def by(rule: Rule, care: Care) -> Callable[[np.ndarray], np.ndarray]:
+        return partial(density, partial(log_integral, rule=rule._replace(settled=care.settled)))
+
+    for care in cares:
+        second = by(second_rule, care) if second_rule else None
         try:
+            first = by(first_rule, care)
             return Posterior(Marginal(rough, first, second, power, noise, care, mirrored))
         except NotIntegrated:
-            if care is CARES[-1]:
+            if care is cares[-1]:
                 raise
     raise AssertionError
 
@@ -828,8 +918,38 @@ def _from_values(rate: Pair, good: Pair, missed: Pair) -> Piece:
     )
 
 
+class Climbs:
+    """Where the integrands of a posterior were highest: near there those of other logits are."""
+
+    def __init__(self) -> None:
+        self._at, self._best = np.empty(0), np.empty((2, 0, 0))
+
+    def near(self, logit: np.ndarray) -> Highest | None:
+        """Where integrands at some logits may be highest, by those that are known."""
+        if self._at.size == 0:
+            return None
+        w, u = (
+            np.concatenate([np.interp(logit, self._at, one) for one in share])
+            for share in self._best
+        )
+        return w, u
+
+    def add(self, logit: np.ndarray, highest: Highest) -> None:
+        """Add what was found at logits."""
+        finite = np.isfinite(logit)
+        new = np.stack(highest).reshape(2, -1, logit.size)[..., finite]
+        known = self._best if self._at.size else new[..., :0]
+        at, best = np.append(self._at, logit[finite]), np.concatenate([known, new], axis=-1)
+        order = np.argsort(at, kind="stable")
+        self._at, self._best = at[order], best[..., order]
+
+
 def _log_density(
-    pieces: list[tuple[Piece, int]], power: Beta, integral: Any, logit: np.ndarray
+    pieces: tuple[tuple[Piece, int], ...],
+    power: Beta,
+    climbs: Climbs,
+    integral: Any,
+    logit: np.ndarray,
 ) -> np.ndarray:
     """Log density of a prevalence's logit; at the ends themselves, but for its power there."""
     found = []
@@ -841,7 +961,10 @@ def _log_density(
             )
         )
         theta = shares_at(np.concatenate([side * x for _, side in pieces]))
-        found.append(integral(every, theta, np.tile(np.arange(x.size), len(pieces))))
+        group = np.tile(np.arange(x.size), len(pieces))
+        log, highest = integral(every, theta, group, climbs.near(x))
+        climbs.add(x, highest)
+        found.append(log)
     theta = shares_at(logit)
     ends = np.isinf(logit)
     prior = np.where(ends, 0.0, power.a * theta.log_share + power.b * theta.log_rest)

@@ -10,7 +10,7 @@ from scipy.stats import beta, binom
 import bayesjudge as bj
 from bayesjudge.cli import main
 from bayesjudge.cli.plan_pass import judge_of
-from bayesjudge.decide import chance_to_pass, gate, labels_to_pass
+from bayesjudge.decide import chance_to_pass, gate, labels_to_pass, power
 from bayesjudge.decide.power import PRECISION, STRATEGIES, _data, _score, _two_points
 from bayesjudge.prevalence import Counts
 from bayesjudge.prevalence.budget.expected_width import _drawn
@@ -133,6 +133,22 @@ def test_fewest_labels_with_a_judge(strategy):
     assert chances[0] < 0.8 <= chances[1]
     few = labels_to_pass(0.8, **{**ASSUMED, "items": found - 1}, strategies=[strategy])
     assert few[strategy] is None or few[strategy] < found  # fewer items, and none enough
+
+
+@pytest.mark.slow
+def test_few_numbers_are_tried(monkeypatch):
+    """Of labels by truth, whose score grows slower than a root the more there are."""
+    tried = []
+
+    def counted(*asked):
+        tried.append(asked[-1])
+        return score(*asked)
+
+    score = power._score_with
+    monkeypatch.setattr(power, "_score_with", counted)
+    found = labels_to_pass(0.8, **ASSUMED, strategies=["half good, half bad"])
+    assert found["half good, half bad"] > 5 * min(tried)
+    assert len(tried) <= 7
 
 
 @pytest.mark.slow
@@ -265,6 +281,7 @@ def test_a_plan_from_agreement_has_a_range(capsys):
         ("--at-least 0.8 --prevalence 0.7", "--prevalence 0.7 is below --at-least 0.8"),
         ("--at-least 0.8 --width 0.1", "--width is about widths: leave it out with --at-least"),
         ("--at-least 0.8 --labelled 50 --ci-prob 0.9", "--ci-prob is about widths"),
+        ("--at-least 0.8 --labelled 50", "leave it out with --at-least; in Python chance_to_pass("),
         ("--at-least 0.8 --power 1", "--power must lie in (0, 1), got 1"),
         ("--at-least 0.8 --probability 0", "--probability must lie in [0.5, 1), got 0"),
         ("--at-least 0.8 --agreement 0.4", "--agreement must lie in (0.5, 1], got 0.4"),

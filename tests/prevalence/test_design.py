@@ -170,7 +170,9 @@ def test_expected_width_of_an_accurate_judge_and_many_items(calibration):
 def test_data_sets_that_are_alike_are_integrated_once(monkeypatch):
     done = []
     monkeypatch.setattr(
-        expected_width, "posterior_of", lambda *told: done.append(told) or posterior_of(*told)
+        expected_width,
+        "posterior_of",
+        lambda *told, **how: done.append(told) or posterior_of(*told, **how),
     )
     sure = {"prevalence": 0.0, "sensitivity": 1.0, "specificity": 1.0, "items": 53}
     found = budget.expected_width(**sure, labelled=22, calibration="by_truth", repeats=30)

@@ -163,6 +163,21 @@ def test_more_nodes_change_nothing(monkeypatch, design, cells, options):
     assert_allclose(coarse.quantile(PROBS), fine.quantile(PROBS), rtol=0, atol=1e-6)
 
 
+def test_a_question_is_integrated_once_and_another_one_anew():
+    counts = P.Counts(40, 25, 12, 11, 9, 6, calibration="random")
+    found = posterior_of(counts, P.ErrorRates())
+    assert (
+        posterior_of(P.Counts(40, 25, 12, 11, 9, 6, calibration="random"), P.ErrorRates()) is found
+    )
+    others = {"prevalence": bj.BetaPrior(2, 1)}, {"better_than_chance": False}
+    for other in (posterior_of(counts, P.ErrorRates(**more)) for more in others):
+        assert abs(other.mean - found.mean) > 1e-5
+    # without the second rule, which finds no number
+    spared = posterior_of(counts, P.ErrorRates(), checked=False)
+    assert spared is not found
+    assert (spared.mean, spared.cdf(0.6)) == (found.mean, found.cdf(0.6))
+
+
 @pytest.mark.slow
 def test_much_data_gives_the_delta_method():
     n, m = 4_000_000, 1_000_000

@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib.util
+import json
 import os
 import random
 import re
@@ -382,25 +383,34 @@ def test_number_of_an_answer():
     assert [read(t) for t in ("", "4/5", "3-4", "4 out of 5", "gpt4", "1,5")] == [None] * 6
 
 
-def through_litellm(server, store, key="none", timeout=20):
-    """In a process of its own: litellm's import warns, and its client outlives an event loop."""
+@pytest.fixture(scope="module")
+def through_litellm(tmp_path_factory):
+    """Do a job in a process of its own: litellm's client outlives an event loop."""
     if importlib.util.find_spec("litellm") is None:
         pytest.skip("needs litellm: pip install 'bayesjudge[llm]'")
-    return subprocess.run(
-        [
-            *(sys.executable, str(HERE / "run_through_litellm.py")),
-            *(server.url, str(store), key, str(timeout)),
-        ],
-        env={
-            **os.environ,
-            "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # no look-up of prices on the internet
-            "PYTHONPATH": os.pathsep.join([str(HERE.parent), *sys.path]),
-        },
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    folder = tmp_path_factory.mktemp("said")
+    env = {
+        **os.environ,
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # no look-up of prices on the internet
+        "PYTHONPATH": os.pathsep.join([str(HERE.parent), *sys.path]),
+    }
+    command = [sys.executable, str(HERE / "run_through_litellm.py")]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, env=env, **pipes) as parent:
+
+        def do(server, store, key="none", timeout=20):
+            said = [folder / f"{server.port}.{name}" for name in ("out", "err")]
+            parent.stdin.write(json.dumps([server.url, str(store), key, timeout, *map(str, said)]))
+            parent.stdin.write("\n")
+            parent.stdin.flush()
+            too_long = threading.Timer(120, parent.kill)
+            too_long.start()
+            code = int(parent.stdout.readline())
+            too_long.cancel()
+            return subprocess.CompletedProcess(command, code, *(one.read_text() for one in said))
+
+        yield do
+        parent.stdin.close()
 
 
 #: A key of the shape that a provider gives.
@@ -409,7 +419,7 @@ SHAPED = "sk-proj-Abcd1234efgh5678ijkl"
 
 @pytest.mark.slow
 @pytest.mark.parametrize("key", study_but([SHAPED, "opensesame opensesame"], SHAPED))
-def test_a_key_that_a_gateway_echoes_is_nowhere(tmp_path, key):
+def test_a_key_that_a_gateway_echoes_is_nowhere(tmp_path, through_litellm, key):
     with ChatServer(refuses=True) as server:
         done = through_litellm(server, tmp_path / "x", key)
     assert done.returncode == 1
@@ -422,7 +432,7 @@ def test_a_key_that_a_gateway_echoes_is_nowhere(tmp_path, key):
 
 
 @pytest.mark.slow
-def test_through_litellm(tmp_path):
+def test_through_litellm(tmp_path, through_litellm):
     with ChatServer(errors=0.1, garbage=0.05) as server:
         done = through_litellm(server, tmp_path / "x")
     assert done.returncode == 0, done.stderr[-3000:]
@@ -437,7 +447,7 @@ def test_through_litellm(tmp_path):
 
 
 @pytest.mark.slow
-def test_calls_given_up_leave_no_words_of_the_client(tmp_path):
+def test_calls_given_up_leave_no_words_of_the_client(tmp_path, through_litellm):
     with ChatServer(latency=1.0) as server:
         done = through_litellm(server, tmp_path / "x", timeout=0.01)
     assert done.returncode == 1

@@ -208,7 +208,7 @@ def _width(
     given: dict[str, Any] = dict(zip(FIELDS, cells, strict=True))
     counts = Counts(**given, calibration=calibration)
     try:
-        low, high = posterior_of(counts, model).interval(ci_prob)
+        low, high = posterior_of(counts, model, checked=False).interval(ci_prob)
     except NotIntegrated as error:
         problem = f"the posterior of {counts} cannot be integrated: {error}"
         raise InputError("expected_width", [problem]) from error
