@@ -1,5 +1,6 @@
 """How likely a gate is to pass, and with how many labels: against decisions, brute force, words."""
 
+import contextlib
 import json
 
 import numpy as np
@@ -8,8 +9,9 @@ from numpy.testing import assert_allclose
 from scipy.stats import beta, binom
 
 import bayesjudge as bj
-from bayesjudge.cli import main
+from bayesjudge.cli import main, plan_pass
 from bayesjudge.cli.plan_pass import judge_of
+from bayesjudge.core.progress import Progress
 from bayesjudge.decide import chance_to_pass, gate, labels_to_pass, power
 from bayesjudge.decide.power import PRECISION, STRATEGIES, _data, _score, _two_points
 from bayesjudge.prevalence import Counts
@@ -272,6 +274,31 @@ def test_a_plan_from_agreement_has_a_range(capsys):
     assert out.startswith(text)
     assert f"random sample random {sample[0]}" in out
     assert f"{low} to {high}" in out.partition("range")[2]
+
+
+def test_a_plan_with_a_judge_has_a_bar(capsys, monkeypatch):
+    bars = []
+
+    class Bar(Progress):
+        def advance(self, steps=1):
+            bars[-1]["done"] += steps
+
+    @contextlib.contextmanager
+    def seen(show, description, *, total):
+        bars.append({"show": show, "total": total, "done": 0})
+        yield Bar()
+
+    def seven(*_, strategies, **__):
+        return dict.fromkeys(strategies, 7)
+
+    monkeypatch.setattr(plan_pass, "progress", seen)
+    monkeypatch.setattr(bj.decide, "labels_to_pass", seven)
+    monkeypatch.setattr(bj.decide, "chance_to_pass", lambda *_, **__: 0.8)
+    words = ["--at-least", ".8", "--prevalence", ".95", "--items", "60"]
+    asked(capsys, *words)
+    assert bars == [{"show": False, "total": 1, "done": 1}]
+    asked(capsys, *words, "--agreement", ".95")
+    assert bars[1:] == [{"show": None, "total": 8, "done": 8}]
 
 
 @pytest.mark.parametrize(
