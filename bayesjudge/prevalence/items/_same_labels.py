@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 MOST_ALIKE = 0.8
 #: Probability below which labels of such outputs are taken not to be the same by chance.
 BY_CHANCE = 0.01
-NAME = "same-labels"
 
 
 def chance_of_same(labels: Sequence[float]) -> float:
@@ -49,7 +48,7 @@ def same_labels(items: Items) -> Caution | None:
         return None
     whose = "both systems" if len(items.systems) == 2 else "several systems"
     return Caution(
-        NAME,
+        "same-labels",
         f"the {count.sum():,} items labelled under {whose} have the same label under each, which "
         f"different outputs would have by chance with probability {chance(by_chance)} at most (if "
         f"their truths correlate by {MOST_ALIKE:g} or less): these look like judges of the same "
