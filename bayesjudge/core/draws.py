@@ -54,6 +54,22 @@ def by_kind(
     return kinds.isel(kind=every > 0), every[every > 0]
 
 
+def summarise_ranks(draws: np.ndarray, ci_prob: float) -> dict[str, np.ndarray]:
+    """Ranks of the columns, 1 the highest: mean, ends, and the probability of rank 1.
+
+    A rank is a whole number: at least `ci_prob` of the draws lie between its ends, or on them.
+    """
+    tail = (1 - ci_prob) / 2
+    ranks = 1 + np.argsort(np.argsort(-draws, axis=1), axis=1)
+    low, high = (np.quantile(ranks, q, axis=0, method="inverted_cdf") for q in (tail, 1 - tail))
+    return {
+        "rank": ranks.mean(axis=0),
+        "rank_low": low.astype(int),
+        "rank_high": high.astype(int),
+        "best": (ranks == 1).mean(axis=0),
+    }
+
+
 def summarise_interval(draws: np.ndarray, ci_prob: float, interval: str) -> tuple[float, float]:
     """Interval of a set of draws."""
     flat = np.sort(np.ravel(draws))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesjudge.core.draws import summarise_ranks
 from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
 from bayesjudge.core.estimate import Caution, Estimate, Target, pass_name_in
 from bayesjudge.core.fit import Fit
@@ -337,20 +338,13 @@ def ranking(fit: Fit, *, ci_prob: float = 0.95) -> pd.DataFrame:
 
     draws, names = _draws(fit, ci_prob)
     tail = (1 - ci_prob) / 2
-    ranks = 1 + np.argsort(np.argsort(-draws, axis=1), axis=1)
     low, high = np.quantile(draws, [tail, 1 - tail], axis=0)
-    # a rank is a whole number: ends that at least `ci_prob` of the draws lie between
-    rank_low = np.quantile(ranks, tail, axis=0, method="inverted_cdf")
-    rank_high = np.quantile(ranks, 1 - tail, axis=0, method="inverted_cdf")
     table = pd.DataFrame(
         {
             "value": draws.mean(axis=0),
             "low": low,
             "high": high,
-            "rank": ranks.mean(axis=0),
-            "rank_low": rank_low.astype(int),
-            "rank_high": rank_high.astype(int),
-            "best": (ranks == 1).mean(axis=0),
+            **summarise_ranks(draws, ci_prob),
         },
         index=pd.Index(names, name="system"),
     )

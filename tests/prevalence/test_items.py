@@ -735,6 +735,26 @@ def test_contrasts_and_ranks_by_hand():
         module.ranking(replace(fit, data=SimpleNamespace(systems=["a"])))
 
 
+def test_an_interval_of_ranks_ends_at_ranks_that_a_system_may_have():
+    """Of eight systems, whose neighbours are not told apart: no interval is 1 to 8."""
+    rng = np.random.default_rng(1)
+    names = list("abcdefgh")
+    draws = np.linspace(0.78, 0.5, 8) + rng.normal(0, 0.055, (4000, 8))
+    posterior = xr.Dataset(
+        {"prevalence": (("chain", "draw", "system"), draws[None])}, coords={"system": names}
+    )
+    tree = xr.DataTree.from_dict({"posterior": posterior})
+    fit = Fit(tree, SimpleNamespace(systems=names), ItemEffects(), ("prevalence",), "m", "s")
+    table = module.ranking(fit)
+    for s, name in enumerate(names):
+        rank = 1 + (draws > draws[:, [s]]).sum(axis=1)
+        low, high = table.loc[name, ["rank_low", "rank_high"]]
+        assert ((low <= rank) & (rank <= high)).mean() >= 0.95
+        # both ends are needed: without them less than .975 of the draws are on that side
+        assert (rank <= low).mean() > 0.025
+        assert (rank >= high).mean() > 0.025
+
+
 def test_systems_that_labels_cannot_tell_apart_have_an_interval_of_some_width():
     """Labels that are the same for both, by a judge that is not."""
     rng = np.random.default_rng(1)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesjudge.core.draws import summarise_ranks
 from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
 from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.core.fit import Fit
@@ -133,51 +134,38 @@ def contrasts(fit: Fit, *, ci_prob: float = 0.95, simultaneous: bool = False) ->
 
 
 def ranking(fit: Fit, *, ci_prob: float = 0.95) -> pd.DataFrame:
-    """Rank the systems; the ranks of all of them hold at once.
+    """Rank the systems, with how sure each rank is.
 
     Parameters
     ----------
     fit : Fit
         From `bayesjudge.prevalence.items.fit`, of two or more systems.
     ci_prob : float, default 0.95
-        Probability of each interval of a prevalence, and of all intervals of ranks together.
+        Probability of the equal-tailed intervals, of prevalences and of ranks.
 
     Returns
     -------
     pandas.DataFrame
         Index ``system``, the best first; columns ``value``, ``low``, ``high`` (prevalence),
-        ``rank`` (posterior mean; 1 is the best), ``rank_low`` and ``rank_high`` (one more than the
-        systems that are better, and the systems that are not worse, by the simultaneous intervals
-        of all differences) and ``best``, the probability of being the best of them.
+        ``rank`` (posterior mean; 1 is the best), ``rank_low``, ``rank_high`` and ``best``, the
+        probability of being the best of them. `contrasts` has simultaneous intervals of the
+        differences.
 
     Raises
     ------
     InputError
         If there are fewer than two systems, or `ci_prob` is out of range.
-
-    References
-    ----------
-    Mogstad, Romano, Shaikh & Wilhelm (2024), Rev. Econ. Studies 91, 476-518.
     """
     import pandas as pd
 
     draws, names = _draws(fit, ci_prob)
-    size = len(names)
-    first, second = np.triu_indices(size, 1)
-    low, high = _ends(draws[:, first] - draws[:, second], ci_prob, simultaneous=True)
-    better = np.zeros((size, size), bool)
-    better[first, second], better[second, first] = low > 0, high < 0
-    ranks = 1 + np.argsort(np.argsort(-draws, axis=1), axis=1)
     ends = np.quantile(draws, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0)
     table = pd.DataFrame(
         {
             "value": draws.mean(axis=0),
             "low": ends[0],
             "high": ends[1],
-            "rank": ranks.mean(axis=0),
-            "rank_low": 1 + better.sum(axis=0),
-            "rank_high": size - better.sum(axis=1),
-            "best": (ranks == 1).mean(axis=0),
+            **summarise_ranks(draws, ci_prob),
         },
         index=pd.Index(names, name="system"),
     )
