@@ -154,11 +154,17 @@ TERMS = {
     "winning rate": "Share of annotators that the judge could stand in for.",
     "advantage probability": "Probability that the judge is at least as close to the other "
     "annotators as the one it stands in for.",
+    "stands in": "A judge stands in for an annotator if it agrees with the other annotators about "
+    "as well as that one does (alternative annotator test).",
     "passes": "Probability that the judge stands in for half of the annotators.",
     "endorsement": "Share of people who would accept an option, whether or not they chose it.",
     "response set": "All options that a rater would accept; a forced choice is one of them.",
     "as counted": "Agreement of a judge with people as the table shows it; intervals by "
     "resampling items.",
+    "answer by answer": "How often one answer of a judge is what a person chose, or accepts, "
+    "averaged over items. One choice an item is enough; intervals by a Bayesian bootstrap.",
+    "matched": "How often a person chose what the judge chose.",
+    "accepted": "How often a person's response set holds what the judge chose.",
     "mean endorsement": "Share of raters who accept an option, averaged over items.",
     "hard": "Ratings of an item as the option that most chose; written h.",
     "soft": "Ratings of an item as shares of the options chosen; written s.",
@@ -278,7 +284,8 @@ TERMS = {
     "closed form": "A formula: nothing is sampled.",
     "posterior mode": "The most probable values of a model's numbers.",
     "share of resamples": "Share of bootstrap resamples of the items in which it is so.",
-    "rank": "Place among the systems, 1 the best; an interval of it.",
+    "rank": "Place among the systems, 1 the best; its interval holds for each by itself, and not "
+    "for all at once.",
     "auto": "--model: the model that the labels allow.",
     "vote regression": "--model vote_regression (VoteRegression): regression of the labels on the "
     "votes, applied to unlabelled items; see Truth given votes.",

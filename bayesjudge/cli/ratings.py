@@ -92,7 +92,8 @@ def ratings(
     table : Path
         One row an answer, or a log.
     positive : str
-        Option that items are categorised by; of grades the highest if not said.
+        Option that items are categorised by: of grades the highest if not said. Needed where there
+        are two options; of more names, what is told of a positive one is left out without it.
     judge : list[str]
         Name of a judge in the column of raters; all other raters are people. May be repeated. Of a
         log, all its judges if none is named.
@@ -152,10 +153,15 @@ def ratings(
         read = source.raters(people or [])
         judge = judge or source.judges
         item, rater, choice, response_set = "item", "rater", "choice", None
-    positive = positive or _highest_grade(read, choice, response_set, option)
+    needed = error is not None or shift_from is not None
+    said = option or _choices(read, choice, missing_value or [])
+    if positive is None and response_set is None and graded(said):
+        positive = max(said, key=float)
+    if positive is None:
+        _require_positive(said, needed)
     data = module.Ratings.from_frame(
         read,
-        positive=positive,
+        positive=positive or said[0],  # on the screen no figure rests on it
         judges=judge or [],
         item=item,
         rater=rater,
@@ -173,17 +179,22 @@ def ratings(
     chosen = shift_from or others[0]
     prior = _error_prior(error)
     model = module.ResponseSets(error=None if prior is None else module.RaterErrors(prior))
-    of = module.definitions(cutoff)
+    of = [d for d in module.definitions(cutoff) if positive or not d.downstream]
     how: dict[str, Any] = {"of": of, "pseudo_count": pseudo_count, "random_seed": shared.seed}
     counted = module.agreement(data, ties=ties, **how)
     instant = [
         module.endorsement_rates(data, ci_prob=shared.ci_prob),
+        module.answer_rates(data, ci_prob=shared.ci_prob, random_seed=shared.seed),
         *_annotator_tests(data, epsilon, shared),
         counted.estimate(ci_prob=shared.ci_prob),
         counted.best_estimate(ci_prob=shared.ci_prob),
     ]
     told = _first(counted, instant, shared.ci_prob)
-    shifted = module.shift_sensitivity(data, chosen=chosen, added=data.positive, of=of)
+    shifted = (
+        module.shift_sensitivity(data, chosen=chosen, added=data.positive, of=of)
+        if positive
+        else None
+    )
 
     def sample() -> Fit:
         return module.fit(data, model, **shared.sampling)
@@ -192,19 +203,23 @@ def ratings(
 
     def after(fit: Fit) -> list[Estimate]:
         posterior.append(module.performance(fit, of=of, random_seed=shared.seed))
-        return follow_up(fit, posterior[0], cutoff, shared.ci_prob, shared.seed)
+        at = cutoff if positive else None
+        return follow_up(fit, posterior[0], at, shared.ci_prob, shared.seed)
 
     def draw(made: Sequence[Estimate | Fit]) -> dict[str, Axes]:
         pictures = {
-            "Rank of each judge under each definition, as counted": module.plot_ranks(counted),
-            f"If who chose {chosen} would accept {data.positive} too": module.plot_shift(shifted),
-            "Prevalence, under the same": module.plot_shift(shifted, of="prevalence"),
+            "Rank of each judge under each definition, as counted": module.plot_ranks(counted)
         }
+        if shifted is not None:
+            title = f"If who chose {chosen} would accept {data.positive} too"
+            pictures[title] = module.plot_shift(shifted)
+            pictures["Prevalence, under the same"] = module.plot_shift(shifted, of="prevalence")
         for one in made:
             if isinstance(one, Fit):
                 ranks = module.plot_ranks(posterior[0])
                 pictures["Rank of each judge, with what is unknown"] = ranks
-                pictures["Items most in doubt"] = module.plot_items(one, cutoff=cutoff)
+                if positive:
+                    pictures["Items most in doubt"] = module.plot_items(one, cutoff=cutoff)
         return pictures
 
     story = Story(
@@ -214,13 +229,14 @@ def ratings(
         inputs={
             **source.inputs,
             "items": len(data.items or ()),
-            "options": f"{', '.join(data.options)} (positive: {data.positive})",
+            "options": ", ".join(data.options)
+            + (f" (positive: {data.positive})" if positive else ""),
             "choices": int(data.chosen.sum()),
             "response sets": int(data.endorsed.sum()),
             "judges": ", ".join(data.judges),
             "priors": str(model),
         },
-        brief=lambda method: method.split(",")[0],
+        brief=_brief,
         tell=lambda made: module.answer(*made, ci_prob=shared.ci_prob, interval=shared.interval),
     )
     sections = [Section("Which judge agrees with people", told, "agreement", told)]
@@ -231,17 +247,25 @@ def ratings(
 ratings.lessons = {"--positive": LESSON}  # type: ignore[attr-defined]
 
 
-def _highest_grade(
-    read: Any, choice: str | None, response_set: str | None, options: list[str] | None
-) -> str:
-    """Which option is positive if nobody said: the highest grade; of names one has to be named."""
-    found = list(options or ())
-    if not found and choice is not None and response_set is None:
-        said = read_rows(read, choice)[choice].dropna()
-        found = [spell(one) for one in said.unique()]
-    if not graded(found):
+def _brief(method: str) -> str:
+    """The method without what all of a fit share: each set of assumptions keeps a name."""
+    first, *more = method.split(", ")
+    apart = [one for one in more if "tracking" in one or one == "other priors"]
+    return ", ".join([first, *apart[:1]])
+
+
+def _choices(read: Any, choice: str | None, missing: list[str]) -> list[str]:
+    """Options that were chosen."""
+    if choice is None:
+        return []
+    said = read_rows(read, choice)[choice].dropna().unique()
+    return sorted({spell(one) for one in said} - {"", *missing})
+
+
+def _require_positive(said: list[str], needed: bool) -> None:
+    """Of more than two names none has to be the positive one, unless an option needs it."""
+    if needed or len(said) < 3:
         raise InputError("options", [LESSON])
-    return max(found, key=float)
 
 
 def _annotator_tests(data: module.Ratings, epsilon: float, shared: Shared) -> list[Estimate]:
@@ -299,19 +323,24 @@ def _instead_of_people(instant: Sequence[Estimate], judges: Sequence[str]) -> li
 
 
 def follow_up(
-    fit: Fit, performance: module.Performance, cutoff: float, ci_prob: float, seed: Any
+    fit: Fit, performance: module.Performance, cutoff: float | None, ci_prob: float, seed: Any
 ) -> list[Estimate]:
-    """What follows from a fit: agreement, what the prior does, prevalences, who is best."""
+    """What follows from a fit: agreement, what the prior does, prevalences, who is best.
+
+    Without a cutoff nothing is told of a positive option.
+    """
     main = performance.under(*(d for d in performance.definitions if _is_main(d)))
     rest = performance.under(*(d for d in performance.definitions if not _is_main(d)))
     other_priors = []
     if not fit.data.fully_specified:
-        asked: dict[str, Any] = {"performance": main, "target": "items", "cutoff": cutoff}
-        other_priors = [module.prior_sensitivity(fit, **asked, ci_prob=ci_prob)]
+        asked: dict[str, Any] = {"performance": main, "target": "items", "cutoff": cutoff or 0.5}
+        moved = module.prior_sensitivity(fit, **asked, ci_prob=ci_prob)
+        kept = [name for name in moved.quantities if cutoff or name != "prevalence"]
+        other_priors = [moved.only(*kept)]
     settings: dict[str, Any] = {"ci_prob": ci_prob, "random_seed": seed}
     last = (
         main.best_estimate(ci_prob=ci_prob),
-        module.prevalences(fit, cutoffs=[cutoff], **settings),
+        *([module.prevalences(fit, cutoffs=[cutoff], **settings)] if cutoff else []),
         module.tracking(fit, **settings),
     )
     # the screen shows the last one only: what a reader came for

@@ -37,6 +37,8 @@ HEADINGS = {
     "mean_score": "mean human score",
     "win_rate": "win rate",
     "hit_rate": "items judged as most people do",
+    "accepted": "answers that a person accepts",
+    "matched": "answers that a person gives too",
     "rms_shift": "RMS shift, in points",
     "consistency": "same winner, or a tie, in both orders",
     "judge_less_people": "judge less people, on average",

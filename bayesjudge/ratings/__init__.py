@@ -4,6 +4,7 @@ from bayesjudge.core.prior_check import check_prior
 from bayesjudge.ratings import experiment, metrics, response_sets
 from bayesjudge.ratings.annotators import alt_test, alt_test_posterior
 from bayesjudge.ratings.answer import answer
+from bayesjudge.ratings.answer_rates import answer_rates
 from bayesjudge.ratings.closed_form import agreement, endorsement_rates
 from bayesjudge.ratings.compare import closed_forms, compare
 from bayesjudge.ratings.data import Ratings
@@ -38,6 +39,7 @@ __all__ = [
     "alt_test",
     "alt_test_posterior",
     "answer",
+    "answer_rates",
     "build_model",
     "check_prior",
     "closed_forms",

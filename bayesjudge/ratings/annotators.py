@@ -188,7 +188,8 @@ def alt_test_posterior(
 
     def summary(values: np.ndarray) -> tuple[float, ...]:
         low, high = np.quantile(values, [tail, 1 - tail])
-        return float(values.mean()), float(low), float(high)
+        mean = float(values.mean())
+        return mean, min(float(low), mean), max(float(high), mean)  # few values: many draws alike
 
     every = np.array(list(advantage.values()))
     first = every >= every.max(axis=0)

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import numpy as np
-
 from bayesjudge.core.answer import (
     Answer,
     as_estimates,
@@ -13,18 +9,23 @@ from bayesjudge.core.answer import (
     entries,
     listed,
     percents,
-    preferred,
 )
-from bayesjudge.core.estimate import Caution, Estimate, Interval, Row
+from bayesjudge.core.errors import InputError
+from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import how_many
-from bayesjudge.ratings.data import Ratings
-from bayesjudge.ratings.metrics import Definition
+from bayesjudge.ratings.answer_rates import answer_rates
+from bayesjudge.ratings.data import PEOPLE, Ratings
 
-#: The definition by which judges are named best.
-MAIN = str(Definition("hit_rate", "hard", "hard"))
-#: Cautions of endorsements and of response sets, on which the hit rate of choices does not rest.
-OF_ENDORSEMENTS = {"choices-stand-in", "not-identified", "ties-at-the-cutoff"}
+#: Rates that may be quoted, the best first, and a sentence's way to say them.
+RATES = {
+    "accepted": ("People accept {}'s answer in {} of cases", "{}'s in {}", "each other's in {}"),
+    "matched": (
+        "A person chooses what {} chose in {} of cases",
+        "what {} chose in {}",
+        "what another person chose in {}",
+    ),
+}
 #: Best judges closer than this probability to a coin's are not told apart.
 SURE = 0.95
 
@@ -34,14 +35,16 @@ def answer(
 ) -> Answer:
     """Say which judge agrees best with people, and how surely.
 
-    Quoted is agreement by the model that draws judges together with people, if it was sampled:
-    its intervals hold .85 to .90 where those of the bootstrap hold .24 to .40
-    (``benchmarks/ratings/best.py``); otherwise agreement as counted.
+    Quoted is how often one answer of a judge is one that a person accepts, or else chooses:
+    `answer_rates`, which a single choice an item identifies. What a judge would choose most often
+    (``hit_rate (h/h)``) rests on the prior where it was asked once: sampled, it left open which
+    judge is best where answers show it (``benchmarks/ratings/answer_rates.py``).
 
     Parameters
     ----------
     *results : Estimate or Fit
-        Of one `Ratings`: `agreement`'s or `performance`'s ``estimate()``, and ``best_estimate()``.
+        Of one `Ratings`: `answer_rates`; and for the notes `best_estimate` of `agreement` or
+        `performance`, and `alt_test_posterior`.
     ci_prob : float, default 0.95
         Probability of the intervals; an estimate must have been made at it.
     interval : {"eti", "hdi"}, optional
@@ -59,49 +62,51 @@ def answer(
     """
     made = as_estimates(results, ci_prob, interval)
     ratings = next((one.data for one in made if isinstance(one.data, Ratings)), None)
-    if not any("hit_rate" in one for one in made):
+    made = [*made, *_rates_of(made, ratings, ci_prob)]
+    rate = next((name for name in RATES if any(name in one for one in made)), None)
+    if rate is None:
         text = "These ratings cannot tell which judge agrees with people: no judge rated items "
         text += "that people rated. Name the judges, and let them rate the same items."
         return Answer(text, _basis(ratings), "", quoted=made[0], known=False)
-
-    def rank(one: Estimate) -> float:
-        return 0 if "judges tracking people" in one.method else 1 + ("judges" in one.method)
-
-    quoted = preferred(made, "hit_rate", rank).only("hit_rate")
-    quoted = replace(quoted, cautions=tuple(filter(_matters, quoted.cautions)))
-    rows = {str(key[-1]): row for key, row in entries(quoted).items()}
-    sampled = "Bayesian" in quoted.method
-    named = _named_best([one for one in made if ("Bayesian" in one.method) == sampled])
-    best = named.get(MAIN, {})
-    why = "it draws judges together with people" if sampled else "intervals by resampling items"
+    rates = next(one for one in made if rate in one)
+    rows = {str(key[-1]): row for key, row in entries(rates.only(rate)).items()}
+    best = {str(k[-1]): row.value for k, row in entries(rates).items() if k[:2] == ("best", rate)}
+    people = rows.pop(PEOPLE, None)
     return Answer(
-        _told(rows, best, sampled, ci_prob),
+        _told(rate, rows, people, best, ci_prob),
         basis=_basis(ratings),
-        why=f"Quoted: {quoted.method}, {why}.",
-        quoted=quoted,
-        notes=(*_others(named, rows), *_instead_of_people(made)),
+        why=f"Quoted: {rates.method}, which one choice an item identifies; intervals by weighing "
+        "items.",
+        quoted=rates.only(rate),
+        notes=(*_others(made, rows), *_instead_of_people(made)),
     )
 
 
-def _matters(caution: Caution) -> bool:
-    """Whether a caution is about the choices that the hit rate compares."""
-    other = caution.name == "no-interval" and "hit_rate" not in caution.text
-    return caution.name not in OF_ENDORSEMENTS and not other
+def _rates_of(made: list[Estimate], ratings: Ratings | None, ci_prob: float) -> list[Estimate]:
+    """Answer rates, if they were not among the results and can be computed."""
+    if ratings is None or any(rate in one for one in made for rate in RATES):
+        return []
+    try:
+        return [answer_rates(ratings, ci_prob=ci_prob)]
+    except InputError:
+        return []
 
 
-def _told(rows: dict[str, Row], best: dict[str, float], sampled: bool, ci_prob: float) -> str:
-    names = sorted(rows, key=lambda name: -np.nan_to_num(rows[name].value, nan=-1))
-    first = names[0]
-    text = f"{first} chooses as most people do on {percents(rows[first], ci_prob)} of items"
-    if len(names) == 1:
-        return f"{text}."
-    text += f", {names[1]} on {percents(rows[names[1]])}"
-    text += f", {names[-1]} on {percents(rows[names[-1]])}" if len(names) > 2 else ""
-    if first in best:
+def _told(
+    rate: str, rows: dict[str, Row], people: Row | None, best: dict[str, float], ci_prob: float
+) -> str:
+    first, further, each_other = RATES[rate]
+    names = sorted(rows, key=lambda name: -rows[name].value)
+    parts = [first.format(names[0], percents(rows[names[0]], ci_prob))]
+    shown = names[1:2] if len(names) < 3 else [names[1], names[-1]]
+    parts += [further.format(name, percents(rows[name])) for name in shown]
+    if people is not None:
+        parts.append(each_other.format(percents(people)))
+    text = ", ".join(parts)
+    if len(names) > 1:
         top = max(best, key=lambda name: best[name])
-        kind = "probability" if sampled else "share of resamples"
         text += f"; {top} is best" if best[top] >= SURE else f"; which is best is open: {top}"
-        text += f" ({kind} {best[top]:.2f})"
+        text += f" (probability {chance(best[top])})"
     return f"{text}."
 
 
@@ -116,9 +121,11 @@ def _named_best(made: list[Estimate]) -> dict[str, dict[str, float]]:
     return named
 
 
-def _others(named: dict[str, dict[str, float]], rows: dict[str, Row]) -> tuple[str, ...]:
+def _others(made: list[Estimate], rows: dict[str, Row]) -> tuple[str, ...]:
     """How many definitions of agreement name another judge, and how many are sure."""
-    first = max(rows, key=lambda name: np.nan_to_num(rows[name].value, nan=-1))
+    sampled = any("Bayesian" in one.method for one in made)
+    named = _named_best([one for one in made if ("Bayesian" in one.method) == sampled])
+    first = max(rows, key=lambda name: rows[name].value)
     if len(rows) < 2 or len(named) < 2:
         return ()
     tops = [{j for j, x in of.items() if x >= max(of.values()) - 1e-9} for of in named.values()]
@@ -133,7 +140,8 @@ def _others(named: dict[str, dict[str, float]], rows: dict[str, Row]) -> tuple[s
         text = f"All {len(apart)} definitions of agreement{which} name {first}"
     text += f"; {tied} of {len(named)} do not tell them apart" if tied else ""
     sure = sum(max(of.values()) >= SURE for of in named.values())
-    return (f"{text}; {sure or 'none'} of {len(named)} surely ({SURE:g} or more).",)
+    by = ", by the model of choices that were not made" if sampled else ""
+    return (f"{text}; {sure or 'none'} of {len(named)} surely ({SURE:g} or more){by}.",)
 
 
 def _instead_of_people(made: list[Estimate]) -> tuple[str, ...]:
@@ -148,8 +156,21 @@ def _instead_of_people(made: list[Estimate]) -> tuple[str, ...]:
     told = [f"{judge} {chance(value)}" for judge, value in rows]
     return (
         "Probability that a judge stands in for half of the annotators or more: "
-        f"{listed(told)} (the published test asks more, see --details).",
+        f"{listed(told)}.{_published_test(made)}",
     )
+
+
+def _published_test(made: list[Estimate]) -> str:
+    """What the test finds beside the probability: an annotator won only if chance is excluded."""
+    tested = next((one for one in made if "winning_rate" in one and "passes" not in one), None)
+    if tested is None:
+        return ""
+    won = [
+        f"{100 * row.value:.0f} % by {key[-1]}"
+        for key, row in entries(tested).items()
+        if key[0] == "winning_rate"
+    ]
+    return f" Annotators that the published test, which wants proof, counts as won: {listed(won)}."
 
 
 def _basis(ratings: Ratings | None) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesjudge.core.errors import InputError
 from bayesjudge.core.estimate import Caution, Estimate
+from bayesjudge.ratings.answer_rates import answer_rates
 from bayesjudge.ratings.closed_form import agreement, endorsement_rates
 from bayesjudge.ratings.data import Ratings
 from bayesjudge.ratings.metrics import Definition
@@ -28,7 +29,7 @@ def closed_forms(
     pseudo_count: float = 0.0,
     random_seed: Any = 0,
 ) -> tuple[Estimate, ...]:
-    """Compute endorsement rates and, if there are judges, their agreement with people.
+    """Compute endorsement rates and, if there are judges, answer rates and agreement with people.
 
     Parameters
     ----------
@@ -48,8 +49,8 @@ def closed_forms(
     Returns
     -------
     tuple of Estimate
-        `endorsement_rates` and `agreement`. If agreement cannot be computed, the reason is a
-        caution of the first.
+        `endorsement_rates`, `answer_rates` and `agreement`. If agreement cannot be computed, the
+        reason is a caution of the first.
 
     Raises
     ------
@@ -62,10 +63,11 @@ def closed_forms(
     settings = {"replicates": replicates, "pseudo_count": pseudo_count, "random_seed": random_seed}
     try:
         counted = agreement(ratings, of=of, **settings)
+        answered = answer_rates(ratings, ci_prob=ci_prob, random_seed=random_seed)
     except InputError as error:
         refused = Caution("no-agreement", f"agreement is left out: {'; '.join(error.problems)}")
         return (replace(rates, cautions=(*rates.cautions, refused)),)
-    return rates, counted.estimate(ci_prob=ci_prob)
+    return rates, answered, counted.estimate(ci_prob=ci_prob)
 
 
 def compare(

@@ -35,7 +35,7 @@ def test_ratings_begins_with_who_agrees_with_people(answers, capsys):
     asked = arguments(answers, "--ties", "first", "--epsilon", "0.15")
     assert main(asked) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert re.match(r"\w+ chooses as most people do on \d+ % \(", said)
+    assert re.match(r"People accept \w+'s answer in \d+ % \(", said)
     assert main([*asked, "--details"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "gpt against the people's majority: hit rate 0." in said

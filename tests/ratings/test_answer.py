@@ -1,6 +1,7 @@
 """The answer of ratings: who is named by how many definitions, and whether a person is replaced."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -8,8 +9,8 @@ import pytest
 
 import bayesjudge as bj
 from bayesjudge.cli import main
-from bayesjudge.ratings.answer import MAIN
 
+MAIN = "hit_rate (h/h)"
 NONE = (np.nan, np.nan)
 
 
@@ -24,10 +25,19 @@ def table(best, method):
     )
 
 
-def rates(method, **judges):
-    rows = {("hit_rate", j): (x, x - 0.05, x + 0.05) for j, x in judges.items()}
-    quantity = bj.Quantity.of_rows({k[1]: v for k, v in rows.items()}, ("judge",))
-    return bj.Estimate({"hit_rate": quantity}, method=method, ci_prob=0.95, source="s")
+def rates(best=0.99, **sources):
+    rows = {source: (x, x - 0.05, x + 0.05) for source, x in sources.items()}
+    judges = [source for source in sources if source != "people"]
+    sure = {("accepted", j): (best if i == 0 else 0.0, *NONE) for i, j in enumerate(judges)}
+    return bj.Estimate(
+        {
+            "accepted": bj.Quantity.of_rows(rows, ("source",)),
+            "best": bj.Quantity.of_rows(sure, ("rate", "judge")),
+        },
+        method="Answer by answer",
+        ci_prob=0.95,
+        source="s",
+    )
 
 
 ALIKE = {"a": 1 / 3, "b": 1 / 3, "c": 1 / 3}
@@ -37,7 +47,7 @@ SURE = {"a": 0.97, "b": 0.02, "c": 0.01}
 
 
 def notes(best, method="As counted", more=()):
-    made = rates(method, a=0.6, b=0.5, c=0.5)
+    made = rates(a=0.6, b=0.5, c=0.5)
     return bj.ratings.answer(made, table(best, f"{method}, share of draws"), *more)
 
 
@@ -60,11 +70,105 @@ def test_definitions_of_a_fit_are_counted_in_whichever_estimate_they_stand():
     method = "Bayesian (NUTS), response sets"
     last = table({MAIN: AHEAD}, f"{method}, judges tracking people")
     counted = table({MAIN: BEHIND, "x": BEHIND, "y": BEHIND}, "As counted, share of resamples")
-    made = rates(f"{method}, judges tracking people", a=0.6, b=0.5, c=0.5)
+    made = rates(a=0.6, b=0.5, c=0.5)
     rest = table({"kappa": SURE, "mse": SURE}, f"{method}, share of draws")
     told = bj.ratings.answer(made, rest, last, counted)
     assert told.notes[0].startswith("All 3 definitions of agreement name a; 2 of 3 surely")
-    assert "which is best is open: a (probability 0.70)" in told.text
+    assert "by the model of choices that were not made" in told.notes[0]
+
+
+def test_the_answer_names_the_best_only_if_its_rate_is_surely_highest():
+    told = bj.ratings.answer(rates(a=0.9, b=0.7, people=0.8))
+    assert told.text == (
+        "People accept a's answer in 90 % (85 to 95 %, 95 % interval) of cases, b's in 70 % (65 to "
+        "75 %), each other's in 80 % (75 to 85 %); a is best (probability 0.990)."
+    )
+    told = bj.ratings.answer(rates(best=0.7, a=0.9, b=0.85))
+    assert told.text.endswith(
+        "b's in 85 % (80 to 90 %); which is best is open: a (probability 0.700)."
+    )
+
+
+def one_choice_a_judge(n=90, good=0.85, poor=0.6, seed=1):
+    """Three people choose a tag of four and name all that fit; each judge was asked once."""
+    rng = np.random.default_rng(seed)
+    tags, rows = np.array(list("pqrs")), []
+    for i in range(n):
+        p = rng.dirichlet([0.6] * 4)
+        fit = np.flatnonzero(p > min(0.22, p.max() - 1e-9))
+        for who, right in (("Anna", 0.9), ("Ben", 0.9), ("Cleo", 0.9), ("a", good), ("b", poor)):
+            said = rng.choice(fit) if rng.random() < right else rng.integers(4)
+            fits = "|".join(tags[sorted({said, *fit[rng.random(len(fit)) < 0.85]})])
+            rows.append((i, who, tags[said], fits if who in ("Anna", "Ben", "Cleo") else None))
+    return pd.DataFrame(rows, columns=["item", "rater", "choice", "fits"])
+
+
+def test_answer_rates_are_means_over_items_of_the_share_of_people_who_agree():
+    table = one_choice_a_judge(n=40)
+    sets = {"judges": ["a", "b"], "positive": "p", "response_set": "fits"}
+    found = bj.ratings.answer_rates(bj.ratings.Ratings.from_frame(table, **sets))
+    by_hand = {name: [] for name in ("matched", "accepted", "each match", "each accept")}
+    for _, item in table.groupby("item"):
+        people = item[item["fits"].notna()]
+        (said,) = item.loc[item["rater"] == "b", "choice"]
+        by_hand["matched"].append((people["choice"] == said).mean())
+        by_hand["accepted"].append(np.mean([said in one.split("|") for one in people["fits"]]))
+        pairs = [(x, y) for x in people.index for y in people.index if x != y]
+        choice, fits = people["choice"], people["fits"]
+        by_hand["each match"].append(np.mean([choice[x] == choice[y] for x, y in pairs]))
+        by_hand["each accept"].append(np.mean([choice[x] in fits[y].split("|") for x, y in pairs]))
+    means = {name: np.mean(values) for name, values in by_hand.items()}
+    assert found["matched", "b"].value == pytest.approx(means["matched"])
+    assert found["accepted", "b"].value == pytest.approx(means["accepted"])
+    assert found["matched", "people"].value == pytest.approx(means["each match"])
+    assert found["accepted", "people"].value == pytest.approx(means["each accept"])
+    assert found["best", "accepted", "a"].value + found[
+        "best", "accepted", "b"
+    ].value == pytest.approx(1)
+    # without response sets on half of the items, only choices are compared
+    few = table.assign(fits=table["fits"].where(table["item"] < 19))
+    found = bj.ratings.answer_rates(bj.ratings.Ratings.from_frame(few, **sets))
+    assert "accepted" not in found
+    assert "matched" in found
+
+
+def test_an_answer_rate_without_an_error_still_has_an_interval():
+    table = pd.DataFrame(
+        [(i, who, "xy"[i % 2]) for i in range(30) for who in ("Anna", "Ben", "a")],
+        columns=["item", "rater", "choice"],
+    )
+    data = bj.ratings.Ratings.from_frame(table, positive="x", judges=["a"])
+    row = bj.ratings.answer_rates(data)["matched", "a"]
+    assert row.value == row.high == 1
+    assert 0.85 < row.low < 0.99
+
+
+def test_a_judge_asked_once_is_named_best_with_and_without_sampling():
+    """Its latent mode rests on the prior; how often its one answer is accepted does not."""
+    data = bj.ratings.Ratings.from_frame(
+        one_choice_a_judge(), positive="p", judges=["a", "b"], response_set="fits"
+    )
+    counted = bj.ratings.answer(*bj.ratings.closed_forms(data))
+    assert "a is best" in counted.text
+    of = [bj.ratings.Definition("hit_rate", "hard", "hard")]
+    open_ = bj.ratings.agreement(data, of=of, replicates=2)
+    open_ = replace(
+        open_,
+        values=np.array([[0.72, 0.68]]),
+        draws=np.array([[[0.72, 0.6]], [[0.66, 0.7]]]),
+        method="Bayesian (NUTS), response sets, judges tracking people",
+    )
+    sampled = bj.ratings.answer(open_.estimate(), open_.best_estimate())
+    assert sampled.text == counted.text
+    assert sampled.quoted.method == "Answer by answer"
+
+
+def test_a_posterior_mean_lies_in_its_interval():
+    data = bj.ratings.Ratings.from_frame(
+        one_choice_a_judge(), positive="p", judges=["a", "b"], response_set="fits"
+    )
+    row = bj.ratings.alt_test_posterior(data, epsilon=0.2, random_seed=1)["winning_rate", "a"]
+    assert row.low <= row.value <= row.high
 
 
 def grades(people=("Anna", "Ben"), n=60, seed=1):
@@ -106,7 +210,7 @@ def test_grades_are_said_to_be_taken_as_names(tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_three_annotators_are_a_consensus_and_names_need_a_positive_one(tmp_path, capsys):
+def test_three_annotators_are_a_consensus_and_names_need_no_positive_one(tmp_path, capsys):
     path = tmp_path / "grades.csv"
     grades(("Anna", "Ben", "Cleo")).to_csv(path, index=False)
     assert main(["ratings", str(path), *ASKED]) == 0
@@ -114,7 +218,15 @@ def test_three_annotators_are_a_consensus_and_names_need_a_positive_one(tmp_path
     assert "Probability that a judge stands in for half of the annotators or more: good " in said
     names = grades().assign(choice=lambda t: t["choice"].map(lambda x: "fbdca"[x - 1]))
     names.to_csv(path, index=False)
-    assert main(["ratings", str(path), *ASKED]) == 2
+    assert main(["ratings", str(path), *ASKED, "--error", "0.05:20"]) == 2
     assert "--positive is needed: by which option" in capsys.readouterr().err
-    assert main(["ratings", str(path), *ASKED, "--positive", "a"]) == 0
-    assert "grades-as-names" not in capsys.readouterr().out
+    assert main(["ratings", str(path), *ASKED, "--positive", "a", "--details"]) == 0
+    categorised = capsys.readouterr().out
+    assert "grades-as-names" not in categorised
+    assert "prevalence_bias" in categorised
+    assert main(["ratings", str(path), *ASKED, "--details"]) == 0
+    told = capsys.readouterr().out
+    assert "prevalence_bias" not in told
+    assert "positive: " not in told
+    first = categorised.splitlines()[0]
+    assert told.startswith(first)
