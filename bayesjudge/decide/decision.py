@@ -92,6 +92,9 @@ class Check:
     clopper_pearson : bool, default False
         Whether the limits are those of one good item less and one more, as Clopper and Pearson's
         are: they hold with `probability` or more, and are wider than the posterior's.
+    chance_limits : tuple of float, optional
+        Of such limits, `chance` with one good item less and one more: a pass has the lower one at
+        `probability` or above, a fail the upper one at ``1 - probability`` or below.
     """
 
     quantity: str
@@ -110,6 +113,7 @@ class Check:
     pass_name: str = ""
     undecidable: tuple[str, ...] = ()
     clopper_pearson: bool = False
+    chance_limits: tuple[float, float] | None = None
 
     @property
     def name(self) -> str:
@@ -123,6 +127,9 @@ class Check:
         text = f"{self.outcome.upper()}: {self._claim()}: {self._numbers()}"
         if not math.isnan(self.chance):
             text += f"; {self._met()} with probability {chance(self.chance)}"
+            ends = [*map(chance, self.chance_limits or ())]
+            if {*ends} - {chance(self.chance)}:
+                text += f" ({' to '.join(ends)})"
         if self.needs:
             text += "; would decide: " + ", or ".join(map(str, self.needs))
         return text
@@ -290,6 +297,7 @@ def as_fields(check: Check) -> dict[str, Any]:
         "always_valid": check.always_valid,
         "undecidable": list(check.undecidable),
         "clopper_pearson": check.clopper_pearson,
+        "chance_limits": None if check.chance_limits is None else list(check.chance_limits),
         "needs": needs,
         **({"pass_name": check.pass_name} if check.pass_name else {}),
     }

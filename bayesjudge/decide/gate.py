@@ -132,6 +132,8 @@ class Limits(NamedTuple):
     cautions: tuple[Caution, ...] = ()
     #: Whether the limits are those of one good item less and one more.
     clopper_pearson: bool = False
+    #: The probability with one good item less, and with one more.
+    chances: Any = None
 
 
 def _check(one: Limits, threshold: float, upward: bool, probability: float) -> Check:
@@ -141,6 +143,9 @@ def _check(one: Limits, threshold: float, upward: bool, probability: float) -> C
     needs: tuple[Need, ...] = ()
     if outcome == "unknown" and not void and one.planner is not None and np.isfinite(one.value):
         needs = tuple(one.planner(threshold, probability))
+    chances = None if one.chances is None or void else tuple(one.chances(threshold))
+    if chances is not None and not upward:
+        chances = (1 - chances[1], 1 - chances[0])
     return Check(
         one.quantity,
         one.where,
@@ -156,6 +161,7 @@ def _check(one: Limits, threshold: float, upward: bool, probability: float) -> C
         needs,
         undecidable=void,
         clopper_pearson=one.clopper_pearson,
+        chance_limits=chances,
     )
 
 
@@ -291,9 +297,9 @@ def _of_counts(counts: Counts, probability: float, entry: Entry | None) -> Itera
     for quantity, i, where in _chosen(known, entry):
         one = counts if counts.systems is None else counts.system(counts.systems[i])
         value = made.quantities[quantity].row(i).value
-        low, high, chance = np.nan, np.nan, None
+        low, high, chance, chances = np.nan, np.nan, None, None
         if np.isfinite(value):  # there is an answer
-            low, high, chance = _with_one_item_more(one, probability)
+            low, high, chance, chances = _with_one_item_more(one, probability)
         yield Limits(
             quantity,
             where,
@@ -305,11 +311,13 @@ def _of_counts(counts: Counts, probability: float, entry: Entry | None) -> Itera
             planner=partial(_labels_wanted, one, value),
             cautions=tuple(made.cautions),
             clopper_pearson=bool(np.isfinite(low)),
+            chances=chances,
         )
 
 
-def _with_one_item_more(counts: Counts, probability: float) -> tuple[float, float, Any]:
-    """Limits under the priors least and most favourable to a pass.
+def _with_one_item_more(counts: Counts, probability: float) -> tuple[float, float, Any, Any]:
+    """Limits under the priors least and most favourable to a pass; the posterior probability that a
+    threshold is met, under the flat prior and under those two.
 
     Without a judge they are those of Clopper and Pearson, which keep their word for any number of
     labels; under a flat prior false fails near 1 are more frequent than promised.
@@ -319,9 +327,13 @@ def _with_one_item_more(counts: Counts, probability: float) -> tuple[float, floa
     try:
         less, more, flat = (_posterior(counts, *shape) for shape in (LESS, MORE, (1.0, 1.0)))
     except NotIntegrated:
-        return np.nan, np.nan, None
+        return np.nan, np.nan, None, None
     low, high = float(less.quantile(1 - probability)), float(more.quantile(probability))
-    return low, high, lambda t: 1 - float(flat.cdf(np.clip(t, 0, 1)))
+
+    def met(posterior: Any, t: float) -> float:
+        return 1 - float(posterior.cdf(np.clip(t, 0, 1)))
+
+    return low, high, partial(met, flat), lambda t: (met(less, t), met(more, t))
 
 
 def _posterior(counts: Counts, a: float, b: float, *, checked: bool = True) -> Any:
@@ -350,9 +362,10 @@ def _of_items(items: Items, probability: float, entry: Entry | None) -> Iterator
         system = str(one.where.get("system", items.systems[0]))
         if np.isfinite(one.value):
             counts = counts_of(items, system, level)
-            low, high, chance = _with_one_item_more(counts, probability)
+            low, high, chance, chances = _with_one_item_more(counts, probability)
             known = bool(np.isfinite(low))
-            one = one._replace(low=low, high=high, chance=chance, clopper_pearson=known)
+            limits = {"low": low, "high": high, "clopper_pearson": known}
+            one = one._replace(**limits, chance=chance, chances=chances)
         yield one._replace(planner=partial(_items_wanted, items, system, one))
 
 

@@ -18,6 +18,7 @@ from scipy.stats import beta, binom, norm
 
 import bayesjudge as bj
 from bayesjudge.cli import main
+from bayesjudge.core.answer import chance
 from bayesjudge.core.fit import Fit
 from bayesjudge.decide import Check, Need, gate, plot_gate, to_html, to_json, to_junit, to_markdown
 from bayesjudge.decide.decision import UNDECIDABLE
@@ -621,6 +622,29 @@ def test_the_example_workflow_runs_the_gate():
     lines = " ".join(step.get("run", "") for step in steps)
     assert "bayesjudge gate" in lines
     assert '--summary "$GITHUB_STEP_SUMMARY"' in lines
+
+
+@pytest.mark.parametrize("design", ["random", "by_verdict"])
+@pytest.mark.parametrize("at_least", [True, False])
+def test_the_probability_that_is_told_decides_as_the_limits_do(design, at_least):
+    """One rule: 96.8 % sure by one prior, and unknown by another, is told as a range."""
+    counts = Counts(400, 320, 60, 54, 20, 6, calibration=design)
+    seen, astray = set(), 0
+    for threshold in np.linspace(0.6, 0.95, 29):
+        asked = {"at_least" if at_least else "at_most": float(threshold)}
+        (check,) = gate(counts, **asked).checks
+        low, high = check.chance_limits
+        assert low <= check.chance <= high
+        by_chance = "pass" if low >= 0.95 else "fail" if high <= 0.05 else "unknown"
+        assert check.outcome == by_chance
+        seen.add(check.outcome)
+        astray += check.outcome == "unknown" and not 0.05 < check.chance < 0.95
+        told = " to ".join(map(chance, check.chance_limits))
+        alike = {*map(chance, check.chance_limits)} == {chance(check.chance)}
+        ends = "" if alike else f" ({told})"
+        assert f"with probability {chance(check.chance)}{ends}" in str(check)
+    assert seen == {"pass", "fail", "unknown"}
+    assert astray  # where the flat prior alone would have decided
 
 
 @pytest.mark.slow
