@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+
+from scipy.special import ndtri
 
 from bayesjudge.core.answer import Answer, as_estimates, few_of, listed, percent_of, percents
 from bayesjudge.core.errors import InputError, checking
@@ -86,7 +89,7 @@ def answer(
         basis=basis,
         why=f"Quoted: {found.method}: scatter within an item, at the normal quantile.",
         quoted=found,
-        notes=_judges(found, wanted, shown, len(scores.judges)),
+        notes=(*_judges(found, wanted, shown, len(scores.judges)), *_other_spread(found, made)),
     )
 
 
@@ -113,11 +116,26 @@ def _told(
         price = f", at a cost of {n * items * cost_per_call:.4g} for {how_many(items, 'item')}"
     now = found["half_width_now"].value
     once = found["half_width_of_one"].value
+    z = float(ndtri((1 + found.ci_prob) / 2))
     return (
         f"An item needs {how_many(int(n), 'call')} ({low:.0f} to {high:.0f}, {level} interval) "
         f"until its mean score is known to ± {wanted} (half of a {level} interval, on average over "
-        f"items){price}; one call tells it to ± {once:.2g}, the {each:.0f} that were made to "
-        f"± {now:.2g}."
+        f"items){price}; one call has a standard deviation of {once / z:.2g} and tells it to "
+        f"± {once:.2g}, the {each:.0f} that were made to ± {now:.2g}."
+    )
+
+
+def _other_spread(found: Estimate, made: Sequence[Estimate]) -> tuple[str, ...]:
+    """The model's standard deviation of one call, if the quoted interval does not hold it."""
+    z = float(ndtri((1 + found.ci_prob) / 2))
+    _, low, high = (end / z for end in found["half_width_of_one"])
+    modelled = [one["repeat_sd"] for one in made if "Bayesian" in one.method and "repeat_sd" in one]
+    return tuple(
+        f"The sampled model has a standard deviation of one call of {row.value:.2g} ({row.low:.2g} "
+        f"to {row.high:.2g}), outside of {low:.2g} to {high:.2g} as counted: it assumes that noise "
+        "is alike at all levels of the scale. Use the counted one."
+        for row in modelled
+        if not low <= row.value <= high
     )
 
 

@@ -172,8 +172,31 @@ def test_one_call_is_told_alike_whatever_was_asked_for():
     for wanted in (0.3, 0.5, 1.25, round(once, 2) + 0.01):
         said = answer(*closed_forms(scores), half_width=wanted).text
         assert f"known to ± {wanted:g} (" in said
-        assert f"one call tells it to ± {once:.2g}," in said
+        sd = once / norm.ppf(0.975)
+        assert (
+            f"one call has a standard deviation of {sd:.2g} and tells it to ± {once:.2g}," in said
+        )
     assert said.startswith("An item needs 1 call (")
+
+
+def test_a_model_with_another_spread_of_one_call_is_named():
+    scores = read(simulate(items=30, judges=1, repeats=4, random_seed=1))
+    spread = anova(scores)["repeat_sd"]
+
+    def notes(value):
+        row = (value, value - 0.1, value + 0.1)
+        modelled = bj.Estimate(
+            {"repeat_sd": bj.Quantity.of_rows({(): row}, ())},
+            method="Bayesian (NUTS), ordinal",
+            ci_prob=0.95,
+            source="s",
+        )
+        return " ".join(answer(*closed_forms(scores), modelled).notes)
+
+    assert "sampled model" not in notes(spread.value)
+    told = notes(spread.high + 0.2)
+    assert f"standard deviation of one call of {spread.high + 0.2:.2g}" in told
+    assert f"outside of {spread.low:.2g} to {spread.high:.2g} as counted" in told
 
 
 def test_so_many_calls_give_the_half_width():
