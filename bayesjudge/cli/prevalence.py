@@ -23,7 +23,7 @@ from bayesjudge.cli.output import (
     table_option,
 )
 from bayesjudge.cli.priors import Priors
-from bayesjudge.cli.scores import answer_scores, answer_systems, read_scores
+from bayesjudge.cli.scores import answer_scores, answer_systems, read_scores, strata_of
 from bayesjudge.cli.source import PAIRS, Source, inputs_of, open_source, repeating
 from bayesjudge.core.answer import judge_passes
 from bayesjudge.core.errors import InputError, checking
@@ -53,6 +53,12 @@ LESSON = (
     "  known_propensity  each with a known probability, which --propensity names"
 )
 #: What to do if labels are more than pass and fail.
+#: What takes the place of strata where a judge gives scores.
+STRATA_OF_SCORES = (
+    " is not for scores as they are: make them verdicts with --pass-from LOWEST, or name a column "
+    "with the share of each row's stratum that was to be labelled: --calibration "
+    "known_propensity --propensity COLUMN"
+)
 SCORES = "if the judge gives scores: --score COLUMN --scale LOWEST:HIGHEST"
 CLASSES = "if there are more than two classes, name them: --classes A B …"
 TRUTH = "--truth is needed: Column with the human label, empty where there is none"
@@ -237,7 +243,9 @@ def prevalence(
     about_items = {"--target": target == "items"}
     rates = dict.fromkeys(priors.asked, True) | {"--all-methods": all_methods} | about_items
     if score is not None:
-        given: dict[str, Any] = {"--verdict": verdict, "--stratum": stratum}
+        if stratum is not None and pass_from is None:
+            raise InputError("options", [f"--stratum {stratum}{STRATA_OF_SCORES}"])
+        given: dict[str, Any] = {"--verdict": verdict}
         given |= {"--swapped": swapped, "--classes": classes, "--external-labels": external_labels}
         given |= {"--repeats": repeats}
         given |= {"--pooling": pooling, **rates} if pass_from is None else {"--by": by}
@@ -252,7 +260,8 @@ def prevalence(
         meant |= {"truth_from": truth_from, "unscored": unparsed}
         names: dict[str, Any] = {"score": score, "truth": truth, "calibration": calibration}
         ends: dict[str, Any] = {"scale": scale, "truth_scale": truth_scale, "edges": edges}
-        read, apart = read_scores(source, **names, **ends, by=by, quiet=shared.quiet, **meant)
+        apart_by = by if stratum is None else stratum
+        read, apart = read_scores(source, **names, **ends, by=apart_by, quiet=shared.quiet, **meant)
         scores = next(iter(read.values()))
         if pass_from is None and by is None:
             answer_scores(scores, shared, source)
@@ -261,6 +270,8 @@ def prevalence(
             answer_systems(read, apart, shared, source)
             return
         counts = scores.to_counts(pass_from)
+        if stratum is not None:
+            counts = strata_of({name: one.to_counts(pass_from) for name, one in read.items()})
         model = _model(counts, priors, pooling)
         asked: dict[str, Any] = {"all_methods": all_methods, "target": target}
         answer(counts, model, shared, source=source, **asked)
@@ -270,7 +281,7 @@ def prevalence(
         given = {"--scale": scale, "--truth-scale": truth_scale, "--truth-from": truth_from}
         given |= {"--pass-from": pass_from, "--edges": edges}
         only = _given(given)
-        require(not only, f"{are(only)} for scores: give --score too")
+        require(not only, f"{are(only)} for scores: give them by --score, in place of --verdict")
     verdict = verdict or []
     if classes or swapped:
         given = {"--external-labels": external_labels, "--repeats": repeats, **rates}

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 import bayesjudge as bj
 from bayesjudge.cli.output import Section, Shared, Story, present
 from bayesjudge.cli.source import Source
@@ -17,6 +19,7 @@ from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.answer import CHOSEN
 
 if TYPE_CHECKING:
+    from bayesjudge.prevalence import Counts
     from bayesjudge.prevalence.scores import PairedScores, Scores
 
 SCALES = "the lowest and the highest, such as 0:1, 1:5 or 0:100"
@@ -64,6 +67,26 @@ def read_scores(
         alone = ("propensity", "unscored", "edges")
         own = {name: value for name, value in how.items() if name not in alone}
         return systems, module.PairedScores.from_frame(table, by=by, **own)
+
+
+def strata_of(counts: dict[str, Counts]) -> Counts:
+    """Counts of verdicts of each stratum, as those of one table."""
+    parts = list(counts.values())
+
+    def joined(name: str) -> np.ndarray:
+        return np.concatenate([np.atleast_1d(getattr(one, name)) for one in parts])
+
+    return replace(
+        parts[0],
+        test_n=joined("test_n"),
+        test_pass=joined("test_pass"),
+        correct_n=joined("correct_n"),
+        correct_pass=joined("correct_pass"),
+        incorrect_n=joined("incorrect_n"),
+        incorrect_fail=joined("incorrect_fail"),
+        systems=tuple(counts),
+        dim="stratum",
+    )
 
 
 def answer_systems(

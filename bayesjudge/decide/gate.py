@@ -364,8 +364,9 @@ def _of_items(items: Items, probability: float, entry: Entry | None) -> Iterator
             counts = counts_of(items, system, level)
             low, high, chance, chances = _with_one_item_more(counts, probability)
             known = bool(np.isfinite(low))
-            limits = {"low": low, "high": high, "clopper_pearson": known}
-            one = one._replace(**limits, chance=chance, chances=chances)
+            one = one._replace(
+                low=low, high=high, chance=chance, chances=chances, clopper_pearson=known
+            )
         yield one._replace(planner=partial(_items_wanted, items, system, one))
 
 

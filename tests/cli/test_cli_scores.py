@@ -138,6 +138,27 @@ def test_three_systems_are_compared_by_two(ask):
 
 
 @pytest.mark.slow
+def test_strata_of_scores_are_strata_of_verdicts_or_propensities(ask):
+    """As PPI++ of each stratum by hand, weighed by its share; without a threshold a way out."""
+    table = pd.read_csv("log.csv").assign(kind=lambda t: np.where(t.index % 3 == 0, "x", "y"))
+    table.loc[(table["kind"] == "x") & (table.index % 2 == 0), "truth"] = np.nan
+    table.to_csv("log.csv", index=False)
+    options = [*ASKED, "--scale", "1:5", "--truth-from", "4", "--stratum", "kind"]
+    text = ask(*options, code=2)
+    assert "--pass-from LOWEST" in text
+    assert "--calibration known_propensity --propensity COLUMN" in text
+    found = json.loads(ask(*options, "--pass-from", "4", "--no-nuts", "--json"))
+    verdicts = table.assign(
+        verdict=np.where(table["judge_score"] >= 4, "pass", "fail"),
+        truth=table["truth"].map(lambda x: x if np.isnan(x) else float(x >= 4)),
+    )
+    verdicts.to_csv("log.csv", index=False)
+    words = ["log.csv", "--verdict", "verdict", "--truth", "truth", "--stratum", "kind"]
+    same = json.loads(ask(*words, "--calibration", "random", "--no-nuts", "--json"))
+    assert found["answer"]["estimates"] == same["answer"]["estimates"]
+
+
+@pytest.mark.slow
 def test_systems_that_cannot_be_read_are_named(ask):
     table = pd.read_csv("log.csv").assign(bot=lambda t: np.where(t.index % 3 == 0, "x", "y"))
     table.loc[table["bot"] == "x", "truth"] = np.nan
@@ -166,6 +187,6 @@ def test_what_is_missing_is_said(ask):
         assert f"{option[0]} is not for scores" in ask(*ASKED, "--scale", "1:5", *option, code=2)
     plain = ["log.csv", "--truth", "truth", "--calibration", "random"]
     assert "--verdict (or --score" in ask(*plain, code=2)
-    assert "--pass-from is for scores: give --score too" in ask(
+    assert "--pass-from is for scores: give them by --score, in place of --verdict" in ask(
         *plain, "--verdict", "truth", "--pass-from", "4", code=2
     )

@@ -203,7 +203,8 @@ def test_definitions_are_told_apart_by_dimensions(ratings):
 
 
 def test_closed_forms_are_all_that_suit(ratings):
-    rates, counted = bj.ratings.closed_forms(ratings, ci_prob=0.9, replicates=20)
+    rates, answered, counted = bj.ratings.closed_forms(ratings, ci_prob=0.9, replicates=20)
+    assert answered.table.equals(bj.ratings.answer_rates(ratings, ci_prob=0.9, random_seed=0).table)
     assert rates.table.equals(bj.ratings.endorsement_rates(ratings, ci_prob=0.9).table)
     again = bj.ratings.agreement(ratings, replicates=20).estimate(ci_prob=0.9)
     assert counted.table.equals(again.table)
@@ -222,7 +223,7 @@ def test_a_closed_form_that_refuses_is_a_caution():
 def test_compare_says_what_contradicts_a_method(ratings):
     table = bj.ratings.compare(ratings, of=[Definition("mse")])
     rows = table.set_index("method")
-    assert set(table["quantity"]) == {"endorsement", "mse"}
+    assert set(table["quantity"]) == {"endorsement", "mse", "matched", "accepted", "best"}
     assert rows.loc["As counted", "contradicted_by"].unique().tolist() == ["choices-stand-in"]
     assert (rows.loc["Mean endorsement", "contradicted_by"] == "").all()
     assert "response sets are a random sample" in rows.loc["Mean endorsement", "assumes"].iloc[0]
