@@ -13,7 +13,7 @@ import sys
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -163,15 +163,12 @@ def _of_log(log: Log, path: str, truth: str | None, labels: Path | None) -> Find
         found.contents.append(repeats[log.repeating])
     judged = [m for m in log.metrics.values() if m.judges] or list(log.metrics.values())
     for metric in judged:
-        _of_metric(log, metric, path, None if labels else truth, found)
+        _of_metric(log, metric, path, truth, labels, found)
     readable = [m for m in judged if m.failures < len(m.grades)]
     if not readable:
         failed = f", and all {len(log.grades)} grades failed" if log.grades else ""
         found.missing["prevalence"] = f"verdicts that can be read{failed}; then people's labels"
-    elif labels is not None:
-        for metric in readable:
-            _join_log(log, metric, path, labels, truth, found)
-    elif found.missing.get("prevalence", "").startswith(NEEDS["prevalence"]):
+    elif labels is None and found.missing.get("prevalence", "").startswith(NEEDS["prevalence"]):
         _add_labels(log, readable[0], path, found)
     return found
 
@@ -204,7 +201,8 @@ def _scale(metric: Metric) -> str:
     return usual_scale([float(g.value) for g in metric.grades if g.value is not None])
 
 
-def _of_metric(log: Log, metric: Metric, path: str, truth: str | None, found: Findings) -> None:
+def _of_metric(log: Log, metric: Metric, path: str, truth: str | None, labels: Path | None,
+               found: Findings) -> None:  # fmt: skip
     """Try what the grades of one metric can answer."""
     named = ["--metric", metric.name] if len(log.metrics) > 1 else []
     if metric.failures:
@@ -215,27 +213,34 @@ def _of_metric(log: Log, metric: Metric, path: str, truth: str | None, found: Fi
         return
     table = log.table(metric.name)
     cells = {name: table[name].to_pylist() for name in table.column_names}
-    truths = [truth] if truth else _truths(cells, metric.name)
-    if not truth and truths[:1] not in ([], ["truth"]):
-        about = (cells["verdict"], cells[truths[0]], cells["item"])
-        truths = [] if no_labels(truths[0], *about, found) else truths
-    labels = {"verdict": cells["verdict"], **{name: cells[name] for name in truths[:1]}}
-    values = value_options(labels, found, metric.name) if not metric.numeric else []
+    people = [truth] if truth and not labels else _truths(cells, metric.name)
+    if not truth and people[:1] not in ([], ["truth"]):
+        about = (cells["verdict"], cells[people[0]], cells["item"])
+        people = [] if no_labels(people[0], *about, found) else people
+    truths = people[:1]
+    own = ["--truth", *truths] if truths else []
+    voted = own
+    if labels is not None:
+        joined = _join_log(path, metric, labels, truth, named, found)
+        truths = [joined.truth] if joined else []
+        own, voted = (joined.options(), joined.options("--generator")) if joined else ([], [])
+        cells |= joined.cells if joined else {}
+    known = {"verdict": cells["verdict"], **{name: cells[name] for name in truths}}
+    values = value_options(known, found, metric.name) if not metric.numeric else []
     several = len(metric.judges) > 1
     if several:
-        own = ["--truth", truths[0]] if truths else []
-        line = ["panel", path, *named, *own, *values]
+        line = ["panel", path, *named, *voted, *values]
         try_lines("panel", line, found, [[], ["--calibration", "random"]])
         try_drift(path, named, metric.judges, own, values, found)
     if not metric.numeric:
-        _ratings(log, metric, path, named, truths, cells, found)
+        _ratings(log, metric, path, named, people, cells, found)
     for judge in metric.judges if several else [""]:
         one = ["--judge", judge] if judge else []
-        for name in truths[:1]:
+        for name in truths:
             at = f"{metric.name}: " if named else ""
             found.contents.append(at + _labelled(name, cells[name]))
-            line = ["prevalence", path, *named, *one, "--truth", name]
-            _prevalence(line, metric, _once(cells), name, values, found)
+            line = ["prevalence", path, *named, *one, *own]
+            _prevalence(line, metric, _once(cells, judge), name, values, found)
     if metric.repeats > 1 and not several:
         asked = scale_of(metric, found)
         try_lines("repeats report", ["repeats", "report", path, *named, *asked], found, [[]])
@@ -243,7 +248,7 @@ def _of_metric(log: Log, metric: Metric, path: str, truth: str | None, found: Fi
         try_lines(
             "bias orders", ["bias", "orders", path, *named], found, [[], ["--missing", "drop"]]
         )
-    if not truths:
+    if not truths and labels is None:
         others = [c for c in cells if c not in (*COLUMNS, *NAMES) and not c.startswith(INPUTS)]
         hint = f"; the log has {few(others, 8)}: name one with --truth if it is" if others else ""
         found.missing["prevalence"] = f"{NEEDS['prevalence']}{hint}"
@@ -261,6 +266,8 @@ def _prevalence(
     ask_if_reversed(cells["verdict"], cells[truth], values, found)
     if metric.numeric:
         score = ["--score", "score", "--scale", _scale(metric)]
+        if are_numbers(cells[truth]):
+            score += ["--truth-scale", usual_scale([float(c) for c in cells[truth] if c])]
         try_lines(
             "prevalence", [*line, *score, *values, *chosen], found, [[], ["--unparsed", "drop"]]
         )
@@ -295,10 +302,14 @@ def _ratings(
     try_ratings(["ratings", path, *named, *own], said, people, found)
 
 
-def _once(cells: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-    """The first row of each item: labels are counted by item."""
-    first = {item: i for i, item in reversed(list(enumerate(cells["item"])))}
-    return {name: [column[i] for i in sorted(first.values())] for name, column in cells.items()}
+def _once(cells: Mapping[str, list[Any]], judge: str) -> dict[str, list[Any]]:
+    """The first row of each system's item, by one judge if one is named: what labels are of."""
+    rows = list(zip(*(cells[name] for name in ("item", "system", "judge")), strict=True))
+    first: dict[tuple[Any, Any], int] = {}
+    for i, (item, system, by) in enumerate(rows):
+        if not judge or by == judge:
+            first.setdefault((item, system), i)
+    return {name: [column[i] for i in first.values()] for name, column in cells.items()}
 
 
 def _truths(cells: Mapping[str, list[Any]], metric: str) -> list[str]:
@@ -317,39 +328,64 @@ def _are_whole(cells: Sequence[Any]) -> bool:
 # Labels in another file --------------------------------------------------------------------------
 
 
-def _join_log(
-    log: Log, metric: Metric, path: str, labels: Path, truth: str | None, found: Findings
-) -> None:
-    """People's labels in another file, of what one judge of a log says."""
-    judge = metric.judges[0] if len(metric.judges) > 1 else None
-    reading = ["--metric", metric.name] if len(log.metrics) > 1 else []
-    reading += ["--judge", judge] if judge else []
-    reading += ["--score", "score", "--scale", _scale(metric)] if metric.numeric else []
-    source = open_source(Path(path), metric.name, judge=judge)
-    _join(source, labels, truth, reading, "score" if metric.numeric else "verdict", found)
+@dataclass(frozen=True)
+class Joined:
+    """People's labels in another file: what names an output in it, and the label of each row."""
+
+    path: Path
+    truth: str
+    item: str
+    system: str
+    cells: dict[str, list[Any]]
+
+    def options(self, system: str = "--by") -> list[str]:
+        """The options that join them, for commands that call a system `system`."""
+        named = ["--labels", str(self.path), "--truth", self.truth, "--item", self.item]
+        return [*named, *([system, self.system] if self.system else [])]
+
+
+def _join_log(path: str, metric: Metric, labels: Path, truth: str | None, named: list[str],
+              found: Findings) -> Joined | None:  # fmt: skip
+    """People's labels in another file, of what all judges of a log's metric say."""
+    source = open_source(Path(path), metric.name, judges=True)
+    system = "system" if "system" in source.outputs else ""
+    return _join(source, labels, truth, named, ["verdict"], found, system)
 
 
 def _join_table(path: str, labels: Path, truth: str | None, roles: Roles, found: Findings) -> None:
-    """People's labels in another file, of one judge's verdicts or scores in this one."""
-    judged = [*roles.verdicts, *roles.scores][:1]
+    """People's labels in another file, of the verdicts or scores of judges in this one."""
+    judged = list(roles.verdicts or roles.scores[:1])[:MOST_JUDGES]
     if not judged:
         found.missing["prevalence"] = "a column with the judge's verdicts (--verdict) or scores"
         return
-    reading = ["--verdict", *judged]
-    if not roles.verdicts:
-        reading = ["--score", *judged, "--scale", _ends(judged[0], roles, found)]
     system = str(roles.system) if len(roles.systems) > 1 else ""
-    _join(open_source(Path(path)), labels, truth, reading, judged[0], found, system)
+    joined = _join(open_source(Path(path)), labels, truth, [], judged, found, system)
+    if joined is None:
+        return
+    said = joined.cells[joined.truth]
+    names = " and ".join(name for name in (joined.item, joined.system) if name)
+    found.contents.append(f"{labels}: {_labelled(joined.truth, said)}, by {names}")
+    if roles.verdicts:
+        _panel(path, roles, found, joined)
+    if roles.verdicts and len(roles.judges) > 1:  # of each item a row a judge
+        return
+    for name in judged:
+        reading = ["--verdict", name]
+        if not roles.verdicts:
+            reading = ["--score", name, "--scale", _ends(name, roles, found)]
+        line = ["prevalence", path, *reading, *joined.options()]
+        asked = "Which system is better" if joined.system else "What share of outputs is good"
+        alone = f"{asked}, by {name} alone?" if len(judged) > 1 else ""
+        _try_joined(line, joined.truth, joined.cells[name], said, found, alone)
 
 
-def _join(source: Source, path: Path, truth: str | None, reading: list[str], judged: str,
-          found: Findings, system: str = "") -> None:  # fmt: skip
-    """Join people's labels in another file to the verdicts or scores in the column `judged`."""
+def _join(source: Source, path: Path, truth: str | None, reading: list[str], judged: list[str],
+          found: Findings, system: str = "") -> Joined | None:  # fmt: skip
+    """Join people's labels in another file to the verdicts or scores in the columns `judged`."""
     other = open_source(path)
     columns = other.table_of_names(other.columns())
     truths = [truth] if truth else list(roles_of(columns).truths)
     truths = truths or [n for n, c in columns.items() if are_labels(c) and is_binary(c)]
-    system = system or ("system" if "system" in source.outputs else "")
     keys = keys_of(source, other, truths[0], system) if truths else None
     if keys is None:
         words = "names of these items" if truths else "people's labels (--truth COLUMN)"
@@ -359,26 +395,21 @@ def _join(source: Source, path: Path, truth: str | None, reading: list[str], jud
         found.missing["prevalence"] = (
             f"{words} in {path}, which has columns {few(list(columns), 8)}{shown}"
         )
-        return
-    own = ["--truth", truths[0], "--item", keys[0], *(["--by", keys[1]] if keys[1] else [])]
-    line = ["prevalence", str(source.path), *reading, "--labels", str(path), *own]
-    named = {"item": keys[0], "by": keys[1] or None}
+        return None
+    item, by = keys[0], keys[1] or (system if source.log is None else "")
+    made = Joined(path, truths[0], item, by, {})
     try:
-        source.add_labels(path, truth=truths[0], verdicts=[judged], **named)
-        table = source.table([judged, truths[0]])
+        source.add_labels(path, truth=truths[0], verdicts=judged, item=item, by=by or None)
+        table = source.table([*judged, truths[0]])
     except InputError as error:
-        why = "; ".join(error.problems)[:300]
-        found.missing["prevalence"] = f"tried `{shlex.join(line)}`: {why}"
-        return
-    names = " and ".join(name for name in keys if name)
-    said = table[truths[0]].to_pylist()
-    found.contents.append(f"{path}: {_labelled(truths[0], said)}, by {names}")
-    _try_joined(line, truths[0], table[judged].to_pylist(), said, found)
+        line = shlex.join(["prevalence", str(source.path), *reading, *made.options()])
+        found.missing["prevalence"] = f"tried `{line}`: {'; '.join(error.problems)[:300]}"
+        return None
+    return replace(made, cells={name: table[name].to_pylist() for name in table.column_names})
 
 
-def _try_joined(
-    line: list[str], truth: str, judged: Sequence[Any], said: Sequence[Any], found: Findings
-) -> None:
+def _try_joined(line: list[str], truth: str, judged: Sequence[Any], said: Sequence[Any],
+                found: Findings, question: str = "") -> None:  # fmt: skip
     """Try a line of verdicts or scores, and of labels that were joined to them."""
     scored = "--score" in line
     if are_numbers(said):
@@ -394,7 +425,9 @@ def _try_joined(
             lost_verdicts(values, found),
         )
         ways = [[], *lost, *again, *([*a, *b] for a in again for b in lost)]
-    try_lines("prevalence", [*line, *values, *chosen], found, ways)
+    done = try_lines("prevalence", [*line, *values, *chosen], found, ways, question)
+    if done:
+        try_gate(done, found)
 
 
 # Tables ------------------------------------------------------------------------------------------
@@ -428,10 +461,12 @@ def _of_table(path: Path, file: File | None, truth: str | None, labels: Path | N
         if no_labels(name, *about, found, any(word in name.lower() for word in PEOPLE)):
             roles = replace(roles, truths=[])
     _describe(roles, found)
-    for propose in (_panel, _shares, _label_some, _repeats_report, _bias, _orders, _long_ratings):
-        propose(str(path), roles, found)
     if labels is not None:
         _join_table(str(path), labels, truth, roles, found)
+    else:
+        _label_some(str(path), roles, found)
+    for propose in (_panel, _shares, _repeats_report, _bias, _orders, _long_ratings):
+        propose(str(path), roles, found)
     _repeated(roles, found)
     if {"order1", "order2"} <= set(columns):
         line = ["bias", "orders", str(path)]
@@ -439,32 +474,40 @@ def _of_table(path: Path, file: File | None, truth: str | None, labels: Path | N
     return found
 
 
-def _values(roles: Roles, found: Findings) -> list[str]:
-    """Options that say what the labels and verdicts mean."""
+def _values(
+    roles: Roles, found: Findings, joined: Mapping[str, list[Any]] | None = None
+) -> list[str]:
+    """Options that say what the labels and verdicts mean, those `joined` from another file too."""
     if not roles.verdicts:
         return []
-    named = {n: roles.columns[n] for n in (*roles.truths[:1], *roles.verdicts)}
+    named = {n: roles.columns[n] for n in (*roles.truths[:1], *roles.verdicts)} | {**(joined or {})}
     labels = {n: c for n, c in named.items() if not are_numbers(c) or is_binary(c)}
     return value_options(labels, found, "")
 
 
-def _panel(path: str, roles: Roles, found: Findings) -> None:
+def _panel(path: str, roles: Roles, found: Findings, joined: Joined | None = None) -> None:
     """Votes of several judges: a column of each, or one row a vote."""
     several = len(roles.verdicts) > 1
     if not several and not (len(roles.judges) > 1 and roles.verdicts):
+        return
+    if "panel" in found.commands:  # with labels of another file
         return
     wide = ["--judges", *roles.verdicts]
     line = ["panel", path]
     line += wide if several else ["--judge", str(roles.judge), "--vote", *roles.verdicts]
     line += ["--truth", roles.truths[0]] if roles.truths else []
     names = {"item": roles.item, "generator": roles.system}
+    if joined is not None:
+        names |= {"item": joined.item}
+        line += ["--labels", str(joined.path), "--truth", joined.truth]
+        names |= {"generator": joined.system} if joined.system else {}
     for option, name in names.items():
         line += [f"--{option}", name] if name else []
     absent = [f"the {option} (--{option})" for option, name in names.items() if not name]
     if absent:
         found.missing["panel"] = f"a column that names {' and '.join(absent)}"
         return
-    line += _values(roles, found)
+    line += _values(roles, found, joined.cells if joined else {})
     if try_lines("panel", line, found, [[], ["--calibration", "random"]]) and roles.judge:
         found.missing["prevalence"] = "the line of the panel has it, by generator"
 

@@ -39,6 +39,7 @@ def drift(
     item: Annotated[str, _DATA] = "item",
     verdict: Annotated[str, _DATA] = "verdict",
     truth: Annotated[str | None, _DATA] = None,
+    labels: Annotated[Path | None, _DATA] = None,
     by: Annotated[str | None, _DATA] = None,
     pass_value: Annotated[list[str] | None, _LIST] = None,
     fail_value: Annotated[list[str] | None, _LIST] = None,
@@ -70,6 +71,9 @@ def drift(
         Column with the verdict.
     truth : str
         Column with the human label, empty where there is none; it may be in one log only.
+    labels : Path
+        Table with the human labels, if they are in another file (--item and --by name its columns,
+        or the logs').
     by : str
         Column that names the system of each row.
     pass_value : list[str]
@@ -114,6 +118,11 @@ def drift(
     if all(source.log is not None for source in sources):
         truth = truth or next((s.own_truth for s in sources if s.own_truth), None)
         by = by or (sources[0].keys(item, by)[1] and sources[1].keys(item, by)[1])
+    if labels is not None:
+        truth = truth or "truth"
+        about: dict[str, Any] = {"truth": truth, "verdicts": [verdict], "item": item, "by": by}
+        named_by = [source.add_labels(labels, **about) for source in sources]
+        item, by = named_by[0][0] or item, named_by[0][1]
     columns = [item, verdict, *([by] if by else [])]
     tables = [_read(source, columns, truth) for source in sources]
     found = bj.decide.drift(

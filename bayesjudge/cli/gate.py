@@ -34,6 +34,7 @@ def gate(
     *,
     calibration: Annotated[str, _DATA],
     truth: Annotated[str | None, _DATA] = None,
+    labels: Annotated[Path | None, _DATA] = None,
     verdict: Annotated[str, _DATA] = "verdict",
     item: Annotated[str | None, _DATA] = None,
     by: Annotated[str | None, _DATA] = None,
@@ -74,6 +75,10 @@ def gate(
         How the labelled items were chosen: random, by_truth, separate or by_verdict.
     truth : str
         Column with the human label, empty where there is none.
+    labels : Path
+        Table with the human labels, if they are in another file: of these items (--item and --by
+        name its columns, or the log's), or labelled rows with a verdict each.
+        A baseline's are in its own file.
     verdict : str
         Column with the judge's verdict.
     item : str
@@ -127,11 +132,15 @@ def gate(
     if calibration not in bj.prevalence.DESIGNS:
         raise InputError("options", [LESSON.replace("is needed", f"{calibration!r} is not known")])
     source = open_source(table, metric, judge=judge)
-    truth = source.truth(truth)
+    truth = source.truth(truth, labels)
     is_file = against is not None and Path(against).is_file()
     item, by = source.keys(item, by)
     if source.log is not None:
         repeats = repeats or repeating(source)
+    if labels is None:
+        source.people = truth
+    else:
+        item, by = source.add_labels(labels, truth=truth, verdicts=[verdict], item=item, by=by)
     with checking("options") as require:
         shares = [x for x in (at_least, at_most) if x is not None]
         words = "--at-least or --at-most (a share), or --against (a baseline), is needed"
@@ -172,7 +181,7 @@ def gate(
         found.append(_against(read, other, str(against), item, by, repeats, how, about))
     made = found[0] if len(found) == 1 else found[0] & found[1]
     inputs = {
-        "data": str(table),
+        **source.inputs,
         **sizes,
         "calibration": calibration,
         "at_least": at_least,

@@ -112,8 +112,9 @@ class Labels:
             self.keys[pair[0]] = pair[1]
             if name == self.by:
                 self.system = pair[0]
-        if to.outputs:
-            self._tell_outputs_apart(to)
+        several = to.outputs or [c for c in (self.by,) if c in have and c not in self.keys]
+        if several:
+            self._tell_outputs_apart(to, several)
 
     def item_and_system(self, to: Rows) -> tuple[str | None, str | None]:
         """The table's columns of the item and of the system that options of this file name.
@@ -172,9 +173,9 @@ class Labels:
             c: [x for x, there in zip(cells[c], labelled, strict=True) if there] for c in columns
         }
 
-    def _tell_outputs_apart(self, to: Rows) -> None:
-        """Refuse labels whose names do not tell an item's outputs apart."""
-        outputs = ["item", *to.outputs]
+    def _tell_outputs_apart(self, to: Rows, several: list[str]) -> None:
+        """Refuse labels whose names do not tell an item's outputs, in `several` columns, apart."""
+        outputs = ["item" if to.log is not None else next(iter(self.keys)), *several]
         cells = to.table_of_names([*self.keys, *outputs])
         rows = zip(_tuples(cells, self.keys), _tuples(cells, outputs), strict=True)
         of: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
@@ -182,7 +183,7 @@ class Labels:
             of.setdefault(name, set()).add(output)
         own = self._labelled(list(self.keys.values()))
         torn = [name for name in _tuples(own, self.keys.values()) if len(of.get(name, ())) > 1]
-        absent = [c for c in to.outputs if c not in self.keys] or to.outputs
+        absent = [c for c in several if c not in self.keys] or several
         with checking(str(self.source.path)) as require:
             if not torn:
                 return
@@ -192,7 +193,7 @@ class Labels:
                 f"labels are of outputs, and items have several here: it needs columns "
                 f"{few(absent)} too, or --item and --by with its names for them; "
                 f"{' · '.join(torn[0])} names {len(of[torn[0]])} outputs: of {shown}"
-                f"{proposed_keys(to, self.source, self.truth)}",
+                f"{proposed_keys(to, self.source, self.truth) if to.outputs else ''}",
             )
 
     def _joined(self, rows: pa.Table, keys: Mapping[str, str]) -> pa.Table:

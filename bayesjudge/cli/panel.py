@@ -57,6 +57,7 @@ def panel(
     judge: Annotated[str, _DATA] = "judge",
     vote: Annotated[str, _DATA] = "vote",
     truth: Annotated[str | None, _DATA] = None,
+    labels: Annotated[Path | None, _DATA] = None,
     metric: Annotated[str | None, _DATA] = None,
     pass_value: Annotated[list[str] | None, _LIST] = None,
     fail_value: Annotated[list[str] | None, _LIST] = None,
@@ -98,6 +99,9 @@ def panel(
         Column with the vote, in a long table.
     truth : str
         Column with the human label, empty if there is none.
+    labels : Path
+        Table with the human labels, if they are in another file (--item and --generator name its
+        columns, or the log's).
     metric : str
         Of a log, the scorer or assertion whose votes are meant, if it has several.
     pass_value : list[str]
@@ -142,6 +146,11 @@ def panel(
         generator = own if generator == "generator" else generator
         truth = truth or source.own_truth
         repeated = "keep" if repeating(source) == "judge" else "error"
+    if labels is not None:
+        truth, voted = truth or "truth", judges or [vote]
+        item, generator = source.add_labels(
+            labels, truth=truth, verdicts=voted, item=item, by=generator
+        )
     named = [item, generator, truth, *(judges or [judge, vote])]
     columns = [column for column in named if column is not None]
     reading: dict[str, Any] = {

@@ -33,6 +33,7 @@ def make(
     calibration: Annotated[str, _DATA],
     out: Annotated[Path, _OUTPUT],
     truth: Annotated[str | None, _DATA] = None,
+    labels: Annotated[Path | None, _DATA] = None,
     judge: Annotated[str | None, _DATA] = None,
     metric: Annotated[str | None, _DATA] = None,
     verdict: Annotated[str, _DATA] = "verdict",
@@ -63,6 +64,9 @@ def make(
         Where to write it.
     truth : str
         Column with the human label, empty where there is none.
+    labels : Path
+        Table with the human labels, if they are in another file: of these items (--item and --by
+        name its columns, or the log's), or labelled rows with a verdict each.
     judge : str
         The judge's name and version; of a log, by default the one that it names.
     metric : str
@@ -100,7 +104,8 @@ def make(
     judge = judge or opened.judge
     if judge is None:
         raise InputError("options", ["--judge is needed: the judge's name and version"])
-    counts = _counts(opened, opened.truth(truth), calibration, verdict, by, item, meanings)
+    truth = opened.truth(truth, labels)
+    counts = _counts(opened, truth, labels, calibration, verdict, by, item, meanings)
     texts = {"prompt": _text(prompt), "rubric": _text(rubric)}
     made = bj.decide.Passport.make(counts, judge=judge, source=source or table.name, **texts)
     made.save(out)
@@ -133,6 +138,7 @@ def check(
     *,
     verdict: Annotated[str, _DATA] = "verdict",
     truth: Annotated[str | None, _DATA] = None,
+    labels: Annotated[Path | None, _DATA] = None,
     calibration: Annotated[str, _DATA] = "separate",
     by: Annotated[str | None, _DATA] = None,
     item: Annotated[str | None, _DATA] = None,
@@ -162,6 +168,9 @@ def check(
         Column with the judge's verdict.
     truth : str
         Column with human labels of this run, if it has some.
+    labels : Path
+        Table with human labels, if they are in another file: of these items (--item and --by
+        name its columns, or the log's), or labelled rows with a verdict each.
     calibration : str
         How those were chosen; not needed without.
     by : str
@@ -195,7 +204,8 @@ def check(
     known = bj.decide.Passport.load(path)
     meanings = (pass_value, fail_value, missing_value, unparsed)
     opened = _opened(table, metric, judge)
-    counts = _counts(opened, truth or opened.own_truth, calibration, verdict, by, item, meanings)
+    truth = opened.truth(truth, labels) if labels else truth or opened.own_truth
+    counts = _counts(opened, truth, labels, calibration, verdict, by, item, meanings)
     judge = judge or opened.judge
     cautions = known.check(counts, judge=judge, prompt=_text(prompt), rubric=_text(rubric))
     applied = known.applied(counts)
@@ -230,6 +240,7 @@ def _opened(table: Path, metric: str | None, judge: str | None) -> Source:
 def _counts(
     source: Source,
     truth: str | None,
+    labels: Path | None,
     calibration: str,
     verdict: str,
     by: str | None,
@@ -237,6 +248,8 @@ def _counts(
     meanings: tuple[Any, Any, Any, Any],
 ) -> bj.prevalence.Counts:
     item, by = source.keys(item, by)
+    if labels is not None and truth is not None:
+        item, by = source.add_labels(labels, truth=truth, verdicts=[verdict], item=item, by=by)
     columns = [c for c in (verdict, truth, by, item) if c is not None]
     rows = source.table(columns)
     if truth is None:

@@ -214,7 +214,7 @@ def prevalence(
     source = open_source(table, metric, judge=judge)
     if calibration is None:
         raise InputError("options", [LESSON, *([] if truth or source.log else [TRUTH])])
-    truth = "truth" if labels and truth is None else source.truth(truth)
+    truth = source.truth(truth, labels)
     repeated = repeats
     if source.log is not None:
         paired = source.paired and not score
@@ -230,10 +230,8 @@ def prevalence(
     if labels is None:
         source.people = truth
     else:
-        joined: dict[str, Any] = {"item": item or ("item" if source.log else None), "by": by}
-        source.add_labels(labels, truth=truth, verdicts=verdict or [score or ""], **joined)
-        found = source.labels.item_and_system(source) if source.labels else (item, by)
-        item, by = item and found[0], by and found[1]
+        judged = verdict or [score or ""]
+        item, by = source.add_labels(labels, truth=truth, verdicts=judged, item=item, by=by)
     beliefs = {"sensitivity": prior_sensitivity, "specificity": prior_specificity}
     priors = Priors(prior, beliefs, better_than_chance)
     if calibration not in bj.prevalence.DESIGNS:

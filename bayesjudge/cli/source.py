@@ -91,10 +91,16 @@ class Source:
         item: str | None,
         verdicts: Sequence[str],
         by: str | None = None,
-    ) -> None:
-        """Take people's labels from another file."""
-        self.labels = Labels(open_source(path), truth, item, by, tuple(verdicts))
+    ) -> tuple[str | None, str | None]:
+        """Take people's labels from another file; this one's columns of the item and the system.
+
+        `item` and `by` name columns of either file.
+        """
+        own = "item" if self.log is not None else None
+        self.labels = Labels(open_source(path), truth, item or own, by, tuple(verdicts))
         self.labels.find_keys(self)
+        found = self.labels.item_and_system(self)
+        return item and found[0], by and found[1]
 
     def table_of_names(self, columns: Sequence[str]) -> dict[str, list[str]]:
         """Some columns as names, empty where there is none."""
@@ -190,10 +196,10 @@ class Source:
         columns = self.log.table(self.metric, judge=self.judge).column_names
         return "truth" if "truth" in columns else None
 
-    def truth(self, given: str | None) -> str:
-        """The column of people's labels: the one named, or the log's own."""
-        if given is not None:
-            return given
+    def truth(self, given: str | None, labels: Path | None = None) -> str:
+        """The column of people's labels: the one named, the log's own, or ``truth`` of `labels`."""
+        if given is not None or labels is not None:
+            return given or "truth"
         words = "--truth is needed: Column with the human label, empty where there is none"
         if self.log is None:
             raise InputError("options", [words])

@@ -5,6 +5,7 @@ import io
 import json
 import sys
 import types
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -95,6 +96,78 @@ def test_stdin_is_a_file_of_a_command(run, tmp_path, monkeypatch):
         assert found["estimates"] == expected["estimates"]
     code, err = run("doctor", "-")
     assert (code, "save it to a file first" in err) == (2, True)
+
+
+@pytest.fixture
+def two_systems(tmp_path):
+    """Verdicts of two judges on two systems; with labels, and these in a file of their own."""
+    rows = [
+        (f"q{i}", system, int(i % 4 > 0), int(i % 5 > 0), str(int(i % 4 > k)) if i % 3 else "")
+        for k, system in enumerate("ab")
+        for i in range(60)
+    ]
+    table = pd.DataFrame(rows, columns=["id", "model", "gpt", "claude", "human"])
+    table.to_csv(tmp_path / "all.csv", index=False)
+    table.drop(columns="human").to_csv(tmp_path / "verdicts.csv", index=False)
+    names = {"id": "key", "model": "who"}
+    table[table["human"] != ""][["id", "model", "human"]].rename(columns=names).to_csv(
+        tmp_path / "labels.csv", index=False
+    )
+
+
+#: Commands that read people's labels: what names them in one file, and in two.
+JOINED = ["--labels", "labels.csv", "--truth", "human", "--item", "key"]
+ALONE = ["--truth", "human", "--item", "id"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("command", "more", "system", "same"),
+    [
+        (["gate"], ["--verdict", "gpt", *ASKED[:2], "--at-least", "0.2"], "--by", "checks"),
+        (["drift"], ["--verdict", "gpt"], "--by", "estimates"),
+        (["panel"], ["--judges", "gpt", "claude", *ASKED[:2], "--no-nuts"], "--generator",
+         "estimates"),
+    ],
+)  # fmt: skip
+def test_labels_of_another_file_count_as_those_of_the_table(
+    command, more, system, same, two_systems, run
+):
+    def files(name):
+        return [name, name] if command == ["drift"] else [name]
+
+    own = [*command, *files("all.csv"), *ALONE, system, "model", *more, "--json"]
+    _, whole = run(*own)
+    other = [*command, *files("verdicts.csv"), *JOINED, system, "who", *more, "--json"]
+    _, joined = run(*other)
+    assert joined[same] == whole[same]
+    assert whole[same]
+    # without the system, a label would be taken for one of both systems' outputs
+    code, err = run(*other[: other.index(system)], system, "model", *more, "--json")
+    assert (code, "it needs columns model too" in err) == (2, True), err
+
+
+@pytest.mark.slow
+def test_a_passport_of_labels_in_another_file(two_systems, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    asked = ["--verdict", "gpt", *ASKED[:2], "--judge", "gpt-5", "--out"]
+    words = ["passport", "make", "all.csv", *ALONE, "--by", "model", *asked, "a.json"]
+    assert main(words) == 0
+    words = ["passport", "make", "verdicts.csv", *JOINED, "--by", "who", *asked, "b.json"]
+    assert main(words) == 0
+    made = [json.loads(Path(name).read_text()) for name in ("a.json", "b.json")]
+    for one in made:
+        one.pop("source")
+    assert made[0] == made[1]
+    capsys.readouterr()
+    told = []
+    for file, *how in (
+        ["all.csv", *ALONE, "--by", "model"],
+        ["verdicts.csv", *JOINED, "--by", "who"],
+    ):
+        assert main(["passport", "check", "a.json", file, *how, *asked[:6]]) == 0
+        told.append(capsys.readouterr().out)
+    assert told[0] == told[1]
 
 
 @pytest.mark.slow

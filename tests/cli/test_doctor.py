@@ -661,15 +661,16 @@ def test_a_log_and_people_s_labels_in_a_file_of_their_own(tmp_path, monkeypatch,
         columns=["test", "provider", "human"],
     )  # fmt: skip
     labels.to_csv("labels.csv", index=False)
-    (answer,) = examine("out.json", "labels.csv")["answers"]
+    answer, gate = examine("out.json", "labels.csv")["answers"]
     keys = "--truth human --item test --by provider --fail-value wrong --calibration random"
     line = f"bayesjudge prevalence out.json --labels labels.csv {keys}"
     assert (answer["question"], answer["command"]) == ("Which system is better?", line)
+    assert gate["command"] == line.replace("prevalence", "gate") + " --at-least 0.9"
     # in other words, and by the text of the test
     labels["test"] = [f"Question {i}?" for i in labels["test"]]
     labels.columns = ["asked", "who", "verdict by Ann"]
     labels.to_csv("labels.csv", index=False)
-    (answer,) = examine("out.json", "labels.csv", "--truth", "verdict by Ann")["answers"]
+    answer, _ = examine("out.json", "labels.csv", "--truth", "verdict by Ann")["answers"]
     assert "--item asked --by who" in answer["command"]
     missing = examine("labels.csv", "--truth", "verdict by Ann")["missing"]
     assert "bayesjudge doctor THAT_FILE labels.csv" in missing["prevalence"]
@@ -689,12 +690,58 @@ def test_a_table_and_people_s_labels_in_a_file_of_their_own(tmp_path, monkeypatc
         {"key": [f"T{i}" for i in range(0, 90, 3)], "reviewer": ["yes", "no"] * 15}
     )
     people.to_csv("labels.csv", index=False)
-    (answer,) = examine("verdicts.csv", "labels.csv")["answers"]
+    answer, gate = examine("verdicts.csv", "labels.csv")["answers"]
     wanted = "--verdict judge --labels labels.csv --truth reviewer --item key --calibration"
     assert wanted in answer["command"]
+    assert gate["command"].startswith("bayesjudge gate verdicts.csv --verdict judge --labels")
     rows.assign(judge=[1 + i % 5 for i in range(90)]).to_csv("scores.csv", index=False)
     (answer,) = examine("scores.csv", "labels.csv")["answers"]
     assert "--score judge --scale 1:5 --labels labels.csv --truth reviewer" in answer["command"]
+
+
+@pytest.mark.slow
+def test_a_jury_and_people_s_labels_in_a_file_of_their_own(tmp_path, monkeypatch, examine):
+    """Every judge has a line, all of them one, and the first a gate."""
+    monkeypatch.chdir(tmp_path)
+    judges = {"gpt": 4, "claude": 5, "llama": 3}
+    rows = pd.DataFrame([(f"q{i}", m) for i in range(120) for m in "ab"], columns=["id", "model"])
+    votes = rows.assign(**{j: [int(i % n > 0) for i in range(240)] for j, n in judges.items()})
+    votes.to_csv("wide.csv", index=False)
+    people = rows.assign(human=[int(i % 4 > 0) for i in range(240)])[::7]
+    people.rename(columns={"id": "key"}).to_csv("labels.csv", index=False)
+    lines = [a["command"] for a in examine("wide.csv", "labels.csv")["answers"]]
+    commands = [shlex.split(line)[1] for line in lines]
+    assert commands == ["panel", "prevalence", "gate", "prevalence", "prevalence"]
+    assert all("--labels labels.csv --truth human --item key" in line for line in lines)
+    assert "--judges gpt claude llama" in lines[0]
+    assert [f"--verdict {name} " in lines[i] for name, i in (("claude", 3), ("llama", 4))] == [1, 1]
+    long = votes.melt(["id", "model"], list(judges), "judge", "verdict")
+    long.to_csv("long.csv", index=False)
+    (answer,) = examine("long.csv", "labels.csv")["answers"]
+    assert "panel long.csv --judge judge --vote verdict --labels labels.csv" in answer["command"]
+    # a label of an item is of which of its two outputs?
+    people[people["model"] == "a"].drop(columns="model").to_csv("labels.csv", index=False)
+    found = examine("wide.csv", "labels.csv")
+    assert not any("--labels" in a["command"] for a in found["answers"])
+    assert "it needs columns model too" in found["missing"]["prevalence"]
+
+
+@pytest.mark.slow
+def test_a_jury_s_log_and_people_s_labels_in_a_file_of_their_own(tmp_path, monkeypatch, examine):
+    monkeypatch.chdir(tmp_path)
+    votes = [["C", "I"], ["C", "C"], ["I", "I"], ["C", "C"]] * 10
+    samples = [logs.inspect_sample(i, 1, v[0], votes=v) for i, v in enumerate(votes)]
+    logs.write_inspect(Path("jury.eval"), samples, models=["a", "b"])
+    ids = [str(sample["id"]) for sample in samples]
+    labels = pd.DataFrame({"id": ids, "human": ["good", "bad", "good", "good"] * 10})[::2]
+    labels.to_csv("labels.csv", index=False)
+    lines = [a["command"] for a in examine("jury.eval", "labels.csv")["answers"]]
+    lines = [line.replace(" --metric 'model_graded_qa votes'", "") for line in lines]
+    named = "--labels labels.csv --truth human --item id"
+    for start in ("panel jury.eval", "drift jury.eval jury.eval --judge a --judge b",
+                  "prevalence jury.eval --judge a", "prevalence jury.eval --judge b",
+                  "gate jury.eval --metric model_graded_qa"):  # fmt: skip
+        assert any(line.startswith(f"bayesjudge {start} {named}") for line in lines), (start, lines)
 
 
 @pytest.mark.slow
