@@ -20,6 +20,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from bayesjudge.cli.graders import parts_of, propose_ratings, separator_in
 from bayesjudge.cli.label_file import keys_of
 from bayesjudge.cli.output import DATA
 from bayesjudge.cli.proposals import (
@@ -44,9 +45,6 @@ from bayesjudge.cli.proposals import (
     value_options,
 )
 from bayesjudge.cli.roles import (
-    CHOICES,
-    JUDGES,
-    OF_JUDGES,
     PEOPLE,
     Roles,
     are_labels,
@@ -54,9 +52,7 @@ from bayesjudge.cli.roles import (
     in_both_orders,
     is_binary,
     is_number,
-    named,
     roles_of,
-    says_judge,
 )
 from bayesjudge.cli.source import DATABASES, INPUTS, PAIRS, Source, of_people, open_source
 from bayesjudge.core.errors import InputError, checking
@@ -454,6 +450,11 @@ def _of_table(path: Path, file: File | None, truth: str | None, labels: Path | N
     if len(rows) == MOST_ROWS:
         found.contents.append(f"only the first {MOST_ROWS:,} rows were looked at")
     roles = roles_of(columns, None if labels else truth)
+    sets = [n for n in roles.verdicts if separator_in(columns[n])]
+    roles = replace(roles, verdicts=[n for n in roles.verdicts if n not in sets])
+    for name in sets:
+        options = {part for c in columns[name] for part in parts_of(c, separator_in(columns[name]))}
+        found.contents.append(f"response sets in {name}, of {few(sorted(options), 10)}")
     if not truth and roles.truths and len(roles.verdicts) == 1:
         name = roles.truths[0]
         items = columns[roles.item] if roles.item else range(len(rows))
@@ -463,10 +464,10 @@ def _of_table(path: Path, file: File | None, truth: str | None, labels: Path | N
     _describe(roles, found)
     if labels is not None:
         _join_table(str(path), labels, truth, roles, found)
-    else:
-        _label_some(str(path), roles, found)
-    for propose in (_panel, _shares, _repeats_report, _bias, _orders, _long_ratings):
+    for propose in (_panel, _shares, _repeats_report, _bias, _orders, propose_ratings):
         propose(str(path), roles, found)
+    if labels is None:
+        _label_some(str(path), roles, found)
     _repeated(roles, found)
     if {"order1", "order2"} <= set(columns):
         line = ["bias", "orders", str(path)]
@@ -545,9 +546,6 @@ def _shares(path: str, roles: Roles, found: Findings) -> None:
             line = ["prevalence", path, "--score", score, "--scale", _ends(score, roles, found)]
             line += [*own, *chosen, *by]
             try_lines("prevalence", line, found, [[], ["--unparsed", "drop"]])
-        if several:
-            named = f"{few(roles.scores, 5)} and {few(roles.truths, 5)}"
-            found.missing["ratings"] = f"one row a grade (item, rater, choice); {named} are columns"
     else:
         found.missing["prevalence"] = (
             "a column with the judge's verdicts (--verdict) or scores; if a log or another table "
@@ -583,6 +581,9 @@ def _clusters(roles: Roles, found: Findings) -> tuple[str | None, list[list[str]
 def _label_some(path: str, roles: Roles, found: Findings) -> None:
     """How labels of people are added to a table that has none."""
     if roles.truths or len(roles.judges) > 1 or not (roles.verdicts or roles.scores):
+        return
+    if "ratings" in found.commands:
+        found.missing["prevalence"] = "which column has people's labels (--truth COLUMN)"
         return
     item = roles.item
     if item is None or len({*roles.columns[item]}) < len(roles.columns[item]):
@@ -659,34 +660,6 @@ def _bias(path: str, roles: Roles, found: Findings) -> None:
             "were changed and judged one at a time; if all were changed and judged together: "
             "--design batch"
         )
-
-
-def _long_ratings(path: str, roles: Roles, found: Findings) -> None:
-    """A table with one row a label: its judges are told by their names."""
-    columns = roles.columns
-    rater, choice = named(columns, JUDGES), named(columns, CHOICES)
-    if not (roles.item and rater and choice) or not are_labels(columns[choice]):
-        return
-    said: dict[str, set[Any]] = {}
-    for name, label in zip(columns[rater], columns[choice], strict=True):
-        said.setdefault(name, set()).add(label)
-    judges = [name for name in said if says_judge(name)]
-    people = [name for name in said if name not in judges]
-    # beside a column of truths, or under the name of judges, raters are judges unless called people
-    if {*roles.truths} - {choice} or rater.lower() in OF_JUDGES:
-        people = [name for name in people if any(word in name.lower() for word in PEOPLE)]
-        if not people:
-            found.missing["ratings"] = (
-                f"labels of single people: {rater} names judges only; the line of the panel says "
-                "how often each of them is right"
-            )
-            return
-        judges = [name for name in said if name not in people]
-    if judges and len(people) > (len(judges) < 2):
-        line = ["ratings", path, "--item", roles.item, "--rater", rater, "--choice", choice]
-        line += [word for name in judges for word in ("--judge", name)]
-        labels = set().union(*(said[name] for name in people))
-        try_ratings(line, {name: said[name] for name in judges}, labels, found)
 
 
 def _orders(path: str, roles: Roles, found: Findings) -> None:

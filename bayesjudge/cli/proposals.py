@@ -370,19 +370,23 @@ def try_ratings(line: list[str], said: Mapping[str, Collection[Any]], people: Co
     """
     theirs = sorted({str(label) for label in people if label not in (None, "")})
     by_meaning = {meaning(label): label for label in reversed(theirs)}
-    recoded = [
+    graded = len(theirs) > 2 and all(one.lstrip("-").isdigit() for one in theirs)
+    recoded = [] if graded else [
         f"{judge}:{label}={by_meaning[meaning(label)]}"
         for judge, labels in said.items()
         for label in sorted({str(one) for one in labels if one not in (None, "")} - {*theirs})
         if meaning(label) is not None and meaning(label) in by_meaning
-    ]
+    ]  # fmt: skip
     if not theirs:
         return
     positive = by_meaning.get(True, theirs[0])
-    if True not in by_meaning:
+    if graded:
+        found.odd.append("ratings: items are categorised by the highest grade; by another one: "
+                         "--positive GRADE")  # fmt: skip
+    elif True not in by_meaning:
         found.odd.append(f"ratings: that {positive!r} is the positive option is a guess")
     more = [word for one in recoded for word in ("--recode", one)]
-    try_lines("ratings", [*line, "--positive", positive, *more], found, [[]])
+    try_lines("ratings", [*line, *([] if graded else ["--positive", positive]), *more], found, [[]])
 
 
 def try_labelling(

@@ -21,7 +21,7 @@ from bayesjudge.cli.output import (
     table_option,
     tell,
 )
-from bayesjudge.cli.source import open_source
+from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
@@ -31,6 +31,7 @@ from bayesjudge.core.tables import read_rows
 from bayesjudge.ratings.cautions import graded
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from matplotlib.axes import Axes
 
 _DATA = Parameter(group=DATA, negative="")
@@ -60,9 +61,9 @@ def ratings(
     judge: Annotated[list[str] | None, _DATA] = None,
     item: Annotated[str, _DATA] = "item",
     rater: Annotated[str, _DATA] = "rater",
-    choice: Annotated[str | None, _DATA] = "choice",
+    choice: Annotated[str | None, _DATA] = None,
     response_set: Annotated[str | None, _DATA] = None,
-    separator: Annotated[str, _DATA] = "|",
+    separator: Annotated[str | None, _DATA] = None,
     option: Annotated[list[str] | None, _DATA] = None,
     missing_value: Annotated[list[str] | None, _DATA] = None,
     recode: Annotated[list[str] | None, _DATA] = None,
@@ -95,18 +96,19 @@ def ratings(
         Option that items are categorised by: of grades the highest if not said. Needed where there
         are two options; of more names, what is told of a positive one is left out without it.
     judge : list[str]
-        Name of a judge in the column of raters; all other raters are people. May be repeated. Of a
-        log, all its judges if none is named.
+        Name of a judge in the column of raters; all other raters are people. May be repeated. With
+        --people, column with a judge's answers. Of a log, all its judges if none is named.
     item : str
         Column with the item.
     rater : str
         Column with who rated it.
     choice : str
-        Column with a forced choice.
+        Column with a forced choice, `choice` if not said.
     response_set : str
         Column with all options that a rater would accept.
     separator : str
-        Between the options of a response set.
+        What stands between the options of a response set, `|` if not said; with --people it says
+        that their answers are response sets.
     option : list[str]
         All options in their order, where not all occur. May be repeated.
     missing_value : list[str]
@@ -117,8 +119,8 @@ def ratings(
     metric : str
         Of a log, the scorer or assertion whose verdicts are meant, if it has several.
     people : list[str]
-        Of a log, column with the answers of one person. May be repeated. By default what people
-        graded by the metric's name.
+        Column with the answers of one person, where each grader has a column of their own. May be
+        repeated. Of a log, by default what people graded by the metric's name.
     cutoff : float
         Share of raters from which an option counts as endorsed.
     shift_from : str
@@ -146,9 +148,19 @@ def ratings(
     if source.log is None:
         with checking("options") as require:
             require(judge, "--judge is needed: which raters are judges")
-            require(not people, "--people is of evaluation logs; a table has a column of raters")
-        columns = [c for c in (item, rater, choice, response_set) if c is not None]
-        read = source.table(columns)
+            require(
+                not (people and (choice or response_set)),
+                "--people names columns with answers: leave out --choice and --response-set",
+            )
+        if people:
+            read = _one_row_an_answer(source, item, [*people, *(judge or [])])
+            item, rater, answers = "item", "rater", "answer"
+            choice, response_set = (None, answers) if separator else (answers, None)
+        else:
+            if response_set is None or "choice" in source.columns():
+                choice = choice or "choice"
+            columns = [c for c in (item, rater, choice, response_set) if c is not None]
+            read = source.table(columns)
     else:
         read = source.raters(people or [])
         judge = judge or source.judges
@@ -167,7 +179,7 @@ def ratings(
         rater=rater,
         choice=choice,
         response_set=response_set,
-        separator=separator,
+        separator=separator or "|",
         options=option,
         missing_value=missing_value or (),
         recode=_meanings(recode or []),
@@ -245,6 +257,17 @@ def ratings(
 
 # what `bayesjudge.cli.app` says where this option is missing
 ratings.lessons = {"--positive": LESSON}  # type: ignore[attr-defined]
+
+
+def _one_row_an_answer(source: Source, item: str, raters: Sequence[str]) -> pa.Table:
+    """The columns of graders, one below the other."""
+    import pyarrow as pa
+
+    read = source.table([item, *raters])
+    answers = [None if x is None else spell(x) for name in raters for x in read[name].to_pylist()]
+    names = [name for name in raters for _ in range(len(read))]
+    items = read[item].to_pylist() * len(raters)
+    return pa.table({"item": items, "rater": names, "answer": pa.array(answers, pa.string())})
 
 
 def _brief(method: str) -> str:

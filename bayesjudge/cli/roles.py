@@ -198,11 +198,13 @@ def _by_names(columns: Mapping[str, list[str]], truth: str | None, counted: str 
     judge = None if judge in labels and _are_verdicts(judge, labels, alone) else judge
     taken = {item, system, judge, order, *(n for n in numbers if n.lower() in RATERS)}
     scores = [
-        n for n, c in numbers.items() if n not in taken and not _is_index(n, c) and not _human(n)
+        n
+        for n, c in numbers.items()
+        if n not in taken and not _is_index(n, c) and not says_person(n)
     ]
     scores.sort(key=lambda n: not ({*words_of(n)} & SCORES or says_judge(n)))
     truths = [truth] if truth else [
-        n for n in (*labels, *numbers) if n not in taken and _human(n)
+        n for n in (*labels, *numbers) if n not in taken and says_person(n)
     ]  # fmt: skip
     scores = [n for n in scores if n not in truths]
     rest = {n: c for n, c in labels.items() if n not in {*taken, *truths}}
@@ -320,7 +322,7 @@ def _of_a_sample(labels: Mapping[str, list[str]], scored: bool) -> list[str]:
         and (
             (is_binary(c) and (scored or bool(binary)))
             or any(_words(c) == _words(said) for said in full)
-            or (len(_words(c)) == 2 and any(_go_together(c, said) for said in binary))
+            or (len(_words(c)) == 2 and any(go_together(c, said) for said in binary))
         )
     ]
 
@@ -330,7 +332,7 @@ def _words(cells: Iterable[str]) -> set[str]:
     return {folded(one) for one in _kinds(cells) if not says_nothing(one)}
 
 
-def _go_together(labels: Sequence[str], verdicts: Sequence[str]) -> bool:
+def go_together(labels: Sequence[str], verdicts: Sequence[str]) -> bool:
     """Whether two kinds of labels go with two kinds of verdicts, by Fisher's exact test."""
     from scipy.stats import fisher_exact
 
@@ -418,7 +420,7 @@ def _counts_to(name: str, cells: Sequence[str]) -> int:
     """How many whole numbers a column counts, each about as often; 0 if it is no counter."""
     words = {*words_of(name)}
     other = (*OTHER_COUNTS, *SCORES, *VARIANTS, *SYSTEMS, *JUDGES, *PEOPLE)
-    if words & {*other} or _human(name) or says_judge(name):
+    if words & {*other} or says_person(name) or says_judge(name):
         return 0
     found = Counter(cells)
     if not all(re.fullmatch(r"\d{1,3}(\.0)?", cell) for cell in found):
@@ -493,7 +495,7 @@ def _are_verdicts(name: str, labels: Mapping[str, list[str]], alone: bool) -> bo
     Two such words may name judges too, unless the column is `alone` in saying anything.
     """
     own = _words(labels[name])
-    people = [c for n, c in labels.items() if n != name and (_human(n) or _lacks(c))]
+    people = [c for n, c in labels.items() if n != name and (says_person(n) or _lacks(c))]
     if is_binary(labels[name]) or any(len(own & _words(c)) > 1 for c in people):
         return True
     others = [c for n, c in labels.items() if n != name and not _lacks(c)]
@@ -514,7 +516,8 @@ def _says_score(name: str) -> bool:
     return bool({*words_of(name)} & SCORES)
 
 
-def _human(name: str) -> bool:
+def says_person(name: str) -> bool:
+    """Whether a column is called one of what people say."""
     called = any(word in name.lower() for word in (*HUMAN, *PEOPLE))
     return called and not says_judge(name)
 

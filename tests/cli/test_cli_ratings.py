@@ -3,6 +3,7 @@
 import json
 import re
 
+import pandas as pd
 import pytest
 from conftest import MODULES
 
@@ -151,3 +152,31 @@ def test_what_follows_from_a_fit_is_reported(fit_of):
     assert 0 <= made[-1]["prevalence", 0.5, "people"].value <= 1
     assert 0 <= made[-1]["tracking", "claude"].value <= 1
     assert "tracking" in bj.report(fit, *made)
+
+
+def test_a_column_of_each_grader_counts_as_one_row_an_answer(tmp_path, monkeypatch, capsys):
+    """Of choices and of response sets; the same numbers as of the long table."""
+    monkeypatch.chdir(tmp_path)
+    answers = ["a", "b", "a|b", "b", "a", "a|c", "c", "b|c"]
+    graders = ("ann", "bob", "gpt")
+    wide = pd.DataFrame({"id": range(24)})
+    for k, name in enumerate(graders):
+        wide[name] = [answers[(i * (k + 1)) % 8] for i in range(24)]
+    for cells, option in (("sets", "--response-set"), ("choices", "--choice")):
+        table = wide.copy()
+        for name in graders if cells == "choices" else ():
+            table[name] = table[name].str[0]
+        table.to_csv("wide.csv", index=False)
+        table.melt("id", var_name="who", value_name="said").to_csv("long.csv", index=False)
+        asked = ["--item", "id", "--positive", "a", "--judge", "gpt", "--no-nuts", "--json"]
+        told = []
+        for words in (
+            ["wide.csv", "--people", "ann", "--people", "bob"]
+            + (["--separator", "|"] if cells == "sets" else []),
+            ["long.csv", "--rater", "who", option, "said"],
+        ):
+            assert main(["ratings", *words, *asked]) == 0
+            told.append(json.loads(capsys.readouterr().out)["estimates"])
+        assert told[0] == told[1]
+    assert main(["ratings", "wide.csv", "--people", "ann", "--choice", "x", *asked]) == 2
+    assert "leave out --choice" in capsys.readouterr().err

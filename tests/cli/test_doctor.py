@@ -101,6 +101,55 @@ def test_a_jury_is_a_panel(tmp_path, examine):
     assert "--people human_label --positive C" in ratings
 
 
+@pytest.fixture
+def graders():
+    """Answers of three people and two judges to 80 items, one column each."""
+
+    def made(options, sets=False, seed=2):
+        rng = np.random.default_rng(seed)
+        truth = rng.choice(options, 80)
+        columns = {"id": [f"m{i}" for i in range(80)]}
+        for name in ("ann", "bob", "cleo", "gpt_4o", "claude"):
+            said = np.where(rng.random(80) < 0.9, truth, rng.choice(options, 80))
+            more = np.where(rng.random(80) < 0.3, rng.choice(options, 80), said)
+            columns[name] = [";".join(sorted({a, b})) if sets else a
+                             for a, b in zip(said, more, strict=True)]  # fmt: skip
+        return pd.DataFrame(columns)
+
+    return made
+
+
+@pytest.mark.slow
+def test_a_column_of_each_grader_and_response_sets_are_ratings(tmp_path, examine, graders):
+    def line_of(table, **more):
+        path = tmp_path / "graded.csv"
+        table.assign(**more).to_csv(path, index=False)
+        found = examine(path)
+        lines = [x["command"] for x in found["answers"] if " ratings " in x["command"]]
+        return (lines or [""])[0].replace(str(path), "F"), found
+
+    people = "--people ann --people bob --people cleo --judge gpt_4o --judge claude"
+    words = ["spam", "abuse", "off topic", "ok"]
+    line, _ = line_of(graders(words))
+    assert line == f"bayesjudge ratings F --item id {people} --positive abuse"
+    # a column in words of its own is nobody's, nor one of yes and no that goes with nothing
+    line, _ = line_of(graders(["yes", "no"]), paid=["yes", "no"] * 40, tier=["a", "b"] * 40)
+    assert line == f"bayesjudge ratings F --item id {people} --positive yes"
+    line, found = line_of(graders(words, sets=True))
+    assert line == f"bayesjudge ratings F --item id {people} --separator ';' --positive abuse"
+    assert "response sets in gpt_4o, of abuse, off topic, ok, spam" in found["contents"]
+    assert not any("classes" in told for told in found["odd"])
+    long = graders(words, sets=True).melt("id", var_name="rater", value_name="tags")
+    line, _ = line_of(long)
+    asked = "--rater rater --response-set tags --separator ';' --judge gpt_4o --judge claude"
+    assert line == f"bayesjudge ratings F --item id {asked} --positive abuse"
+    line, _ = line_of(graders(list("12345")))
+    assert line == f"bayesjudge ratings F --item id {people}"  # of grades the highest
+    # two people and no judge, or one person, are nothing to compare
+    assert line_of(graders(words)[["id", "ann", "bob"]])[0] == ""
+    assert line_of(graders(words)[["id", "ann", "gpt_4o"]])[0] == ""
+
+
 @pytest.mark.slow
 def test_one_row_a_label_is_ratings_and_its_judges_are_told_by_name(tmp_path, examine):
     labels = {"ann": "yes no", "bob": "yes no", "gpt-4": "PASS FAIL"}
