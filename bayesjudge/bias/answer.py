@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.bias.certificates.certificate import Certificate
+from bayesjudge.bias.certificates.certify import certify
 from bayesjudge.bias.data import Shifts
 from bayesjudge.bias.position import Orders, chance_ahead
 from bayesjudge.core.answer import (
@@ -39,6 +40,8 @@ UNKNOWN = "unknown"
 PARTS = ("consistency", "primacy", "recency", "tie_in_one_order")
 #: Judges whose position bias is told by name, if there are no more.
 MOST_PAIRED = 2
+#: Probability of moving further than is promised: the default of ``bayesjudge bias``.
+MISSED = 0.05
 #: A winner is named with this probability.
 SURE = 0.95
 
@@ -97,6 +100,8 @@ def answer(
     else:
         text = _told(rows, _means(made), made, shifts, ci_prob)
     notes = tuple(card.promise for card in cards)
+    if rows and not cards and shifts is not None:
+        notes = _promised(shifts)
     why = (
         "no few shifts are much larger than the rest"
         if not heavy
@@ -144,6 +149,34 @@ def _told(
     text += "" if means else _on_scale(shifts)
     more = f" {how_many(left, 'further shift')} below." if left else ""
     return f"{text}.{more}"
+
+
+def _promised(shifts: Shifts) -> tuple[str, ...]:
+    """What a certificate promises of scores released as they are, in one line."""
+    if _verdicts(shifts) or not np.isfinite(shifts.largest):
+        return ()
+    about: dict[str, Any] = {"tolerance": shifts.largest, "units": "points", "alpha": 1.0}
+    about |= {"failure_prob": MISSED}
+    own = {judge: shifts.only(judge=judge) for judge in shifts.judges}
+    cards = {judge: certify(one, **about) for judge, one in own.items()}
+    text = "Of another such change nothing is promised but the ends of the scale"
+    least = ""
+    if all(card.range_only for card in cards.values()):
+        fewest = min(card.neighbours for card in cards.values())
+        needed = max(card.needed for card in cards.values())
+        least = f"on average over what might have been measured: with these {fewest} changed "
+        least += f"scores of a kind alone nothing is promised, with {needed:,} it is"
+        cards = {judge: certify(one, basis="predictive", **about) for judge, one in own.items()}
+    bounds = {judge: card.shift_bound for judge, card in cards.items() if not card.range_only}
+    if bounds:
+        several = len(shifts.judges) > 1
+        worst = sorted(bounds, key=lambda judge: -bounds[judge])[:MOST_NAMED]
+        sizes = listed([f"{bounds[one]:.2g}{f' of {one}' * several}" for one in worst])
+        single = shifts.design == "item" and len(shifts.scores) == 1
+        what = "a score" if single else f"these {shifts.dim} scores, as a vector,"
+        text = f"Another such change moves {what} by at most {sizes} points with probability "
+        text += f"{percent_of(1 - MISSED)}, {least or 'few measurements allowed for'}"
+    return (f"{text}; scores that move less: --tolerance.",)
 
 
 def _verdicts(shifts: Shifts) -> bool:

@@ -68,7 +68,7 @@ def meaning(term: str) -> str | None:
     apart = spelled(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", term))
     for plain in dict.fromkeys((spelled(term), apart, apart.replace(" ", "-"))):
         starts = [
-            name for name in by_name if plain.startswith((f"{name},", f"{name}:", f"{name} "))
+            name for name in by_name if plain.startswith(tuple(f"{name}{end}" for end in ",:; "))
         ]
         for name in (plain, plain.removesuffix("s"), *sorted(starts, key=len, reverse=True)):
             if name in by_name:

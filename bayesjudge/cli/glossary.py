@@ -297,6 +297,94 @@ TERMS = {
     "No-U-Turn sampler). It is slower than a formula, and can do models that have none.",
     "posterior": "Which values of a number fit the data, and how well: from it come the estimate "
     "and its interval.",
+    "good": "Of an output: people would pass it.",
+    "bad": "Of an output: people would not pass it.",
+    "plan": "The command that counts labels before they are bought: for an interval of a width, "
+    "or for a gate that is likely to pass.",
+    "noise": "What changes a score though nothing that counts was changed: judging the same "
+    "output again, or numbers added to released scores (a certificate allows them).",
+    "expected": "Of a plan: the width of the posterior's interval, averaged over simulated data.",
+    "error": "Behind ±: the error of simulating, one standard error; an error of a judge is a "
+    "good output failed or a bad one passed.",
+    "±": "One standard error of simulating, beside a simulated number; beside a mean, half of "
+    "its interval.",
+    "strategy": "Of a plan: how the items that people label are chosen.",
+    "chance": "Of a gate: the posterior probability that the threshold is met; of a plan: how "
+    "often a gate with so many labels would decide.",
+    "threshold": "What a gate holds the number against: --at-least or --at-most.",
+    "limits": "Of a gate: ends that hold with its probability each; the lower one decides on a "
+    "pass, the upper one on a fail.",
+    "estimate": "A number computed from data, with its interval.",
+    "outcome": "What a gate decides: pass, fail, or unknown if the interval holds the threshold.",
+    "value": "The estimate itself; low and high are the ends of its interval.",
+    "low": "Lower end of the interval.",
+    "high": "Upper end of the interval.",
+    "method": "What computed the number; --details names what each assumes.",
+    "other methods": "Further estimates of the same number, for comparison; the one marked > is "
+    "the one to quote.",
+    "caution": "A named warning: something in the data that speaks against the number or against "
+    "how it was computed.",
+    "assumption": "What a method takes to be true; a caution that contradicts it is named beside "
+    "it.",
+    "tolerance": "How far a released score may move; a certificate promises that it moves no "
+    "further.",
+    "units": "Of a tolerance: score points, or fractions of the scale's range.",
+    "failure probability": "Probability with which a promise may fail.",
+    "draws": "Samples of the posterior; the sampler's chains give so many each.",
+    "chains": "Runs of the sampler from different starts: if they disagree, it has not converged.",
+    "seed": "Where random numbers start: the same seed, the same draws.",
+    "score": "A number that a judge gives.",
+    "edges": "Where bins of the score begin.",
+    "bins of the score": "Ranges of the score that are treated as one verdict each.",
+    "propensity": "Probability with which an item was to be labelled, known beforehand.",
+    "rows": "Rows of the table; one item may have several.",
+    "labelled": "Items with a label of people.",
+    "unlabelled": "Items without a label of people: the judge's verdicts on them are corrected.",
+    "labels chosen": "How the labelled items were chosen; see calibration.",
+    "missing": "What has no verdict, vote or score.",
+    "missing votes": "Share of votes that are not there or could not be read.",
+    "distinct patterns": "How many different combinations of votes and label there are; items "
+    "alike are counted together.",
+    "model": "What generates the data if its assumptions hold; its posterior is sampled or "
+    "computed.",
+    "data": "The file that was read.",
+    "class": "One of the answers that people and the judge can give, if they are more than pass "
+    "and fail.",
+    "source": "Who gave a rating: people, or a judge; of a method, the article that it is from.",
+    "option": "One of the answers that a rater can choose.",
+    "choice": "The one option that a rater picked.",
+    "answer": "What a rater, or a judge, said of an item.",
+    "cutoff": "Share of raters from which an option counts as endorsed.",
+    "definition": "Of agreement: how a judge's answers are turned into a number, and held "
+    "against people's.",
+    "advantage": "By how much a judge agrees with the others better than the annotator it would "
+    "replace.",
+    "normal": "An interval that takes the estimate's error as normal: right with many labels.",
+    "t": "An interval by Student's distribution: as the normal one, and wider with few items.",
+    "student prediction": "An interval for one more value, by Student's distribution.",
+    "log-normal": "An interval that takes the logarithm's error as normal, so that its ends are "
+    "above 0.",
+    "chi-squared": "An interval of a spread, right if the scatter is normal.",
+    "lang-reiczigel": "A confidence interval of the prevalence corrected for the judge's errors, "
+    "which keeps its coverage with few labels (Lang & Reiczigel 2014).",
+    "adjusted delta method": "A confidence interval of Rogan and Gladen's correction with a "
+    "label of each kind added, so that it has one with few labels.",
+    "penalised wald": "A normal interval around a posterior mode.",
+    "modified large sample": "A confidence interval of a sum of variances that is right with few "
+    "items too.",
+    "aggregation": "An interval added up from those of single options.",
+    "bootstrap": "An interval by resampling items with replacement.",
+    "panel": "Several judges who vote on the same items; the command that tells how reliable "
+    "each is.",
+    "repeats": "Calls of a judge on the same output; the command that tells how many are worth it.",
+    "bias": "How much a change that should not matter moves scores; the command that measures "
+    "it. Of a judge of scores: how much more it gives than people.",
+    "ratings": "Answers of raters where several can be right; the command that says which judge "
+    "agrees with people.",
+    "doctor": "The command that looks at a file and proposes lines to paste, each of which has "
+    "been run.",
+    "explain": "The command that says what a word means.",
+    "demo": "The command that shows an answer on simulated data, beside the truth.",
 }
 
 #: Cautions by name: what they say on a screen, in general.

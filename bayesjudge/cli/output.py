@@ -34,7 +34,7 @@ from bayesjudge.core.estimate import (
 )
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import Record, records, report, side_by_side
-from bayesjudge.core.screen import as_wide_as, read_no_more, visible_line, width_of
+from bayesjudge.core.screen import as_wide_as, how_many, read_no_more, visible_line, width_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -255,7 +255,27 @@ def meanwhile(found: Answer, shared: Shared) -> None:
 
 
 def _answers(found: Sequence[Record], story: Story) -> list[Record]:
-    return [record for record in found if record.quantity == story.answer]
+    """What the table has rows of: bounds without a value are told in a line."""
+    own = [record for record in found if record.quantity == story.answer]
+    return [record for record in own if not _is_bounded(record.row)]
+
+
+def _is_bounded(row: Row) -> bool:
+    """Whether data give bounds and no value."""
+    return math.isnan(row.value) and not math.isnan(row.low)
+
+
+def _bounds(found: Sequence[Record], story: Story) -> list[str]:
+    """A line for each method that gives bounds only."""
+    bounded = [r for r in found if r.quantity == story.answer and _is_bounded(r.row)]
+    return [
+        f"{story.answer} ({story.brief(method)}): no value, only bounds of "
+        f"{how_many(len(own), 'number')}, from "
+        f"{min(r.row.low for r in own):.3f} to {max(r.row.high for r in own):.3f} in all; each: "
+        "--json"
+        for method in dict.fromkeys(r.method for r in bounded)
+        for own in [[r for r in bounded if r.method == method]]
+    ]
 
 
 def _quietly(sample: Callable[[], Fit]) -> Fit:
@@ -407,7 +427,9 @@ def show_answer(
         console.print()
         opening(console, story.title, story.inputs)
         _quoted_alone(console, found, results, story)
-        table(console, _answers(records(*results, **summary), story), story)
+        every = records(*results, **summary)
+        table(console, _answers(every, story), story)
+        _section(console, "", _bounds(every, story))
         return
     lines = quoted_lines(found, records(*results, **summary), story, console.width)
     console.print("\n".join(["", *map(visible_line, lines)]), soft_wrap=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -25,7 +27,7 @@ from bayesjudge.cli.output import (
 from bayesjudge.cli.priors import Priors
 from bayesjudge.cli.scores import answer_scores, answer_systems, read_scores, strata_of
 from bayesjudge.cli.source import PAIRS, Source, inputs_of, open_source, repeating
-from bayesjudge.core.answer import judge_passes
+from bayesjudge.core.answer import Answer, judge_passes
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate, Target, of_passes, pass_name_in
 from bayesjudge.core.fit import Fit
@@ -62,6 +64,8 @@ STRATA_OF_SCORES = (
 SCORES = "if the judge gives scores: --score COLUMN --scale LOWEST:HIGHEST"
 CLASSES = "if there are more than two classes, name them: --classes A B …"
 TRUTH = "--truth is needed: Column with the human label, empty where there is none"
+#: Bytes of a table in which groups that are labelled as a whole are looked for.
+MOST_BYTES = 5_000_000
 #: Most lines of a section on the screen.
 MOST_LINES = 10
 PLURALS = {"system": "systems", "stratum": "strata", "judge": "judges"}
@@ -341,7 +345,34 @@ def prevalence(
             error.problems.append(SCORES if numbers else CLASSES)
         raise
     model = _model(counts, priors, pooling)
-    answer(counts, model, shared, source=source, all_methods=all_methods, target=target)
+    note = ""
+    if item is None and calibration == "random":
+        note = _whole_groups(source, truth, verdict, missing_value or [])
+    asked = {"all_methods": all_methods, "target": target, "note": note}
+    answer(counts, model, shared, source=source, **asked)
+
+
+def _whole_groups(
+    source: Source, truth: str, verdicts: Sequence[str], missing: Sequence[str]
+) -> str:
+    """Say so if labels cover whole groups of rows, such as conversations, which no option names."""
+    size = source.path.stat().st_size if source.path.is_file() else MOST_BYTES + 1
+    if source.log is not None or size > MOST_BYTES:
+        return ""
+    from bayesjudge.cli.roles import roles_of
+
+    cells = source.table_of_names([*source.columns(), truth])
+    cells[truth] = ["" if cell in missing else cell for cell in cells[truth]]
+    roles = replace(roles_of(cells, truth), verdicts=verdicts)
+    together = roles.labelled_together(truth)
+    if together is None:
+        return ""
+    name, labelled, groups = together
+    return (
+        f"Labels cover whole groups of {name}: {labelled:,} of {groups:,} have one on every row, "
+        "the others on none. Rows of a group are not drawn one by one, so that this interval may "
+        f"be too narrow: say --item {shlex.quote(name)} --repeats system."
+    )
 
 
 def _given(options: Mapping[str, Any]) -> list[str]:
@@ -369,6 +400,7 @@ def answer(
     target: Target = "population",
     command: str = "prevalence",
     truth: Mapping[tuple[Any, ...], float] | None = None,
+    note: str = "",
 ) -> list[Estimate | Fit]:
     """Estimate from counts, and present: what ``prevalence`` and ``demo`` share."""
     module = bj.prevalence
@@ -380,17 +412,18 @@ def answer(
         kind = shared.interval or "eti_bounded"
         posterior = module.exact(counts, separate, interval=kind, **asked)
         instant.append(posterior)
+
+    def told(made: Sequence[Estimate | Fit]) -> Answer:
+        how: dict[str, Any] = {"ci_prob": shared.ci_prob, "interval": shared.interval}
+        found = module.answer(*made, **how, target=target)
+        return replace(found, notes=(*found.notes, note)) if note else found
+
     story = Story(
         command=command,
         title=of_passes("Share of good outputs (prevalence)", counts.pass_name),
         answer="overall_prevalence" if counts.dim == "stratum" else "prevalence",
         inputs=_inputs(counts, model, source),
-        tell=lambda made: module.answer(
-            *made,
-            ci_prob=shared.ci_prob,
-            interval=shared.interval,
-            target=target,
-        ),
+        tell=told,
         waits=model._pools or posterior is None,
         truth=truth,
         brief=lambda method: method.split(",")[0],

@@ -116,9 +116,24 @@ def value_options(labels: Mapping[str, list[Any]], found: Findings, where: str) 
     says = "say" if len(strange) > 1 else "says"
     found.odd.append(
         f"{at}{few(strange, 10)} {says} neither pass nor fail: the line reads {', '.join(told)}; "
-        "correct it if need be"
+        f"{_the_other(options)}"
     )
     return options
+
+
+def _the_other(options: Sequence[str]) -> str:
+    """How to ask for the share of what a line reads as fail."""
+    meant: dict[str, list[str]] = {}
+    for word in options:
+        if word.startswith("--"):
+            meant[word] = []
+        else:
+            meant[list(meant)[-1]].append(word)
+    good, bad = meant.get("--pass-value", []), meant.get("--fail-value", [])
+    if not (good and bad):
+        return "correct it if need be"
+    turned = shlex.join(["--pass-value", *bad, "--fail-value", *good])
+    return f"for the share of {few(bad, 3)} instead: {turned}"
 
 
 def _classes(cells: Mapping[str, set[str]], own_words: bool) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -157,10 +158,15 @@ class Roles:
             if not named or len(groups) < FEWEST_GROUPS:
                 continue
             whole = {*zip(cells, labelled, strict=True)}
-            alike = (share**2 + (1 - share) ** 2) ** (len(cells) - len(groups))
-            if len(whole) == len(groups) and alike < BY_CHANCE:
+            if len(whole) == len(groups) and _all_alike(share, Counter(cells)) < BY_CHANCE:
                 return name, sum(there for _, there in whole), len(groups)
         return None
+
+
+def _all_alike(share: float, sizes: Mapping[str, int]) -> float:
+    """Probability that rows labelled one by one leave every group whole or without a label."""
+    each = (share**n + (1 - share) ** n for n in sizes.values())
+    return math.exp(sum(map(math.log, each)))
 
 
 def roles_of(columns: Mapping[str, list[str]], truth: str | None = None) -> Roles:

@@ -32,7 +32,7 @@ UNDECIDABLE: dict[str, str] = {
 
 
 class Need(NamedTuple):
-    """What would decide a check with a chance of 80 %, if the estimate is right.
+    """What would decide a check, if the estimate is right.
 
     Parameters
     ----------
@@ -42,18 +42,25 @@ class Need(NamedTuple):
         How many there are; of ``"data"``, 1.
     wanted : float
         How many it takes, all else being the same; infinite if no number is enough.
+    chance : float, optional
+        Chance of a decision with so many, computed as by `chance_to_pass`; of a rule of thumb, by
+        which the threshold is 2.5 standard errors away, None: near 0 and 1 its chance is below 0.8.
     """
 
     what: str
     now: float
     wanted: float
+    chance: float | None = None
 
     def __str__(self) -> str:
+        about = "roughly " if self.chance is None else ""
         if self.what == "data":
-            return f"{self.wanted:,.1f} times the data"
+            return f"{about}{self.wanted:,.1f} times the data"
+        there = f"(there are {self.now:,.0f})"
         if math.isinf(self.wanted):
-            return f"no number of {self.what} alone (there are {self.now:,.0f})"
-        return f"{self.wanted:,.0f} {self.what} (there are {self.now:,.0f})"
+            return f"no number of {self.what} alone {there}"
+        sure = "" if self.chance is None else f", with a chance of {100 * self.chance:.0f} %"
+        return f"{about}{self.wanted:,.0f} {self.what} {there}{sure}"
 
 
 @dataclass(frozen=True)

@@ -10,19 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Quantity, pass_name_in
+from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, pass_name_in
 from bayesjudge.core.fit import Fit
+from bayesjudge.decide._posterior import LESS, MORE, posterior
 from bayesjudge.decide.decision import UNDECIDABLE, Check, Gate, Need, decided
+from bayesjudge.decide.needs import items_wanted, labels_wanted, times_the_data
 
 if TYPE_CHECKING:
     from bayesjudge.prevalence import Counts
     from bayesjudge.prevalence.items import Items
 
 Entry = str | tuple[Hashable, ...]
-#: Chance of a decision that `Need` plans for, as a normal quantile.
-PLANNED, Z_PLANNED = 0.8, 0.8416
-#: A pass must hold with one good item less, a fail with one more: prior of the prevalence.
-LESS, MORE = (0.05, 1.0), (1.0, 0.05)
 #: Quantities of ratings that forced choices alone do not identify.
 ENDORSED = ("endorsement", "mean_endorsement", "prevalence")
 
@@ -244,7 +242,7 @@ def _of_estimate(made: Estimate, probability: float, entry: Entry | None) -> Ite
             tails = made.interval_of(quantity) != INTERVALS["hdi"]
             require(tails, "a highest density interval has no limits of known probability: use eti")
         row = made.quantities[quantity].row(i)
-        planner = partial(_times_the_data, *row)
+        planner = partial(times_the_data, *row)
         yield Limits(
             quantity, where, *row, made.method, planner=planner, cautions=tuple(made.cautions)
         )
@@ -275,7 +273,7 @@ def _of_draws(
         *row,
         method,
         chance=lambda t: (draws >= t).mean(),
-        planner=partial(_times_the_data, *row),
+        planner=partial(times_the_data, *row),
         cautions=cautions,
     )
 
@@ -308,7 +306,7 @@ def _of_counts(counts: Counts, probability: float, entry: Entry | None) -> Itera
             high,
             made.method,
             chance=chance,
-            planner=partial(_labels_wanted, one, value),
+            planner=partial(labels_wanted, one, value),
             cautions=tuple(made.cautions),
             clopper_pearson=bool(np.isfinite(low)),
             chances=chances,
@@ -325,7 +323,7 @@ def _with_one_item_more(counts: Counts, probability: float) -> tuple[float, floa
     from bayesjudge.prevalence._quadrature import NotIntegrated
 
     try:
-        less, more, flat = (_posterior(counts, *shape) for shape in (LESS, MORE, (1.0, 1.0)))
+        less, more, flat = (posterior(counts, *shape) for shape in (LESS, MORE, (1.0, 1.0)))
     except NotIntegrated:
         return np.nan, np.nan, None, None
     low, high = float(less.quantile(1 - probability)), float(more.quantile(probability))
@@ -334,17 +332,6 @@ def _with_one_item_more(counts: Counts, probability: float) -> tuple[float, floa
         return 1 - float(posterior.cdf(np.clip(t, 0, 1)))
 
     return low, high, partial(met, flat), lambda t: (met(less, t), met(more, t))
-
-
-def _posterior(counts: Counts, a: float, b: float, *, checked: bool = True) -> Any:
-    from bayesjudge.core.priors import BetaPrior
-    from bayesjudge.prevalence import ErrorRates, PredictiveValues
-    from bayesjudge.prevalence._quadrature import posterior_of
-
-    model: Any = ErrorRates(prevalence=BetaPrior(a, b))
-    if counts.predictive:
-        model = PredictiveValues(ppv=BetaPrior(a, b), npv=BetaPrior(b, a))
-    return posterior_of(counts, model, checked=checked)
 
 
 def _of_items(items: Items, probability: float, entry: Entry | None) -> Iterator[Limits]:
@@ -367,7 +354,8 @@ def _of_items(items: Items, probability: float, entry: Entry | None) -> Iterator
             one = one._replace(
                 low=low, high=high, chance=chance, chances=chances, clopper_pearson=known
             )
-        yield one._replace(planner=partial(_items_wanted, items, system, one))
+        row = one.value, one.low, one.high
+        yield one._replace(planner=partial(items_wanted, items, system, row))
 
 
 # Against a baseline -----------------------------------------------------------------------------
@@ -414,7 +402,7 @@ def _paired(items: Items, against: str, probability: float) -> Iterator[Limits]:
             {"first": other, "second": against},
             *one,
             made.method,
-            planner=partial(_times_the_data, *one),
+            planner=partial(times_the_data, *one),
             cautions=(*made.cautions, *against_all),
         )
 
@@ -464,131 +452,6 @@ def _independent(
             low,
             high,
             f"{a.method}, difference of independent results",
-            planner=partial(_times_the_data, gap, low, high),
+            planner=partial(times_the_data, gap, low, high),
             cautions=cautions,
         )
-
-
-# What would decide ------------------------------------------------------------------------------
-
-
-def _reach(value: float, low: float, high: float, threshold: float) -> tuple[float, float]:
-    """How far the limit is off the estimate, and how far it may be."""
-    half = value - low if value >= threshold else high - value
-    return half, abs(value - threshold)
-
-
-def _spare(probability: float) -> float:
-    """By how much further a limit must be, for the chance of a decision that is planned for."""
-    from bayesjudge.core.intervals import z_score
-
-    return 1 + Z_PLANNED / max(z_score(max(2 * probability - 1, 1e-6)), 0.1)
-
-
-def _times_the_data(
-    value: float, low: float, high: float, threshold: float, probability: float
-) -> list[Need]:
-    half, distance = _reach(value, low, high, threshold)
-    if distance <= 0 or not np.isfinite(half):
-        return [Need("data", 1, np.inf)]
-    return [Need("data", 1, float((half * _spare(probability) / distance) ** 2))]
-
-
-def _labels_wanted(
-    counts: Counts, value: float, threshold: float, probability: float
-) -> list[Need]:
-    """Labels, or items, for which the expected width is small enough."""
-    from bayesjudge.core.intervals import z_score
-    from bayesjudge.prevalence.budget import expected_width
-
-    labelled, distance = int(counts.labelled_n), abs(value - threshold)
-    z = z_score(max(2 * probability - 1, 0.01))
-    spread = value * (1 - value)
-    needs = []
-    external = counts.external_labels is not None
-    if labelled and distance > 0 and not external:
-        rates = [
-            (hit + 0.5) / (n + 1)
-            for hit, n in (
-                (counts.correct_pass, counts.correct_n),
-                (counts.incorrect_fail, counts.incorrect_n),
-            )
-        ]
-        total = int(counts.test_n) + labelled
-
-        def decides(m: int) -> bool:
-            items = max(total - m, 1) if counts.design.same_items else int(counts.test_n)
-            found = expected_width(
-                prevalence=value,
-                sensitivity=rates[0],
-                specificity=rates[1],
-                items=items,
-                labelled=m,
-                calibration=counts.design.name,
-                ci_prob=max(2 * probability - 1, 0.01),
-                repeats=6,
-                random_seed=1,
-            )
-            return found.width / 2 * _spare(probability) <= distance
-
-        most = total - 1 if counts.design.same_items else 100 * labelled
-        needs.append(Need("labels", labelled, _least(decides, labelled, most)))
-    # were every item labelled
-    whole = int(counts.test_n) + labelled
-    items = spread * (z * _spare(probability) / distance) ** 2 if distance > 0 else np.inf
-    if counts.design.same_items and (not needs or np.isinf(needs[0].wanted)):
-        needs.append(Need("items, all of them labelled", whole, float(np.ceil(items))))
-    return needs
-
-
-def _least(decides: Any, low: int, most: int) -> float:
-    """The smallest number that decides, to within a tenth; infinite if not even the most does."""
-    if most <= low or not decides(most):
-        return np.inf
-    high = low
-    while high < most and not decides(high):
-        low, high = high, min(2 * high, most)
-    while high - low > max(1, 0.05 * high):
-        middle = (low + high) // 2
-        low, high = (low, middle) if decides(middle) else (middle, high)
-    return float(high)
-
-
-def _items_wanted(
-    items: Items, system: str, one: Limits, threshold: float, probability: float
-) -> list[Need]:
-    """Labelled items, or repeats of them, from the parts of the variance by item."""
-    from bayesjudge.prevalence.items import _clusters as by_item
-    from bayesjudge.prevalence.items.closed_form import agreement, rows_per_output
-
-    half, distance = _reach(one.value, one.low, one.high, threshold)
-    clusters = by_item.clusters_of(items, system)
-    if distance <= 0 or not np.isfinite(half):
-        return [Need("labelled items", clusters.labelled, np.inf)]
-    weight, parts = by_item.best_weight(clusters), by_item.parts_of(clusters)
-    own = float(clusters.count @ (parts.truth - weight * parts.labelled_pass) ** 2)
-    rest = float(clusters.count @ (weight * parts.test_pass) ** 2)
-    # the share of the squared half-width that labels make up, and what may be left of it
-    share = own / (own + rest) if own + rest > 0 else 1.0
-    left = (distance / (half * _spare(probability))) ** 2 - (1 - share)
-    times = share / left if left > 0 else np.inf
-    wanted = clusters.labelled * times
-    most = clusters.items
-    needs = [
-        Need("labelled items", clusters.labelled, np.ceil(wanted) if wanted < most else np.inf)
-    ]
-    if np.isinf(needs[0].wanted):
-        total = (half * _spare(probability) / distance) ** 2
-        needs.append(Need("items, labelled in the same share", most, float(np.ceil(most * total))))
-    repeats = rows_per_output(items, system)
-    if items.repeats == "system" and repeats > 1:
-        icc = agreement(replace(items), ci_prob=0.95)
-        found: Quantity = icc.quantities["icc"]
-        place = items.systems.index(system) if len(items.systems) > 1 else 0
-        rho = float(found.value[place])
-        if np.isfinite(rho):
-            spread = rho + (1 - rho) / repeats
-            goal = spread / times if np.isfinite(times) else 0.0
-            more = (1 - rho) / (goal - rho) if goal > rho else np.inf
-            needs.append(Need("repeats of each labelled item", repeats, float(np.ceil(more))))
-    return needs

@@ -277,7 +277,7 @@ class Passport:
 
         good, hit, bad, caught = self.external_labels(overdispersion)
         told = []
-        names = counts.systems or ("",)
+        names, called = counts.systems or ("",), counts.pass_name
         columns = {n: np.atleast_1d(getattr(counts, n)) for n in (*LABELS, "test_n", "test_pass")}
         for i, name in enumerate(names):
             where = f" of {name}" if name else ""
@@ -286,23 +286,36 @@ class Passport:
             most = betabinom(row["test_n"], 1 + hit, 1 + good - hit)
             least = betabinom(row["test_n"], 1 + bad - caught, 1 + caught)
             k = row["test_pass"]
+            all_so = f"people called all {called!r}" if called else "all were good"
+            none_so = f"people called none {called!r}" if called else "all were bad"
+            passed = (
+                f"calls {k} of {row['test_n']} {called!r}"
+                if called
+                else (f"passes {k} of {row['test_n']}")
+            )
             for chance, words in (
-                (most.sf(k - 1), "more than it would if all were good"),
-                (least.cdf(k), "fewer than it would if all were bad"),
+                (most.sf(k - 1), f"more than it would if {all_so}"),
+                (least.cdf(k), f"fewer than it would if {none_so}"),
             ):
                 if row["test_n"] and chance < TRANSPORT_P:
                     told.append(
                         Caution(
                             "transport",
-                            f"the judge passes {k} of {row['test_n']}{where}, {words} (probability "
-                            f"{chance:.2g} by the passport): label some of these items",
+                            f"the judge {passed}{where}, {words} (probability {chance:.2g} by the "
+                            "passport): label some of these items",
                         )
                     )
+            right = "passed {} of {} good items", "failed {} of {} bad items"
+            if called:
+                right = (
+                    f"called {{}} of {{}} items {called!r} that people call so",
+                    f"did not call {{}} of {{}} items {called!r} that people do not call so",
+                )
             pairs = (
-                ("good", "correct_n", "correct_pass", hit, good - hit, "passed"),
-                ("bad", "incorrect_n", "incorrect_fail", caught, bad - caught, "failed"),
+                (right[0], "correct_n", "correct_pass", hit, good - hit),
+                (right[1], "incorrect_n", "incorrect_fail", caught, bad - caught),
             )
-            for kind, total, part, a, b, verb in pairs:
+            for words, total, part, a, b in pairs:
                 n, x = row[total], row[part]
                 if not n:
                     continue
@@ -312,9 +325,9 @@ class Passport:
                     told.append(
                         Caution(
                             "transport",
-                            f"the judge {verb} {x} of {n} {kind} items{where} (probability "
-                            f"{chance:.2g} by the passport): its errors differ on these items; use "
-                            "their own labels only",
+                            f"the judge {words.format(x, n)}{where} (probability {chance:.2g} by "
+                            "the passport): its errors differ on these items; use their own labels "
+                            "only",
                         )
                     )
         return told

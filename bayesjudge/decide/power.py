@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import bdtrc, betainc, ndtr, ndtri
 
 from bayesjudge.core.errors import checking
-from bayesjudge.decide.gate import LESS, _posterior
+from bayesjudge.decide._posterior import LESS, posterior
 from bayesjudge.prevalence import Counts
 from bayesjudge.prevalence._quadrature import NotIntegrated
 from bayesjudge.prevalence.budget.allocation import check_rates
@@ -330,7 +330,7 @@ def _score(counts: tuple[float, ...], calibration: str, at_least: float) -> floa
     try:
         of: dict[str, Any] = dict(zip(FIELDS, counts, strict=True))
         data = _Expected(**of, calibration=calibration)
-        below = _posterior(data, *LESS, checked=False).cdf(at_least)
+        below = posterior(data, *LESS, checked=False).cdf(at_least)
     except NotIntegrated:
         return float("nan")
     return float(-ndtri(np.clip(below, 1e-300, 1 - 1e-16)))

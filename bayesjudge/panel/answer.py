@@ -7,6 +7,7 @@ import numpy as np
 from bayesjudge.core.answer import (
     Answer,
     as_estimates,
+    chance,
     entries,
     few_of,
     listed,
@@ -98,7 +99,10 @@ def answer(
         why=_why(quoted, quoted.method in sampled),
         quoted=quoted,
         judge=judge and judge.only(quantity),
-        notes=_trusted(whole, made, votes, fits),
+        notes=(
+            *(() if unknown else _best(rows, whole, fits, votes)),
+            *_trusted(whole, made, votes, fits),
+        ),
         known=not unknown,
     )
 
@@ -142,13 +146,36 @@ def _told(
         said = [f"{100 * row.value:.0f} %" for row in votes if row is not None]
         text += f"; of the judges' votes {listed(said)} are {repr(called) if called else 'passes'}"
     more = " There is no interval: labels on a random sample of outputs would give one."
+    if len(names) > 1:
+        more = more.replace("one.", f"one, and how surely {names[0]} is ahead.")
     return f"{text}.{more if bare else ''}"
+
+
+def _best(
+    rows: dict[str, Row], quoted: Estimate, fits: list[Fit], votes: Votes | None
+) -> tuple[str, ...]:
+    """``g1 is the best with probability 0.907``, by the draws of the model that is quoted."""
+    fit = next((fit for fit in fits if fit.method == quoted.method), None)
+    if fit is None or "prevalence" not in quoted or len(rows) < 2:
+        return ()
+    draws = fit.draws("prevalence").reshape(-1, len(rows))
+    first = max(rows, key=lambda name: np.nan_to_num(rows[name].value, nan=-1.0))
+    prob = float((draws.argmax(axis=1) == list(rows).index(first)).mean())
+    name = "" if votes is None else votes.pass_name
+    what = f"has the most {name!r} outputs" if name else "is the best"
+    most = (
+        what
+        if prob > SURE
+        else what.replace("has", "may or may not have").replace("is the", "may or may not be the")
+    )
+    return (f"{first} {most}: with probability {chance(prob)} by this model.",)
 
 
 def _trusted(
     quoted: Estimate, made: list[Estimate], votes: Votes | None, fits: list[Fit]
 ) -> tuple[str, ...]:
     """Which judge errs least, and how surely, if judges' rates were estimated."""
+    labelled = votes is None or votes.labelled.any()
     for one in (quoted, *made):
         found = entries(one)
         judges = [key[1] for key in found if key[0] == "sensitivity" and len(key) == 2]
@@ -159,6 +186,12 @@ def _trusted(
         }
         if len(rates) < 2:
             continue
+        if one is not quoted and not labelled:
+            return (
+                f"Which of the {len(rates)} judges errs least is not known: {quoted.method} takes "
+                "the panel as a whole, and rates of single judges would rest on their errors being "
+                "independent, which no label has checked. Labels of some outputs would tell.",
+            )
         best, *others = sorted(
             rates, key=lambda j: -np.nan_to_num(rates[j][0].value + rates[j][1].value)
         )

@@ -24,8 +24,7 @@ import numpy as np
 import pandas as pd
 
 from bayesjudge.decide import chance_to_pass, labels_to_pass
-from bayesjudge.decide.gate import LESS
-from bayesjudge.decide.gate import _posterior as posterior
+from bayesjudge.decide._posterior import LESS, posterior
 from bayesjudge.decide.power import PEOPLE, STRATEGIES
 from bayesjudge.prevalence import Counts, budget
 

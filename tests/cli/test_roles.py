@@ -1,6 +1,8 @@
 """What a column is for is told by its name and its cells."""
 
-from bayesjudge.cli.roles import in_both_orders, is_model, roles_of, words_of
+import numpy as np
+
+from bayesjudge.cli.roles import Roles, in_both_orders, is_model, roles_of, words_of
 
 
 def _table(rows=60, **columns):
@@ -178,3 +180,48 @@ def test_verdicts_on_two_answers_in_both_orders_are_seen_by_what_columns_hold():
     same = cells | {"shown_2": lambda i: names[i // 2 % 2]}  # some answers compared with themselves
     for other in (once, graded, same):
         assert in_both_orders(_table(**other)) is None
+
+
+def test_rows_labelled_one_by_one_are_seldom_taken_for_whole_groups():
+    """Conversations, pairs, days, topics and notes of 40 to 400 rows, 1 to 60 % labelled.
+
+    Found: of 4,000 tables labelled row by row none, of 500 whose conversations were labelled as a
+    whole 458; a column may be wrong with a probability of .001.
+    """
+    rng = np.random.default_rng(1)
+
+    def table():
+        n = int(rng.integers(40, 400))
+        sizes = rng.geometric(1 / rng.uniform(1, 10), n)
+        columns = {
+            "conversation": np.repeat(np.arange(n), sizes)[:n],
+            "topic": rng.integers(0, int(rng.integers(10, 30)), n),
+            "pair": np.arange(n) // 2,
+            "note": np.where(
+                rng.random(n) < rng.uniform(0.1, 0.9), "same", np.arange(n).astype(str)
+            ),
+            "day": np.sort(rng.integers(0, int(rng.integers(10, 60)), n)),
+        }
+        return {name: [str(cell) for cell in cells] for name, cells in columns.items()}, n
+
+    runs, alarms, seen = 400, 0, 0
+    for _ in range(runs):
+        columns, n = table()
+        drawn = rng.choice(n, max(int(rng.uniform(0.01, 0.6) * n), 2), replace=False)
+        columns["human"] = ["yes" if i in {*drawn} else "" for i in range(n)]
+        alarms += Roles(columns).labelled_together("human") is not None
+        groups = sorted({*columns["conversation"]})
+        some = {*rng.choice(groups, max(int(rng.uniform(0.05, 0.6) * len(groups)), 2))}
+        columns["human"] = ["yes" if one in some else "" for one in columns["conversation"]]
+        found = Roles(columns).labelled_together("human")
+        seen += found is not None and found[0] == "conversation"
+    most = runs * 5 * 0.001  # of five columns
+    assert alarms <= most + 5 * np.sqrt(most)
+    assert seen > 0.8 * runs
+
+
+def test_one_large_group_without_a_label_is_no_sign_of_whole_groups():
+    """100 rows of one note, and 400 of their own: 14 labels miss it in 4 % of draws."""
+    columns = {"note": ["same"] * 100 + [str(i) for i in range(400)]}
+    columns["human"] = [""] * 200 + ["yes" if i % 22 == 0 else "" for i in range(300)]
+    assert Roles(columns).labelled_together("human") is None

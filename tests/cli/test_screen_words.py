@@ -21,6 +21,7 @@ from bayesjudge.cli.explain import meaning
 from bayesjudge.cli.glossary import ASSUMPTIONS, CAUTIONS, TERMS
 from bayesjudge.cli.output import Shared, Story, meanwhile, open_console, quoted_lines, table
 from bayesjudge.cli.panel import panel
+from bayesjudge.cli.proposals import WANTED
 from bayesjudge.core.answer import Answer, chance, points
 from bayesjudge.core.estimate import Estimate, Quantity, Row
 from bayesjudge.core.report import records
@@ -705,7 +706,9 @@ def test_the_first_screen_of_a_panel_without_labels_says_what_it_rests_on(tmp_pa
     assert main(["panel", str(path), "--model", "bias_pooling", "--width", "0.2"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "rests-on-priors: no item is labelled: the interval holds the model's prior" in said
-    assert "By Dawid-Skene, posterior mode, another model than that of the shares, " in said
+    assert "Which of the 4 judges errs least is not known: Bias pooling (NUTS) takes the" in said
+    assert "Dawid-Skene" not in said.split("Cautions")[0].split("other methods")[0]
+    assert re.search(r"g1 (is|may or may not be) the best: with probability 0\.\d+ by this", said)
     assert "This takes each share to be the judges' pass rate, which no label has checked" in said
     assert "may err" not in said
 
@@ -754,3 +757,106 @@ def test_narrow_tables_with_the_truth_cut_no_number(monkeypatch, capsys):
     assert lines[at].split()[-1] == "truth"
     assert not any("…" in line for line in lines[at : at + 40])
     assert max(map(len, lines)) <= 60
+
+
+@pytest.mark.slow
+def test_labels_of_whole_conversations_are_told_and_the_option_that_counts_them(tmp_path, capsys):
+    rng = np.random.default_rng(1)
+    rows = pd.DataFrame({"conversation": [f"c{i // 6}" for i in range(360)]})
+    rows["verdict"] = rng.integers(0, 2, 360)
+    whole = rows["conversation"].isin([f"c{i}" for i in range(0, 60, 4)])
+    one_by_one = np.arange(360) % 4 == 0
+    path = tmp_path / "chats.csv"
+    asked = [str(path), "--verdict", "verdict", "--truth", "human", "--calibration", "random"]
+    for labelled, told in ((whole, True), (one_by_one, False)):
+        rows.assign(human=np.where(labelled, rows["verdict"], np.nan)).to_csv(path, index=False)
+        assert main(["prevalence", *asked, "--no-nuts", "--json"]) == 0
+        document = json.loads(capsys.readouterr().out)
+        note = "Labels cover whole groups of conversation: 15 of 60 have one on every row"
+        assert any(one.startswith(note) for one in document["answer"]["notes"]) == told
+        if told:
+            line = "--item conversation --repeats system"
+            assert document["answer"]["notes"][-1].endswith(f"say {line}.")
+            assert main(["prevalence", *asked, *line.split(), "--no-nuts", "--json"]) == 0
+            other = json.loads(capsys.readouterr().out)
+            assert not any("whole groups" in one for one in other["answer"]["notes"])
+
+
+@pytest.mark.slow
+def test_bounds_without_a_value_are_one_line(tmp_path, capsys):
+    path = tmp_path / "choices.csv"
+    ratings.simulate(items=20, random_seed=1).drop(columns="response_set").to_csv(path, index=False)
+    asked = ["--positive", "yes", "--judge", "gpt", "--judge", "claude", "--no-nuts", "--details"]
+    assert main(["ratings", str(path), *asked]) == 0
+    out = capsys.readouterr().out
+    (line,) = [line for line in out.splitlines() if "Mean endorsement" in line and "bounds" in line]
+    assert line.startswith("  endorsement (Mean endorsement): no value, only bounds of 6 numbers")
+    assert not re.search(r"Mean endorsement +– ", out)
+
+
+def test_what_the_judge_gives_more_than_people_is_told_of_each_system():
+    """Of a it is known, of b not; as of each alone."""
+    scores = prevalence.scores
+    rng = np.random.default_rng(1)
+    read = {}
+    for name, more in (("a", 0.6), ("b", 0.0)):
+        truth = rng.integers(1, 5, 60).astype(float)
+        given = np.clip(truth + more + rng.normal(0, 0.5, 60), 1, 5)
+        truth[30:] = np.nan
+        labelled = ~np.isnan(truth)
+        read[name] = scores.Scores.from_frame(
+            pd.DataFrame({"score": given, "truth": np.where(labelled, truth, np.nan)}),
+            calibration="random", scale=(1, 5), truth_scale=(1, 5),
+        )  # fmt: skip
+    (note,) = scores.answer(*scores.by_system(read)).notes
+    row = scores.judge_bias(read["a"])["judge_less_people"]
+    assert note.startswith(f"The judge gives a {row.value:.2f} more than people on average (")
+    assert note.endswith("; whether it gives b more or less than people is not known.")
+
+
+@pytest.mark.slow
+def test_what_is_promised_without_a_tolerance():
+    """The certificate's bound; of few changed scores the weaker one, and how many it takes."""
+    certificates = bayesjudge.bias.certificates
+    rng = np.random.default_rng(1)
+    for n, weaker in ((400, False), (60, True)):
+        shifts = bayesjudge.bias.Shifts.from_differences(rng.normal(0, 3, n), scale=(0, 100))
+        found = bayesjudge.bias.answer(*bayesjudge.bias.closed_forms(shifts))
+        card = certificates.certify(
+            shifts, tolerance=100, failure_prob=0.05, units="points", alpha=1.0,
+            basis="predictive" if weaker else "tail",
+        )  # fmt: skip
+        (note,) = found.notes
+        assert f"moves a score by at most {card.shift_bound:.2g} points with prob" in note
+        assert ("on average over what might have been measured" in note) == weaker
+        asked = bayesjudge.bias.answer(*bayesjudge.bias.closed_forms(shifts), card)
+        assert asked.notes == (card.promise,)
+    few = bayesjudge.bias.Shifts.from_differences([1.0, 2.0, 3.0], scale=(0, 100))
+    (note,) = bayesjudge.bias.answer(*bayesjudge.bias.closed_forms(few)).notes
+    assert "nothing is promised but the ends of the scale" in note
+
+
+def words_in(document):
+    """Quantities, coordinates, methods, kinds of interval, and what was read."""
+    for one in document["estimates"]:
+        yield from (one["quantity"], one["method"], *one["where"], one["interval"])
+    yield from document["inputs"]
+
+
+@pytest.mark.parametrize("kept", sorted(GOLDEN.glob("*.json")), ids=lambda path: path.stem)
+def test_headings_and_names_of_the_kept_screens_are_explained(kept):
+    words = {*words_in(json.loads(kept.read_text(encoding="utf-8")))} - {"", "none"}
+    assert len(words) > 10
+    assert sorted(word for word in words if meaning(word) is None) == []
+
+
+@pytest.mark.parametrize("asked", ["--labelled 50", "--at-least 0.8 --prevalence 0.9"])
+def test_headings_of_plans_and_names_of_commands_are_explained(asked, capsys):
+    judge = ["--sensitivity", "0.9", "--specificity", "0.8", "--prevalence", "0.9"]
+    words = asked.split() + judge[: 4 if "--prevalence" in asked else 6]
+    assert main(["plan", *words]) == 0
+    head = next(x for x in capsys.readouterr().out.splitlines() if "--calibration" in x)
+    found = [word for word in head.replace("--calibration", "").split() if word != "±"]
+    assert len(found) > 2
+    commands = [name for name in WANTED if " " not in name]
+    assert [word for word in (*found, *commands, "plan", "noise") if meaning(word) is None] == []

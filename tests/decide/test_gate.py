@@ -20,7 +20,17 @@ import bayesjudge as bj
 from bayesjudge.cli import main
 from bayesjudge.core.answer import chance
 from bayesjudge.core.fit import Fit
-from bayesjudge.decide import Check, Need, gate, plot_gate, to_html, to_json, to_junit, to_markdown
+from bayesjudge.decide import (
+    Check,
+    Need,
+    chance_to_pass,
+    gate,
+    plot_gate,
+    to_html,
+    to_json,
+    to_junit,
+    to_markdown,
+)
 from bayesjudge.decide.decision import UNDECIDABLE
 from bayesjudge.prevalence import Counts, items
 
@@ -242,9 +252,40 @@ def test_what_would_decide_decides():
 
 
 def test_needs_in_words():
-    assert str(Need("labels", 50, 120)) == "120 labels (there are 50)"
+    assert str(Need("labels", 50, 120)) == "roughly 120 labels (there are 50)"
+    sure = "120 labels (there are 50), with a chance of 80 %"
+    assert str(Need("labels", 50, 120, 0.8)) == sure
     assert str(Need("labels", 50, np.inf)) == "no number of labels alone (there are 50)"
-    assert str(Need("data", 1, 2.5)) == "2.5 times the data"
+    assert str(Need("data", 1, 2.5)) == "roughly 2.5 times the data"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("design", "strategy"), [("random", "random sample"),
+                                                  ("by_verdict", "by verdict")])  # fmt: skip
+def test_labels_that_would_decide_have_the_chance_that_a_plan_gives_them(design, strategy):
+    """To a twentieth of them; and for a fail as for a pass of what was turned round."""
+    counts = Counts(2000, 1500, 80, 76, 20, 17, calibration=design)
+    value = gate(counts, at_least=0.6).checks[0].value
+    need = gate(counts, at_least=value - 0.04).checks[0].needs[0]
+    assert (need.what, need.chance) == ("labels", 0.8)
+    rates = (76.5 / 81, 17.5 / 21)
+    if design == "by_verdict":  # of the labelled passes and fails, weighed by what was passed
+        passed = 1579.5 / 2101
+        ppv, npv = 76.5 / 80, 17.5 / 22
+        hits, caught = passed * ppv, (1 - passed) * npv
+        rates = (
+            hits / (hits + (1 - passed) * (1 - npv)),
+            caught / (caught + passed * (1 - ppv)),
+        )
+    for labels, enough in ((need.wanted, True), (0.94 * need.wanted, False)):
+        chance = chance_to_pass(
+            value - 0.04, int(labels), prevalence=value, sensitivity=rates[0],
+            specificity=rates[1], items=2100 - int(labels), strategy=strategy,
+        )  # fmt: skip
+        assert (chance >= 0.8) == enough
+    turned = Counts(2000, 500, 20, 17, 80, 76, calibration=design)
+    other = gate(turned, at_least=1 - value + 0.04).checks[0].needs[0]
+    assert other.wanted == pytest.approx(need.wanted, rel=0.05)
 
 
 def log_of(systems, seed=1, **more):
@@ -325,7 +366,7 @@ def test_how_many_times_the_data_is_computed_by_hand(threshold, half):
     (check,) = gate(estimated(0.9, 0.85, 0.92), at_least=threshold).checks
     room = 1 + norm.ppf(0.8) / norm.ppf(0.95)
     wanted = (half * room / abs(0.9 - threshold)) ** 2
-    assert check.needs == (("data", 1, pytest.approx(wanted, rel=1e-3)),)
+    assert check.needs == (("data", 1, pytest.approx(wanted, rel=1e-3), None),)
 
 
 def test_independent_results_widen_each_other():

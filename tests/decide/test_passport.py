@@ -146,3 +146,15 @@ def test_items_that_repeat_are_refused_with_what_to_do(tmp_path, capsys):
     said = " ".join(capsys.readouterr().err.split())
     assert "--item item: items have several rows" in said
     assert "give one row an item, such as the first epoch" in said
+
+
+def test_another_judge_is_told_in_the_word_that_was_read_as_a_pass():
+    counts = {"calibration": "random", "pass_name": "unsafe"}
+    for run in (
+        Counts(900, 540, 60, 25, 30, 22, **counts),
+        Counts(900, 540, 60, 55, 30, 2, **counts),
+        Counts(900, 899, 0, 0, 0, 0, **counts),
+    ):
+        (caution,) = made().check(run)
+        assert "'unsafe'" in caution.text
+        assert not {"good", "bad", "passes", "passed", "failed"} & {*caution.text.split()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -30,6 +31,8 @@ from bayesjudge.prevalence.scores.paired import PairedScores, differences
 JUDGE = "Judge's mean score"
 #: Most systems that a sentence names.
 MOST_NAMED = 5
+#: A number that is not known.
+NONE = Row(np.nan, np.nan, np.nan)
 #: In the order of their scores in benchmarks/prevalence/scores.py; the sampled models were not run
 #: there, and are quoted if they alone answer.
 ORDER = ("Difference (PPI++)", "Difference (isotonic)", "Binned scores", "Difference (PPI)")
@@ -139,6 +142,32 @@ def _bias(scores: Scores, ci_prob: float) -> tuple[str, ...]:
     return (f"The judge is too {kind}: it gives {value} {more} than people on average ({ends}.",)
 
 
+def _bias_of_systems(scores: Mapping[str, Scores], ci_prob: float) -> tuple[str, ...]:
+    """``The judge gives a 0.42 more than people (0.29 to 0.55) on average, and b 0.1 less (…).``"""
+    found: list[str] = []
+    unknown: list[str] = []
+    for name, one in scores.items():
+        row = judge_bias(one, ci_prob=ci_prob)["judge_less_people"] if knows_bias(one) else NONE
+        if np.isnan(row.low):
+            continue
+        if row.low <= 0 <= row.high:
+            unknown.append(name)
+            continue
+        more = "more" if row.value > 0 else "less"
+        size = row if row.value > 0 else Row(-row.value, -row.high, -row.low)
+        level = None if found else ci_prob
+        value, _, ends = (numbers if one.numeric else points)(size, level).partition(" (")
+        found.append(f"{name} {value} {more}{'' if found else ' than people on average'} ({ends}")
+    left = len(found) - MOST_NAMED
+    found = found[:MOST_NAMED] + [f"{left} more"] * (left > 0)
+    told = f"The judge gives {listed(found)}" if found else ""
+    if unknown:
+        whom = listed(unknown if len(unknown) <= MOST_NAMED else [f"{len(unknown)} systems"])
+        told += "; w" if told else "W"
+        told += f"hether it gives {whom} more or less than people is not known"
+    return (f"{told}.",) if told else ()
+
+
 def _on_scale(scale: tuple[float, float] | None) -> str:
     return "" if scale is None else f", on a scale of {scale[0]:g} to {scale[1]:g}"
 
@@ -196,6 +225,7 @@ def _of_systems(
         why=f"{why}.",
         quoted=quoted,
         judge=judge if numeric else None,  # else it is no share of passes
+        notes=_bias_of_systems(quoted.data, ci_prob) if known else (),
         known=bool(known),
     )
 

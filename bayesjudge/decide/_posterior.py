@@ -1,0 +1,22 @@
+"""The posterior that a gate holds against its threshold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bayesjudge.prevalence import Counts
+
+#: A pass must hold with one good item less, a fail with one more: prior of the prevalence.
+LESS, MORE = (0.05, 1.0), (1.0, 0.05)
+
+
+def posterior(counts: Counts, a: float, b: float, *, checked: bool = True) -> Any:
+    """Of the prevalence, under a beta prior of it (of labels by verdict, of each value)."""
+    from bayesjudge.core.priors import BetaPrior
+    from bayesjudge.prevalence import ErrorRates, PredictiveValues
+    from bayesjudge.prevalence._quadrature import posterior_of
+
+    model: Any = ErrorRates(prevalence=BetaPrior(a, b))
+    if counts.predictive:
+        model = PredictiveValues(ppv=BetaPrior(a, b), npv=BetaPrior(b, a))
+    return posterior_of(counts, model, checked=checked)

@@ -1,0 +1,165 @@
+"""What would decide an unknown of a gate: labels, items or repeats."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesjudge.decide.decision import Need
+from bayesjudge.decide.power import PEOPLE, chance_to_pass, labels_to_pass
+
+if TYPE_CHECKING:
+    from bayesjudge.core.estimate import Quantity
+    from bayesjudge.prevalence import Counts
+    from bayesjudge.prevalence.items import Items
+
+#: Chance of a decision that `Need` plans for, and as a normal quantile.
+PLANNED, Z_PLANNED = 0.8, 0.8416
+#: How the labels of a design are chosen, by the names of `chance_to_pass`.
+OF_DESIGN = {"random": "random sample", "by_verdict": "by verdict"}
+#: Items that are no limit.
+MANY = 10**9
+
+
+def _reach(value: float, low: float, high: float, threshold: float) -> tuple[float, float]:
+    """How far the limit is off the estimate, and how far it may be."""
+    half = value - low if value >= threshold else high - value
+    return half, abs(value - threshold)
+
+
+def _spare(probability: float) -> float:
+    """By how much further a limit must be, for the chance of a decision that is planned for."""
+    from bayesjudge.core.intervals import z_score
+
+    return 1 + Z_PLANNED / max(z_score(max(2 * probability - 1, 1e-6)), 0.1)
+
+
+def times_the_data(
+    value: float, low: float, high: float, threshold: float, probability: float
+) -> list[Need]:
+    """How often the data again, by a rule of thumb."""
+    half, distance = _reach(value, low, high, threshold)
+    if distance <= 0 or not np.isfinite(half):
+        return [Need("data", 1, np.inf)]
+    return [Need("data", 1, float((half * _spare(probability) / distance) ** 2))]
+
+
+def labels_wanted(counts: Counts, value: float, threshold: float, probability: float) -> list[Need]:
+    """Labels with which a decision has the chance that is planned for; or items, all labelled."""
+    labelled, total = int(counts.labelled_n), int(counts.test_n) + int(counts.labelled_n)
+    if value == threshold or not 0 < threshold < 1:
+        return []
+    needs = []
+    if labelled and counts.external_labels is None:
+        balanced = "" if counts.design.same_items else ", as many good as bad ones"
+        wanted = _labels(counts, value, threshold, probability)
+        needs.append(Need(f"labels{balanced}", labelled, wanted, PLANNED))
+    if counts.design.same_items and (not needs or np.isinf(needs[0].wanted)):
+        at_least, share = _upward(threshold, value)
+        how: dict[str, Any] = {"probability": max(probability, 0.5), "power": PLANNED}
+        how |= {"items": MANY, "strategies": (PEOPLE,)}
+        items = labels_to_pass(at_least, prevalence=share, **how)[PEOPLE] or np.inf
+        needs.append(Need("items, all of them labelled", total, float(items), PLANNED))
+    return needs
+
+
+def _upward(threshold: float, value: float) -> tuple[float, float]:
+    """A fail is a pass of the share of bad outputs."""
+    return (threshold, value) if value > threshold else (1 - threshold, 1 - value)
+
+
+def _labels(counts: Counts, value: float, threshold: float, probability: float) -> float:
+    """Labels for the planned chance, chosen as those that there are; infinite if none is enough."""
+    same, total = counts.design.same_items, int(counts.test_n) + int(counts.labelled_n)
+    rates = _rates(counts) if value > threshold else _rates(counts)[::-1]
+    strategy = OF_DESIGN.get(counts.design.name, "half good, half bad")
+    asked: dict[str, Any] = {"sensitivity": rates[0], "specificity": rates[1]}
+    if sum(rates) <= 1:  # such a judge tells nothing
+        strategy, asked = PEOPLE, {}
+        if not same:
+            return np.inf
+    at_least, share = _upward(threshold, value)
+
+    def decides(m: int) -> bool:
+        items = max(total - m, 1) if same else int(counts.test_n)
+        how: dict[str, Any] = {"strategy": strategy, "probability": max(probability, 0.5)}
+        chance = chance_to_pass(at_least, m, prevalence=share, items=items, **asked, **how)
+        return chance >= PLANNED
+
+    most = total - 1 if same else 100 * int(counts.labelled_n)
+    return _least(decides, int(counts.labelled_n), most)
+
+
+def _rates(counts: Counts) -> tuple[float, float]:
+    """Sensitivity and specificity, with half an item of each kind more."""
+    good, right = counts.correct_n, counts.correct_pass
+    bad, caught = counts.incorrect_n, counts.incorrect_fail
+    if not counts.predictive:
+        return float((right + 0.5) / (good + 1)), float((caught + 0.5) / (bad + 1))
+    labelled = good + bad
+    passed = right + bad - caught
+    share = float((counts.test_pass + passed + 0.5) / (counts.test_n + labelled + 1))
+    ppv = float((right + 0.5) / (passed + 1))
+    npv = float((caught + 0.5) / (labelled - passed + 1))
+    hits, misses = share * ppv, (1 - share) * (1 - npv)
+    refused, let_by = (1 - share) * npv, share * (1 - ppv)
+    return hits / (hits + misses), refused / (refused + let_by)
+
+
+def _least(decides: Any, low: int, most: int) -> float:
+    """The smallest number that decides, to within a tenth; infinite if not even the most does."""
+    if most <= low or not decides(most):
+        return np.inf
+    high = low
+    while high < most and not decides(high):
+        low, high = high, min(2 * high, most)
+    while high - low > max(1, 0.05 * high):
+        middle = (low + high) // 2
+        low, high = (low, middle) if decides(middle) else (middle, high)
+    return float(high)
+
+
+def items_wanted(
+    items: Items,
+    system: str,
+    row: tuple[float, float, float],
+    threshold: float,
+    probability: float,
+) -> list[Need]:
+    """Labelled items, or repeats of them, from the parts of the variance by item."""
+    from bayesjudge.prevalence.items import _clusters as by_item
+    from bayesjudge.prevalence.items.closed_form import agreement, rows_per_output
+
+    half, distance = _reach(*row, threshold)
+    clusters = by_item.clusters_of(items, system)
+    if distance <= 0 or not np.isfinite(half):
+        return [Need("labelled items", clusters.labelled, np.inf)]
+    weight, parts = by_item.best_weight(clusters), by_item.parts_of(clusters)
+    own = float(clusters.count @ (parts.truth - weight * parts.labelled_pass) ** 2)
+    rest = float(clusters.count @ (weight * parts.test_pass) ** 2)
+    # the share of the squared half-width that labels make up, and what may be left of it
+    share = own / (own + rest) if own + rest > 0 else 1.0
+    left = (distance / (half * _spare(probability))) ** 2 - (1 - share)
+    times = share / left if left > 0 else np.inf
+    wanted = clusters.labelled * times
+    most = clusters.items
+    needs = [
+        Need("labelled items", clusters.labelled, np.ceil(wanted) if wanted < most else np.inf)
+    ]
+    if np.isinf(needs[0].wanted):
+        total = (half * _spare(probability) / distance) ** 2
+        needs.append(Need("items, labelled in the same share", most, float(np.ceil(most * total))))
+    repeats = rows_per_output(items, system)
+    if items.repeats == "system" and repeats > 1:
+        icc = agreement(replace(items), ci_prob=0.95)
+        found: Quantity = icc.quantities["icc"]
+        place = items.systems.index(system) if len(items.systems) > 1 else 0
+        rho = float(found.value[place])
+        if np.isfinite(rho):
+            spread = rho + (1 - rho) / repeats
+            goal = spread / times if np.isfinite(times) else 0.0
+            more = (1 - rho) / (goal - rho) if goal > rho else np.inf
+            needs.append(Need("repeats of each labelled item", repeats, float(np.ceil(more))))
+    return needs
