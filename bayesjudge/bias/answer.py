@@ -276,7 +276,8 @@ def _orders(made: Estimate, ci_prob: float) -> Answer:
     lead = made.quantities["position_preference"]
     judges = [str(at[0]) for at in lead.labels]
     most = int(np.argmax(np.abs(lead.value)))
-    shown = range(len(judges)) if len(judges) <= MOST_PAIRED else [most]
+    order = np.argsort(-lead.value, kind="stable").tolist()  # that of the table
+    shown = order if len(judges) <= MOST_PAIRED else [most]
     told = [_lead(judges[i], lead.row(i), None if n else ci_prob) for n, i in enumerate(shown)]
     text = "; ".join(told)
     text += f"; the most of {len(judges)} judges" if len(shown) < len(judges) else ""

@@ -28,8 +28,9 @@ LONG = (
     "of a table with one row a verdict say --item COLUMN --shown-first COLUMN "
     "--shown-second COLUMN --verdict COLUMN"
 )
+ANSWER = "position_preference"
+#: Pictures beside that of the answer, which every page has.
 _PICTURES = {
-    "position_preference": "How much more often the first place wins than the second",
     "primacy": "Primacy: share of pairs in which the first place won twice",
     "recency": "Recency: share of pairs in which the second place won twice",
 }
@@ -152,7 +153,7 @@ def orders(
     story = Story(
         command="bias orders",
         title="Position bias: the same pairs in both orders",
-        answer="position_preference",
+        answer=ANSWER,
         inputs={
             **source.inputs,
             "judges": len(read.judges),
@@ -160,7 +161,7 @@ def orders(
             "left out": int(read.missing.sum()),
         },
         brief=lambda method: method.rpartition(", ")[2],
-        words={name: TERMS[name.replace("_", " ")] for name in _PICTURES},
+        words={name: TERMS[name.replace("_", " ")] for name in (ANSWER, *_PICTURES)},
         tell=lambda made: module.answer(*made, ci_prob=shared.ci_prob),
     )
     present([module.position_bias(read, ci_prob=shared.ci_prob)], None, shared, story, draw=_draw)
@@ -184,6 +185,5 @@ def _draw(made: Sequence[Estimate | Fit]) -> dict[str, Axes]:
     drawn: dict[str, Any] = {}
     for quantity, caption in _PICTURES.items():
         rows = side_by_side(found.only(quantity), ci_prob=found.ci_prob)
-        rows = rows.assign(method=rows["judge"]).drop(columns="judge")
         drawn[caption] = plot_intervals(rows, ax=new_axes(8.0, 0.28 * len(rows) + 1.1))
     return drawn

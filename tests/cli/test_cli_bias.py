@@ -312,3 +312,20 @@ def test_help_teaches_with_an_example(run, command):
     assert code == 0
     assert f"bayesjudge {' '.join(command)} " in out
     assert "--html" in out
+
+
+@pytest.mark.slow
+def test_the_page_of_both_orders_draws_judges_as_such(run, folder):
+    """The same order in sentence, table and picture; a judge is no method."""
+    rows = [(f"q{i}", j, ("1", "2")[i % 3 > k], ("1", "2")[i % 2]) for k, j in enumerate("ab")
+            for i in range(60)]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["item", "judge", "order1", "order2"])
+    table.to_csv(folder / "two.csv", index=False)
+    code, out, _ = run("bias", "orders", "two.csv", "--judge", "judge", "--html", "two.html")
+    assert code == 0
+    page = (folder / "two.html").read_text()
+    assert "by 2 methods" not in page
+    assert page.count("<figure") == 4  # quoted, all judges, primacy and recency
+    first, second = re.findall(r"(?:^|; )([ab]) (?:prefers|may or may not)", " ".join(out.split()))
+    rows = re.findall(r"^> ([ab]) ", out, re.MULTILINE)
+    assert rows == [first, second]
