@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from bayesjudge.decide._posterior import posterior
 from bayesjudge.decide.gate import LESS, MORE
-from bayesjudge.decide.gate import _posterior as posterior
 from bayesjudge.prevalence import Counts, difference, items, post_stratified
 from bayesjudge.prevalence.items.exact import counts_of
 

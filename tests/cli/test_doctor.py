@@ -853,10 +853,11 @@ def test_grades_of_several_judges_and_people_are_means_of_each(tmp_path, examine
     found = examine(tmp_path / "graders.xlsx")
     lines = [a["command"] for a in found["answers"]]
     more = "--scale 1:5 --truth Anna --truth-scale 1:5 --calibration random --item essay"
+    graders = "--people Anna --people Ben --judge judge_gpt --judge judge_claude"
     assert [line.split(".xlsx ")[1] for line in lines] == [
-        f"--score {name} {more}" for name in names[:3]
+        *[f"--score {name} {more}" for name in names[:3]],
+        f"--item essay {graders} --judge judge_llama",
     ]
-    assert "one row a grade" in found["missing"]["ratings"]
 
 
 @pytest.mark.slow

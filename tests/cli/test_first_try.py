@@ -44,11 +44,11 @@ def folder(tmp_path_factory):
             {
                 "item": [f"question {i}" for i in range(200)],
                 "system": name,
-                "verdict": words[judged(good[:200]) * 1],
-                "human": some(words[good[:200] * 1], 60),
+                "verdict": words[judged(own) * 1],
+                "human": some(words[own * 1], 60),
             }
         )
-        for name in ("old prompt", "new prompt")
+        for name, own in (("old prompt", good[:200]), ("new prompt", good[200:]))
     ]
     pd.concat(log).to_csv(made / "log.csv", index=False)
     logs.write_two_providers(made / "run.json", lambda i: None)
