@@ -53,7 +53,7 @@ def panel(
     *,
     judges: Annotated[list[str] | None, _LIST] = None,
     item: Annotated[str | None, _DATA] = "item",
-    generator: Annotated[str | None, _DATA] = "generator",
+    generator: Annotated[str | None, _DATA] = None,
     judge: Annotated[str, _DATA] = "judge",
     vote: Annotated[str, _DATA] = "vote",
     truth: Annotated[str | None, _DATA] = None,
@@ -92,7 +92,8 @@ def panel(
     item : str
         Column that identifies an item within its generator.
     generator : str
-        Column that names what made the item.
+        Column that names what made the item: `generator`, if there is one. Without it all items
+        are of one generator, and the panel tells how reliable its judges are.
     judge : str
         Column that names the judge, in a long table.
     vote : str
@@ -143,9 +144,11 @@ def panel(
     if source.log is not None:
         vote = "verdict" if vote == "vote" else vote
         own = "system" if source.log.systems else None
-        generator = own if generator == "generator" else generator
+        generator = generator or own
         truth = truth or source.own_truth
         repeated = "keep" if repeating(source) == "judge" else "error"
+    elif generator is None and "generator" in source.columns():
+        generator = "generator"
     if labels is not None:
         truth, voted = truth or "truth", judges or [vote]
         item, generator = source.add_labels(
@@ -172,10 +175,11 @@ def panel(
     def sample() -> Fit:
         return fit(votes, chosen, **shared.sampling)
 
+    whose = "outputs" if votes._unnamed else "each generator's outputs"
     would = f"call {votes.pass_name!r}" if votes.pass_name else "pass"
     story = Story(
         command="panel",
-        title="Panel: the share of each generator's outputs "
+        title=f"Panel: the share of {whose} "
         + ("in each class" if classes else f"that people would {would} (prevalence)"),
         answer="share" if classes else "prevalence",
         inputs=_inputs(votes, source, f"{type(chosen).__name__}{why}", truth),
@@ -205,6 +209,8 @@ def panel(
 # how `bayesjudge.cli.app` spells what the module says to those who write Python
 panel.spelled = {  # type: ignore[attr-defined]
     "calibration=None:": "--calibration is needed:",
+    "generator='…'": "--generator COLUMN",
+    ", or pass repeated='keep'": "",
     **{f"{name!r}:": f"{name}:" for name in DESIGNS},
 }
 
@@ -252,10 +258,11 @@ def _budget(votes: Votes, asked: float | None, ci_prob: float) -> Section | None
     more = {name: int(n) for name, n in table["more"].items() if n}
     each = ", ".join(f"{name} {n:,}" for name, n in list(more.items())[:MOST_NAMED])
     each += f" and {len(more) - MOST_NAMED} others" if len(more) > MOST_NAMED else ""
+    each = "" if votes._unnamed else f": {each}"
     wide = f"{ci_prob:.0%} intervals {width:g} wide"
     line = f"there are enough for {wide}"
     if more:
-        line = f"{wide} need {sum(more.values()):,} more, at random: {each}"
+        line = f"{wide} need {sum(more.values()):,} more, at random{each}"
     if more and not votes.is_labelled.any():
         line += (
             ". This takes each share to be the judges' pass rate, which no label has checked; a "
@@ -293,6 +300,7 @@ def _with_responses(model: PanelModel) -> PanelModel:
 
 
 def _inputs(votes: Votes, source: Source, model: str, truth: str | None) -> dict[str, Any]:
+    one = "taken as one; if there are several, --generator NAME"
     return {
         **source.inputs,
         "items": votes.n_items,
@@ -300,7 +308,7 @@ def _inputs(votes: Votes, source: Source, model: str, truth: str | None) -> dict
         "labelled": int(votes.labelled.sum()),
         **({"labels chosen": votes.design.meaning} if votes.labelled.any() else {}),
         **({"truth": "no column; --truth NAME adds people's labels"} if truth is None else {}),
-        "generators": ", ".join(votes.generators),
+        "generators": one if votes._unnamed else ", ".join(votes.generators),
         "judges": ", ".join(votes.judges),
         "missing votes": f"{votes.missing_share:.1%}",
         **({"labels": votes.spelling} if votes.spelling else {}),

@@ -51,7 +51,7 @@ def read_votes(
         votes = np.column_stack([read[name] for name in wide])
         truth = _truth(frame, columns["truth"], read)
         if columns["item"] is not None:
-            _refuse_repeats(frame, generator, columns["item"], [])
+            _refuse_repeats(frame, generator, columns, [])
         judges, of_column = tuple(wide), np.arange(len(wide))
         named = columns["item"] is not None
         items = frame[columns["item"]].to_numpy() if named else np.arange(len(frame))
@@ -198,7 +198,7 @@ def _read_long(
     key, item = np.unique(generator * max(len(values), 1) + codes, return_inverse=True)
     judged = judge_code >= 0
     if repeated == "error":
-        _refuse_repeats(frame[judged], generator[judged], str(columns["item"]), [judge])
+        _refuse_repeats(frame[judged], generator[judged], columns, [judge])
         occasion = np.zeros(int(judged.sum()), int)
     else:
         turn = pd.DataFrame({"item": item[judged], "judge": judge_code[judged]})
@@ -239,8 +239,9 @@ def _names(frame: pd.DataFrame, column: str | None) -> tuple[tuple[str, ...], np
 
 
 def _refuse_repeats(
-    frame: pd.DataFrame, generator: np.ndarray, item: str, others: list[str]
+    frame: pd.DataFrame, generator: np.ndarray, columns: dict[str, str | None], others: list[str]
 ) -> None:
+    item = str(columns["item"])
     keys = frame[[item, *others]].assign(generator=generator)
     repeated = keys[keys.duplicated()]
     shown = repeated[[item, *others]].head(3).to_dict("records")
@@ -249,5 +250,6 @@ def _refuse_repeats(
         require(
             repeated.empty,
             f"{what} ({len(repeated)} times), for example {shown}; keep one"
-            + (", or pass repeated='keep'" if others else ""),
+            + (", or pass repeated='keep'" if others else "")
+            + ("" if columns["generator"] else ", or name what made each item: generator='…'"),
         )

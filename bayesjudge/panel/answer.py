@@ -87,12 +87,14 @@ def answer(
         judge = panel_mean(votes, ci_prob=ci_prob)
     rows = {", ".join(map(str, key[1:])): row for key, row in entries(quoted).items()}
     unknown = quoted.method == JUDGE or all(says_little(row) for row in rows.values())
+    one = votes is not None and votes._unnamed
     if unknown:
-        text = "These votes cannot tell how good the generators are. Labels on a random sample of "
-        text += "each generator's outputs would tell."
+        what, whose = ("outputs", "them") if one else ("generators", "each generator's outputs")
+        text = f"These votes cannot tell how good the {what} are. Labels on a random sample of "
+        text += f"{whose} would tell."
     else:
         name = "" if votes is None else votes.pass_name
-        text = _told(rows, judge, quantity, ci_prob, name)
+        text = _told(rows, judge, quantity, ci_prob, name, one)
     return Answer(
         text,
         basis=_basis(votes),
@@ -121,7 +123,12 @@ def _order(votes: Votes | None) -> tuple[str, ...]:
 
 
 def _told(
-    rows: dict[str, Row], judge: Estimate | None, quantity: str, ci_prob: float, called: str
+    rows: dict[str, Row],
+    judge: Estimate | None,
+    quantity: str,
+    ci_prob: float,
+    called: str,
+    unnamed: bool,
 ) -> str:
     names, between = few_of(rows)
     own = {} if judge is None else entries(judge)
@@ -135,8 +142,10 @@ def _told(
             for i, name in enumerate(rows)
             if i < len(names)
         ]
-        return f"Shares of generators' outputs by class: {listed(parts)}."
-    text = f"{would_pass(f'{listed(parts)} outputs', called)}{between}"
+        whose = "outputs" if unnamed else "generators' outputs"
+        return f"Shares of {whose} by class: {listed(parts)}."
+    whose = f"{percents(rows[names[0]], ci_prob)} of the" if unnamed else listed(parts)
+    text = f"{would_pass(f'{whose} outputs', called)}{between}"
     bare = all(np.isnan(row.high - row.low) for row in rows.values())
     if bare:
         text = f"If judges err independently, {text[:1].lower()}{text[1:]}"
@@ -272,11 +281,11 @@ def _basis(votes: Votes | None) -> str:
         return ""
     labelled = int(votes.labelled.sum())
     chosen = CHOSEN.get(votes.design.name, votes.design.meaning)
+    chosen = chosen.removesuffix(" within each generator") if votes._unnamed else chosen
     labels = f"{labelled:,} of them labelled ({chosen})" if labelled else "none of them labelled"
-    return (
-        f"{how_many(votes.n_items, 'output')} of {how_many(len(votes.generators), 'generator')}, "
-        f"{labels}; votes of {how_many(len(votes.judges), 'judge')}."
-    )
+    of = "" if votes._unnamed else f" of {how_many(len(votes.generators), 'generator')}"
+    judges = how_many(len(votes.judges), "judge")
+    return f"{how_many(votes.n_items, 'output')}{of}, {labels}; votes of {judges}."
 
 
 def _why(quoted: Estimate, sampled: bool) -> str:

@@ -17,7 +17,7 @@ from bayesjudge.core.names import require_names
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import is_counted_in_place
 from bayesjudge.panel._counting import count_votes
-from bayesjudge.panel._reading import read_truth, read_votes
+from bayesjudge.panel._reading import ONE_GENERATOR, read_truth, read_votes
 from bayesjudge.panel.label_design import DESIGNS, LabelDesign, choose_design
 
 #: Most generators, judges or classes in a notebook's summary.
@@ -316,6 +316,11 @@ class Votes:
                 f"items {torn[:3]} have more than one truth; keep one for each",
             )
         return places
+
+    @property
+    def _unnamed(self) -> bool:
+        """Whether no column named generators."""
+        return self.generators == (ONE_GENERATOR,)
 
     @property
     def _partly_labelled(self) -> bool:

@@ -194,3 +194,43 @@ def test_labels_needed_are_said(long, table, capsys):
     out = " ".join(capsys.readouterr().out.split())
     more = bj.panel.labels_needed(bj.panel.Votes.from_frame(table), width=0.05)["more"]
     assert f"95% intervals 0.05 wide need {more.sum()} more, at random: g4 {more['g4']}" in out
+
+
+@pytest.fixture(scope="module")
+def prompts(tmp_path_factory):
+    """Two prompts of one judge on the answers of one system: no column names it."""
+    folder = tmp_path_factory.mktemp("prompts")
+    made = bj.panel.simulate(items=150, labelled=(150,), prevalence=(0.7,), random_seed=3)
+    made = made[made["judge"].isin(["a", "b"])].drop(columns="generator")
+    made.loc[made["item"] >= 100, "truth"] = np.nan
+    made.to_csv(folder / "long.csv", index=False)
+    votes = made.pivot(index="item", columns="judge", values="vote")
+    votes.assign(truth=made.groupby("item")["truth"].first()).to_csv(folder / "wide.csv")
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", [["long.csv"], ["wide.csv", "--judges", "a", "b"]])
+def test_items_of_one_generator_need_no_column_that_names_it(prompts, form, capsys):
+    asked = ["panel", str(prompts / form[0]), *form[1:], "--truth", "truth"]
+    assert main([*asked, "--calibration", "random", "--no-nuts", "--details"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert re.match(r"People would pass \d+ % \(\d+ to \d+ %, 95 % interval\) of the outputs;", out)
+    assert "150 outputs, 100 of them labelled (at random); votes of 2 judges." in out
+    assert "generators taken as one; if there are several, --generator NAME" in out
+    assert "Panel: the share of outputs that people would pass" in out
+    assert "errs least" in out
+    assert "all's" not in out
+    assert "all 1" not in out
+
+
+def test_rows_of_several_generators_without_their_column_are_told_how_to_name_it(
+    long, tmp_path, capsys
+):
+    renamed = pd.read_csv(long).rename(columns={"generator": "model"})
+    renamed["item"] = renamed["item"] % 20
+    renamed.to_csv(tmp_path / "votes.csv", index=False)
+    assert main(["panel", str(tmp_path / "votes.csv"), "--truth", "truth"]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "a judge voted more than once on an item" in told
+    assert "keep one, or name what made each item: --generator COLUMN" in told
