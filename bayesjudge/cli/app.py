@@ -23,7 +23,7 @@ from cyclopts import (
 import bayesjudge
 from bayesjudge.core.calls import note_call
 from bayesjudge.core.errors import ConvergenceError, InputError
-from bayesjudge.core.screen import as_wide_as, read_no_more
+from bayesjudge.core.screen import as_wide_as, as_words, read_no_more
 
 #: Exit codes. 130 is what shells expect of a command that Ctrl-C stopped.
 OK, NOT_CONVERGED, BAD_INPUT, STOPPED = 0, 1, 2, 130
@@ -203,7 +203,7 @@ def _as_options(text: str, app: App, tokens: Sequence[str]) -> str:
 
 
 def _as_word(option: str, found: re.Match[str]) -> str:
-    return f"{option} {shlex.quote(found[1][1:-1])}"
+    return shlex.join(as_words(option, [found[1][1:-1]]))
 
 
 def _as_words(option: str, found: re.Match[str]) -> str:
@@ -212,7 +212,7 @@ def _as_words(option: str, found: re.Match[str]) -> str:
         values = [str(value) for value in ast.literal_eval(found[1])]
     except (SyntaxError, ValueError):
         return found[0]
-    return " ".join([option, *map(shlex.quote, values)]) + (" " if found[2] else "")
+    return shlex.join(as_words(option, values)) + (" " if found[2] else "")
 
 
 #: What people write for an option that goes by another name.
@@ -263,7 +263,7 @@ def _unused(values: list[str], tokens: Sequence[str]) -> str:
     message = f"did not expect {values}; a value with a space in it needs quotes"
     if at >= 2 and tokens[at - 2].startswith("--") and not tokens[at - 1].startswith("-"):
         option = tokens[at - 2]
-        each = " ".join(f"{option} {shlex.quote(v)}" for v in (tokens[at - 1], values[0]))
+        each = " ".join(shlex.join(as_words(option, [v])) for v in (tokens[at - 1], values[0]))
         message += f", and an option that takes several is repeated: {each}"
     return message
 

@@ -51,12 +51,13 @@ from bayesjudge.cli.roles import (
     are_numbers,
     in_both_orders,
     is_binary,
+    is_model,
     is_number,
     roles_of,
 )
 from bayesjudge.cli.source import DATABASES, INPUTS, PAIRS, Source, of_people, open_source
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.screen import continued, few, how_many, visible, width_of
+from bayesjudge.core.screen import as_words, continued, few, how_many, visible, width_of
 from bayesjudge.readers.files import STDIN, File, cell_of
 from bayesjudge.readers.log import COLUMNS, Log, Metric, read_as, recognise
 from bayesjudge.readers.tables import is_one_file, names_in, read_table
@@ -450,6 +451,7 @@ def _of_table(path: Path, file: File | None, truth: str | None, labels: Path | N
     if len(rows) == MOST_ROWS:
         found.contents.append(f"only the first {MOST_ROWS:,} rows were looked at")
     roles = roles_of(columns, None if labels else truth)
+    columns = {**roles.columns}
     sets = [n for n in roles.verdicts if separator_in(columns[n])]
     roles = replace(roles, verdicts=[n for n in roles.verdicts if n not in sets])
     for name in sets:
@@ -483,7 +485,16 @@ def _values(
         return []
     named = {n: roles.columns[n] for n in (*roles.truths[:1], *roles.verdicts)} | {**(joined or {})}
     labels = {n: c for n, c in named.items() if not are_numbers(c) or is_binary(c)}
-    return value_options(labels, found, "")
+    return [*value_options(labels, found, ""), *_absent(roles, list(named), found)]
+
+
+def _absent(roles: Roles, names: Sequence[str], found: Findings) -> list[str]:
+    """Options that say what these columns have in place of empty cells."""
+    told = {name: roles.absent[name] for name in names if name in roles.absent}
+    for name, words in told.items():
+        found.odd.append(f"{name}: {few([repr(w) for w in words])} is read as an empty cell")
+    every = dict.fromkeys(word for words in told.values() for word in words)
+    return as_words("--missing-value", list(every))
 
 
 def _panel(path: str, roles: Roles, found: Findings, joined: Joined | None = None) -> None:
@@ -541,6 +552,7 @@ def _shares(path: str, roles: Roles, found: Findings) -> None:
             own += ["--truth-scale", _ends(truth, roles, found)]
         else:
             own += value_options({truth: columns[truth]}, found, "")
+        own += _absent(roles, [truth], found)
         several = len(roles.truths) > 1 and len(roles.scores) > 1
         for score in roles.scores[: MOST_JUDGES if several else 1]:
             line = ["prevalence", path, "--score", score, "--scale", _ends(score, roles, found)]
@@ -728,7 +740,20 @@ def _describe(roles: Roles, found: Findings) -> None:
         found.contents.append(_labelled(name, columns[name]))
     found.odd += roles.guessed
     if not roles.truths:
-        found.missing["prevalence"] = NEEDS["prevalence"]
+        others = _may_be_labels(roles)
+        hint = f"; if {few(others, 5)} holds them: --truth COLUMN" if others else ""
+        found.missing["prevalence"] = f"{NEEDS['prevalence']}{hint}"
+
+
+def _may_be_labels(roles: Roles) -> list[str]:
+    """Columns of which nobody knows that they are not people's labels."""
+    taken = {*roles.keys, roles.order, roles.counter}
+    taken |= {*roles.verdicts} if len(roles.verdicts) == 1 else set()
+    return [
+        n
+        for n, c in roles.columns.items()
+        if n not in taken and are_labels(c) and len({*c} - {""}) > 1 and not is_model(n)
+    ]
 
 
 def _kinds(roles: Roles) -> list[str]:

@@ -20,7 +20,7 @@ from bayesjudge.cli.output import write_csv
 from bayesjudge.cli.source import PAIRS
 from bayesjudge.core.errors import InputError
 from bayesjudge.core.labels import folded, proposed, read_labels, says_nothing, unread
-from bayesjudge.core.screen import few
+from bayesjudge.core.screen import as_words, few
 from bayesjudge.prevalence import Counts
 from bayesjudge.prevalence.cautions import above_chance
 from bayesjudge.readers.log import Metric
@@ -106,12 +106,12 @@ def value_options(labels: Mapping[str, list[Any]], found: Findings, where: str) 
         lost = sorted(one for one in every if folded(one) not in kinds)
         none = f"; {few(lost, 10)} as no verdict" if lost else ""
         found.odd.append(f"{at}{few(classes, 10)} are more than pass and fail: classes{none}")
-        return ["--classes", *classes, *(["--missing-value", *lost] if lost else [])]
+        return ["--classes", *classes, *(as_words("--missing-value", lost) if lost else [])]
     options = []
     told = []
     for name, values in proposed(strange).items():
         spelled = {folded(one): one for one in reversed(values)}  # one stands for all spellings
-        options += ["--" + name.replace("_", "-"), *reversed(spelled.values())]
+        options += as_words("--" + name.replace("_", "-"), [*reversed(spelled.values())])
         told.append(f"{few(values, 10)} as {name.removesuffix('_value')}")
     says = "say" if len(strange) > 1 else "says"
     found.odd.append(
@@ -167,8 +167,9 @@ def ask_if_reversed(
         return
     said: dict[str, list[str]] = {}
     for word in values:
+        option, tied, value = word.partition("=")
         if word.startswith("--"):
-            said[word[2:].replace("-", "_")] = []
+            said.setdefault(option[2:].replace("-", "_"), []).extend([value] if tied else [])
         else:
             said[list(said)[-1]].append(word)
     meant: dict[str, Any] = dict.fromkeys(("pass_value", "fail_value", "missing_value"))
@@ -338,7 +339,7 @@ def lost_verdicts(values: Sequence[str], found: Findings) -> list[list[str]]:
     A panel leaves missing votes out, so that a line beside it does the same.
     """
     fail, drop = ["--unparsed", "fail"], ["--unparsed", "drop"]
-    missing = "panel" in found.commands or "--missing-value" in values
+    missing = "panel" in found.commands or any(w.startswith("--missing-value") for w in values)
     return [drop, fail] if missing else [fail, drop]
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from bayesjudge.cli.proposals import MOST_LABELS, kind_of
 from bayesjudge.cli.source import HUMAN
-from bayesjudge.core.labels import folded, says_nothing, spell, unread
+from bayesjudge.core.labels import DASHES, folded, says_nothing, spell, unread
 from bayesjudge.core.screen import few
 from bayesjudge.prevalence._reading import ITEM_COLUMNS
 
@@ -82,6 +82,8 @@ BY_CHANCE = 1e-3
 FEWEST_GROUPS = 10
 #: Part of a column that is empty from which it seems to hold labels of a sample.
 MOSTLY = 0.2
+#: Words that stand for an empty cell where most cells say so; a dash always does.
+NOTHING = {"na", "n/a", "nan", "null", "#n/a"}
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,8 @@ class Roles:
     verdicts: Sequence[str] = ()
     scores: Sequence[str] = ()
     counter: str | None = None
+    #: What stands for an empty cell, by column; such cells are empty here.
+    absent: Mapping[str, Sequence[str]] = field(default_factory=dict)
     #: What is taken for what without being called so.
     guessed: Sequence[str] = field(default=())
 
@@ -171,6 +175,21 @@ def _all_alike(share: float, sizes: Mapping[str, int]) -> float:
 
 def roles_of(columns: Mapping[str, list[str]], truth: str | None = None) -> Roles:
     """Say what each column is for; `truth` names the column with people's labels."""
+    absent = {name: _stand_for_nothing(cells) for name, cells in columns.items()}
+    absent = {name: words for name, words in absent.items() if words}
+    full = {n: ["" if c in absent.get(n, ()) else c for c in columns[n]] for n in absent}
+    return replace(_roles_of({**columns, **full}, truth), absent=absent)
+
+
+def _stand_for_nothing(cells: Sequence[str]) -> list[str]:
+    """What a column has in place of empty cells, beside other words."""
+    kinds = Counter(cells)
+    found = [one for one in kinds if one in DASHES and "+" not in kinds]
+    found += [k for k, n in kinds.items() if k.casefold() in NOTHING and 2 * n > len(cells)]
+    return found if len({*kinds} - {*found, ""}) else []
+
+
+def _roles_of(columns: Mapping[str, list[str]], truth: str | None) -> Roles:
     counted = _repeats_in(columns)
     if counted is not None:
         item, counter = counted
@@ -227,6 +246,9 @@ def _by_names(columns: Mapping[str, list[str]], truth: str | None, counted: str 
             for _ in truths[:1]
         ]
     verdicts = [n for n in rest if says_judge(n)] or [n for n, c in rest.items() if is_binary(c)]
+    if not verdicts and truths:
+        said = _words(columns[truths[0]])
+        verdicts = [n for n, c in rest.items() if len(said) > 1 and _words(c) == said]
     others = _names_among(verdicts, rest, columns[truths[0]] if truths else ())
     names = [n for n in others if len(_kinds(rest[n])) != 2 or _arm(columns, item, [n])]
     verdicts = [n for n in verdicts if n not in names]
@@ -496,13 +518,15 @@ def _names_among(
 
 
 def _are_verdicts(name: str, labels: Mapping[str, list[str]], alone: bool) -> bool:
-    """Whether cells say pass and fail, or what people say, or two things that name no model.
+    """Whether cells say what another column says, pass and fail, or two that name no model.
 
     Two such words may name judges too, unless the column is `alone` in saying anything.
     """
     own = _words(labels[name])
     people = [c for n, c in labels.items() if n != name and (says_person(n) or _lacks(c))]
     if is_binary(labels[name]) or any(len(own & _words(c)) > 1 for c in people):
+        return True
+    if any(len(own) > 1 and own <= _words(c) for n, c in labels.items() if n != name):
         return True
     others = [c for n, c in labels.items() if n != name and not _lacks(c)]
     said = any(is_binary(c) for c in others)

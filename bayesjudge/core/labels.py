@@ -26,8 +26,10 @@ WORDS = (
 )
 #: Letters that are pass and fail where both occur, and none of Inspect's C and I: its P is partial.
 LETTERS, GRADES = ("p", "f"), {"c", "i"}
+#: What stands for nothing, unless it stands beside a plus.
+DASHES = {"-", "--", "–", "—"}
 #: Words that say that there is no verdict: proposed as such, never read as such.
-NO_VERDICT = {
+NO_VERDICT = DASHES | {
     *("invalid", "__invalid__", "error", "unknown", "garbage", "none", "n/a", "-1", "?", "skip"),
     *("skipped", "refusal", "refused", "unparsed", "unsure", "n"),
 }
@@ -174,7 +176,7 @@ class _Named:
                 means[label] = meant
         known = {o: self.words[spell(o).casefold()] for o in others if self._is_word(o)}
         left = {folded(o) for o in others}
-        words = left - {"-1"}
+        words = left - {"-1"} - (DASHES if "+" in self.passes else set())
         lost = bool(words & NO_VERDICT)
         if self.one_left and len(left) == 1 and not lost and 1.0 not in known.values():
             return means | dict.fromkeys(others, 0.0), []
@@ -285,6 +287,7 @@ def proposed(labels: Sequence[str]) -> dict[str, list[str]]:
     """A guess of what labels mean that nobody knows, as arguments: for a person to correct."""
     yes = [one for one in labels if one.casefold() == "y"]
     no = [one for one in labels if one.casefold() == "n" and yes]  # alone it is Inspect's no answer
+    no += [one for one in labels if one in DASHES and "+" in labels]
     missing = [one for one in labels if says_nothing(one) and one not in no]
     rest = {one: folded(one) for one in labels if one not in missing}
     kinds = list(dict.fromkeys(rest.values()))

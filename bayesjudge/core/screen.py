@@ -99,6 +99,13 @@ def few(names: Sequence[Any], most: int = NAMES) -> str:
     return ", ".join([*shown, *more])
 
 
+def as_words(option: str, values: Sequence[str]) -> list[str]:
+    """An option and its values as a shell's words: one that begins with a minus is tied to it."""
+    plain = [one for one in values if not one.startswith("-")]
+    tied = [f"{option}={one}" for one in values if one.startswith("-")]
+    return [*([option, *plain] if plain else []), *tied]
+
+
 def fitted(lines: Iterable[str]) -> str:
     """Lines cut to the width of a screen, and to its height."""
     cut = [_short(line, WIDTH) for text in lines for line in (text.splitlines() or [""])]

@@ -879,3 +879,29 @@ def test_verdicts_in_both_orders_are_a_line_of_bias_orders(tmp_path, examine):
     path.write_text("prompt,answer_A,answer_B,judge_says\n" + "\n".join(rows))
     (answer,) = examine(path)["answers"]
     assert answer["command"].endswith("--tie-value tie --missing drop")
+
+
+@pytest.mark.slow
+def test_a_dash_for_no_label_is_pasted_so_that_a_shell_reads_it(tmp_path, examine):
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 2, 200)
+    table = pd.DataFrame({"id": range(200), "rater_bot": np.where(rng.random(200) < 0.9, truth, 0)})
+    table["qa"] = np.where(rng.random(200) < 0.3, truth.astype(str), "-")
+    table.to_csv(tmp_path / "seen.csv", index=False)
+    found = examine(tmp_path / "seen.csv")
+    lines = [answer["command"] for answer in found["answers"]]
+    assert [shlex.split(line)[1] for line in lines] == ["prevalence", "gate"]
+    assert all("--truth qa --missing-value=- --calibration random" in line for line in lines)
+    assert "qa: '-' is read as an empty cell" in found["odd"]
+
+
+def test_columns_that_may_be_people_s_labels_are_named(tmp_path, capsys):
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"id": range(80), "verdict": rng.integers(0, 2, 80)})
+    table["desk"] = rng.choice(["fine", "so so", "poor", ""], 80)
+    table.to_csv(tmp_path / "desk.csv", index=False)
+    assert main(["doctor", str(tmp_path / "desk.csv"), "--json"]) == 0
+    missing = json.loads(capsys.readouterr().out)["missing"]
+    assert missing["prevalence"].endswith(
+        "labels of some items; if desk holds them: --truth COLUMN"
+    )

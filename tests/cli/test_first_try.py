@@ -121,3 +121,11 @@ def test_first_try(command, folder, monkeypatch, capsys):
     assert "bayesjudge explain TERM" in " ".join(said.out.split())
     for term in TERMS:
         assert meaning(term) is not None, term
+
+
+def test_a_value_that_begins_with_a_minus_is_told_tied_to_its_option(tmp_path, capsys):
+    table = pd.DataFrame({"verdict": [1, 0] * 10, "truth": ["1", "-"] * 10})
+    table.to_csv(tmp_path / "seen.csv", index=False)
+    asked = ["prevalence", str(tmp_path / "seen.csv"), "--verdict", "verdict", "--truth", "truth"]
+    assert main([*asked, "--calibration", "random"]) == 2
+    assert "for example --missing-value=-;" in capsys.readouterr().err

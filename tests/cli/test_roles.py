@@ -225,3 +225,34 @@ def test_one_large_group_without_a_label_is_no_sign_of_whole_groups():
     columns = {"note": ["same"] * 100 + [str(i) for i in range(400)]}
     columns["human"] = [""] * 200 + ["yes" if i % 22 == 0 else "" for i in range(300)]
     assert Roles(columns).labelled_together("human") is None
+
+
+def test_labels_under_a_rater_s_name_and_verdicts_under_any_are_told_by_their_words():
+    words = ("Acceptable", "Not acceptable")
+    jury = _table(
+        item=lambda i: f"p{i}",
+        gpt=lambda i: words[i % 3 > 1],
+        llama=lambda i: words[i % 4 > 2],
+        Annotator=lambda i: words[i % 2] if i % 5 == 0 else "",
+    )
+    roles = roles_of(jury)
+    assert (roles.truths, roles.verdicts, roles.judge) == (["Annotator"], ["gpt", "llama"], None)
+    leaks = _table(doc_id=lambda i: f"d{i}", detector=lambda i: ("LEAK", "clean")[i % 3 > 0],
+                   team=lambda i: ("LEAK", "clean")[i % 2] if i % 5 == 0 else "")  # fmt: skip
+    roles = roles_of(leaks)
+    assert (roles.truths, roles.verdicts) == (["team"], ["detector"])
+    raters = {"item": leaks["doc_id"], "rater": ["ann", "bob"] * 30, "choice": leaks["detector"]}
+    assert roles_of(raters).judge == "rater"
+
+
+def test_a_dash_is_an_empty_cell_but_beside_a_plus():
+    seen = _table(id=lambda i: f"k{i}", auto=lambda i: i % 3 and 1,
+                  checked=lambda i: i % 2 if i % 5 == 0 else "-")  # fmt: skip
+    roles = roles_of(seen)
+    assert (roles.truths, roles.verdicts) == (["checked"], ["auto"])
+    assert roles.absent == {"checked": ["-"]}
+    assert roles.columns["checked"][:6] == ["0", "", "", "", "", "1"]
+    signed = seen | {"checked": ["+" if c == "1" else "-" for c in seen["checked"]]}
+    assert roles_of(signed).absent == {}
+    exported = seen | {"checked": ["NA" if c == "-" else c for c in seen["checked"]]}
+    assert roles_of(exported).absent == {"checked": ["NA"]}

@@ -173,3 +173,15 @@ def test_objects_for_labels_name_their_fields():
 def test_a_third_spelling_of_two_labels_is_neither():
     look_up = by_spelling({"Yes": 1, "yes": 0, "No": 2})
     assert [look_up(label) for label in ("Yes", "yes", "YES", " no ")] == [1, 0, None, 2]
+
+
+def test_a_dash_is_proposed_as_nothing_but_beside_a_plus():
+    assert proposed(["-", "–"]) == {"missing_value": ["-", "–"]}
+    assert proposed(["+", "-"]) == {"pass_value": ["+"], "fail_value": ["-"]}
+
+
+def test_a_dash_is_the_other_label_of_a_plus_only():
+    how = {"pass_value": "+", "fail_value": None, "missing_value": None}
+    assert list(read_labels({"v": ["+", "-"]}, **how)[0]["v"]) == [1, 0]
+    with pytest.raises(bj.InputError, match="'-' is neither pass nor fail"):
+        read_labels({"v": ["fine", "-"]}, **how | {"pass_value": "fine"})
