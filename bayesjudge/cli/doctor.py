@@ -22,10 +22,12 @@ from cyclopts import Parameter
 
 from bayesjudge.cli.graders import parts_of, propose_ratings, separator_in
 from bayesjudge.cli.label_file import keys_of
+from bayesjudge.cli.labelled import same_for_all, uneven
 from bayesjudge.cli.output import DATA
 from bayesjudge.cli.proposals import (
     BRIEFLY,
     CONTRADICTS,
+    MEAN,
     MOST_LABELS,
     NEEDS,
     WANTED,
@@ -463,6 +465,7 @@ def _of_table(path: Path, file: File | None, truth: str | None, labels: Path | N
         about = (columns[roles.verdicts[0]], columns[name], items)
         if no_labels(name, *about, found, any(word in name.lower() for word in PEOPLE)):
             roles = replace(roles, truths=[])
+    roles = _judges_of_one(roles, found)
     _describe(roles, found)
     if labels is not None:
         _join_table(str(path), labels, truth, roles, found)
@@ -477,6 +480,19 @@ def _of_table(path: Path, file: File | None, truth: str | None, labels: Path | N
     return found
 
 
+def _judges_of_one(roles: Roles, found: Findings) -> Roles:
+    """Take systems for judges whose outputs people label alike."""
+    n = same_for_all(roles) if roles.judge is None else 0
+    if not n:
+        return roles
+    found.odd.append(
+        f"labels are the same for all values of {roles.system} on the {n:,} items labelled under "
+        "several: these look like judges of the same outputs, or prompts of one, and not like "
+        "systems"
+    )
+    return replace(roles, judge=roles.system, system=None)
+
+
 def _values(
     roles: Roles, found: Findings, joined: Mapping[str, list[Any]] | None = None
 ) -> list[str]:
@@ -485,16 +501,15 @@ def _values(
         return []
     named = {n: roles.columns[n] for n in (*roles.truths[:1], *roles.verdicts)} | {**(joined or {})}
     labels = {n: c for n, c in named.items() if not are_numbers(c) or is_binary(c)}
-    return [*value_options(labels, found, ""), *_absent(roles, list(named), found)]
+    return value_options(labels, found, "", _absent(roles, list(named), found))
 
 
 def _absent(roles: Roles, names: Sequence[str], found: Findings) -> list[str]:
-    """Options that say what these columns have in place of empty cells."""
+    """What these columns have in place of empty cells; it is told."""
     told = {name: roles.absent[name] for name in names if name in roles.absent}
     for name, words in told.items():
         found.odd.append(f"{name}: {few([repr(w) for w in words])} is read as an empty cell")
-    every = dict.fromkeys(word for words in told.values() for word in words)
-    return as_words("--missing-value", list(every))
+    return list(dict.fromkeys(word for words in told.values() for word in words))
 
 
 def _panel(path: str, roles: Roles, found: Findings, joined: Joined | None = None) -> None:
@@ -515,13 +530,13 @@ def _panel(path: str, roles: Roles, found: Findings, joined: Joined | None = Non
         names |= {"generator": joined.system} if joined.system else {}
     for option, name in names.items():
         line += [f"--{option}", name] if name else []
-    absent = [f"the {option} (--{option})" for option, name in names.items() if not name]
-    if absent:
-        found.missing["panel"] = f"a column that names {' and '.join(absent)}"
+    if not names["item"]:
+        found.missing["panel"] = "a column that names the item (--item)"
         return
     line += _values(roles, found, joined.cells if joined else {})
     if try_lines("panel", line, found, [[], ["--calibration", "random"]]) and roles.judge:
-        found.missing["prevalence"] = "the line of the panel has it, by generator"
+        by = ", by generator" if roles.system else ""
+        found.missing["prevalence"] = f"the line of the panel has it{by}"
 
 
 def _shares(path: str, roles: Roles, found: Findings) -> None:
@@ -538,6 +553,7 @@ def _shares(path: str, roles: Roles, found: Findings) -> None:
         said = columns[roles.verdicts[0]]
         chosen = label_design(said, columns[truth], found)
         ask_if_reversed(said, columns[truth], values, found)
+        by += _parts(roles, chosen, found, "--stratum")
         line = ["prevalence", path, "--verdict", *roles.verdicts[:1], *own, *values, *chosen]
         lost = lost_verdicts(values, found)
         ways = [[], *lost, *again, *([*a, *b] for a in again for b in lost)]
@@ -548,21 +564,53 @@ def _shares(path: str, roles: Roles, found: Findings) -> None:
             try_gate(done, found)
     elif roles.scores:
         chosen = label_design([], columns[truth], found)
+        empty = _absent(roles, [truth], found)
         if are_numbers(columns[truth]):
-            own += ["--truth-scale", _ends(truth, roles, found)]
+            own += ["--truth-scale", _ends(truth, roles, found), *as_words("--missing-value", empty)]
         else:
-            own += value_options({truth: columns[truth]}, found, "")
-        own += _absent(roles, [truth], found)
+            own += value_options({truth: columns[truth]}, found, "", empty)
+        by += _parts(roles, chosen, found, "--by")
         several = len(roles.truths) > 1 and len(roles.scores) > 1
         for score in roles.scores[: MOST_JUDGES if several else 1]:
             line = ["prevalence", path, "--score", score, "--scale", _ends(score, roles, found)]
             line += [*own, *chosen, *by]
-            try_lines("prevalence", line, found, [[], ["--unparsed", "drop"]])
+            mean = MEAN if "--truth-scale" in own else WANTED["prevalence"]
+            alone = f"{mean[:-1]}, in each {by[-1]}?" if found.uneven and not roles.systems else ""
+            try_lines("prevalence", line, found, [[], ["--unparsed", "drop"]], alone)
     else:
         found.missing["prevalence"] = (
             "a column with the judge's verdicts (--verdict) or scores; if a log or another table "
             f"has them: bayesjudge doctor THAT_FILE {shlex.quote(path)}"
         )
+
+
+def _parts(roles: Roles, chosen: list[str], found: Findings, option: str) -> list[str]:
+    """The option for a column of whose parts some have more labels, if labels seem random else."""
+    seen = uneven(roles) if chosen[-1] == "random" else None
+    if seen is None:
+        return []
+    name = shlex.quote(seen.column)
+    known = "--calibration known_propensity --propensity COLUMN"
+    found.uneven = True
+    text = f"{seen}, which is no random sample: "
+    if len(roles.systems) > 1 or roles.repeats:
+        found.odd.append(
+            f"{text}the line is wrong unless it answers for one {seen.column}; with a column of "
+            f"each row's probability of a label: {known}"
+        )
+        return []
+    if option == "--stratum":
+        found.odd.append(
+            f"{text}the line takes labels as random within each {seen.column}, and weighs these by "
+            f"their rows; if each row had a known probability of a label: {known}"
+        )
+    else:
+        found.odd.append(
+            f"{text}the line answers for each {seen.column} by itself; for all together, a column "
+            f"with each row's probability of a label (here the share labelled of its "
+            f"{seen.column}) in place of --by {name}: {known}"
+        )
+    return [option, seen.column]
 
 
 def _clusters(roles: Roles, found: Findings) -> tuple[str | None, list[list[str]]]:

@@ -53,6 +53,7 @@ WANTED = {
 #: The same question, of several systems or of scores.
 BETTER = "Which system is better?"
 EACH = "Is the share of each at least 0.9 (put your own number), as an exit code for CI?"
+ONE_SYSTEM = "How reliable is each judge, and what share of outputs is good?"
 CLASSES = "What share of outputs would people put into each class?"
 MEAN = "What mean score would people give?"
 CONTRADICTS = "How often does the judge contradict itself?"
@@ -88,14 +89,21 @@ class Findings:
     labelling: list[tuple[str, str]] = field(default_factory=list)
     #: Commands that answer.
     commands: set[str] = field(default_factory=set)
+    #: Whether labels are told to be no random sample.
+    uneven: bool = False
 
 
-def value_options(labels: Mapping[str, list[Any]], found: Findings, where: str) -> list[str]:
-    """Options that say what labels mean that say neither pass nor fail; a guess, told as one."""
+def value_options(
+    labels: Mapping[str, list[Any]], found: Findings, where: str, absent: Sequence[str] = ()
+) -> list[str]:
+    """Options that say what labels mean that say neither pass nor fail; a guess, told as one.
+
+    Words that are `absent` stand for empty cells.
+    """
     cells = {n: {str(c) for c in each if c not in (None, "")} for n, each in labels.items()}
     strange = unread(cells)
     if not strange:
-        return []
+        return as_words("--missing-value", absent)
     every = set().union(*cells.values())
     at = f"{where}: " if where else ""
     if every <= set(PAIRS):
@@ -103,13 +111,15 @@ def value_options(labels: Mapping[str, list[Any]], found: Findings, where: str) 
     classes = _classes(cells, len(strange) == len(every))
     if classes:
         kinds = {*map(folded, classes)}
-        lost = sorted(one for one in every if folded(one) not in kinds)
+        lost = [*sorted(one for one in every if folded(one) not in kinds), *absent]
         none = f"; {few(lost, 10)} as no verdict" if lost else ""
         found.odd.append(f"{at}{few(classes, 10)} are more than pass and fail: classes{none}")
         return ["--classes", *classes, *(as_words("--missing-value", lost) if lost else [])]
     options = []
     told = []
-    for name, values in proposed(strange).items():
+    meant = proposed(strange)
+    meant |= {"missing_value": [*meant.get("missing_value", []), *absent]} if absent else {}
+    for name, values in meant.items():
         spelled = {folded(one): one for one in reversed(values)}  # one stands for all spellings
         options += as_words("--" + name.replace("_", "-"), [*reversed(spelled.values())])
         told.append(f"{few(values, 10)} as {name.removesuffix('_value')}")
@@ -329,6 +339,8 @@ def question_of(command: str, line: Sequence[str]) -> str:
         return BETTER_MEAN if "--by" in line else MEAN
     if "--classes" in line and command == "prevalence":
         return CLASSES
+    if command == "panel" and "--generator" not in line:
+        return ONE_SYSTEM
     several = {"prevalence": BETTER, "gate": EACH}
     return several.get(command, WANTED[command]) if "--by" in line else WANTED[command]
 
@@ -359,13 +371,14 @@ def _tell_lost(more: Sequence[str], found: Findings) -> None:
 def _tell_design(line: Sequence[str], found: Findings) -> None:
     """Tell that a line takes the labelled items for a random sample, if some have no label."""
     chosen = line[line.index("--calibration") + 1] if "--calibration" in line else ""
-    if chosen == "random" and ALL_LABELLED not in found.contents and CHOSEN not in found.odd:
+    told = found.uneven or ALL_LABELLED in found.contents or CHOSEN in found.odd
+    if chosen == "random" and not told:
         found.odd.append(CHOSEN)
 
 
 def try_gate(line: Sequence[str], found: Findings) -> None:
     """Put a threshold to a line of `bayesjudge prevalence` that has been run."""
-    if not {"--score", "--classes"} & {*line} and "gate" not in found.commands:
+    if not {"--score", "--classes", "--stratum"} & {*line} and "gate" not in found.commands:
         try_lines("gate", ["gate", *line[1:], "--at-least", "0.9"], found, [[]])
 
 

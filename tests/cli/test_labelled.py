@@ -1,0 +1,106 @@
+"""Which rows have labels: a design that is no random sample, judges that look like systems."""
+
+import json
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesjudge.cli import main
+from bayesjudge.cli.labelled import UNEVEN_P, chance_of_rates, uneven
+from bayesjudge.cli.roles import roles_of
+
+
+def _doctor(path, capsys):
+    assert main(["doctor", str(path), "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def _topics(rates, rows=400, seed=1, verdict=True):
+    """Verdicts, or scores, on outputs of topics of which so large a share is labelled."""
+    rng = np.random.default_rng(seed)
+    parts = []
+    for topic, rate in rates.items():
+        good = rng.random(rows) < 0.7
+        said = np.where(rng.random(rows) < 0.9, good, ~good)
+        own = pd.DataFrame({"topic": topic, "auto_grade": np.where(said, "yes", "no")})
+        if not verdict:
+            own["auto_grade"] = np.clip(0.2 + 0.6 * said + rng.normal(0, 0.1, rows), 0, 1).round(3)
+        label = np.where(good, "yes", "no").astype(object)
+        label[rng.permutation(rows)[round(rate * rows) :]] = ""
+        parts.append(own.assign(human=label))
+    return pd.concat(parts, ignore_index=True).rename_axis("question").reset_index()
+
+
+def test_random_samples_are_taken_for_uneven_ones_as_often_as_the_test_says():
+    rng, runs, level = np.random.default_rng(1), 4000, 0.01
+    rows = {"a": 900, "b": 450, "c": 150}
+    drawn = rng.multivariate_hypergeometric(list(rows.values()), 200, size=runs)
+    p = [chance_of_rates(rows, dict(zip(rows, one, strict=True))) for one in drawn.tolist()]
+    alarms = np.mean(np.array(p) < level)
+    assert abs(alarms - level) < 4 * np.sqrt(level * (1 - level) / runs)
+
+
+def test_parts_too_small_to_test_are_not_tested():
+    assert chance_of_rates({"a": 900, "b": 10}, {"a": 90, "b": 10}) == 1.0
+
+
+@pytest.mark.parametrize(("rates", "told"), [({"billing": 0.1, "legal": 0.4}, True),
+                                             ({"billing": 0.2, "legal": 0.2}, False)])  # fmt: skip
+def test_topics_with_more_labels_are_seen(rates, told):
+    table = _topics(rates)
+    roles = roles_of({name: [str(cell) for cell in cells] for name, cells in table.items()})
+    found = uneven(roles)
+    assert (found is not None) == told
+    if found is not None:
+        assert found.column == "topic"
+        assert chance_of_rates({"b": 400, "l": 400}, {"b": 40, "l": 160}) < UNEVEN_P
+        assert str(found) == (
+            "labels are on 40 % of the rows of topic legal and on 10 % of those of billing"
+        )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("verdict", "option"), [(True, "--stratum topic"), (False, "--by topic")])
+def test_the_line_of_a_table_with_uneven_labels_does_not_call_them_random(
+    verdict, option, tmp_path, capsys
+):
+    table = _topics({"billing": 0.1, "legal": 0.5}, verdict=verdict)
+    table.to_csv(tmp_path / "rag.csv", index=False)
+    found = _doctor(tmp_path / "rag.csv", capsys)
+    (line,) = [answer["command"] for answer in found["answers"]]
+    assert line.endswith(option)
+    odd = " ".join(found["odd"])
+    assert "on 50 % of the rows of topic legal and on 10 % of those of billing" in odd
+    assert "--calibration known_propensity --propensity COLUMN" in odd
+    assert "the line says that the labelled items are a random sample" not in odd
+    assert main([*shlex.split(line)[1:], "--no-nuts"]) == 0
+
+
+@pytest.mark.slow
+def test_prompts_of_one_judge_are_compared_as_judges(tmp_path, capsys):
+    rng = np.random.default_rng(1)
+    truth = rng.random(300) < 0.7
+    parts = []
+    for name, right in (("v1", 0.8), ("v2", 0.95)):
+        said = np.where(rng.random(300) < right, truth, ~truth)
+        own = pd.DataFrame({"answer_id": range(300), "judge_prompt": name})
+        own["grade"] = np.where(said, "pass", "fail")
+        own["gold"] = np.where(np.arange(300) < 120, np.where(truth, "pass", "fail"), None)
+        parts.append(own)
+    table = pd.concat(parts).sample(frac=1, random_state=1)
+    table.to_json(tmp_path / "prompts.jsonl", orient="records", lines=True)
+    found = _doctor(tmp_path / "prompts.jsonl", capsys)
+    (line,) = [answer["command"] for answer in found["answers"]]
+    asked = "--judge judge_prompt --vote grade --truth gold --item answer_id --calibration random"
+    assert line == f"bayesjudge panel {tmp_path / 'prompts.jsonl'} {asked}"
+    assert any("labels are the same for all values of judge_prompt" in o for o in found["odd"])
+    assert main([*shlex.split(line)[1:], "--no-nuts"]) == 0
+    assert "v2 errs least" in capsys.readouterr().out
+    # one label that differs is of another output
+    other = table["gold"].notna() & (table["judge_prompt"] == "v1") & (table["answer_id"] == 7)
+    table.loc[other, "gold"] = np.where(truth[7], "fail", "pass")
+    table.to_json(tmp_path / "systems.jsonl", orient="records", lines=True)
+    lines = [answer["command"] for answer in _doctor(tmp_path / "systems.jsonl", capsys)["answers"]]
+    assert any("prevalence" in line and "--by judge_prompt" in line for line in lines)
