@@ -566,7 +566,11 @@ def _shares(path: str, roles: Roles, found: Findings) -> None:
         chosen = label_design([], columns[truth], found)
         empty = _absent(roles, [truth], found)
         if are_numbers(columns[truth]):
-            own += ["--truth-scale", _ends(truth, roles, found), *as_words("--missing-value", empty)]
+            own += [
+                "--truth-scale",
+                _ends(truth, roles, found),
+                *as_words("--missing-value", empty),
+            ]
         else:
             own += value_options({truth: columns[truth]}, found, "", empty)
         by += _parts(roles, chosen, found, "--by")

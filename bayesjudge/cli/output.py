@@ -184,6 +184,8 @@ class Story:
     told: bool = False
     #: Which items a fit is asked about; if not said, what suits its model.
     target: Target | None = None
+    #: Whether every method's cautions are shown, beside those of the quoted one.
+    every: bool = False
 
     def summary(self, shared: Shared) -> dict[str, Any]:
         """How a fit is summarised."""
@@ -745,7 +747,8 @@ def _brief_end(
 ) -> None:
     """Cautions of the quoted numbers, and where the rest is."""
     found = story.tell(results)
-    own = list(dict.fromkeys(found.cautions))
+    every = [c for one in results for c in one.cautions] if story.every else []
+    own = list(dict.fromkeys([*found.cautions, *every]))
     _section(console, "Cautions" if own else "", [f"{c.name}: {c.text}" for c in own])
     fits = [one for one in results if isinstance(one, Fit)]
     stuck = [fit.method for fit in fits if not fit.converged and fit.method != found.method]

@@ -27,9 +27,9 @@ from bayesjudge.cli.output import (
 from bayesjudge.cli.priors import Priors
 from bayesjudge.cli.scores import answer_scores, answer_systems, read_scores, strata_of
 from bayesjudge.cli.source import PAIRS, Source, inputs_of, open_source, repeating
-from bayesjudge.core.answer import Answer, judge_passes
+from bayesjudge.core.answer import Answer, judge_passes, listed
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.estimate import Estimate, Target, of_passes, pass_name_in
+from bayesjudge.core.estimate import Caution, Estimate, Target, of_passes, pass_name_in
 from bayesjudge.core.fit import Fit
 from bayesjudge.prevalence.answer import difference_words, differences, neighbours
 from bayesjudge.readers import read_table
@@ -406,7 +406,7 @@ def answer(
     module = bj.prevalence
     separate = _separate(model)
     asked: dict[str, Any] = {"ci_prob": shared.ci_prob, "target": target}
-    instant = list(module.closed_forms(counts, mismatched=all_methods, **asked))
+    instant = _told(module.closed_forms(counts, mismatched=all_methods, **asked))
     posterior = None
     if counts.propensity is None:
         kind = shared.interval or "eti_bounded"
@@ -429,6 +429,7 @@ def answer(
         brief=lambda method: method.split(",")[0],
         words=WORDS,
         target=target,
+        every=all_methods,
     )
     return present(
         instant,
@@ -438,6 +439,28 @@ def answer(
         draw=lambda made: _pictures(made, shared),
         more=lambda made: _further(made, counts, separate, posterior, shared, target),
     )
+
+
+def _told(made: Sequence[Estimate]) -> list[Estimate]:
+    """Of methods that the design does not support, the share only, and no interval without width.
+
+    Their rates of the judge would look like those of methods that hold.
+    """
+    found, left = [], []
+    for one in made:
+        names = {c.name for c in one.cautions}
+        if "design-mismatch" not in names:
+            found.append(one)
+        elif "zero-width" in names:
+            left.append(one.method)
+        else:
+            found.append(one.only("prevalence", "overall_prevalence"))
+    if left:
+        text = f"{listed(left)}: not valid for labels that were chosen so, and left out, since "
+        text += "the interval has no width"
+        told = (*found[0].cautions, Caution("design-mismatch", text))
+        found[0] = replace(found[0], cautions=told)
+    return found
 
 
 def _further(
@@ -565,6 +588,9 @@ def _designs(
         widths = found.high - found.low
         known = widths[widths == widths]  # without nan
         width = f"{known.mean():.3f} wide" if known.size else "unknown"
+        width += ", but the data contradict it" * any(
+            c.name in ("contradiction", "label-shift") for c in made.cautions
+        )
         several = f" on average of {known.size}" if known.size > 1 else ""
         mark = " (declared)" if design.name == counts.design.name else ""
         lines.append(f"{design.name}{mark}: {design.meaning}; the interval is {width}{several}")

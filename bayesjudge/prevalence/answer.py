@@ -28,6 +28,7 @@ from bayesjudge.core.estimate import Estimate, Interval, Row, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.intervals import wilson
 from bayesjudge.core.screen import how_many
+from bayesjudge.prevalence._by_verdict import errors
 from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.closed_form import naive
 from bayesjudge.prevalence.compare import contrasts
@@ -320,7 +321,26 @@ def _checked(counts: Counts, ci_prob: float, name: str) -> tuple[str, ...]:
             were = "was" if w == 1 else "were"
             said.append(f"of {total:,} labelled {kind} {w:,} {were} wrong: {percents(row)}")
     text = "; ".join(said)
-    return (f"{text[:1].upper()}{text[1:]}.",) if text else ()
+    if not text or np.ndim(counts.test_n) or not (passed and failed):
+        return (f"{text[:1].upper()}{text[1:]}.",) if text else ()
+    return f"{text[:1].upper()}{text[1:]}.", _found(counts, ci_prob, name)
+
+
+def _found(counts: Counts, ci_prob: float, name: str) -> str:
+    """How much of what is good the judge finds, and how many of these items it got wrong."""
+    made = errors(counts, ci_prob)
+    items = f"of these {int(counts.test_n + counts.labelled_n):,} items"
+    row = made.missed if name else made.passed
+    number = f"about {row.value:,.0f} ({row.low:,.0f} to {row.high:,.0f})"
+    number = number if row.high > row.low else f"{row.value:,.0f}"  # all of one kind labelled
+    if name:
+        told = f"it calls {percents(made.sensitivity)} of what people call '{name}' so; {items} "
+        told += f"{number} are '{name}' ones that it missed"
+    else:
+        told = f"it passes {percents(made.sensitivity)} of good outputs and fails "
+        told += f"{percents(made.specificity)} of bad ones; {items} {number} are bad ones that "
+        told += "it passed"
+    return f"By these labels, with flat priors, {told}."
 
 
 def _kinds(name: str) -> tuple[str, str]:

@@ -100,7 +100,7 @@ def test_prompts_of_one_judge_are_compared_as_judges(tmp_path, capsys):
     assert "v2 errs least" in capsys.readouterr().out
     # one label that differs is of another output
     other = table["gold"].notna() & (table["judge_prompt"] == "v1") & (table["answer_id"] == 7)
-    table.loc[other, "gold"] = np.where(truth[7], "fail", "pass")
+    table.loc[other, "gold"] = "fail" if truth[7] else "pass"
     table.to_json(tmp_path / "systems.jsonl", orient="records", lines=True)
     lines = [answer["command"] for answer in _doctor(tmp_path / "systems.jsonl", capsys)["answers"]]
     assert any("prevalence" in line and "--by judge_prompt" in line for line in lines)

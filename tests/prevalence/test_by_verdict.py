@@ -1,0 +1,80 @@
+"""What labels chosen by verdict say of the judge, and which methods they leave out."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import betabinom
+
+from bayesjudge import prevalence
+from bayesjudge.cli import main
+from bayesjudge.prevalence import Counts
+from bayesjudge.prevalence._by_verdict import DRAWS, errors
+
+#: Of 12,000 outputs the judge flags 186, of which 62 rightly; of 400 others none was wrong.
+LEAKS = Counts(11414, 0, 62, 62, 524, 400, calibration="by_verdict")
+
+
+def test_items_missed_are_beta_binomial():
+    found = errors(LEAKS, 0.95).missed
+    exact = betabinom(11414, 1, 401)
+    assert abs(found.value - exact.mean()) < 4 * exact.std() / np.sqrt(DRAWS)
+    high = exact.ppf(0.975)  # its standard error, by the density there
+    density = exact.pmf(high)
+    assert abs(found.high - high) < 4 * np.sqrt(0.025 * 0.975 / DRAWS) / density + 1
+    assert found.low == 0
+
+
+def test_of_many_labels_rates_and_numbers_are_those_of_the_table():
+    # 10,000 passes of which 80 % are good, 10,000 fails of which 10 % are; half are labelled
+    counts = Counts(10_000, 5000, 4500, 4000, 5500, 4500, calibration="by_verdict")
+    found = errors(counts, 0.95)
+    for row, true in zip(found, (8 / 9, 9 / 11, 1000, 2000), strict=True):
+        assert row.low < true < row.high
+        assert abs(row.value - true) < 0.005 * true  # the posterior mean of so many labels
+
+
+def test_a_kind_of_error_that_labels_show_is_not_excluded():
+    seen = Counts(11414, 0, 65, 62, 521, 397, calibration="by_verdict")  # 3 of 400 were missed
+    found = errors(seen, 0.95)
+    assert found.sensitivity.high < 1
+    assert found.missed.low >= 3
+
+
+def test_the_answer_says_how_much_is_found_and_missed():
+    made = [*prevalence.closed_forms(LEAKS), prevalence.exact(LEAKS)]
+    notes = " ".join(prevalence.answer(*made).notes)
+    assert re.search(r"fails 99.0 % \(98.\d to 99.\d %\) of bad ones", notes)
+    assert "of these 12,000 items 124 are bad ones that it passed" in notes
+    one_kind = Counts(11814, 0, 62, 62, 124, 0, calibration="by_verdict")  # passes alone
+    made = [*prevalence.closed_forms(one_kind), prevalence.exact(one_kind)]
+    assert "By these labels" not in " ".join(prevalence.answer(*made).notes)
+
+
+@pytest.fixture(scope="module")
+def leaks(tmp_path_factory):
+    path = tmp_path_factory.mktemp("leaks") / "leaks.csv"
+    kinds = [("LEAK", "LEAK")] * 62 + [("LEAK", "clean")] * 124 + [("clean", "clean")] * 400
+    rows = kinds + [("clean", "")] * 11414
+    pd.DataFrame(rows, columns=["verdict", "truth"]).to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.slow
+def test_methods_that_labels_by_verdict_rule_out_show_no_rates_and_no_width_of_0(leaks, capsys):
+    asked = ["prevalence", str(leaks), "--verdict", "verdict", "--truth", "truth", "--no-nuts"]
+    asked += ["--calibration", "by_verdict", "--pass-value", "LEAK", "--fail-value", "clean"]
+    assert main([*asked, "--all-methods", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["estimates"]
+    assert {row["method"] for row in rows} >= {"Human labels only", "Post-stratified"}
+    assert not [row for row in rows if row["method"].startswith("Rogan-Gladen")]
+    assert not [row for row in rows if row["quantity"] == "sensitivity"]
+    assert all(row["high"] > row["low"] for row in rows)
+    assert main([*asked, "--all-methods"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "Rogan-Gladen and Rogan-Gladen (bootstrap): not valid for labels that" in text
+    assert "Human labels only is not valid" in text
+    assert re.search(r"it calls \d\d % \(3\d to 100 %\) of what people call 'LEAK' so", text)
+    assert re.search(r"about \d\d \(0 to 1\d\d\) are 'LEAK' ones that it missed", text)
