@@ -178,9 +178,11 @@ def _with_stdin(tokens: Sequence[str]) -> list[str]:
 def _problems(error: InputError, app: App, tokens: Sequence[str]) -> str:
     """The problems, with options spelled as the command line spells them."""
     problems = [_as_options(problem, app, tokens) for problem in error.problems]
+    in_python = re.fullmatch(rf"({'|'.join(bayesjudge.__all__)})\.[\w.]+", error.subject)
+    subject = "table" if in_python else error.subject
     if len(problems) == 1:
-        return f"{error.subject}: {problems[0]}"
-    return "\n  - ".join([f"{error.subject}:", *problems])
+        return f"{subject}: {problems[0]}"
+    return "\n  - ".join([f"{subject}:", *problems])
 
 
 def _as_options(text: str, app: App, tokens: Sequence[str]) -> str:

@@ -467,6 +467,12 @@ def _of_table(path: Path, file: File | None, truth: str | None, labels: Path | N
             roles = replace(roles, truths=[])
     roles = _judges_of_one(roles, found)
     _describe(roles, found)
+    if roles.truths and roles.order and not roles.counter:
+        found.odd.append(
+            f"{roles.order} has times, which lines take all together; to compare periods, add a "
+            "column with the one of each row, such as its week (2026-W36), and say --by COLUMN: "
+            "the first is compared with the last, and each with the next"
+        )
     if labels is not None:
         _join_table(str(path), labels, truth, roles, found)
     for propose in (_panel, _shares, _repeats_report, _bias, _orders, propose_ratings):

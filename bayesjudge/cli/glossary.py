@@ -25,7 +25,8 @@ TERMS = {
     "sensitivity": "Share of good outputs that the judge passes.",
     "specificity": "Share of bad outputs that the judge fails.",
     "ppv": "Share of good outputs among those that the judge passes (positive predictive value).",
-    "npv": "Share of bad outputs among those that the judge fails (negative predictive value).",
+    "npv": "Share of bad outputs among those that the judge fails (negative predictive value); "
+    "what it is short of 1 is good outputs that the judge missed.",
     "interval": "With the probability that is named beside it (95 % by default), the true number "
     "lies in it: of a credible interval given data, model and prior; a confidence interval holds "
     "the truth in that share of repeated studies.",
@@ -36,7 +37,7 @@ TERMS = {
     "equal-tailed": "A credible interval with as much probability below as above it.",
     "highest density": "The shortest credible interval.",
     "boundary-extended": "An equal-tailed credible interval of which an end is moved to 0 or 1 if "
-    "the data do not exclude it.",
+    "the data do not exclude it: without that it would never hold 0 or 1 themselves.",
     "width": "Upper end of the interval less its lower end.",
     "people only": "Labels of a random sample, without the judge.",
     "half good, half bad": "As many outputs that people call good as ones that they call bad are "
@@ -67,8 +68,8 @@ TERMS = {
     "confusion": "Share of each verdict among outputs that people put into one class.",
     "rogan-gladen": "The judge's pass rate, solved for the prevalence with sensitivity and "
     "specificity as the labels show them.",
-    "post-stratified": "Labels of the judge's passes and of its fails, weighed by how often it "
-    "passes.",
+    "post-stratified": "Labels of the judge's passes and of its fails, each a sample of its kind, "
+    "weighed by how often it passes: right if the verdict decided what was labelled.",
     "conditional calibration": "Share of good outputs among passes and among fails, applied to "
     "the judge's verdicts on the other items.",
     "propensity-weighted difference": "Each label counts as many items as its probability of "
@@ -88,6 +89,7 @@ TERMS = {
     "not depend on each other once the truth is given.",
     "logit shift": "How far the panel is off on labelled generators, carried over to the others.",
     "difference estimator": "The panel's mean, corrected by how far it is off on labelled items.",
+    "at the normal quantile": "With 1.96 standard errors for an interval of 95 %, as of many data.",
     "half-width": "Half the width of an interval: the number after ±.",
     "calls by components of variance": "Calls that an item needs so that the scatter of its scores "
     "averages out.",
@@ -170,6 +172,29 @@ TERMS = {
     "soft": "Ratings of an item as shares of the options chosen; written s.",
     "hrs": "Options that enough raters would accept (response sets with a cutoff).",
     "srs": "Share of raters who would accept each option (response sets).",
+    "h/h": "Of agreement: the option that most people chose, held against the one that most of the "
+    "judge's answers chose (hard, hard). The first letter is how people's ratings of an item are "
+    "summed up, the second how the judge's are; see hard, soft, hrs and srs.",
+    "s/s": "Shares of the options that people chose, held against the judge's shares (soft, soft).",
+    "h/hrs": "The option that a judge chose most, held against those that enough people would "
+    "accept; see coverage.",
+    "srs/srs": "Share of people who would accept each option, held against the judge's shares.",
+    "hrs/hrs": "Options that enough people would accept, held against those of the judge.",
+    "tracking": "How far a judge's answers move with people's from item to item: 1 answers each "
+    "item as people do, 0 answers all items alike.",
+    "judges tracking people": "A model in which a judge's answers to an item are a mixture of "
+    "people's and its own; see tracking.",
+    "response sets, judges tracking people": "A model of what raters would accept, from response "
+    "sets or choices, in which a judge's answers mix people's and its own; see tracking.",
+    "stands in": "A judge stands in for an annotator if it agrees with the others at least as well "
+    "as that one does, less epsilon: a person costs more.",
+    "epsilon": "By how much the judge may agree less with the others than the annotator that it "
+    "stands in for, since a person costs more: 0.1 for crowd workers, 0.15 for skilled people, 0.2 "
+    "for experts (Calderon et al. 2025).",
+    "published test": "The alternative annotator test: for each annotator a t test, and the false "
+    "discovery rate over annotators held. A posterior probability asks for less.",
+    "as fitted": "Agreement as the fitted model has it of the raters who answered, beside that as "
+    "counted.",
     "hit rate": "Share of items on which the judge chooses what most people do.",
     "cohen kappa": "Agreement beyond what chance gives; 1 is perfect, 0 is chance.",
     "fleiss kappa": "Agreement of several raters beyond what chance gives.",
@@ -183,7 +208,8 @@ TERMS = {
     "mse": "Mean squared difference of the judge's and people's shares.",
     "coverage": "Of ratings: share of items on which the judge's choice is one that people accept. "
     "Of intervals: how often they hold the truth.",
-    "recall": "Share of the options that people accept that the judge accepts too.",
+    "recall": "Of ratings: share of the options that people accept that the judge accepts too. Of "
+    "a detector: its sensitivity.",
     "precision": "Share of the options that the judge accepts that people accept too.",
     "predictive efficiency": "How many options the judge accepts on average.",
     "binary cross entropy": "Mean surprise at what people accept under the judge's shares.",
@@ -264,8 +290,12 @@ TERMS = {
     "scatter": "How far scores of one item differ when the judge is asked again.",
     "neighbour": "The same text changed in a way that should not matter, with its score.",
     "rerun": "The unchanged text judged once more: how far its score moves is the judge's noise.",
-    "errs least": "The judge with the largest sum of sensitivity and specificity as estimated: it "
-    "says which judge comes first, and not how sure that is; compare the intervals.",
+    "errs least": "The judge with the largest sum of sensitivity and specificity. The probability "
+    "beside it is that it errs less than the judge that comes nearest to it; below .95 it is not "
+    "decided which errs least.",
+    "prevalence shift": "How far a corrected share moves if a new judge's verdicts take the old "
+    "one's place and the old calibration stays: the bias that a new calibration would remove. The "
+    "outputs, and the share that people would pass, stay what they are.",
     "better with probability": "Posterior probability that the first system's share is the larger "
     "one, given model and prior.",
     "best with probability": "Posterior probability that the system is the best of all, given "

@@ -33,6 +33,7 @@ from bayesjudge.core.estimate import (
     pass_name_in,
 )
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.periods import in_time
 from bayesjudge.core.report import Record, records, report, side_by_side
 from bayesjudge.core.screen import as_wide_as, how_many, read_no_more, visible_line, width_of
 
@@ -468,7 +469,11 @@ def quoted_lines(found: Answer, every: Sequence[Record], story: Story, width: in
         for quantity, where, row in made.rows()
     ]
     one, several = len(kept) == 1, len({one.quantity for one in kept}) > 1
-    if not several and {dim for record in kept for dim in record.where} <= RANKED:
+    dims = {dim for record in kept for dim in record.where}
+    periods = in_time([str(r.where["system"]) for r in kept]) if dims == {"system"} else []
+    if periods:
+        kept.sort(key=lambda record: periods.index(str(record.where["system"])))
+    elif not several and dims <= RANKED:
         kept.sort(key=lambda record: -np.nan_to_num(record.row.value, nan=-math.inf))
     beside = own if own and not one else None
     # the judge's own numbers have a column of their own if there are several rows

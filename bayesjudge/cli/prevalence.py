@@ -31,7 +31,8 @@ from bayesjudge.core.answer import Answer, judge_passes, listed
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Caution, Estimate, Target, of_passes, pass_name_in
 from bayesjudge.core.fit import Fit
-from bayesjudge.prevalence.answer import difference_words, differences, neighbours
+from bayesjudge.core.periods import in_time
+from bayesjudge.prevalence.answer import IN_TIME, difference_words, differences, neighbours
 from bayesjudge.readers import read_table
 
 if TYPE_CHECKING:
@@ -550,7 +551,8 @@ def _differences(made: Sequence[Estimate | Fit], shared: Shared) -> list[Section
     further = list(map(told, far))
     left = len(lines) - MOST_LINES
     lines = lines[:MOST_LINES] + ([f"{left} more: --json"] if left > 0 else [])
-    heading = f"Differences of systems ({rows[0]['method']})"
+    named = {row[end] for row in rows for end in ("first", "second")}
+    heading = f"Differences of systems{IN_TIME * bool(in_time(named))} ({rows[0]['method']})"
     return [Section(heading, lines, "differences", rows, detail=False, further=further)]
 
 

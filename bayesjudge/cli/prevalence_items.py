@@ -14,7 +14,8 @@ from bayesjudge.core.answer import chance
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate, of_passes
 from bayesjudge.core.fit import Fit
-from bayesjudge.prevalence.answer import difference_words, neighbours
+from bayesjudge.core.periods import in_time
+from bayesjudge.prevalence.answer import IN_TIME, difference_words, neighbours
 from bayesjudge.prevalence.items import ItemEffects, Items
 from bayesjudge.prevalence.items.answer import differences, share_items
 
@@ -183,5 +184,5 @@ def difference_section(
     )
     left = len(lines) - MOST_LINES
     lines = lines[:MOST_LINES] + ([f"{left} more: --json"] if left > 0 else [])
-    heading += f" ({first})"
+    heading += f"{IN_TIME * bool(in_time(systems))} ({first})"
     return Section(heading, lines, "differences", rows, detail=not lines, further=further)

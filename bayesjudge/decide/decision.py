@@ -31,6 +31,10 @@ UNDECIDABLE: dict[str, str] = {
 }
 
 
+#: So many times as many as there are nobody will label.
+OUT_OF_REACH = 1000
+
+
 class Need(NamedTuple):
     """What would decide a check, if the estimate is right.
 
@@ -54,9 +58,11 @@ class Need(NamedTuple):
 
     def __str__(self) -> str:
         about = "roughly " if self.chance is None else ""
+        there = f"(there are {self.now:,.0f})"
+        if self.what != "data" and self.now * OUT_OF_REACH < self.wanted < math.inf:
+            return f"no number of {self.what.split(',')[0]} within reach {there}"
         if self.what == "data":
             return f"{about}{self.wanted:,.1f} times the data"
-        there = f"(there are {self.now:,.0f})"
         if math.isinf(self.wanted):
             return f"no number of {self.what} alone {there}"
         sure = "" if self.chance is None else f", with a chance of {100 * self.chance:.0f} %"

@@ -440,9 +440,9 @@ def _independent(
         low = gap - float(np.hypot(a.value - a.low, b.high - b.value))
         high = gap + float(np.hypot(a.high - a.value, b.value - b.low))
         text = (
-            "both results are taken as independent; if they are about the same items, read both "
-            "with prevalence.items.Items and name the baseline's system: the items' difficulty "
-            "then cancels"
+            "both results are taken as independent; if they are about the same items, compare item "
+            "by item (bayesjudge gate: --item COLUMN; in Python: Items), so that the items' "
+            "difficulty cancels"
         )
         cautions = (*a.cautions, *b.cautions, Caution("unpaired", text))
         yield Limits(

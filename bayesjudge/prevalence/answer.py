@@ -27,6 +27,7 @@ from bayesjudge.core.answer import (
 from bayesjudge.core.estimate import Estimate, Interval, Row, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.intervals import wilson
+from bayesjudge.core.periods import in_time
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence._by_verdict import errors
 from bayesjudge.prevalence.cautions import OVERALL
@@ -385,16 +386,30 @@ def differences(
     return made
 
 
+#: Which differences of periods `neighbours` shows, after "Differences of systems".
+IN_TIME = ", the first from the last and then neighbours in time"
+
+
 def neighbours(found: list[dict[str, Any]]) -> tuple[list[Any], list[Any]]:
-    """Differences of systems that follow each other in rank, and the others."""
+    """Differences of systems that follow each other in rank, and the others.
+
+    Periods follow each other in time, and the first is compared with the last before that.
+    """
     score: dict[str, float] = {}
     for row in found:
         score[row["first"]] = score.get(row["first"], 0) + row["value"]
         score[row["second"]] = score.get(row["second"], 0) - row["value"]
-    order = sorted(score, key=lambda name: -score[name])
-    near = {frozenset(pair) for pair in itertools.pairwise(order)}
+    periods = in_time(score)
+    order = periods or sorted(score, key=lambda name: -score[name])
+    ends = {frozenset((periods[0], periods[-1]))} if periods else set()
+    near = {frozenset(pair) for pair in itertools.pairwise(order)} | ends
     split: tuple[list[Any], list[Any]] = ([], [])
-    for row in sorted(found, key=lambda row: -max(score[row["first"]], score[row["second"]])):
+
+    def place(row: dict[str, Any]) -> tuple[bool, int]:
+        pair = row["first"], row["second"]
+        return frozenset(pair) not in ends, min(map(order.index, pair))
+
+    for row in sorted(found, key=place):
         split[frozenset((row["first"], row["second"])) not in near].append(row)
     return split
 

@@ -337,7 +337,7 @@ def _few_draws(names: list[str]) -> tuple[Caution, ...]:
         Caution(
             "few-effective-draws",
             f"under {', '.join(map(repr, names))} fewer than {LEAST} effective draws are left for "
-            "some source, and its values are left out",
+            "some source, and its values are left out: take more draws (or, in Python, refit=True)",
         ),
     )
 

@@ -191,3 +191,32 @@ def test_two_prompts_of_a_judge_are_not_told_as_two_systems(tmp_path, capsys):
     assert text.startswith("No difference of v1 and v2 can show")
     assert "these look like judges of the same outputs" in text
     assert "0 points" not in text
+
+
+def test_no_name_of_python_stands_before_a_message(log, tmp_path, capsys):
+    table = pd.read_csv(log).astype({"verdict": object})
+    table.loc[3, "verdict"] = None
+    table.to_csv(tmp_path / "lost.csv", index=False)
+    asked = ("prevalence", str(tmp_path / "lost.csv"), "--verdict", "verdict", *ASKED)
+    code, said = run(capsys, *asked, "--by", "model", "--repeats", "system")
+    assert code == 2
+    assert said.err.startswith("bayesjudge: table: 1 row has no verdict")
+    assert "--unparsed" in said.err
+    assert "prevalence.items" not in said.err
+
+
+@pytest.mark.slow
+def test_systems_that_are_weeks_stand_in_the_order_of_time(tmp_path, capsys):
+    shares = {"w10": 0.6, "w9": 0.9, "w8": 0.8}
+    made = items.simulate(systems=shares, items=150, repeats=1, labelled=60, random_seed=1)
+    made["id"] = made["item"].astype(str) + made["system"]
+    made.to_csv(tmp_path / "weeks.csv", index=False)
+    asked = ("prevalence", str(tmp_path / "weeks.csv"), "--verdict", "verdict", *ASKED)
+    for more in ((), ("--pooling", "separate")):
+        code, said = run(capsys, *asked, "--by", "system", *more)
+        assert code == 0
+        assert re.search("(?s)> w8.*> w9.*> w10", said.out)
+        section = " ".join(said.out.split("Differences of systems")[1].split())
+        assert ", the first from the last and then neighbours in time (" in section
+        pairs = re.findall(r"(w\d+) (?:is|may or may not be) better than (w\d+)", section)
+        assert [{*pair} for pair in pairs[:3]] == [{"w8", "w10"}, {"w8", "w9"}, {"w9", "w10"}]

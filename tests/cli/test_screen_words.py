@@ -136,9 +136,19 @@ def test_methods_and_cautions_of_the_screens_are_explained(kept):
 @pytest.mark.parametrize("word", ["PPI++", "RMS", "root mean square", "item effects", "points",
     "Paired difference (PPI++)", "shared item effect", "components of variance",
     "normal quantile", "errors-do-not-cancel", "cut-at-the-scale", "repeat-noise-unknown",
-    "weak-judge"])  # fmt: skip
+    "weak-judge", "h/h", "srs/srs", "tracking", "stands in", "npv", "Post-stratified",
+    "boundary-extended", "epsilon", "at the normal quantile", "as fitted",
+    "response sets, judges tracking people", "published test", "errs least",
+    "prevalence shift"])  # fmt: skip
 def test_words_that_a_stranger_asked_for_are_explained(word):
     assert meaning(word)
+
+
+def test_words_are_explained_as_their_screens_use_them():
+    assert meaning("prevalence shift") != meaning("prevalence")
+    assert "old calibration" in str(meaning("prevalence shift"))
+    assert "probability" in str(meaning("errs least"))
+    assert "not how sure" not in str(meaning("errs least"))
 
 
 def test_a_model_with_an_item_effect_is_not_explained_as_one_without():
@@ -605,11 +615,12 @@ def test_one_of_several_systems_that_contradicts_its_design_is_named():
 def test_labels_by_verdict_tell_how_often_the_judge_is_right():
     counts = prevalence.Counts(*BY_VERDICT, calibration="by_verdict")
     made = [*prevalence.closed_forms(counts), prevalence.exact(counts)]
-    (note,) = prevalence.answer(*made).notes
+    note, rates = prevalence.answer(*made).notes
+    assert rates.startswith("By these labels, with flat priors, it passes")
     assert "206 labelled passes of the judge 73 were wrong: 35 % (29 to 42 %)" in note
     assert "of 92 labelled fails 5 were wrong: 5 %" in note
     named = replace(counts, pass_name="unsafe")
-    (note,) = prevalence.answer(*prevalence.closed_forms(named), prevalence.exact(named)).notes
+    note, _ = prevalence.answer(*prevalence.closed_forms(named), prevalence.exact(named)).notes
     assert note.startswith("Of 206 labelled outputs that the judge called 'unsafe', 73 were wrong")
 
 

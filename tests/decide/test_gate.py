@@ -255,6 +255,9 @@ def test_needs_in_words():
     assert str(Need("labels", 50, 120)) == "roughly 120 labels (there are 50)"
     sure = "120 labels (there are 50), with a chance of 80 %"
     assert str(Need("labels", 50, 120, 0.8)) == sure
+    far = Need("items, all of them labelled", 150, 1_219_904, 0.8)
+    assert str(far) == "no number of items within reach (there are 150)"
+    assert str(Need("labels", 50, 50_000, 0.8)).startswith("50,000 labels")
     assert str(Need("labels", 50, np.inf)) == "no number of labels alone (there are 50)"
     assert str(Need("data", 1, 2.5)) == "roughly 2.5 times the data"
 

@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import binomtest
 
 import bayesjudge as bj
+from bayesjudge.prevalence.answer import neighbours
 
 P = bj.prevalence
 classes = P.classes
@@ -199,3 +200,19 @@ def test_a_sampled_posterior_of_a_weak_judge_is_wide_and_says_so():
     _, low, high = fit.estimate()["prevalence"]
     assert high - low > 0.6
     assert 0 <= low < high <= 1
+
+
+def test_periods_are_compared_in_time_and_the_first_with_the_last():
+    rows = [
+        {"first": a, "second": b, "value": gap, "low": gap - 0.1, "high": gap + 0.1}
+        for a, b, gap in (("w1", "w10", 0.2), ("w1", "w2", -0.1), ("w10", "w2", -0.3))
+    ]
+    near, far = neighbours(rows)
+    assert [(row["first"], row["second"]) for row in near] == [
+        ("w1", "w10"), ("w1", "w2"), ("w10", "w2"),
+    ]  # fmt: skip
+    assert not far
+    named = [{**row, "first": f"m-{row['first']}", "second": f"m-{row['second']}"} for row in rows]
+    near, far = neighbours(named)  # of systems, by rank: w2, w1, w10
+    assert [(row["first"], row["second"]) for row in near] == [("m-w1", "m-w2"), ("m-w1", "m-w10")]
+    assert [(row["first"], row["second"]) for row in far] == [("m-w10", "m-w2")]
