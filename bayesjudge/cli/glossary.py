@@ -156,8 +156,6 @@ TERMS = {
     "winning rate": "Share of annotators that the judge could stand in for.",
     "advantage probability": "Probability that the judge is at least as close to the other "
     "annotators as the one it stands in for.",
-    "stands in": "A judge stands in for an annotator if it agrees with the other annotators about "
-    "as well as that one does (alternative annotator test).",
     "passes": "Probability that the judge stands in for half of the annotators.",
     "endorsement": "Share of people who would accept an option, whether or not they chose it.",
     "response set": "All options that a rater would accept; a forced choice is one of them.",

@@ -15,9 +15,9 @@ refused by the package's own error; other exceptions; and of those answered, the
 that no caution explains, and the ones with a value outside its interval.
 
 Found: of 20,500 tables of nine modules (seed 8) 9 raised another library's error, of two causes
-(integers of 128 bits, columns of nothing in blocks), mended since. Of 369,100 others
-(`--seed 1623`) 202,865 were answered and 166,235 refused by the package's own error; 0 raised
-another library's, 0 had a nan without a reason, 0 a value outside its interval.
+(integers of 128 bits, columns of nothing in blocks), mended since. Of 900,000 others, 100,000 a
+module (`--tables 100000 --seed 1623`), 494,871 were answered and 405,129 refused by the package's
+own error; 0 raised another library's, 0 had a nan without a reason, 0 a value outside its interval.
 """
 
 from __future__ import annotations
