@@ -536,8 +536,10 @@ def _panel(path: str, roles: Roles, found: Findings, joined: Joined | None = Non
         names |= {"generator": joined.system} if joined.system else {}
     for option, name in names.items():
         line += [f"--{option}", name] if name else []
-    if not names["item"]:
-        found.missing["panel"] = "a column that names the item (--item)"
+    needed = ["item"] if roles.truths or joined else list(names)  # of one system with labels
+    absent = [f"the {option} (--{option})" for option in needed if not names[option]]
+    if absent:
+        found.missing["panel"] = f"a column that names {' and '.join(absent)}"
         return
     line += _values(roles, found, joined.cells if joined else {})
     if try_lines("panel", line, found, [[], ["--calibration", "random"]]) and roles.judge:

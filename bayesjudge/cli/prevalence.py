@@ -407,7 +407,7 @@ def answer(
     module = bj.prevalence
     separate = _separate(model)
     asked: dict[str, Any] = {"ci_prob": shared.ci_prob, "target": target}
-    instant = _told(module.closed_forms(counts, mismatched=all_methods, **asked))
+    instant = _that_hold(module.closed_forms(counts, mismatched=all_methods, **asked))
     posterior = None
     if counts.propensity is None:
         kind = shared.interval or "eti_bounded"
@@ -442,7 +442,7 @@ def answer(
     )
 
 
-def _told(made: Sequence[Estimate]) -> list[Estimate]:
+def _that_hold(made: Sequence[Estimate]) -> list[Estimate]:
     """Of methods that the design does not support, the share only, and no interval without width.
 
     Their rates of the judge would look like those of methods that hold.
