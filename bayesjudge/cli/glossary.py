@@ -325,6 +325,7 @@ TERMS = {
     "No-U-Turn sampler). It is slower than a formula, and can do models that have none.",
     "posterior": "Which values of a number fit the data, and how well: from it come the estimate "
     "and its interval.",
+    "rate": "A share: of items, outputs or answers of which something is true.",
     "good": "Of an output: people would pass it.",
     "bad": "Of an output: people would not pass it.",
     "plan": "The command that counts labels before they are bought: for an interval of a width, "
