@@ -18,6 +18,7 @@ from bayesjudge.core.answer import (
     judge_passes,
     listed,
     owned,
+    percent_of,
     percents,
     points,
     preferred,
@@ -44,6 +45,8 @@ ORDER = (
     *("Rogan-Gladen", "Conditional calibration", "Rogan-Gladen (bootstrap)"),
 )
 JUDGE = "Judge's pass rate"
+#: Part of a share, or of its complement, from which on what the prior adds to it is told.
+MUCH = 0.25
 #: Whose rates of the judge are told, if not those of the quoted method.
 BY = {"Rogan-Gladen": "On the labelled items alone the judge"}
 #: How labels were chosen, after "of them labelled".
@@ -139,8 +142,26 @@ def answer(
         why=f"Shown: {quoted.method}, not to be quoted." if wrong else why,
         quoted=shares,
         judge=judge and judge.only(quantity),
-        notes=() if wrong else _rates(made, quoted, counts, name),
+        notes=() if wrong else (*_rates(made, quoted, counts, name), *_added(made, counts, rows)),
         known=not (unknown or wrong),
+    )
+
+
+def _added(
+    made: Sequence[Estimate], counts: Counts | None, rows: dict[str, Row]
+) -> tuple[str, ...]:
+    """That the prior makes a large part of a share, where labels by verdict hold few errors."""
+    weighed = next((one for one in made if one.method == "Post-stratified"), None)
+    if counts is None or not counts.predictive or counts.systems or weighed is None:
+        return ()
+    (row,) = rows.values()
+    found = weighed["prevalence"].value
+    far = abs(row.value - found) >= MUCH * min(row.value, 1 - row.value)  # not of nan
+    if not far:
+        return ()
+    return (
+        f"Labels alone, weighed by how often the judge says so, give {percent_of(found, 2)}: the "
+        "difference is the prior's, of errors that the labels do not show and do not exclude.",
     )
 
 
