@@ -74,7 +74,9 @@ def nan_has_a_caution(one: Module, table: Any, read: Read, made: Made) -> Iterat
     for estimate in made:
         told = any(c.name.startswith(NO_NUMBER) for c in estimate.cautions)
         for quantity, where, row in estimate.rows():
-            if np.isnan(row).any() and not told:
+            # the probability that a judge is the best is itself what is said of the uncertainty
+            lacks = np.isnan(row.value) if quantity == "best" else np.isnan(row).any()
+            if lacks and not told:
                 names = sorted({caution.name for caution in estimate.cautions})
                 yield f"{estimate.method}: {quantity} {where} is {row}, cautions {names}"
 
