@@ -1,4 +1,4 @@
-"""Prior distributions that PyMC does not have: two shares whose sum exceeds 1."""
+"""Prior distributions: two shares whose sum exceeds 1, and others in coordinates for NUTS."""
 
 from __future__ import annotations
 
@@ -27,6 +27,32 @@ def pair_above_one(names: tuple[str, str], priors: Any, dims: Any = None) -> tup
     first = GreaterBeta(names[0], a, b, d, c, dims=dims)
     second = pm.Truncated(names[1], pm.Beta.dist(c, d), lower=1 - first, upper=1, dims=dims)
     return first, second
+
+
+def half_normal(name: str, scale: Any, *, text: bool, dims: Any = None) -> Any:
+    """A standard deviation of effects, with a half-normal prior; for the sampler with a sign.
+
+    Effects of mean 0 are as likely with the other sign, so that the density of a normal variable
+    whose absolute value is the standard deviation is even, and smooth at 0. Its logarithm has a
+    long tail towards 0 instead, and steps that suit the tail are short elsewhere.
+    """
+    if text:
+        return pm.HalfNormal(name, scale, dims=dims)
+    signed = pm.Normal(f"{name}_signed", 0, scale, dims=dims)
+    pm.Deterministic(name, pt.abs(signed), dims=dims)
+    return signed
+
+
+def beta_share(name: str, alpha: Any, beta: Any, *, text: bool, dims: Any = None) -> Any:
+    """A share with a Beta prior; for the sampler its logit, without the prior's constant."""
+    if text:
+        return pm.Beta(name, alpha, beta, dims=dims)
+    centre = pt.log(alpha) - pt.log(beta)  # chains start there
+    logit = centre + pm.Flat(f"{name}_logit", dims=dims)
+    # with the derivative of the share by its logit
+    density = -alpha * pt.softplus(-logit) - beta * pt.softplus(logit)
+    pm.Potential(f"{name}_prior_density", density.sum())
+    return pm.Deterministic(name, pt.sigmoid(logit), dims=dims)
 
 
 class _GreaterBetaRV(RandomVariable):

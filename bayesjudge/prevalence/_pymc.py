@@ -12,7 +12,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 
-from bayesjudge.core.distributions import pair_above_one
+from bayesjudge.core.distributions import beta_share, half_normal, pair_above_one
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence._covariates import design_of_strata
 from bayesjudge.prevalence._reading import LABELS
@@ -49,11 +49,10 @@ def pooled_rates(counts: Counts, spec: Any, text: bool) -> dict[str, Any]:
     scale, dim = pm.Data("spread_prior", np.array(spec.spread)), counts.dim
     prior = beta_prior("prevalence", spec, counts)
     if dim == "stratum":
-        prevalence = _spread_out(
-            "prevalence", pm.Beta("typical_prevalence", *prior), scale, dim, text
-        )
+        typical_share = beta_share("typical_prevalence", *prior, text=text)
+        prevalence = _spread_out("prevalence", typical_share, scale, dim, text)
     else:
-        prevalence = pm.Beta("prevalence", *prior, dims=dim)
+        prevalence = beta_share("prevalence", *prior, text=text, dims=dim)
     typical = _pair(RATES, spec, counts, None, text, prefix="typical_")
     pair = [
         _spread_out(name, centre, scale, dim, text)
@@ -91,8 +90,9 @@ def predictive_values(counts: Counts, spec: Any, text: bool) -> dict[str, Any]:
     return {"prevalence": good, "pass_rate": rate, "ppv": ppv, "npv": npv}
 
 
-def observed(counts: Counts, rates: Mapping[str, Any]) -> None:
+def observed(counts: Counts, rates: Mapping[str, Any], text: bool = True) -> None:
     """Verdicts and labels, the unlabelled items' truths summed out."""
+    binomial = _binomial if text else _add_binomial
     if counts.design.likelihood is not None:
         return counts.design.likelihood(counts, rates)
     dims = None if counts.systems is None else counts.dim
@@ -197,7 +197,7 @@ def beta_prior(name: str, spec: Any, counts: Counts) -> tuple[Any, Any]:
     return values[0], values[1]
 
 
-def binomial(name: str, successes: Any, trials: Any, rate: Any, dims: str | None) -> None:
+def _binomial(name: str, successes: Any, trials: Any, rate: Any, dims: str | None) -> None:
     """Counts that were seen."""
     # as floats: PyMC makes whole numbers int32, which wraps around at 2,147,483,647 items
     total = pm.Data(f"{name}_of", np.asarray(trials, dtype=float), dims=dims)
@@ -205,10 +205,23 @@ def binomial(name: str, successes: Any, trials: Any, rate: Any, dims: str | None
     pm.Binomial(name, total.astype("int64"), rate, observed=seen, dims=dims)
 
 
-def multinomial(name: str, counts: np.ndarray, shares: Any, dims: tuple[str, ...]) -> None:
-    """Counts that were seen."""
+def _add_binomial(name: str, successes: Any, trials: Any, rate: Any, dims: str | None) -> None:
+    """Their density for the sampler, without what does not depend on the rate."""
+    seen, failed = np.asarray(successes, float), np.asarray(trials, float) - successes
+    right = pm.Data(f"{name}_seen", seen, dims=dims)
+    wrong = pm.Data(f"{name}_failed", failed, dims=dims)
+    pm.Potential(name, (right * pt.log(rate) + wrong * pt.log1p(-rate)).sum())
+
+
+def multinomial(
+    name: str, counts: np.ndarray, shares: Any, dims: tuple[str, ...], text: bool = True
+) -> None:
+    """Counts that were seen; for the sampler without what does not depend on the shares."""
     # as floats: PyMC makes whole numbers int32, which wraps around at 2,147,483,647 items
     seen = pm.Data(f"{name}_seen", np.asarray(counts, float), dims=dims)
+    if not text:
+        pm.Potential(name, (seen * pt.log(shares)).sum())
+        return
     total = pm.Data(f"{name}_of", np.asarray(counts.sum(axis=-1), float), dims=dims[:-1] or None)
     pm.Multinomial(name, total.astype("int64"), shares, observed=seen, dims=dims)
 
@@ -271,7 +284,7 @@ def _pair(
         return first, second
     if text:
         return pair_above_one((one, other), priors, dims)
-    first = pm.Beta(one, *priors[0], dims=dims)
+    first = beta_share(one, *priors[0], text=False, dims=dims)
     share = pm.Uniform(f"{other}_share", dims=dims)
     missed, (alpha, beta) = first * (1 - share), priors[1]
     density = (alpha - 1) * pt.log1p(-missed) + (beta - 1) * pt.log(missed) + pt.log(first)
@@ -313,7 +326,7 @@ def _spread_out(name: str, typical: Any, scale: Any, dim: str, text: bool) -> An
     The sampler counts them in standard deviations (non-centred), since most systems have few
     labels.
     """
-    spread = pm.HalfNormal(f"{name}_spread", scale)
+    spread = half_normal(f"{name}_spread", scale, text=text)
     centre = pt.log(typical) - pt.log1p(-typical)
     if text:
         unbounded = pm.distributions.transforms.logodds  # which PyMC leaves out for this one

@@ -128,7 +128,10 @@ class _PrevalenceModel(BayesianModel):
         coords = {} if counts.systems is None else {counts.dim: counts.systems}
         with pm.Model(coords=coords) as model:
             rates = getattr(_pymc, self._unknowns())(counts, self, text)
-            (_pymc.observed if collapsed else _pymc.observed_by_item)(counts, rates)
+            if collapsed:
+                _pymc.observed(counts, rates, text)
+            else:
+                _pymc.observed_by_item(counts, rates)
             if counts.dim == "stratum":
                 _pymc.post_stratified(counts, rates["prevalence"])
         return model

@@ -258,7 +258,7 @@ class TruthGivenScore(_ScoreModel):
         dims = tuple(cells["dims"])
         bins = len(data.bins)
         with pm.Model(coords=cells["coords"]) as model:
-            shares = _shares(cells, self.share_concentration, collapsed)
+            shares = _shares(cells, self.share_concentration, collapsed, text)
             if self.monotone:
                 truth = _rising("truth", cells, self.truth_concentration, text)
                 pm.Deterministic("pass_share", truth, dims=dims)
@@ -370,7 +370,7 @@ class RisingMean(_ScoreModel):
         coords = {**cells["coords"], "level": [f"{data.in_units(x):g}" for x in levels]}
         counted = _by_level(data, levels).reshape(*cells["labels"].shape, levels.size)
         with pm.Model(coords=coords) as model:
-            shares = _shares(cells, self.share_concentration, collapsed)
+            shares = _shares(cells, self.share_concentration, collapsed, text)
             rising = _rising("location", cells, self.truth_concentration, text)
             location = pm.Deterministic("location", 2 * rising - 0.5, dims=dims)
             typical = pm.HalfNormal(
@@ -389,7 +389,7 @@ class RisingMean(_ScoreModel):
             chances = pt.diff(pt.concatenate([none, below, none + 1], axis=-1), axis=-1)
             chances = (chances + 1e-12) / (1 + 1e-12 * levels.size)
             if collapsed:
-                multinomial("truths", counted, chances, (*dims, "level"))
+                multinomial("truths", counted, chances, (*dims, "level"), text)
             else:
                 _truth_by_item(data, shares, chances.reshape((-1, levels.size)), levels)
             least, most = data.truth_scale or (0.0, 1.0)
@@ -571,7 +571,7 @@ def _truth_by_item(scores: Scores, shares: Any, chances: Any, levels: np.ndarray
     categories_by_item(first, given, np.full(cell.shape, True))
 
 
-def _shares(cells: dict[str, Any], concentration: float, collapsed: bool) -> Any:
+def _shares(cells: dict[str, Any], concentration: float, collapsed: bool, text: bool) -> Any:
     """Shares of the cells among all items."""
     import pymc as pm
 
@@ -584,7 +584,7 @@ def _shares(cells: dict[str, Any], concentration: float, collapsed: bool) -> Any
     pm.modelcontext(None).add_coord("cell", names)
     shares = pm.Dirichlet("cell_share", pm.Data("cell_share_prior", even, dims="cell"), dims="cell")
     if collapsed:
-        multinomial("items", items.ravel(), shares, ("cell",))
+        multinomial("items", items.ravel(), shares, ("cell",), text)
     return shares.reshape(items.shape)
 
 
