@@ -514,7 +514,7 @@ def test_the_graph_has_the_likelihood_and_its_gradient_by_rates_and_spreads():
 
     items, spec = case("several systems"), ItemEffects(nodes=5, better_than_chance=False)
     model, point = spec._sampling_form(items), point_of(items, spec)
-    inputs = [model[n] for n in point]
+    inputs = [model[f"{n}_signed" if n.endswith("_spread") else n] for n in point]
     outputs = [model["rows"], *pytensor.grad(model["rows"], inputs)]
     run = pytensor.function(inputs, outputs, mode="FAST_COMPILE", on_unused_input="ignore")
     value, *slopes = run(*point.values())

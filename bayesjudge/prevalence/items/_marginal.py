@@ -40,6 +40,8 @@ LARGEST = 5_000_000
 MOST_ROWS, LEAST = 8, float(np.exp(-40.0))
 #: Newton steps to a centre at most; a handful are taken.
 MOST_STEPS = 50
+#: Logits further out are as good as there: products of their exponentials are numbers.
+FAREST = 300.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,33 +117,47 @@ def _scaled_exp(out, a, x, b, y):
 
 
 @register_jitable
+def _dot(x, y):
+    """Sum of products, in four sums that do not wait for each other."""
+    one, two, three, four, whole = 0.0, 0.0, 0.0, 0.0, x.size // 4 * 4
+    for e in range(0, whole, 4):
+        one += x[e] * y[e]
+        two += x[e + 1] * y[e + 1]
+        three += x[e + 2] * y[e + 2]
+        four += x[e + 3] * y[e + 3]
+    for e in range(whole, x.size):
+        one += x[e] * y[e]
+    return (one + two) + (three + four)
+
+
+@register_jitable
 def _over_items(f, shift, wa, wb, answer_of, count):
     """Log-likelihood of the patterns of items, and its gradient by `f`, their answers' factors."""
     n_systems, size = answer_of.shape[1], f.shape[1]
-    weight = np.empty(size)
-    for e in range(size):
-        weight[e] = wa[e // wb.size] * wb[e % wb.size]
     before, after = np.empty((n_systems + 1, size)), np.empty(size)
-    value, f_bar = 0.0, np.zeros(f.shape)
+    for e in range(size):
+        before[0, e] = wa[e // wb.size] * wb[e % wb.size]
+    value, f_bar, there = 0.0, np.zeros(f.shape), np.empty(n_systems, np.int64)
     for i in range(count.size):
-        before[0, :] = weight
+        n = 0
         for s in range(n_systems):
-            k = answer_of[i, s]
-            if k < 0:
-                before[s + 1, :] = before[s]
-                continue
-            value += count[i] * shift[k]
+            if answer_of[i, s] >= 0:
+                there[n] = answer_of[i, s]
+                value += count[i] * shift[there[n]]
+                n += 1
+        for s in range(n - 1):
+            k = there[s]
             for e in range(size):
                 before[s + 1, e] = before[s, e] * f[k, e]
-        total = 0.0
-        for e in range(size):
-            total += before[n_systems, e]
+        k = there[n - 1]
+        total = _dot(before[n - 1], f[k])
         value += count[i] * np.log(total)
-        after[:] = count[i] / total
-        for s in range(n_systems - 1, -1, -1):
-            k = answer_of[i, s]
-            if k < 0:
-                continue
+        grown = count[i] / total
+        for e in range(size):
+            f_bar[k, e] += before[n - 1, e] * grown
+            after[e] = grown * f[k, e]
+        for s in range(n - 2, -1, -1):
+            k = there[s]
             for e in range(size):
                 f_bar[k, e] += before[s, e] * after[e]
                 after[e] *= f[k, e]
@@ -288,8 +304,8 @@ def _of_outputs(x, y1, y0, wa, wb, wc, cells, system, answer_of, count, tells):
 
 @register_jitable
 def _powers(x, most):
-    """Powers 0 to `most` of the probabilities of 1 and of 0: (2, systems, nodes, power)."""
-    found = np.ones((2, *x.shape, most + 1))
+    """Powers 0 to `most` of the probabilities of 1 and of 0: (2, systems, power, nodes)."""
+    found = np.ones((2, x.shape[0], most + 1, x.shape[1]))
     for s in range(x.shape[0]):
         for i in range(x.shape[1]):
             small = np.exp(-abs(x[s, i]))
@@ -297,24 +313,40 @@ def _powers(x, most):
             p = 1 / (1 + small) if x[s, i] > 0 else less
             q = less if x[s, i] > 0 else 1 / (1 + small)
             for e in range(most):
-                found[0, s, i, e + 1] = found[0, s, i, e] * p
-                found[1, s, i, e + 1] = found[1, s, i, e] * q
+                found[0, s, e + 1, i] = found[0, s, e, i] * p
+                found[1, s, e + 1, i] = found[1, s, e, i] * q
     return found
 
 
 @register_jitable
-def _chance_of_verdicts(cells, i, j, hit, wrong):
+def _chances_of_verdicts(out, cells, i, j, hit, wrong):
     """Of an item's verdicts, if `i` of the passes and `j` of the fails without a label are good.
 
-    The powers are those of a pass and of a fail at one node, on a good and on a bad output.
+    The powers are those of a pass and of a fail at the nodes, on a good and on a bad output.
     """
     fails, passes, ways = cells[4], cells[5], 1.0
     for e in range(i):
         ways *= (passes - e) / (e + 1)
     for e in range(j):
         ways *= (fails - e) / (e + 1)
-    good = hit[0, cells[3] + i] * hit[1, cells[2] + j]
-    return ways * good * wrong[0, cells[1] + passes - i] * wrong[1, cells[0] + fails - j]
+    hits, misses = hit[0, cells[3] + i], hit[1, cells[2] + j]
+    wrongs, rights = wrong[0, cells[1] + passes - i], wrong[1, cells[0] + fails - j]
+    for b in range(out.size):
+        out[b] = ways * hits[b] * misses[b] * wrongs[b] * rights[b]
+
+
+@register_jitable
+def _needed(cells, system, n_systems, most, tells):
+    """Numbers of good and of bad outputs of an answer: of the labelled, and all that can be."""
+    first = np.zeros((system.size, 2), np.int64)
+    needed = np.zeros((n_systems, most + 1, most + 1), np.bool_)
+    for k in range(system.size):
+        if tells:
+            first[k] = cells[k, 2] + cells[k, 3], cells[k, 0] + cells[k, 1]
+        n = cells[k, 4] + cells[k, 5]
+        for j in range(n + 1):
+            needed[system[k], first[k, 0] + j, first[k, 1] + n - j] = True
+    return first, needed
 
 
 def _of_few_outputs(x, y1, y0, wa, wb, wc, cells, system, answer_of, count, tells):
@@ -330,74 +362,76 @@ def _of_few_outputs(x, y1, y0, wa, wb, wc, cells, system, answer_of, count, tell
         most = max(most, cells[k].sum())
     truth = _powers(x.copy().reshape((n_systems, na * nc)), most)
     hit, wrong = _powers(y1, most), _powers(y0, most)
+    first, needed = _needed(cells, system, n_systems, most, tells)
 
     # mean of p^u (1 - p)^v over the interaction
     moment = np.zeros((n_systems, most + 1, most + 1, na))
     for s in range(n_systems):
         for u in range(most + 1):
             for v in range(most + 1 - u):
+                if not needed[s, u, v]:
+                    continue
+                good, bad = truth[0, s, u], truth[1, s, v]
                 for a in range(na):
                     for c in range(nc):
-                        i = a * nc + c
-                        moment[s, u, v, a] += wc[c] * truth[0, s, i, u] * truth[1, s, i, v]
+                        moment[s, u, v, a] += wc[c] * good[a * nc + c] * bad[a * nc + c]
 
-    # chances of the verdicts of each answer with so many good ones, and answers at the nodes
+    # chances of the verdicts of each answer with so many good ones, and answers at the nodes of
+    # leniency and difficulty, the longer loops inside
     chance, shift = np.zeros((n_answers, most + 1, nb)), np.zeros(n_answers)
-    f = np.zeros((n_answers, na * nb))
-    first = np.zeros((n_answers, 2), np.int64)
+    f, now = np.zeros((n_answers, nb * na)), np.empty(nb)
     for k in range(n_answers):
         s, n = system[k], cells[k, 4] + cells[k, 5]
-        if tells:
-            first[k] = cells[k, 2] + cells[k, 3], cells[k, 0] + cells[k, 1]
-        for b in range(nb):
-            for i in range(cells[k, 5] + 1):
-                for j in range(cells[k, 4] + 1):
-                    now = _chance_of_verdicts(cells[k], i, j, hit[:, s, b], wrong[:, s, b])
-                    chance[k, i + j, b] += now
+        for i in range(cells[k, 5] + 1):
+            for j in range(cells[k, 4] + 1):
+                _chances_of_verdicts(now, cells[k], i, j, hit[:, s], wrong[:, s])
+                chance[k, i + j] += now
         for j in range(n + 1):
-            for a in range(na):
-                of_truth = moment[s, first[k, 0] + j, first[k, 1] + n - j, a]
-                for b in range(nb):
-                    f[k, a * nb + b] += of_truth * chance[k, j, b]
+            of_truth = moment[s, first[k, 0] + j, first[k, 1] + n - j]
+            for b in range(nb):
+                here, of_verdicts = f[k, b * na : (b + 1) * na], chance[k, j, b]
+                for a in range(na):
+                    here[a] += of_truth[a] * of_verdicts
         top = f[k].max()
         shift[k] = np.log(top)
-        f[k] /= top
+        f[k] *= 1 / top
 
-    value, f_bar = _over_items(f, shift, wa, wb, answer_of, count)
+    value, f_bar = _over_items(f, shift, wb, wa, answer_of, count)
 
     # backwards
     x_bar, moment_bar = np.zeros((n_systems, na * nc)), np.zeros(moment.shape)
     y1_bar, y0_bar = np.zeros((n_systems, nb)), np.zeros((n_systems, nb))
     for k in range(n_answers):
-        s, n, scale = system[k], cells[k, 4] + cells[k, 5], np.exp(-shift[k])
+        s, n = system[k], cells[k, 4] + cells[k, 5]
         chance_bar = np.zeros((n + 1, nb))
+        f_bar[k] *= np.exp(-shift[k])
         for j in range(n + 1):
             u, v = first[k, 0] + j, first[k, 1] + n - j
-            for a in range(na):
-                grown = 0.0
+            for b in range(nb):
+                here, of_verdicts = f_bar[k, b * na : (b + 1) * na], chance[k, j, b]
+                chance_bar[j, b] = _dot(here, moment[s, u, v])
+                for a in range(na):
+                    moment_bar[s, u, v, a] += here[a] * of_verdicts
+        for i in range(cells[k, 5] + 1):
+            for j in range(cells[k, 4] + 1):
+                _chances_of_verdicts(now, cells[k], i, j, hit[:, s], wrong[:, s])
+                good, bad = cells[k, 2] + cells[k, 3] + i + j, cells[k].sum()
+                bad -= good
+                passed, refused = cells[k, 3] + i, cells[k, 1] + cells[k, 5] - i
                 for b in range(nb):
-                    g = f_bar[k, a * nb + b] * scale
-                    grown += g * chance[k, j, b]
-                    chance_bar[j, b] += g * moment[s, u, v, a]
-                moment_bar[s, u, v, a] += grown
-        for b in range(nb):
-            for i in range(cells[k, 5] + 1):
-                for j in range(cells[k, 4] + 1):
-                    now = _chance_of_verdicts(cells[k], i, j, hit[:, s, b], wrong[:, s, b])
-                    g = now * chance_bar[i + j, b]
-                    passed, good = cells[k, 3] + i, cells[k, 2] + cells[k, 3] + i + j
-                    y1_bar[s, b] += g * (passed - good * hit[0, s, b, 1])
-                    passed = cells[k, 1] + cells[k, 5] - i
-                    bad = cells[k].sum() - good
-                    y0_bar[s, b] += g * (passed - bad * wrong[0, s, b, 1])
+                    g = now[b] * chance_bar[i + j, b]
+                    y1_bar[s, b] += g * (passed - good * hit[0, s, 1, b])
+                    y0_bar[s, b] += g * (refused - bad * wrong[0, s, 1, b])
     for s in range(n_systems):
         for u in range(most + 1):
             for v in range(most + 1 - u):
+                if not needed[s, u, v]:
+                    continue
+                good, bad = truth[0, s, u], truth[1, s, v]
                 for a in range(na):
-                    for c in range(nc):
-                        i, g = a * nc + c, moment_bar[s, u, v, a] * wc[c]
-                        g *= truth[0, s, i, u] * truth[1, s, i, v]
-                        x_bar[s, i] += g * (u - (u + v) * truth[0, s, i, 1])
+                    for i in range(a * nc, (a + 1) * nc):
+                        g = moment_bar[s, u, v, a] * wc[i - a * nc] * good[i] * bad[i]
+                        x_bar[s, i] += g * (u - (u + v) * truth[0, s, 1, i])
     return value, x_bar.reshape(x.shape), y1_bar, y0_bar
 
 
@@ -533,31 +567,34 @@ def _numba_likelihood(op: Any, node: Any, **_: Any) -> Any:
 def _centres(share, shift, weight):
     """Logits of an average item, by Newton's method, and their slopes by `share` and by `shift`.
 
-    On the logit scale the mean over the nodes is all but linear in the centre.
+    On the logit scale the mean over the nodes is all but linear in the centre. An exponential at
+    each node serves all steps.
     """
     centre, by_share = np.empty(share.size), np.empty(share.size)
     by_shift, variance = np.empty((share.size, shift.size)), 0.0
+    odds = np.empty(shift.size)  # of a bad output, where the centre is 0
     for i in range(shift.size):
         variance += weight[i] * shift[i] ** 2
+        odds[i] = np.exp(-min(max(shift[i], -FAREST), FAREST))
     for s in range(share.size):
         wanted = np.log(share[s]) - np.log1p(-share[s])
         at = wanted * np.sqrt(1 + 0.346 * variance)  # logistic by normal: Zeger et al. (1988)
         step, steps = 1.0, 0
         while abs(step) > 1e-9 and steps < MOST_STEPS:  # the next one would be of its square
-            good, bad, slope = 0.0, 0.0, 0.0
+            good, bad, slope, scale = 0.0, 0.0, 0.0, np.exp(-min(max(at, -FAREST), FAREST))
             for i in range(shift.size):
-                small = np.exp(-abs(at + shift[i]))
-                p, q = 1 / (1 + small), small / (1 + small)
+                p = 1 / (1 + scale * odds[i])
+                q = scale * odds[i] * p
+                good += weight[i] * p
+                bad += weight[i] * q
                 slope += weight[i] * p * q
-                good += weight[i] * (p if at + shift[i] > 0 else q)
-                bad += weight[i] * (q if at + shift[i] > 0 else p)
             step = (np.log(good) - np.log(bad) - wanted) * good * bad / slope
             at -= step
             steps += 1
-        slope = 0.0
+        slope, scale = 0.0, np.exp(-min(max(at, -FAREST), FAREST))
         for i in range(shift.size):
-            small = np.exp(-abs(at + shift[i]))
-            by_shift[s, i] = -weight[i] * small / (1 + small) ** 2
+            p = 1 / (1 + scale * odds[i])
+            by_shift[s, i] = -weight[i] * scale * odds[i] * p * p
             slope -= by_shift[s, i]
         centre[s], by_share[s] = at, 1 / slope
         by_shift[s] /= slope

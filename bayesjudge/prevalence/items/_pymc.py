@@ -11,6 +11,7 @@ import pytensor.tensor as pt
 from scipy.special import expit, gammaln
 
 from bayesjudge.core.counting import distinct, draw_patterns, weigh_patterns
+from bayesjudge.core.distributions import half_normal
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.predictive import draw_together, observed_values
 from bayesjudge.core.prior_check import Key, count_in_draws
@@ -69,7 +70,7 @@ def integrated(items: Items, spec: Any, text: bool) -> pm.Model:
     with pm.Model(coords={"system": items.systems} if several else {}) as model:
         rates = _rates(items, spec, text)
         at = {
-            name: _effect(name, spec) if name in spec._effects(items) else NO_EFFECT
+            name: _effect(name, spec, text) if name in spec._effects(items) else NO_EFFECT
             for name in EFFECTS
         }
         truth, verdict = _pairs(items, at)
@@ -99,7 +100,7 @@ def one_row_a_verdict(items: Items, spec: Any) -> pm.Model:
         rates = _rates(items, spec, text=True)
         at, effect = dict.fromkeys(EFFECTS, NO_EFFECT), dict.fromkeys(EFFECTS, 0.0)
         for name in spec._effects(items):
-            at[name] = _effect(name, spec)
+            at[name] = _effect(name, spec, text=True)
             own = name == "interaction"
             drawn = pm.Normal(
                 name, 0, model[f"{name}_spread"], dims=("item", "system") if own else "item"
@@ -255,11 +256,13 @@ def _rates(items: Items, spec: Any, text: bool) -> list[Any]:
     return [pt.atleast_1d(made[name]) for name in RATES]
 
 
-def _effect(name: str, spec: Any) -> tuple[Any, Any]:
+def _effect(name: str, spec: Any, text: bool) -> tuple[Any, Any]:
     """Points and weights of an effect, whose standard deviation is unknown."""
     points, weights = quadrature(nodes_of(spec)[name])
     scale = pm.Data(f"{name}_spread_prior", np.array(getattr(spec, f"{name}_spread")))
-    spread = pm.HalfNormal(f"{name}_spread", scale)
+    spread = half_normal(f"{name}_spread", scale, text=text)
+    if not text:  # nodes need not mirror each other: the sign must not say even the little it would
+        spread = pt.abs(spread)
     pm.modelcontext(None).add_coord(f"{name}_node", np.arange(points.size))
     nodes = pm.Data(f"{name}_nodes", points, dims=f"{name}_node")
     weight = pm.Data(f"{name}_weights", weights, dims=f"{name}_node")
