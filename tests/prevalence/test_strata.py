@@ -379,7 +379,8 @@ def test_a_spread_without_bound_leaves_the_strata_separate():
     model = P.PooledErrorRates(better_than_chance=False)._sampling_form(STRATA)
     names = ("prevalence", "sensitivity", "specificity")
     # from a typical judge at one half, since any centre is as good
-    fixed = {f"{name}_spread": 20.0 for name in names} | {f"typical_{name}": 0.5 for name in names}
+    fixed = {f"{name}_spread_signed": 20.0 for name in names}
+    fixed |= {f"typical_{name}": 0.5 for name in names}
     apart = pm.do(model, fixed)
     settings = {"draws": 1000, "tune": 1000, "chains": 4, "target_accept": 0.95}
     tree = sample_draws(compile_model(apart), random_seed=1, **settings)
