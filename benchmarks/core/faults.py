@@ -58,6 +58,8 @@ NAMED = ""
 TOGETHER = 3
 SURVIVED = "survived"
 OUT_OF_TIME = "out of time"
+#: A fault that lets nothing be imported is noticed by whatever runs.
+NOT_IMPORTED = "not imported"
 #: By file, text and fault: the test that failed.
 Found = dict[tuple[str, ...], str]
 
@@ -155,7 +157,7 @@ def _run_and_exit(tree: Path, arguments: list[str], told: Path) -> None:
         quiet = ["-q", "--tb=line", "-p", "no:cacheprovider", "-W", REWRITTEN]
         code = int(pytest.main([*quiet, *arguments], plugins=[failed]))
         if code in (2, 4) and not failed.names:  # a fault that lets nothing be imported
-            failed.names.append("not imported")
+            failed.names.append(NOT_IMPORTED)
         if code in (0, 1, 2, 4, 5):  # 5: no test has these marks
             told.write_text(json.dumps(failed.names))
     finally:
@@ -169,7 +171,9 @@ def caught_by(fault: Fault, tree: Path, before: str = "") -> str:
     whole = path.read_text()
     path.write_text(fault.planted(whole))
     try:
-        if "::" in before and (found := failures(tree, [before], NAMED, "-x")):
+        # a test that was renamed since cannot be collected, which says nothing of the fault
+        found = failures(tree, [before], NAMED, "-x") if "::" in before else []
+        if found and found != [NOT_IMPORTED]:
             return found[0]
         if found := failures(tree, fault.tests, FAST, "-x"):
             return found[0]

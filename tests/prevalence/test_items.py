@@ -392,7 +392,7 @@ def point_of(items, spec, seed=0):
 
 CASES = {
     "system repeats": {"repeats": 3},
-    "several systems": {"systems": {"a": 0.8, "b": 0.6}, "repeats": 2},
+    "several systems": {"systems": {"a": 0.8, "b": 0.6, "c": 0.7}, "repeats": 2},
     "judge repeats": {"of": "judge", "repeats": 3},
     "judge repeats, systems": {"systems": {"a": 0.8, "b": 0.6}, "of": "judge", "repeats": 2},
     "one row each": {"systems": {"a": 0.8, "b": 0.6}, "repeats": 1},
