@@ -358,7 +358,7 @@ def _whole_groups(
 ) -> str:
     """Say so if labels cover whole groups of rows, such as conversations, which no option names."""
     size = source.path.stat().st_size if source.path.is_file() else MOST_BYTES + 1
-    if source.log is not None or size > MOST_BYTES:
+    if source.log is not None or size > MOST_BYTES or source.counts_in_place:
         return ""
     from bayesjudge.cli.roles import roles_of
 

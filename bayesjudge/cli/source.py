@@ -55,17 +55,25 @@ class Source:
 
         Large Parquet is scanned by DuckDB, where that is installed, and never read as a whole.
         """
-        path, plain = self.file or self.path, self.log is None
-        rows = tables.rows_of(path) if plain else 0
+        path, plain, rows = self.file or self.path, self.log is None, self._rows
         size = self.path.stat().st_size if self.path.is_file() else 0
         many = f"{rows:,} rows" if rows else f"{size / 1e6:,.0f} MB"
-        large = plain and (rows >= tables.LARGE or size >= LARGE_FILE)
+        large = plain and (self.counts_in_place or size >= LARGE_FILE)
         shown = None if large and not quiet else False
         with progress(shown, f"counting {many} of {self.path.name}"):
             scanned = large and self.labels is None
             with self._labels_elsewhere():
                 table = tables.scan_parquet(path, columns) if scanned else None
             yield self.table(columns) if table is None else table
+
+    @property
+    def counts_in_place(self) -> bool:
+        """Whether there are so many rows that they are counted where they lie."""
+        return self._rows >= tables.LARGE
+
+    @property
+    def _rows(self) -> int:
+        return 0 if self.log is not None else tables.rows_of(self.file or self.path)
 
     def columns(self) -> list[str]:
         """Columns that there are."""
