@@ -14,7 +14,7 @@ import xarray as xr
 
 import bayesjudge as bj
 from bayesjudge.core.diagnostics import diagnose, gate
-from bayesjudge.core.draws import summarise_interval
+from bayesjudge.core.draws import summarise_interval, summarise_ranks
 from bayesjudge.core.estimate import Quantity
 from bayesjudge.core.model import BayesianModel
 from bayesjudge.core.screen import as_wide_as
@@ -225,6 +225,16 @@ def test_load_refuses_what_is_no_fit(tmp_path):
     xr.Dataset({"x": 1}).to_netcdf(stranger, engine="h5netcdf")
     with pytest.raises(bj.InputError, match="holds no fit"):
         bj.load(stranger)
+
+
+def test_ranks_are_counted_by_hand():
+    """Four draws have the order a, b, c and one b, c, a; a rank's ends are ranks that occur."""
+    draws = np.array([[0.9, 0.5, 0.1]] * 4 + [[0.1, 0.9, 0.5]])
+    found = summarise_ranks(draws, 0.8)
+    assert found["rank"].tolist() == pytest.approx([1.4, 1.8, 2.8])
+    assert found["rank_low"].tolist() == [1, 1, 2]
+    assert found["rank_high"].tolist() == [3, 2, 3]
+    assert found["best"].tolist() == pytest.approx([0.8, 0.2, 0])
 
 
 # The gate ----------------------------------------------------------------------------------------

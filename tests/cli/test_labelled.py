@@ -6,10 +6,11 @@ import shlex
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import chi2_contingency
 
 from bayesjudge.cli import main
-from bayesjudge.cli.labelled import UNEVEN_P, chance_of_rates, uneven
-from bayesjudge.cli.roles import roles_of
+from bayesjudge.cli.labelled import UNEVEN_P, chance_of_rates, same_for_all, uneven
+from bayesjudge.cli.roles import Roles, roles_of
 
 
 def _doctor(path, capsys):
@@ -40,6 +41,52 @@ def test_random_samples_are_taken_for_uneven_ones_as_often_as_the_test_says():
     p = [chance_of_rates(rows, dict(zip(rows, one, strict=True))) for one in drawn.tolist()]
     alarms = np.mean(np.array(p) < level)
     assert abs(alarms - level) < 4 * np.sqrt(level * (1 - level) / runs)
+
+
+@pytest.mark.parametrize("of", [(40, 60), (40, 60, 50)])
+def test_the_test_of_parts_is_pearsons(of):
+    rows, labelled = (dict(zip("abc", each, strict=False)) for each in ((400,) * len(of), of))
+    table = [of, [400 - k for k in of]]
+    assert chance_of_rates(rows, labelled) == pytest.approx(
+        chi2_contingency(table, correction=False).pvalue
+    )
+
+
+def _parts(labelled, rows, **more):
+    """Roles of a table of two topics, of whose rows so many are labelled, and more columns."""
+    topic = [name for name, n in rows.items() for _ in range(n)]
+    human = ["yes" if i < labelled[name] else "" for name, n in rows.items() for i in range(n)]
+    columns = {"topic": topic, "human": human}
+    columns |= {name: [str(cell(i)) for i in range(len(topic))] for name, cell in more.items()}
+    return Roles(columns, truths=["human"])
+
+
+def test_the_largest_share_comes_first_and_not_the_most_labels():
+    found = uneven(_parts({"a": 100, "b": 80}, {"a": 1000, "b": 200}))
+    assert found is not None
+    assert list(found.parts.items()) == [("b", (80, 200)), ("a", (100, 1000))]
+
+
+def test_of_many_columns_one_has_to_be_less_likely():
+    labelled, rows = {"a": 60, "b": 108}, {"a": 400, "b": 400}
+    assert UNEVEN_P / 5 < chance_of_rates(rows, labelled) < UNEVEN_P
+    assert uneven(_parts(labelled, rows)) is not None
+    others = {f"mod{k}": lambda i, k=k: i % k for k in (2, 3, 4, 5)}
+    assert uneven(_parts(labelled, rows, **others)) is None
+
+
+def test_of_two_uneven_columns_the_least_likely_is_named():
+    found = uneven(_parts({"a": 40, "b": 120}, {"a": 400, "b": 400}, kind=lambda i: i % 400 < 120))
+    assert found is not None
+    assert found.column == "kind"
+
+
+def test_items_under_one_system_do_not_count_among_those_with_the_same_labels():
+    order = [*range(160), *range(60)]
+    columns = {"item": [str(i) for i in order], "by": ["v1"] * 160 + ["v2"] * 60}
+    columns["human"] = ["yn"[i % 2] for i in order]
+    roles = Roles(columns, item="item", system="by", truths=["human"])
+    assert same_for_all(roles) == 60
 
 
 def test_parts_too_small_to_test_are_not_tested():

@@ -220,6 +220,12 @@ def test_rows_labelled_one_by_one_are_seldom_taken_for_whole_groups():
     assert seen > 0.8 * runs
 
 
+def test_groups_that_are_labelled_as_a_whole_are_counted():
+    columns = {"chat": [str(i // 8) for i in range(480)]}
+    columns["human"] = ["yes" if i // 8 % 4 == 0 else "" for i in range(480)]
+    assert Roles(columns).labelled_together("human") == ("chat", 15, 60)
+
+
 def test_one_large_group_without_a_label_is_no_sign_of_whole_groups():
     """100 rows of one note, and 400 of their own: 14 labels miss it in 4 % of draws."""
     columns = {"note": ["same"] * 100 + [str(i) for i in range(400)]}

@@ -25,6 +25,7 @@ from bayesjudge.decide import (
     Need,
     chance_to_pass,
     gate,
+    needs,
     plot_gate,
     to_html,
     to_json,
@@ -155,6 +156,7 @@ def test_labels_chosen_by_verdict_and_declared_random_decide_nothing():
     about = (780, 756, 60, 60, 60, 60)
     found = gate(Counts(*about, calibration="random"), at_least=0.8)
     assert found.checks[0].undecidable == ("contradiction",)
+    assert found.checks[0].chance_limits is None
     assert gate(Counts(*about, calibration="by_verdict"), at_least=0.8).outcome == "pass"
 
 
@@ -205,6 +207,8 @@ def test_limits_are_quantiles_with_one_good_item_less_and_one_more():
     assert "0.95 or more (Clopper-Pearson: one good item less, one more)" in str(check)
     made = bj.prevalence.exact(counts, ci_prob=0.9, interval="eti")["prevalence"]
     assert check.low < made.low < made.high < check.high
+    (again,) = gate(counts, at_least=made.low).checks  # under the flat prior
+    assert again.chance == pytest.approx(0.95, abs=1e-6)
 
 
 @pytest.mark.slow
@@ -291,6 +295,40 @@ def test_labels_that_would_decide_have_the_chance_that_a_plan_gives_them(design,
     assert other.wanted == pytest.approx(need.wanted, rel=0.05)
 
 
+def test_rates_of_labels_by_verdict_are_weighed_by_all_verdicts():
+    """80 % of 10,000 passes are good, 10 % of as many fails; of fails more are labelled."""
+    passed, failed = (1000, 800), (4000, 3600)
+    cells = (800 + 400, 800, 200 + 3600, 3600)  # good and passed of them, bad and failed of them
+    counts = Counts(15_000, 9000, *cells, calibration="by_verdict")
+    assert counts.labelled_n == passed[0] + failed[0]
+    hits, caught = 0.5 * 0.8, 0.5 * 0.9
+    expected = hits / (hits + 0.5 * 0.1), caught / (caught + 0.5 * 0.2)
+    assert needs._rates(counts) == pytest.approx(expected, rel=2e-3)  # half an item more of each
+
+
+def test_a_fail_is_a_pass_of_bad_outputs():
+    assert needs._upward(0.8, 0.9) == (0.8, 0.9)
+    assert needs._upward(0.9, 0.7) == pytest.approx((0.1, 0.3))
+
+
+def test_the_least_that_decides_is_found_to_a_twentieth_if_anything_does():
+    for least in (101, 250, 997):
+        found = needs._least(lambda m, least=least: m >= least, 100, 1000)
+        assert least <= found <= 1.05 * least + 1
+    assert needs._least(lambda m: False, 100, 1000) == np.inf
+
+
+def test_labels_of_a_judge_that_tells_nothing_are_those_without_one():
+    """Right on half of each kind: as many as people alone need."""
+    drawn = Counts(100_000, 50_000, 80, 40, 20, 10, calibration="random")
+    (need,) = needs.labels_wanted(drawn, 0.85, 0.8, 0.95)
+    chance = [
+        chance_to_pass(0.8, int(x * need.wanted), prevalence=0.85, strategy="people only")
+        for x in (1, 0.9)
+    ]
+    assert chance[0] >= 0.8 > chance[1]
+
+
 def log_of(systems, seed=1, **more):
     return items.simulate(systems=systems, random_seed=seed, **more)
 
@@ -347,6 +385,7 @@ def test_items_without_repeats_are_counts():
     one, other = (gate(data, at_least=0.9).checks[0] for data in (rows, counts))
     assert (one.low, one.high) == pytest.approx((other.low, other.high))
     assert one.chance == pytest.approx(other.chance)
+    assert one.chance_limits == pytest.approx(other.chance_limits)
 
 
 @pytest.mark.slow

@@ -43,6 +43,19 @@ def test_a_kind_of_error_that_labels_show_is_not_excluded():
     assert found.missed.low >= 3
 
 
+def test_errors_of_one_kind_say_nothing_of_the_other():
+    seen = Counts(11414, 0, 65, 62, 397, 397, calibration="by_verdict")  # no pass was wrong
+    found = errors(seen, 0.95)
+    assert found.missed.low >= 3
+    assert found.passed.low == 0
+
+
+def test_the_judge_is_taken_for_better_than_chance():
+    worse = Counts(600, 300, 3, 1, 3, 1, calibration="by_verdict")  # right on one of three of each
+    found = errors(worse, 0.95)
+    assert found.sensitivity.value + found.specificity.value > 1
+
+
 def test_the_answer_says_how_much_is_found_and_missed():
     made = [*prevalence.closed_forms(LEAKS), prevalence.exact(LEAKS)]
     notes = " ".join(prevalence.answer(*made).notes)

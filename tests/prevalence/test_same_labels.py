@@ -57,6 +57,13 @@ def test_one_label_that_differs_is_enough_for_systems():
     assert not told(read(prompts(120, differ=1)))
 
 
+def test_items_labelled_under_one_system_do_not_count():
+    table = prompts(120)
+    table.loc[(table["prompt"] == "v2") & (table["item"] >= 100), "truth"] = np.nan
+    (caution,) = told(read(table))
+    assert caution.text.startswith("the 100 items labelled under both systems")
+
+
 def test_all_labels_alike_say_nothing_of_judges():
     assert not told(read(prompts(2000, good=1.0)))
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import beta
 
 import bayesjudge as bj
 from bayesjudge.cli import main
@@ -141,6 +142,39 @@ def test_an_answer_rate_without_an_error_still_has_an_interval():
     row = bj.ratings.answer_rates(data)["matched", "a"]
     assert row.value == row.high == 1
     assert 0.85 < row.low < 0.99
+
+
+def test_an_answer_rate_of_one_person_has_the_posterior_of_jeffreys_of_items_that_both_rated():
+    rows = [(i, "Anna", "x") for i in range(60)]
+    rows += [(i, "a", "x" if i < 28 else "y") for i in range(40)]
+    table, n = pd.DataFrame(rows, columns=["item", "rater", "choice"]), 40_000
+    data = bj.ratings.Ratings.from_frame(table, positive="x", judges=["a"])
+    row = bj.ratings.answer_rates(data, ci_prob=0.9, draws=n)["matched", "a"]
+    assert row.value == pytest.approx(28 / 40)
+    exact = beta(28.5, 12.5)
+    for end, prob in ((row.low, 0.05), (row.high, 0.95)):
+        assert exact.cdf(end) == pytest.approx(prob, abs=4 * np.sqrt(0.05 * 0.95 / n))
+
+
+def test_answer_rates_are_of_items_that_all_sources_rated():
+    rows = [(i, who, "x") for i in range(40) for who in ("Anna", "Ben", "a")]
+    rows += [(i, "b", "xy"[i % 2]) for i in range(20)]
+    rows = [(i, who, "y" if who in ("Ben", "a") and i >= 10 else said) for i, who, said in rows]
+    table = pd.DataFrame(rows, columns=["item", "rater", "choice"])
+    data = bj.ratings.Ratings.from_frame(table, positive="x", judges=["a", "b"])
+    found = bj.ratings.answer_rates(data)
+    assert found["matched", "a"].value == pytest.approx((10 + 10 / 2) / 20)
+    assert found["matched", "people"].value == pytest.approx(10 / 20)
+
+
+def test_items_of_one_person_leave_out_how_often_people_match():
+    rows = [(i, who, "x") for i in range(60) for who in ("Anna", "a", "Ben")[: 3 - i // 30]]
+    rows[:3] = [(0, who, "y") for who in ("Anna", "a", "Ben")]
+    table = pd.DataFrame(rows, columns=["item", "rater", "choice"])
+    data = bj.ratings.Ratings.from_frame(table, positive="x", judges=["a"])
+    row = bj.ratings.answer_rates(data)["matched", "people"]
+    assert row.value == 1
+    assert row.low > 0.85  # all 30 pairs agree
 
 
 def test_a_judge_asked_once_is_named_best_with_and_without_sampling():
