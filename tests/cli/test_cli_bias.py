@@ -229,7 +229,7 @@ def test_position_bias_by_judge(run, folder):
     assert found["primacy", "a"] == pytest.approx(10 / 40)
     assert found["primacy", "b"] == 0
     assert document["cautions"][0]["name"] == "missing-verdicts"
-    assert (folder / "page.html").read_text().count("<svg") == 2 * 5
+    assert (folder / "page.html").read_text().count("<svg") == 2 * 4
 
 
 LONG = ["--item", "prompt", "--shown-first", "left", "--shown-second", "right"]
