@@ -92,23 +92,23 @@ def predictive_values(counts: Counts, spec: Any, text: bool) -> dict[str, Any]:
 
 def observed(counts: Counts, rates: Mapping[str, Any], text: bool = True) -> None:
     """Verdicts and labels, the unlabelled items' truths summed out."""
-    binomial = _binomial if text else _add_binomial
+    seen = binomial if text else _add_binomial
     if counts.design.likelihood is not None:
         return counts.design.likelihood(counts, rates)
     dims = None if counts.systems is None else counts.dim
     if "ppv" in rates:
         passed = counts.labelled_pass
         items, failed = counts.test_n + counts.labelled_n, counts.labelled_n - passed
-        binomial("all_pass", counts.test_pass + passed, items, rates["pass_rate"], dims)
-        binomial("pass_correct", counts.correct_pass, passed, rates["ppv"], dims)
-        binomial("fail_incorrect", counts.incorrect_fail, failed, rates["npv"], dims)
+        seen("all_pass", counts.test_pass + passed, items, rates["pass_rate"], dims)
+        seen("pass_correct", counts.correct_pass, passed, rates["ppv"], dims)
+        seen("fail_incorrect", counts.incorrect_fail, failed, rates["npv"], dims)
         return None
     correct, hits, incorrect, caught = counts.all_labels.values()
-    binomial("test_pass", counts.test_pass, counts.test_n, rates["pass_rate"], dims)
-    binomial("correct_pass", hits, correct, rates["sensitivity"], dims)
-    binomial("incorrect_fail", caught, incorrect, rates["specificity"], dims)
+    seen("test_pass", counts.test_pass, counts.test_n, rates["pass_rate"], dims)
+    seen("correct_pass", hits, correct, rates["sensitivity"], dims)
+    seen("incorrect_fail", caught, incorrect, rates["specificity"], dims)
     if counts.labels_tell_prevalence:
-        binomial("labelled_correct", counts.correct_n, counts.labelled_n, rates["prevalence"], dims)
+        seen("labelled_correct", counts.correct_n, counts.labelled_n, rates["prevalence"], dims)
     return None
 
 
@@ -197,7 +197,7 @@ def beta_prior(name: str, spec: Any, counts: Counts) -> tuple[Any, Any]:
     return values[0], values[1]
 
 
-def _binomial(name: str, successes: Any, trials: Any, rate: Any, dims: str | None) -> None:
+def binomial(name: str, successes: Any, trials: Any, rate: Any, dims: str | None) -> None:
     """Counts that were seen."""
     # as floats: PyMC makes whole numbers int32, which wraps around at 2,147,483,647 items
     total = pm.Data(f"{name}_of", np.asarray(trials, dtype=float), dims=dims)

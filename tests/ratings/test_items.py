@@ -123,7 +123,9 @@ def test_compare_puts_the_fit_and_its_judges_beside_the_counts(fit_of):
     fit = fit_of(CONTRACT)
     table = bj.ratings.compare(fit.data, fit, of=[Definition("mse")], draws=60)
     methods = table.groupby("quantity")["method"].nunique()
-    assert (methods == 2).all()
+    counted = {"matched", "accepted", "best"}  # of single answers, which no model says more of
+    assert {name for name, n in methods.items() if n < 2} == counted & {*methods.index}
+    assert methods.max() == 2
     assert table.loc[table["method"] == fit.method, "assumes"].str.contains("Dirichlet").all()
 
 
