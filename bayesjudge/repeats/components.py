@@ -18,9 +18,13 @@ from bayesjudge.core.errors import checking
 #: Normal integrals as sums over an even grid, which converge faster than any power of its step:
 #: the finer grid for effects that are many times as wide as the steps of the cumulative logit.
 FINE, COARSE = 61, 33
+#: Where the grid ends, in standard deviations.
+ENDS = 6.0
+#: Most nodes of `enough`, and logarithm of the error that it allows.
+MOST, EXACT = 401, np.log(1e-7)
 #: Judges that stand for all judges, if each has cutpoints of its own.
 JUDGES = 128
-#: Numbers held at once: few enough for a processor's cache.
+#: Numbers held at once, about: few enough for a processor's cache.
 _CHUNK = 200_000
 #: Logits whose exponentials can be multiplied without overflow.
 _LARGEST = 300.0
@@ -106,19 +110,24 @@ def score_components(
 
 
 def components(
-    cuts: Any, scale: np.ndarray, effects: Effects, nodes: tuple[int, int] = (FINE, COARSE)
+    cuts: Any, scale: np.ndarray, effects: Effects, nodes: tuple[int, int] | None = None
 ) -> dict[str, np.ndarray]:
     """Mean and components of draws (...) whose cutpoints (..., step) all judges share."""
-    (z, weight), (few, light) = map(grid, nodes)
     item, judge, both, centre, cuts = _aligned(effects, cuts, axes=2)
+    # `enough` where nothing else is asked for
+    by_level = (FINE, COARSE) if effects.noise_slope is not None else (0, 0)
+    fine, coarse = nodes or by_level
 
     def between(own: Any, others: Any) -> np.ndarray:
         """Variance, over one effect, of the mean over the others."""
-        mean = expected(centre + own * z[:, None] + others * few, cuts, scale, effects) @ light
+        z, weight = grid(fine or enough(own))
+        few, light = grid(coarse or enough(others))
+        mean = expected(centre + own * z[:, None], cuts, scale, effects, others * few) @ light
         return mean**2 @ weight - (mean @ weight) ** 2
 
-    eta = centre + np.sqrt(item**2 + judge**2 + both**2) * z
-    mean, square = (x[..., 0, :] for x in moments(eta, cuts, scale, effects))
+    spread = np.sqrt(item**2 + judge**2 + both**2)
+    z, weight = grid(fine or enough(spread))
+    mean, square = (x[..., 0, :] for x in moments(centre + spread * z, cuts, scale, effects))
     overall = mean @ weight
     among_items = between(item, np.hypot(judge, both))
     among_judges = between(judge, np.hypot(item, both))
@@ -127,21 +136,22 @@ def components(
 
 
 def components_by_judge(
-    cuts: Any, scale: np.ndarray, effects: Effects, drawn: Any, nodes: int = FINE
+    cuts: Any, scale: np.ndarray, effects: Effects, drawn: Any, nodes: int | None = None
 ) -> dict[str, np.ndarray]:
     """Compute the same if each judge has cutpoints of its own (..., judge, step).
 
     Judges drawn from all that could be asked have effects of `drawn` (judge,) standard deviations;
     every sum over judges has the same nodes, so that the components add up.
     """
-    z, weight = grid(nodes)
     item, judge, both, centre, cuts = _aligned(effects, cuts, axes=2, of_cuts=1)
-    eta = centre + judge * drawn + np.hypot(item, both) * z[:, None]
-    mean, square = moments(eta, cuts, scale, effects)
+    spread = np.hypot(item, both)
+    by_level = FINE if effects.noise_slope is not None else 0
+    z, weight = grid(nodes or by_level or enough(spread))
+    mean, square = moments(centre + spread * z[:, None], cuts, scale, effects, judge * drawn)
     of_judges, squares = weight @ mean, weight @ mean**2
     overall = of_judges.mean(axis=-1)
-    eta = centre + item * z[:, None] + np.hypot(judge, both) * drawn
-    of_items = expected(eta, cuts, scale, effects).mean(axis=-1)
+    others = np.hypot(judge, both) * drawn
+    of_items = expected(centre + item * z[:, None], cuts, scale, effects, others).mean(axis=-1)
     among_items = of_items**2 @ weight - (of_items @ weight) ** 2
     among_judges = (of_judges**2).mean(axis=-1) - overall**2
     rest = (squares - of_judges**2).mean(axis=-1) - among_items
@@ -151,10 +161,11 @@ def components_by_judge(
 
 def item_scores(cuts: Any, scale: np.ndarray, effects: Effects, of_items: Any) -> np.ndarray:
     """Mean score over judges (..., item) of items with effects `of_items` (..., item)."""
-    few, light = grid(COARSE)
     _, judge, both, _, cuts = _aligned(effects, cuts, axes=2)
-    others = np.asarray(effects.judge_offset)[..., None, None] + np.hypot(judge, both) * few
-    return expected(np.asarray(of_items)[..., None] + others, cuts, scale, effects) @ light
+    spread = np.hypot(judge, both)
+    few, light = grid(COARSE if effects.noise_slope is not None else enough(spread))
+    others = np.asarray(effects.judge_offset)[..., None, None] + spread * few
+    return expected(np.asarray(of_items)[..., None], cuts, scale, effects, others) @ light
 
 
 def item_scores_by_judge(
@@ -163,8 +174,8 @@ def item_scores_by_judge(
     """Compute the same if each judge has cutpoints of its own (..., judge, step)."""
     _, judge, both, _, cuts = _aligned(effects, cuts, axes=2, of_cuts=1)
     others = np.asarray(effects.judge_offset)[..., None, None] + np.hypot(judge, both) * drawn
-    eta = np.asarray(of_items)[..., None] + others
-    return expected(eta, cuts, scale, effects).mean(axis=-1)
+    eta = np.asarray(of_items)[..., None]
+    return expected(eta, cuts, scale, effects, others).mean(axis=-1)
 
 
 def in_chunks(draws: int, numbers: int) -> list[slice]:
@@ -197,9 +208,22 @@ def stretched(cuts: Any, stretch: Any) -> np.ndarray:
 
 def grid(nodes: int) -> tuple[np.ndarray, np.ndarray]:
     """Nodes and weights of a standard normal distribution."""
-    z = np.linspace(-6, 6, nodes)
+    z = np.linspace(-ENDS, ENDS, nodes)
     weights = np.exp(-0.5 * z**2)
     return z, weights / weights.sum()
+
+
+def enough(spreads: Any) -> int:
+    r"""Nodes that are enough for logistic functions of effects with standard deviations `spreads`.
+
+    The function :math:`\sigma(c + s z)` has its poles :math:`p = \pi/s` off the real line. Sums
+    with step h leave :math:`e^{-2\pi y/h + y^2/2}` of its integral against a normal density, for
+    any :math:`y \le p`; of its square too.
+    """
+    pole = np.pi / max(np.max(spreads, initial=0.0), 1e-9)
+    y = min(pole, np.sqrt(-2 * EXACT))
+    step = 2 * np.pi * y / (y**2 / 2 - EXACT)
+    return min(int(np.ceil(2 * ENDS / step)) | 1, MOST)
 
 
 def judge_nodes(number: int, dims: int) -> np.ndarray:
@@ -230,44 +254,55 @@ def noise_at(eta: Any, effects: Effects) -> Any:
     return np.exp(over_nodes(effects.noise_slope) * t + over_nodes(effects.noise_curve) * t**2)
 
 
-def expected(eta: Any, cuts: Any, scale: np.ndarray, effects: Effects) -> np.ndarray:
-    """Mean score at latent values (...), with cutpoints (..., step)."""
-    mean = np.full(np.shape(eta), float(scale[0]))
-    for step, above in zip(np.diff(scale), _shares_above(eta, cuts, effects), strict=True):
+def expected(
+    eta: Any, cuts: Any, scale: np.ndarray, effects: Effects, others: Any = 0.0
+) -> np.ndarray:
+    """Mean score at latent values eta + others (...), with cutpoints (..., step)."""
+    mean: Any = None
+    for step, above in zip(np.diff(scale), _shares_above(eta, others, cuts, effects), strict=True):
         above *= step
-        mean += above
-    return mean
+        mean = above + scale[0] if mean is None else np.add(mean, above, out=mean)
+    return np.asarray(mean)
 
 
 def moments(
-    eta: Any, cuts: Any, scale: np.ndarray, effects: Effects
+    eta: Any, cuts: Any, scale: np.ndarray, effects: Effects, others: Any = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mean score and mean squared score at latent values (...), with cutpoints (..., step)."""
-    mean = np.full(np.shape(eta), float(scale[0]))
-    square = np.full(np.shape(eta), float(scale[0]) ** 2)
-    steps = zip(np.diff(scale), np.diff(scale**2), strict=True)
-    for (step, squares), above in zip(steps, _shares_above(eta, cuts, effects), strict=True):
-        mean += step * above
-        above *= squares
+    """Compute the same, and the mean squared score."""
+    mean, square = np.zeros((2, *_shape(eta, others, cuts)))
+    below = scale[0]
+    for at, above in zip(scale[1:], _shares_above(eta, others, cuts, effects), strict=True):
+        above *= at - below
+        mean += above
+        above *= at + below
         square += above
+        below = at
+    mean += scale[0]
+    square += scale[0] ** 2
     return mean, square
 
 
-def _shares_above(eta: Any, cuts: Any, effects: Effects) -> Iterator[np.ndarray]:
-    """Probability of a score above each step, in an array that the caller may use up; one
-    exponential serves all cutpoints if it can.
+def _shares_above(eta: Any, others: Any, cuts: Any, effects: Effects) -> Iterator[np.ndarray]:
+    """Probability of a score above each step, in an array that the caller may use up before it
+    asks for the next; odds are multiplied if they can be, so that few exponentials are taken.
     """
-    noise = noise_at(eta, effects)
-    largest = max(np.max(np.abs(eta), initial=0.0), np.max(np.abs(cuts), initial=0.0))
-    if np.ndim(noise) or not largest < _LARGEST:
+    largest = max(np.max(np.abs(x), initial=0.0) for x in (eta, others, cuts))
+    if effects.noise_slope is not None or not largest < _LARGEST:
+        eta = eta + others
+        noise = noise_at(eta, effects)
         for k in range(cuts.shape[-1]):
             yield np.asarray(expit((eta - cuts[..., k]) / noise))
         return
-    odds = np.exp(-eta)
+    odds, more = np.exp(-eta), np.exp(-np.asarray(others))
+    above = np.empty(_shape(eta, others, cuts))
     for k in range(cuts.shape[-1]):
-        above = np.asarray(odds * np.exp(cuts[..., k]))
+        np.multiply(odds, more * np.exp(cuts[..., k]), out=above)
         above += 1.0
         yield np.divide(1.0, above, out=above)
+
+
+def _shape(eta: Any, others: Any, cuts: Any) -> tuple[int, ...]:
+    return np.broadcast_shapes(np.shape(eta), np.shape(others), np.shape(cuts)[:-1])
 
 
 def _aligned(effects: Effects, cuts: Any, *, axes: int, of_cuts: int = 0) -> tuple[Any, ...]:
