@@ -211,13 +211,13 @@ Teller = Callable[[Sequence[Estimate | Fit]], Sequence[Section]]
 
 def present(
     instant: Sequence[Estimate],
-    sample: Callable[[], Fit] | None,
+    sample: Callable[[], Fit | Estimate] | None,
     shared: Shared,
     story: Story,
     *,
     draw: Drawer | None = None,
     more: Teller | None = None,
-    after: Callable[[Fit], Sequence[Estimate]] | None = None,
+    after: Callable[[Any], Sequence[Estimate]] | None = None,
 ) -> list[Estimate | Fit]:
     """Show the answer as soon as it is known, then what was asked for."""
     summary = story.summary(shared)
@@ -281,7 +281,7 @@ def _bounds(found: Sequence[Record], story: Story) -> list[str]:
     ]
 
 
-def _quietly(sample: Callable[[], Fit]) -> Fit:
+def _quietly(sample: Callable[[], Fit | Estimate]) -> Fit | Estimate:
     """Sample; a fit that did not converge says so in its cautions, which are printed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -533,7 +533,7 @@ def _cells(
 def show_sampled(
     console: Console,
     results: Sequence[Estimate | Fit],
-    fit: Fit,
+    fit: Fit | Estimate,
     shared: Shared,
     story: Story,
 ) -> None:

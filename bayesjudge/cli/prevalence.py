@@ -27,6 +27,7 @@ from bayesjudge.cli.output import (
 from bayesjudge.cli.priors import Priors
 from bayesjudge.cli.scores import answer_scores, answer_systems, read_scores, strata_of
 from bayesjudge.cli.source import PAIRS, Source, inputs_of, open_source, repeating
+from bayesjudge.cli.systems import MOST_LINES, rank_section
 from bayesjudge.core.answer import Answer, judge_passes, listed
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Caution, Estimate, Target, of_passes, pass_name_in
@@ -67,8 +68,6 @@ CLASSES = "if there are more than two classes, name them: --classes A B …"
 TRUTH = "--truth is needed: Column with the human label, empty where there is none"
 #: Bytes of a table in which groups that are labelled as a whole are looked for.
 MOST_BYTES = 5_000_000
-#: Most lines of a section on the screen.
-MOST_LINES = 10
 PLURALS = {"system": "systems", "stratum": "strata", "judge": "judges"}
 #: What the quantities mean, for a screen that shows them.
 WORDS = {
@@ -152,8 +151,8 @@ def prevalence(
     edges : str
         Where bins of the score begin, but for the first, such as 2.5:4; needed with by_verdict.
     by : str
-        Column that names the system of each row; each gets its own estimate (of scores by closed
-        forms only), and with --item they are compared.
+        Column that names the system of each row; each gets its own estimate, and they are compared,
+        with --item on the items that they share.
     stratum : str
         Column that names the stratum of each row; estimates are weighed by the strata's shares.
     propensity : str
@@ -561,15 +560,8 @@ def _ranks(made: Sequence[Estimate | Fit], shared: Shared) -> list[Section]:
     fits = [one for one in made if isinstance(one, Fit) and one.data.dim == "system"]
     if not fits or len(fits[-1].data.systems or ()) < 3:
         return []
-    table = bj.prevalence.ranking(fits[-1], ci_prob=shared.ci_prob).reset_index()
-    rows = table.to_dict("records")
-    first = f"most {pass_name_in(fits)!r}" if pass_name_in(fits) else "best"
-    lines = [
-        f"{row['system']}: rank {row['rank_low']} to {row['rank_high']}, {first} with probability "
-        f"{row['best']:.3f}"
-        for row in rows[:MOST_LINES]
-    ]
-    return [Section("Ranks of the systems", lines, "ranks", rows, detail=False)]
+    table = bj.prevalence.ranking(fits[-1], ci_prob=shared.ci_prob)
+    return [rank_section(table, name=pass_name_in(fits))]
 
 
 def _designs(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -10,17 +10,13 @@ import bayesjudge as bj
 from bayesjudge.cli.output import Section, Shared, Story, are, present
 from bayesjudge.cli.priors import Priors
 from bayesjudge.cli.source import Source
-from bayesjudge.core.answer import chance
+from bayesjudge.cli.systems import difference_section, rank_section
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate, of_passes
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.periods import in_time
-from bayesjudge.prevalence.answer import IN_TIME, difference_words, neighbours
+from bayesjudge.prevalence.answer import difference_words
 from bayesjudge.prevalence.items import ItemEffects, Items
 from bayesjudge.prevalence.items.answer import differences, share_items
-
-#: Most lines of a section on the screen.
-MOST_LINES = 10
 
 WORDS = {
     "sensitivity": "share of good outputs that the judge passes",
@@ -152,37 +148,6 @@ def _differences(
     name = items.pass_name
     made = [difference_section(rows, items.systems, heading, partial(difference_words, name=name))]
     if fits and len(items.systems) > 2:
-        table = module.ranking(fits[-1], ci_prob=shared.ci_prob).reset_index()
-        ranks, first = table.to_dict("records"), f"most {name!r}" if name else "best"
-        told = [
-            f"{row['system']}: rank {row['rank_low']} to {row['rank_high']}, {first} with "
-            f"probability {chance(row['best'])}"
-            for row in ranks[:MOST_LINES]
-        ]
-        whose = f"Ranks of the systems ({fits[-1].method})"
-        made.append(Section(whose, told, "ranks", ranks, detail=False))
+        table = module.ranking(fits[-1], ci_prob=shared.ci_prob)
+        made.append(rank_section(table, f" ({fits[-1].method})", name))
     return made
-
-
-def difference_section(
-    rows: list[dict[str, Any]],
-    systems: Sequence[str],
-    heading: str,
-    in_words: Callable[[dict[str, Any]], str],
-) -> Section:
-    """Differences of systems: of more than two, those next to each other in rank are shown."""
-    rows.sort(key=lambda r: (systems.index(r["first"]), systems.index(r["second"])))
-    near, far = neighbours(rows)
-    first = rows[0]["method"]  # the one that is quoted; the others are told with --details
-    if len(systems) == 2:  # the answer has told that difference
-        near, far = [], near + far
-    far += [row for row in near if row["method"] != first]
-    near = [row for row in near if row["method"] == first]
-    lines, further = (
-        [in_words(row) + ("" if row["method"] == first else f" ({row['method']})") for row in part]
-        for part in (near, far)
-    )
-    left = len(lines) - MOST_LINES
-    lines = lines[:MOST_LINES] + ([f"{left} more: --json"] if left > 0 else [])
-    heading += f"{IN_TIME * bool(in_time(systems))} ({first})"
-    return Section(heading, lines, "differences", rows, detail=not lines, further=further)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import bayesjudge as bj
 from bayesjudge.cli.output import Section, Shared, Story, present
 from bayesjudge.cli.source import Source
 from bayesjudge.core.answer import Answer
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate, of_passes
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import how_many
@@ -92,13 +92,14 @@ def strata_of(counts: dict[str, Counts]) -> Counts:
 def answer_systems(
     scores: dict[str, Scores], paired: PairedScores | None, shared: Shared, source: Source
 ) -> None:
-    """Estimate the mean truth of each system and the paired differences, and present."""
+    """Estimate the mean truth of each system and their differences, and present.
+
+    Systems that share no item, or of which nothing else is known, are independent samples, and are
+    sampled one by one; there is no model of those that share items.
+    """
     module, first = bj.prevalence.scores, next(iter(scores.values()))
-    with checking("options") as require:
-        given = {"--interval": shared.interval is not None, "--save": shared.save is not None}
-        unused = [name for name, is_given in given.items() if is_given]
-        words = "several systems have closed forms only, without a model; take one system's rows"
-        require(not unused, f"{unused}: {words}")
+    apart = paired is None or not any(paired.shared.values())
+    _check_options(shared, apart)
     about = [_inputs(one, source) for one in scores.values()]
     del about[0]["bins of the score"]  # each system has its own
     summed = {name: sum(one[name] for one in about) for name in ("items", "labelled", "unscored")}
@@ -107,11 +108,10 @@ def answer_systems(
     noun = "item" if paired is None else "output"
     basis = f"{how_many(summed['items'], noun)}, {summed['labelled']:,} of them labelled "
     basis += f"({chosen}); "
-    compared = []
-    if paired is not None and paired.differences:
-        compared = [module.paired_difference(paired, ci_prob=shared.ci_prob)]
-    refused = "" if paired is None or compared else f": {paired.refusal}"
-    hint = ("--item COLUMN compares them on the items that they share.",)
+    compared = _compared(scores, None if apart else paired, shared)
+    refused = "" if paired is None or (compared and not apart) else f": {paired.refusal}"
+    hint = ("If systems answered the same items, --item COLUMN compares them item by item.",)
+    fits: dict[str, Fit] = {}
 
     def told(made: Sequence[Estimate | Fit]) -> Answer:
         found = module.answer(*made, *compared, ci_prob=shared.ci_prob)
@@ -119,9 +119,14 @@ def answer_systems(
         unasked = paired is None and len(scores) > 1
         return replace(found, basis=basis_of, notes=found.notes + hint * unasked)
 
+    def sampled() -> Estimate:
+        fits.update({name: module.fit(one, **shared.sampling) for name, one in scores.items()})
+        (made,) = module.by_system(fits, ci_prob=shared.ci_prob, interval=shared.interval)
+        return made
+
     present(
         module.by_system(scores, ci_prob=shared.ci_prob),
-        None,
+        sampled if apart else None,
         shared,
         Story(
             command="prevalence",
@@ -133,21 +138,66 @@ def answer_systems(
             waits=False,
             brief=lambda method: method.split(",")[0],
         ),
-        more=lambda _: _differences(compared, list(scores)),
+        more=lambda _: _of_systems(compared, fits, first, shared),
     )
 
 
-def _differences(compared: Sequence[Estimate], systems: Sequence[str]) -> list[Section]:
-    """By how much systems differ on the items that they share."""
-    from bayesjudge.cli.prevalence_items import difference_section
-    from bayesjudge.prevalence.scores.answer import difference_of_scores
-    from bayesjudge.prevalence.scores.paired import differences
+def _check_options(shared: Shared, apart: bool) -> None:
+    """Refuse what is of one system."""
+    with checking("options") as require:
+        words = "--save keeps the fit of one system: take one system's rows"
+        require(shared.save is None, words)
+        words = "systems that share items have closed forms only, without a model: leave "
+        require(apart or shared.interval is None, f"{words}--interval {shared.interval} out")
+        _refuse_bounded(shared, require)
 
+
+def _refuse_bounded(shared: Shared, require: Any) -> None:
+    right = shared.interval != "eti_bounded"
+    require(right, "--interval eti_bounded is not for scores: take eti or hdi")
+
+
+def _compared(
+    scores: dict[str, Scores], paired: PairedScores | None, shared: Shared
+) -> list[Estimate]:
+    """Differences on shared items, or of independent samples; none if the labels tell none."""
+    module = bj.prevalence.scores
+    if paired is not None:
+        few = not paired.differences
+        return [] if few else [module.paired_difference(paired, ci_prob=shared.ci_prob)]
+    try:
+        return [module.unpaired_difference(scores, ci_prob=shared.ci_prob)]
+    except InputError:  # fewer than two systems have an interval
+        return []
+
+
+def _of_systems(
+    compared: Sequence[Estimate], fits: Mapping[str, Fit], first: Scores, shared: Shared
+) -> list[Section]:
+    """By how much systems differ, and their ranks if they were sampled."""
+    from bayesjudge.cli.systems import difference_section, rank_section
+    from bayesjudge.prevalence.scores.answer import difference_of_scores
+    from bayesjudge.prevalence.scores.paired import PairedScores
+    from bayesjudge.prevalence.scores.unpaired import differences
+
+    module = bj.prevalence.scores
     rows = [row for one in compared for row in differences(one)]
+    shares = any(isinstance(one.data, PairedScores) for one in compared)
+    systems = list(dict.fromkeys(row[end] for row in rows for end in ("first", "second")))
+    if len(fits) > 1:
+        scale = {"scale": first.truth_scale, "method": "Bayesian (NUTS), scores"}
+        scale |= {"pass_name": first.pass_name} if first.pass_name else {}
+        drawn = module.contrasts(fits, ci_prob=shared.ci_prob).to_dict("records")
+        rows += [{**row, **scale} for row in drawn]
+        systems = list(fits)
     if not rows:
         return []
-    heading = "Differences of systems on the items that they share"
-    return [difference_section(rows, systems, heading, difference_of_scores)]
+    heading = "Differences of systems" + " on the items that they share" * shares
+    made = [difference_section(rows, systems, heading, difference_of_scores)]
+    if len(fits) > 2:
+        table = module.ranking(fits, ci_prob=shared.ci_prob)
+        made.append(rank_section(table, " (Bayesian (NUTS), scores)", first.pass_name))
+    return made
 
 
 def _title(scores: Scores) -> str:
@@ -168,8 +218,7 @@ def answer_scores(scores: Scores, shared: Shared, source: Source) -> None:
 
     module = bj.prevalence.scores
     with checking("options") as require:
-        right = shared.interval != "eti_bounded"
-        require(right, "--interval eti_bounded is not for scores: take eti or hdi")
+        _refuse_bounded(shared, require)
     bias = [module.judge_bias(scores, ci_prob=shared.ci_prob)] if knows_bias(scores) else []
     present(
         [*module.closed_forms(scores, ci_prob=shared.ci_prob), *bias],

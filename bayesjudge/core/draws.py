@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from itertools import product
+from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from bayesjudge.core.estimate import label
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
 
 
@@ -68,6 +69,47 @@ def summarise_ranks(draws: np.ndarray, ci_prob: float) -> dict[str, np.ndarray]:
         "rank_high": high.astype(int),
         "best": (ranks == 1).mean(axis=0),
     }
+
+
+def tabulate_contrasts(
+    draws: np.ndarray, names: Sequence[str], ci_prob: float, simultaneous: bool = False
+) -> pd.DataFrame:
+    """Differences of every two columns, and the probability that the first is the higher one.
+
+    Intervals are equal-tailed, or bands that hold all differences at once.
+    """
+    import pandas as pd
+
+    pairs = list(combinations(range(len(names)), 2))
+    gaps = np.column_stack([draws[:, i] - draws[:, j] for i, j in pairs])
+    mean, ends = gaps.mean(axis=0), [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
+    if simultaneous:
+        sd = gaps.std(axis=0)
+        half = np.quantile(np.abs((gaps - mean) / sd).max(axis=1), ci_prob) * sd
+        low, high = mean - half, mean + half
+    else:
+        low, high = np.quantile(gaps, ends, axis=0)
+    return pd.DataFrame(
+        {
+            "first": [names[i] for i, _ in pairs],
+            "second": [names[j] for _, j in pairs],
+            "value": mean,
+            "low": low,
+            "high": high,
+            "probability": (gaps > 0).mean(axis=0),
+        }
+    )
+
+
+def tabulate_ranks(draws: np.ndarray, names: Sequence[str], ci_prob: float) -> pd.DataFrame:
+    """Values and ranks of the columns, the highest first, with equal-tailed intervals."""
+    import pandas as pd
+
+    low, high = np.quantile(draws, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0)
+    table = {"value": draws.mean(axis=0), "low": low, "high": high}
+    table |= summarise_ranks(draws, ci_prob)
+    ranked = pd.DataFrame(table, index=pd.Index(names, name="system"))
+    return ranked.sort_values("value", ascending=False)
 
 
 def summarise_interval(draws: np.ndarray, ci_prob: float, interval: str) -> tuple[float, float]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesjudge.core.draws import summarise_ranks
+from bayesjudge.core.draws import tabulate_contrasts, tabulate_ranks
 from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
 from bayesjudge.core.estimate import Caution, Estimate, Target, pass_name_in
 from bayesjudge.core.fit import Fit
@@ -298,17 +297,8 @@ def contrasts(fit: Fit, *, ci_prob: float = 0.95) -> pd.DataFrame:
         If there are fewer than two systems, they are judges of the same items, or `ci_prob` is
         out of range.
     """
-    import pandas as pd
-
     draws, names = _draws(fit, ci_prob)
-    tail = (1 - ci_prob) / 2
-    rows = []
-    for i, j in itertools.combinations(range(len(names)), 2):
-        gap = draws[:, i] - draws[:, j]
-        ends = np.quantile(gap, [tail, 1 - tail])
-        rows.append((names[i], names[j], gap.mean(), *ends, (gap > 0).mean()))
-    columns = ["first", "second", "value", "low", "high", "probability"]
-    return pd.DataFrame(rows, columns=columns)
+    return tabulate_contrasts(draws, names, ci_prob)
 
 
 def ranking(fit: Fit, *, ci_prob: float = 0.95) -> pd.DataFrame:
@@ -334,22 +324,10 @@ def ranking(fit: Fit, *, ci_prob: float = 0.95) -> pd.DataFrame:
         If there are fewer than two systems, they are judges of the same items, or `ci_prob` is
         out of range.
     """
-    import pandas as pd
-
     draws, names = _draws(fit, ci_prob)
-    tail = (1 - ci_prob) / 2
-    low, high = np.quantile(draws, [tail, 1 - tail], axis=0)
-    table = pd.DataFrame(
-        {
-            "value": draws.mean(axis=0),
-            "low": low,
-            "high": high,
-            **summarise_ranks(draws, ci_prob),
-        },
-        index=pd.Index(names, name="system"),
-    )
+    table = tabulate_ranks(draws, names, ci_prob)
     table.attrs["pass_name"] = pass_name_in([fit])
-    return table.sort_values("value", ascending=False)
+    return table
 
 
 def _draws(fit: Fit, ci_prob: float) -> tuple[np.ndarray, list[str]]:

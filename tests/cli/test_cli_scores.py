@@ -87,7 +87,36 @@ def test_each_system_has_its_own_estimate(ask):
             assert (row["value"], row["low"], row["high"]) == pytest.approx([*one["mean_score"]])
     assert not found
     text = ask(*options, "--no-nuts")
-    assert re.search(r"People would give on average: [xy] \d\.\d+ \(.*interval\) and [xy] ", text)
+    pattern = r"points \(.*interval\) on a scale of 1 to 5, better with probability .*People would "
+    pattern += r"give on average: [xy] \d\.\d+ \(.*\) and [xy] "
+    assert re.search(pattern, " ".join(text.split()))
+    read = {
+        name: S.Scores.from_frame(
+            own, calibration="random", scale=(1, 5), score="judge_score", truth_scale=(1, 5)
+        )
+        for name, own in table.groupby("bot")
+    }
+    expected = S.unpaired_difference(read)["difference", "x", "y"]
+    (difference,) = document["differences"]
+    assert [difference[name] for name in ("value", "low", "high")] == pytest.approx([*expected])
+
+
+@pytest.mark.sampling
+def test_systems_that_share_no_item_are_sampled_and_ranked(ask):
+    table = pd.read_csv("passes.csv")
+    table["bot"] = np.array(["x", "y", "z"])[table.index % 3]
+    table.to_csv("passes.csv", index=False)
+    options = ["passes.csv", *ASKED[1:], "--scale", "1:5", "--by", "bot"]
+    document = json.loads(ask(*options, "--json"))
+    methods = {one["method"] for one in document["differences"]}
+    assert methods == {"Unpaired difference (PPI++)", "Bayesian (NUTS), scores"}
+    assert len(document["differences"]) == 6
+    assert {one["system"] for one in document["ranks"]} == {*"xyz"}
+    sampled = [one for one in document["estimates"] if one["method"] == "Bayesian (NUTS), scores"]
+    assert {one["where"]["system"] for one in sampled} == {*"xyz"}
+    for one in document["differences"]:
+        assert 0 < one["probability"] < 1
+        assert one["low"] < one["value"] < one["high"]
 
 
 @pytest.mark.slow
@@ -114,10 +143,11 @@ def test_systems_on_the_same_items_are_compared(ask):
     assert f"compared on the {len(other) - 3:,} items that they share, of which " in text
     assert "3 items of one system only are not compared" in text
     without = " ".join(ask(*options[:-2], "--no-nuts").split())
-    assert "--item COLUMN compares them on the items that they share." in without
-    assert "2 systems, each by itself." in without
+    assert "--item COLUMN compares them item by item." in without
+    assert "2 systems, compared as independent samples." in without
     both.assign(n=np.arange(len(both))).to_csv("log.csv", index=False)
-    assert "each by itself: they share no item." in " ".join(ask(*options, "--no-nuts").split())
+    apart = " ".join(ask(*options, "--no-nuts").split())
+    assert "2 systems, compared as independent samples: they share no item." in apart
 
 
 @pytest.mark.slow
@@ -168,9 +198,7 @@ def test_systems_that_cannot_be_read_are_named(ask):
     assert "x: " in text
     assert "y: " not in text
     table.assign(bot="y").to_csv("log.csv", index=False)
-    assert "['--save']: several systems have closed forms only" in ask(
-        *options, "--save", "fit.nc", code=2
-    )
+    assert "--save keeps the fit of one system" in ask(*options, "--save", "fit.nc", code=2)
     assert "--by is not for scores" in ask(*options[:-2], "--pass-from", "4", "--by", "bot", code=2)
 
 

@@ -9,7 +9,8 @@ from scipy.stats import sem, t, ttest_rel
 
 import bayesjudge as bj
 from bayesjudge.core.errors import InputError
-from bayesjudge.prevalence.scores.paired import contrast, differences
+from bayesjudge.prevalence.scores.paired import contrast
+from bayesjudge.prevalence.scores.unpaired import differences
 
 S = bj.prevalence.scores
 NAN = float("nan")

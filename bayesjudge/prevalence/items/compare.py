@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesjudge.core.draws import summarise_ranks
+from bayesjudge.core.draws import tabulate_contrasts, tabulate_ranks
 from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
 from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.core.fit import Fit
@@ -115,22 +114,8 @@ def contrasts(fit: Fit, *, ci_prob: float = 0.95, simultaneous: bool = False) ->
     InputError
         If there are fewer than two systems, or `ci_prob` is out of range.
     """
-    import pandas as pd
-
     draws, names = _draws(fit, ci_prob)
-    pairs = list(itertools.combinations(range(len(names)), 2))
-    gaps = np.column_stack([draws[:, i] - draws[:, j] for i, j in pairs])
-    low, high = _ends(gaps, ci_prob, simultaneous)
-    return pd.DataFrame(
-        {
-            "first": [names[i] for i, _ in pairs],
-            "second": [names[j] for _, j in pairs],
-            "value": gaps.mean(axis=0),
-            "low": low,
-            "high": high,
-            "probability": (gaps > 0).mean(axis=0),
-        }
-    )
+    return tabulate_contrasts(draws, names, ci_prob, simultaneous)
 
 
 def ranking(fit: Fit, *, ci_prob: float = 0.95) -> pd.DataFrame:
@@ -156,31 +141,8 @@ def ranking(fit: Fit, *, ci_prob: float = 0.95) -> pd.DataFrame:
     InputError
         If there are fewer than two systems, or `ci_prob` is out of range.
     """
-    import pandas as pd
-
     draws, names = _draws(fit, ci_prob)
-    ends = np.quantile(draws, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0)
-    table = pd.DataFrame(
-        {
-            "value": draws.mean(axis=0),
-            "low": ends[0],
-            "high": ends[1],
-            **summarise_ranks(draws, ci_prob),
-        },
-        index=pd.Index(names, name="system"),
-    )
-    return table.sort_values("value", ascending=False)
-
-
-def _ends(gaps: np.ndarray, ci_prob: float, simultaneous: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Equal-tailed intervals, or bands that hold all differences at once."""
-    if not simultaneous:
-        low, high = np.quantile(gaps, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0)
-        return low, high
-    mean, sd = gaps.mean(axis=0), gaps.std(axis=0)
-    largest = np.abs((gaps - mean) / sd).max(axis=1)
-    half = np.quantile(largest, ci_prob) * sd
-    return mean - half, mean + half
+    return tabulate_ranks(draws, names, ci_prob)
 
 
 def _draws(fit: Fit, ci_prob: float) -> tuple[np.ndarray, list[str]]:

@@ -10,7 +10,13 @@ from bayesjudge.prevalence.scores.closed_form import (
     judge_mean,
     rogan_gladen,
 )
-from bayesjudge.prevalence.scores.compare import by_system, closed_forms, compare
+from bayesjudge.prevalence.scores.compare import (
+    by_system,
+    closed_forms,
+    compare,
+    contrasts,
+    ranking,
+)
 from bayesjudge.prevalence.scores.data import Scores, read_systems
 from bayesjudge.prevalence.scores.model import (
     RisingMean,
@@ -22,6 +28,7 @@ from bayesjudge.prevalence.scores.model import (
 from bayesjudge.prevalence.scores.paired import PairedScores, paired_difference
 from bayesjudge.prevalence.scores.plots import plot_reliability, plot_residuals
 from bayesjudge.prevalence.scores.simulate import simulate
+from bayesjudge.prevalence.scores.unpaired import unpaired_difference
 
 __all__ = [
     "PairedScores",
@@ -36,6 +43,7 @@ __all__ = [
     "check_prior",
     "closed_forms",
     "compare",
+    "contrasts",
     "difference",
     "fit",
     "human_mean",
@@ -44,9 +52,11 @@ __all__ = [
     "paired_difference",
     "plot_reliability",
     "plot_residuals",
+    "ranking",
     "read_systems",
     "rogan_gladen",
     "simulate",
+    "unpaired_difference",
 ]
 
 

@@ -26,7 +26,8 @@ from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.answer import CHOSEN, difference_words
 from bayesjudge.prevalence.scores.closed_form import judge_bias, judge_mean
 from bayesjudge.prevalence.scores.data import Scores
-from bayesjudge.prevalence.scores.paired import PairedScores, differences
+from bayesjudge.prevalence.scores.paired import PairedScores
+from bayesjudge.prevalence.scores.unpaired import differences
 
 JUDGE = "Judge's mean score"
 #: Most systems that a sentence names.
@@ -51,7 +52,7 @@ def answer(
     ----------
     *results : Estimate or Fit
         Of one `Scores`, for example all of `closed_forms` and a fit; or of several systems,
-        `by_system` and `paired_difference`.
+        `by_system` and `paired_difference` or `unpaired_difference`.
     ci_prob : float, default 0.95
         Probability of the intervals; an estimate must have been made at it.
     interval : {"eti", "hdi", "eti_bounded"}, optional
@@ -77,7 +78,7 @@ def answer(
 
     quoted = preferred(made, quantity, rank).only(quantity)
     if "system" in quoted.quantities[quantity].dims:
-        compared = next((one for one in made if isinstance(one.data, PairedScores)), None)
+        compared = next((one for one in made if "difference" in one), None)
         own_means = next((one.only(quantity) for one in made if one.method == JUDGE), None)
         name = pass_name_in(made)
         return _of_systems(quoted, own_means, quantity, ci_prob, compared, name)
@@ -214,9 +215,11 @@ def _of_systems(
     why = f"Quoted: {quoted.method}, which corrects the judge's scores by the labelled items"
     if compared is not None and found:
         text = f"{difference_of_scores(found[0], ci_prob)}. {text}"
-        why += f"; of the difference and its probability: {found[0]['method']}, item by item, which"
-        why += " need not be the difference of the two means"
-        quoted = replace(quoted, cautions=(*compared.cautions, *quoted.cautions))
+        why += f"; of the difference and its probability: {found[0]['method']}, "
+        paired = "item by item, which need not be the difference of the two means"
+        why += paired if isinstance(compared.data, PairedScores) else "of independent samples"
+        told = (*compared.cautions, *quoted.cautions)
+        quoted = replace(quoted, cautions=tuple(dict.fromkeys(told)))
     if not known:
         text = "These data cannot tell what people would say of any system."
     return Answer(
@@ -246,6 +249,8 @@ def _compared(compared: Estimate | None) -> str:
     """On what two systems or more are compared."""
     if compared is None:
         return "each by itself"
+    if not isinstance(compared.data, PairedScores):
+        return "compared as independent samples"
     pairs, labelled = compared.data, compared.data.labelled
     if len(pairs.shared) > 1:
         several = len(labelled) < len(pairs.shared)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
 from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
-from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
+from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity, Row
 from bayesjudge.core.intervals import FEW, holding, z_score
 from bayesjudge.prevalence import _formulas as formulas
 from bayesjudge.prevalence.labelling import (
@@ -237,8 +237,8 @@ def difference(
     rows = _Items.of(scores)
     if g == "isotonic":
         rows = _cross_fitted(rows, folds, np.random.default_rng(random_seed))
+    made = _corrected(scores, rows, g, ci_prob)
     stated = scores.propensity is not None
-    made = (_weighted if stated else _plain)(scores, rows, g, ci_prob)
     return _described(
         scores,
         made,
@@ -275,20 +275,9 @@ def binned(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     InputError
         If `ci_prob` is out of range.
     """
-    cells = scores.tally()
-    items = cells["test"] + cells["labels"]
-    corners = 0.0 if scores.numeric else 4.0
-    made = formulas.binned(
-        items,
-        cells["labels"],
-        cells["sums"],
-        cells["squares"],
-        _quantile(scores, ci_prob, len(scores.bins)),
-        corners,
-    )
     return _described(
         scores,
-        made,
+        _post_stratified(scores, ci_prob),
         method="Binned scores",
         ci_prob=ci_prob,
         source="Lee et al. (2025), Table 1 (iv); Cochran (1977), Section 5A.9",
@@ -335,6 +324,76 @@ def rogan_gladen(
         kinds = ("lang_reiczigel", "delta")
         require(interval in kinds, f"interval must be one of {kinds}, got {interval!r}")
         require(not scores.numeric, "truths are numbers: use difference, or at_least")
+    made = _between(scores, ci_prob, interval)
+    return _described(
+        scores,
+        made,
+        method="Rogan-Gladen (mean score)",
+        ci_prob=ci_prob,
+        source="Rogan & Gladen (1978); Lang & Reiczigel (2014)",
+        interval={"lang_reiczigel": "Lang-Reiczigel", "delta": "delta method"}[interval],
+        assumptions=(SAME_SCORES,),
+        needs="error_rates",
+        raw=made.value,
+    )
+
+
+# Arithmetic --------------------------------------------------------------------------------------
+
+
+class TInterval(NamedTuple):
+    """A number, and centre, standard error and degrees of freedom of its interval."""
+
+    value: float
+    centre: float
+    error: float
+    df: float
+
+    @property
+    def probability(self) -> float:
+        """That it is above 0, by the t distribution of the interval."""
+        return float(stdtr(self.df, self.centre / self.error)) if self.error > 0 else np.nan
+
+    def row(self, ci_prob: float, most: float) -> Row:
+        """Value and interval, within `most` of 0."""
+        half = float(stdtrit(self.df, (1 + ci_prob) / 2)) * self.error
+        ends = np.clip((self.centre - half, self.centre + half), -most, most)
+        return Row(*map(float, holding(self.value, *ends)))
+
+
+def standard_error(scores: Scores, ci_prob: float) -> tuple[str, TInterval]:
+    """Of the closed form that suits the label design best: its name, and the mean truth by it.
+
+    The centre and the standard error are those of the interval before it is cut at the ends of the
+    scale.
+    """
+    means, name = 1, "PPI++"
+    if "prevalence" in scores.design.identifies:
+        made = _corrected(scores, _Items.of(scores), "linear", ci_prob)
+    elif "predictive_values" in scores.design.identifies:
+        made, means, name = _post_stratified(scores, ci_prob), len(scores.bins), "binned scores"
+    else:
+        made, name = _between(scores, ci_prob, "lang_reiczigel"), "Rogan-Gladen"
+    free = _free(scores, means) if scores.numeric else np.inf
+    value, low, high = scores.in_units([np.clip(made.value, 0, 1), made.low, made.high])
+    error = (high - low) / 2 / _quantile(scores, ci_prob, means)
+    return name, TInterval(value, (low + high) / 2, error, free)
+
+
+def _post_stratified(scores: Scores, ci_prob: float) -> formulas.Interval:
+    cells = scores.tally()
+    return formulas.binned(
+        cells["test"] + cells["labels"],
+        cells["labels"],
+        cells["sums"],
+        cells["squares"],
+        _quantile(scores, ci_prob, len(scores.bins)),
+        0.0 if scores.numeric else 4.0,
+    )
+
+
+def _between(scores: Scores, ci_prob: float, interval: str) -> formulas.Interval:
+    """The mean score, placed between those of bad and of good labelled items."""
     z, low, high = z_score(ci_prob), scores.unit.min(), scores.unit.max()
     f = (scores.unit - low) / (high - low if high > low else 1.0)
     groups = [~scores.known, scores.truth == 0, scores.truth == 1]
@@ -362,21 +421,7 @@ def rogan_gladen(
     weights = 1.0, (1 - centre) ** 2, centre**2
     variance = sum(w * one.ff / one.size for w, one in zip(weights, parts, strict=True))
     half = z * np.sqrt(variance) / youden
-    made = formulas.Interval(raw, centre + shift - half, centre + shift + half)
-    return _described(
-        scores,
-        made,
-        method="Rogan-Gladen (mean score)",
-        ci_prob=ci_prob,
-        source="Rogan & Gladen (1978); Lang & Reiczigel (2014)",
-        interval={"lang_reiczigel": "Lang-Reiczigel", "delta": "delta method"}[interval],
-        assumptions=(SAME_SCORES,),
-        needs="error_rates",
-        raw=raw,
-    )
-
-
-# Arithmetic --------------------------------------------------------------------------------------
+    return formulas.Interval(raw, centre + shift - half, centre + shift + half)
 
 
 class _Items(NamedTuple):
@@ -419,6 +464,12 @@ def _isotonic(f: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndar
     knots, which = np.unique(f, return_inverse=True)
     total = np.bincount(which, weight)
     return knots, isotonic_regression(np.bincount(which, weight * y) / total, weights=total).x
+
+
+def _corrected(scores: Scores, rows: _Items, g: str, ci_prob: float) -> formulas.Interval:
+    """The difference estimator of the label design."""
+    made = _plain if scores.propensity is None else _weighted
+    return made(scores, rows, g, ci_prob)
 
 
 def _plain(scores: Scores, rows: _Items, g: str, ci_prob: float) -> formulas.Interval:
@@ -526,9 +577,13 @@ def _quantile(scores: Scores, ci_prob: float, means: int = 1) -> float:
     """Normal quantile of pass and fail; Student's of numbers, less a degree for each mean."""
     if not scores.numeric:
         return z_score(ci_prob)
-    free = scores.n[scores.known].sum() - means
     check_ci_prob(ci_prob)
-    return float(stdtrit(max(free, 1), (1 + ci_prob) / 2))
+    return float(stdtrit(_free(scores, means), (1 + ci_prob) / 2))
+
+
+def _free(scores: Scores, means: int) -> int:
+    """Degrees of freedom of numbers, less one for each mean."""
+    return max(int(scores.n[scores.known].sum()) - means, 1)
 
 
 def _described(

@@ -6,8 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bayesjudge.core.errors import UninformativeJudgeError, checking
-from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
+import numpy as np
+
+from bayesjudge.core.draws import tabulate_contrasts, tabulate_ranks
+from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
+from bayesjudge.core.estimate import Assumption, Caution, Estimate, Interval, Quantity
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import compare_results
 from bayesjudge.prevalence.scores.closed_form import (
@@ -67,48 +70,133 @@ def closed_forms(scores: Scores, *, ci_prob: float = 0.95) -> tuple[Estimate, ..
     return tuple(made)
 
 
-def by_system(scores: Mapping[str, Scores], *, ci_prob: float = 0.95) -> tuple[Estimate, ...]:
-    """Put the closed forms of several systems side by side, each system on its own.
+def by_system(
+    scores: Mapping[str, Scores] | Mapping[str, Fit],
+    *,
+    ci_prob: float = 0.95,
+    interval: Interval | None = None,
+) -> tuple[Estimate, ...]:
+    """Put the closed forms of several systems side by side, or their fits, each on its own.
 
     Parameters
     ----------
-    scores : mapping of str to Scores
+    scores : mapping of str to Scores or Fit
         By system; see `read_systems`.
     ci_prob : float, default 0.95
         Coverage that the intervals aim at.
+    interval : {"eti", "hdi"}, optional
+        Kind of interval of fits.
 
     Returns
     -------
     tuple of Estimate
         `closed_forms` with dimension ``system``; a method that suits some systems only has rows of
-        these. Intervals are of one system each: items that systems share are not used.
+        these. Of fits, one estimate. Intervals are of one system each: items that systems share are
+        not used.
 
     Raises
     ------
     InputError
         If there is no system, the answers differ in kind, or `ci_prob` is out of range.
     """
-    with checking("scores.by_system") as require:
-        require(bool(scores), "there is no system")
-        kinds = sorted({one.answer for one in scores.values()})
-        require(len(kinds) < 2, f"systems have truths of different kinds: {kinds}")
-    made = {name: closed_forms(one, ci_prob=ci_prob) for name, one in scores.items()}
+    data = _data(scores, "scores.by_system")
+    answer = next(iter(data.values())).answer
+    made: dict[str, tuple[Estimate, ...]] = {
+        name: (one.estimate(ci_prob=ci_prob, interval=interval),)
+        if isinstance(one, Fit)
+        else closed_forms(one, ci_prob=ci_prob)
+        for name, one in scores.items()
+    }
     methods = dict.fromkeys(one.method for each in made.values() for one in each)
     made_of = []
     for method in methods:
         own = {k: one for k, each in made.items() for one in each if one.method == method}
-        rows = {(k,): (*one[kinds[0]],) for k, one in own.items()}
+        rows = {(k,): (*one[answer],) for k, one in own.items()}
         told = [c._replace(text=f"{k}: {c.text}") for k, one in own.items() for c in one.cautions]
         made_of.append(
             replace(
                 next(iter(own.values())),
-                quantities={kinds[0]: Quantity.of_rows(rows, ("system",))},
+                quantities={answer: Quantity.of_rows(rows, ("system",))},
                 assumptions=joined(one.assumptions for one in own.values()),
                 cautions=tuple(dict.fromkeys(told)),
-                data=dict(scores),
+                data=data,
             )
         )
     return tuple(made_of)
+
+
+def _data(scores: Mapping[str, Scores] | Mapping[str, Fit], subject: str) -> dict[str, Scores]:
+    """Scores of each system, of one kind."""
+    data = {k: one.data if isinstance(one, Fit) else one for k, one in scores.items()}
+    with checking(subject) as require:
+        require(bool(data), "there is no system")
+        kinds = sorted({one.answer for one in data.values()})
+        require(len(kinds) < 2, f"systems have truths of different kinds: {kinds}")
+    return data
+
+
+def contrasts(fits: Mapping[str, Fit], *, ci_prob: float = 0.95) -> pd.DataFrame:
+    """Compare every two systems that were sampled: by how much, and how surely.
+
+    Parameters
+    ----------
+    fits : mapping of str to Fit
+        By system, from `bayesjudge.prevalence.scores.fit`, two or more.
+    ci_prob : float, default 0.95
+        Probability of the equal-tailed intervals.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a pair: ``first``, ``second``, the mean difference ``value`` with ``low`` and
+        ``high``, and ``probability`` that the first is better. Systems are taken as independent:
+        of items that they share, `paired_difference` tells more.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two systems, their answers differ in kind, or `ci_prob` is out of
+        range.
+    """
+    return tabulate_contrasts(*_draws(fits, ci_prob), ci_prob)
+
+
+def ranking(fits: Mapping[str, Fit], *, ci_prob: float = 0.95) -> pd.DataFrame:
+    """Rank the systems that were sampled, with how sure each rank is.
+
+    Parameters
+    ----------
+    fits : mapping of str to Fit
+        By system, from `bayesjudge.prevalence.scores.fit`, two or more.
+    ci_prob : float, default 0.95
+        Probability of the equal-tailed intervals.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index ``system``, the best first; columns ``value``, ``low``, ``high`` (mean truth),
+        ``rank`` (posterior mean; 1 is the best), ``rank_low``, ``rank_high`` and ``best``, the
+        probability of being the best of them.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two systems, their answers differ in kind, or `ci_prob` is out of
+        range.
+    """
+    return tabulate_ranks(*_draws(fits, ci_prob), ci_prob)
+
+
+def _draws(fits: Mapping[str, Fit], ci_prob: float) -> tuple[np.ndarray, list[str]]:
+    """Independent draws of the mean truth, a column a system."""
+    check_ci_prob(ci_prob)
+    data = _data(fits, "systems")
+    with checking("systems") as require:
+        require(len(fits) >= 2, f"nothing to compare: there are systems {list(fits)}")
+    each = [one.draws(data[name].answer) for name, one in fits.items()]
+    fewest = min(map(len, each))
+    rng = np.random.default_rng(0)  # draws of one seed are alike in more than their distribution
+    return np.column_stack([rng.permutation(one)[:fewest] for one in each]), list(fits)
 
 
 def joined(several: Iterable[Sequence[Assumption]]) -> tuple[Assumption, ...]:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
-from scipy.special import expit, stdtr, stdtrit
+from scipy.special import expit
 
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.estimate import Caution, Estimate, Quantity
-from bayesjudge.core.intervals import FEW, holding
+from bayesjudge.core.estimate import Estimate, Quantity
+from bayesjudge.core.intervals import FEW
 from bayesjudge.core.tables import read_rows
 from bayesjudge.prevalence import _formulas as formulas
 from bayesjudge.prevalence.labelling import RANDOM_LABELS, LabelDesign, declared, design_of
-from bayesjudge.prevalence.scores.closed_form import PPI, _corners, _Items
+from bayesjudge.prevalence.scores.closed_form import PPI, TInterval, _corners, _Items
 from bayesjudge.prevalence.scores.compare import joined
 from bayesjudge.prevalence.scores.data import Scores, judged, read_cells
 
@@ -201,21 +201,7 @@ def _paired(
     return made
 
 
-class Contrast(NamedTuple):
-    """A difference, the centre of its interval, its standard error and degrees of freedom."""
-
-    value: float
-    centre: float
-    error: float
-    df: int
-
-    @property
-    def probability(self) -> float:
-        """That the first is better, by the t distribution of the interval."""
-        return float(stdtr(self.df, self.centre / self.error)) if self.error > 0 else np.nan
-
-
-def contrast(scores: Scores) -> Contrast:
+def contrast(scores: Scores) -> TInterval:
     """The linear difference estimator of differences of one pair."""
     rows = _Items.of(scores)
     made, _ = formulas.linear_difference(
@@ -226,7 +212,7 @@ def contrast(scores: Scores) -> Contrast:
         free=1.0,
     )
     value, low, high = (float(scores.in_units(x)) for x in made)
-    return Contrast(value, (low + high) / 2, (high - low) / 2, int(rows.n.sum()) - 1)
+    return TInterval(value, (low + high) / 2, (high - low) / 2, int(rows.n.sum()) - 1)
 
 
 def _few_apart(rows: _Items) -> float:
@@ -286,9 +272,7 @@ def paired_difference(paired: PairedScores, *, ci_prob: float = 0.95) -> Estimat
     rows, assumptions, cautions = {}, [], []
     for (first, second), scores in paired.differences.items():
         one = contrast(scores)
-        half = float(stdtrit(one.df, (1 + ci_prob) / 2)) * one.error
-        ends = np.clip((one.centre - half, one.centre + half), *scores.truth_scale or (-1, 1))
-        rows[first, second] = holding(one.value, *ends)
+        rows[first, second] = one.row(ci_prob, (scores.truth_scale or (-1, 1))[1])
         assumed, told = judged(scores, (RANDOM_LABELS,))
         assumptions.append(assumed)
         cautions += [c._replace(text=f"{first} less {second}: {c.text}") for c in told]
@@ -302,31 +286,3 @@ def paired_difference(paired: PairedScores, *, ci_prob: float = 0.95) -> Estimat
         cautions=tuple(dict.fromkeys(cautions)),
         data=paired,
     )
-
-
-def differences(made: Estimate) -> list[dict[str, Any]]:
-    """Rows of `paired_difference`, with the probability that the first is better."""
-    paired, found = made.data, []
-    for _, at, row in made.only("difference").rows():
-        pair = str(at["first"]), str(at["second"])
-        own = _about(made.cautions, pair)
-        found.append(
-            {
-                **at,
-                "method": made.method,
-                **row._asdict(),
-                "scale": paired.truth_scale,
-                **({"pass_name": paired.pass_name} if paired.pass_name else {}),
-                "probability": contrast(paired.differences[pair]).probability,
-                "shared": paired.shared[pair],
-                "labelled": paired.labelled[pair],
-                "not_shared": paired.alone[pair],
-                "cautions": [c._asdict() for c in own],
-            }
-        )
-    return found
-
-
-def _about(cautions: Sequence[Caution], pair: tuple[str, str]) -> list[Caution]:
-    start = f"{pair[0]} less {pair[1]}: "
-    return [c for c in cautions if c.text.startswith(start)]

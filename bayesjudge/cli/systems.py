@@ -1,0 +1,53 @@
+"""What every command says of systems: their differences and their ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from bayesjudge.cli.output import Section
+from bayesjudge.core.answer import chance
+from bayesjudge.core.periods import in_time
+from bayesjudge.prevalence.answer import IN_TIME, neighbours
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Most lines of a section on the screen.
+MOST_LINES = 10
+
+
+def difference_section(
+    rows: list[dict[str, Any]],
+    systems: Sequence[str],
+    heading: str,
+    in_words: Callable[[dict[str, Any]], str],
+) -> Section:
+    """Differences of systems: of more than two, those next to each other in rank are shown."""
+    rows.sort(key=lambda r: (systems.index(r["first"]), systems.index(r["second"])))
+    near, far = neighbours(rows)
+    first = rows[0]["method"]  # the one that is quoted; the others are told with --details
+    if len(systems) == 2:  # the answer has told that difference
+        near, far = [], near + far
+    far += [row for row in near if row["method"] != first]
+    near = [row for row in near if row["method"] == first]
+    lines, further = (
+        [in_words(row) + ("" if row["method"] == first else f" ({row['method']})") for row in part]
+        for part in (near, far)
+    )
+    left = len(lines) - MOST_LINES
+    lines = lines[:MOST_LINES] + ([f"{left} more: --json"] if left > 0 else [])
+    heading += f"{IN_TIME * bool(in_time(systems))} ({first})"
+    return Section(heading, lines, "differences", rows, detail=not lines, further=further)
+
+
+def rank_section(table: pd.DataFrame, method: str = "", name: str = "") -> Section:
+    """Ranks of systems, the best first, or the one with most outputs called `name`."""
+    rows = table.reset_index().to_dict("records")
+    first = f"most {name!r}" if name else "best"
+    told = [
+        f"{row['system']}: rank {row['rank_low']} to {row['rank_high']}, {first} with probability "
+        f"{chance(row['best'])}"
+        for row in rows[:MOST_LINES]
+    ]
+    return Section(f"Ranks of the systems{method}", told, "ranks", rows, detail=False)

@@ -1,0 +1,142 @@
+"""Differences of systems that share no item: independent samples."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
+from bayesjudge.core.estimate import Estimate, Quantity
+from bayesjudge.prevalence.scores.closed_form import PPI, TInterval, standard_error
+from bayesjudge.prevalence.scores.compare import joined
+from bayesjudge.prevalence.scores.data import Scores, judged
+from bayesjudge.prevalence.scores.paired import PairedScores, contrast
+
+
+def unpaired_difference(scores: Mapping[str, Scores], *, ci_prob: float = 0.95) -> Estimate:
+    r"""Compare every two systems whose items are independent samples (Welch).
+
+    With standard errors :math:`s_1, s_2` of :math:`\nu_1, \nu_2` degrees of freedom, the
+    difference has the error :math:`s = \sqrt{s_1^2 + s_2^2}` and
+    :math:`s^4 / (s_1^4 / \nu_1 + s_2^4 / \nu_2)` degrees of freedom; of pass and fail, the normal
+    distribution.
+
+    Parameters
+    ----------
+    scores : mapping of str to Scores
+        By system, two or more; see `read_systems`.
+    ci_prob : float, default 0.95
+        Coverage that each interval aims at.
+
+    Returns
+    -------
+    Estimate
+        ``difference`` by ``first`` and ``second``, on the truths' scale, or of shares: of
+        `difference` (PPI++), `binned` or `rogan_gladen`, whichever suits the label design. A system
+        without an interval is absent. Systems that share items are as a rule closer than this
+        interval says: `paired_difference` compares them item by item.
+
+    Raises
+    ------
+    InputError
+        If `ci_prob` is out of range, the answers differ in kind, or fewer than two systems have an
+        interval.
+
+    References
+    ----------
+    Welch (1947), Biometrika 34, 28-35; Angelopoulos, Duchi & Zrnic (2023), arXiv:2311.01453.
+
+    Examples
+    --------
+    >>> scores = {name: Scores([4, 5, 3, 2], truth, [1] * 4, calibration="random", scale=(1, 5),
+    ...                        truth_scale=(1, 5)) for name, truth in (("x", [4, 5, 2, 2]),
+    ...                                                                ("y", [3, 5, 2, 1]))}
+    >>> [round(x, 2) for x in unpaired_difference(scores)["difference", "x", "y"]]
+    [0.5, -2.01, 2.51]
+    """
+    check_ci_prob(ci_prob)
+    names, each = _each(scores, ci_prob)
+    with checking("unpaired_difference") as require:
+        kinds = sorted({one.answer for one in scores.values()})
+        require(len(kinds) == 1, f"expected truths of one kind, got {kinds}")
+        few = f"expected intervals of two systems or more, got them of {list(each)}"
+        require(len(each) > 1, few)
+    least, most = next(iter(scores.values())).truth_scale or (0.0, 1.0)
+    rows = {
+        (first, second): less(each[first], each[second]).row(ci_prob, most - least)
+        for first, second in itertools.combinations(each, 2)
+    }
+    about = {name: judged(scores[name]) for name in each}
+    return Estimate(
+        {"difference": Quantity.of_rows(rows, ("first", "second"))},
+        method=f"Unpaired difference ({names.pop()})",
+        ci_prob=ci_prob,
+        source=f"Welch (1947); {PPI}",
+        interval="Welch's t" if kinds == ["mean_score"] else "normal",
+        assumptions=joined(assumed for assumed, _ in about.values()),
+        cautions=tuple(
+            c._replace(text=f"{name}: {c.text}") for name, (_, told) in about.items() for c in told
+        ),
+        data=dict(scores),
+    )
+
+
+def _each(scores: Mapping[str, Scores], ci_prob: float) -> tuple[set[str], dict[str, TInterval]]:
+    """Estimates of each system that has an interval, and the method's name."""
+    names, found = set(), {}
+    for system, one in scores.items():
+        try:
+            name, made = standard_error(one, ci_prob)
+        except UninformativeJudgeError:
+            continue
+        names.add(name)
+        if np.isfinite(made.error):
+            found[system] = made
+    return names, found
+
+
+def less(one: TInterval, other: TInterval) -> TInterval:
+    """The first less the second, which is independent of it."""
+    parts = np.array([one.error, other.error]) ** 2
+    total, each = parts.sum(), (parts**2 / [one.df, other.df]).sum()
+    return TInterval(
+        one.value - other.value,
+        one.centre - other.centre,
+        float(np.sqrt(total)),
+        float(total**2 / each) if each > 0 else np.inf,
+    )
+
+
+def differences(made: Estimate) -> list[dict[str, Any]]:
+    """Rows of `paired_difference` or `unpaired_difference`, with how sure a difference is."""
+    data, found = made.data, []
+    paired = isinstance(data, PairedScores)
+    _, each = ({}, {}) if paired else _each(data, made.ci_prob)
+    about = data if paired else next(iter(data.values()))
+    for _, at, row in made.only("difference").rows():
+        pair = first, second = str(at["first"]), str(at["second"])
+        if paired:
+            gap = contrast(data.differences[pair])
+            counted = {"shared": data.shared[pair], "labelled": data.labelled[pair]}
+            counted["not_shared"] = data.alone[pair]
+            start: tuple[str, ...] = (f"{first} less {second}: ",)
+        else:
+            gap = less(each[first], each[second])
+            counted = {"labelled": sum(int(data[k].n[data[k].known].sum()) for k in pair)}
+            start = (f"{first}: ", f"{second}: ")
+        found.append(
+            {
+                **at,
+                "method": made.method,
+                **row._asdict(),
+                "scale": about.truth_scale,
+                **({"pass_name": about.pass_name} if about.pass_name else {}),
+                "probability": gap.probability,
+                **counted,
+                "cautions": [c._asdict() for c in made.cautions if c.text.startswith(start)],
+            }
+        )
+    return found
