@@ -57,8 +57,10 @@ from bayesjudge.cli.roles import (
     is_number,
     roles_of,
 )
+from bayesjudge.cli.shapes import JURORS, are_repeats, numbered, words_of
 from bayesjudge.cli.source import DATABASES, INPUTS, PAIRS, Source, of_people, open_source
 from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.labels import folded, says_nothing
 from bayesjudge.core.screen import as_words, continued, few, how_many, visible, width_of
 from bayesjudge.readers.files import STDIN, File, cell_of
 from bayesjudge.readers.log import COLUMNS, Log, Metric, read_as, recognise
@@ -132,6 +134,9 @@ def examine(path: Path, truth: str | None = None, labels: Path | None = None) ->
         found = _of_log(read_as(log_format, file), str(path), truth, labels)
     else:
         found = _of_table(path, file, truth, labels)
+    if found.lacks_labels and found.answers and "prevalence" not in found.commands:
+        elsewhere = f"with people's labels in another file: {_with_labels(str(path))}"
+        found.missing["prevalence"] = f"{found.missing['prevalence']}; {elsewhere}"
     for command in WANTED:
         if command in found.commands:
             found.missing.pop(command, None)
@@ -168,6 +173,9 @@ def _of_log(log: Log, path: str, truth: str | None, labels: Path | None) -> Find
         failed = f", and all {len(log.grades)} grades failed" if log.grades else ""
         found.missing["prevalence"] = f"verdicts that can be read{failed}; then people's labels"
     elif labels is None and found.missing.get("prevalence", "").startswith(NEEDS["prevalence"]):
+        found.lacks_labels = True
+        if any(not metric.numeric for metric in readable):
+            found.missing["gate"] = NEEDS["prevalence"]
         _add_labels(log, readable[0], path, found)
     return found
 
@@ -363,7 +371,9 @@ def _join_table(path: str, labels: Path, truth: str | None, roles: Roles, found:
         return
     said = joined.cells[joined.truth]
     names = " and ".join(name for name in (joined.item, joined.system) if name)
-    found.contents.append(f"{labels}: {_labelled(joined.truth, said)}, by {names}")
+    outputs = [roles.columns[n] for n in (roles.item, roles.system) if n] if roles.judge else []
+    told = _labelled(joined.truth, said, outputs)
+    found.contents.append(f"{labels}: {told}, by {names}")
     if roles.verdicts:
         _panel(path, roles, found, joined)
     if roles.verdicts and len(roles.judges) > 1:  # of each item a row a judge
@@ -452,7 +462,9 @@ def _of_table(path: Path, file: File | None, truth: str | None, labels: Path | N
     found.contents.append(f"{how_many(len(rows), 'row')}, columns {few(list(columns), 12)}")
     if len(rows) == MOST_ROWS:
         found.contents.append(f"only the first {MOST_ROWS:,} rows were looked at")
-    roles = roles_of(columns, None if labels else truth)
+    other = None if labels is None else open_source(labels)
+    people = {} if other is None else other.table_of_names(other.columns())
+    roles = roles_of(columns, None if labels else truth, people)
     columns = {**roles.columns}
     sets = [n for n in roles.verdicts if separator_in(columns[n])]
     roles = replace(roles, verdicts=[n for n in roles.verdicts if n not in sets])
@@ -466,7 +478,13 @@ def _of_table(path: Path, file: File | None, truth: str | None, labels: Path | N
         if no_labels(name, *about, found, any(word in name.lower() for word in PEOPLE)):
             roles = replace(roles, truths=[])
     roles = _judges_of_one(roles, found)
+    asked = _asked_again(roles)
+    roles = _one_of_each(roles, asked)
     _describe(roles, found)
+    judged = bool(roles.verdicts or roles.scores)
+    found.lacks_labels = judged and labels is None and not roles.truths
+    if found.lacks_labels and roles.verdicts:
+        found.missing["gate"] = NEEDS["prevalence"]
     if roles.truths and roles.order and not roles.counter:
         found.odd.append(
             f"{roles.order} has times, which lines take all together; to compare periods, add a "
@@ -475,6 +493,9 @@ def _of_table(path: Path, file: File | None, truth: str | None, labels: Path | N
         )
     if labels is not None:
         _join_table(str(path), labels, truth, roles, found)
+    for names in asked:
+        _side_by_side(str(path), names, roles, found)
+    _ask_if_repeats(str(path), roles, found)
     for propose in (_panel, _shares, _repeats_report, _bias, _orders, propose_ratings):
         propose(str(path), roles, found)
     if labels is None:
@@ -545,6 +566,7 @@ def _panel(path: str, roles: Roles, found: Findings, joined: Joined | None = Non
     if try_lines("panel", line, found, [[], ["--calibration", "random"]]) and roles.judge:
         by = ", by generator" if roles.system else ""
         found.missing["prevalence"] = f"the line of the panel has it{by}"
+        found.missing["gate"] = "verdicts of one judge"
 
 
 def _shares(path: str, roles: Roles, found: Findings) -> None:
@@ -657,11 +679,14 @@ def _label_some(path: str, roles: Roles, found: Findings) -> None:
     if "ratings" in found.commands:
         found.missing["prevalence"] = "which column has people's labels (--truth COLUMN)"
         return
+    if "repeats report" in found.commands:
+        return
     item = roles.item
     if item is None or len({*roles.columns[item]}) < len(roles.columns[item]):
-        hint = "; for lines that draw some, add a column such as item that names each row"
+        several = f": {item} names several" if item else ""
+        hint = f"; to have some drawn (bayesjudge label), add a column that numbers rows{several}"
         drawn = item is None or bool(roles.verdicts)
-        found.missing["prevalence"] = NEEDS["prevalence"] + hint * drawn
+        found.missing["prevalence"] += hint * drawn
         return
     if roles.verdicts:
         judged = ["--verdict", roles.verdicts[0], *_values(roles, found)]
@@ -676,6 +701,77 @@ def _ends(name: str, roles: Roles, found: Findings) -> str:
     scale = usual_scale([float(c) for c in roles.columns[name] if c])
     found.odd.append(f"{name}: the scale {scale} is a guess from the numbers seen")
     return scale
+
+
+def _asked_again(roles: Roles) -> list[list[str]]:
+    """Columns with the answers of one judge that was asked several times, side by side."""
+    groups = (names for alike, names in numbered(roles.columns).items() if are_repeats(alike))
+    return [names for names in groups if _said_in(names, roles)]
+
+
+def _said_in(names: Sequence[str], roles: Roles) -> list[str]:
+    """The few words, or numbers, that each of some columns holds; none if they hold others."""
+    each = [{c for c in roles.columns[n] if c != ""} for n in names]
+    every = sorted(set.union(*each))
+    alike = all(2 * len(own & each[0]) >= len(own) for own in each)
+    numeric = all(map(is_number, every)) and len(every) <= MOST_LABELS
+    two = len({folded(one) for one in every if not says_nothing(one)}) == 2
+    return every if alike and len(every) > 1 and (numeric or two) else []
+
+
+def _one_of_each(roles: Roles, asked: Sequence[Sequence[str]]) -> Roles:
+    """Of columns that repeat one judge, the first: they are no panel."""
+    again = [name for names in asked for name in names[1:]]
+    return replace(
+        roles,
+        verdicts=[n for n in roles.verdicts if n not in again],
+        scores=[n for n in roles.scores if n not in again],
+        again=[*roles.again, *again],
+    )
+
+
+def _ask_if_repeats(path: str, roles: Roles, found: Findings) -> None:
+    """Ask about columns that several judges may have filled, or one that was asked again."""
+    for alike, names in numbered([*roles.verdicts, *roles.scores]).items():
+        if {*words_of(alike)} & (JURORS | {"q", "question"}) or not _said_in(names, roles):
+            continue
+        item = f" --item {shlex.quote(roles.item)}" if roles.item else ""
+        found.odd.append(
+            f"{few(names, 5)}: of several judges, or of one that was asked {len(names)} times? If "
+            f"of one: bayesjudge repeats report {shlex.quote(path)}{item} "
+            f"--score {shlex.join(names)}"
+        )
+
+
+def _side_by_side(path: str, names: Sequence[str], roles: Roles, found: Findings) -> None:
+    """Answers of one judge in a column each."""
+    if roles.item is None or len(roles.systems) > 1:
+        found.missing["repeats report"] = f"of {few(names, 3)}: " + (
+            "a column that names the item (--item)" if roles.item is None else "one system"
+        )
+        return
+    said = _said_in(names, roles)
+    kinds = Counter(c for n in names for c in roles.columns[n] if c)
+    found.contents.append(
+        f"answers in {few(names, 5)}: {few([f'{k} {n}' for k, n in kinds.most_common()], 10)}"
+    )
+    line = ["repeats", "report", path, "--score", *names, "--item", roles.item]
+    line += ["--judge", roles.judge] if roles.judge else []
+    question = ""
+    ways: list[list[str]] = [[]]
+    if all(map(is_number, said)) and {float(one) for one in said} != {0.0, 1.0}:
+        line += ["--scale", scale_seen(names[0], sorted(map(float, said)), found)[0]]
+    else:
+        numbers = all(map(is_number, said))
+        line += [] if numbers else value_options({n: roles.columns[n] for n in names}, found, "")
+        question, ways = CONTRADICTS, [["--scale", "0-1"]] if numbers else [[]]
+    if try_lines("repeats report", line, found, ways, question):
+        judges = shlex.join(["--judges", *names])
+        found.odd.append(
+            f"repeats report: {few(names, 5)} are read, by their names, as answers of one judge "
+            "about one and the same output; it is no self-contradiction if each is on an output "
+            f"of its own; if they are judges: bayesjudge panel with {judges}"
+        )
 
 
 def _repeats_report(path: str, roles: Roles, found: Findings) -> None:
@@ -807,7 +903,7 @@ def _describe(roles: Roles, found: Findings) -> None:
 
 def _may_be_labels(roles: Roles) -> list[str]:
     """Columns of which nobody knows that they are not people's labels."""
-    taken = {*roles.keys, roles.order, roles.counter}
+    taken = {*roles.keys, *roles.again, roles.order, roles.counter}
     taken |= {*roles.verdicts} if len(roles.verdicts) == 1 else set()
     return [
         n
@@ -820,10 +916,16 @@ def _kinds(roles: Roles) -> list[str]:
     return list(dict.fromkeys(roles.columns[str(roles.variant)]))
 
 
-def _labelled(name: str, cells: Sequence[Any]) -> str:
-    kinds = Counter(str(c) for c in cells if c not in (None, ""))
+def _labelled(name: str, cells: Sequence[Any], of: Sequence[Sequence[str]] = ()) -> str:
+    """How many rows are labelled, and how; or how many outputs, if columns `of` name these."""
+    rows = ["" if c is None else str(c) for c in cells]
+    what = "rows"
+    if of and len(of[0]) == len(rows):  # of a large table only some rows were looked at
+        rows = list(dict(sorted(zip(zip(*of, strict=True), rows, strict=True))).values())
+        what = "outputs"
+    kinds = Counter(filter(None, rows))
     values = few([f"{k} {n}" for k, n in kinds.most_common()], 10)
-    return f"people's labels in {name}: {sum(kinds.values())} of {len(cells)} rows ({values})"
+    return f"people's labels in {name}: {kinds.total():,} of {len(rows):,} {what} ({values})"
 
 
 def _repeated(roles: Roles, found: Findings) -> None:
@@ -854,6 +956,8 @@ def _screen(path: Path, found: Findings) -> str:
     lines = textwrap.wrap(f"{path}: {found.kind}", width, subsequent_indent="  ")
     if not found.answers:
         lines += ["", *textwrap.wrap(_nothing(found), width)]
+    if not found.answers and found.lacks_labels:
+        lines += continued(f"  {_with_labels(str(path))}", width)
     sections: list[tuple[str, Iterator[str]]] = [
         ("What is in it", iter(dict.fromkeys(found.contents))),
         ("Look at this", iter(dict.fromkeys(found.odd))),
@@ -880,9 +984,18 @@ _NEED = "questions need (in brackets the command; bayesjudge COMMAND --help)"
 
 
 def _nothing(found: Findings) -> str:
-    if found.labelling:
-        return "No question can be answered yet: people's labels are missing (how, see below)."
+    if found.lacks_labels:
+        how = " (how to add some, see below)" if found.labelling else ""
+        return (
+            f"No question can be answered yet: people's labels are missing{how}. If they are in "
+            "another file:"
+        )
     return "No question can be answered with it as it is: nothing was found to paste."
+
+
+def _with_labels(path: str) -> str:
+    """The line that looks at a file together with people's labels."""
+    return f"bayesjudge doctor {shlex.quote(path)} LABELS"
 
 
 def _wrapped(text: str, width: int) -> list[str]:

@@ -69,10 +69,10 @@ NEEDS = {
     "prevalence": "people's labels of some items",
     "gate": "verdicts of pass and fail",
     "panel": "several judges' votes on the same items",
-    "repeats report": "several answers an item",
+    "repeats report": "repeats by one judge",
     "bias orders": "both orders",
     "ratings": "several people's labels",
-    "drift": "verdicts of both",
+    "drift": "a file of each",
     "bias": "scores before and after it",
 }
 
@@ -91,6 +91,8 @@ class Findings:
     commands: set[str] = field(default_factory=set)
     #: Whether labels are told to be no random sample.
     uneven: bool = False
+    #: Whether people's labels are what is missing.
+    lacks_labels: bool = False
 
 
 def value_options(

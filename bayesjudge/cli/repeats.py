@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -36,9 +37,10 @@ from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.labels import read_labels
+from bayesjudge.core.names import name_of
 from bayesjudge.core.report import side_by_side
 from bayesjudge.core.screen import few, visible
-from bayesjudge.repeats.data import ITEM_COLUMNS
+from bayesjudge.repeats.data import ITEM_COLUMNS, stack_answers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,11 +63,13 @@ VERDICTS = (0.0, 1.0)
 
 @repeats.command
 def report(
-    table: Annotated[Path, table_option("One row an answer", "a log with epochs")],
+    table: Annotated[
+        Path, table_option("One row an answer, or a column of each", "a log with epochs")
+    ],
     /,
     *,
     scale: Annotated[str | None, _DATA] = None,
-    score: Annotated[str, _DATA] = "score",
+    score: Annotated[list[str] | None, _LIST] = None,
     item: Annotated[str, _DATA] = "item",
     one_item: Annotated[bool, Parameter(group=DATA, negative="")] = False,
     judge: Annotated[str | None, _DATA] = None,
@@ -84,6 +88,9 @@ def report(
 ) -> None:
     """Tell how many calls an item needs, from repeated scores or verdicts.
 
+    The table is long (one row an answer), or wide (one row an item, and a column of each of its
+    answers by one judge, named by `--score`).
+
     Of verdicts (pass and fail): how often the judge contradicts itself, and how many calls it takes
     until their majority seldom flips. Of scores: how many calls until an item's mean is known, and
     what scores vary with.
@@ -95,16 +102,18 @@ def report(
 
     ```
     bayesjudge repeats report scores.csv --scale 1-5 --judge model --html report.html
+    bayesjudge repeats report wide.csv --item prompt --score run1 run2 run3
     ```
 
     Parameters
     ----------
     table : Path
-        One row an answer, or a log.
+        One row an answer, or an item, or a log.
     scale : str
         Every value that a judge can give: 1-5, or 0,0.5,1. Of pass and fail none is needed.
-    score : str
-        Column of scores, or of verdicts; an empty cell is an answer that could not be read.
+    score : list[str]
+        Column of scores, or of verdicts; an empty cell is an answer that could not be read. Of a
+        wide table all columns with an answer, in the order asked. By default score.
     item : str
         Column that names the item.
     one_item : bool
@@ -113,7 +122,7 @@ def report(
         Column that names the judge: a model, with a prompt.
     order : str
         Column that says when an answer was asked for, in numbers or ISO times; the order of the
-        rows if not said.
+        rows if not said, or of the columns of a wide table.
     pass_value : list[str]
         Verdicts that mean pass; words such as P, pass, yes and true are read without.
     fail_value : list[str]
@@ -151,7 +160,13 @@ def report(
     columns = [c for c in (column, judge, order) if c is not None]
     values = None if scale is None else read_scale(scale)
     meant = {"pass_value": pass_value, "fail_value": fail_value, "missing_value": missing_value}
-    rows, labels = as_scores(_read(source, columns, score, column), score, values, meant)
+    wide = len(score or ()) > 1
+    rows, answers = (
+        _read_wide(source, score or (), column, judge, order)
+        if wide
+        else (_read(source, columns, (score or ["score"])[0], column), (score or ["score"])[0])
+    )
+    rows, labels = as_scores(rows, answers, values, meant)
     values = values or (VERDICTS if labels else None)
     with checking("options") as require:
         require(values, "--scale is needed: every value that a judge can give: 1-5, or 0,0.5,1")
@@ -160,12 +175,12 @@ def report(
     scores = module.Scores.from_frame(
         rows,
         scale=values or VERDICTS,
-        score=score,
+        score=answers,
         item=column,
         judge=judge,
         order=order,
     )
-    _refuse_pooled(source, score, column, judge, order)
+    _refuse_pooled(source, [*(score or [answers])], column, judge, order)
     kind = module.JudgeCutpoints if cutpoints == "by_judge" else module.CumulativeLogit
     with checking("options") as require:
         folder = items is None or items.parent.is_dir()
@@ -417,12 +432,12 @@ def _shown(estimate: Estimate, many: bool) -> list[Estimate]:
 
 
 def _refuse_pooled(
-    source: Source, score: str, item: str | None, judge: str | None, order: str | None
+    source: Source, score: Sequence[str], item: str | None, judge: str | None, order: str | None
 ) -> None:
     """Refuse a table in which rows of several judges, or systems, would be repeats of one."""
     if source.log is not None:
         return
-    taken = {score, item, judge, order}
+    taken = {*score, item, judge, order}
     others = [n for n in source.columns() if n.lower() in (*JUDGES, *SYSTEMS) and n not in taken]
     keys = [n for n in (item, judge) if n is not None]
     for name in others:
@@ -449,15 +464,52 @@ def _read(source: Source, columns: list[str], score: str, item: str | None) -> A
     for name in ITEM_COLUMNS if item is None else ():  # read it, to see whether it names several
         with suppress(InputError):
             return _table(source, [*columns, name], score)
-    try:
+    parts = [part.strip() for part in score.split(",")]
+    with checking("options") as require:
+        several = len(parts) > 1 and {*parts} <= {*source.columns()}
+        remedy = f"several columns with a space between them: --score {shlex.join(parts)}"
+        require(not several, remedy)
+    with _naming(item, [score]):
         return _table(source, columns, score)
+
+
+@contextmanager
+def _naming(item: str | None, scores: Sequence[str]) -> Iterator[None]:
+    """Name the options of columns that are not there."""
+    try:
+        yield
     except InputError as error:
         if not any(problem.startswith(f"no column {item!r}") for problem in error.problems):
             raise
         remedy = "name the column of items with --item, or say --one-item if there is one"
-        lost = any(problem.startswith(f"no column {score!r}") for problem in error.problems)
-        named = ["name the column of scores with --score"] if lost else []
+        lost = any(p.startswith(f"no column {name!r}") for p in error.problems for name in scores)
+        named = ["name the column of scores with --score, or several"] if lost else []
         raise InputError(error.subject, [*error.problems, remedy, *named]) from None
+
+
+def _read_wide(
+    source: Source, scores: Sequence[str], item: str | None, judge: str | None, order: str | None
+) -> tuple[Any, str]:
+    """One row an answer, of a table with a column of each; and what their column is called."""
+    import pyarrow as pa
+
+    with checking("options") as require:
+        near = "a log's answers stand in one column: leave --score out"
+        require(source.log is None, f"--score {few(scores, 3)}: {near}")
+        where = "--order is of one row an answer; several columns stand in the order asked"
+        require(order is None, where)
+    names = list(dict.fromkeys([*(c for c in (item, judge) if c), *scores]))
+    with _naming(item, scores):
+        table = source.table([*names, *_of_items(source, item)])
+    for at, name in enumerate(table.column_names):
+        texts = [None if c is None else name_of(c) for c in table[name].to_pylist()]
+        table = table.set_column(at, name, pa.array(texts, pa.string()))
+    return stack_answers(table, scores, item=item, judge=judge)
+
+
+def _of_items(source: Source, item: str | None) -> list[str]:
+    """Columns that may say that a table is of several items, where none is named."""
+    return [] if item else [name for name in ITEM_COLUMNS if name in source.columns()]
 
 
 def _inputs(scores: module.Scores, source: Source) -> Mapping[str, Any]:

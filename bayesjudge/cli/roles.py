@@ -8,9 +8,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from bayesjudge.cli.proposals import MOST_LABELS, kind_of
+from bayesjudge.cli.shapes import REPEATS, jury_in, words_of
 from bayesjudge.cli.source import HUMAN
 from bayesjudge.core.labels import DASHES, folded, says_nothing, spell, unread
 from bayesjudge.core.screen import few
@@ -63,8 +65,6 @@ BASELINES = {
 OTHER_COUNTS = {"turn", "step", "rank", "position", "place", "page", "part", "section", "paragraph",
                 "sentence", "criterion", "level", "choice", "option", "user", "worker", "rater",
                 "line", "row"}  # fmt: skip
-#: Columns that count repeats, by name; under other names three are needed, counted from 1.
-REPEATS = {"call", "repeat", "rep", "run", "trial", "attempt", "epoch", "try", "iteration"}
 #: What is graded, as words of a column's name: no person's name.
 CRITERIA = {"accuracy", "relevance", "clarity", "fluency", "coherence", "correctness", "tone",
             "completeness", "safety", "style", "difficulty", "level", "severity", "importance",
@@ -100,6 +100,8 @@ class Roles:
     verdicts: Sequence[str] = ()
     scores: Sequence[str] = ()
     counter: str | None = None
+    #: Columns that only repeat another one: its further answers, or the number of the repeat.
+    again: Sequence[str] = ()
     #: What stands for an empty cell, by column; such cells are empty here.
     absent: Mapping[str, Sequence[str]] = field(default_factory=dict)
     #: What is taken for what without being called so.
@@ -173,12 +175,19 @@ def _all_alike(share: float, sizes: Mapping[str, int]) -> float:
     return math.exp(sum(map(math.log, each)))
 
 
-def roles_of(columns: Mapping[str, list[str]], truth: str | None = None) -> Roles:
-    """Say what each column is for; `truth` names the column with people's labels."""
+def roles_of(
+    columns: Mapping[str, list[str]],
+    truth: str | None = None,
+    labels: Mapping[str, list[str]] = MappingProxyType({}),
+) -> Roles:
+    """Say what each column is for.
+
+    `truth` names the column with people's labels; `labels` are the columns of a file with them.
+    """
     absent = {name: _stand_for_nothing(cells) for name, cells in columns.items()}
     absent = {name: words for name, words in absent.items() if words}
     full = {n: ["" if c in absent.get(n, ()) else c for c in columns[n]] for n in absent}
-    return replace(_roles_of({**columns, **full}, truth), absent=absent)
+    return replace(_roles_of({**columns, **full}, truth, labels), absent=absent)
 
 
 def _stand_for_nothing(cells: Sequence[str]) -> list[str]:
@@ -189,22 +198,34 @@ def _stand_for_nothing(cells: Sequence[str]) -> list[str]:
     return found if len({*kinds} - {*found, ""}) else []
 
 
-def _roles_of(columns: Mapping[str, list[str]], truth: str | None) -> Roles:
+def _roles_of(
+    columns: Mapping[str, list[str]], truth: str | None, people: Mapping[str, list[str]]
+) -> Roles:
     counted = _repeats_in(columns)
     if counted is not None:
         item, counter = counted
-        found = _by_names({n: c for n, c in columns.items() if n != counter}, truth, item)
+        twins = [n for n in columns if _one_to_one(columns[n], columns[counter])]
+        rest = {n: c for n, c in columns.items() if n not in twins}
+        found = _by_names(rest, truth, item, people)
         judged = bool(found.scores) != bool(found.verdicts)
         if judged and not (found.truths or found.system or found.variant):
-            told = f"{counter} counts from {min(map(_int, columns[counter]))} within each {item}, "
+            first = min(map(_number_in, columns[counter]))
+            told = f"{counter} counts from {first} within each {item}, "
             guessed = [f"{told}and is read as the number of the repeat"]
-            return replace(found, columns=columns, order=counter, counter=counter, guessed=guessed)
-        plain = _by_names(columns, truth, None)
+            order = next((n for n in twins if all(map(is_number, columns[n]))), None)
+            found = replace(found, columns=columns, order=order, counter=counter, again=twins)
+            return replace(found, guessed=guessed)
+        plain = _by_names(columns, truth, None, people)
         return replace(plain, scores=[n for n in plain.scores if n != counter])
-    return _by_names(columns, truth, None)
+    return _by_names(columns, truth, None, people)
 
 
-def _by_names(columns: Mapping[str, list[str]], truth: str | None, counted: str | None) -> Roles:
+def _by_names(
+    columns: Mapping[str, list[str]],
+    truth: str | None,
+    counted: str | None,
+    people: Mapping[str, list[str]],
+) -> Roles:
     """Say what each column is for; `counted` is the item, if its rows are counted."""
     labels = {n: c for n, c in columns.items() if are_labels(c)}
     graded = [_grades(c) for n, c in columns.items() if n not in labels and says_judge(n)]
@@ -253,7 +274,13 @@ def _by_names(columns: Mapping[str, list[str]], truth: str | None, counted: str 
     names = [n for n in others if len(_kinds(rest[n])) != 2 or _arm(columns, item, [n])]
     verdicts = [n for n in verdicts if n not in names]
     system = system or named([n for n in rest if n in names], LLMS)
-    arm = None if system else _arm(columns, item, [n for n in rest if n not in verdicts])
+    jury, free = None, [n for n in rest if n not in verdicts]
+    if item and judge is None and len(verdicts) == 1 and _one_label_each(columns, item, truths):
+        jury = jury_in(columns, item, system, free, people)
+    if jury is not None:
+        judge, system = jury.judge, jury.generator
+        guessed.append(jury.told)
+    arm = None if system or jury else _arm(columns, item, free)
     changed = bool(arm and scores and not (truths or verdicts)) and _is_variant(columns, str(arm))
     changed |= bool(arm and not truths and _zero_one(rest, verdicts)) and _named_baseline(
         columns[str(arm)]
@@ -319,11 +346,6 @@ def _change_places(items: Sequence[str], shown: Sequence[tuple[str, str]]) -> bo
     pairs = {(item, *both) for item, both in zip(items, shown, strict=True)}
     back = sum((item, b, a) in pairs for item, a, b in pairs)
     return "" not in items and len({*items}) > 4 and back > (1 - MOSTLY) * len(pairs)
-
-
-def words_of(name: str) -> list[str]:
-    """Words of a name, in lower case: ``asked_at`` and ``askedAt`` have two."""
-    return re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())
 
 
 def _kinds(cells: Iterable[str]) -> list[str]:
@@ -431,6 +453,9 @@ def _crossed(columns: Mapping[str, list[str]], labels: Mapping[str, list[str]]) 
 def _repeats_in(columns: Mapping[str, list[str]]) -> tuple[str, str] | None:
     """The item and the counter of its rows: 1 to k within each item, but for a few rows lost."""
     counters = {n: k for n, c in columns.items() if (k := _counts_to(n, c))}
+    counters = dict(
+        sorted(counters.items(), key=lambda one: not all(map(is_number, columns[one[0]])))
+    )
     most = {n: max(Counter(c).values()) for n, c in columns.items() if c} if counters else {}
     usual = _item_of(columns)
     for name in dict.fromkeys([*([usual] if usual else []), *columns]):
@@ -444,6 +469,17 @@ def _repeats_in(columns: Mapping[str, list[str]]) -> tuple[str, str] | None:
     return None
 
 
+def _one_to_one(cells: Sequence[str], others: Sequence[str]) -> bool:
+    return len({*cells}) == len({*others}) == len({*zip(cells, others, strict=True)})
+
+
+def _one_label_each(columns: Mapping[str, list[str]], item: str, truths: Sequence[str]) -> bool:
+    """Whether no item has two labels of people: judges vote on one output."""
+    rows = {*zip(columns[item], *(columns[n] for n in truths[:1]), strict=True)}
+    labelled = [row[0] for row in rows if row[-1] != ""]
+    return not truths or len(labelled) == len({*labelled})
+
+
 def _counts_to(name: str, cells: Sequence[str]) -> int:
     """How many whole numbers a column counts, each about as often; 0 if it is no counter."""
     words = {*words_of(name)}
@@ -451,20 +487,26 @@ def _counts_to(name: str, cells: Sequence[str]) -> int:
     if words & {*other} or says_person(name) or says_judge(name):
         return 0
     found = Counter(cells)
-    if not all(re.fullmatch(r"\d{1,3}(\.0)?", cell) for cell in found):
+    begin = re.match(r"\D*", next(iter(found), ""))
+    called = begin[0] if begin else ""
+    said = words | {*words_of(called)}
+    if called and not said & REPEATS:
         return 0
-    numbers = sorted(map(_int, found))
+    if not all(re.fullmatch(rf"{re.escape(called)}\d{{1,3}}(\.0)?", cell) for cell in found):
+        return 0
+    numbers = sorted(map(_number_in, found))
     first = numbers[0]
     in_turn = numbers == list(range(first, first + len(numbers)))
     enough = (
-        len(numbers) >= 2 and first <= 1 if words & REPEATS else len(numbers) >= 3 and first == 1
+        len(numbers) >= 2 and first <= 1 if said & REPEATS else len(numbers) >= 3 and first == 1
     )
     even = min(found.values()) > (1 - 2 * MOSTLY) * max(found.values())
     return len(numbers) if in_turn and enough and even else 0
 
 
-def _int(cell: str) -> int:
-    return int(float(cell))
+def _number_in(cell: str) -> int:
+    """The number at the end of a cell: of ``3``, ``3.0`` and ``run3``."""
+    return int(re.sub(r"^\D*|\.0$", "", cell))
 
 
 def _arm(columns: Mapping[str, list[str]], item: str | None, among: Sequence[str]) -> str | None:

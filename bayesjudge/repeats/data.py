@@ -14,7 +14,7 @@ import numpy as np
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.names import require_names
-from bayesjudge.core.screen import how_many
+from bayesjudge.core.screen import few, how_many
 from bayesjudge.core.tables import is_counted_in_place
 
 if TYPE_CHECKING:
@@ -166,12 +166,12 @@ class Scores(ReadAtOnce):
         table: Any,
         *,
         scale: Sequence[float],
-        score: str = "score",
+        score: str | Sequence[str] = "score",
         item: str | None = "item",
         judge: str | None = None,
         order: str | None = None,
     ) -> Self:
-        """Count the rows of a table of one row an answer.
+        """Count the answers of a table of one row an answer, or one row an item.
 
         Parameters
         ----------
@@ -179,8 +179,9 @@ class Scores(ReadAtOnce):
             pandas, polars, Arrow, DuckDB or Spark.
         scale : sequence of float
             Every value that a judge can give, in rising order, whether or not it occurs.
-        score : str, default "score"
-            Column of scores; an empty cell is an answer that could not be read.
+        score : str or sequence of str, default "score"
+            Column of scores; an empty cell is an answer that could not be read. Of a table with
+            one row an item, the columns of its answers by one judge, in the order asked.
         item : str or None, default "item"
             Column that names the item; None if all rows are about one item. Refused if the table
             has a column such as ``item``, ``id`` or ``question`` with several names in it.
@@ -190,7 +191,8 @@ class Scores(ReadAtOnce):
             Column that says when within its cell an answer was asked for: numbers or ISO times,
             also as text, each once for an item and judge. Without it the rows' own order is taken,
             which only pandas, polars and Arrow tables have: what an engine holds (DuckDB, Spark,
-            polars lazily) is counted there, and `sequence` is None.
+            polars lazily) is counted there, and `sequence` is None. Columns of answers have
+            their own order.
 
         Returns
         -------
@@ -209,9 +211,49 @@ class Scores(ReadAtOnce):
         >>> table = pd.DataFrame({"item": ["a", "a", "b"], "score": [4, 5, 1]})
         >>> Scores.from_frame(table, scale=range(1, 6)).repeats.tolist()
         [[2], [1]]
+
+        One row an item:
+
+        >>> wide = pd.DataFrame({"item": ["a", "b"], "run1": [4, 1], "run2": [5, 1]})
+        >>> Scores.from_frame(wide, scale=range(1, 6), score=["run1", "run2"]).repeats.tolist()
+        [[2], [2]]
         """
+        if not isinstance(score, str):
+            with checking("columns of scores") as require:
+                require(order is None, "they stand in the order asked: leave order= out")
+            table, score = stack_answers(table, score, item=item, judge=judge)
         found = _read_scores(table, tuple(scale), score=score, item=item, judge=judge, order=order)
         return cls(scale=tuple(scale), **found)
+
+
+def stack_answers(
+    table: Any, scores: Sequence[str], *, item: str | None, judge: str | None
+) -> tuple[Any, str]:
+    """Put columns of answers under each other: one row an answer; and what their column is called.
+
+    Rows are in the order of the columns, so that an item's answers keep theirs.
+    """
+    import narwhals as nw
+
+    from bayesjudge.core.tables import require_columns
+
+    keys = [c for c in (item, judge) if c is not None]
+    with checking("columns of scores") as require:
+        require(len(set(scores)) == len(scores) > 0, f"expected different ones, got {scores}")
+        both = [name for name in scores if name in keys]
+        require(not both, f"{both} name the item or the judge")
+    with _naming(item):
+        require_columns(table, *scores, *keys)
+    if item is None:
+        _require_one_item(table)
+    if len(scores) == 1:
+        return table, scores[0]
+    called = few(list(scores), 3)
+    frame = nw.from_native(table)
+    stacked = frame.unpivot(
+        list(scores), index=keys, variable_name=f"which of {called}", value_name=called
+    )
+    return stacked.to_native(), called
 
 
 def _read_scores(

@@ -276,7 +276,7 @@ def test_how_labels_are_added_to_what_has_none(tmp_path, examine):
     path.write_text("judge\n" + "\n".join(["PASS", "Fail"] * 9))
     found = examine(path)
     assert found["labelling"] == []
-    assert "add a column such as item" in found["missing"]["prevalence"]
+    assert "add a column that numbers rows" in found["missing"]["prevalence"]
     outputs = [logs.inspect_sample(i, e, "C", output=str(e)) for e in (1, 2) for i in range(4)]
     found = examine(logs.write_inspect(tmp_path / "two.eval", outputs, epochs=2))
     assert "columns item, system, repeat and truth" in found["missing"]["prevalence"]

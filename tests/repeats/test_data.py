@@ -189,3 +189,29 @@ def test_scores_show_themselves_on_one_line():
     long = Scores.from_values([1, 2], scale=range(100))
     assert "scale 0, 1, 2, …, 99" in repr(long)
     assert len(repr(long)) < 100
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow", "lazy"])
+def test_a_column_of_each_answer_is_counted_like_a_row_of_each(kind):
+    import polars as pl
+
+    wide = pd.DataFrame({"item": ["a", "b", "a"], "judge": ["x", "x", "y"], "first": [1, 5, 3],
+                         "second": [2, None, 3], "third": [2, 4, 1]})  # fmt: skip
+    names = ["first", "second", "third"]
+    rows = wide.melt(["item", "judge"], names, value_name="score")
+    expected = Scores.from_frame(rows, scale=range(1, 6), judge="judge")
+    made = {
+        "pandas": wide,
+        "polars": pl.from_pandas(wide),
+        "arrow": pl.from_pandas(wide).to_arrow(),
+        "lazy": pl.from_pandas(wide).lazy(),
+    }
+    found = Scores.from_frame(made[kind], scale=range(1, 6), score=names, judge="judge")
+    assert found.counts.tolist() == expected.counts.tolist()
+    assert found.unparsed.tolist() == expected.unparsed.tolist() == [[0, 0], [1, 0]]
+    if kind != "lazy":
+        assert found.sequence.tolist() == expected.sequence.tolist() == [0, 1, 1, 2, 2, 0, 4, 3]
+    one = Scores.from_frame(made[kind], scale=range(1, 6), score=["first"], judge="judge")
+    assert one.repeats.sum() == 3
+    with pytest.raises(bj.InputError, match="stand in the order asked"):
+        Scores.from_frame(wide, scale=range(1, 6), score=names, order="judge")

@@ -1,0 +1,233 @@
+"""What a table is of is told by its shape where no column's name tells it."""
+
+import json
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesjudge.cli import main
+from bayesjudge.cli.roles import roles_of
+from bayesjudge.cli.shapes import are_repeats, numbered
+
+
+def _votes(judge="juror", maker="checkpoint", seed=3, outputs=120):
+    """Five judges' votes on outputs of four systems, some lost."""
+    rng = np.random.default_rng(seed)
+    good = rng.random(outputs) < 0.6
+    rows = [
+        (f"o{i}", f"m{i % 4}", name, ("bad", "good")[int(good[i] ^ (rng.random() < 0.2))])
+        for i in range(outputs)
+        for name in ("ann", "bob", "cyd", "dee", "eve")
+        if rng.random() > 0.03
+    ]
+    table = pd.DataFrame(rows, columns=["output", maker, judge, "vote"])
+    return table, np.where(good, "good", "bad")
+
+
+def _cells(table):
+    return {n: [str(c) for c in table[n]] for n in table}
+
+
+@pytest.fixture
+def look(tmp_path, monkeypatch, capsys):
+    """What doctor says of a table, and of labels in another one; each line is run."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(table, labels=None):
+        table.to_csv("t.csv", index=False)
+        files = ["t.csv"]
+        if labels is not None:
+            labels.to_csv("l.csv", index=False)
+            files.append("l.csv")
+        assert main(["doctor", *files, "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        for one in found["answers"]:
+            words = shlex.split(one["command"])[1:]
+            gate = words[0] == "gate"
+            assert main([*words, "--json", *["--no-nuts"] * (not gate)]) in (0, 1 * gate, 3 * gate)
+            capsys.readouterr()
+        assert main(["doctor", *files]) == 0
+        found["screen"] = capsys.readouterr().out
+        return found
+
+    return call
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("judge", "maker"), [("juror", "checkpoint"), ("who", "made_by")])
+def test_votes_and_an_expert_s_labels_are_one_line_whatever_columns_are_called(judge, maker, look):
+    table, truth = _votes(judge, maker)
+    some = pd.DataFrame({"output": [f"o{i}" for i in range(0, 120, 3)], "expert": truth[::3]})
+    found = look(table, some)
+    (answer,) = found["answers"]
+    assert answer["command"] == (
+        f"bayesjudge panel t.csv --judge {judge} --vote vote --labels l.csv --truth expert "
+        f"--item output --generator {maker} --calibration random"
+    )
+    assert "people's labels in expert: 40 of 120 outputs" in found["screen"]
+    assert any(told.startswith(f"{judge} is read as the judge") for told in found["odd"])
+    needed = found["missing"]
+    assert "panel" not in needed  # what the file is, is not what it lacks
+    assert "the line of the panel" in needed["prevalence"]
+    assert "one judge" in needed["gate"]
+
+
+def test_what_each_item_has_once_are_judges_only_if_something_says_so():
+    table, _ = _votes()
+    plain = table.drop(columns="checkpoint")
+    assert roles_of(_cells(table)).judge == "juror"
+    assert roles_of(_cells(table)).system == "checkpoint"
+    assert roles_of(_cells(plain)).judge == "juror"  # by its name
+    unnamed = table.rename(columns={"juror": "who"})
+    assert roles_of(_cells(unnamed)).judge == "who"  # by what made the outputs
+    bare = _cells(unnamed.drop(columns="checkpoint"))
+    assert (roles_of(bare).judge, roles_of(bare).system) == (None, "who")
+    items = {"output": [f"o{i}" for i in range(40)], "expert": ["good", "bad"] * 20}
+    assert roles_of(bare, None, items).judge == "who"  # by labels of an output whoever judged it
+    both = {**items, "by": [f"{name}" for name in ("ann", "bob") * 20]}
+    assert roles_of(bare, None, both).judge is None
+    for maker, topic in (("checkpoint", "topic"), ("setup", "gold"), ("run", "language")):
+        systems = table.rename(columns={"juror": maker, "checkpoint": topic})
+        assert roles_of(_cells(systems)).judge is None, maker
+    own = table.assign(reviewer=["good", "bad"] * (len(table) // 2) + ["good"] * (len(table) % 2))
+    assert roles_of(_cells(own)).judge is None  # labels of one item differ: outputs do
+
+
+def _runs(verdicts=True, runs=5, seed=4):
+    rng = np.random.default_rng(seed)
+    p = rng.random(60)
+    table = pd.DataFrame({"prompt": [f"p{i}" for i in range(60)]})
+    for k in range(1, runs + 1):
+        said = np.where(rng.random(60) < p, "yes", "no")
+        scores = np.clip(1 + (4 * p).astype(int) + rng.integers(0, 2, 60), 1, 5)
+        table[f"run{k}"] = said if verdicts else scores
+    return table
+
+
+@pytest.mark.slow
+def test_answers_side_by_side_are_repeats_of_one_judge(look):
+    names = [f"run{k}" for k in range(1, 6)]
+    (answer,) = look(_runs())["answers"]
+    assert answer["question"] == "How often does the judge contradict itself?"
+    assert answer["command"] == (
+        f"bayesjudge repeats report t.csv --score {' '.join(names)} --item prompt"
+    )
+    found = look(_runs(verdicts=False))
+    (answer,) = [one for one in found["answers"] if "repeats" in one["command"]]
+    assert f"--score {' '.join(names)} --item prompt --scale 1-5" in answer["command"]
+    assert not found["labelling"]
+    table = _runs()
+    judged = table.assign(human=[("yes", "no")[i % 3 > 0] if i % 2 else "" for i in range(60)])
+    lines = [one["command"] for one in look(judged)["answers"] if "gate" not in one["command"]]
+    assert [shlex.split(line)[1] for line in lines] == ["repeats", "prevalence"]
+    assert "--verdict run1 " in lines[1]
+    long = table.melt("prompt", names, "run", "verdict")
+    for rows in (long, long.assign(k=long["run"].str[3:])):
+        (answer,) = look(rows)["answers"]
+        assert "repeats report t.csv --score verdict --item prompt" in answer["command"]
+
+
+@pytest.mark.slow
+def test_judges_in_columns_that_are_counted_are_asked_about_and_no_repeats(look):
+    for word in ("judge", "verdict_", "llm grader "):
+        names = [f"{word}{k}" for k in range(1, 4)]
+        table = _runs(runs=3).set_axis(["prompt", *names], axis=1).assign(model=["a", "b"] * 30)
+        found = look(table)
+        assert [shlex.split(one["command"])[1] for one in found["answers"]] == ["panel"], word
+        asked = any("that was asked 3 times? If of one" in told for told in found["odd"])
+        assert asked == (word == "verdict_")
+
+
+@pytest.mark.parametrize(
+    ("names", "repeats"),
+    [
+        (["run1", "run2", "run3"], True),
+        (["judge run 0", "judge run 1"], True),
+        (["trial_1_score", "trial_2_score"], True),
+        (["attempts-1", "attempts-2"], True),
+        (["judge1", "judge2", "judge3"], False),
+        (["prompt1", "prompt2"], False),  # no run of letters r, u, n
+        (["turn1", "turn2", "turn3"], False),
+        (["gpt4", "gpt5"], False),
+        (["run3", "run4"], False),  # counts from nothing
+        (["run1", "run3"], False),
+    ],
+)
+def test_names_that_count_repeats(names, repeats):
+    found = [own for alike, own in numbered(["id", *names]).items() if are_repeats(alike)]
+    assert found == [names] * repeats
+
+
+@pytest.mark.slow
+def test_labels_that_are_missing_may_be_in_another_file(look):
+    rows = [{"sample.id": f"t{i // 2}", "run.model": ("prod", "new")[i % 2],
+             "score.value": "CI"[i % 3 == 0]} for i in range(80)]  # fmt: skip
+    found = look(pd.DataFrame(rows))
+    first = " ".join(found["screen"].split("\n\n")[1].split())
+    assert first == (
+        "No question can be answered yet: people's labels are missing. If they are in another "
+        "file: bayesjudge doctor t.csv LABELS"
+    )
+    assert found["missing"]["gate"] == "people's labels of some items"
+    assert (
+        "add a column that numbers rows: sample.id names several" in found["missing"]["prevalence"]
+    )
+
+
+@pytest.mark.slow
+def test_a_wide_table_is_the_long_one(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    table = _runs()
+    names = list(table.columns[1:])
+    table.loc[3, "run2"] = None
+    table.to_csv("wide.csv", index=False)
+    table.melt("prompt", names, "run", "said").to_csv("long.csv", index=False)
+    documents = []
+    for line in (["wide.csv", "--score", *names], ["long.csv", "--score", "said"]):
+        assert main(["repeats", "report", *line, "--item", "prompt", "--no-nuts", "--json"]) == 0
+        documents.append(json.loads(capsys.readouterr().out))
+    for name in ("estimates", "answer", "cautions"):
+        wide, long = (
+            json.dumps(one[name]).replace("wide.csv", "long.csv").replace("run1, run2, run3, and 2 "
+            "more", "said") for one in documents
+        )  # fmt: skip
+        assert wide == long, name
+    assert documents[0]["inputs"]["unparsed"] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (
+            ["--item", "prompt", "--score", "run1,run2"],
+            "with a space between them: --score run1 run2",
+        ),
+        (["--score", "run1", "run2"], "name the column of items with --item"),
+        (["--item", "prompt", "--score", "run1", "run1"], "expected different ones"),
+        (
+            ["--item", "prompt", "--score", "run1", "prompt"],
+            "['prompt'] name the item or the judge",
+        ),
+        (["--item", "prompt", "--score", "run1", "run9"], "no column 'run9'"),
+        (
+            ["--item", "prompt", "--score", "run1", "run2", "--order", "run3"],
+            "--order is of one row",
+        ),
+        (["--one-item", "--score", "run1", "run2"], "names 60 items"),
+    ],
+)
+def test_a_wide_table_that_is_not_understood(options, words, tmp_path, capsys):
+    _runs().rename(columns={"prompt": "item"} if "--one-item" in options else {}).to_csv(
+        tmp_path / "wide.csv", index=False
+    )
+    assert main(["repeats", "report", str(tmp_path / "wide.csv"), *options]) == 2
+    assert words in " ".join(capsys.readouterr().err.split())
+
+
+def test_help_says_which_shapes_are_read(capsys):
+    assert main(["repeats", "report", "--help"]) == 0
+    told = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert "wide (one row an item, and a column of each of its answers by one judge" in told
+    assert "--score run1 run2 run3" in told
