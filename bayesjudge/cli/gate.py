@@ -14,6 +14,7 @@ from bayesjudge.cli.prevalence import LESSON
 from bayesjudge.cli.source import open_source, repeating
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import InputError, checking
+from bayesjudge.decide.decision import EXIT_CODES
 from bayesjudge.decide.reports import to_html, to_json, to_junit, to_markdown
 
 if TYPE_CHECKING:
@@ -194,7 +195,7 @@ def gate(
         write(to_json(made, inputs=inputs))
     else:
         cautions = [f"{c.name}: {c.text}" for c in made.cautions]
-        say("\n".join([str(made), *cautions]))
+        say("\n".join([str(made), *cautions, _verdict(made, unknown)]))
     if html is not None:
         html.write_text(_page(made, f"bayesjudge gate, {table.name}", inputs), encoding="utf-8")
         tell(f"page written to {html}")
@@ -216,6 +217,18 @@ gate.spelled = {  # type: ignore[attr-defined]
     "repeats='judge'": "--repeats judge",
     "(item=)": "(--item)",
 }
+
+
+def _verdict(made: bj.decide.Gate, unknown: Literal["pass", "fail"] | None) -> str:
+    """What a CI job sees."""
+    code = made.exit_code(unknown or "unknown")
+    if made.outcome != "unknown":
+        return f"Exit code {code}: {made.outcome}."
+    if code != EXIT_CODES["unknown"]:
+        return f"Exit code {code}: the unknown is taken as a {unknown} (--unknown {unknown})."
+    if unknown == "pass":
+        return f"Exit code {code}: unknown; numbers that mean nothing are not taken as a pass."
+    return f"Exit code {code}: unknown; --unknown fail takes it as a fail (exit code 1)."
 
 
 def _page(made: bj.decide.Gate, title: str, inputs: dict[str, Any]) -> str:

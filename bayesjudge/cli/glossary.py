@@ -521,7 +521,8 @@ CAUTIONS = {
     "outside-simplex": "The formula gave a share below 0 or above 1: the judge tells classes "
     "apart poorly, or labels are few.",
     "pass-rate-out-of-range": "The judge passes more or fewer items than its error rates on the "
-    "labels allow.",
+    "labels allow: perhaps the labels were not chosen as declared. A gate is then unknown, unless "
+    "labels are on a random part of the same items.",
     "polarity": "A judge answers the opposite of what people do: perhaps it was asked the "
     "opposite question.",
     "population-only": "A method estimates the process that the items come from, and has no "

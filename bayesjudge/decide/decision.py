@@ -24,6 +24,8 @@ UNDECIDABLE: dict[str, str] = {
     "design-mismatch": "the method is not valid for labels that were drawn so",
     "rests-on-priors": "the number rests on priors alone",
     "not-identified": "the number rests on priors alone",
+    "pass-rate-out-of-range": "the judge passes a share of the other items that its errors on the "
+    "labelled ones do not allow, and the number rests on these errors",
     "zero-width": "the interval has no width, which does not mean that the number is known",
     "not-converged": "the sampler's chains disagree",
     "not-mixed": "the chains of the exact posterior disagree",
@@ -49,14 +51,21 @@ class Need(NamedTuple):
     chance : float, optional
         Chance of a decision with so many, computed as by `chance_to_pass`; of a rule of thumb, by
         which the threshold is 2.5 standard errors away, None: near 0 and 1 its chance is below 0.8.
+    given_value : bool, default True
+        Whether the chance is that of a true number equal to the estimate; else it is the posterior
+        probability of a decision.
     """
 
     what: str
     now: float
     wanted: float
     chance: float | None = None
+    given_value: bool = True
 
     def __str__(self) -> str:
+        if not self.given_value:
+            sure = f", with a chance of {100 * (self.chance or 0):.0f} %"
+            return f"{self.what} ({self.now:,.0f} of {self.wanted:,.0f} have one){sure}"
         about = "roughly " if self.chance is None else ""
         there = f"(there are {self.now:,.0f})"
         if self.what != "data" and self.now * OUT_OF_REACH < self.wanted < math.inf:
@@ -139,24 +148,41 @@ class Check:
             return f"{self.outcome.upper()}: {self._claim()}, and no number decides: {reasons}"
         text = f"{self.outcome.upper()}: {self._claim()}: {self._numbers()}"
         if not math.isnan(self.chance):
-            text += f"; {self._met()} with probability {chance(self.chance)}"
-            ends = [*map(chance, self.chance_limits or ())]
-            if {*ends} - {chance(self.chance)}:
-                text += f" ({' to '.join(ends)})"
-        if self.needs:
-            text += "; would decide: " + ", or ".join(map(str, self.needs))
-        return text
+            text += f". It is {self._met()} with probability {chance(self.chance)}"
+            ends = self.chance_limits or (self.chance, self.chance)
+            # at most a threshold is more probable with one good item less
+            less, more = map(chance, ends if self.at_least else ends[::-1])
+            if {less, more} - {chance(self.chance)}:
+                text += f" under a flat prior, {less} with one good item less and {more} with one "
+                text += "more" + f" ({self._enough()})" * (self.outcome == "unknown")
+        return text + f". What would decide: {self.would_decide()}" * bool(self.needs)
+
+    def would_decide(self) -> str:
+        """What would decide an unknown, and with which chance."""
+        sure = [str(need) for need in self.needs if not need.given_value]
+        given = ", or ".join(str(need) for need in self.needs if need.given_value)
+        if any(need.given_value and need.chance is not None for need in self.needs):
+            given = f"if the share is {self.value:.3f}, {given}"
+        return "; ".join([*sure, *([given] if given else [])])
+
+    def _enough(self) -> str:
+        """Which of the two probabilities decides."""
+        one, other = ("less", "more") if self.at_least else ("more", "less")
+        sure, rare = f"{self.probability:g}", f"{1 - self.probability:.3g}"
+        return f"a pass takes {sure} with one {one}, a fail {rare} with one {other}"
 
     def _numbers(self) -> str:
         """The estimate, and what its limits are."""
         if math.isnan(self.value):
             return "there is no label yet" if self.always_valid else "no estimate"
-        text = f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
-        text = "difference " * (self.quantity == "difference") + text
-        text += f", each limit with probability {self.probability:g}"
-        if self.clopper_pearson:
-            return f"{text} or more (Clopper-Pearson: one good item less, one more)"
-        return f"{text} at every look" if self.always_valid else text
+        what = "difference" if self.quantity == "difference" else "estimate"
+        how = f"each with probability {self.probability:g}"
+        how += " at every look" * self.always_valid
+        how += " or more (one good item less, one more: Clopper-Pearson)" * self.clopper_pearson
+        return (
+            f"{what} {self.value:.3f}; one-sided limits: at least {self.low:.3f}, and at most "
+            f"{self.high:.3f}, {how}"
+        )
 
     def _met(self) -> str:
         return f"at {'least' if self.at_least else 'most'} {self.threshold:g}"

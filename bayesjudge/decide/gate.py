@@ -132,6 +132,8 @@ class Limits(NamedTuple):
     clopper_pearson: bool = False
     #: The probability with one good item less, and with one more.
     chances: Any = None
+    #: Whether labels tell the number without the judge's errors: they are on the same items.
+    labels_tell: bool = False
 
 
 def _check(one: Limits, threshold: float, upward: bool, probability: float) -> Check:
@@ -173,6 +175,8 @@ def _is_about(caution: Caution, one: Limits) -> bool:
     """Whether a caution is about this number: some name one system, or one quantity."""
     if caution.name == "zero-width":
         return one.low == one.high
+    if caution.name == "pass-rate-out-of-range" and one.labels_tell:
+        return False
     if caution.name == "not-identified":
         return one.quantity in ENDORSED
     named = [f"in {dim} {at!r}" for dim, at in one.where.items()]
@@ -189,14 +193,19 @@ def _limits(
     from bayesjudge.prevalence import Counts
     from bayesjudge.prevalence.items import Items
 
-    if isinstance(result, Fit):
-        yield from _of_fit(result, probability, entry)
-    elif isinstance(result, Estimate):
-        yield from _of_estimate(result, probability, entry)
-    elif isinstance(result, Counts):
-        yield from _of_counts(result, probability, entry)
-    elif isinstance(result, Items):
-        yield from _of_items(result, probability, entry)
+    kinds: dict[type, Any] = {
+        Fit: _of_fit,
+        Estimate: _of_estimate,
+        Counts: _of_counts,
+        Items: _of_items,
+    }
+    for kind, found in kinds.items():
+        if isinstance(result, kind):
+            made: Iterator[Limits] = found(result, probability, entry)
+            data = getattr(result, "data", result)
+            tell = isinstance(data, Counts | Items) and data.design.same_items
+            yield from (one._replace(labels_tell=tell) for one in made)
+            break
     else:
         raise InputError(
             "gate",
@@ -454,4 +463,5 @@ def _independent(
             f"{a.method}, difference of independent results",
             planner=partial(times_the_data, gap, low, high),
             cautions=cautions,
+            labels_tell=a.labels_tell and b.labels_tell,
         )

@@ -6,7 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import betainc
 
+from bayesjudge.decide._posterior import LESS, MORE
 from bayesjudge.decide.decision import Need
 from bayesjudge.decide.power import PEOPLE, chance_to_pass, labels_to_pass
 
@@ -57,12 +59,34 @@ def labels_wanted(counts: Counts, value: float, threshold: float, probability: f
         wanted = _labels(counts, value, threshold, probability)
         needs.append(Need(f"labels{balanced}", labelled, wanted, PLANNED))
     if counts.design.same_items and (not needs or np.isinf(needs[0].wanted)):
+        every = _if_all_labelled(counts, threshold, probability)
+        if every is not None:
+            needs = [Need("labels on all of these items", labelled, total, every, False)]
         at_least, share = _upward(threshold, value)
         how: dict[str, Any] = {"probability": max(probability, 0.5), "power": PLANNED}
         how |= {"items": MANY, "strategies": (PEOPLE,)}
         items = labels_to_pass(at_least, prevalence=share, **how)[PEOPLE] or np.inf
         needs.append(Need("items, all of them labelled", total, float(items), PLANNED))
     return needs
+
+
+def _if_all_labelled(counts: Counts, threshold: float, probability: float) -> float | None:
+    """Posterior probability that labels on all items decide; None of too many to enumerate."""
+    from bayesjudge.prevalence import ErrorRates, PredictiveValues
+    from bayesjudge.prevalence._unlabelled import NotEnumerated, good_items
+
+    model: Any = PredictiveValues() if counts.predictive else ErrorRates()
+    try:
+        chances = good_items(counts, model)
+    except NotEnumerated:
+        return None
+    good = float(counts.correct_n) + np.arange(chances.size)
+    bad = float(counts.test_n + counts.labelled_n) - good
+    below = {prior: betainc(prior[0] + good, prior[1] + bad, threshold) for prior in (LESS, MORE)}
+    spare = 1 - probability
+    # at or above the threshold, and below it: either is a decision, a pass or a fail
+    decided = (below[LESS] <= spare) | (below[MORE] >= 1 - spare)
+    return float(chances[decided].sum())
 
 
 def _upward(threshold: float, value: float) -> tuple[float, float]:

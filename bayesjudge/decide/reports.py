@@ -53,7 +53,7 @@ def to_markdown(gate: Gate, *, title: str = "bayesjudge gate") -> str:
 
 def _cells(check: Check, name: str) -> tuple[str, ...]:
     sign = "≥" if check.at_least else "≤"
-    needs = ", or ".join(map(str, check.needs)) or ", ".join(check.undecidable)
+    needs = check.would_decide() or ", ".join(check.undecidable)
     return (
         check.outcome,
         name,

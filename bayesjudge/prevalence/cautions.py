@@ -69,9 +69,12 @@ def shift_p_value(counts: Counts) -> np.ndarray:
 
 
 #: For labels of other systems.
-BORROW = "read all systems (by=, calibration='random') and borrow with PooledErrorRates()"
+BORROW = (
+    "read all systems and let them share what labels tell of the judge (bayesjudge prevalence "
+    "--by COLUMN --calibration random --pooling partial; in Python PooledErrorRates())"
+)
 #: The same of several judges.
-BORROW_EACH = BORROW.replace("(", "(verdict= one judge's column, ", 1)
+BORROW_EACH = BORROW.replace("read", "take one judge's column, read", 1)
 
 
 def cautions_of(counts: Counts, target: Target = "population") -> tuple[Caution, ...]:
@@ -317,7 +320,12 @@ def _out_of_range(counts: Counts) -> Iterator[Caution]:
     )
     farthest = z_score(1 - 2 * RANGE_P / len(counts.places))
     apart = not counts.design.same_items or counts.external_labels is not None
-    remedy = "; if they are of other systems, " + BORROW if apart else ""
+    remedy = (
+        "; if they were chosen by what the judge said of them, declare by_verdict; if they are of "
+        f"other systems, {BORROW}"
+        if apart
+        else ""
+    )
     for where, rate, start, end, sds in _each(counts, seen, least, most, off):
         if sds > farthest:
             yield Caution(

@@ -34,6 +34,7 @@ from bayesjudge.decide import (
 )
 from bayesjudge.decide.decision import UNDECIDABLE
 from bayesjudge.prevalence import Counts, items
+from bayesjudge.prevalence.cautions import RANGE_P, cautions_of
 
 pytest_plugins = ["pytester"]
 
@@ -160,6 +161,53 @@ def test_labels_chosen_by_verdict_and_declared_random_decide_nothing():
     assert gate(Counts(*about, calibration="by_verdict"), at_least=0.8).outcome == "pass"
 
 
+def by_verdict_as_by_truth(rng, items, rates, labelled):
+    """Counts of labels chosen by verdict and declared as chosen by truth."""
+    prevalence, sensitivity, specificity = rates
+    share = prevalence * sensitivity + (1 - prevalence) * (1 - specificity)
+    right = prevalence * sensitivity / share, (1 - prevalence) * specificity / (1 - share)
+    passed = rng.binomial(items, share)
+    good, bad = (int(rng.binomial(n, p)) for n, p in zip(labelled, right, strict=True))
+    hits, missed = good, labelled[1] - bad
+    cells = (hits + missed, hits, labelled[0] - good + bad, bad)
+    rest = items - sum(labelled)
+    return Counts(rest, passed - labelled[0], *cells, calibration="by_truth")
+
+
+def test_errors_that_do_not_fit_the_other_items_decide_nothing():
+    """Of 80 passes 2 were bad, of 60 fails 18 good: declared by truth, 0.99 would pass."""
+    counts = Counts(760, 697, 96, 78, 44, 42, calibration="by_truth")
+    found = gate(counts, at_least=0.85)
+    assert (found.outcome, found.exit_code("pass")) == ("unknown", 3)
+    assert found.checks[0].undecidable == ("pass-rate-out-of-range",)
+    (caution,) = found.cautions
+    assert "declare by_verdict" in caution.text
+    # labels of the same items, drawn at random, tell the share by themselves
+    other = Counts(760, 640, 140, 100, 10, 8, calibration="random")
+    checks = gate(other, at_least=0.5)
+    assert "pass-rate-out-of-range" in {c.name for c in checks.cautions}
+    assert checks.outcome == "pass"
+
+
+@pytest.mark.slow
+def test_errors_that_do_not_fit_are_rare_if_labels_were_drawn_as_declared():
+    """At most 1 of 44, where all outputs are good; the wrong design passes falsely less often."""
+    rng, runs, alarms = np.random.default_rng(1), 4000, 0
+    for good, bad in ((100, 100), (200, 10)):
+        for _ in range(runs):
+            drawn = (760, rng.binomial(760, 0.8), good, rng.binomial(good, 0.8), bad)
+            counts = Counts(*drawn, rng.binomial(bad, 0.6), calibration="by_truth")
+            alarms += "pass-rate-out-of-range" in {c.name for c in cautions_of(counts)}
+    error = np.sqrt(RANGE_P * (1 - RANGE_P) / (2 * runs))
+    assert 0.5 * RANGE_P < alarms / (2 * runs) < RANGE_P + 4 * error
+    wrong = [
+        gate(by_verdict_as_by_truth(rng, 900, (0.87, 0.95, 0.75), (80, 60)), at_least=0.9)
+        for _ in range(60)
+    ]
+    # 0.99 of them passed before, 0.175 now (120 runs): a third is four standard errors away
+    assert np.mean([one.outcome == "pass" for one in wrong]) < 0.38
+
+
 def test_a_contradiction_of_one_system_leaves_the_others():
     both = Counts(
         [780, 780],
@@ -204,7 +252,8 @@ def test_limits_are_quantiles_with_one_good_item_less_and_one_more():
         below = (rate * ppv + (1 - rate) * wrong <= limit).mean()
         assert below == pytest.approx(prob, abs=4 * np.sqrt(0.05 * 0.95 / n))
     assert check.clopper_pearson
-    assert "0.95 or more (Clopper-Pearson: one good item less, one more)" in str(check)
+    assert "0.95 or more (one good item less, one more: Clopper-Pearson)" in str(check)
+    assert f"at least {check.low:.3f}, and at most {check.high:.3f}, each with" in str(check)
     made = bj.prevalence.exact(counts, ci_prob=0.9, interval="eti")["prevalence"]
     assert check.low < made.low < made.high < check.high
     (again,) = gate(counts, at_least=made.low).checks  # under the flat prior
@@ -255,8 +304,28 @@ def test_what_would_decide_decides():
     assert 0.8 * runs - 6.4 <= passes <= runs  # four standard errors
 
 
+@pytest.mark.slow
+def test_labels_on_all_items_decide_as_often_as_in_tables_drawn_from_the_posterior():
+    """Of the wrong passes and fails that are left, by their predictive values under flat priors."""
+    counts = Counts(760, 697, 96, 78, 44, 42, calibration="by_verdict")
+    check = gate(counts, at_least=0.85).checks[0]
+    every = check.needs[0]
+    assert (every.now, every.wanted, every.given_value) == (140, 900, False)
+    rng, runs = np.random.default_rng(1), 20_000
+    good = rng.binomial(697, rng.beta(79, 3, runs)) + rng.binomial(63, rng.beta(19, 43, runs)) + 96
+    passes = beta.ppf(0.05, good, 901 - good) >= 0.85
+    fails = beta.ppf(0.95, good + 1, 900 - good) < 0.85
+    error = np.sqrt(every.chance * (1 - every.chance) / runs)
+    # Clopper and Pearson's rule is worth a twentieth of a label less: one number of good items
+    assert every.chance == pytest.approx((passes | fails).mean(), abs=4 * error + 0.02)
+    assert "What would decide: labels on all of these items (140 of 900" in str(check)
+    assert f"; if the share is {check.value:.3f}, " in str(check)
+
+
 def test_needs_in_words():
     assert str(Need("labels", 50, 120)) == "roughly 120 labels (there are 50)"
+    every = Need("labels on all of these items", 140, 900, 0.69, given_value=False)
+    assert str(every) == "labels on all of these items (140 of 900 have one), with a chance of 69 %"
     sure = "120 labels (there are 50), with a chance of 80 %"
     assert str(Need("labels", 50, 120, 0.8)) == sure
     far = Need("items, all of them labelled", 150, 1_219_904, 0.8)
@@ -408,7 +477,7 @@ def test_how_many_times_the_data_is_computed_by_hand(threshold, half):
     (check,) = gate(estimated(0.9, 0.85, 0.92), at_least=threshold).checks
     room = 1 + norm.ppf(0.8) / norm.ppf(0.95)
     wanted = (half * room / abs(0.9 - threshold)) ** 2
-    assert check.needs == (("data", 1, pytest.approx(wanted, rel=1e-3), None),)
+    assert check.needs == (("data", 1, pytest.approx(wanted, rel=1e-3), None, True),)
 
 
 def test_independent_results_widen_each_other():
@@ -722,10 +791,10 @@ def test_the_probability_that_is_told_decides_as_the_limits_do(design, at_least)
         assert check.outcome == by_chance
         seen.add(check.outcome)
         astray += check.outcome == "unknown" and not 0.05 < check.chance < 0.95
-        told = " to ".join(map(chance, check.chance_limits))
-        alike = {*map(chance, check.chance_limits)} == {chance(check.chance)}
-        ends = "" if alike else f" ({told})"
-        assert f"with probability {chance(check.chance)}{ends}" in str(check)
+        less, more = map(chance, check.chance_limits if at_least else (high, low))
+        alike = {less, more} == {chance(check.chance)}
+        ends = f" under a flat prior, {less} with one good item less and {more} with one more"
+        assert f"with probability {chance(check.chance)}{'' if alike else ends}" in str(check)
     assert seen == {"pass", "fail", "unknown"}
     assert astray  # where the flat prior alone would have decided
 
@@ -743,12 +812,12 @@ def test_checks_are_told_in_words():
         numbers = (0.8, 0.7, 0.9, threshold, True, 0.95, 0.0, "method")
         return str(Check(quantity, where, outcome, *numbers))
 
-    assert said("pass").startswith("PASS: the share of good outputs is at least 0.9: 0.800 (0.700 ")
+    assert said("pass").startswith("PASS: the share of good outputs is at least 0.9: estimate ")
     assert said("fail", system="b").startswith("FAIL: the share of good outputs of b is below 0.9:")
     assert said("unknown").startswith("UNKNOWN: it is open whether the share of good outputs is at")
-    assert said("unknown").endswith("; at least 0.9 with probability <.001")
+    assert said("unknown").endswith(". It is at least 0.9 with probability <.001")
     pair = {"first": "new", "second": "old"}
-    assert "FAIL: new is worse than old: difference 0.800 (" in said(
+    assert "FAIL: new is worse than old: difference 0.800; one" in said(
         "fail", "difference", 0.0, **pair
     )
     assert "not worse than old by more than 0.02" in said("pass", "difference", -0.02, **pair)

@@ -67,7 +67,7 @@ def test_it_is_counted_where_the_table_lives():
 
 
 def test_a_pass_rate_that_the_labels_do_not_allow_points_to_borrowing():
-    words = "if they are of other systems, read all systems"
+    words = "if they are of other systems, read all systems and let them share"
     for calibration, there in (("separate", True), ("random", False)):
         counts = P.Counts(1000, 990, 200, 160, 200, 160, calibration=calibration)
         assert (words in said(counts, "pass-rate-out-of-range").text) == there
@@ -92,7 +92,7 @@ def test_labels_of_other_systems_are_told_of_several_judges():
     )
     for counts in (within, beside):
         assert counts.label_systems == ("old",)
-        assert "verdict= one judge's column" in said(counts).text
+        assert "take one judge's column, read all systems" in said(counts).text
     own = rows.assign(system="new")
     assert not said(P.Counts.from_frame(own, calibration="separate", verdict=judges))
     # labels of each judge are added up over the systems, as those of a single judge are
