@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -174,47 +174,37 @@ class CumulativeLogit(BayesianModel):
             require(several, "one item and one judge have no effects; use exact")
 
     def _build(self, scores: Scores) -> pm.Model:
-        return self._graph(scores, _observe, text=True)
-
-    def _sampling_form(self, scores: Scores) -> pm.Model:
-        return self._graph(scores, _observe_precisely, text=False)
+        return self._graph(scores, _observe)
 
     def _uncollapsed(self, scores: Scores) -> pm.Model:
-        return self._graph(scores, _observe_answers, text=True)
+        return self._graph(scores, _observe_answers)
 
-    def _graph(self, scores: Scores, observe: Any, text: bool) -> pm.Model:
+    def _graph(self, scores: Scores, observe: Any) -> pm.Model:
         import pymc as pm
         import pytensor.tensor as pt
 
         self._check(scores)
-        item_of_cell, judge_of_cell = at = np.nonzero(scores.repeats)
-        cells = [f"{scores.items[i]}, {scores.judges[j]}" for i, j in zip(*at, strict=True)]
-        coords = {"item": scores.items, "judge": scores.judges, "cell": cells}
-        with pm.Model(coords={**coords, "value": scores.scale}) as model:
+        at = np.nonzero(scores.repeats)
+        with pm.Model(coords=self._coords(scores)) as model:
             weights = np.full(len(scores.scale), self.concentration)
             prior = pm.Data("value_prior", weights, dims="value")
             share = pm.Dirichlet("value_share", prior, dims="value")
-            eta = self._eta(scores, item_of_cell, judge_of_cell, text)
-            cuts = self._cutpoints(scores, share, text)
-            row = judge_of_cell if cuts.ndim == 2 else np.zeros_like(judge_of_cell)
+            eta = self._eta(scores, *at)
+            cuts = self._cutpoints(scores, share)
+            row = at[1] if cuts.ndim == 2 else np.zeros_like(at[1])
             observe(scores.counts[at], *self._in_units_of_noise(eta, pt.atleast_2d(cuts), row))
         return model
 
-    def _eta(self, scores: Scores, item_of_cell: Any, judge_of_cell: Any, text: bool) -> Any:
+    def _eta(self, scores: Scores, item_of_cell: Any, judge_of_cell: Any) -> Any:
         """Sum of the effects in each cell."""
         import pymc as pm
 
-        clear = _clear_effects(scores)
         eta: Any = 0.0
         for name, of_cell in (("item", item_of_cell), ("judge", judge_of_cell)):
             if f"{name}_sd" not in self._quantities(scores):
                 continue
             scale = self._half_normal(f"{name}_scale")
-            if text or clear[name]:
-                effect = pm.ZeroSumNormal(f"{name}_effect", scale, dims=name)
-            else:
-                unit = pm.ZeroSumNormal(f"{name}_unit", dims=name)
-                effect = pm.Deterministic(f"{name}_effect", scale * unit, dims=name)
+            effect = pm.ZeroSumNormal(f"{name}_effect", scale, dims=name)
             # what normal effects have beside their differences: how far the average of those at
             # hand lies from the average of all that could have been drawn, in standard errors.
             # The data say nothing of it.
@@ -222,12 +212,7 @@ class CumulativeLogit(BayesianModel):
             eta = eta + effect[of_cell]
         if "item_judge_sd" in self._quantities(scores):
             scale = self._half_normal("item_judge_scale")
-            if text:
-                both = pm.Normal("item_judge_effect", 0, scale, dims="cell")
-            else:
-                unit = pm.Normal("item_judge_unit", dims="cell")
-                both = pm.Deterministic("item_judge_effect", scale * unit, dims="cell")
-            eta = eta + both
+            eta = eta + pm.Normal("item_judge_effect", 0, scale, dims="cell")
         return eta
 
     def _in_units_of_noise(self, eta: Any, cuts: Any, row: Any) -> tuple[Any, Any, Any]:
@@ -247,15 +232,30 @@ class CumulativeLogit(BayesianModel):
         noise = pt.exp(slope * t + curve * t**2)
         return eta / noise, cuts[row] / noise[:, None], np.arange(row.size)
 
+    def _coords(self, scores: Scores) -> dict[str, Sequence[Any]]:
+        """Labels of the dimensions."""
+        at = np.nonzero(scores.repeats)
+        cells = [f"{scores.items[i]}, {scores.judges[j]}" for i, j in zip(*at, strict=True)]
+        judges = {"item": scores.items, "judge": scores.judges, "cell": cells}
+        return {**judges, "value": scores.scale}
+
     def _half_normal(self, name: str) -> Any:
         import pymc as pm
 
         prior = np.array(float(getattr(self, name)))
         return pm.HalfNormal(name, pm.Data(f"{name.removesuffix('_scale')}_prior", prior))
 
-    def _cutpoints(self, scores: Scores, share: Any, text: bool) -> Any:
+    def _cutpoints(self, scores: Scores, share: Any) -> Any:
         """Cutpoints of all cells, or by judge."""
-        return _cutpoints_of(share)
+        from bayesjudge.repeats._pymc import cutpoints_of
+
+        return cutpoints_of(share)
+
+    def _sampling_form(self, scores: Scores) -> pm.Model:
+        from bayesjudge.repeats._pymc import sampling_form
+
+        self._check(scores)
+        return sampling_form(self, scores, self._quantities(scores), _clear_effects(scores))
 
     def _item_log_likelihood(
         self, scores: Scores, draws: xr.Dataset
@@ -351,24 +351,22 @@ class JudgeCutpoints(CumulativeLogit):
             gaps = len(scores.scale) > 2
             require(gaps, "a scale of two values has one cutpoint, which the judge's effect moves")
 
-    def _cutpoints(self, scores: Scores, share: Any, text: bool) -> Any:
+    def _coords(self, scores: Scores) -> dict[str, Sequence[Any]]:
+        steps = [f"{x:g}|{y:g}" for x, y in zip(scores.scale[:-1], scores.scale[1:], strict=True)]
+        gaps = [f"{x:g}" for x in scores.scale[1:-1]]
+        return {**super()._coords(scores), "step": steps, "gap": gaps}
+
+    def _cutpoints(self, scores: Scores, share: Any) -> Any:
         import pymc as pm
 
-        model = pm.modelcontext(None)
-        steps = [f"{x:g}|{y:g}" for x, y in zip(scores.scale[:-1], scores.scale[1:], strict=True)]
-        model.add_coord("step", steps)
-        model.add_coord("gap", [f"{x:g}" for x in scores.scale[1:-1]])
-        scale = self._half_normal("cutpoint_scale")
+        from bayesjudge.repeats._pymc import cutpoints_of, own_cutpoints
+
         # sums over judges are 0: the shares are those of the average of the judges at hand
-        name, dims = "cutpoint_stretch", ("gap", "judge")
-        if text or _clearly_stretched(scores):
-            stretch = pm.ZeroSumNormal(name, scale, dims=dims)
-        else:
-            unit = pm.ZeroSumNormal("cutpoint_unit", dims=dims)
-            stretch = pm.Deterministic(name, scale * unit, dims=dims)
+        scale = self._half_normal("cutpoint_scale")
+        stretch = pm.ZeroSumNormal("cutpoint_stretch", scale, dims=("gap", "judge"))
         pm.Normal("cutpoint_offset", dims="gap")
-        own = _stretched(_cutpoints_of(share), stretch.T)
-        shifted = own - model["judge_effect"][:, None]
+        own = own_cutpoints(cutpoints_of(share), stretch.T)
+        shifted = own - pm.modelcontext(None)["judge_effect"][:, None]
         pm.Deterministic("judge_cutpoint", shifted, dims=("judge", "step"))
         return own
 
@@ -588,26 +586,6 @@ def _effective_repeats(scores: Scores, rho: np.ndarray) -> np.ndarray:
 # Likelihood --------------------------------------------------------------------------------------
 
 
-def _cutpoints_of(share: Any) -> Any:
-    """Cutpoints from shares; both sums are positive, so that neither tail loses digits."""
-    import pytensor.tensor as pt
-
-    above = share[..., ::-1].cumsum(axis=-1)[..., ::-1]
-    return pt.log(share.cumsum(axis=-1)[..., :-1]) - pt.log(above[..., 1:])
-
-
-def _stretched(cuts: Any, stretch: Any) -> Any:
-    """Widen the gaps of cutpoints (step,) by factors with logarithms `stretch` (judge, gap), the
-    weighted mean of the cutpoints staying where it is.
-    """
-    import pytensor.tensor as pt
-
-    gaps = (cuts[1:] - cuts[:-1]) * pt.exp(stretch)
-    moved = pt.concatenate([pt.zeros_like(gaps[:, :1]), gaps.cumsum(axis=-1)], axis=-1)
-    weights = pt.sigmoid(cuts) * pt.sigmoid(-cuts)
-    return moved + ((weights * (cuts - moved)).sum(-1) / weights.sum())[:, None]
-
-
 def _observe(seen: np.ndarray, eta: Any, cuts: Any, row: np.ndarray) -> None:
     """Counts of the values in each cell."""
     import pymc as pm
@@ -616,15 +594,6 @@ def _observe(seen: np.ndarray, eta: Any, cuts: Any, row: np.ndarray) -> None:
     counts = pm.Data("counts", seen.astype(float), dims=("cell", "value"))
     n, chance = counts.sum(axis=1).astype("int64"), pt.exp(_log_chance(eta, cuts[row]))
     pm.Multinomial("given", n, chance, observed=counts, dims=("cell", "value"))
-
-
-def _observe_precisely(seen: np.ndarray, eta: Any, cuts: Any, row: np.ndarray) -> None:
-    """The same for the sampler, which comes to places where chances are 0 in floating point."""
-    import pymc as pm
-
-    from bayesjudge.repeats._pymc import log_probability
-
-    pm.Potential("given", log_probability(seen, eta, cuts, row))
 
 
 def _observe_answers(seen: np.ndarray, eta: Any, cuts: Any, row: np.ndarray) -> None:
@@ -726,7 +695,8 @@ def _clear_effects(scores: Scores) -> dict[str, bool]:
         level = (means * n).sum(axis=axis)[held > 0] / held[held > 0]
         return float(level.var() * np.median(held[held > 0]) / noise)
 
-    return {"item": ratio(1) > CLEAR, "judge": ratio(0) > CLEAR}
+    gap = len(scores.scale) > 2 and len(scores.judges) > 1 and _clearly_stretched(scores)
+    return {"item": ratio(1) > CLEAR, "judge": ratio(0) > CLEAR, "gap": gap}
 
 
 def _clearly_stretched(scores: Scores) -> bool:

@@ -19,6 +19,7 @@ from bayesjudge.repeats import (
     score_components,
     simulate,
 )
+from bayesjudge.repeats import _pymc as passes
 from bayesjudge.repeats import model as models
 
 RANGE = range(1, 6)
@@ -113,12 +114,12 @@ def test_both_shapes_of_the_sampler_are_the_model_of_the_text(clear, noise, monk
         item="item",
         judge="judge",
     )
-    monkeypatch.setattr(models, "_clearly_stretched", lambda _: clear)
-    monkeypatch.setattr(models, "_clear_effects", lambda _: {"item": not clear, "judge": clear})
+    as_is = {"item": not clear, "judge": clear, "gap": clear}
+    monkeypatch.setattr(models, "_clear_effects", lambda _: as_is)
     model = JudgeCutpoints(noise=noise)
     form = model._sampling_form(scores)
-    free = {v.name for v in form.free_RVs}
-    assert ("cutpoint_unit" in free, "judge_unit" in free) == (not clear, not clear)
+    places = passes.Places(*form["places"].get_value())
+    assert (places.item_as_is, places.gap_as_is) == (not clear, clear)
     gaps, off = gaps_between(build_model(scores, model), form, points=3)
     assert np.ptp(gaps) < 1e-5
     assert off < 1e-9
