@@ -14,7 +14,7 @@ cutpoints and the noise.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,8 +29,6 @@ from bayesjudge.repeats.data import Scores
 
 if TYPE_CHECKING:
     import pymc as pm
-
-    from bayesjudge.repeats.model import CumulativeLogit
 
 #: Compiled code is kept on disk by an operation's properties: new source must not find old code.
 CODE = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16]
@@ -100,31 +98,33 @@ STARTS = (ITEM, JUDGE, CELL, GAP)
 
 
 def sampling_form(
-    model: CumulativeLogit, scores: Scores, quantities: Collection[str], as_is: Mapping[str, bool]
+    scores: Scores,
+    coords: Mapping[str, Sequence[Any]],
+    priors: Mapping[str, Any],
+    has: Collection[str],
+    as_is: Mapping[str, bool],
 ) -> pm.Model:
     """Build the form of a model that NUTS runs, with the names of the model of the text.
 
-    `as_is` says which effects the data show so clearly that they are sampled as they are.
+    It `has` standard deviations, and perhaps slopes, of these names; `as_is` says which effects the
+    data show so clearly that they are sampled as they are.
     """
     import pymc as pm
 
-    has = {f"{q.removesuffix('_sd')}_scale" for q in quantities} | set(quantities)
-    has |= {"noise_slope"} if model.noise == "by_level" else set()
+    by_level = "noise_slope" in has
     places, at = Places.of(scores, has, as_is), np.nonzero(scores.repeats)
-    scales = [float(getattr(model, name, 1.0)) for name in SCALES]
-    own = places.gap >= 0
-    row = at[1] if own else np.zeros_like(at[1])
-    terms, gaps = terms_of(scores.counts[at], row, each=model.noise == "by_level")
+    row = at[1] if places.gap >= 0 else np.zeros_like(at[1])
+    terms, gaps = terms_of(scores.counts[at], row, each=by_level)
     given = {
         "places": np.array(places),
-        "priors": np.array(scales),
-        "weights": np.full(places.values, model.concentration),
+        "priors": np.array([float(priors.get(name, 1)) for name in SCALES]),
+        "weights": np.full(places.values, float(priors["concentration"])),
         "item_of_cell": at[0],
         "judge_of_cell": at[1],
         "terms": terms,
         "gaps": gaps,
     }
-    with pm.Model(coords=model._coords(scores)) as form:
+    with pm.Model(coords=coords) as form:
         x = pm.Flat("unknowns", shape=places.size)
         data = {name: pm.Data(name, np.ascontiguousarray(v)) for name, v in given.items()}
         pm.Potential("density", LogDensity()(x, *data.values())[0])

@@ -255,7 +255,8 @@ class CumulativeLogit(BayesianModel):
         from bayesjudge.repeats._pymc import sampling_form
 
         self._check(scores)
-        return sampling_form(self, scores, self._quantities(scores), _clear_effects(scores))
+        has = self.describe().keys() - self._unread(scores)
+        return sampling_form(scores, self._coords(scores), vars(self), has, _clear_effects(scores))
 
     def _item_log_likelihood(
         self, scores: Scores, draws: xr.Dataset
