@@ -7,7 +7,7 @@ error of estimating it from few neighbours is part of its failure probability.
 from bayesjudge.bias import certificates
 from bayesjudge.bias.adherence import schematic_adherence
 from bayesjudge.bias.answer import answer
-from bayesjudge.bias.closed_form import rms_shift, variance_parts
+from bayesjudge.bias.closed_form import rms_shift, share_moved, variance_parts
 from bayesjudge.bias.compare import closed_forms, compare
 from bayesjudge.bias.data import Shifts
 from bayesjudge.bias.exact import exact
@@ -35,6 +35,7 @@ __all__ = [
     "position_shift",
     "rms_shift",
     "schematic_adherence",
+    "share_moved",
     "simulate",
     "variance_parts",
 ]

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from bayesjudge.bias.certificates.bounds import predictive_bound, spared, tail_bound
 from bayesjudge.bias.certificates.certificate import Certificate
-from bayesjudge.bias.certificates.certify import certify
 from bayesjudge.bias.data import Shifts
 from bayesjudge.bias.position import Orders, chance_ahead
 from bayesjudge.core.answer import (
@@ -38,10 +38,14 @@ NORMAL = ("Variance parts", "Bayesian (NUTS)")
 UNKNOWN = "unknown"
 #: What a pair can do when its answers swap places, in the order in which it is told.
 PARTS = ("consistency", "primacy", "recency", "tie_in_one_order")
+#: Of moves that nobody can tell from those of a judge that is asked again.
+NOISY = ", the noise of judging again included, which may be most of it: nothing was judged twice"
 #: Judges whose position bias is told by name, if there are no more.
 MOST_PAIRED = 2
 #: Probability of moving further than is promised: the default of ``bayesjudge bias``.
 MISSED = 0.05
+#: Changed scores from which on the next one is likely enough to stay within the largest.
+FEWEST_PREDICTED = round(1 / MISSED) - 1
 #: A winner is named with this probability.
 SURE = 0.95
 
@@ -99,8 +103,10 @@ def answer(
         text += "Scores of the same items after the change would tell."
     else:
         text = _told(rows, _means(made), made, shifts, ci_prob)
-    notes = tuple(card.promise for card in cards)
-    if rows and not cards and shifts is not None:
+    moved = next((one for one in made if "share_moved" in one), None)
+    notes = () if moved is None else _moved_more(moved, order=list(rows))
+    notes += tuple(card.promise for card in cards)
+    if rows and moved is None and not cards and shifts is not None:
         notes = _promised(shifts)
     why = (
         "no few shifts are much larger than the rest"
@@ -144,39 +150,74 @@ def _told(
     text += f" typical move of a single score (root mean square, either way) is {listed(sizes)}"
     again = _again(made)
     text += f", and {again:.2g} if judged again unchanged" if again else ""
-    text += "" if again else ", the noise of judging again included"
+    text += "" if again else NOISY
     left = len(order) - len(named)
     text += "" if means else _on_scale(shifts)
     more = f" {how_many(left, 'further shift')} below." if left else ""
     return f"{text}.{more}"
 
 
+def _moved_more(moved: Estimate, order: list[tuple[Any, ...]]) -> tuple[str, ...]:
+    """Which share of scores moved by more than the limit, and what that says of a promise."""
+    limit = moved.method.removeprefix("Share moved by ")
+    rows = {key[1:]: row for key, row in entries(moved).items()}
+    named = [one for one in order if one in rows][:MOST_NAMED]
+    shares = [
+        f"{percents(rows[one], None if i else moved.ci_prob)} of scores moved by {limit} under "
+        f"'{one[-1]}'{_of_judge(one)}"
+        for i, one in enumerate(named)
+    ]
+    shares = [shares[0], *(one.replace(f" of scores moved by {limit}", "") for one in shares[1:])]
+    again = [rows[one] for one in rows if one not in order]
+    most = max((one.value for one in again), default=np.nan)
+    unchanged = f" ({percent_of(most)} if judged again unchanged)" * bool(again)
+    less = limit.replace("more than ", "")
+    if max(rows[one].low for one in named) > MISSED:
+        end = f": {less} or less cannot be promised"
+    elif max(rows[one].high for one in named) <= MISSED:
+        end = f": {less} or less can be promised of {percent_of(1 - MISSED)} of scores"
+    else:
+        end = f": more changed scores would tell whether {percent_of(MISSED)} at most move so"
+    return (f"{listed(shares)}{unchanged}{end}.",)
+
+
 def _promised(shifts: Shifts) -> tuple[str, ...]:
-    """What a certificate promises of scores released as they are, in one line."""
+    """Within how many points 95 % of changes stay, by order statistics, in one line."""
     if _verdicts(shifts) or not np.isfinite(shifts.largest):
         return ()
-    about: dict[str, Any] = {"tolerance": shifts.largest, "units": "points", "alpha": 1.0}
-    about |= {"failure_prob": MISSED}
-    own = {judge: shifts.only(judge=judge) for judge in shifts.judges}
-    cards = {judge: certify(one, **about) for judge, one in own.items()}
-    text = "Of another such change nothing is promised but the ends of the scale"
-    least = ""
-    if all(card.range_only for card in cards.values()):
-        fewest = min(card.neighbours for card in cards.values())
-        needed = max(card.needed for card in cards.values())
-        least = f"on average over what might have been measured: with these {fewest} changed "
-        least += f"scores of a kind alone nothing is promised, with {needed:,} it is"
-        cards = {judge: certify(one, basis="predictive", **about) for judge, one in own.items()}
-    bounds = {judge: card.shift_bound for judge, card in cards.items() if not card.range_only}
-    if bounds:
-        several = len(shifts.judges) > 1
-        worst = sorted(bounds, key=lambda judge: -bounds[judge])[:MOST_NAMED]
-        sizes = listed([f"{bounds[one]:.2g}{f' of {one}' * several}" for one in worst])
-        single = shifts.design == "item" and len(shifts.scores) == 1
-        what = "a score" if single else f"these {shifts.dim} scores, as a vector,"
-        text = f"Another such change moves {what} by at most {sizes} points with probability "
-        text += f"{percent_of(1 - MISSED)}, {least or 'few measurements allowed for'}"
-    return (f"{text}; scores that move less: --tolerance.",)
+    groups = dict(shifts._groups(reruns=False))
+    fewest = min(own.lengths.size for own in groups.values())
+    sure = int(spared(fewest, MISSED, MISSED)) >= 0
+    if not sure and fewest < FEWEST_PREDICTED:
+        needed = f"{FEWEST_PREDICTED} changed scores of each kind would tell more"
+        return (f"Of another such change nothing is promised but the ends of the scale; {needed}.",)
+    bounds = {where: _bound(own, sure) for where, own in groups.items()}
+    worst = sorted(bounds, key=lambda where: -bounds[where])[:MOST_NAMED]
+    alone = len(bounds) == 1
+    sizes = [
+        f"{bounds[one]:.2g}"
+        + " points" * (not i)
+        + ("" if alone else f" ('{one[-1]}'{_of_judge(one)})")
+        for i, one in enumerate(worst)
+    ]
+    single = shifts.design == "item" and len(shifts.scores) == 1
+    what = "a score" if single else f"these {shifts.dim} scores, as a vector,"
+    share = percent_of(1 - MISSED)
+    more = "; which share moves further than a limit of yours: --limit POINTS"
+    if sure:
+        told = f"{share} of such changes move {what} by at most {listed(sizes)}, with "
+        return (f"{told}probability {share}{more}.",)
+    told = f"The next such change moves {what} by at most {listed(sizes)} with probability "
+    return (f"{told}{share}, on average over what might have been measured{more}.",)
+
+
+def _bound(own: Shifts, sure: bool) -> float:
+    """Length that 95 % of shifts do not exceed, or that the next one does not."""
+    if sure:
+        return tail_bound(
+            own.lengths, largest=own.largest, shift_prob=MISSED, estimation_prob=MISSED
+        )
+    return predictive_bound(own.lengths, largest=own.largest, failure_prob=MISSED)
 
 
 def _verdicts(shifts: Shifts) -> bool:
@@ -202,7 +243,7 @@ def _flips(
     text += f"; {listed(flips)} of verdicts flip, either way (the square of the RMS shift)"
     again = _again(made)
     text += f", and {percent_of(again**2)} if judged again unchanged" if again else ""
-    text += "" if again else ", the noise of judging again included"
+    text += "" if again else NOISY
     return f"{text}." + (f" {how_many(left, 'further change')} below." if left else "")
 
 

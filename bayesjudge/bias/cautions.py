@@ -156,7 +156,7 @@ def _heavy(shifts: Shifts) -> Iterator[Caution]:
 
 
 def _together(shifts: Shifts) -> Iterator[Caution]:
-    worst, most = "", 0.0
+    worst, most, told = "", 0.0, ""
     for j, (name, x) in enumerate(_differences(shifts)):
         whole = x[np.isfinite(x).all(axis=1)]
         if len(whole) < FEW_ITEMS or x.shape[1] < 2 or not whole.std(axis=0).all():
@@ -164,21 +164,25 @@ def _together(shifts: Shifts) -> Iterator[Caution]:
         assert shifts.counts is not None
         assert shifts.squares is not None
         assert shifts.freedom is not None
-        noise = shifts.squares[j] / shifts.freedom[j] if shifts.freedom[j] else 0.0
         own = np.cov(whole.T)
-        before = shifts.counts[j, :, 0][np.isfinite(x).all(axis=1)]
-        beyond = own - noise * (1 / before).mean()
+        parts = (1 / shifts.counts[j][np.isfinite(x).all(axis=1)]).mean(axis=0)
+        known = bool(shifts.freedom[j])
+        if known:
+            beyond = own - shifts.squares[j] / shifts.freedom[j] * parts[0]
+        else:  # noise may be anything from none to all that differs from item to item
+            most_noise = (np.diag(own) / (parts[0] + parts[1:])).min() * parts[0]
+            beyond = np.minimum(own, 0) + np.maximum(own - most_noise, 0)
         scale = np.sqrt(np.outer(np.diag(own), np.diag(own)))
         rest = np.abs(np.triu(beyond / scale, 1)).max()
         if rest > max(TOGETHER, most, 3 / np.sqrt(len(whole))):
-            worst, most = name, float(rest)
+            worst, most, told = name, float(rest), "explains" if known else "can explain"
     if most:
         who = f" of {worst!r}" if len(shifts.judges) > 1 else ""
         yield Caution(
             "shifts-together",
             f"items{who} that move under one perturbation move under others too (correlation "
-            f"{most:.2f} beyond what noise in their shared baseline explains), which the model "
-            "leaves out: its RMS shifts are several per cent off those measured; fit one "
+            f"{most:.2f} beyond what noise in their shared baseline {told}), which the model "
+            "leaves out: its RMS shifts may be off those measured (compare the rows); fit one "
             "perturbation at a time (a table of one variant; shifts.only(perturbation=...))",
         )
 

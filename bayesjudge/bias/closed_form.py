@@ -13,6 +13,7 @@ from bayesjudge.bias.data import Shifts
 from bayesjudge.core import dirichlet
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
+from bayesjudge.core.intervals import clopper_pearson
 
 FEUER = "Feuer et al. (2026), Towards Provably Unbiased LLM Judges via Bias-Bounded Evaluation"
 #: Below this many items an interval that trusts the central limit theorem is not offered.
@@ -84,6 +85,55 @@ def rms_shift(
         interval="log-normal by item" if interval == "normal" else "distribution-free",
         assumptions=(SAMPLED,),
         cautions=(*cautions_of(shifts), *_against_normal(few, heavy)),
+        data=shifts,
+    )
+
+
+def share_moved(shifts: Shifts, *, limit: float, ci_prob: float = 0.95) -> Estimate:
+    """Share of re-judged scores that moved by more than a limit, by perturbation.
+
+    Parameters
+    ----------
+    shifts : Shifts
+        Re-judged scores and their baselines.
+    limit : float
+        In score points, 0 or more; of several scores, or of whole batches, the length of a shift.
+    ci_prob : float, default 0.95
+        Coverage of the intervals, Clopper and Pearson's: at least as much if neighbours are
+        independent.
+
+    Returns
+    -------
+    Estimate
+        ``share_moved`` by perturbation (reruns among them), and by judge if there are several.
+        ``bayesjudge.decide.gate(..., at_most=0.05)`` turns it into pass, fail or unknown.
+
+    Raises
+    ------
+    InputError
+        If `ci_prob` or `limit` is out of range.
+
+    Examples
+    --------
+    >>> shifts = Shifts.from_differences([0, 0, 2, 0, 2], scale=(1, 5))
+    >>> share_moved(shifts, limit=1)["share_moved", "perturbed"].value
+    0.4
+    """
+    check_ci_prob(ci_prob)
+    with checking("share_moved") as require:
+        require(0 <= limit < np.inf, f"limit must be a number of points, 0 or more, got {limit!r}")
+    rows = {}
+    for where, own in shifts._groups():
+        moved = int((own.lengths > limit * (1 + 1e-9)).sum())
+        rows[where] = tuple(map(float, clopper_pearson(moved, own.lengths.size, ci_prob)))
+    return Estimate(
+        {"share_moved": Quantity.of_rows(rows, shifts._dims)},
+        method=f"Share moved by more than {limit:g} points",
+        ci_prob=ci_prob,
+        source="Clopper and Pearson (1934), Biometrika 26, 404-413",
+        interval="Clopper-Pearson",
+        assumptions=(SAMPLED,),
+        cautions=cautions_of(shifts),
         data=shifts,
     )
 

@@ -310,7 +310,7 @@ def _unknown_noise(shifts: Shifts) -> tuple[Caution, ...]:
             "perturbations share, the noise of their baseline if the shifts themselves are "
             "independent and too much if they go together"
         )
-    return (Caution("repeat-noise-unknown", text),)
+    return (Caution("repeat-noise-guessed", text),)
 
 
 # Unknowns, in score points: of the text, and as the sampler counts them ---------------------------

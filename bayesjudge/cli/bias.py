@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ import pandas as pd
 from cyclopts import App, Group, Parameter
 
 from bayesjudge import bias as module
+from bayesjudge import decide
 from bayesjudge.bias import certificates
 from bayesjudge.cli.output import (
     DATA,
@@ -30,6 +32,7 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate, label
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.tables import read_rows
+from bayesjudge.decide import Gate
 from bayesjudge.readers import read_table
 
 if TYPE_CHECKING:
@@ -49,7 +52,9 @@ LESSON = (
     "  item   one item changed and judged again, all others as they were\n"
     "  batch  every item changed and judged again, together"
 )
+_LIMIT = Group("A limit", sort_key=2.4)
 _CARD = Group("The certificate", sort_key=2.5)
+_LIMITED = Parameter(group=_LIMIT)
 _UNITS_LESSON = (
     "--units is needed: what is --tolerance a number of?\n"
     "  points  score points\n"
@@ -308,10 +313,12 @@ def shifts(
     factor: Annotated[list[str] | None, _DATA] = None,
     step: Annotated[float | None, _MODEL] = None,
     unit: Annotated[float | None, _MODEL] = None,
+    limit: Annotated[float | None, _LIMITED] = None,
+    at_most: Annotated[float | None, _LIMITED] = None,
     promise: Promise = Promise(),
     released: Released = Released(),
     shared: Shared = Shared(),
-) -> None:
+) -> int | None:
     r"""Measure how far a change that should not matter (format, order, wording) moves scores.
 
     The table is long: one row an item and variant (and judge). One variant is the baseline, whose
@@ -357,6 +364,11 @@ def shifts(
         all sizes that occur on the scale, which estimates better.
     unit : float
         Score points that the model's priors are fractions of, if the scale has no ends.
+    limit : float
+        In score points: which share of scores moves by more? By default what --tolerance says.
+    at_most : float
+        Share of scores that may move by more than --limit under any change: the exit code is then
+        0 for a pass, 1 for a fail, 3 for unknown, each wrong with probability 0.05 at most.
 
     Raises
     ------
@@ -366,6 +378,11 @@ def shifts(
     shared.check()
     promise.check()
     released.check(promise)
+    with checking("options") as require:
+        words = "--at-most is a share of scores that move by more than --limit: give that too"
+        require(at_most is None or limit is not None, words)
+        share = at_most is None or 0 <= at_most < 1
+        require(share, f"--at-most must be a share, 0 or more and less than 1, got {at_most}")
     scores = score or ["score"]
     names = [c for c in (item, variant, judge) if c is not None]
     rows = read_table(table, names, numbers=[*scores, *(factor or ())])
@@ -386,6 +403,11 @@ def shifts(
     before = read_rows(rows, *scores, *(factor or ()), names=names)
     before = before[before[variant] == baseline]
     instant = module.closed_forms(read, ci_prob=shared.ci_prob, step=step)
+    if limit is None and promise.tolerance is not None:
+        limit = read.points(promise.tolerance, str(promise.units))
+    if limit is not None:
+        instant += (module.share_moved(read, limit=limit, ci_prob=shared.ci_prob),)
+    decided = None if limit is None or at_most is None else _decided(read, limit, at_most)
     cards = promise.issued(read)
     out = released.make(before, item, scores, judge, cards, shared.seed)
 
@@ -396,6 +418,8 @@ def shifts(
         fits = [one for one in made if isinstance(one, Fit)]
         sections = promise.sections(cards, fits) + promise.alternatives(read, cards)
         sections += released.sections(out)
+        if decided is not None:
+            sections.append(_decision(decided))
         return sections + _adherence(before, item, scores[0], factor, judge, shared)
 
     def draw(made: Sequence[Estimate | Fit]) -> dict[str, Axes]:
@@ -417,6 +441,22 @@ def shifts(
     fittable = _fittable(read, unit)
     present(instant, sample if fittable else None, shared, story, draw=draw, more=more)
     released.write(out)
+    return None if decided is None else decided.exit_code()
+
+
+def _decided(read: module.Shifts, limit: float, at_most: float) -> Gate:
+    """Hold the share of each change against what is allowed; reruns are no change."""
+    moved = module.share_moved(read, limit=limit, ci_prob=0.9)
+    changed = [at for at in moved.quantities["share_moved"].labels if at[-1] not in read.reruns]
+    gates = [decide.gate(moved, at_most=at_most, entry=("share_moved", *at)) for at in changed]
+    return functools.reduce(lambda one, other: one & other, gates)
+
+
+def _decision(found: Gate) -> Section:
+    """Each change's outcome, and the exit code."""
+    lines = [*map(str, found.checks), f"Exit code {found.exit_code()}: {found.outcome}."]
+    fields = [{"where": one.where, "outcome": one.outcome} for one in found.checks]
+    return Section("Decision", lines, "decision", fields, detail=False)
 
 
 # what `bayesjudge.cli.app` says where one of these options is missing

@@ -112,6 +112,7 @@ TERMS = {
     "dirichlet, worst case": "Posterior of the RMS shift that supposes one more shift as large as "
     "the scale allows.",
     "shift": "Score after a change less the score before it.",
+    "share moved": "Share of scores that a change moved by more than a limit of yours.",
     "certificate": "A promise about released scores: with the stated probability, no change moves "
     "them further than the tolerance. It says by how much scores must shrink for that.",
     "alpha": "Shrinkage factor of released scores; 1 releases them as they are.",
@@ -535,6 +536,8 @@ CAUTIONS = {
     "many points to repeat it.",
     "repeat-noise-unknown": "Nothing was judged twice unchanged, so that the judge's own noise is "
     "part of the shifts.",
+    "repeat-noise-guessed": "Nothing was judged twice unchanged: the noise is told by what the "
+    "shifts of an item share, or by the prior.",
     "reruns-move": "Scores move although nothing was changed: the judge does not repeat itself.",
     "rests-on-a-model": "The number holds if the model does; labels do not check it.",
     "rests-on-priors": "The data tell little, and the prior decides.",

@@ -229,13 +229,21 @@ def percents(row: Row, ci_prob: float | None = None) -> str:
     """``39 % (31 to 47 %, 95 % interval)``; the level is told if it is given."""
     width = row.high - row.low
     digits = 0 if math.isnan(width) or width >= 0.02 or width == 0 else 1
-    value = f"{row.value * 100:.{digits}f} %"
+    value = f"{_half_up(row.value, digits)} %"
     if math.isnan(width):
         return f"{value} (no interval)"
     if width == 0:
         return f"exactly {row.value * 100:.1f} %"
-    ends = f"{row.low * 100:.{digits}f} to {row.high * 100:.{digits}f} %"
+    ends = f"{_half_up(row.low, digits)} to {_half_up(row.high, digits)} %"
     return f"{value} ({ends}{_level(ci_prob)})"
+
+
+def _half_up(share: float, digits: int) -> str:
+    """In percent; 2 of 80 are 3 %, where Python rounds a half to the even 2."""
+    scale = 10**digits
+    tenth = round(100 * share * scale, 6)  # 57.49999999 is 57.5
+    whole = math.floor(tenth + 0.5) if math.isfinite(tenth) else tenth
+    return f"{whole / scale:.{digits}f}"
 
 
 def points(row: Row, ci_prob: float | None = None) -> str:

@@ -40,6 +40,7 @@ HEADINGS = {
     "accepted": "answers that a person accepts",
     "matched": "answers that a person gives too",
     "rms_shift": "RMS shift, in points",
+    "share_moved": "share of scores moved beyond the limit",
     "consistency": "same winner, or a tie, in both orders",
     "judge_less_people": "judge less people, on average",
     "position_preference": "first place's wins less the second's",

@@ -66,6 +66,27 @@ def test_normal_shifts_of_their_own_raise_nothing(noise):
     assert said(rng.normal(0, 3, size=(ITEMS, 3)), noise=noise) == {}
 
 
+def alike(*, omega, together, seed, items=160):
+    """Scores of two changes, nothing judged twice: what an item's shifts share is `together`."""
+    rng = np.random.default_rng(seed)
+    noise = rng.normal(0, 4, (items, 3))
+    shared = rng.normal(0, together, (items, 1)) if together else 0.0
+    after = noise[:, 1:] + shared + rng.normal(0, omega, (items, 2))
+    wide = pd.DataFrame({"baseline": noise[:, 0], "a": after[:, 0], "b": after[:, 1]})
+    table = wide.rename_axis("item").reset_index().melt("item", var_name="variant",
+                                                        value_name="score")  # fmt: skip
+    return {c.name for c in model_cautions(bias.Shifts.from_frame(table, **READ))}
+
+
+def test_a_shared_baseline_correlates_shifts_by_a_half_where_nothing_was_judged_twice():
+    """Of shifts that are noise alone 0.5; more than noise can explain is told, less is not."""
+    runs = 100
+    rare = sum("shifts-together" in alike(omega=0, together=0, seed=i) for i in range(runs))
+    seen = sum("shifts-together" in alike(omega=0, together=8, seed=i) for i in range(runs))
+    assert rare <= 1
+    assert seen == runs
+
+
 def test_few_items_cannot_tell():
     few = bias.Shifts.from_frame(bias.simulate(items=30, random_seed=1), scale=(0, 100),
                                  design="item", rerun="rerun")  # fmt: skip

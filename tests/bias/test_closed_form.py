@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -5,13 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.special import chdtrc
-from scipy.stats import norm
+from scipy.stats import beta, norm
 
 import bayesjudge as bj
 from bayesjudge import bias
 from bayesjudge.bias import certificates
 from bayesjudge.bias.cautions import tail_factor
 from bayesjudge.bias.certificates import noise
+from bayesjudge.decide import gate
 
 ABOUT = {"dim": 6, "tolerance": 0.5, "failure_prob": 0.01}
 
@@ -219,3 +222,53 @@ def test_compare_says_what_contradicts_a_method():
     against = table.groupby("method")["contradicted_by"].first()
     assert against["Dirichlet, prior worst"] == "clustered-neighbours"
     assert against["Variance parts"] == ""
+
+
+# Shares beyond a limit, and what stays within ----------------------------------------------------
+
+
+def test_the_share_that_moved_is_counted_with_clopper_and_pearsons_ends():
+    """Of 40 shifts 6 are larger than 3; a shift of 3 itself is no larger."""
+    sizes = [3.0] * 10 + [0.0] * 24 + [3.5, -4.0] * 3
+    shifts = bias.Shifts.from_differences(sizes, scale=(0, 100))
+    row = bias.share_moved(shifts, limit=3)["share_moved", "perturbed"]
+    ends = beta.ppf(0.025, 6, 35), beta.ppf(0.975, 7, 34)
+    assert tuple(row) == pytest.approx((0.15, *ends))
+    outcomes = [gate(bias.share_moved(shifts, limit=3), at_most=x).outcome
+                for x in (0.03, 0.1, 0.4)]  # fmt: skip
+    assert outcomes == ["fail", "unknown", "pass"]
+    for wrong in (-1, np.inf, np.nan):
+        with pytest.raises(bj.InputError, match="limit must be a number of points"):
+            bias.share_moved(shifts, limit=wrong)
+
+
+def points_told(lengths):
+    """The bound that the answer tells."""
+    made = bias.variance_parts(bias.Shifts.from_differences(lengths, scale=(0, 1000)))
+    (note,) = bias.answer(made).notes
+    return note, float(re.search(r"at most ([\d.e+]+) points", note)[1])
+
+
+@pytest.mark.slow
+def test_what_95_percent_of_shifts_stay_within_is_true_as_often_as_it_says():
+    """Of skewed shifts, by their known 95 % quantile; two digits are told, to either side."""
+    rng, true, runs = np.random.default_rng(1), np.exp(2 + norm.ppf(0.95)), 400
+    covered, larger = 0, 0
+    for _ in range(runs):
+        lengths = rng.lognormal(2, 1, 160) * rng.choice([-1, 1], 160)
+        _, told = points_told(lengths)
+        covered += told >= 0.95 * true
+        larger += told >= np.abs(lengths).max() * 0.99
+    assert covered / runs >= 0.95 - 4 * np.sqrt(0.05 * 0.95 / runs)
+    assert larger / runs < 0.1  # the largest shift itself is no longer what is told
+
+
+def test_with_few_shifts_the_next_one_is_told_and_with_fewer_nothing():
+    rng = np.random.default_rng(1)
+    note, told = points_told(lengths := rng.normal(0, 5, 40))
+    # one of 41 may be as large as the largest, two as the second
+    assert told == pytest.approx(np.sort(np.abs(lengths))[-2], rel=0.05)
+    assert note.startswith("The next such change moves a score by at most")
+    made = bias.variance_parts(bias.Shifts.from_differences(lengths[:18], scale=(0, 1000)))
+    (note,) = bias.answer(made).notes
+    assert "19 changed scores of each kind would tell more" in note

@@ -10,6 +10,7 @@ import pytest
 import bayesjudge as bj
 from bayesjudge.bias import certificates
 from bayesjudge.cli import main
+from bayesjudge.core.answer import percents
 
 READ = ["--scale", "0-100", "--design", "item", "--rerun", "rerun"]
 ASKED = ["--tolerance", "10", "--units", "points"]
@@ -329,3 +330,27 @@ def test_the_page_of_both_orders_draws_judges_as_such(run, folder):
     first, second = re.findall(r"(?:^|; )([ab]) (?:prefers|may or may not)", " ".join(out.split()))
     rows = re.findall(r"^> ([ab]) ", out, re.MULTILINE)
     assert rows == [first, second]
+
+
+@pytest.mark.slow
+def test_a_limit_is_answered_first_and_decided_on_request(run, folder):
+    """The share that moved further, of --limit and of --tolerance; reruns are not decided."""
+    shifts = shifts_of(folder)
+    code, out, _ = run("bias", "scores.csv", *READ, "--limit", "8", "--no-nuts")
+    said = " ".join(out.split())
+    moved = bj.bias.share_moved(shifts, limit=8)["share_moved", "format"]
+    assert code == 0
+    assert f"{percents(moved, 0.95)} of scores moved by more than 8 points under 'format'" in said
+    assert "% if judged again unchanged): 8 points or less cannot be promised." in said
+    _, other, _ = run("bias", "scores.csv", *READ, "--tolerance", "8", "--units", "points",
+                      "--no-nuts")  # fmt: skip
+    assert "moved by more than 8 points under 'format'" in " ".join(other.split())
+    for at_most, code in (("0.01", 1), (f"{moved.value:.3f}", 3), ("0.9", 0)):
+        asked = ("--limit", "8", "--at-most", at_most, "--no-nuts")
+        found, out, _ = run("bias", "scores.csv", *READ, *asked)
+        assert (found, f"Exit code {code}:" in out) == (code, True)
+        assert "of rerun is" not in out
+    code, _, err = run("bias", "scores.csv", *READ, "--at-most", "0.1")
+    assert (code, "give that too" in err) == (2, True)
+    code, _, err = run("bias", "scores.csv", *READ, "--limit", "8", "--at-most", "5")
+    assert (code, "--at-most must be a share" in err) == (2, True)

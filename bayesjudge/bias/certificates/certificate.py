@@ -118,14 +118,27 @@ class Certificate:
             f"{' (the tolerance over the range of the scale)' * self._plain_ratio}"
         )
         noise = f"noise up to {self.noise_scale:.3g} points" if self.noise_scale else "no noise"
-        opening = change if self.useful else f"Of little use: {change.lower()}"
+        if not self.useful:
+            return self._of_little_use(centre)
         return (
-            f"{opening}, with {noise}, these {self.dim} "
+            f"{change}, with {noise}, these {self.dim} "
             f"scores, as a vector, move by more than {self.tolerance:.4g} points, when {moved} "
             "perturbed in a way that was measured, with probability "
             f"{self.failure_prob:.3g} at most: {self.shift_prob:.3g} for larger shifts, "
             f"{self.noise_prob:.3g} for noise, {self.estimation_prob:.3g} for measuring too few "
             f"neighbours. {self._rests_on}."
+        )
+
+    def _of_little_use(self, centre: str) -> str:
+        """That only scores which say next to nothing keep within the tolerance."""
+        noise = f", with noise up to {self.noise_scale:.3g} points" if self.noise_scale else ""
+        ratio = " (the tolerance over the range of the scale)" * self._plain_ratio
+        return (
+            f"A certificate of {self.tolerance:.4g} points is of little use: only scores pulled "
+            f"towards {centre}, to {self.alpha:.2g} of their distance from it{ratio}{noise}, move "
+            f"by no more, but with probability {self.failure_prob:.3g} at most "
+            f"({self.shift_prob:.3g} for larger shifts, {self.noise_prob:.3g} for noise, "
+            f"{self.estimation_prob:.3g} for measuring too few neighbours). {self._rests_on}."
         )
 
     @property
