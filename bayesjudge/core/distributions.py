@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,11 @@ from pymc.distributions.shape_utils import rv_size_is_none
 from pytensor.link.numba.dispatch.basic import numba_njit
 from pytensor.link.numba.dispatch.random import numba_core_rv_funcify
 from pytensor.tensor.random.op import RandomVariable
+from scipy.special import betaincinv
 
 #: Pairs that are drawn for one that is kept, before a prior is called impossible.
 MOST_PAIRS = 1_000_000
+TINY = np.finfo(float).tiny
 
 
 def pair_above_one(names: tuple[str, str], priors: Any, dims: Any = None) -> tuple[Any, Any]:
@@ -53,6 +56,51 @@ def beta_share(name: str, alpha: Any, beta: Any, *, text: bool, dims: Any = None
     density = -alpha * pt.softplus(-logit) - beta * pt.softplus(logit)
     pm.Potential(f"{name}_prior_density", density.sum())
     return pm.Deterministic(name, pt.sigmoid(logit), dims=dims)
+
+
+def dirichlet_by_halves(name: str, weights: np.ndarray, dims: Any) -> Any:
+    """Shares with a Dirichlet prior (last axis), for the sampler; without the prior's constant.
+
+    The parts are halved, and halved again. Shares of the first half are independent Beta variables,
+    and a part depends on few of them, as a sum of neighbouring parts does.
+    """
+    halves = list(_halves(0, weights.shape[-1]))
+    inside = np.zeros((2, len(halves), weights.shape[-1]))
+    for split, (begin, middle, end) in enumerate(halves):
+        inside[0, split, begin:middle] = inside[1, split, middle:end] = 1
+    first, second = (weights @ half.T for half in inside)
+    logs = pt.concatenate(_log_shares(f"{name}_split", first, second), axis=-1)
+    ways = pm.Data(f"{name}_halves", np.concatenate(inside))
+    return pm.Deterministic(name, pt.exp(logs @ ways), dims=dims)
+
+
+def _halves(begin: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """Begin, middle and end of a range, then those of both halves."""
+    if end - begin > 1:
+        middle = (begin + end) // 2
+        yield begin, middle, end
+        yield from _halves(begin, middle)
+        yield from _halves(middle, end)
+
+
+def _log_shares(name: str, alpha: np.ndarray, beta: np.ndarray) -> tuple[Any, Any]:
+    """Logarithms of Beta shares and of what they leave, of coordinates that are about normal.
+
+    The logit's density falls off as exp(-alpha |z|) and exp(-beta |z|): far, if a weight is below
+    1. The logit is therefore the square of the coordinate out there, and its median at 0.
+    """
+    low, high = (betaincinv(alpha, beta, 0.5), betaincinv(beta, alpha, 0.5))
+    median = np.log(np.maximum(low, TINY)) - np.log(np.maximum(high, TINY))
+    a, b = pm.Data(f"{name}_alpha", alpha), pm.Data(f"{name}_beta", beta)
+    centre = pm.Data(f"{name}_centre", median + 0.25 / alpha - 0.25 / beta)
+    t = pm.Flat(name, shape=alpha.shape)
+    left, right = (pt.sqrt(t**2 + 8 * weight + 2) for weight in (a, b))
+    down, up = ((left - t) / 2) ** 2 / a, ((right + t) / 2) ** 2 / b
+    z = centre + (up - down) / 2
+    share = -pt.softplus(-z)
+    density = (a + b) * share - b * z + pt.log(down / left + up / right)
+    pm.Potential(f"{name}_density", density.sum())
+    return share, share - z
 
 
 class _GreaterBetaRV(RandomVariable):

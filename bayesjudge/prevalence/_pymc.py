@@ -213,15 +213,10 @@ def _add_binomial(name: str, successes: Any, trials: Any, rate: Any, dims: str |
     pm.Potential(name, (right * pt.log(rate) + wrong * pt.log1p(-rate)).sum())
 
 
-def multinomial(
-    name: str, counts: np.ndarray, shares: Any, dims: tuple[str, ...], text: bool = True
-) -> None:
-    """Counts that were seen; for the sampler without what does not depend on the shares."""
+def multinomial(name: str, counts: np.ndarray, shares: Any, dims: tuple[str, ...]) -> None:
+    """Counts that were seen."""
     # as floats: PyMC makes whole numbers int32, which wraps around at 2,147,483,647 items
     seen = pm.Data(f"{name}_seen", np.asarray(counts, float), dims=dims)
-    if not text:
-        pm.Potential(name, (seen * pt.log(shares)).sum())
-        return
     total = pm.Data(f"{name}_of", np.asarray(counts.sum(axis=-1), float), dims=dims[:-1] or None)
     pm.Multinomial(name, total.astype("int64"), shares, observed=seen, dims=dims)
 
