@@ -607,7 +607,16 @@ def _shares(path: str, roles: Roles, found: Findings) -> None:
         several = len(roles.truths) > 1 and len(roles.scores) > 1
         for score in roles.scores[: MOST_JUDGES if several else 1]:
             line = ["prevalence", path, "--score", score, "--scale", _ends(score, roles, found)]
-            line += [*own, *chosen, *by]
+            line += [*own, *chosen]
+            cut = _threshold(columns[score], columns[truth], empty) if found.uneven else ""
+            if cut and not roles.systems and "--truth-scale" not in own:
+                found.odd.append(
+                    f"--pass-from {cut} is a guess, half-way between the mean scores of people's "
+                    "two labels; with another one the answer is right too, and may be less sure"
+                )
+                more = ["--pass-from", cut, "--stratum", by[-1]]
+                try_lines("prevalence", [*line, *more], found, [[], ["--unparsed", "drop"]])
+            line += by
             mean = MEAN if "--truth-scale" in own else WANTED["prevalence"]
             alone = f"{mean[:-1]}, in each {by[-1]}?" if found.uneven and not roles.systems else ""
             try_lines("prevalence", line, found, [[], ["--unparsed", "drop"]], alone)
@@ -616,6 +625,18 @@ def _shares(path: str, roles: Roles, found: Findings) -> None:
             "a column with the judge's verdicts (--verdict) or scores; if a log or another table "
             f"has them: bayesjudge doctor THAT_FILE {shlex.quote(path)}"
         )
+
+
+def _threshold(scores: Sequence[str], labels: Sequence[str], empty: Sequence[str]) -> str:
+    """The lowest score beyond the middle of the mean scores of two labels; empty if not two."""
+    by_label: dict[str, list[float]] = {}
+    for score, label in zip(scores, labels, strict=True):
+        if score and label and label not in empty:
+            by_label.setdefault(label, []).append(float(score))
+    if len(by_label) != 2:
+        return ""
+    middle = sum(sum(own) / len(own) for own in by_label.values()) / 2
+    return min((score for score in scores if score and float(score) >= middle), key=float)
 
 
 def _parts(roles: Roles, chosen: list[str], found: Findings, option: str) -> list[str]:

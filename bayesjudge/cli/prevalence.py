@@ -25,7 +25,7 @@ from bayesjudge.cli.output import (
     table_option,
 )
 from bayesjudge.cli.priors import Priors
-from bayesjudge.cli.scores import answer_scores, answer_systems, read_scores, strata_of
+from bayesjudge.cli.scores import answer_scores, answer_systems, as_verdicts, read_scores
 from bayesjudge.cli.source import PAIRS, Source, inputs_of, open_source, repeating
 from bayesjudge.cli.systems import MOST_LINES, rank_section
 from bayesjudge.core.answer import Answer, judge_passes, listed
@@ -245,45 +245,42 @@ def prevalence(
     about_items = {"--target": target == "items"}
     rates = dict.fromkeys(priors.asked, True) | {"--all-methods": all_methods} | about_items
     if score is not None:
+        from bayesjudge.prevalence.scores.data import require_threshold
+
         if stratum is not None and pass_from is None:
             raise InputError("options", [f"--stratum {stratum}{STRATA_OF_SCORES}"])
         given: dict[str, Any] = {"--verdict": verdict}
         given |= {"--swapped": swapped, "--classes": classes, "--external-labels": external_labels}
-        given |= {"--repeats": repeats}
-        given |= {"--pooling": pooling, **rates} if pass_from is None else {"--by": by}
+        given |= {"--repeats": repeats, "--pooling": pooling, **rates} if pass_from is None else {}
         numeric = truth_scale is not None or truth_from is not None
         given |= {"--pass-value": pass_value, "--fail-value": fail_value} if numeric else {}
         with checking("options") as require:
             refused = _given(given)
             require(not refused, f"{are(refused)} not for scores; take a part of the table first")
             require(unparsed in (None, "drop"), "--unparsed: rows without a score can be dropped")
-        meant: dict[str, Any] = {"pass_value": pass_value, "fail_value": fail_value}
-        meant |= {"missing_value": missing_value, "propensity": propensity, "item": item}
-        meant |= {"truth_from": truth_from, "unscored": unparsed}
-        names: dict[str, Any] = {"score": score, "truth": truth, "calibration": calibration}
-        ends: dict[str, Any] = {"scale": scale, "truth_scale": truth_scale, "edges": edges}
-        apart_by = by if stratum is None else stratum
-        read, apart = read_scores(source, **names, **ends, by=apart_by, quiet=shared.quiet, **meant)
-        scores = next(iter(read.values()))
+        values: dict[str, Any] = {"pass_value": pass_value, "fail_value": fail_value}
+        values |= {"missing_value": missing_value, "truth_from": truth_from}
+        names: dict[str, Any] = {"score": score, "truth": truth}
+        how: dict[str, Any] = {"calibration": calibration, "propensity": propensity, **values}
+        how |= {"scale": scale, "truth_scale": truth_scale, "edges": edges, "unscored": unparsed}
+        how |= {"by": by, "item": item} if pass_from is None else {"by": None}
+        read, apart = read_scores(source, **names, **how, quiet=shared.quiet)
         if pass_from is None and by is None:
-            answer_scores(scores, shared, source)
+            answer_scores(read[""], shared, source)
             return
         if pass_from is None:
             answer_systems(read, apart, shared, source)
             return
-        counts = scores.to_counts(pass_from)
-        if stratum is not None:
-            counts = strata_of({name: one.to_counts(pass_from) for name, one in read.items()})
-        model = _model(counts, priors, pooling)
-        asked: dict[str, Any] = {"all_methods": all_methods, "target": target}
-        answer(counts, model, shared, source=source, **asked)
-        return
-    with checking("options") as require:
-        require(verdict, "--verdict (or --score, if the judge gives numbers) is needed")
-        given = {"--scale": scale, "--truth-scale": truth_scale, "--truth-from": truth_from}
-        given |= {"--pass-from": pass_from, "--edges": edges}
-        only = _given(given)
-        require(not only, f"{are(only)} for scores: give them by --score, in place of --verdict")
+        require_threshold(read[""], pass_from)
+        source = as_verdicts(source, **names, pass_from=pass_from, **values)
+        verdict = [score]
+    else:
+        with checking("options") as require:
+            require(verdict, "--verdict (or --score, if the judge gives numbers) is needed")
+            given = {"--scale": scale, "--truth-scale": truth_scale, "--truth-from": truth_from}
+            only = _given(given | {"--pass-from": pass_from, "--edges": edges})
+            words = f"{are(only)} for scores: give them by --score, in place of --verdict"
+            require(not only, words)
     verdict = verdict or []
     if classes or swapped:
         given = {"--external-labels": external_labels, "--repeats": repeats, **rates}
@@ -348,7 +345,7 @@ def prevalence(
     note = ""
     if item is None and calibration == "random":
         note = _whole_groups(source, truth, verdict, missing_value or [])
-    asked = {"all_methods": all_methods, "target": target, "note": note}
+    asked: dict[str, Any] = {"all_methods": all_methods, "target": target, "note": note}
     answer(counts, model, shared, source=source, **asked)
 
 

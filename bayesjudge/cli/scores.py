@@ -19,7 +19,6 @@ from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.answer import CHOSEN
 
 if TYPE_CHECKING:
-    from bayesjudge.prevalence import Counts
     from bayesjudge.prevalence.scores import PairedScores, Scores
 
 SCALES = "the lowest and the highest, such as 0:1, 1:5 or 0:100"
@@ -69,24 +68,46 @@ def read_scores(
         return systems, module.PairedScores.from_frame(table, by=by, **own)
 
 
-def strata_of(counts: dict[str, Counts]) -> Counts:
-    """Counts of verdicts of each stratum, as those of one table."""
-    parts = list(counts.values())
+def as_verdicts(
+    source: Source,
+    *,
+    score: str,
+    truth: str,
+    pass_from: float,
+    truth_from: float | None,
+    pass_value: Sequence[str] | None,
+    fail_value: Sequence[str] | None,
+    missing_value: Sequence[str] | None,
+) -> Source:
+    """The same rows with a verdict in place of each score, and of each label that is a number."""
+    passed = next(iter(pass_value or ()), "1" if "1" not in (fail_value or ()) else "0")
+    failed = next(iter(fail_value or ()), "0" if passed != "0" else "1")
+    cuts = {score: pass_from} | ({} if truth_from is None else {truth: truth_from})
 
-    def joined(name: str) -> np.ndarray:
-        return np.concatenate([np.atleast_1d(getattr(one, name)) for one in parts])
+    def with_verdicts(table: Any) -> Any:
+        import narwhals as nw
+        import pandas as pd
 
-    return replace(
-        parts[0],
-        test_n=joined("test_n"),
-        test_pass=joined("test_pass"),
-        correct_n=joined("correct_n"),
-        correct_pass=joined("correct_pass"),
-        incorrect_n=joined("incorrect_n"),
-        incorrect_fail=joined("incorrect_fail"),
-        systems=tuple(counts),
-        dim="stratum",
-    )
+        from bayesjudge.prevalence.scores.data import numbers_of
+
+        frame = nw.from_native(table)
+        for name, cut in cuts.items():
+            if isinstance(frame, nw.LazyFrame):
+                number = nw.col(name).cast(nw.Float64)
+                high = nw.when(~number.is_nan() & (number >= cut)).then(nw.lit(passed))
+                low = nw.when(number < cut).then(nw.lit(failed))
+                frame = frame.with_columns(nw.coalesce(high, low).alias(name))
+                continue
+            told = pd.Series(frame[name].to_list(), name=name, dtype=object)
+            cells = [
+                None if np.isnan(value) else passed if value >= cut else failed
+                for value in numbers_of(told, missing_value)
+            ]
+            made = nw.new_series(name, cells, nw.String, backend=frame.implementation)
+            frame = frame.with_columns(made)
+        return frame.to_native()
+
+    return replace(source, changed=with_verdicts)
 
 
 def answer_systems(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +42,8 @@ class Source:
     labels: Labels | None = None
     #: Column of people's labels, if it may be in a file of its own.
     people: str = ""
+    #: What is done to the table before it is counted.
+    changed: Callable[[Any], Any] | None = None
 
     def table(self, columns: Sequence[str], *, numbers: Sequence[str] = ()) -> pa.Table:
         """Read some columns, with the labels of another file."""
@@ -64,7 +66,8 @@ class Source:
             scanned = large and self.labels is None
             with self._labels_elsewhere():
                 table = tables.scan_parquet(path, columns) if scanned else None
-            yield self.table(columns) if table is None else table
+            table = self.table(columns) if table is None else table
+            yield table if self.changed is None else self.changed(table)
 
     @property
     def counts_in_place(self) -> bool:

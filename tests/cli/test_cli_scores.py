@@ -168,8 +168,7 @@ def test_three_systems_are_compared_by_two(ask):
 
 
 @pytest.mark.slow
-def test_strata_of_scores_are_strata_of_verdicts_or_propensities(ask):
-    """As PPI++ of each stratum by hand, weighed by its share; without a threshold a way out."""
+def test_strata_of_scores_without_a_threshold_are_shown_a_way_out(ask):
     table = pd.read_csv("log.csv").assign(kind=lambda t: np.where(t.index % 3 == 0, "x", "y"))
     table.loc[(table["kind"] == "x") & (table.index % 2 == 0), "truth"] = np.nan
     table.to_csv("log.csv", index=False)
@@ -177,15 +176,61 @@ def test_strata_of_scores_are_strata_of_verdicts_or_propensities(ask):
     text = ask(*options, code=2)
     assert "--pass-from LOWEST" in text
     assert "--calibration known_propensity --propensity COLUMN" in text
-    found = json.loads(ask(*options, "--pass-from", "4", "--no-nuts", "--json"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "more",
+    [
+        ["--stratum", "kind"],
+        ["--by", "kind"],
+        ["--by", "kind", "--item", "n"],
+        ["--propensity", "p"],
+    ],
+)
+@pytest.mark.parametrize("file", ["log.csv", "log.parquet"])
+def test_with_a_threshold_scores_are_verdicts_in_all_that_is_asked(ask, monkeypatch, more, file):
+    """As a table of verdicts made by hand, also if an engine counts it."""
+    table = pd.read_csv("log.csv").assign(
+        kind=lambda t: np.where(t.index % 2 == 0, "x", "y"), n=lambda t: t.index // 2, p=0.2
+    )
+    table.loc[(table["kind"] == "x") & (table.index % 3 == 0), "truth"] = np.nan
+    if file == "log.csv":
+        table.to_csv(file, index=False)
+    else:
+        pytest.importorskip("duckdb")
+        monkeypatch.setattr(bj.readers.tables, "LARGE", 100)
+        table.to_parquet(file)
+    options = [file, *ASKED[1:], "--scale", "1:5", "--truth-from", "4", "--pass-from", "4", *more]
     verdicts = table.assign(
         verdict=np.where(table["judge_score"] >= 4, "pass", "fail"),
         truth=table["truth"].map(lambda x: x if np.isnan(x) else float(x >= 4)),
     )
-    verdicts.to_csv("log.csv", index=False)
-    words = ["log.csv", "--verdict", "verdict", "--truth", "truth", "--stratum", "kind"]
-    same = json.loads(ask(*words, "--calibration", "random", "--no-nuts", "--json"))
+    verdicts.to_csv("verdicts.csv", index=False)
+    words = ["verdicts.csv", "--verdict", "verdict", *ASKED[3:], *more]
+    if "p" in more:
+        options[options.index("random")] = words[words.index("random")] = "known_propensity"
+    found, same = (json.loads(ask(*one, *NOW)) for one in (options, words))
     assert found["answer"]["estimates"] == same["answer"]["estimates"]
+    assert found.get("differences") == same.get("differences")
+    assert found["cautions"] == same["cautions"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("names", [["ok"], ["ok", "bad"], []])
+def test_with_a_threshold_labels_keep_their_names(ask, names):
+    """Also if `0` or `1` is what a pass is called, and if only passes or fails are named."""
+    table = pd.read_csv("passes.csv")
+    expected = json.loads(ask("passes.csv", *ASKED[1:], "--scale", "1:5", "--pass-from", "3", *NOW))
+    for good, bad in (("ok", "bad"), ("0", "1"), ("F", "P")):
+        if not names and good != "ok":
+            continue
+        known = table["truth"].map({1.0: good, 0.0: bad} if names else {1.0: "good", 0.0: "bad"})
+        table.assign(truth=known).to_csv("named.csv", index=False)
+        more = ["--pass-value", good] * ("ok" in names) + ["--fail-value", bad] * ("bad" in names)
+        options = ["named.csv", *ASKED[1:], "--scale", "1:5", "--pass-from", "3", *more]
+        found = json.loads(ask(*options, *NOW))
+        assert found["answer"]["estimates"] == expected["answer"]["estimates"], (good, more)
 
 
 @pytest.mark.slow
@@ -199,7 +244,6 @@ def test_systems_that_cannot_be_read_are_named(ask):
     assert "y: " not in text
     table.assign(bot="y").to_csv("log.csv", index=False)
     assert "--save keeps the fit of one system" in ask(*options, "--save", "fit.nc", code=2)
-    assert "--by is not for scores" in ask(*options[:-2], "--pass-from", "4", "--by", "bot", code=2)
 
 
 @pytest.mark.slow

@@ -109,20 +109,33 @@ def test_topics_with_more_labels_are_seen(rates, told):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("verdict", "option"), [(True, "--stratum topic"), (False, "--by topic")])
+@pytest.mark.parametrize(
+    ("verdict", "options"),
+    [(True, ["--stratum topic"]), (False, ["--stratum topic", "--by topic"])],
+)
 def test_the_line_of_a_table_with_uneven_labels_does_not_call_them_random(
-    verdict, option, tmp_path, capsys
+    verdict, options, tmp_path, capsys
 ):
     table = _topics({"billing": 0.1, "legal": 0.5}, verdict=verdict)
     table.to_csv(tmp_path / "rag.csv", index=False)
     found = _doctor(tmp_path / "rag.csv", capsys)
-    (line,) = [answer["command"] for answer in found["answers"]]
-    assert line.endswith(option)
+    lines = [answer["command"] for answer in found["answers"]]
+    for line, option in zip(lines, options, strict=True):
+        assert line.endswith(option)
+    assert verdict or f"--pass-from {_middle(table)} --stratum" in lines[0]
     odd = " ".join(found["odd"])
     assert "on 50 % of the rows of topic legal and on 10 % of those of billing" in odd
     assert "--calibration known_propensity --propensity COLUMN" in odd
     assert "the line says that the labelled items are a random sample" not in odd
-    assert main([*shlex.split(line)[1:], "--no-nuts"]) == 0
+    for line in lines:
+        assert main([*shlex.split(line)[1:], "--no-nuts"]) == 0
+
+
+def _middle(table):
+    """The lowest score beyond the middle of the mean scores of good and of bad."""
+    labelled, score = table[table["human"] != ""], table["auto_grade"]
+    middle = labelled.groupby("human")["auto_grade"].mean().mean()
+    return score[score >= middle].min()
 
 
 @pytest.mark.slow

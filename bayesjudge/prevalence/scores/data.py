@@ -340,12 +340,9 @@ class Scores(ReadAtOnce):
             If truths are numbers, propensities are known, or `pass_from` lies outside the scale.
         """
         with checking("prevalence.Scores.to_counts") as require:
-            words = "truths are numbers: say with truth_from= (or at_least) from which one passes"
-            require(not self.numeric, words)
             stated = self.propensity is None
             require(stated, "known propensities are not kept by counts; estimate from the scores")
-            low, high = (-np.inf, np.inf) if isinstance(self.scale, str) else self.scale
-            require(low < pass_from <= high, f"pass_from={pass_from} lies outside {self.scale}")
+        require_threshold(self, pass_from)
         passed = self.score >= pass_from
 
         def count(mask: np.ndarray) -> int:
@@ -496,6 +493,15 @@ def read_systems(table: Any, *, by: str, **how: Any) -> dict[str, Scores]:
     if problems:
         raise InputError("scores of several systems", problems)
     return found
+
+
+def require_threshold(scores: Scores, pass_from: float) -> None:
+    """Check that these scores and their truths can be passes and fails."""
+    with checking("prevalence.Scores.to_counts") as require:
+        words = "truths are numbers: say with truth_from= (or at_least) from which one passes"
+        require(not scores.numeric, words)
+        low, high = (-np.inf, np.inf) if isinstance(scores.scale, str) else scores.scale
+        require(low < pass_from <= high, f"pass_from={pass_from} lies outside {scores.scale}")
 
 
 def _listed(value: Any) -> list[Any]:
