@@ -27,13 +27,14 @@ from bayesjudge.cli.output import (
 from bayesjudge.cli.priors import Priors
 from bayesjudge.cli.scores import answer_scores, answer_systems, as_verdicts, read_scores
 from bayesjudge.cli.source import PAIRS, Source, inputs_of, open_source, repeating
-from bayesjudge.cli.systems import MOST_LINES, rank_section
+from bayesjudge.cli.systems import MOST_LINES, change_sections, rank_section
 from bayesjudge.core.answer import Answer, judge_passes, listed
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Caution, Estimate, Target, of_passes, pass_name_in
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.periods import in_time
+from bayesjudge.core.periods import in_time, kind_of
 from bayesjudge.prevalence.answer import IN_TIME, difference_words, differences, neighbours
+from bayesjudge.prevalence.data import PLURALS
 from bayesjudge.readers import read_table
 
 if TYPE_CHECKING:
@@ -68,7 +69,6 @@ CLASSES = "if there are more than two classes, name them: --classes A B …"
 TRUTH = "--truth is needed: Column with the human label, empty where there is none"
 #: Bytes of a table in which groups that are labelled as a whole are looked for.
 MOST_BYTES = 5_000_000
-PLURALS = {"system": "systems", "stratum": "strata", "judge": "judges"}
 #: What the quantities mean, for a screen that shows them.
 WORDS = {
     "sensitivity": "share of good outputs that the judge passes",
@@ -472,7 +472,10 @@ def _further(
     if target == "items":
         return []
     designs = _designs(counts, separate, posterior, shared)
-    return [*_differences(made, shared), *_ranks(made, shared), *designs]
+    names = counts.systems or () if counts.dim == "system" else ()
+    each = {name: (counts.system(name), separate.of_system(name)) for name in names}
+    changed = change_sections(each, shared.ci_prob)
+    return [*changed, *_differences(made, shared), *_ranks(made, shared), *designs]
 
 
 def _model(counts: Counts, priors: Priors, pooling: str | None) -> PrevalenceModel:
@@ -516,7 +519,7 @@ def _inputs(counts: Counts, model: PrevalenceModel, source: Source | str) -> dic
         "calibration": f"{counts.design.name}: {counts.design.meaning}",
     }
     if counts.systems:
-        about[PLURALS[counts.dim]] = ", ".join(counts.systems)
+        about[PLURALS[counts.kind]] = ", ".join(counts.systems)
     if counts.spelling:
         about["labels"] = counts.spelling
     if counts.external_labels is not None:
@@ -548,7 +551,8 @@ def _differences(made: Sequence[Estimate | Fit], shared: Shared) -> list[Section
     left = len(lines) - MOST_LINES
     lines = lines[:MOST_LINES] + ([f"{left} more: --json"] if left > 0 else [])
     named = {row[end] for row in rows for end in ("first", "second")}
-    heading = f"Differences of systems{IN_TIME * bool(in_time(named))} ({rows[0]['method']})"
+    heading = f"Differences of {kind_of(named, several=True)}{IN_TIME * bool(in_time(named))} "
+    heading += f"({rows[0]['method']})"
     return [Section(heading, lines, "differences", rows, detail=False, further=further)]
 
 

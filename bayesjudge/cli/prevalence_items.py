@@ -10,10 +10,11 @@ import bayesjudge as bj
 from bayesjudge.cli.output import Section, Shared, Story, are, present
 from bayesjudge.cli.priors import Priors
 from bayesjudge.cli.source import Source
-from bayesjudge.cli.systems import difference_section, rank_section
+from bayesjudge.cli.systems import change_sections, difference_section, rank_section
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate, of_passes
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.periods import in_time, kind_of
 from bayesjudge.prevalence.answer import difference_words
 from bayesjudge.prevalence.items import ItemEffects, Items
 from bayesjudge.prevalence.items.answer import differences, share_items
@@ -85,7 +86,14 @@ def answer_items(
         None if several else lambda: module.fit(items, model, **shared.sampling),
         shared,
         story,
-        more=lambda made: [] if several else _differences(items, made, paired, shared),
+        more=lambda made: (
+            []
+            if several
+            else [
+                *_changed(items, separate, shared),
+                *_differences(items, made, paired, shared),
+            ]
+        ),
     )
 
 
@@ -124,10 +132,23 @@ def _inputs(
     if items.spelling:
         about["labels"] = items.spelling
     if len(items.systems) > 1:
-        about["systems"] = ", ".join(items.systems)
+        about[kind_of(items.systems, several=True)] = ", ".join(items.systems)
     if len(read) > 1:
         return about | {"judges": ", ".join(read)}
     return about | {"model": f"ItemEffects: {of_passes(str(model), items.pass_name)}"}
+
+
+def _changed(items: Items, separate: Any, shared: Shared) -> list[Section]:
+    """When the share changed: of periods whose items are independent."""
+    if share_items(items) or not in_time(items.systems):
+        return []
+    from bayesjudge.prevalence.items.exact import counts_of
+
+    each = {
+        name: (counts_of(items, name, shared.ci_prob), separate.of_system(name))
+        for name in items.systems
+    }
+    return change_sections(each, shared.ci_prob)
 
 
 def _differences(
@@ -144,7 +165,8 @@ def _differences(
     rows = differences(*paired, *fits, ci_prob=shared.ci_prob)
     if not rows:
         return []
-    heading = "Differences of systems" + " on the items that they share" * share_items(items)
+    heading = f"Differences of {kind_of(items.systems, several=True)}"
+    heading += " on the items that they share" * share_items(items)
     name = items.pass_name
     made = [difference_section(rows, items.systems, heading, partial(difference_words, name=name))]
     if fits and len(items.systems) > 2:

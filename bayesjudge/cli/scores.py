@@ -15,6 +15,7 @@ from bayesjudge.core.answer import Answer
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate, of_passes
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.periods import kind_of
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.answer import CHOSEN
 
@@ -124,7 +125,7 @@ def answer_systems(
     about = [_inputs(one, source) for one in scores.values()]
     del about[0]["bins of the score"]  # each system has its own
     summed = {name: sum(one[name] for one in about) for name in ("items", "labelled", "unscored")}
-    systems = {"systems": ", ".join(scores)}
+    systems = {kind_of(scores, several=True): ", ".join(scores)}
     chosen = CHOSEN.get(first.design.name, first.design.meaning)
     noun = "item" if paired is None else "output"
     basis = f"{how_many(summed['items'], noun)}, {summed['labelled']:,} of them labelled "
@@ -213,7 +214,8 @@ def _of_systems(
         systems = list(fits)
     if not rows:
         return []
-    heading = "Differences of systems" + " on the items that they share" * shares
+    heading = f"Differences of {kind_of(systems, several=True)}"
+    heading += " on the items that they share" * shares
     made = [difference_section(rows, systems, heading, difference_of_scores)]
     if len(fits) > 2:
         table = module.ranking(fits, ci_prob=shared.ci_prob)

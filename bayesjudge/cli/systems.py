@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayesjudge.cli.output import Section
 from bayesjudge.core.answer import chance
-from bayesjudge.core.periods import in_time
+from bayesjudge.core.errors import InputError
+from bayesjudge.core.periods import in_time, kind_of
 from bayesjudge.prevalence.answer import IN_TIME, neighbours
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from bayesjudge.prevalence import Counts
 
 #: Most lines of a section on the screen.
 MOST_LINES = 10
@@ -50,4 +53,31 @@ def rank_section(table: pd.DataFrame, method: str = "", name: str = "") -> Secti
         f"{chance(row['best'])}"
         for row in rows[:MOST_LINES]
     ]
-    return Section(f"Ranks of the systems{method}", told, "ranks", rows, detail=False)
+    kinds = kind_of(table.index, several=True)
+    return Section(f"Ranks of the {kinds}{method}", told, "ranks", rows, detail=False)
+
+
+def change_sections(each: Mapping[str, tuple[Counts, Any]], ci_prob: float) -> list[Section]:
+    """When the share changed, of counts and priors of each period; nothing of other systems."""
+    from bayesjudge.prevalence.cautions import contradictions
+    from bayesjudge.prevalence.change import change_of
+
+    usable = all(
+        counts.has_quadrature
+        and not counts.predictive
+        and counts.labelled_n
+        and not any(contradictions(counts, model.better_than_chance))
+        for counts, model in each.values()
+    )
+    if not in_time(each) or not usable:
+        return []
+    try:
+        found = change_of(each, ci_prob)
+    except InputError:  # a period has no posterior
+        return []
+    fields = {
+        "dates": [{"before": a, "after": b, "probability": p} for a, b, p in found.dates()],
+        "difference": found.difference._asdict(),
+        "bayes_factor": found.bayes_factor,
+    }
+    return [Section("When it changed", [str(found)], "change", fields, detail=False)]

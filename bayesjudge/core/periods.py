@@ -15,6 +15,11 @@ DATED = re.compile(
 )
 
 
+def kind_of(names: Iterable[str], several: bool = False) -> str:
+    """What these names are of: ``"system"``, or ``"period"``; the plural if there are several."""
+    return ("period" if in_time(names) else "system") + "s" * several
+
+
 def in_time(names: Iterable[str]) -> list[str]:
     """Names in the order of time, if all of three or more are periods; else none."""
     keys: dict[str, tuple[int, ...]] = {}

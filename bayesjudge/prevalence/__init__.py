@@ -7,6 +7,7 @@ from bayesjudge.core.intervals import clopper_pearson, wilson
 from bayesjudge.core.prior_check import check_prior
 from bayesjudge.prevalence.agreement import agreement
 from bayesjudge.prevalence.answer import answer
+from bayesjudge.prevalence.change import ChangePoint, change_point
 from bayesjudge.prevalence.closed_form import (
     bootstrap,
     conditional_calibration,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DESIGNS",
+    "ChangePoint",
     "Counts",
     "ErrorRates",
     "LabelDesign",
@@ -62,6 +64,7 @@ __all__ = [
     "bootstrap",
     "budget",
     "build_model",
+    "change_point",
     "check_prior",
     "classes",
     "clopper_pearson",

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from bayesjudge.core.answer import MOST_NAMED, listed
 from bayesjudge.core.estimate import Assumption, Caution, Target
 from bayesjudge.core.intervals import wilson, z_score
 from bayesjudge.core.screen import how_many
-from bayesjudge.prevalence.data import Counts
+from bayesjudge.prevalence.data import PLURALS, Counts
 from bayesjudge.prevalence.labelling import ROWS_ARE_ITEMS, about_others
 
 #: Of several strata: their prevalences weighed by their shares of the items.
@@ -159,6 +160,7 @@ def _weak(counts: Counts) -> Iterator[Caution]:
     what = "positive + negative predictive value" if by_verdict else "sensitivity + specificity"
     kinds = ("passed", "failed") if by_verdict else ("good", "bad")
     sizes = (*_classes(counts), *counts.rate_labels.values())
+    weak: list[tuple[str, str]] = []
     for where, value, low, high, n1, n0, *own in _each(counts, *above_chance(counts), *sizes):
         good, hits, bad, caught = own
         alike = of_one_kind(good, hits, bad, caught, where)
@@ -184,12 +186,25 @@ def _weak(counts: Counts) -> Iterator[Caution]:
                 "round, so that 1 means fail? Then say which label means pass, and which fail",
             )
         elif low <= 0:
-            yield Caution(
-                "weak-judge",
-                f"{what} - 1 is {value:.2f} ({low:.2f} to {high:.2f}){where}, not clearly above 0: "
-                "the judge may be no better than chance, and its verdicts say little; use a better "
-                "judge or more labels",
-            )
+            weak.append((where, f"{value:.2f} ({low:.2f} to {high:.2f})"))
+    if weak:
+        of = len(counts.places), PLURALS[counts.kind]
+        yield Caution("weak-judge", weak_words(what, weak, *of))
+
+
+def weak_words(what: str, weak: Sequence[tuple[str, str]], of: int, kinds: str) -> str:
+    """Where the judge may be no better than chance: one sentence, however many there are."""
+    (where, value), so = weak[0], "not clearly above 0"
+    told = f"{what} - 1 is {value}{where}, {so}"
+    if len(weak) > 1:
+        named = [f"{value}{where}" for where, value in weak[:MOST_NAMED]]
+        left = len(weak) - MOST_NAMED
+        named += [f"{left} more"] * (left > 0)
+        told = f"{what} - 1 is {so} in {len(weak)} of {of} {kinds}: {listed(named)}"
+    return (
+        f"{told}: the judge may be no better than chance, and its verdicts say little; use a "
+        "better judge or more labels"
+    )
 
 
 def of_one_kind(good: Any, hits: Any, bad: Any, caught: Any, where: str) -> Caution | None:

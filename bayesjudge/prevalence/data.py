@@ -13,6 +13,7 @@ import numpy as np
 from bayesjudge.core.errors import checking
 from bayesjudge.core.item_keys import hash_items, items_differ, keep_keys, keys_of
 from bayesjudge.core.names import require_names, to_names
+from bayesjudge.core.periods import kind_of
 from bayesjudge.core.screen import ROWS, fitted, how_many, rows
 from bayesjudge.core.tables import is_in_memory, read_rows
 from bayesjudge.prevalence._reading import LABELS, item_columns, read_counts
@@ -20,9 +21,9 @@ from bayesjudge.prevalence.labelling import Identified, LabelDesign, declared, d
 
 #: Heads of what is printed: of the items without a label, of the good and of the bad ones.
 HEADS = ("test", "passed", "good", "passed", "bad", "failed")
-PLURALS = {"system": "systems", "stratum": "strata", "judge": "judges"}
-#: What the names of `Counts.systems` can be of, and how a sentence points at one of them.
-PLACES = {"system": "in system {!r}", "stratum": "in stratum {!r}", "judge": "of judge {!r}"}
+PLURALS = {"system": "systems", "stratum": "strata", "judge": "judges", "period": "periods"}
+#: What the names of `Counts.systems` can be of.
+DIMS = ("system", "stratum", "judge")
 
 
 def _whole_numbers(name: str, value: Any, shape: tuple[int, ...], require: Any) -> Any:
@@ -88,7 +89,7 @@ def _require_possible(counts: Counts, require: Any) -> None:
 
 
 def _require_names(counts: Counts, require: Any) -> None:
-    require(counts.dim in PLACES, f"dim must be one of {list(PLACES)}, got {counts.dim!r}")
+    require(counts.dim in DIMS, f"dim must be one of {list(DIMS)}, got {counts.dim!r}")
     if counts.systems is not None:
         require_names(counts.systems, "systems", require)
     if counts.covariates is not None:
@@ -250,7 +251,7 @@ class Counts:
         cells = [[f"{self.dim}", *HEADS]] if self.systems else [["", *HEADS]]
         numbers = np.transpose([np.atleast_1d(column)[:ROWS] for column in columns])
         cells += [[str(n), *map(str, row)] for n, row in zip(names, numbers.tolist(), strict=False)]
-        entries = f"{len(names):,} {PLURALS[self.dim]}, " if self.systems else ""
+        entries = f"{len(names):,} {PLURALS[self.kind]}, " if self.systems else ""
         items = int(np.sum(self.test_n) + np.sum(self.labelled_n))
         head = f"Counts of {items:,} items, {entries}labels {self.design.name}"
         external = 0 if self.external_labels is None else int(self.external_labels[::2].sum())
@@ -270,7 +271,13 @@ class Counts:
     @cached_property
     def places(self) -> list[str]:
         """Where each entry is, for a sentence: ``" in system 'x'"``, or ``""`` of one entry."""
-        return [f" {PLACES[self.dim].format(s)}" for s in self.systems or ()] or [""]
+        word = "of" if self.dim == "judge" else "in"
+        return [f" {word} {self.kind} {s!r}" for s in self.systems or ()] or [""]
+
+    @property
+    def kind(self) -> str:
+        """What `systems` are in a sentence: `dim`, or ``"period"`` if they are weeks, dates …"""
+        return kind_of(self.systems or ()) if self.dim == "system" else self.dim
 
     @property
     def all_labels(self) -> dict[str, Any]:

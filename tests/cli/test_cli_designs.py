@@ -234,3 +234,31 @@ def test_plan_says_what_its_document_holds(capsys, monkeypatch):
         *("inputs", "answer", "rows", "labels_needed"),
     ]
     assert list(document)[:3] == ["schema", "bayesjudge", "command"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("item", [[], ["--item", "request"]])
+def test_of_periods_the_date_of_a_change_is_told(tmp_path, capsys, item):
+    """The same from verdicts of independent rows and of items that no two periods share."""
+    rng, parts = np.random.default_rng(3), []
+    for week, share in enumerate((0.9, 0.9, 0.9, 0.5, 0.5), 1):
+        good = rng.random(150) < share
+        said = np.where(rng.random(150) < 0.9, good, ~good).astype(int)
+        known = np.where(np.arange(150) < 40, good.astype(float), np.nan)
+        parts.append(pd.DataFrame({"week": f"2026-W{week:02}", "verdict": said, "truth": known}))
+    table = pd.concat(parts, ignore_index=True).rename_axis("request").reset_index()
+    table.to_csv(tmp_path / "log.csv", index=False)
+    line = ["prevalence", str(tmp_path / "log.csv"), "--verdict", "verdict", "--truth", "truth"]
+    line += ["--calibration", "random", "--by", "week", "--no-nuts", *item]
+    assert main([*line, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    counts = P.Counts.from_frame(table, calibration="random", by="week")
+    expected = P.change_point(counts)
+    assert document["change"]["bayes_factor"] == pytest.approx(expected.bayes_factor)
+    assert document["change"]["dates"][0]["before"] == "2026-W03"
+    assert document["change"]["dates"][0]["probability"] > 0.9
+    assert main(line) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"When it changed {expected}" in told
+    assert "Differences of periods, the first from the last" in told
+    assert "system" not in told.partition("When it changed")[0].replace("of each system", "")

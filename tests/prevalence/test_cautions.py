@@ -167,3 +167,23 @@ def test_above_chance_covers():
     _, low, high = above_chance(counts)
     covered = ((low <= q1 + q0 - 1) & (q1 + q0 - 1 <= high)).mean()
     assert abs(covered - 0.95) < 0.012 + 5 * np.sqrt(0.95 * 0.05 / runs)
+
+
+@pytest.mark.parametrize(
+    ("systems", "kind"),
+    [(["w1", "w2", "w3", "w4", "w5"], "period"), (["a", "b", "c", "d", "e"], "system")],
+)
+def test_where_a_judge_is_weak_is_told_once(systems, kind):
+    counts = bj.prevalence.Counts(
+        [500] * 5, [300] * 5, [20] * 5, [10, 18, 10, 11, 10], [20] * 5, [10, 18, 10, 9, 10],
+        calibration="random", systems=systems,
+    )  # fmt: skip
+    (weak,) = [c for c in bj.prevalence.naive(counts).cautions if c.name == "weak-judge"]
+    first, third = systems[0], systems[2]
+    assert weak.text.startswith(
+        f"sensitivity + specificity - 1 is not clearly above 0 in 4 of 5 {kind}s: "
+        f"0.00 (-0.28 to 0.28) in {kind} {first!r}, 0.00 (-0.28 to 0.28) in {kind} {third!r}, "
+    )
+    assert "and 1 more: the judge may be no better than chance" in weak.text
+    one = counts.system(systems[1])
+    assert "weak-judge" not in {c.name for c in bj.prevalence.naive(one).cautions}

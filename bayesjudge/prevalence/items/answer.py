@@ -23,6 +23,7 @@ from bayesjudge.core.answer import (
 )
 from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.periods import kind_of
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.answer import CHOSEN, JUDGE, difference_words
 from bayesjudge.prevalence.items._same_labels import same_labels
@@ -158,7 +159,7 @@ def _basis(items: Items | None) -> str:
     labelled = round(float(sum(items.count @ items.rows(s).labelled for s in items.systems)))
     chosen = CHOSEN.get(items.design.name, items.design.meaning)
     several = len(items.systems)
-    systems = f" of {several} systems" if several > 1 else ""
+    systems = f" of {several} {kind_of(items.systems, several=True)}" if several > 1 else ""
     return (
         f"{how_many(items.n_items, 'item')}, {how_many(items.n_rows, 'output')}{systems}, "
         f"{labelled:,} of them labelled ({chosen}){_shared(items)}."
@@ -171,7 +172,7 @@ def _shared(items: Items) -> str:
     if several < 2:
         return ""
     known = np.all([items.rows(s).labelled > 0 for s in items.systems], axis=0)
-    whose = "both systems" if several == 2 else "every system"
+    whose = "both systems" if several == 2 else f"every {kind_of(items.systems)}"
     if not share_items(items):
         return ", which share no item"
     n = int(items.count[known].sum())
@@ -191,9 +192,10 @@ def _why(quoted: Estimate, items: Items | None, found: Sequence[dict[str, Any]])
     of = "; of the difference" * bool(found)
     of += " and its probability" * bool(found and "probability" in found[0])
     of += f": {found[0]['method']}" if found else ""
+    kind = "system" if items is None else kind_of(items.systems)
     if items is not None and items.repeated:
         return f"Quoted: {quoted.method}, with variances by item, since rows repeat items{of}."
-    return f"Quoted: {quoted.method}, which takes verdicts and labels of each system together{of}."
+    return f"Quoted: {quoted.method}, which takes verdicts and labels of each {kind} together{of}."
 
 
 def differences(*results: Estimate | Fit, ci_prob: float = 0.95) -> list[dict[str, Any]]:

@@ -13,9 +13,10 @@ from scipy.special import stdtrit
 from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.core.intervals import FEW, holding, wilson, z_score
+from bayesjudge.core.periods import kind_of
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence import _formulas as formulas
-from bayesjudge.prevalence.cautions import SHIFT_P, of_one_kind, unparsed_words
+from bayesjudge.prevalence.cautions import SHIFT_P, of_one_kind, unparsed_words, weak_words
 from bayesjudge.prevalence.closed_form import LEE
 from bayesjudge.prevalence.items import _clusters as by_item
 from bayesjudge.prevalence.items._clusters import Clusters, EffectiveCounts, Spread
@@ -279,7 +280,8 @@ def rogan_gladen(items: Items, *, ci_prob: float = 0.95) -> Estimate:
         c = one.counts
         if not q1[0] + q0[0] - 1 > by_item.ROUNDING or c.test_n <= 0:
             made["prevalence"].append((np.nan,) * 4)
-            told.append(Caution("no-better-than-chance", f"no Rogan-Gladen estimate{_of(one)}"))
+            text = f"no Rogan-Gladen estimate{_of(one, found)}"
+            told.append(Caution("no-better-than-chance", text))
             continue
         p = c.test_pass / c.test_n
         raw = formulas.invert(p, q0[0], q1[0])
@@ -671,8 +673,9 @@ def _only(items: Items, name: str) -> Items:
     return items if len(items.systems) == 1 else items.system(name)
 
 
-def _of(one: Effective) -> str:
-    return "" if one.name == "system" else f" of system {one.name!r}"
+def _of(one: Effective, found: Sequence[Effective]) -> str:
+    kind = kind_of(each.name for each in found)
+    return "" if one.name == "system" else f" of {kind} {one.name!r}"
 
 
 def _described(
@@ -715,7 +718,7 @@ def _clipped(items: Items, quantities: dict[str, Quantity]) -> Iterator[Caution]
     for name, one in quantities.items():
         for where, raw in zip(one.labels, () if one.raw is None else one.raw, strict=False):
             if raw < 0 or raw > 1:
-                place = f" of system {where[0]!r}" if where else ""
+                place = f" of {kind_of(items.systems)} {where[0]!r}" if where else ""
                 text = f"the {name}{place} comes out at {raw:.3f}, shown at the end of [0, 1]"
                 yield Caution("clipped", text)
 
@@ -727,11 +730,12 @@ def _effects(found: Sequence[Effective]) -> Iterator[Caution]:
         one = max(shared, key=lambda one: one.design_effect)
         rows = one.clusters.totals
         n = float(rows.labelled + rows.test)
-        most = f", the largest of {len(shared)} systems" if len(shared) > 1 else ""
+        kinds = kind_of((each.name for each in found), several=True)
+        most = f", the largest of {len(shared)} {kinds}" if len(shared) > 1 else ""
         yield Caution(
             "design-effect",
-            f"rows{_of(one)} share items: design effect {one.design_effect:.2f}{most}, so that "
-            f"{n:,.0f} rows tell as much as {n / one.design_effect:,.0f} independent ones; "
+            f"rows{_of(one, found)} share items: design effect {one.design_effect:.2f}{most}, so "
+            f"that {n:,.0f} rows tell as much as {n / one.design_effect:,.0f} independent ones; "
             "intervals take it into account",
         )
 
@@ -753,9 +757,10 @@ def cautions_of(items: Items) -> Iterator[Caution]:
     same = same_labels(items)
     if same is not None:
         yield same
+    weak: list[tuple[str, str]] = []
     for name in items.systems:
         clusters = by_item.clusters_of(items, name)
-        where = f" of system {name!r}" if len(items.systems) > 1 else ""
+        where = f" of {kind_of(items.systems)} {name!r}" if len(items.systems) > 1 else ""
         labelled, total = clusters.labelled, clusters.totals
         if rows_per_output(items, name) > 1 and labelled < FEW_ITEMS:
             yield Caution(
@@ -775,11 +780,10 @@ def cautions_of(items: Items) -> Iterator[Caution]:
             spreads = by_item.rate_spreads(clusters)[1:]
             half = z_score(0.95) * np.sqrt(sum(s.variance for s in spreads))
             if q1 + q0 - 1 - half <= 0:
-                yield Caution(
-                    "weak-judge",
-                    f"sensitivity + specificity - 1 is {q1 + q0 - 1:.2f}{where}, not clearly above "
-                    "0: the judge may be no better than chance; use a better judge or more labels",
-                )
+                weak.append((where, f"{q1 + q0 - 1:.2f}"))
+    if weak:
+        of = len(items.systems), kind_of(items.systems, several=True)
+        yield Caution("weak-judge", weak_words("sensitivity + specificity", weak, *of))
     if items.unparsed:
         yield Caution(
             "unparsed-verdicts",

@@ -8,6 +8,7 @@ import numpy as np
 
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import INTERVALS, Assumption, Caution, Estimate, Interval
+from bayesjudge.core.periods import kind_of
 from bayesjudge.core.prior_check import conflicts_of_parts
 from bayesjudge.prevalence._boundary import depths_of, extended
 from bayesjudge.prevalence._quadrature import NotIntegrated, posterior_of
@@ -119,7 +120,7 @@ def exact(
 
 def _contradicting(one: Any, model: Any, items: Items) -> list[Caution]:
     """Contradictions of one system's counts, by its name."""
-    place = f" in system {one.name!r}" if len(items.systems) > 1 else ""
+    place = f" in {kind_of(items.systems)} {one.name!r}" if len(items.systems) > 1 else ""
     told = contradictions(one.counts, getattr(model, "better_than_chance", False))
     return [c._replace(text=c.text.replace(": ", f"{place}: ", 1)) for c in told]
 

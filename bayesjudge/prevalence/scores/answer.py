@@ -22,6 +22,7 @@ from bayesjudge.core.answer import (
 )
 from bayesjudge.core.estimate import Estimate, Interval, Row, pass_name_in
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.periods import kind_of
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.answer import CHOSEN, difference_words
 from bayesjudge.prevalence.scores.closed_form import judge_bias, judge_mean
@@ -163,7 +164,8 @@ def _bias_of_systems(scores: Mapping[str, Scores], ci_prob: float) -> tuple[str,
     found = found[:MOST_NAMED] + [f"{left} more"] * (left > 0)
     told = f"The judge gives {listed(found)}" if found else ""
     if unknown:
-        whom = listed(unknown if len(unknown) <= MOST_NAMED else [f"{len(unknown)} systems"])
+        many = f"{len(unknown)} {kind_of(scores, several=True)}"
+        whom = listed(unknown if len(unknown) <= MOST_NAMED else [many])
         told += "; w" if told else "W"
         told += f"hether it gives {whom} more or less than people is not known"
     return (f"{told}.",) if told else ()
@@ -220,11 +222,12 @@ def _of_systems(
         why += paired if isinstance(compared.data, PairedScores) else "of independent samples"
         told = (*compared.cautions, *quoted.cautions)
         quoted = replace(quoted, cautions=tuple(dict.fromkeys(told)))
+    kinds = kind_of((str(name) for name, _ in rows), several=True)
     if not known:
-        text = "These data cannot tell what people would say of any system."
+        text = f"These data cannot tell what people would say of any of {len(rows)} {kinds}."
     return Answer(
         text,
-        basis=f"{len(rows)} systems, {_compared(compared)}.",
+        basis=f"{len(rows)} {kinds}, {_compared(compared)}.",
         why=f"{why}.",
         quoted=quoted,
         judge=judge if numeric else None,  # else it is no share of passes
