@@ -226,14 +226,17 @@ def _of_metric(log: Log, metric: Metric, path: str, truth: str | None, labels: P
         people = [] if no_labels(people[0], *about, found) else people
     truths = people[:1]
     own = ["--truth", *truths] if truths else []
-    voted = own
+    voted, absent = own, list[str]()
     if labels is not None:
         joined = _join_log(path, metric, labels, truth, named, found)
         truths = [joined.truth] if joined else []
         own, voted = (joined.options(), joined.options("--generator")) if joined else ([], [])
         cells |= joined.cells if joined else {}
+        absent = list(joined.absent) if joined else []
     known = {"verdict": cells["verdict"], **{name: cells[name] for name in truths}}
-    values = value_options(known, found, metric.name) if not metric.numeric else []
+    values = as_words("--missing-value", absent)
+    if not metric.numeric:
+        values = value_options(known, found, metric.name, absent)
     several = len(metric.judges) > 1
     if several:
         line = ["panel", path, *named, *voted, *values]
@@ -344,6 +347,8 @@ class Joined:
     item: str
     system: str
     cells: dict[str, list[Any]]
+    #: What stands for an empty label.
+    absent: Sequence[str] = ()
 
     def options(self, system: str = "--by") -> list[str]:
         """The options that join them, for commands that call a system `system`."""
@@ -385,7 +390,7 @@ def _join_table(path: str, labels: Path, truth: str | None, roles: Roles, found:
         line = ["prevalence", path, *reading, *joined.options()]
         asked = "Which system is better" if joined.system else "What share of outputs is good"
         alone = f"{asked}, by {name} alone?" if len(judged) > 1 else ""
-        _try_joined(line, joined.truth, joined.cells[name], said, found, alone)
+        _try_joined(line, joined, name, found, alone)
 
 
 def _join(source: Source, path: Path, truth: str | None, reading: list[str], judged: list[str],
@@ -414,18 +419,29 @@ def _join(source: Source, path: Path, truth: str | None, reading: list[str], jud
         line = shlex.join(["prevalence", str(source.path), *reading, *made.options()])
         found.missing["prevalence"] = f"tried `{line}`: {'; '.join(error.problems)[:300]}"
         return None
-    return replace(made, cells={name: table[name].to_pylist() for name in table.column_names})
+    absent = list(roles_of(columns, truths[0]).absent.get(truths[0], ()))
+    if absent:
+        found.odd.append(_read_as_empty(truths[0], absent))
+    cells = {name: table[name].to_pylist() for name in table.column_names}
+    cells[truths[0]] = [None if cell in absent else cell for cell in cells[truths[0]]]
+    return replace(made, cells=cells, absent=absent)
 
 
-def _try_joined(line: list[str], truth: str, judged: Sequence[Any], said: Sequence[Any],
-                found: Findings, question: str = "") -> None:  # fmt: skip
+def _read_as_empty(name: str, words: Sequence[str]) -> str:
+    return f"{name}: {few([repr(w) for w in words])} is read as an empty cell"
+
+
+def _try_joined(
+    line: list[str], joined: Joined, judge: str, found: Findings, question: str = ""
+) -> None:
     """Try a line of verdicts or scores, and of labels that were joined to them."""
-    scored = "--score" in line
+    scored, truth = "--score" in line, joined.truth
+    judged, said = joined.cells[judge], joined.cells[truth]
     if are_numbers(said):
         line += ["--truth-scale", usual_scale([float(c) for c in said if c])]
     cells = {} if are_numbers(said) else {truth: list(said)}
     cells |= {} if scored else {"verdict": list(judged)}
-    values = value_options(cells, found, "") if cells else []
+    values = value_options(cells, found, "", joined.absent)
     chosen = label_design([] if scored else judged, said, found)
     ways: list[list[str]] = [[], ["--unparsed", "drop"]]
     if not scored:
@@ -520,22 +536,22 @@ def _judges_of_one(roles: Roles, found: Findings) -> Roles:
     return replace(roles, judge=roles.system, system=None)
 
 
-def _values(
-    roles: Roles, found: Findings, joined: Mapping[str, list[Any]] | None = None
-) -> list[str]:
+def _values(roles: Roles, found: Findings, joined: Joined | None = None) -> list[str]:
     """Options that say what the labels and verdicts mean, those `joined` from another file too."""
     if not roles.verdicts:
         return []
-    named = {n: roles.columns[n] for n in (*roles.truths[:1], *roles.verdicts)} | {**(joined or {})}
+    named = {n: roles.columns[n] for n in (*roles.truths[:1], *roles.verdicts)}
+    named |= joined.cells if joined else {}
+    empty = list(joined.absent) if joined else []
     labels = {n: c for n, c in named.items() if not are_numbers(c) or is_binary(c)}
-    return value_options(labels, found, "", _absent(roles, list(named), found))
+    return value_options(labels, found, "", [*empty, *_absent(roles, list(named), found)])
 
 
 def _absent(roles: Roles, names: Sequence[str], found: Findings) -> list[str]:
     """What these columns have in place of empty cells; it is told."""
     told = {name: roles.absent[name] for name in names if name in roles.absent}
     for name, words in told.items():
-        found.odd.append(f"{name}: {few([repr(w) for w in words])} is read as an empty cell")
+        found.odd.append(_read_as_empty(name, words))
     return list(dict.fromkeys(word for words in told.values() for word in words))
 
 
@@ -562,7 +578,7 @@ def _panel(path: str, roles: Roles, found: Findings, joined: Joined | None = Non
     if absent:
         found.missing["panel"] = f"a column that names {' and '.join(absent)}"
         return
-    line += _values(roles, found, joined.cells if joined else {})
+    line += _values(roles, found, joined)
     if try_lines("panel", line, found, [[], ["--calibration", "random"]]) and roles.judge:
         by = ", by generator" if roles.system else ""
         found.missing["prevalence"] = f"the line of the panel has it{by}"

@@ -582,7 +582,9 @@ def _designs(
         found = made.quantities["overall_prevalence" if counts.dim == "stratum" else "prevalence"]
         widths = found.high - found.low
         known = widths[widths == widths]  # without nan
-        width = f"{known.mean():.3f} wide" if known.size else "unknown"
+        mean = known.mean() if known.size else 0.0
+        width = f"{mean:.3f} wide" if mean >= 0.0005 else "less than 0.001 wide"
+        width = width if known.size else "unknown"
         width += ", but the data contradict it" * any(
             c.name in ("contradiction", "label-shift") for c in made.cautions
         )

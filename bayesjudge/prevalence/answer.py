@@ -152,16 +152,23 @@ def _added(
 ) -> tuple[str, ...]:
     """That the prior makes a large part of a share, where labels by verdict hold few errors."""
     weighed = next((one for one in made if one.method == "Post-stratified"), None)
-    if counts is None or not counts.predictive or counts.systems or weighed is None:
+    if counts is None or not counts.predictive or counts.dim == "stratum" or weighed is None:
         return ()
-    (row,) = rows.values()
-    found = weighed["prevalence"].value
-    far = abs(row.value - found) >= MUCH * min(row.value, 1 - row.value)  # not of nan
+    found = entries(weighed.only("prevalence"))
+    alone = {"".join(map(str, key[1:])): row.value for key, row in found.items()}
+    far = {
+        name: alone[name]
+        for name, row in rows.items()
+        if abs(row.value - alone[name]) >= MUCH * min(row.value, 1 - row.value)  # not of nan
+    }
     if not far:
         return ()
+    many = [f"{len(far) - MOST_NAMED} more"] * (len(far) > MOST_NAMED)
+    each = [percent_of(x, 2) + f" of {owned(name)}" * bool(name) for name, x in far.items()]
+    told = listed([*each[:MOST_NAMED], *many]) + " outputs" * bool(counts.systems)
     return (
-        f"Labels alone, weighed by how often the judge says so, give {percent_of(found, 2)}: the "
-        "difference is the prior's, of errors that the labels do not show and do not exclude.",
+        f"Labels alone, weighed by how often the judge says so, give {told}: the difference is the "
+        "prior's, of errors that the labels do not show and do not exclude.",
     )
 
 

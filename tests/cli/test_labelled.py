@@ -13,8 +13,9 @@ from bayesjudge.cli.labelled import UNEVEN_P, chance_of_rates, same_for_all, une
 from bayesjudge.cli.roles import Roles, roles_of
 
 
-def _doctor(path, capsys):
-    assert main(["doctor", str(path), "--json"]) == 0
+def _doctor(*paths_and_capsys):
+    *paths, capsys = paths_and_capsys
+    assert main(["doctor", *map(str, paths), "--json"]) == 0
     return json.loads(capsys.readouterr().out)
 
 
@@ -164,3 +165,30 @@ def test_prompts_of_one_judge_are_compared_as_judges(tmp_path, capsys):
     table.to_json(tmp_path / "systems.jsonl", orient="records", lines=True)
     lines = [answer["command"] for answer in _doctor(tmp_path / "systems.jsonl", capsys)["answers"]]
     assert any("prevalence" in line and "--by judge_prompt" in line for line in lines)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("score", [False, True])
+def test_dashes_of_a_file_of_labels_are_empty_cells_as_those_of_a_table(score, tmp_path, capsys):
+    rng = np.random.default_rng(1)
+    good = rng.random(300) < 0.7
+    right = np.where(rng.random(300) < 0.9, good, ~good)
+    said = np.clip(0.2 + 0.6 * right + rng.normal(0, 0.1, 300), 0, 1).round(3) if score else right
+    table = pd.DataFrame({"id": range(300), "judge_says": said})
+    label = np.where(good, "pass", "fail").astype(object)
+    label[rng.permutation(300)[60:]] = "-"
+    table.assign(human=label).to_csv(tmp_path / "both.csv", index=False)
+    table.to_csv(tmp_path / "judge.csv", index=False)
+    table[["id"]].assign(human=label).to_csv(tmp_path / "people.csv", index=False)
+    values = []
+    for files in (["both.csv"], ["judge.csv", "people.csv"]):
+        found = _doctor(*(tmp_path / one for one in files), capsys)
+        contents = " ".join(found["contents"])
+        assert "people's labels in human: 60 of 300 rows" in contents
+        assert "human: '-' is read as an empty cell" in found["odd"]
+        assert any(one.startswith("the line says that the labelled items") for one in found["odd"])
+        line = shlex.split(found["answers"][0]["command"])[1:]
+        assert "--missing-value=-" in line
+        assert main([*line, "--no-nuts", "--json"]) == 0
+        values.append(json.loads(capsys.readouterr().out)["answer"]["estimates"])
+    assert values[0] == values[1]

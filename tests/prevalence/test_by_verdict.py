@@ -91,3 +91,18 @@ def test_methods_that_labels_by_verdict_rule_out_show_no_rates_and_no_width_of_0
     assert "Human labels only is not valid" in text
     assert re.search(r"it calls \d\d % \(3\d to 100 %\) of what people call 'LEAK' so", text)
     assert re.search(r"about \d\d \(0 to 1\d\d\) are 'LEAK' ones that it missed", text)
+
+
+def test_what_the_prior_adds_is_told_of_each_system():
+    both = Counts(
+        [11414, 11414], [0, 0], [62, 62], [62, 62], [524, 524], [400, 380],
+        calibration="by_verdict", systems=["a", "b"],
+    )  # fmt: skip
+    made = prevalence.closed_forms(both), prevalence.exact(both)
+    (note,) = [n for n in prevalence.answer(*made[0], made[1]).notes if "the prior's" in n]
+    weighed = next(one for one in made[0] if one.method == "Post-stratified")
+    of_a = f"{100 * weighed['prevalence', 'a'].value:.2f}"
+    assert note.startswith(
+        f"Labels alone, weighed by how often the judge says so, give {of_a} % of"
+    )
+    assert "of a's outputs: the difference is the prior's" in note  # b has errors enough
