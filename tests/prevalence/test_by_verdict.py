@@ -95,7 +95,7 @@ def test_methods_that_labels_by_verdict_rule_out_show_no_rates_and_no_width_of_0
 
 def test_what_the_prior_adds_is_told_of_each_system():
     both = Counts(
-        [11414, 11414], [0, 0], [62, 62], [62, 62], [524, 524], [400, 380],
+        [11414, 11414], [0, 0], [62, 82], [62, 62], [524, 504], [400, 380],
         calibration="by_verdict", systems=["a", "b"],
     )  # fmt: skip
     made = prevalence.closed_forms(both), prevalence.exact(both)
