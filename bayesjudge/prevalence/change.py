@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import betainc, logsumexp
 
 from bayesjudge.core.answer import chance, listed, points
 from bayesjudge.core.errors import InputError, check_ci_prob, checking
@@ -152,6 +151,8 @@ def change_point(
 
 def change_of(each: Mapping[str, tuple[Counts, Any]], ci_prob: float) -> ChangePoint:
     """The same of counts and priors of each period."""
+    from scipy.special import betainc, logsumexp  # slow to load
+
     periods = in_time(each)
     with checking("change_point") as require:
         require(periods, f"expected three periods or more, such as w01 or 2026-09: {list(each)}")

@@ -140,7 +140,7 @@ def _others(made: list[Estimate], rows: dict[str, Row]) -> tuple[str, ...]:
         text = f"All {len(apart)} definitions of agreement{which} name {first}"
     text += f"; {tied} of {len(named)} do not tell them apart" if tied else ""
     sure = sum(max(of.values()) >= SURE for of in named.values())
-    by = ", by the model of choices that were not made" if sampled else ""
+    by = ", by the sampled model of what each would choose again" if sampled else ""
     return (f"{text}; {sure or 'none'} of {len(named)} surely ({SURE:g} or more){by}.",)
 
 

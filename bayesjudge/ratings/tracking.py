@@ -161,7 +161,7 @@ def tracking(
 
     return Estimate(
         {name: quantity(name) for name in ("tracking", "concentration")},
-        method=f"{fit.method}, tracking",
+        method=f"{fit.method}, judges tracking people",
         ci_prob=ci_prob,
         source=fit.source,
         interval="equal-tailed",

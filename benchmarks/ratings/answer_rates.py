@@ -13,10 +13,10 @@ alike, both names are wrong), ``coverage`` is that of 95 % intervals of both jud
 
 Found: over eight settings of 60 tables with a better judge, `answer_rates` names it in .352 and the
 other in .004, the hit rate in .217 and .021; with response sets, 90 items and the judges furthest
-apart .650 and .350, the sampled hit rate in none of 40 (nor where they are alike). Judges that are alike are told apart in .129
-and .121 of 240 tables, where .10 is what probabilities of .95 on either side promise (standard
-error .02). Intervals of `answer_rates` cover .952 over all twelve settings, .925 at worst (60
-tables, which cannot tell a few per cent).
+apart .650 and .350, the sampled hit rate in none of 40 (nor where they are alike). Judges that are
+alike are told apart in .129 and .121 of 240 tables, where .10 is what probabilities of .95 on
+either side promise (standard error .02). Intervals of `answer_rates` cover .952 over all twelve
+settings, .925 at worst (60 tables, which cannot tell a few per cent).
 """
 
 from __future__ import annotations

@@ -216,7 +216,7 @@ def test_systems_that_are_weeks_stand_in_the_order_of_time(tmp_path, capsys):
         code, said = run(capsys, *asked, "--by", "system", *more)
         assert code == 0
         assert re.search("(?s)> w8.*> w9.*> w10", said.out)
-        section = " ".join(said.out.split("Differences of systems")[1].split())
+        section = " ".join(said.out.split("Differences of periods")[1].split())
         assert ", the first from the last and then neighbours in time (" in section
         pairs = re.findall(r"(w\d+) (?:is|may or may not be) better than (w\d+)", section)
         assert [{*pair} for pair in pairs[:3]] == [{"w8", "w10"}, {"w8", "w9"}, {"w9", "w10"}]

@@ -192,3 +192,31 @@ def test_dashes_of_a_file_of_labels_are_empty_cells_as_those_of_a_table(score, t
         assert main([*line, "--no-nuts", "--json"]) == 0
         values.append(json.loads(capsys.readouterr().out)["answer"]["estimates"])
     assert values[0] == values[1]
+
+
+@pytest.mark.slow
+def test_how_to_ask_for_the_share_of_the_other_label_is_told_and_answers(tmp_path, capsys):
+    rng = np.random.default_rng(1)
+    good = rng.random(300) < 0.8
+    table = pd.DataFrame({"id": range(300), "guard": np.where(good, "allowed", "blocked")})
+    table["moderator"] = np.where(rng.random(300) < 0.9, table["guard"], "blocked")
+    table.loc[80:, "moderator"] = ""
+    table.to_csv(tmp_path / "log.csv", index=False)
+    found = _doctor(tmp_path / "log.csv", capsys)
+    (told,) = [one for one in found["odd"] if "instead" in one]
+    said, _, turned = told.partition("for the share of ")
+    other, _, options = turned.partition(" instead: ")
+    assert said.startswith("allowed, blocked say neither pass nor fail: the line reads ")
+    line = shlex.split(found["answers"][0]["command"])[1:]
+    values = line[line.index("--pass-value") : line.index("--fail-value") + 2]
+    assert shlex.split(options) == ["--pass-value", values[3], "--fail-value", values[1]]
+    assert other == values[3]
+    shares = []
+    for own in (values, shlex.split(options)):
+        asked = [word for word in line if word not in values] + own
+        assert main([*asked, "--no-nuts", "--json"]) == 0
+        document = json.loads(capsys.readouterr().out)
+        assert document["answer"]["pass_name"] == own[1]
+        shares.append(document["answer"]["estimates"][0])
+    assert shares[0]["value"] == pytest.approx(1 - shares[1]["value"])
+    assert shares[0]["low"] == pytest.approx(1 - shares[1]["high"])

@@ -75,7 +75,7 @@ def test_definitions_of_a_fit_are_counted_in_whichever_estimate_they_stand():
     rest = table({"kappa": SURE, "mse": SURE}, f"{method}, share of draws")
     told = bj.ratings.answer(made, rest, last, counted)
     assert told.notes[0].startswith("All 3 definitions of agreement name a; 2 of 3 surely")
-    assert "by the model of choices that were not made" in told.notes[0]
+    assert "by the sampled model of what each would choose again" in told.notes[0]
 
 
 def test_the_answer_names_the_best_only_if_its_rate_is_surely_highest():
