@@ -327,7 +327,7 @@ class RisingMean(_ScoreModel):
     _words: ClassVar[Mapping[str, str]] = {"spread": "spread of truths in a bin"}
     _numeric: ClassVar[bool] = True
     _has_preview: ClassVar[bool] = False
-    #: At .9 one fit in 20 of few labels has a divergence, at .95 one in 100.
+    #: At .9 one fit in 20 of few labels has a divergence, at .95 one in 50.
     sampling: ClassVar[Mapping[str, Any]] = {"target_accept": 0.95}
 
     def _drawn_truths(
