@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -108,6 +108,19 @@ def _set(settings: dict[str, Any]) -> None:
 
     for name, value in settings.items():
         setattr(config, name, value)
+
+
+def compile_function(function: Callable[..., Any], file: Path) -> Callable[..., Any]:
+    """Compile a function of `file` when it is called, and keep it where PyTensor keeps its own.
+
+    Numba keeps a function by its own text; here the whole file's counts, as it may call others.
+    """
+    import numba
+    from pytensor.link.numba.cache import CACHED_SRC_FUNCTIONS
+
+    text = hashlib.sha256(file.read_bytes()).hexdigest()
+    CACHED_SRC_FUNCTIONS[function] = f"{function.__module__}_{function.__name__}_{text}"
+    return cast("Callable[..., Any]", numba.njit(cache=True, nogil=True)(function))
 
 
 @compiling()

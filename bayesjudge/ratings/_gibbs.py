@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesjudge.core.compiling import compiling
 from bayesjudge.core.errors import checking
 from bayesjudge.ratings.data import Ratings
 from bayesjudge.ratings.metrics import Profile
@@ -80,20 +81,6 @@ def sweeps_to_forget(n: int, concentration: float) -> int:
     return int(np.clip(np.ceil(np.log(LEFT_OVER) / np.log(max(kept, 1e-9))), 2, MOST_SWEEPS))
 
 
-def draw_latent_sets(
-    shares: np.ndarray, counts: np.ndarray, seen: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
-    """Draw how many ratings come from each stable response set, shape of `shares`."""
-    held = np.zeros(shares.shape)
-    for t in np.flatnonzero(counts.sum(axis=0)):
-        items = np.flatnonzero(counts[:, t])
-        behind = np.flatnonzero(seen[:, t].any(axis=0))  # the cost of a draw grows with the sets
-        chance = shares[:, items[:, None], behind] * seen[:, None, t, behind]
-        chance = chance / chance.sum(axis=-1, keepdims=True)
-        held[:, items[:, None], behind] += rng.multinomial(counts[items, t], chance)
-    return held
-
-
 def draw_dirichlet(rng: np.random.Generator, alpha: np.ndarray) -> np.ndarray:
     """Draw shares, none of them exactly 0."""
     drawn = np.maximum(rng.standard_gamma(alpha), 1e-300)
@@ -108,32 +95,17 @@ def draw_shares(
     rng: np.random.Generator,
 ) -> np.ndarray:
     """Draw every item's shares once for each draw of the Dirichlet weights `alpha`."""
+    from bayesjudge.ratings._sweeps import compiled, side_of
+
     n_draws, n_sources, q = alpha.shape
-    out = np.empty((n_draws, n_sources, ratings.chosen.shape[1], q))
+    out = np.empty((n_sources, n_draws, ratings.chosen.shape[1], q))
     for s in range(n_sources):
         certain, counts, seen = split_ratings(ratings, s, choice, error)
-        n = int(counts.sum(axis=1).max(initial=0))
-        sweeps = sweeps_to_forget(n, float(np.median(alpha[:, s].sum(axis=1))))
-        step = max(1, int(4e6 / (counts.size * q)))  # draws at once, by the memory that they take
-        for start in range(0, n_draws, step):
-            at = slice(start, start + step)
-            out[at, s] = _sweep_items(alpha[at, s], certain, counts, seen[at], sweeps, rng)
-    return out
-
-
-def _sweep_items(
-    alpha: np.ndarray,
-    certain: np.ndarray,
-    counts: np.ndarray,
-    seen: np.ndarray,
-    sweeps: int,
-    rng: np.random.Generator,
-) -> np.ndarray:
-    first = alpha[:, None, :] + certain
-    shares = draw_dirichlet(rng, first)
-    for _ in range(sweeps if counts.any() else 0):
-        shares = draw_dirichlet(rng, first + draw_latent_sets(shares, counts, seen, rng))
-    return shares
+        n, weights = int(counts.sum(axis=1).max(initial=0)), np.ascontiguousarray(alpha[:, s])
+        sweeps = sweeps_to_forget(n, float(np.median(weights.sum(axis=1)))) if n else 1
+        with compiling():
+            compiled("items")(rng, weights, side_of(certain, counts, seen), sweeps, out[s])
+    return out.swapaxes(0, 1)
 
 
 def draw_endorsements(fit: Fit, rng: np.random.Generator, *, block: int = 200) -> np.ndarray:

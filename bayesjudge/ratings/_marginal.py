@@ -10,7 +10,8 @@ more rating, of set v, is known. The first rating shows its set, or another one 
 .. math:: p_c = \sum_v \frac{\alpha_v}{\alpha_0}\, B_{tv}\, p^{(v)}_{c - 1_t}, \qquad
           p^{(v)}_c = \frac{\alpha_0\, p_c + \sum_t c_t B_{tv}\, p^{(v)}_{c - 1_t}}{\alpha_0 + n}.
 
-The first line takes any t that occurs. The second follows from the generating function
+The first line takes any t that occurs: of an item's own counts, of which :math:`p_c` alone is
+wanted, the one that leaves the fewest counts below. The second follows from the generating function
 :math:`\prod_v (1 - \sum_t B_{tv} z_t)^{-\alpha_v}`, of which the known rating divides one factor
 out. All terms are positive and none exceeds 1, so that nothing cancels, over- or underflows. Items
 share the counts below their own, and items with the same ratings are one pattern.
@@ -61,7 +62,9 @@ class Patterns:
     steps: np.ndarray
     source: np.ndarray  #: of each group
     certain: np.ndarray  #: response sets of each group that were seen without error
-    pattern: np.ndarray  #: the row of each distinct pattern
+    #: Of each distinct pattern its group, the kind of one of its ratings, and the row without that
+    #: one; the kind is -1 if all that it has are response sets seen without error.
+    last: np.ndarray
     weight: np.ndarray  #: how many items have the pattern
     counts: np.ndarray  #: of the pattern: choices of each option, then response sets
     rated: np.ndarray  #: items that have ratings, as ``source * n_items + item``
@@ -70,7 +73,7 @@ class Patterns:
     @property
     def pattern_group(self) -> np.ndarray:
         """Group of each pattern."""
-        return self.group[self.pattern]
+        return self.last[:, 0]
 
     def certain_at_least(self, n_sources: int) -> tuple[np.ndarray, np.ndarray]:
         r"""How many items have more than i response sets without error, of a kind and of any.
@@ -95,20 +98,15 @@ class Patterns:
 
         Dirichlet weights `alpha` have shape (n_sources, Q), B (n_sources, n_types, Q).
         """
-        flat = seen.reshape(-1, seen.shape[-1])
         mine = alpha[self.source] + self.certain
-        p, more = np.ones(self.group.size), np.ones((self.group.size, alpha.shape[1]))
-        for i, g in enumerate(self.group):
-            kind, less, n = self.steps[self.step_start[i] : self.step_start[i + 1]].T
-            if n.size:
-                total = mine[g].sum()
-                p[i] = mine[g] @ (flat[kind[0]] * more[less[0]]) / total
-                more[i] = (total * p[i] + n @ (flat[kind] * more[less])) / (total + n.sum())
+        flat = seen.reshape(-1, seen.shape[-1])
+        rows = self.group, self.step_start, self.steps, self.last
+        p, _ = _forward(alpha.shape[1])(mine, flat, *rows)
         g = self.pattern_group
         first = alpha[self.source[g]]
         held = (gammaln(first + self.certain[g]) - gammaln(first)).sum(axis=1)
         total, n = first.sum(axis=1), self.certain[g].sum(axis=1)
-        return np.log(p[self.pattern]) + held - gammaln(total + n) + gammaln(total)
+        return np.log(p) + held - gammaln(total + n) + gammaln(total)
 
 
 def patterns_of(chosen: np.ndarray, endorsed: np.ndarray, *, error_free: np.ndarray) -> Patterns:
@@ -126,13 +124,16 @@ def patterns_of(chosen: np.ndarray, endorsed: np.ndarray, *, error_free: np.ndar
         np.column_stack([distinct[:, :1], certain]), axis=0, return_inverse=True
     )
     own = np.column_stack([group.ravel(), counts])
-    rows = _rows_below(own)
+    kind, less = _without_one(own)
+    rows = _rows_below(less)
+    source = groups[own[:, 0], 0]
+    kind = np.where(kind < 0, kind, source * counts.shape[1] + kind)
     return Patterns(
         group=rows[:, 0],
         **_steps(rows, groups[:, 0]),
         source=groups[:, 0],
         certain=groups[:, 1:],
-        pattern=_find(rows, own),
+        last=np.column_stack([own[:, 0], kind, _find(rows, less)]),
         weight=weight,
         counts=distinct[:, 1:],
         rated=rated,
@@ -148,6 +149,16 @@ def _rated(chosen: np.ndarray, endorsed: np.ndarray) -> tuple[np.ndarray, np.nda
     table = np.column_stack([sources, rows.reshape(-1, n_types)])
     rated = np.flatnonzero(table[:, 1:].sum(axis=1))
     return table[rated], rated
+
+
+def _without_one(own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Take away the rating that leaves the fewest counts below: its type, -1 if none, the rest."""
+    counts = own[:, 1:]
+    kind = np.where(counts > 0, counts, counts.max() + 1).argmin(axis=1)
+    kind[counts.sum(axis=1) == 0] = -1
+    less, at = own.copy(), np.flatnonzero(kind >= 0)
+    less[at, 1 + kind[at]] -= 1
+    return kind, less
 
 
 def _rows_below(own: np.ndarray) -> np.ndarray:
@@ -289,28 +300,41 @@ def _bound(chosen: np.ndarray, endorsed: np.ndarray, error_free: np.ndarray) -> 
 
 @cache
 def _forward(sets: int) -> Callable[..., Any]:
-    def forward(mine: Any, seen: Any, group: Any, step_start: Any, steps: Any) -> Any:
-        """Probability of each row of counts, and with one more rating of each set."""
+    def forward(mine: Any, seen: Any, group: Any, step_start: Any, steps: Any, last: Any) -> Any:
+        """Probability of each pattern, and of each row of counts with one more rating of a set."""
         n = group.shape[0]
-        p, more, totals, one_more = np.ones(n), np.ones((n, sets)), mine.sum(axis=1), np.empty(sets)
+        p, more, totals, one_more = (
+            np.ones(last.shape[0]),
+            np.ones((n, sets)),
+            mine.sum(axis=1),
+            np.empty(sets),
+        )
         for i in range(n):
-            first, last = step_start[i], step_start[i + 1]
-            if first == last:
+            first, end = step_start[i], step_start[i + 1]
+            if first == end:
                 continue
             g, ratings, found = np.uint64(group[i]), 0, 0.0
             kind, less, total = np.uint64(steps[first, 0]), np.uint64(steps[first, 1]), totals[g]
             for v in range(sets):
                 found += mine[g, v] * seen[kind, v] * more[less, v]
-            p[i] = found / total
             for v in range(sets):
                 one_more[v] = found
-            for s in range(first, last):
+            for s in range(first, end):
                 kind, less, count = np.uint64(steps[s, 0]), np.uint64(steps[s, 1]), steps[s, 2]
                 ratings += count
                 for v in range(sets):
                     one_more[v] += count * seen[kind, v] * more[less, v]
+            share = 1 / (total + ratings)
             for v in range(sets):
-                more[i, v] = one_more[v] / (total + ratings)
+                more[i, v] = one_more[v] * share
+        for j in range(last.shape[0]):
+            if last[j, 1] < 0:
+                continue
+            g, kind, less = np.uint64(last[j, 0]), np.uint64(last[j, 1]), np.uint64(last[j, 2])
+            found = 0.0
+            for v in range(sets):
+                found += mine[g, v] * seen[kind, v] * more[less, v]
+            p[j] = found / totals[g]
         return p, more
 
     return forward
@@ -324,40 +348,58 @@ def _backward(sets: int) -> Callable[..., Any]:
         group: Any,
         step_start: Any,
         steps: Any,
-        p_bar: Any,
-        p: Any,
+        last: Any,
+        bar: Any,
         more: Any,
     ) -> Any:
-        """Slopes by Dirichlet weights and probabilities, from those by each row."""
+        """Slopes by Dirichlet weights and probabilities, from those by each pattern's logarithm."""
         n, totals = group.shape[0], mine.sum(axis=1)
         mine_bar, seen_bar = np.zeros(mine.shape), np.zeros(seen.shape)
         more_bar, total_bar, own = np.zeros((n, sets)), np.zeros(mine.shape[0]), np.empty(sets)
+        for j in range(last.shape[0]):
+            if last[j, 1] < 0:
+                continue
+            g, kind, less = np.uint64(last[j, 0]), np.uint64(last[j, 1]), np.uint64(last[j, 2])
+            found = 0.0
+            for v in range(sets):
+                found += mine[g, v] * seen[kind, v] * more[less, v]
+            step = bar[j] / found
+            total_bar[g] -= bar[j] / totals[g]
+            for v in range(sets):
+                mine_bar[g, v] += step * seen[kind, v] * more[less, v]
+                seen_bar[kind, v] += step * mine[g, v] * more[less, v]
+                more_bar[less, v] += step * mine[g, v] * seen[kind, v]
         for i in range(n - 1, -1, -1):
-            first, last = step_start[i], step_start[i + 1]
-            if first == last:
+            first, end = step_start[i], step_start[i + 1]
+            if first == end:
                 continue
             g, ratings = np.uint64(group[i]), 0
             total, slope, slope_of_total = totals[g], 0.0, total_bar[g]
-            for s in range(first, last):
+            for s in range(first, end):
                 ratings += steps[s, 2]
+            share = 1 / (total + ratings)
             for v in range(sets):
-                own[v] = more_bar[i, v] / (total + ratings)
+                own[v] = more_bar[i, v] * share
             for v in range(sets):
                 slope += own[v]
                 slope_of_total -= own[v] * more[i, v]
-            for s in range(first, last):
+            total_bar[g] = slope_of_total
+            kind, less, count = (
+                np.uint64(steps[first, 0]),
+                np.uint64(steps[first, 1]),
+                steps[first, 2],
+            )
+            for v in range(sets):
+                step = count * own[v] + slope * mine[g, v]
+                mine_bar[g, v] += slope * seen[kind, v] * more[less, v]
+                more_bar[less, v] += step * seen[kind, v]
+                seen_bar[kind, v] += step * more[less, v]
+            for s in range(first + 1, end):
                 kind, less, count = np.uint64(steps[s, 0]), np.uint64(steps[s, 1]), steps[s, 2]
                 for v in range(sets):
                     step = count * own[v]
                     more_bar[less, v] += step * seen[kind, v]
                     seen_bar[kind, v] += step * more[less, v]
-            step = slope + p_bar[i] / total
-            total_bar[g] = slope_of_total - p_bar[i] * p[i] / total
-            kind, less = np.uint64(steps[first, 0]), np.uint64(steps[first, 1])
-            for v in range(sets):
-                mine_bar[g, v] += step * seen[kind, v] * more[less, v]
-                seen_bar[kind, v] += step * mine[g, v] * more[less, v]
-                more_bar[less, v] += step * mine[g, v] * seen[kind, v]
         for j in range(mine.shape[0]):
             for v in range(sets):
                 mine_bar[j, v] += total_bar[j]
@@ -371,11 +413,11 @@ CODE = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16]
 
 
 class LogProbabilities(Op):
-    """Logarithms of the probabilities of some rows of counts, of so many response sets.
+    """Logarithms of the probabilities of patterns, of so many response sets.
 
     Inputs are Dirichlet weights by group (n_groups, Q), probabilities of each kind of rating
-    (n_kinds, Q), group, step_start and steps of `Patterns`, and which rows are wanted. Beside the
-    logarithms stands what `_forward` found, of which the gradient is made.
+    (n_kinds, Q), and group, step_start, steps and last of `Patterns`. Beside the logarithms stands
+    what `_forward` found of the rows, of which the gradient is made.
     """
 
     __props__ = ("sets", "code")
@@ -385,24 +427,21 @@ class LogProbabilities(Op):
 
     def make_node(self, *inputs: Any) -> Apply:
         variables = [pt.as_tensor_variable(x) for x in inputs]
-        return Apply(self, variables, [pt.dvector(), pt.dvector(), pt.dmatrix()])
+        return Apply(self, variables, [pt.dvector(), pt.dmatrix()])
 
     def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
-        *rows, wanted = inputs
-        p, more = _forward(self.sets)(*rows)
-        for storage, value in zip(output_storage, (np.log(p[wanted]), p, more), strict=True):
+        p, more = _forward(self.sets)(*inputs)
+        for storage, value in zip(output_storage, (np.log(p), more), strict=True):
             storage[0] = value
 
     def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:
         from pytensor.gradient import disconnected_type
 
-        mine_bar, seen_bar = LogProbabilitiesGradient(self.sets)(
-            *inputs, cotangents[0], *outputs[1:]
-        )
+        mine_bar, seen_bar = LogProbabilitiesGradient(self.sets)(*inputs, cotangents[0], outputs[1])
         return [mine_bar, seen_bar, *(disconnected_type() for _ in inputs[2:])]
 
     def connection_pattern(self, node: Any) -> list[list[bool]]:
-        return [[i < 2, False, False] for i in range(len(node.inputs))]
+        return [[i < 2, False] for i in range(len(node.inputs))]
 
 
 class LogProbabilitiesGradient(Op):
@@ -421,10 +460,7 @@ class LogProbabilitiesGradient(Op):
         return Apply(self, variables, [pt.dmatrix(), pt.dmatrix()])
 
     def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
-        mine, seen, group, step_start, steps, wanted, bar, p, more = inputs
-        p_bar = np.zeros(p.size)
-        np.add.at(p_bar, wanted, bar / p[wanted])
-        found = _backward(self.sets)(mine, seen, group, step_start, steps, p_bar, p, more)
+        found = _backward(self.sets)(*inputs)
         for storage, value in zip(output_storage, found, strict=True):
             storage[0] = value
 
@@ -434,22 +470,13 @@ def _numba_value(op: Any, node: Any, **_: Any) -> Any:
     forward = numba_njit(_forward(op.sets))
 
     @numba_njit
-    def value(mine, seen, group, step_start, steps, wanted):
-        p, more = forward(mine, seen, group, step_start, steps)
-        return np.log(p[wanted]), p, more
+    def value(mine, seen, group, step_start, steps, last):
+        p, more = forward(mine, seen, group, step_start, steps, last)
+        return np.log(p), more
 
     return value
 
 
 @register_funcify_default_op_cache_key(LogProbabilitiesGradient)
 def _numba_gradient(op: Any, node: Any, **_: Any) -> Any:
-    backward = numba_njit(_backward(op.sets))
-
-    @numba_njit
-    def gradient(mine, seen, group, step_start, steps, wanted, bar, p, more):
-        p_bar = np.zeros(p.size)
-        for j in range(wanted.size):
-            p_bar[wanted[j]] += bar[j] / p[wanted[j]]
-        return backward(mine, seen, group, step_start, steps, p_bar, p, more)
-
-    return gradient
+    return numba_njit(_backward(op.sets))

@@ -716,7 +716,7 @@ PATTERN_DIMS = {
     "steps": ("step", "step_part"),
     "source": ("known_sets",),
     "certain": ("known_sets", "response_set"),
-    "pattern": ("pattern",),
+    "last": ("pattern", "last_part"),
     "weight": ("pattern",),
 }
 
@@ -749,15 +749,14 @@ def _rows_of(patterns: Patterns, alpha: Any, choice: Any, error: Any) -> tuple[A
         seen = pt.concatenate([choice, given], axis=1)
     else:
         seen = pt.concatenate([choice @ error, error], axis=1)
-    source, pattern, certain = (
-        _pattern_data(patterns, name) for name in ("source", "pattern", "certain")
-    )
+    source, certain = (_pattern_data(patterns, name) for name in ("source", "certain"))
     certain = certain.astype("float64")
-    below = [_pattern_data(patterns, name) for name in ("group", "step_start", "steps")]
+    names = ("group", "step_start", "steps", "last")
+    *below, last = (_pattern_data(patterns, name) for name in names)
     log_p, *_ = LogProbabilities(sets)(
-        alpha[source] + certain, seen.reshape((-1, sets)), *below, pattern
+        alpha[source] + certain, seen.reshape((-1, sets)), *below, last
     )
-    return log_p, seen, source, certain, below[0][pattern]
+    return log_p, seen, source, certain, last[:, 0]
 
 
 def _log_probabilities(patterns: Patterns, alpha: Any, choice: Any, error: Any) -> tuple[Any, ...]:

@@ -22,26 +22,28 @@ judge is drawn with people alone, so that judges who err alike cannot vouch for 
 
 Everything is drawn by Gibbs sampling. A judge's ratings from :math:`\xi_i` of one response set come
 from an urn: some repeat earlier ones, the others (:math:`k` of :math:`m`) are new, from
-:math:`\theta_i` or :math:`\rho` (Antoniak 1974); given which, all else has standard conditionals.
+:math:`\theta_i` or :math:`\rho` (Antoniak 1974); given which, all else has standard
+conditionals. But u, w and :math:`\kappa` hardly move once it is known which ratings are copies, and
+which are new: they are drawn before that, by Metropolis steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import expit, logit
 
+from bayesjudge.core.compiling import compiling
 from bayesjudge.core.draws import summarise_interval
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.ratings._gibbs import (
     dirichlet_weights,
     draw_dirichlet,
-    draw_latent_sets,
     matrices,
     profile_of,
     spaced_draws,
@@ -55,14 +57,15 @@ from bayesjudge.ratings.model import _ratings_of, _spec_of
 
 if TYPE_CHECKING:
     from bayesjudge.core.fit import Fit
+    from bayesjudge.ratings._sweeps import Pairs, Side
 
 #: Chains side by side, half of them begun far from people and half close to them.
 CHAINS = 40
 #: Sweeps before the first draws, at most, and between one block of draws and the next; more if
 #: items have many ratings, since their shares then move little in a sweep.
-BURN_IN, MOST_BURN_IN, BETWEEN = 100, 800, 20
-#: Beta priors of u and of w, under which tracking is uniform.
-COPIES, LEANS = (0.5, 1.5), (0.5, 1.0)
+BURN_IN, MOST_BURN_IN, BETWEEN = 40, 800, 8
+#: Ratings of an item up to which its copies are integrated out: the cost grows with their square.
+MOST_INTEGRATED = 20
 #: Difference of the two halves, in their standard errors, from which they have not mixed.
 NOT_MIXED = 4.0
 
@@ -224,27 +227,6 @@ def _not_mixed(mixed: dict[str, bool]) -> tuple[Caution, ...]:
 # Gibbs sampling -----------------------------------------------------------------------------------
 
 
-@dataclass
-class _State:
-    theta: np.ndarray
-    xi: np.ndarray
-    rho: np.ndarray
-    u: np.ndarray
-    w: np.ndarray
-    kappa: np.ndarray
-
-    @property
-    def judge(self) -> np.ndarray:
-        """The judge's shares: eta."""
-        u = self.u[:, None, None]
-        return u * self.theta + (1 - u) * self.xi
-
-    @property
-    def tracking(self) -> np.ndarray:
-        """Tracking in either way: f."""
-        return 1 - (1 - self.u) * (1 - self.w)
-
-
 def _draw_pair(
     ratings: Ratings,
     judge: int,
@@ -260,32 +242,34 @@ def _draw_pair(
     `judge` is its position among the sources, `share` the Dirichlet weights of rho; `alpha`,
     `choice` and `error` are as in `_gibbs`; the judge's chains begin at its own weights.
     """
+    from bayesjudge.ratings._sweeps import side_of
+
     n_draws = len(alpha)
     blocks = np.array_split(np.arange(n_draws), -(-n_draws // CHAINS))
     chains = len(blocks[0])
-    sides = [split_ratings(ratings, s, choice, error) for s in (0, judge)]
+    sides = [side_of(*split_ratings(ratings, s, choice, error)) for s in (0, judge)]
     state = _begin(ratings, alpha[blocks[0]], judge, rng)
-    grid = _Concentration(ratings, judge, prior)
     burn_in, between = _sweeps(ratings, judge, alpha)
-    out: list[_State] = []
+    shape = n_draws, *state.theta.shape[1:]
+    out = _Pair(
+        np.empty(shape), np.empty(shape), _Tracked(np.empty(n_draws), np.empty(n_draws), False)
+    )
     mixed = False
     for b, block in enumerate(blocks):
         at = np.resize(block, chains)  # the last block may be smaller; its rest is dropped
-        given = [(fixed, counts, seen[at]) for fixed, counts, seen in sides]
+        given = [side.of(at) for side in sides]
         done = 0
         while done < (burn_in if b == 0 else between) or (b == 0 and not mixed):
             history = []
             for _ in range(burn_in if b == 0 else between):
-                state = _sweep(state, alpha[at, 0], given, share, grid, rng)
-                history.append(state.tracking)
+                _sweep(state, np.ascontiguousarray(alpha[at, 0]), given, share, prior, rng)
+                history.append(_unknowns(state)[0])
             done += len(history)
             mixed = mixed or (b == 0 and _have_mixed(np.array(history[len(history) // 2 :])))
             if done >= max(MOST_BURN_IN, burn_in):
                 break
-        keep = slice(len(block))
-        out.append(_State(*(getattr(state, n)[keep].copy() for n in _State.__annotations__)))
-    whole = _State(*(np.concatenate([getattr(s, n) for s in out]) for n in _State.__annotations__))
-    return _Pair(whole.theta, whole.judge, _Tracked(whole.tracking, whole.kappa, mixed))
+        _keep(state, out, block)
+    return replace(out, tracked=out.tracked._replace(mixed=mixed))
 
 
 def _sweeps(ratings: Ratings, judge: int, alpha: np.ndarray) -> tuple[int, int]:
@@ -296,79 +280,56 @@ def _sweeps(ratings: Ratings, judge: int, alpha: np.ndarray) -> tuple[int, int]:
     return max(BURN_IN, 3 * forget), max(BETWEEN, forget // 2)
 
 
-def _begin(ratings: Ratings, alpha: np.ndarray, judge: int, rng: np.random.Generator) -> _State:
+def _begin(ratings: Ratings, alpha: np.ndarray, judge: int, rng: np.random.Generator) -> Pairs:
     """Half of the chains begin with a judge that ignores people, half with one that tracks them."""
+    from bayesjudge.ratings._sweeps import Pairs
+
     chains, n_items = len(alpha), ratings.chosen.shape[1]
-    own = alpha[:, judge] / alpha[:, judge].sum(axis=1, keepdims=True)
+    kappa = alpha[:, judge].sum(axis=1)
     shape = (chains, n_items, alpha.shape[-1])
-    return _State(
+    u = np.where(np.arange(chains) % 4 > 1, 0.5, 0.05)
+    w = np.where(np.arange(chains) % 2, 0.9, 0.1)
+    return Pairs(
         theta=draw_dirichlet(rng, np.broadcast_to(alpha[:, :1], shape)),
         xi=draw_dirichlet(rng, np.broadcast_to(alpha[:, judge : judge + 1], shape)),
-        rho=own,
-        u=np.where(np.arange(chains) % 4 > 1, 0.5, 0.05),
-        w=np.where(np.arange(chains) % 2, 0.9, 0.1),
-        kappa=alpha[:, judge].sum(axis=1),
+        rho=alpha[:, judge] / kappa[:, None],
+        unknowns=np.stack([logit(u), logit(w), np.log(kappa)], axis=1),
+        own=np.zeros(shape, np.int64),
+        besides=np.zeros((chains, alpha.shape[-1]), np.int64),
     )
 
 
-class _Concentration:
-    """Conditional of kappa on a grid of its logarithm; most of it does not change."""
-
-    def __init__(self, ratings: Ratings, judge: int, prior: TrackingPrior) -> None:
-        centre, spread = np.log(prior.concentration), prior.concentration_spread
-        self.step = 10 * spread / 100
-        self.log = centre + spread * np.linspace(-5, 5, 101)
-        n = ratings.unpaired[judge].sum(axis=1) + ratings.endorsed[judge].sum(axis=1)
-        size = np.exp(self.log)
-        # `rest`, by ratings of an item: their likelihood of kappa besides the number of new draws
-        self.base = -0.5 * ((self.log - centre) / spread) ** 2
-        self.rest = gammaln(size) - gammaln(size + np.arange(n.max(initial=0) + 1)[:, None])
-
-    def draw(self, new: np.ndarray, own: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        items_with = np.stack([np.bincount(n, minlength=len(self.rest)) for n in own])
-        log = self.base + items_with @ self.rest + new[:, None] * self.log
-        gumbel = log + rng.gumbel(size=log.shape)
-        at = self.log[gumbel.argmax(axis=1)]
-        return np.exp(at + self.step * (rng.random(at.size) - 0.5))
-
-
 def _sweep(
-    state: _State,
+    state: Pairs,
     alpha: np.ndarray,
-    given: Any,
+    sides: Sequence[Side],
     share: float | tuple[float, ...],
-    grid: _Concentration,
+    prior: TrackingPrior,
     rng: np.random.Generator,
-) -> _State:
-    (fixed, counts, seen), (fixed_judge, counts_judge, seen_judge) = given
-    held = fixed + draw_latent_sets(state.theta, counts, seen, rng)
-    judge = state.judge
-    m = fixed_judge + draw_latent_sets(judge, counts_judge, seen_judge, rng)
-    m = m.astype(np.int64)
-    as_people = rng.binomial(m, state.u[:, None, None] * state.theta / judge)
-    m -= as_people
-    w, kappa = state.w[:, None, None], state.kappa[:, None, None]
-    common, own = w * state.theta, (1 - w) * state.rho[:, None, :]
-    new = _new_draws(m, kappa * (common + own), rng)
-    from_people = rng.binomial(new, common / (common + own))
-    besides = (new - from_people).sum(axis=1)
-    theta = draw_dirichlet(rng, alpha[:, None, :] + held + as_people + from_people)
-    u = rng.beta(COPIES[0] + as_people.sum(axis=(1, 2)), COPIES[1] + m.sum(axis=(1, 2)))
-    w = rng.beta(LEANS[0] + from_people.sum(axis=(1, 2)), LEANS[1] + besides.sum(axis=1))
-    rho = draw_dirichlet(rng, np.asarray(share, float) + besides)
-    kappa = grid.draw(new.sum(axis=(1, 2)), m.sum(axis=2), rng)
-    expected = w[:, None, None] * theta + (1 - w[:, None, None]) * rho[:, None, :]
-    xi = draw_dirichlet(rng, kappa[:, None, None] * expected + m)
-    return _State(theta, xi, rho, u, w, kappa)
+) -> None:
+    """Draw everything once, in place."""
+    from bayesjudge.ratings._sweeps import compiled
+
+    centre, spread = np.log(prior.concentration), prior.concentration_spread
+    with compiling():
+        compiled("pairs")(rng, alpha, *sides, state, centre, spread, MOST_INTEGRATED)
+        state.rho[:] = draw_dirichlet(rng, np.asarray(share, float) + state.besides)
+        compiled("own_shares")(rng, state)
 
 
-def _new_draws(m: np.ndarray, size: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draw how many of m ratings of a set are not repetitions: the urn's number of new draws."""
-    new = (m > 0).astype(np.int64)
-    for already in range(1, int(m.max(initial=0))):
-        at = np.nonzero(m > already)
-        new[at] += rng.random(at[0].size) * (size[at] + already) < size[at]
-    return new
+def _unknowns(state: Pairs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Tracking in either way, u, and kappa, by chain."""
+    u, w = expit(state.unknowns[:, 0]), expit(state.unknowns[:, 1])
+    return 1 - (1 - u) * (1 - w), u, np.exp(state.unknowns[:, 2])
+
+
+def _keep(state: Pairs, out: _Pair, block: np.ndarray) -> None:
+    """Write a block of draws; the judge's shares are its own and people's."""
+    n = len(block)
+    tracking, u, kappa = (x[:n] for x in _unknowns(state))
+    out.people[block] = state.theta[:n]
+    out.judge[block] = u[:, None, None] * state.theta[:n] + (1 - u[:, None, None]) * state.xi[:n]
+    out.tracked.tracking[block], out.tracked.concentration[block] = tracking, kappa
 
 
 def _have_mixed(history: np.ndarray) -> bool:

@@ -55,10 +55,14 @@ def weighted_prior_draws(ratings, error, n=100_000):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rate", [0.0, 0.2])
-def test_pairs_are_drawn_from_their_posterior(rate):
-    """The Gibbs sampler and its urn, against weighted draws that know neither."""
+@pytest.mark.parametrize(("rate", "integrated"), [(0.0, 20), (0.2, 20), (0.0, 2)])
+def test_pairs_are_drawn_from_their_posterior(rate, integrated, monkeypatch):
+    """The Gibbs sampler and its urn, against weighted draws that know neither.
+
+    The judge rated each item three times: copies are integrated out of all of them or of none.
+    """
     ratings, n = tiny(), 100 * CHAINS
+    monkeypatch.setattr(sys.modules[_draw_pair.__module__], "MOST_INTEGRATED", integrated)
     error = error_matrix(MEMBERS, rate, 0.5)
     pair = _draw_pair(
         ratings,
@@ -93,6 +97,15 @@ def test_pairs_are_drawn_from_their_posterior(rate):
             assert_mc_mean(by_chain, mean + shift)
         except AssertionError as failed:
             raise AssertionError(f"{name}: {failed}") from failed
+
+
+def test_compiled_sweeps_are_kept_where_pytensor_keeps_its_own():
+    from pytensor.link.numba.cache import NUMBA_CACHE_PATH
+
+    from bayesjudge.ratings._sweeps import compiled
+
+    for name in ("items", "pairs", "own_shares"):
+        assert compiled(name).stats.cache_path == NUMBA_CACHE_PATH
 
 
 # Judges whose tracking is known ------------------------------------------------------------------

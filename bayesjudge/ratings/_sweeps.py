@@ -1,0 +1,376 @@
+"""Compiled sweeps of the Gibbs samplers: of one source's items, and of people's with a judge's.
+
+The model of a judge is that of `bayesjudge.ratings.tracking`. Functions that are called for each
+item take plain arrays: what is taken out of a tuple or a larger array there costs more than a draw.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+
+from bayesjudge.core.compiling import compile_function
+
+#: Metropolis steps of a judge's unknowns in a sweep, and the share that follow other chains.
+STEPS, FOLLOWING = 8, 0.7
+#: Standard deviations from their prior's median that logarithms of the concentration may reach.
+FARTHEST = 5.0
+#: Log odds of u and of w that are not exceeded: further, 1 minus a number loses its digits.
+MOST_LOG_ODDS = 20.0
+
+
+class Side(NamedTuple):
+    """A source's ratings, one by one, and the sets that may be behind each type of rating.
+
+    Types are those of `split_ratings`, and then each response set, shown for certain.
+    """
+
+    start: np.ndarray  #: where each item's ratings begin, shape (n_items + 1,)
+    kind: np.ndarray  #: type of each rating
+    behind_start: np.ndarray  #: where the sets of each type begin, shape (n_types + Q + 1,)
+    behind: np.ndarray  #: sets behind each type
+    chance: np.ndarray  #: of the type given each of them, shape (n_draws, len(behind))
+
+    def of(self, draws: Any) -> Side:
+        """Given some of the draws."""
+        return self._replace(chance=self.chance[draws])
+
+
+class Pairs(NamedTuple):
+    """State of the chains: what is drawn of people and of a judge."""
+
+    theta: np.ndarray  #: people's shares, shape (n_chains, n_items, Q)
+    xi: np.ndarray  #: the judge's own
+    rho: np.ndarray  #: shape (n_chains, Q)
+    unknowns: np.ndarray  #: log odds of u and of w, logarithm of kappa, shape (n_chains, 3)
+    own: np.ndarray  #: ratings of each set from the judge's own shares, shape of `theta`
+    besides: np.ndarray  #: new ratings of each set from rho, shape (n_chains, Q)
+
+
+def side_of(certain: np.ndarray, counts: np.ndarray, seen: np.ndarray) -> Side:
+    """List ratings of shapes (n_items, Q), (n_items, n_types); `seen` is (n_draws, n_types, Q)."""
+    both = np.concatenate([counts, certain], axis=1).astype(np.int64)
+    (n_items, n_kinds), (n_draws, n_types, q) = both.shape, seen.shape
+    at, behind = np.nonzero(np.concatenate([seen.any(axis=0), np.eye(q, dtype=bool)]))
+    uncertain = at < n_types
+    chance = [seen[:, at[uncertain], behind[uncertain]], np.ones((n_draws, q))]
+    return Side(
+        start=np.concatenate([[0], np.cumsum(both.sum(axis=1))]),
+        kind=np.repeat(np.tile(np.arange(n_kinds), n_items), both.ravel()),
+        behind_start=np.searchsorted(at, np.arange(n_kinds + 1)),
+        behind=behind,
+        chance=np.concatenate(chance, axis=1),
+    )
+
+
+# One source ---------------------------------------------------------------------------------------
+
+
+@register_jitable
+def _pick(rng, added, n):
+    """Draw a position by weights that were added up."""
+    x, at = rng.random() * added[n - 1], 0
+    for i in range(n - 1):
+        at += added[i] <= x
+    return at
+
+
+@register_jitable
+def _count_sets(rng, first, end, kind, behind_start, behind, chance, share, added, counts):
+    """Draw the sets of ratings `first` to `end` of an item, given its shares; add to `counts`."""
+    for r in range(first, end):
+        start = behind_start[kind[r]]
+        n = behind_start[kind[r] + 1] - start
+        v = behind[start]
+        if n > 1:
+            total = 0.0
+            for b in range(n):
+                total += chance[start + b] * share[behind[start + b]]
+                added[b] = total
+            v = behind[start + _pick(rng, added, n)]
+        counts[v] += 1
+
+
+@register_jitable
+def _draw_dirichlet(rng, weights, share):
+    """Draw shares, none of them exactly 0."""
+    total = 0.0
+    for v in range(weights.size):
+        share[v] = max(rng.standard_gamma(weights[v]), 1e-300)
+        total += share[v]
+    for v in range(weights.size):
+        share[v] /= total
+
+
+def _items(rng, alpha, side, sweeps, shares):
+    """Draw items' shares, of shape (n_draws, n_items, Q), by so many sweeps for each draw."""
+    start, kind, behind_start, behind = side.start, side.kind, side.behind_start, side.behind
+    added, weights = np.empty(alpha.shape[1]), np.empty(alpha.shape[1])
+    for c in range(alpha.shape[0]):
+        chance, mine, drawn = side.chance[c], alpha[c], shares[c]
+        for i in range(start.size - 1):
+            share = drawn[i]
+            _draw_dirichlet(rng, mine, share)
+            for _ in range(sweeps):
+                weights[:] = mine
+                _count_sets(
+                    rng, start[i], start[i + 1], kind, behind_start, behind, chance, share, added,
+                    weights,
+                )  # fmt: skip
+                _draw_dirichlet(rng, weights, share)
+
+
+# People and a judge -------------------------------------------------------------------------------
+
+
+@register_jitable
+def _of_one_set(m, copied, own, size, part):
+    """Weights of 0 to `m` ratings of a set being the judge's own, the others copies.
+
+    Of the urn, the k-th of its own has the weight size + k - 1.
+    """
+    part[0] = 1.0
+    for j in range(m):
+        part[j + 1] = part[j] * own * (size + j)
+        for k in range(j, 0, -1):
+            part[k] = part[k] * copied + part[k - 1] * own * (size + k - 1)
+        part[0] *= copied
+
+
+@register_jitable
+def _of_item(first, end, sets, times, theta, rho, u, w, kappa, have, part, whole):
+    """Weights of how many ratings are the judge's own: `whole[j]` of the first j sets that occur.
+
+    They occur `times` each. Weights lack the urn's denominators.
+    """
+    scale, before = (1 - u) / (kappa + have), 0
+    for j in range(end - first):
+        v, m = sets[first + j], times[first + j]
+        size = kappa * (w * theta[v] + (1 - w) * rho[v])
+        if j == 0:
+            _of_one_set(m, u * theta[v], scale, size, whole[1])
+        else:
+            _of_one_set(m, u * theta[v], scale, size, part)
+            for k in range(before + m + 1):
+                whole[j + 1, k] = 0.0
+            for h in range(before + 1):
+                for k in range(m + 1):
+                    whole[j + 1, h + k] += whole[j, h] * part[k]
+        before += m
+
+
+@register_jitable
+def _denominators(kappa, of):
+    """Inverse denominators of an urn's first draws, `of[n, k]` for k of n ratings."""
+    for n in range(of.shape[0]):
+        of[n, 0] = 1.0
+        for k in range(n):
+            of[n, k + 1] = of[n, k] * (kappa + n) / (kappa + k)
+
+
+@register_jitable
+def _log_given_own(m, own, theta, rho, u, w, kappa):
+    """Log probability of an item's ratings and of which are the judge's own."""
+    found, have, mine = 0.0, 0, 0
+    for v in range(m.size):
+        if own[v] > 0:
+            size = kappa * (w * theta[v] + (1 - w) * rho[v])
+            found += math.lgamma(size + own[v]) - math.lgamma(size)
+        have += m[v]
+        mine += own[v]
+    found += math.lgamma(kappa) - math.lgamma(kappa + mine)
+    return found + mine * np.log(1 - u) + (have - mine) * np.log(u)
+
+
+@register_jitable
+def _log_density(
+    m, many, own, sets_start, sets, times, theta, rho, x, centre, spread, integrated, part, whole,
+    inverse,
+):  # fmt: skip
+    """Of a judge's unknowns, given people's shares, rho, and the sets of the judge's ratings."""
+    u, w, kappa = 1 / (1 + math.exp(-x[0])), 1 / (1 + math.exp(-x[1])), math.exp(x[2])
+    # Beta(1/2, 3/2) of u and Beta(1/2, 1) of w, by their log odds
+    found = 0.5 * np.log(u) + 1.5 * np.log(1 - u) + 0.5 * np.log(w) + np.log(1 - w)
+    found -= 0.5 * ((x[2] - centre) / spread) ** 2
+    _denominators(kappa, inverse)
+    product = 1.0
+    for i in range(many.size):
+        n = many[i]
+        if n > integrated:
+            found += _log_given_own(m[i], own[i], theta[i], rho, u, w, kappa)
+        elif n > 0:
+            first, end = sets_start[i], sets_start[i + 1]
+            _of_item(first, end, sets, times, theta[i], rho, u, w, kappa, n, part, whole)
+            weight = 0.0
+            for k in range(n + 1):
+                weight += whole[end - first, k] * inverse[n, k]
+            product *= weight
+            if product < 1e-150:
+                found += np.log(product)
+                product = 1.0
+    return found + np.log(product)
+
+
+@register_jitable
+def _propose(rng, unknowns, c, new):
+    """Step by the difference of two other chains (ter Braak 2006), or by any length."""
+    chains = unknowns.shape[0]
+    if chains > 3 and rng.random() < FOLLOWING:
+        a, b = int(rng.random() * (chains - 1)), int(rng.random() * (chains - 1))
+        a, b = a + (a >= c), b + (b >= c)
+        length = 1.0 if rng.random() < 0.5 else rng.random()
+        for d in range(3):
+            step = length * (unknowns[a, d] - unknowns[b, d])
+            new[d] = unknowns[c, d] + step + 0.02 * rng.standard_normal()
+    else:
+        length = math.exp(-5 * rng.random())
+        for d in range(3):
+            new[d] = unknowns[c, d] + length * rng.standard_normal()
+
+
+@register_jitable
+def _draw_own(
+    rng, first, end, sets, times, theta, rho, u, w, kappa, have, part, whole, inverse, own
+):
+    """Draw how many ratings of each set are the judge's own."""
+    _of_item(first, end, sets, times, theta, rho, u, w, kappa, have, part, whole)
+    total, n = 0.0, end - first
+    for k in range(have + 1):
+        total += whole[n, k] * inverse[have, k]
+        part[k] = total
+    left, before = _pick(rng, part, have + 1), have
+    for j in range(n - 1, -1, -1):
+        v, m = sets[first + j], times[first + j]
+        before -= m
+        size = kappa * (w * theta[v] + (1 - w) * rho[v])
+        _of_one_set(m, u * theta[v], (1 - u) / (kappa + have), size, part)
+        least, most, total = max(0, left - before), min(m, left), 0.0
+        for k in range(least, most + 1):
+            total += part[k] * whole[j, left - k]
+            part[k] = total
+        own[v] = least + _pick(rng, part[least:], most - least + 1)
+        left -= own[v]
+
+
+@register_jitable
+def _draw_new(rng, own, v, theta, rho, w, kappa, held, besides):
+    """Draw how many of a judge's own ratings of a set are new: people's, or from rho."""
+    size = kappa * (w * theta[v] + (1 - w) * rho[v])
+    for j in range(own):
+        if rng.random() * (size + j) < size:
+            if rng.random() * size < kappa * w * theta[v]:
+                held[v] += 1
+            else:
+                besides[v] += 1
+
+
+@register_jitable
+def _list_sets(m, sets_start, sets, times):
+    """List the sets that occur among each item's ratings, and how often."""
+    at = 0
+    for i in range(m.shape[0]):
+        sets_start[i] = at
+        for v in range(m.shape[1]):
+            if m[i, v] > 0:
+                sets[at], times[at] = v, m[i, v]
+                at += 1
+    sets_start[m.shape[0]] = at
+
+
+def _pairs(rng, alpha, people, judge, pairs, centre, spread, integrated):
+    """Sweep once, but for rho and the judge's own shares: those follow in `_own_shares`.
+
+    Copies are integrated out of items of up to `integrated` ratings, in the steps of the unknowns.
+    """
+    n_chains, n_items, q = pairs.theta.shape
+    many = np.diff(judge.start)
+    largest = min(integrated, many.max())
+    part, whole = np.empty(largest + 1), np.ones((min(q, largest) + 1, largest + 1))
+    inverse, new = np.ones((largest + 1, largest + 1)), np.empty(3)
+    added, shown = np.empty(q), np.empty(q)
+    held, m = np.empty((n_items, q)), np.empty((n_items, q), np.int64)
+    sets_start, listed = np.empty(n_items + 1, np.int64), np.empty((2, many.sum()), np.int64)
+    sets, times = listed[0], listed[1]
+    start, kind, behind_start, behind = people[:4]
+    start_j, kind_j, behind_start_j, behind_j = judge[:4]
+    for c in range(n_chains):
+        theta, xi, rho, own = pairs.theta[c], pairs.xi[c], pairs.rho[c], pairs.own[c]
+        x, besides, chance, chance_j = (
+            pairs.unknowns[c], pairs.besides[c], people.chance[c], judge.chance[c],
+        )  # fmt: skip
+        u = 1 / (1 + math.exp(-x[0]))
+        for i in range(n_items):
+            held[i], m[i] = alpha[c], 0
+            for v in range(q):
+                shown[v] = u * theta[i, v] + (1 - u) * xi[i, v]
+            _count_sets(
+                rng, start[i], start[i + 1], kind, behind_start, behind, chance, theta[i], added,
+                held[i],
+            )  # fmt: skip
+            _count_sets(
+                rng, start_j[i], start_j[i + 1], kind_j, behind_start_j, behind_j, chance_j, shown,
+                added, m[i],
+            )  # fmt: skip
+            if many[i] > integrated:
+                for v in range(q):
+                    own[i, v] = rng.binomial(m[i, v], (1 - u) * xi[i, v] / shown[v])
+        _list_sets(m, sets_start, sets, times)
+        given = m, many, own, sets_start, sets, times, theta, rho
+        room = centre, spread, integrated, part, whole, inverse
+        now = _log_density(*given, x, *room)
+        for _ in range(STEPS):
+            _propose(rng, pairs.unknowns, c, new)
+            far = abs(new[2] - centre) > FARTHEST * spread
+            if far or max(abs(new[0]), abs(new[1])) > MOST_LOG_ODDS:
+                continue
+            then = _log_density(*given, new, *room)
+            if np.log(rng.random()) < then - now:
+                now = then
+                x[:] = new
+        u, w, kappa = 1 / (1 + math.exp(-x[0])), 1 / (1 + math.exp(-x[1])), math.exp(x[2])
+        _denominators(kappa, inverse)
+        besides[:] = 0
+        for i in range(n_items):
+            if 0 < many[i] <= integrated:
+                own[i] = 0
+                _draw_own(
+                    rng, sets_start[i], sets_start[i + 1], sets, times, theta[i], rho, u, w, kappa,
+                    many[i], part, whole, inverse, own[i],
+                )  # fmt: skip
+            for at in range(sets_start[i], sets_start[i + 1]):
+                v = sets[at]
+                held[i, v] += times[at] - own[i, v]
+                _draw_new(rng, own[i, v], v, theta[i], rho, w, kappa, held[i], besides)
+            _draw_dirichlet(rng, held[i], theta[i])
+
+
+def _own_shares(rng, pairs):
+    """Draw the judge's own shares, given all else."""
+    n_chains, n_items, q = pairs.theta.shape
+    weights = np.empty(q)
+    for c in range(n_chains):
+        theta, xi, rho, own, x = (
+            pairs.theta[c], pairs.xi[c], pairs.rho[c], pairs.own[c], pairs.unknowns[c],
+        )  # fmt: skip
+        w, kappa = 1 / (1 + math.exp(-x[1])), math.exp(x[2])
+        for i in range(n_items):
+            for v in range(q):
+                weights[v] = kappa * (w * theta[i, v] + (1 - w) * rho[v]) + own[i, v]
+            _draw_dirichlet(rng, weights, xi[i])
+
+
+@cache
+def compiled(name: str) -> Any:
+    """Take one of these, compiled."""
+    functions: dict[str, Callable[..., Any]] = {
+        "items": _items,
+        "pairs": _pairs,
+        "own_shares": _own_shares,
+    }
+    return compile_function(functions[name], Path(__file__))

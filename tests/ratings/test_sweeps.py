@@ -1,0 +1,133 @@
+"""The steps of a judge's Gibbs sampler, run by Python, against sums by hand."""
+
+import itertools
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.special import gammaln
+
+from bayesjudge.ratings import _sweeps
+
+U, W, KAPPA = 0.3, 0.6, 2.5
+THETA, RHO = np.array([0.5, 0.2, 0.3]), np.array([0.1, 0.6, 0.3])
+CENTRE, SPREAD = np.log(8.0), 1.5
+X = np.array([np.log(U / (1 - U)), np.log(W / (1 - W)), np.log(KAPPA)])
+#: Ratings of two items, by response set; of the second all are of one.
+M = np.array([[2, 0, 3], [0, 2, 0]])
+
+
+def by_hand(m, u, w, kappa):
+    """Probability of each way in which some of an item's ratings are the judge's own."""
+    sets = np.repeat(np.arange(3), m)
+    size = kappa * (w * THETA + (1 - w) * RHO)
+    found = {}
+    for own in itertools.product([False, True], repeat=len(sets)):
+        mine = np.array(own)
+        n = np.bincount(sets[mine], minlength=3)
+        urn = (gammaln(size + n) - gammaln(size)).sum() - gammaln(kappa + n.sum()) + gammaln(kappa)
+        copied = np.prod(u * THETA[sets[~mine]])
+        way = tuple(n.tolist())
+        found[way] = found.get(way, 0.0) + copied * (1 - u) ** n.sum() * np.exp(urn)
+    return found
+
+
+def log_prior(x):
+    """Beta(1/2, 3/2) of u and Beta(1/2, 1) of w, by their log odds; kappa is log-normal."""
+    u, w = 1 / (1 + np.exp(-x[:2]))
+    odds = 0.5 * np.log(u) + 1.5 * np.log(1 - u) + 0.5 * np.log(w) + np.log(1 - w)
+    return odds - 0.5 * ((x[2] - CENTRE) / SPREAD) ** 2
+
+
+def room(m):
+    """The arrays that a sweep works in."""
+    n, many = len(m), int(m.sum(axis=1).max())
+    start, sets, times = np.zeros(n + 1, int), np.zeros(m.sum(), int), np.zeros(m.sum(), int)
+    _sweeps._list_sets(m, start, sets, times)
+    work = np.empty(many + 1), np.ones((m.shape[1] + 1, many + 1)), np.ones((many + 1, many + 1))
+    return (start, sets, times), work
+
+
+def log_density(x, own, integrated):
+    listed, work = room(M)
+    theta = np.tile(THETA, (2, 1))
+    many = M.sum(axis=1)
+    given = M, many, own, *listed, theta, RHO, x, CENTRE, SPREAD, integrated, *work
+    return _sweeps._log_density(*given)
+
+
+def test_copies_are_integrated_out_of_the_density():
+    for x in (X, X + np.array([0.7, -0.4, 1.1])):
+        u, w = 1 / (1 + np.exp(-x[:2]))
+        items = [np.log(sum(by_hand(m, u, w, np.exp(x[2])).values())) for m in M]
+        assert_allclose(log_density(x, 0 * M, 20), log_prior(x) + sum(items), rtol=1e-12)
+
+
+def test_items_of_many_ratings_count_by_which_are_copies():
+    """What `by_hand` adds up for one way: as many times as there are ratings to choose."""
+    own = np.array([[1, 0, 2], [0, 2, 0]])
+    ways = [2 * 3, 1]
+    items = [
+        np.log(by_hand(m, U, W, KAPPA)[tuple(n.tolist())] / times) - np.log(THETA ** (m - n)).sum()
+        for m, n, times in zip(M, own, ways, strict=True)
+    ]
+    assert_allclose(log_density(X, own, 1), log_prior(X) + sum(items), rtol=1e-12)
+
+
+def test_the_judges_own_ratings_are_drawn_given_all_of_the_item():
+    rng, n = np.random.default_rng(5), 4_000
+    (start, sets, times), (part, whole, inverse) = room(M)
+    _sweeps._denominators(KAPPA, inverse)
+    counted = {}
+    for _ in range(n):
+        own = np.zeros(3, int)
+        _sweeps._draw_own(
+            *(rng, start[0], start[1], sets, times, THETA, RHO, U, W, KAPPA, 5),
+            *(part, whole, inverse, own),
+        )
+        counted[tuple(own.tolist())] = counted.get(tuple(own.tolist()), 0) + 1
+    ways = by_hand(M[0], U, W, KAPPA)
+    assert set(counted) <= set(ways)
+    total = sum(ways.values())
+    for way, weight in ways.items():
+        chance = weight / total
+        error = np.sqrt(chance * (1 - chance) / n)
+        assert abs(counted.get(way, 0) / n - chance) < 4 * error + 1e-9, way
+
+
+def test_new_ratings_are_counted_by_where_they_come_from():
+    rng, n, own, v = np.random.default_rng(6), 4_000, 3, 1
+    held, besides = np.zeros(3), np.zeros(3, int)
+    for _ in range(n):
+        _sweeps._draw_new(rng, own, v, THETA, RHO, W, KAPPA, held, besides)
+    size = KAPPA * (W * THETA[v] + (1 - W) * RHO[v])
+    chance = size / (size + np.arange(own))
+    error = np.sqrt((chance * (1 - chance)).sum() / n)
+    assert abs((held[v] + besides[v]) / n - chance.sum()) < 4 * error
+    new, from_people = held[v] + besides[v], KAPPA * W * THETA[v] / size
+    assert abs(held[v] / new - from_people) < 4 * np.sqrt(from_people * (1 - from_people) / new)
+    assert held.sum() + besides.sum() == new
+
+
+@pytest.mark.parametrize("chains", [2, 40])
+def test_steps_go_either_way_with_the_same_probability(chains):
+    """Of one chain among others whose places are not symmetric around its own."""
+    rng, n = np.random.default_rng(7), 3_000
+    unknowns, new = np.random.default_rng(8).gamma(1.0, 1.0, (chains, 3)), np.empty(3)
+    steps = np.empty((n, 3))
+    for i in range(n):
+        _sweeps._propose(rng, unknowns, 1, new)
+        steps[i] = new - unknowns[1]
+    assert np.all(np.abs((steps > 0).mean(axis=0) - 0.5) < 4 * 0.5 / np.sqrt(n))
+    assert np.all(np.abs(steps.mean(axis=0)) < 4 * steps.std(axis=0) / np.sqrt(n))
+
+
+def test_ratings_are_listed_with_the_sets_that_may_be_behind_them():
+    counts, certain = np.array([[1, 2], [0, 0]]), np.array([[0, 0, 1], [0, 2, 0]])
+    seen = np.array([[[0.9, 0.0, 0.4], [0.1, 1.0, 0.6]]])
+    side = _sweeps.side_of(certain, counts, seen)
+    assert side.start.tolist() == [0, 4, 6]
+    assert side.kind.tolist() == [0, 1, 1, 4, 3, 3]
+    behind = [side.behind[a:b].tolist() for a, b in itertools.pairwise(side.behind_start)]
+    assert behind == [[0, 2], [0, 1, 2], [0], [1], [2]]
+    assert side.chance.tolist() == [[0.9, 0.4, 0.1, 1.0, 0.6, 1.0, 1.0, 1.0]]
