@@ -351,6 +351,7 @@ class ResponseSets(BayesianModel):
     Normal(0, 0.5)
     """
 
+    sampling: ClassVar[Mapping[str, Any]] = {"target_accept": 0.8}
     _words: ClassVar[Mapping[str, str]] = {
         "share": "shares of response sets",
         "concentration": "concentration of items",
@@ -539,7 +540,7 @@ def fit(
         Draws kept and tuning draws of each chain, chains, and how many of them run at once; by
         default 1000, 1000, 4, and all cores.
     target_accept : float, optional
-        Of NUTS; 0.9 by default.
+        Of NUTS; 0.8 by default.
     random_seed : int or numpy.random.Generator, optional
         Same seed, same draws.
     strict : bool, default False
