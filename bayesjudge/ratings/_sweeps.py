@@ -322,14 +322,14 @@ def _pairs(rng, alpha, people, judge, pairs, centre, spread, integrated):
                     own[i, v] = rng.binomial(m[i, v], (1 - u) * xi[i, v] / shown[v])
         _list_sets(m, sets_start, sets, times)
         given = m, many, own, sets_start, sets, times, theta, rho
-        room = centre, spread, integrated, part, whole, inverse
-        now = _log_density(*given, x, *room)
+        work = centre, spread, integrated, part, whole, inverse
+        now = _log_density(*given, x, *work)
         for _ in range(STEPS):
             _propose(rng, pairs.unknowns, c, new)
             far = abs(new[2] - centre) > FARTHEST * spread
             if far or max(abs(new[0]), abs(new[1])) > MOST_LOG_ODDS:
                 continue
-            then = _log_density(*given, new, *room)
+            then = _log_density(*given, new, *work)
             if np.log(rng.random()) < then - now:
                 now = then
                 x[:] = new

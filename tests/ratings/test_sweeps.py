@@ -39,7 +39,7 @@ def log_prior(x):
     return odds - 0.5 * ((x[2] - CENTRE) / SPREAD) ** 2
 
 
-def room(m):
+def workspace(m):
     """The arrays that a sweep works in."""
     n, many = len(m), int(m.sum(axis=1).max())
     start, sets, times = np.zeros(n + 1, int), np.zeros(m.sum(), int), np.zeros(m.sum(), int)
@@ -49,7 +49,7 @@ def room(m):
 
 
 def log_density(x, own, integrated):
-    listed, work = room(M)
+    listed, work = workspace(M)
     theta = np.tile(THETA, (2, 1))
     many = M.sum(axis=1)
     given = M, many, own, *listed, theta, RHO, x, CENTRE, SPREAD, integrated, *work
@@ -76,7 +76,7 @@ def test_items_of_many_ratings_count_by_which_are_copies():
 
 def test_the_judges_own_ratings_are_drawn_given_all_of_the_item():
     rng, n = np.random.default_rng(5), 4_000
-    (start, sets, times), (part, whole, inverse) = room(M)
+    (start, sets, times), (part, whole, inverse) = workspace(M)
     _sweeps._denominators(KAPPA, inverse)
     counted = {}
     for _ in range(n):
