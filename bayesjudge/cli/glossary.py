@@ -66,8 +66,9 @@ TERMS = {
     "curve that was fitted to the labels.",
     "isotonic": "A rising curve that turns scores into shares of passes, fitted to the labels.",
     "confusion": "Share of each verdict among outputs that people put into one class.",
-    "rogan-gladen": "The judge's pass rate, solved for the prevalence with sensitivity and "
-    "specificity as the labels show them.",
+    "rogan-gladen": "The judge's pass rate on the items without a label, solved for the prevalence "
+    "with sensitivity and specificity as the labels show them; with few labels it is far off. Its "
+    "interval is Lang and Reiczigel's.",
     "post-stratified": "Labels of the judge's passes and of its fails, each a sample of its kind, "
     "weighed by how often it passes: right if the verdict decided what was labelled.",
     "conditional calibration": "Share of good outputs among passes and among fails, applied to "
@@ -295,8 +296,9 @@ TERMS = {
     "prevalence shift": "How far a corrected share moves if a new judge's verdicts take the old "
     "one's place and the old calibration stays: the bias that a new calibration would remove. The "
     "outputs, and the share that people would pass, stay what they are.",
-    "better with probability": "Posterior probability that the first system's share is the larger "
-    "one, given model and prior.",
+    "better with probability": "Probability that the first system's share is the larger one: of a "
+    "Bayesian method the posterior one, given model and prior; of a difference from pairs (PPI++) "
+    "by the t distribution of its interval.",
     "best with probability": "Posterior probability that the system is the best of all, given "
     "model and prior.",
     "may or may not be better": "The interval of the difference holds 0.",

@@ -602,14 +602,15 @@ def _turned(others: Sequence[Record], kept: Sequence[Record], story: Story) -> s
     order = sorted(kept, key=lambda r: -r.row.value)
     if len({r.quantity for r in kept}) > 1 or len(order) > MOST_OTHERS:
         return ""
-    values = {(r.method, r.entry): r.row.value for r in others}
+    rows = {(r.method, r.entry): r.row for r in others}
     methods = dict.fromkeys(r.method for r in others)
     told = []
     for better, worse in pairwise(order):
+        both = [(m, rows.get((m, better.entry)), rows.get((m, worse.entry))) for m in methods]
         against = [
-            story.brief(m)
-            for m in methods
-            if values.get((m, better.entry), 0) < values.get((m, worse.entry), 0)
+            story.brief(m) + ", whose intervals overlap," * (two.low <= one.high)
+            for m, one, two in both
+            if one is not None and two is not None and one.value < two.value
         ]
         if against:
             put = "puts" if len(against) == 1 else "put"

@@ -360,7 +360,7 @@ def _found(counts: Counts, ci_prob: float, name: str) -> str:
     made = errors(counts, ci_prob)
     items = f"of these {int(counts.test_n + counts.labelled_n):,} items"
     row = made.missed if name else made.passed
-    number = f"about {row.value:,.0f} ({row.low:,.0f} to {row.high:,.0f})"
+    number = f"{row.low:,.0f} to {row.high:,.0f}"
     number = number if row.high > row.low else f"{row.value:,.0f}"  # all of one kind labelled
     if name:
         told = f"it calls {percents(made.sensitivity)} of what people call '{name}' so; {items} "
@@ -369,7 +369,7 @@ def _found(counts: Counts, ci_prob: float, name: str) -> str:
         told = f"it passes {percents(made.sensitivity)} of good outputs and fails "
         told += f"{percents(made.specificity)} of bad ones; {items} {number} are bad ones that "
         told += "it passed"
-    return f"By these labels, with flat priors, {told}."
+    return f"By these labels, each rate taken to lie anywhere beforehand (flat priors), {told}."
 
 
 def _kinds(name: str) -> tuple[str, str]:

@@ -298,9 +298,15 @@ def _drawn_otherwise(counts: Counts) -> Iterator[Caution]:
 
 
 def _lopsided(counts: Counts) -> Iterator[Caution]:
-    """Errors of the two kinds that do not cancel: McNemar's exact test, at the labelled items."""
+    """Errors of the two kinds that do not cancel: at the labelled items, if they are a sample.
+
+    Else each kind is weighed by how many items there are of it at the judge's own pass rate.
+    """
     wrong_fails = counts.correct_n - counts.correct_pass
     wrong_passes = counts.incorrect_n - counts.incorrect_fail
+    if not counts.identifies("prevalence"):
+        yield from _lopsided_by_kind(counts, wrong_passes, wrong_fails)
+        return
     rarer, total = np.minimum(wrong_fails, wrong_passes), wrong_fails + wrong_passes
     p_values = np.minimum(1.0, 2 * _at_most(rarer, total))
     for where, p_value, fails, passes in _each(counts, p_values, wrong_fails, wrong_passes):
@@ -308,11 +314,48 @@ def _lopsided(counts: Counts) -> Iterator[Caution]:
             yield Caution(
                 "errors-do-not-cancel",
                 f"the judge {_wrong(passes, fails, counts.pass_name)} of the labelled items"
-                f"{where}, so that its pass rate is no estimate of the prevalence",
+                f"{where}, so that {OWN_RATE}",
             )
 
 
-def _wrong(passes: int, fails: int, name: str) -> str:
+#: What is off if errors do not cancel.
+OWN_RATE = (
+    "its own pass rate is no estimate of the prevalence; estimates that use the labels take this "
+    "out"
+)
+
+
+def _lopsided_by_kind(counts: Counts, wrong_passes: Any, wrong_fails: Any) -> Iterator[Caution]:
+    """By Newcombe's interval of the difference of the weighed shares."""
+    items = np.asarray(counts.test_n)
+    passed = np.asarray(counts.test_pass)
+    if counts.design.same_items:
+        items, passed = items + counts.labelled_n, passed + counts.labelled_pass
+    share = np.divide(passed, np.maximum(items, 1))
+    if counts.predictive:  # of passes and of fails
+        sizes = counts.labelled_pass, counts.labelled_n - counts.labelled_pass
+        weights = share, 1 - share
+    else:  # of bad and of good items, as many as the judge says
+        sizes, weights = (counts.incorrect_n, counts.correct_n), (1 - share, share)
+    level = 1 - SHIFT_P / len(counts.places)
+    (one, low1, high1), (two, low2, high2) = (
+        tuple(w * np.asarray(x) for x in wilson(k, n, level))
+        for k, n, w in zip((wrong_passes, wrong_fails), sizes, weights, strict=True)
+    )
+    gap = one - two
+    low = gap - np.hypot(one - low1, high2 - two)
+    high = gap + np.hypot(high1 - one, two - low2)
+    for where, passes, fails, least, most in _each(counts, one, two, low, high):
+        if least > 0 or most < 0:
+            errs = _wrong(f"{1000 * passes:.0f}", f"{1000 * fails:.0f}", counts.pass_name)
+            yield Caution(
+                "errors-do-not-cancel",
+                f"weighed by its verdicts the judge {errs} of 1,000 items{where}, so that "
+                f"{OWN_RATE}",
+            )
+
+
+def _wrong(passes: int | str, fails: int | str, name: str) -> str:
     if name:
         return f"called {passes} others {name!r} and missed {fails} {name!r} ones"
     return f"passed {passes} bad and failed {fails} good ones"

@@ -23,11 +23,12 @@ from bayesjudge.cli.glossary import ASSUMPTIONS, CAUTIONS, TERMS
 from bayesjudge.cli.output import Shared, Story, meanwhile, open_console, quoted_lines, table
 from bayesjudge.cli.panel import panel
 from bayesjudge.cli.proposals import WANTED
-from bayesjudge.core.answer import Answer, chance, points
+from bayesjudge.core.answer import Answer, chance, percents, points
 from bayesjudge.core.estimate import Estimate, Quantity, Row
 from bayesjudge.core.report import records
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.cautions import cautions_of
+from bayesjudge.prevalence.items.answer import _not_subtracted
 
 PACKAGE = Path(bayesjudge.__file__).parent
 GOLDEN = Path(__file__).parent / "golden"
@@ -60,8 +61,27 @@ def test_a_method_that_says_next_to_nothing_is_not_the_largest_difference():
 def test_methods_that_turn_the_order_are_named():
     turned = _estimate("Turned", a=Row(0.65, 0.55, 0.7), b=Row(0.66, 0.6, 0.75))
     lines = _lines(turned, width=60)
-    assert "Turned puts b before a" in " ".join(" ".join(lines).split())
+    told = " ".join(" ".join(lines).split())
+    assert "Turned, whose intervals overlap, puts b before a" in told
     assert max(map(len, lines)) < 60
+    sure = _estimate("Turned", a=Row(0.65, 0.62, 0.67), b=Row(0.71, 0.68, 0.75))
+    assert "; Turned puts b before a" in " ".join(" ".join(_lines(sure)).split())
+
+
+def test_two_of_eighty_are_three_percent():
+    """Where Python rounds a half to the even number below."""
+    assert percents(Row(0.025, 0.005, 0.0875)) == "3 % (1 to 9 %)"
+    assert percents(Row(0.0249, 0.005, 0.0874)) == "2 % (1 to 9 %)"
+    assert percents(Row(0.0125, 0.0105, 0.0175)) == "1.3 % (1.1 to 1.8 %)"
+
+
+def test_a_difference_that_is_not_that_of_the_shares_says_so():
+    found = {"first": "a", "second": "b", "value": 0.07}
+    rows = {"a": Row(0.766, 0.7, 0.8), "b": Row(0.709, 0.6, 0.8)}
+    assert _not_subtracted(found, rows) == " (from the pairs, not by subtraction)"
+    assert _not_subtracted({**found, "value": 0.06}, rows) == ""
+    assert _not_subtracted({**found, "first": "b", "second": "a", "value": -0.06}, rows) == ""
+    assert _not_subtracted({**found, "first": "c"}, rows) == ""
 
 
 def test_names_are_folded_and_numbers_are_not(monkeypatch, capsys):
@@ -617,7 +637,9 @@ def test_labels_by_verdict_tell_how_often_the_judge_is_right():
     counts = prevalence.Counts(*BY_VERDICT, calibration="by_verdict")
     made = [*prevalence.closed_forms(counts), prevalence.exact(counts)]
     note, rates = prevalence.answer(*made).notes
-    assert rates.startswith("By these labels, with flat priors, it passes")
+    assert rates.startswith(
+        "By these labels, each rate taken to lie anywhere beforehand (flat priors), it"
+    )
     assert "206 labelled passes of the judge 73 were wrong: 35 % (29 to 42 %)" in note
     assert "of 92 labelled fails 5 were wrong: 5 %" in note
     named = replace(counts, pass_name="unsafe")

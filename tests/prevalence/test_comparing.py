@@ -75,6 +75,37 @@ def test_errors_cancel_or_not_by_mcnemar():
         assert named == (p_value < 0.01), p_value
 
 
+def by_kind(rng, design, items=900):
+    """Labels of a judge that passes as many bad ones as it fails good ones: 4 of 100 each."""
+    if design == "by_verdict":  # 80 % passed: 5 % of passes and 20 % of fails are wrong
+        passed = int(rng.binomial(items, 0.8))
+        wrong = rng.binomial(80, 0.05), rng.binomial(60, 0.2)
+        good = 80 - wrong[0] + wrong[1]
+        cells = good, 80 - wrong[0], 140 - good, 60 - wrong[1]
+        return P.Counts(items - 140, passed - 80, *cells, calibration=design)
+    rates = rng.binomial(100, 0.95), rng.binomial(60, 0.8)  # 80 % good
+    return P.Counts(items, rng.binomial(items, 0.8), 100, rates[0], 60, rates[1], design)
+
+
+def cancel_not(counts):
+    return "errors-do-not-cancel" in P.naive(counts).assumptions[0].contradicted_by
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("design", ["by_verdict", "by_truth"])
+def test_errors_of_labels_chosen_by_kind_are_weighed_by_how_many_there_are_of_it(design):
+    """As counted they differ 3 to 1 and more; weighed they cancel, which 1 of 100 tables denies."""
+    rng, runs = np.random.default_rng(1), 1500
+    alarms = sum(cancel_not(by_kind(rng, design)) for _ in range(runs)) / runs
+    assert alarms < 0.01 + 4 * np.sqrt(0.01 * 0.99 / runs)
+    # 2 wrong of 80 passes, 18 of 60 fails, of 778 and 122: 22 and 41 of 1,000
+    assert not cancel_not(P.Counts(760, 698, 96, 78, 44, 42, calibration="by_verdict"))
+    far = P.naive(P.Counts(760, 698, 50, 48, 90, 58, calibration="by_verdict"))
+    (text,) = [c.text for c in far.cautions if c.name == "errors-do-not-cancel"]
+    assert f"passed {1000 * 778 / 900 * 32 / 80:.0f} bad and failed" in text
+    assert f"failed {1000 * 122 / 900 * 2 / 60:.0f} good ones of 1,000 items" in text
+
+
 def test_strict_refuses_labels_that_contradict_their_design():
     counts = P.Counts(1000, 900, 50, 45, 50, 30, calibration="random")
     with pytest.raises(bj.InputError, match="label-shift: the judge passed"):

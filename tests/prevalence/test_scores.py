@@ -226,19 +226,18 @@ def test_the_judges_bias_is_students_interval_of_the_differences():
 def test_the_judges_bias_is_its_mean_less_the_estimate_of_the_truth():
     """Labels of some items, one weight for both: what PPI++ takes out is what the judge adds."""
     scores = read(items=300, labelled=80, random_seed=3, numeric=True)
-    known = scores.known
-    f, d, n = scores.unit[known], scores.unit[known] - scores.unit_truth[known], scores.n[known]
-    m, others = n.sum(), scores.n[~known].sum()
-    every = np.repeat(scores.unit, scores.n).var(ddof=1)
-    means = np.average(f, weights=n), np.average(d, weights=n)
-    weight = np.average(f * d, weights=n) - means[0] * means[1]
-    weight = max(weight / m / (every * (1 / m + 1 / others)), 0)
-    test = np.average(scores.unit[~known], weights=scores.n[~known])
-    by_hand = means[1] + weight * (test - means[0])
-    span = np.ptp(scores.truth_scale)
     row = S.judge_bias(scores)["judge_less_people"]
-    assert row.value == pytest.approx(span * by_hand)
-    assert weight > 0.05
+    judge, people = S.judge_mean(scores)["mean_score"], S.difference(scores)["mean_score"]
+    assert row.value == pytest.approx(judge.value - people.value, abs=1e-12)
+    rng = np.random.default_rng(1)  # people use more of the scale than the judge: weight above 1
+    truth = np.clip(np.round(rng.normal(3, 1.2, 200)), 1, 5)
+    flat = np.round(3 + 0.4 * (truth - 3) + rng.normal(0, 0.2, 200), 1)
+    labels = np.where(np.arange(200) < 60, truth, np.nan)
+    own = S.Scores(flat, labels, np.ones(200, int), "random", (1, 5), truth_scale=(1, 5))
+    gap = S.judge_mean(own)["mean_score"].value - S.difference(own)["mean_score"].value
+    assert S.judge_bias(own)["judge_less_people"].value == pytest.approx(gap, abs=1e-12)
+    known = own.known
+    assert gap != pytest.approx(4 * (own.unit - own.unit_truth)[known].mean(), abs=1e-3)
     with pytest.raises(bj.InputError, match="known propensities"):
         S.judge_bias(
             replace(scores, calibration="known_propensity", propensity=np.full(known.size, 0.5))

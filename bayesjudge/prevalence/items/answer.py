@@ -116,6 +116,7 @@ def _told(
         text = f"{would_pass(f'{share} of outputs like these', called)} ({interval}"
     elif len(rows) == 2 and found:
         lead = difference_words(found[0], ci_prob, name=called)
+        lead += _not_subtracted(found[0], rows)
         parts = [f"{percents(rows[name])} of {owned(name)}" for name in names]
         people = would_pass(f"{listed(parts)} outputs", called)
         text = f"{lead}; {people[:1].lower()}{people[1:]}"
@@ -131,6 +132,16 @@ def _told(
         shares = listed([f"{100 * own[name]:.0f} %" for name in names])
         text += f"; {judge_passes(shares, called)}"
     return f"{text}."
+
+
+def _not_subtracted(found: dict[str, Any], rows: dict[str, Row]) -> str:
+    """Why the difference that is told is not that of the shares that are told after it."""
+    first, second = rows.get(found["first"]), rows.get(found["second"])
+    if first is None or second is None:
+        return ""
+    shown = [round(100 * abs(found["value"]))]
+    shown.append(abs(round(100 * first.value) - round(100 * second.value)))
+    return " (from the pairs, not by subtraction)" if len({*shown}) > 1 else ""
 
 
 def _alike(items: Items) -> str:

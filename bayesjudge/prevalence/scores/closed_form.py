@@ -98,8 +98,8 @@ def human_mean(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
 def judge_bias(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     """How much more the judge gives than people, on average: its bias on the truths' scale.
 
-    The labelled items' differences, score less truth, with what the scores of the other items tell
-    of them (PPI++); if every item is labelled, their mean with Student's interval.
+    The judge's mean score of all items less the mean truth by PPI++, as `difference` has it; if
+    every item is labelled, the mean of their differences with Student's interval.
 
     Parameters
     ----------
@@ -145,12 +145,16 @@ def judge_bias(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     rows = _Items.of(scores)
     labelled, test = (rows.f, rows.f - rows.y, rows.n), (rows.f_test, rows.n_test)
     how: dict[str, Any] = {"free": 1.0 if scores.numeric else 0.0}
-    z = _quantile(scores, ci_prob)
-    _, weight = formulas.linear_difference(labelled, test, z, **how)
-    how["weight"] = np.minimum(weight, 1)  # of the truth, PPI++ gives the judge 0 or more
-    made, _ = formulas.linear_difference(labelled, test, z, **how)
-    if corners := _corners(scores, rows):
-        wide, _ = formulas.linear_difference(*_joined(labelled, test, corners), z, **how)
+    z, corners = _quantile(scores, ci_prob), _corners(scores, rows)
+    truth = (rows.f, rows.y, rows.n)
+    _, weight = formulas.linear_difference(truth, test, z, corners=corners, **how)
+    others = rows.n_test.sum() / (rows.n_test.sum() + rows.n.sum())
+    how["weight"] = abs(others - weight)  # of the judge's mean of all items less PPI++'s of truths
+    against = bool(others < weight)
+    made, _ = formulas.linear_difference(*_turned(labelled, test, against), z, **how)
+    if corners:
+        joined = _joined(labelled, test, corners)
+        wide, _ = formulas.linear_difference(*_turned(*joined, against), z, **how)
         made = wide._replace(value=made.value)
     told, cautions = judged(scores, (RANDOM_LABELS,))
     method = "Judge less people"
@@ -529,6 +533,13 @@ def _influence(
     variance = (n * judge**2).sum()
     best = -(n * judge * truth).sum() / variance if variance > 0 else 0.0
     return best, (mean - labelled_mean, judge), (good, truth)
+
+
+def _turned(labelled: tuple[Any, ...], test: tuple[Any, ...], turned: bool) -> tuple[Any, Any]:
+    """Scores the other way round, if so: their weight is then taken away."""
+    if not turned:
+        return labelled, test
+    return (1 - labelled[0], *labelled[1:]), (1 - test[0], *test[1:])
 
 
 def _joined(labelled: tuple[Any, ...], test: tuple[Any, ...], corners: float) -> tuple[Any, Any]:

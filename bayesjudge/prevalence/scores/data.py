@@ -719,5 +719,5 @@ def _weak(scores: Scores) -> Iterator[Caution]:
         yield Caution(
             "errors-do-not-cancel",
             f"of the labelled items {text}, so that the judge's mean is no estimate of the human "
-            "one",
+            "one; estimates that use the labels take this out",
         )
