@@ -126,14 +126,17 @@ def log_likelihood(
     """Log-likelihood of the model with a shared effect; missing votes are skipped."""
     points, log_weight = _quadrature(nodes)
     at = logits[:, :, None] + effect[:, None] * points
-    passed = (votes.votes == 1).astype(float)
-    failed = (votes.votes == 0).astype(float)
+    first, ballot = distinct(votes.votes.astype(np.int64) + 1)
+    passed = (votes.votes[first] == 1).astype(float)
+    failed = (votes.votes[first] == 0).astype(float)
     judge = votes.judge_of_column
     log_share = np.stack([np.log1p(-prevalence), np.log(prevalence)], axis=1)[votes.generator]
     by_class = []
     for truth in (0, 1):
         up, down = -np.logaddexp(0, -at[judge, truth]), -np.logaddexp(0, at[judge, truth])
-        joint = logsumexp(passed @ up + failed @ down + log_weight, axis=1)
+        joint = passed @ up + failed @ down + log_weight
+        peak = joint.max(axis=1)  # by hand: half of the time would be logsumexp's checks
+        joint = peak + np.log(np.exp(joint - peak[:, None]).sum(axis=1))
         denied = (votes.truth != MISSING) & (votes.truth != truth)
-        by_class.append(np.where(denied, -np.inf, joint + log_share[:, truth]))
+        by_class.append(np.where(denied, -np.inf, joint[ballot] + log_share[:, truth]))
     return float(np.logaddexp(*by_class) @ votes.count)

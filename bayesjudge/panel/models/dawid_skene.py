@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from scipy.special import logsumexp
@@ -40,8 +40,6 @@ LEAST_DISCRIMINATION = 0.3
 GROUP, MOST_IN_GROUPS = 6, 36
 #: With so many judges, of so many votes each, what the votes say of a judge is all but normal.
 MANY_JUDGES, MANY_VOTES = 8, 10_000
-#: For so many pairs of two halves of judges a ballot, a matrix product is quicker than ballots.
-MOST_PAIRS = 16
 #: Doubling the nodes must not change the log-likelihood by more than this from draw to draw.
 NODE_TOLERANCE = 0.1
 
@@ -83,31 +81,16 @@ class _LatentTruth(PanelModel):
         coords = self._coords(votes) | {"row": np.arange(len(votes.count))}
         coords["judge_vote"] = [f"{j}: {v}" for j in votes.judges for v in coords["vote"]]
         with pm.Model(coords=coords) as model:
-            log_share = self._log_shares(votes)
+            log_share = self._log_shares(votes, text)
             if not votes.design.same_items:
                 # their share says nothing: labelled items have a generator of their own, all alike
                 nothing = pt.zeros((1, votes.n_classes))
                 log_share = pt.concatenate([log_share, nothing])
-            if not text and votes.n_classes == 2:
-                self._observe_log_odds(votes, log_share)
-                return model
-            generator = pm.Data("generator_of_row", _generator_of(votes), dims="row")
-            allowed = pm.Data("log_allowed", _log_allowed(votes), dims=("row", "truth"))
-            # the same votes on several generators' items, labelled or not, are looked at once
-            first, ballot = distinct(votes.votes.astype(np.int64) + 1)
-            model.add_coord("ballot", first)
-            rows = Problem(votes, self._missing).given[first]
-            at_votes = pm.Data("ballot_of_row", ballot.astype("int32"), dims="row")
-            by_class = self._by_class(votes, rows, text)
-            log_p = pt.logsumexp(by_class[at_votes] + log_share[generator] + allowed, axis=1)
-            if text:
-                self._observe_patterns(votes, log_p)
-            else:
-                count = pm.Data("count", votes.count.astype(float), dims="row")
-                pm.Potential("items", (count * log_p).sum())
+            observe = self._observe_patterns if text else self._observe_counts
+            observe(votes, log_share)
         return model
 
-    def _observe_log_odds(self, votes: Votes, log_share: Any) -> None:
+    def _observe_counts(self, votes: Votes, log_share: Any) -> None:
         """The same density of two classes, whose cost is one logarithm an unlabelled row.
 
         An unlabelled row has the log-probability of a bad item, plus softplus of the log-odds of a
@@ -122,8 +105,7 @@ class _LatentTruth(PanelModel):
         by_generator = np.zeros((len(votes.generators) + (not votes.design.same_items), 2))
         np.add.at(by_generator, generator, counted)
         shared = pm.Data("count_by_class", by_generator)
-        observe = self._observe_judges if self._adds_up else self._observe_ballots
-        of_votes, terms = observe(votes, counted, unknown)
+        of_votes, terms = self._observe_judges(votes, counted, unknown)
         pm.Potential("counted", of_votes + (shared * log_share).sum())
         if not unknown.any():
             return
@@ -158,27 +140,24 @@ class _LatentTruth(PanelModel):
             terms.append((rows @ good[part])[of_row])
         return (seen * table).sum(), terms
 
-    def _observe_ballots(
-        self, votes: Votes, counted: np.ndarray, unknown: np.ndarray
-    ) -> tuple[Any, list[Any]]:
-        """The same of whole rows of votes, each of which is looked at once."""
-        import pymc as pm
-
-        first, ballot = distinct(votes.votes.astype(np.int64) + 1)
-        seen = np.zeros((len(first), 2))
-        np.add.at(seen, ballot, counted)
-        table = self._by_class(votes, Problem(votes, self._missing).given[first], text=False)
-        of_row = pm.Data("ballot_of_row", ballot[unknown].astype("int32"))
-        of_votes = (pm.Data("ballots_by_class", seen) * table).sum()
-        return of_votes, [(table[:, 1] - table[:, 0])[of_row]]
-
-    def _observe_patterns(self, votes: Votes, log_p: Any) -> None:
+    def _observe_patterns(self, votes: Votes, log_share: Any) -> None:
         """How many items have the votes and label of each row, and how many have any others."""
         import pymc as pm
         import pytensor.tensor as pt
 
+        generator = pm.Data("generator_of_row", _generator_of(votes), dims="row")
+        allowed = pm.Data("log_allowed", _log_allowed(votes), dims=("row", "truth"))
+        # the same votes on several generators' items, labelled or not, are looked at once
+        first, ballot = distinct(votes.votes.astype(np.int64) + 1)
+        model = pm.modelcontext(None)
+        model.add_coord("ballot", first)
+        at_votes = pm.Data("ballot_of_row", ballot.astype("int32"), dims="row")
+        given = Problem(votes, self._missing).given[first]
+        given = pm.Data("given_votes", given, dims=("ballot", "judge_vote"))
+        by_class = self._by_class(votes, given)
+        log_p = pt.logsumexp(by_class[at_votes] + log_share[generator] + allowed, axis=1)
         patterns = Patterns.of(votes, self._missing)
-        pm.modelcontext(None).add_coord("pattern", patterns.names)
+        model.add_coord("pattern", patterns.names)
         group = pm.Data("group_of_pattern", patterns.group.astype("int32"), dims="pattern")
         chosen = pm.Data("chosen_share", patterns.chosen, dims="pattern")
         count = pm.Data("count", patterns.count, dims="pattern")
@@ -238,7 +217,7 @@ class _LatentTruth(PanelModel):
         """Log probability of a response by judge and truth."""
         raise NotImplementedError
 
-    def _log_shares(self, votes: Votes) -> Any:
+    def _log_shares(self, votes: Votes, text: bool = True) -> Any:
         """Log share of each class by generator."""
         import pymc as pm
         import pytensor.tensor as pt
@@ -248,9 +227,9 @@ class _LatentTruth(PanelModel):
         g = pm.Beta("prevalence", *ends, dims="generator")
         return pt.stack([pt.log1p(-g), pt.log(g)], axis=1)
 
-    def _by_class(self, votes: Votes, rows: np.ndarray, text: bool) -> Any:
+    def _by_class(self, votes: Votes, given: Any) -> Any:
         """Log probability of each distinct row of votes by class."""
-        return _given_votes(rows, text) @ _flat_table(self._log_table(votes, text))
+        return given @ _flat_table(self._log_table(votes, text=True))
 
     def _item_log_likelihood(
         self, votes: Votes, draws: xr.Dataset
@@ -435,20 +414,31 @@ class Correlated(PooledDawidSkene):
     def _nodes(self) -> int:
         return self.nodes
 
-    def _by_class(self, votes: Votes, rows: np.ndarray, text: bool) -> Any:
+    def _by_class(self, votes: Votes, given: Any) -> Any:
         import pytensor.tensor as pt
 
-        logits = pt.stack(_population(votes, self, text), axis=1)
-        per_node, log_weight = _shared_effect(logits, self)
-        log_vote = _log_votes(per_node, self.answering)  # judge, truth, response, node
-        halves = None if text else _halves(rows, len(votes.judges))
-        if halves is not None:
-            return _by_halves(log_vote, pt.exp(log_weight), *halves)
-        given = _given_votes(rows, text)
-        k, width = votes.n_classes, rows.shape[1]
+        logits = pt.stack(_population(votes, self, text=True), axis=1)
+        spread, points, weight = _shared_effect(logits, self)
+        log_vote = _log_votes(_at_nodes(logits, spread, points), self.answering)
+        k, width = votes.n_classes, len(votes.judges) * log_vote.shape[2]
         table = log_vote.transpose(0, 2, 1, 3).reshape((width, k * self.nodes))
-        by_node = pt.dot(given, table).reshape((given.shape[0], k, self.nodes)) + log_weight
+        by_node = pt.dot(given, table).reshape((given.shape[0], k, self.nodes)) + pt.log(weight)
         return pt.logsumexp(by_node, axis=2)
+
+    def _observe_counts(self, votes: Votes, log_share: Any) -> None:
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        from bayesjudge.panel._marginal import Ballots, VotesByLogits
+
+        logits = pt.stack(_population(votes, self, text=False), axis=1)
+        ballots = Ballots.of(votes, self._missing, _generator_of(votes), weighted=True)
+        spread, *nodes = _shared_effect(logits, self)
+        verdict = pt.zeros((len(votes.judges), 2, 2))
+        answering = _flat_table(_with_answering(verdict, self.answering))
+        about = logits, spread, answering, log_share, *nodes, *ballots.data()
+        value, *_ = VotesByLogits(2, self.nodes)(*about)
+        pm.Potential("items", value)
 
     def _log_responses(self, votes: Votes, judge: Any, truth: Any, item: Any) -> Any:
         """Each item has an effect of its own."""
@@ -456,12 +446,8 @@ class Correlated(PooledDawidSkene):
         import pytensor.tensor as pt
 
         logits = pt.stack(_population(votes, self, text=True), axis=1)
-        _shared_effect(logits, self)
-        spread, effect = (
-            pm.modelcontext(None)["shared_effect"],
-            pm.Normal("item_effect", dims="item"),
-        )
-        each = logits[:, :, None] + spread[None, :, None] * effect
+        spread, *_ = _shared_effect(logits, self)
+        each = _at_nodes(logits, spread, pm.Normal("item_effect", dims="item"))
         return _log_votes(each, self.answering)[judge, truth, :, item]
 
     def _cautions(self, fit: Fit) -> tuple[Caution, ...]:
@@ -594,79 +580,55 @@ class MulticlassDawidSkene(_LatentTruth):
             votes.n_classes > 2, "two classes are pass and fail; use PooledDawidSkene or DawidSkene"
         )
 
-    def _log_shares(self, votes: Votes) -> Any:
+    def _log_shares(self, votes: Votes, text: bool = True) -> Any:
         import pymc as pm
         import pytensor.tensor as pt
 
-        flat = np.full(votes.n_classes, self.share_concentration)
-        weight = pm.Data("share_prior", flat, dims="truth")
-        return pt.log(pm.Dirichlet("share", weight, dims=("generator", "truth")))
+        flat, dims = np.full(votes.n_classes, self.share_concentration), ("generator", "truth")
+        if text:
+            weight = pm.Data("share_prior", flat, dims="truth")
+            return pt.log(pm.Dirichlet("share", weight, dims=dims))
+        from bayesjudge.core.distributions import log_dirichlet
+
+        logs = log_dirichlet("share", flat[None], np.zeros(1, int), len(votes.generators))[:, :, 0]
+        pm.Deterministic("share", pt.exp(logs), dims=dims)
+        return logs
+
+    def _weights(self, votes: Votes) -> np.ndarray:
+        """Dirichlet weights of a judge's votes by truth."""
+        k = votes.n_classes
+        weights = np.full((k, k + (self.missing == "response")), float(self.off_diagonal))
+        np.fill_diagonal(weights, self.diagonal)
+        return weights
 
     def _log_table(self, votes: Votes, text: bool) -> Any:
         import pymc as pm
         import pytensor.tensor as pt
 
-        k = votes.n_classes
-        rows = np.full((k, k + (self.missing == "response")), float(self.off_diagonal))
-        rows[:, :k] += np.eye(k) * (self.diagonal - self.off_diagonal)
-        prior = pm.Data("confusion_prior", rows, dims=("truth", "vote"))
+        prior = pm.Data("confusion_prior", self._weights(votes), dims=("truth", "vote"))
         weight = pt.ones((len(votes.judges), 1, 1)) * prior
         return pt.log(pm.Dirichlet("confusion", weight, dims=("judge", "truth", "vote")))
+
+    def _observe_counts(self, votes: Votes, log_share: Any) -> None:
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        from bayesjudge.core.distributions import log_dirichlet
+        from bayesjudge.panel._marginal import Ballots, VotesByClass
+
+        k = votes.n_classes
+        logs = log_dirichlet("confusion", self._weights(votes), np.arange(k), len(votes.judges))
+        dims = ("judge", "truth", "vote")
+        pm.Deterministic("confusion", pt.exp(logs.transpose(0, 2, 1)), dims=dims)
+        ballots = Ballots.of(votes, self._missing, _generator_of(votes), weighted=False)
+        value, *_ = VotesByClass(k)(logs.reshape((-1, k)), log_share, *ballots.data())
+        pm.Potential("items", value)
 
 
 def _flat_table(table: Any) -> Any:
     """Log probability of a response, (judge and response, truth), of one by judge and truth."""
     judges, k, r = (table.shape[i] for i in range(3))
     return table.transpose(0, 2, 1).reshape((judges * r, k))
-
-
-def _given_votes(rows: np.ndarray, text: bool) -> Any:
-    """Distinct rows of votes as data."""
-    import pymc as pm
-
-    return pm.Data("given_votes", rows, dims=("ballot", "judge_vote") if text else None)
-
-
-class _Half(NamedTuple):
-    """Some judges' columns, the distinct votes that they gave, and which of these a ballot has."""
-
-    part: slice
-    votes: np.ndarray
-    of_ballot: np.ndarray
-
-
-def _halves(rows: np.ndarray, judges: int) -> tuple[_Half, _Half] | None:
-    """Both halves of the judges, unless their votes could be combined in far more ways than are."""
-    cut = (judges + 1) // 2 * (rows.shape[1] // judges)
-    found = []
-    for part in (slice(0, cut), slice(cut, rows.shape[1])):
-        first, at = distinct(rows[:, part].astype(np.int64))
-        found.append(_Half(part, rows[first, part], at))
-    pairs = len(found[0].votes) * len(found[1].votes)
-    return (found[0], found[1]) if judges > 1 and pairs <= MOST_PAIRS * len(rows) else None
-
-
-def _by_halves(log_vote: Any, weight: Any, one: _Half, other: _Half) -> Any:
-    """Log probability of each ballot by class, the nodes summed out.
-
-    Given a node the votes of both halves are independent: a matrix product has the probability of
-    all their pairs, without an exponential or a logarithm by pair and node.
-    """
-    import pymc as pm
-    import pytensor.tensor as pt
-
-    rows = [pm.Data(f"half_{i}_votes", half.votes) for i, half in enumerate((one, other))]
-    pair = one.of_ballot * len(other.votes) + other.of_ballot
-    pair = pm.Data("pair_of_ballot", pair.astype("int64"))
-    found = []
-    for truth in (0, 1):
-        table = log_vote[:, truth].reshape((-1, log_vote.shape[-1]))
-        first, last = (
-            pt.exp(pt.dot(given, table[half.part]))
-            for given, half in zip(rows, (one, other), strict=True)
-        )
-        found.append(pt.log(pt.dot(first * weight, last.T).ravel()[pair]))
-    return pt.stack(found, axis=1)
 
 
 def _groups(judges: int, width: int) -> list[slice]:
@@ -747,10 +709,9 @@ def _guesses(votes: Votes, model: PooledDawidSkene) -> dict[str, tuple[np.ndarra
     }
 
 
-def _shared_effect(logits: Any, model: Correlated) -> tuple[Any, Any]:
-    """Logits at the nodes of the quadrature over the shared effect, and log weights."""
+def _shared_effect(logits: Any, model: Correlated) -> tuple[Any, Any, Any]:
+    """Standard deviation of the shared effect by class; points and weights of its quadrature."""
     import pymc as pm
-    import pytensor.tensor as pt
 
     points, weights = np.polynomial.hermite_e.hermegauss(model.nodes)
     pm.modelcontext(None).add_coord("node", np.arange(points.size))
@@ -758,10 +719,15 @@ def _shared_effect(logits: Any, model: Correlated) -> tuple[Any, Any]:
     share = pm.Data("node_weights", weights / weights.sum(), dims="node")
     scale = prior_data("shared_effect", [model.shared_effect])[0]
     spread = pm.HalfNormal("shared_effect", scale, dims="truth")
-    per_node = logits[:, :, None] + spread[None, :, None] * at
+    per_node = _at_nodes(logits, spread, at)
     # products with a vector, since the sampler takes no strided results
     _name_rates(pm.math.sigmoid(per_node[:, 1]) @ share, pm.math.sigmoid(-per_node[:, 0]) @ share)
-    return per_node, pt.log(share)
+    return spread, at, share
+
+
+def _at_nodes(logits: Any, spread: Any, effect: Any) -> Any:
+    """Logits of a pass by judge, truth and value of the effect."""
+    return logits[:, :, None] + spread[None, :, None] * effect
 
 
 def _name_rates(sensitivity: Any, specificity: Any) -> None:
