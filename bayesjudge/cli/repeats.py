@@ -33,6 +33,7 @@ from bayesjudge.cli.output import (
 )
 from bayesjudge.cli.roles import JUDGES, SYSTEMS
 from bayesjudge.cli.source import Source, open_source
+from bayesjudge.core.answer import Answer
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
@@ -40,6 +41,7 @@ from bayesjudge.core.labels import read_labels
 from bayesjudge.core.names import name_of
 from bayesjudge.core.report import side_by_side
 from bayesjudge.core.screen import few, visible
+from bayesjudge.repeats.checks import ORDER_P
 from bayesjudge.repeats.data import ITEM_COLUMNS, stack_answers
 
 if TYPE_CHECKING:
@@ -160,10 +162,10 @@ def report(
     columns = [c for c in (column, judge, order) if c is not None]
     values = None if scale is None else read_scale(scale)
     meant = {"pass_value": pass_value, "fail_value": fail_value, "missing_value": missing_value}
-    wide = len(score or ()) > 1
+    in_columns = len(score or ()) > 1
     rows, answers = (
         _read_wide(source, score or (), column, judge, order)
-        if wide
+        if in_columns
         else (_read(source, columns, (score or ["score"])[0], column), (score or ["score"])[0])
     )
     rows, labels = as_scores(rows, answers, values, meant)
@@ -197,6 +199,8 @@ def report(
         to=items,
         labels=labels,
         flips_at_most=flips_at_most,
+        order=order or ("the columns" if in_columns else ""),
+        modelled=half_width is not None or (cutpoints, noise) != ("shared", "constant"),
     )
 
 
@@ -370,37 +374,49 @@ def answer(
     to: Path | None = None,
     labels: str = "",
     flips_at_most: float = 0.05,
+    order: str = "",
+    modelled: bool = False,
 ) -> list[Estimate | Fit]:
-    """Estimate from scores, and present."""
+    """Estimate from scores, and present; of verdicts a mean is `modelled` only if asked for."""
     many = len(scores.items) > MOST_ITEMS
     several = len(scores.items) + len(scores.judges) > 2
     made = module.closed_forms(scores, ci_prob=shared.ci_prob)
+    wanted = {"half_width": half_width, "cost_per_call": cost_per_call}
+    wanted |= {"flips_at_most": flips_at_most, "ci_prob": shared.ci_prob}
+    answered = module.answer(*made, **wanted)  # type: ignore[arg-type]
+    if order and (told := _order_told(scores, order)):
+        answered = replace(answered, notes=(*answered.notes, told))
     fits: list[Fit] = []
     # the answer rests on a formula: the model tells of single items, to those who ask
-    files = (shared.html, shared.markdown, shared.save, to)
-    asked = shared.details or shared.json or any(one is not None for one in files)
+    files = (shared.save, to)
+    verdicts = len(scores.scale) == 2 and not modelled and not any(files)
+    asked = shared.details or shared.json or any([*files, shared.html, shared.markdown])
+    instant = [one for each in made for one in _shown(each, many)]
+    if verdicts:
+        instant = _of_verdicts(answered, instant, flips_at_most)
 
     def sample() -> Fit:
         fits.append(module.fit(scores, model, **shared.sampling))
         return _items_left_out(fits[0]) if many else fits[0]
 
     found = present(
-        [one for each in made for one in _shown(each, many)],
-        sample if several and asked else None,
+        instant,
+        sample if several and asked and not verdicts else None,
         replace(shared, save=None),  # below, with the items
         Story(
             command="repeats report",
-            title="Repeated scores: how often to ask, and what scores vary with",
-            answer="mean_score" if many else "item_score",
+            title="Repeated verdicts: how often the judge contradicts itself"
+            if verdicts
+            else "Repeated scores: how often to ask, and what scores vary with",
+            answer=next(iter(answered.quoted.quantities))
+            if verdicts
+            else "mean_score"
+            if many
+            else "item_score",
             inputs={**_inputs(scores, source), **({"labels": labels} if labels else {})},
             brief=lambda method: method.split(" (")[0],
-            tell=lambda _: module.answer(
-                *made,
-                half_width=half_width,
-                cost_per_call=cost_per_call,
-                flips_at_most=flips_at_most,
-                ci_prob=shared.ci_prob,
-            ),
+            words={"mean_score": "share of the judge's answers that pass"} if verdicts else {},
+            tell=lambda _: answered,
             waits=False,
         ),
         draw=lambda made: _draw(made, scores),
@@ -414,6 +430,37 @@ def answer(
     elif many and shared.on_screen and not shared.quiet:
         say(f"--items FILE writes the means of all {len(scores.items)} items.")
     return found
+
+
+def _of_verdicts(
+    answered: Answer, instant: Sequence[Estimate], flips_at_most: float
+) -> list[Estimate]:
+    """What is said of verdicts: the answer, and the share of passes, which is their mean."""
+    means = [one.only("mean_score") for one in instant if "mean_score" in one][:1]
+    means = [
+        replace(one, cautions=tuple(c for c in one.cautions if c.name != "cut-at-the-scale"))
+        for one in means
+    ]
+    if not answered.known:
+        return means
+    quoted = answered.quoted
+    labels = quoted.quantities["majority_flips"].labels
+    calls = list(dict.fromkeys(int(str(label[0])) for label in labels))
+    every = module.self_contradiction(
+        quoted.data, flips_at_most=flips_at_most, calls=calls, ci_prob=quoted.ci_prob
+    )
+    return [every, *means]
+
+
+def _order_told(scores: module.Scores, order: str) -> str:
+    """What tests of the order found, if no caution tells it."""
+    effects = module.order_effects(scores)
+    p = [one.p_value for one in effects.values() if one.p_value == one.p_value]
+    if not p:
+        return f"Order ({order}): no item has two answers that differ, so that none could show."
+    tested = "tests of the first call, of a trend, of single calls and of repeated answers"
+    found = "see the caution" if min(p) < ORDER_P / len(effects) else "no effect is seen"
+    return f"Order ({order}): {found}; {tested} have p of {min(p):.2g} or more."
 
 
 def _items_left_out(fit: Fit) -> Fit:

@@ -16,12 +16,17 @@ from bayesjudge.repeats.data import Scores
 from bayesjudge.repeats.planning import required_calls, third_of_a_bin
 from bayesjudge.repeats.self_contradiction import CALLS, MOST_CALLS, self_contradiction
 
+#: How often a majority may flip, if nobody says.
+FLIPS_AT_MOST = 0.05
+#: A number of calls is far beyond those made if it is so many times as large.
+FAR = 3
+
 
 def answer(
     *results: Estimate | Fit,
     half_width: float | None = None,
     cost_per_call: float | None = None,
-    flips_at_most: float = 0.05,
+    flips_at_most: float = FLIPS_AT_MOST,
     ci_prob: float = 0.95,
     interval: Interval | None = None,
 ) -> Answer:
@@ -96,10 +101,11 @@ def answer(
 def _basis(scores: Scores) -> tuple[float, str]:
     """Answers of a cell, and what an answer rests on."""
     each = scores.repeats.sum() / (len(scores.items) * len(scores.judges))
+    about = "" if scores.repeats.min() == scores.repeats.max() else "about "
     basis = (
         f"{how_many(len(scores.items), 'item')}, "
         f"{how_many(int(scores.repeats.sum()), 'answer')} of "
-        f"{how_many(len(scores.judges), 'judge')}, about {each:.0f} each."
+        f"{how_many(len(scores.judges), 'judge')}, {about}{each:.0f} each."
     )
     unparsed = int(scores.unparsed.sum())
     basis += f" {how_many(unparsed, 'answer')} could not be read." if unparsed else ""
@@ -190,7 +196,7 @@ def _of_verdicts(
         return Answer(text, basis, "", quoted=instead, known=False)
     if len(scores.judges) == 1:
         price = (cost_per_call or 0.0) * len(scores.items)
-        text = _contradicts("The judge", found, (), size, flips_at_most, price)
+        text = _contradicts("The judge", found, (), size, each, flips_at_most, price)
     else:
         rows = {j: found["self_contradiction", j] for j in scores.judges if (j,) in _judged(found)}
         names, more = few_of(rows)
@@ -198,16 +204,23 @@ def _of_verdicts(
         text = (
             f"Two calls about one item differ in this share of cases ({percent_of(ci_prob)} "
             f"intervals): {listed(parts)}{more}. "
-            + _contradicts(names[0], found, (names[0],), size, flips_at_most, 0.0)
+            + _contradicts(names[0], found, (names[0],), size, each, flips_at_most, 0.0)
         )
     notes = _mixed(scores, found)
+    if flips_at_most == FLIPS_AT_MOST:
+        notes += ("That 5 % may flip is a choice, taken if none is made (--flips-at-most).",)
     if half_width is not None:
         notes += _share_of_passes(scores, half_width, ci_prob)
     if any(one.name == "copied-repeats" for one in found.cautions):
         notes += ("These need a judge that answers anew: here, further calls return copies.",)
-    why = "Quoted: pairs of calls about one item; majorities of more calls than half of those made "
-    why += "by a Beta distribution of the items' probabilities of a pass."
-    return Answer(text, basis, why=why, quoted=found, notes=notes)
+    half = int(scores.repeats[scores.repeats > 1].min()) // 2
+    why = (
+        "Quoted: pairs of calls about one item; majorities of more than "
+        f"{how_many(half, 'call')}, which is half of those made, as they would be if the items' "
+        "shares of passes had a Beta distribution."
+    )
+    kept = [name for name in found.quantities if name != "majority_atypical"]
+    return Answer(text, basis, why=why, quoted=found.only(*kept), notes=notes)
 
 
 def _judged(found: Estimate) -> set[tuple[object, ...]]:
@@ -219,6 +232,7 @@ def _contradicts(
     found: Estimate,
     at: tuple[str, ...],
     size: int,
+    made: float,
     flips_at_most: float,
     price: float,
 ) -> str:
@@ -231,29 +245,48 @@ def _contradicts(
     )
     if math.isnan(flips.value):
         return f"{text} What a majority of calls does takes several items, or more calls of it."
-    text += f" A majority of {size} calls flips {percents(flips)} of the time when asked again"
+    other = found["majority_atypical", size, *at]
+    text += (
+        f" A majority of {size} calls flips {percents(flips)} of the time when asked again, and "
+        f"{percents(other)} of the time it is not the verdict that most of endless calls would give"
+    )
     needed: Row = found["majority_calls", *at]
     if math.isnan(needed.value):
         far = "" if at else f"{percents(found['majority_flips', MOST_CALLS])}, "
         return (
-            f"{text}, and even one of {MOST_CALLS} calls {far}more than {limit}: write clearer "
+            f"{text}. Even one of {MOST_CALLS} calls flips {far}more than {limit}: write clearer "
             "instructions for the judge, or let people decide the items that are not unanimous."
         )
-    low, high = (f"{x:.0f}" if x == x else f"over {MOST_CALLS}" for x in needed[1:])
-    ends = "" if math.isnan(needed.low) else f" ({low} to {high})"
-    calls = "one call" if needed.value == 1 else f"a majority of {needed.value:.0f} calls"
     cost = f", at a cost of {needed.value * price:.4g} for all items" if price else ""
-    return f"{text}; {calls}{ends} flips at most {limit} of the time{cost}."
+    if needed.value <= made:
+        calls = "One call" if needed.value == 1 else f"A majority of {needed.value:.0f} calls"
+        return f"{text}. {calls}{_ends(needed)} flips at most {limit} of the time{cost}."
+    far = "far " if needed.value > FAR * made else ""
+    return (
+        f"{text}. To flip at most {limit} of the time would take a majority of "
+        f"{_about(needed.value)} calls{_ends(needed)}{cost}: an extrapolation {far}beyond the "
+        f"{made:.0f} made."
+    )
+
+
+def _about(calls: float) -> str:
+    """A number that was extrapolated, with no more digits than it is worth."""
+    step = next(step for least, step in ((50, 10), (20, 5), (0, 1)) if calls >= least)
+    return f"{calls:.0f}" if step == 1 else f"about {round(calls / step) * step}"
+
+
+def _ends(calls: Row) -> str:
+    """``(57 to more than 100)``: the interval of a number of calls."""
+    low, high = (f"{x:.0f}" if x == x else f"more than {MOST_CALLS - 1}" for x in calls[1:])
+    return "" if math.isnan(calls.low) else f" ({low} to {high})"
 
 
 def _mixed(scores: Scores, found: Estimate) -> tuple[str, ...]:
     """How many items got both verdicts."""
     asked = scores.repeats.sum(axis=1) > 1
     both = ((scores.counts > 0).all(axis=-1)).any(axis=1)
-    return (
-        f"{int(both.sum())} of {how_many(int(asked.sum()), 'item')} asked about twice or more got "
-        "both verdicts.",
-    )
+    twice = "" if asked.all() else " asked about twice or more"
+    return (f"{int(both.sum())} of {how_many(int(asked.sum()), 'item')}{twice} got both verdicts.",)
 
 
 def _share_of_passes(scores: Scores, half_width: float, ci_prob: float) -> tuple[str, ...]:

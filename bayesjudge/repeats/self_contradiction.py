@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import betaln, gammaln, stdtrit
+from scipy.special import betainc, betaln, gammaln, stdtrit
 
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
@@ -51,7 +51,9 @@ def self_contradiction(
     where :math:`U` counts passes in :math:`2k` calls and :math:`h_k(u)` is the hypergeometric
     probability that they fall into halves with different majorities. If every item has
     :math:`2k` calls or more, :math:`U` is a subsample of them, which is unbiased; if not, it is
-    beta-binomial, with the mean and the self-contradiction observed.
+    beta-binomial, with the mean and the self-contradiction observed. That distribution also tells
+    how often a majority is not the verdict that more than half of endless calls would give:
+    :math:`E[q]` of items with :math:`p < 1/2`, and :math:`E[1-q]` of the others.
 
     Parameters
     ----------
@@ -69,9 +71,10 @@ def self_contradiction(
     Estimate
         By judge, if there are several. ``self_contradiction``: probability that two calls on one
         item differ. ``not_unanimous``: share of items with both verdicts in the calls at hand.
-        ``majority_flips`` by ``calls``. ``majority_calls``: fewest calls, an odd number, of which
-        the majority flips at most `flips_at_most`; ``nan`` if that takes more than 101. Each item
-        counts alike; items with one call are left out.
+        ``majority_flips`` and ``majority_atypical`` by ``calls``: how often the majority is another
+        one when asked again, and than in the long run. ``majority_calls``: fewest calls, an odd
+        number, of which the majority flips at most `flips_at_most`; ``nan`` if that takes more
+        than 101. Each item counts alike; items with one call are left out.
 
     Raises
     ------
@@ -119,7 +122,7 @@ def self_contradiction(
             rows.setdefault(name[0], {})[(*name[1:], *who)] = row
         cautions += _misfit(one, "" if alone else f" of {judge}")
     dims: tuple[str, ...] = () if alone else ("judge",)
-    by = {"majority_flips": ("calls", *dims)}
+    by = dict.fromkeys(("majority_flips", "majority_atypical"), ("calls", *dims))
     return Estimate(
         {name: Quantity.of_rows(of, by.get(name, dims)) for name, of in rows.items()},
         method="Self-contradiction",
@@ -160,6 +163,8 @@ class _Items(NamedTuple):
     #: Difference between the share that is not unanimous and what the Beta expects.
     misfit: _Share
     flips: dict[int, _Share]
+    #: Majorities that are not those of endless calls.
+    atypical: dict[int, _Share]
 
     @property
     def size(self) -> int:
@@ -179,16 +184,16 @@ def _of_judge(counts: np.ndarray) -> _Items:
     passes, n = patterns.T
     differ = 2 * passes * (n - passes) / (n * (n - 1))
     mixed = ((passes > 0) & (passes < n)).astype(float)
-    flips = {}
+    flips, atypical = {}, {}
     shapes = _shapes(passes / n, differ, items)
     for k in range(1, MOST_CALLS + 1, 2):
         if 2 * k <= n.min():
             flips[k] = _mean(_flips_in_subsamples(k, passes, n), items)
         else:
             flips[k] = _jackknife(_flips_of_beta(k, *shapes), items)
-    return _Items(
-        n, items, _mean(differ, items), _mean(mixed, items), _gap(mixed, n, items, shapes), flips
-    )
+        atypical[k] = _jackknife(_atypical_of_beta(k, *shapes), items)
+    means = (_mean(differ, items), _mean(mixed, items))
+    return _Items(n, items, *means, _gap(mixed, n, items, shapes), flips, atypical)
 
 
 def _gap(mixed: np.ndarray, n: np.ndarray, items: np.ndarray, shapes: tuple[Any, Any]) -> _Share:
@@ -248,6 +253,16 @@ def _flips_of_beta(k: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return _beta_binomial(u, 2 * k, a, b) @ _halves_differ(k)
 
 
+def _atypical_of_beta(k: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Probability that a majority of k calls is not the verdict of most of endless calls."""
+    s = np.arange(k + 1)
+    certain = (a <= 0) | (b <= 0)
+    one, other = (np.where(certain, 1.0, x)[:, None] for x in (a, b))
+    below = betainc(one + s, other + k - s, 0.5)  # that most calls fail, after s passes
+    wrong = np.where(2 * s > k, below, 1 - below)
+    return np.where(certain, 0.0, (_beta_binomial(s, k, a, b) * wrong).sum(axis=-1))
+
+
 def _mixed_of_beta(n: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Probability that n calls hold both verdicts."""
     return 1 - _beta_binomial(np.array([0, n]), n, a, b).sum(axis=-1)
@@ -305,6 +320,7 @@ def _told(
         (("self_contradiction",), _row(one.contradiction, one.size, ci_prob)),
         (("not_unanimous",), _row(one.not_unanimous, one.size, ci_prob)),
         *((("majority_flips", k), rows[k]) for k in calls),
+        *((("majority_atypical", k), _row(one.atypical[k], one.size, ci_prob)) for k in calls),
         (("majority_calls",), (first(0), first(1), first(2))),
     ]
 

@@ -72,7 +72,8 @@ def test_order_may_be_numbers_or_times_in_any_file(file, tmp_path, capsys):
     for order in ("call", "time"):
         asked = ["--scale", "1-5", "--order", order, "--no-nuts", "--json"]
         assert main(["repeats", "report", str(tmp_path / file), *asked]) == 0
-        by_order.append(json.loads(capsys.readouterr().out))
+        by_order.append(json.loads(capsys.readouterr().out.replace(f"Order ({order})", "Order")))
+    assert "Order: see the caution" in json.dumps(by_order[0]["answer"])
     assert "with each further call" in json.dumps(by_order[0]["cautions"])
     assert by_order[0] == by_order[1]
 
@@ -150,6 +151,34 @@ def test_verdicts_that_nobody_knows_name_the_options(verdicts, capsys):
     assert "--pass-value: --scale is then 0-1" in capsys.readouterr().err
     assert main(["repeats", "report", verdicts("P", "F"), "--flips-at-most", "0.5"]) == 2
     assert "--flips-at-most must lie between 0 and 0.5, got 0.5" in capsys.readouterr().err
+
+
+def test_details_of_verdicts_have_no_model_of_their_mean(tmp_path, capsys):
+    """Neither sampled nor with a caution about it, unless something of it is asked for."""
+    path = tmp_path / "v.csv"
+    rows = [(f"i{i}", k, int((i * 7 + k * k) % 10 < i)) for i in range(12) for k in range(1, 5)]
+    pd.DataFrame(rows, columns=["item", "call", "score"]).to_csv(path, index=False)
+    line = ["repeats", "report", str(path), "--scale", "0-1"]
+    assert main([*line, "--details"]) == 0
+    out = capsys.readouterr().out
+    assert "Ordinal" not in out
+    assert "Sampling" not in out
+    assert "cut-at-the-scale" not in out
+    assert "majority_atypical[5]" in out
+    assert "follow a Beta distribution" in out
+    assert "Order (" not in out
+    assert main([*line, "--details", "--half-width", "0.2", "--no-nuts"]) == 0
+    assert "cut-at-the-scale" in capsys.readouterr().out
+    assert main([*line, "--order", "call"]) == 0
+    smallest = min(
+        one.p_value
+        for one in bj.repeats.order_effects(
+            bj.repeats.Scores.from_frame(pd.read_csv(path), scale=[0, 1], order="call")
+        ).values()
+    )
+    told = " ".join(capsys.readouterr().out.split())
+    assert "Order (call): no effect is seen; tests of the first call" in told
+    assert f"have p of {smallest:.2g} or more" in told
 
 
 def test_counts_of_calls_are_whole_in_details(verdicts, scores, capsys):

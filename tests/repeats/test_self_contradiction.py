@@ -11,6 +11,7 @@ from scipy.stats import beta, betabinom, binom
 import bayesjudge as bj
 from bayesjudge.repeats import Scores, answer, closed_forms, self_contradiction
 from bayesjudge.repeats.self_contradiction import (
+    _atypical_of_beta,
     _flips_in_subsamples,
     _flips_of_beta,
     _mixed_of_beta,
@@ -80,6 +81,35 @@ def test_flips_of_a_beta_are_the_quadrature(a, b, k):
     )
 
 
+@pytest.mark.parametrize(("a", "b"), [(0.6, 0.5), (2.0, 1.0), (0.05, 0.08), (30.0, 20.0)])
+@pytest.mark.parametrize("k", [1, 5, 101])
+def test_atypical_majorities_of_a_beta_are_the_quadrature(a, b, k):
+    angle, weight = np.polynomial.legendre.leggauss(300)
+    power = 12
+    t = ((angle + 1) / 2) ** power
+    total = 0.0
+    for one, other in ((a, b), (b, a)):  # halves of (0, 1), by symmetry: most calls fail
+        p = t / 2
+        density = np.exp(beta.logpdf(p, one, other)) * power * ((angle + 1) / 2) ** (power - 1) / 4
+        total += (weight * density) @ binom.sf(k // 2, k, p)
+    assert_allclose(_atypical_of_beta(k, np.array([a]), np.array([b])), total, rtol=1e-6)
+
+
+def test_limits_of_atypical_majorities():
+    """Never without contradiction; half of the time of coins that are nearly fair."""
+    assert _atypical_of_beta(5, np.array([0.0, 1.0]), np.array([2.0, 0.0])).tolist() == [0, 0]
+    fair = _atypical_of_beta(3, np.array([1e6]), np.array([1e6]))
+    assert_allclose(fair, 0.5, atol=0.001)
+    steady = self_contradiction(of([0] * 20 + [5] * 20, 5))
+    assert steady["majority_atypical", 5].value == 0
+    torn = self_contradiction(of(np.repeat(np.arange(6), [20, 6, 3, 3, 8, 30]), 5))
+    values = [torn["majority_atypical", k].value for k in (1, 3, 5, 11, 101)]
+    assert values == sorted(values, reverse=True)
+    # two that differ: at least one is atypical, and both are at most half of the time
+    flips = [torn["majority_flips", k].value for k in (5, 11, 101)]
+    assert all(f / 2 < v < f for f, v in zip(flips, values[2:], strict=True))
+
+
 def test_the_beta_has_the_contradiction_observed():
     passes, n = np.arange(6), np.full(6, 5)
     items = np.array([20, 6, 3, 3, 8, 30])
@@ -121,14 +151,17 @@ def test_the_fewest_calls_are_the_first_that_suffice():
 def test_intervals_cover_and_pairs_are_unbiased(items, n, a, b):
     rng = np.random.default_rng(1)
     runs, calls = 300, (1, 5, 25)
-    truth = {k: _flips_of_beta(k, np.array([a]), np.array([b]))[0] for k in calls}
-    held, values = dict.fromkeys(calls, 0), []
+    shape = np.array([a]), np.array([b])
+    truth = {k: _flips_of_beta(k, *shape)[0] for k in calls}
+    truth |= {-k: _atypical_of_beta(k, *shape)[0] for k in calls}
+    held, values = dict.fromkeys(truth, 0), []
     for _ in range(runs):
         passes = rng.binomial(n, rng.beta(a, b, items))
         one = _of_judge(np.stack([n - passes, passes], axis=1))
         values.append(one.contradiction.value)
-        for k in calls:
-            _, low, high = _row(one.flips[k], items, 0.95)
+        for k in truth:
+            share = one.flips[k] if k > 0 else one.atypical[-k]
+            _, low, high = _row(share, items, 0.95)
             held[k] += low <= truth[k] <= high
     assert abs(np.mean(values) - truth[1]) < 4 * np.std(values) / np.sqrt(runs)
     least = 0.95 - 4 * np.sqrt(0.95 * 0.05 / runs)
@@ -188,11 +221,35 @@ def test_the_answer_of_verdicts_tells_contradiction_and_no_mean():
     told = answer(*closed_forms(scores), flips_at_most=0.08, cost_per_call=0.5)
     assert "mean score" not in str(told)
     calls = f"{found['majority_calls'].value:.0f}"
-    assert f"a majority of {calls} calls" in told.text
-    assert f"at a cost of {int(calls) * 38:g} for all items" in told.text
+    assert f"A majority of {calls} calls" in told.text
+    assert f"at a cost of {int(calls) * 38:g} for all items." in told.text
+    atypical = 100 * found["majority_atypical", 5].value
+    assert f"{atypical:.1f} % (" in told.text or f"{atypical:.0f} % (" in told.text
+    assert not any("is a choice" in note for note in told.notes)
     assert "16 of 76 items" in told.notes[0]
     torn = answer(*closed_forms(of(np.repeat(np.arange(6), [1, 5, 10, 10, 5, 1]), 5)))
-    assert "even one of 101 calls" in torn.text
+    assert "Even one of 101 calls" in torn.text
     assert "let people decide" in torn.text
     with_width = answer(*closed_forms(scores), half_width=0.3)
     assert any("not a majority that stays" in note for note in with_width.notes)
+
+
+def test_what_is_extrapolated_is_told_as_such():
+    """Rounded, with both ends, the calls made, and that 5 % is nobody's wish."""
+    torn = of(np.repeat(np.arange(6), [7, 10, 17, 22, 23, 41]), 5)
+    needed = self_contradiction(torn)["majority_calls"]
+    assert needed.value > 50
+    told = answer(*closed_forms(torn))
+    high = f"{needed.high:.0f}" if needed.high == needed.high else "more than 100"
+    rounded = round(needed.value / 10) * 10
+    assert f"a majority of about {rounded} calls ({needed.low:.0f} to {high})" in told.text
+    assert told.text.endswith("an extrapolation far beyond the 5 made.")
+    assert any(note.startswith("That 5 % may flip is a choice") for note in told.notes)
+    assert told.basis.endswith("of 1 judge, 5 each.")
+    uneven = of(np.repeat(np.arange(6), [7, 10, 17, 22, 23, 41]), np.repeat([5, 6], 60))
+    assert "about 5 each" in answer(*closed_forms(uneven)).basis or "about 6 each" in (
+        answer(*closed_forms(uneven)).basis
+    )
+    loose = answer(*closed_forms(torn), flips_at_most=0.3).text
+    assert "A majority of 3 calls (1 to 3) flips at most 30 % of the time" in loose
+    assert "extrapolation" not in loose
