@@ -179,6 +179,8 @@ class Story:
     heading: str = ""
     #: A quantity that is told beside the quoted one, in a column of its own.
     beside: str = ""
+    #: Whose uncorrected numbers stand beside the quoted ones.
+    own: str = "judge"
     #: Whether the answer quotes the sampled model, and waits for it.
     waits: bool = True
     #: Whether `meanwhile` has been called.
@@ -487,7 +489,7 @@ def quoted_lines(found: Answer, every: Sequence[Record], story: Story, width: in
     quantity = in_words(next(iter(made.quantities)), pass_name_in([made]))
     title = "" if several else story.heading or quantity
     head = ["", title, "value", "low", "high"]
-    head += ["judge"] * (beside is not None) + ["truth"] * bool(truth)
+    head += [story.own] * (beside is not None) + ["truth"] * bool(truth)
     rows = [
         _cells(">", story.brief(r.method) if one else _name(r, kept, several), r, beside, truth)
         for r in kept[:MOST_ROWS]
@@ -579,7 +581,7 @@ def _apart(others: Sequence[Record], kept: Sequence[Record], story: Story) -> st
     gap = abs(far.row.value - rows[far.entry].value)
     place = f"{', ' * bool(far.where)}{_where(far)}"
     held = rows[far.entry].low <= far.row.value <= rows[far.entry].high
-    place += "" if held else "; outside the interval"
+    place += "" if held else f"; its {far.row.value:.3f} lies outside the interval above"
     told = f"{count} {'differs' if one else 'differ'} by at most {gap:.2g} "
     told += f"({story.brief(far.method)}{place})"
     told += _turned(known, kept, story)

@@ -185,6 +185,7 @@ def panel(
         inputs=_inputs(votes, source, f"{type(chosen).__name__}{why}", truth),
         brief=_brief,
         told=True,
+        own="judge" if len(votes.judges) == 1 else "judges' mean",
         tell=lambda made: answer(*made, ci_prob=shared.ci_prob, interval=shared.interval),
     )
     found: list[Consensus] = []

@@ -27,6 +27,8 @@ from bayesjudge.core.fit import Fit
 SAYS_LITTLE = 0.8
 #: Most names that one sentence lists.
 MOST_NAMED = 3
+#: Most names between the first and the last.
+MOST_BETWEEN = 2
 #: Kinds of interval that hold a posterior probability.
 CREDIBLE = {*INTERVALS.values(), "equal-tailed, at the quantiles asked for"}
 
@@ -310,4 +312,6 @@ def few_of(rows: Mapping[str, Row], most: int = MOST_NAMED) -> tuple[list[str], 
     names = sorted(rows, key=lambda name: -np.nan_to_num(rows[name].value, nan=-1))
     if len(names) <= most:
         return names, ""
-    return [names[0], names[-1]], f"; {len(names) - 2} others are between"
+    first, *others, last = names
+    told = f"{len(others)} others" if len(others) > MOST_BETWEEN else listed(others)
+    return [first, last], f"; {told} are between"

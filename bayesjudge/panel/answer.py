@@ -13,6 +13,7 @@ from bayesjudge.core.answer import (
     listed,
     owned,
     percents,
+    points,
     preferred,
     says_little,
     would_pass,
@@ -20,6 +21,7 @@ from bayesjudge.core.answer import (
 from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import how_many
+from bayesjudge.panel._together import what_each_adds
 from bayesjudge.panel.checks import SURE, less_error
 from bayesjudge.panel.closed_form import panel_mean
 from bayesjudge.panel.data import Votes
@@ -102,8 +104,9 @@ def answer(
         quoted=quoted,
         judge=judge and judge.only(quantity),
         notes=(
-            *(() if unknown else _best(rows, whole, fits, votes)),
+            *(() if unknown else _best(rows, whole, fits, votes, ci_prob)),
             *_trusted(whole, made, votes, fits),
+            *_together(whole, votes, fits, ci_prob),
         ),
         known=not unknown,
     )
@@ -161,7 +164,7 @@ def _told(
 
 
 def _best(
-    rows: dict[str, Row], quoted: Estimate, fits: list[Fit], votes: Votes | None
+    rows: dict[str, Row], quoted: Estimate, fits: list[Fit], votes: Votes | None, ci_prob: float
 ) -> tuple[str, ...]:
     """``g1 is the best with probability 0.907``, by the draws of the model that is quoted."""
     fit = next((fit for fit in fits if fit.method == quoted.method), None)
@@ -177,7 +180,20 @@ def _best(
         if prob > SURE
         else what.replace("has", "may or may not have").replace("is the", "may or may not be the")
     )
-    return (f"{first} {most}: with probability {chance(prob)} by this model.",)
+    return (
+        f"{first} {most}: with probability {chance(prob)} by this model"
+        f"{_ahead(draws, list(rows), first, ci_prob)}.",
+    )
+
+
+def _ahead(draws: np.ndarray, names: list[str], first: str, ci_prob: float) -> str:
+    """``, 16 points (4 to 27) above g2, the next``: by the draws, shape (draw, generator)."""
+    means = dict(zip(names, draws.mean(axis=0), strict=True))
+    second = max((name for name in names if name != first), key=means.__getitem__)
+    gap = draws[:, names.index(first)] - draws[:, names.index(second)]
+    low, high = np.quantile(gap, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
+    row = Row(float(gap.mean()), float(low), float(high))
+    return f", {points(row)} above {second}, the next"
 
 
 def _trusted(
@@ -224,9 +240,18 @@ def _trusted(
         left = len(others) - len(rest)
         more = f"; {left} more: --details" if left else ""
         order = ", the better first" if sure else ""
+        told += _as_labelled(best, one, made, bool(labelled))
         lines = (told, f"The others{order}: {'; '.join(rest)}{more}.")
         return tuple(line.replace(NO_INTERVAL, "").replace(" ()", "") for line in lines)
     return ()
+
+
+def _together(
+    quoted: Estimate, votes: Votes | None, fits: list[Fit], ci_prob: float
+) -> tuple[str, ...]:
+    """What the judges are worth together, and each beside the others, by the quoted model."""
+    fit = next((fit for fit in fits if fit.method == quoted.method), None)
+    return () if fit is None or votes is None else what_each_adds(fit, votes, ci_prob)
 
 
 def _how_sure(
@@ -254,6 +279,18 @@ def _how_sure(
     sure = found[rival] > SURE
     less = f"less than {rival} with probability {shown}"
     return sure, less if sure else f"{best} {less}"
+
+
+def _as_labelled(best: str, one: Estimate, made: list[Estimate], labelled: bool) -> str:
+    """What a judge's rates are on labelled outputs, beside those of a model of all outputs."""
+    counted = next((e for e in made if e.method.startswith("Rogan") and e is not one), None)
+    if counted is None or not labelled or ("sensitivity", best) not in entries(counted):
+        return ""
+    passes, fails = counted["sensitivity", best], counted["specificity", best]
+    return (
+        f" That is by the model, of all outputs; of labelled ones alone, {percents(passes)} and "
+        f"{percents(fails)}."
+    )
 
 
 def _by_which(one: Estimate, quoted: Estimate) -> str:
@@ -293,4 +330,7 @@ def _why(quoted: Estimate, sampled: bool) -> str:
         return f"Shown: {quoted.method}, which no label corrects."
     if sampled:
         return f"Quoted: {quoted.method}, the model that was sampled."
-    return f"Quoted: {quoted.method}, the closed form of the model that these labels allow."
+    return (
+        f"Quoted: {quoted.method}, the closed form of the model that these labels allow. A sampled "
+        "model may use more of the votes and answer otherwise."
+    )

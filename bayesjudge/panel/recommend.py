@@ -171,12 +171,17 @@ def _ranked(
     sure = float(others.loc[rival, "sure"])
     seen = f"from {len(scores)} held-out {unit}"
     told = (
-        f"{sure:.0%} sure {seen} that it predicts better than {rival}"
+        f"{_percent(sure)} sure {seen} that it predicts better than {rival}"
         if sure >= 0.5
         else f"{rival}, which assumes more, is better with probability {1 - sure:.2f} only, {seen}"
     )
     why = start if best == 0 else "it predicts held-out labels better than models that assume less"
     return Advice(models[best], f"{why}; {told}", sure, table)
+
+
+def _percent(sure: float) -> str:
+    """A probability that some held-out labels give: never all of it."""
+    return "more than 99%" if sure > 0.99 else f"{sure:.0%}"
 
 
 def _surely(one: np.ndarray, other: np.ndarray) -> float:

@@ -183,9 +183,10 @@ def test_a_wide_table_is_the_long_one(tmp_path, monkeypatch, capsys):
     names = list(table.columns[1:])
     table.loc[3, "run2"] = None
     table.to_csv("wide.csv", index=False)
-    table.melt("prompt", names, "run", "said").to_csv("long.csv", index=False)
+    long = table.melt("prompt", names, "run", "said")
+    long.assign(k=long["run"].str[3:]).to_csv("long.csv", index=False)
     documents = []
-    for line in (["wide.csv", "--score", *names], ["long.csv", "--score", "said"]):
+    for line in (["wide.csv", "--score", *names], ["long.csv", "--score", "said", "--order", "k"]):
         assert main(["repeats", "report", *line, "--item", "prompt", "--no-nuts", "--json"]) == 0
         documents.append(json.loads(capsys.readouterr().out))
     for name in ("estimates", "answer", "cautions"):

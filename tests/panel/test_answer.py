@@ -1,0 +1,112 @@
+"""The answer of a panel: names, differences, what each judge adds, and on what rates rest."""
+
+import re
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import bayesjudge as bj
+from bayesjudge.core.answer import few_of
+from bayesjudge.core.estimate import Row
+from bayesjudge.panel import Correlated, PooledDawidSkene, answer, closed_forms
+from bayesjudge.panel._together import right_together
+from bayesjudge.panel.recommend import _percent
+
+RNG = np.random.default_rng(7)
+
+
+def test_one_judge_is_followed_or_not():
+    """By hand: where a vote does not outweigh the share, the likelier class is the share's."""
+    sens, spec = np.array([[0.9], [0.6]]), np.array([[0.8], [0.55]])
+    share = np.array([[0.5, 0.2], [0.9, 0.5]])
+    right = [
+        [0.5 * 0.9 + 0.5 * 0.8, 0.2 * 0.9 + 0.8 * 0.8],
+        [0.9, 0.5 * 0.6 + 0.5 * 0.55],  # of 9 in 10 good ones no vote of such a judge speaks
+    ]
+    for weight in (np.array([1.0, 1.0]), np.array([3.0, 1.0])):
+        expected = np.average(right, axis=1, weights=weight)
+        assert_allclose(right_together(sens, spec, share, weight), expected)
+
+
+def test_limits_of_being_right_together():
+    sens, spec = RNG.uniform(0.6, 0.95, (20, 3)), RNG.uniform(0.6, 0.95, (20, 3))
+    share, weight = RNG.uniform(0.1, 0.9, (20, 2)), np.array([5.0, 2.0])
+    whole = right_together(sens, spec, share, weight)
+    guess, ones = np.full((20, 1), 0.3), np.ones((20, 1))
+    guessing = (np.hstack([sens, guess]), np.hstack([spec, 1 - guess]))
+    assert_allclose(right_together(*guessing, share, weight), whole)  # a coin adds nothing
+    perfect = (np.hstack([sens, ones]), np.hstack([spec, ones]))
+    assert_allclose(right_together(*perfect, share, weight), 1)
+    fewer = right_together(sens[:, 1:], spec[:, 1:], share, weight)
+    assert (fewer <= whole + 1e-12).all()
+    assert (fewer < whole).any()
+
+
+def test_being_right_together_is_what_drawn_votes_give():
+    sens, spec, share = np.array([[0.9, 0.7, 0.8]]), np.array([[0.75, 0.85, 0.6]]), 0.35
+    n = 200_000
+    good = RNG.random(n) < share
+    passed = RNG.random((n, 3)) < np.where(good[:, None], sens, 1 - spec)
+    log_odds = np.log(share / (1 - share)) + np.where(
+        passed, np.log(sens / (1 - spec)), np.log((1 - sens) / spec)
+    ).sum(axis=1)
+    seen = ((log_odds > 0) == good).mean()
+    found = right_together(sens, spec, np.array([[share]]), np.ones(1))[0]
+    assert abs(found - seen) < 4 * np.sqrt(seen * (1 - seen) / n)
+
+
+@pytest.mark.sampling
+def test_a_sampled_panel_tells_the_lead_and_what_each_judge_adds(model_fit):
+    fit = model_fit(PooledDawidSkene())
+    votes = fit.data
+    told = answer(*closed_forms(votes), fit)
+    draws = fit.draws("prevalence").reshape(-1, len(votes.generators))
+    order = np.argsort(-draws.mean(axis=0))
+    gap = draws[:, order[0]] - draws[:, order[1]]
+    best, second = (votes.generators[i] for i in order[:2])
+    lead = next(note for note in told.notes if note.startswith(f"{best} "))
+    ends = [f"{100 * x:.0f}" for x in np.quantile(gap, [0.025, 0.975])]
+    assert (
+        f"{100 * gap.mean():.0f} points ({ends[0]} to {ends[1]}) above {second}, the next" in lead
+    )
+    together = next(note for note in told.notes if note.startswith("Together"))
+    parts = [fit.draws(n).reshape(-1, fit.draws(n).shape[-1]).mean(axis=0)[None]
+             for n in ("sensitivity", "specificity", "prevalence")]  # fmt: skip
+    sens, spec, share = parts
+    whole = right_together(sens, spec, share, np.asarray(votes.items, float))[0]
+    shown = int(re.search(r"right on (\d+)(?:\.\d)? %", together)[1])
+    assert abs(shown / 100 - whole) < 0.015  # at the mean of the draws, and not their mean
+    listed = re.findall(r"(\w+) ([\d.]+)(?: points)? \(", together.split("costs: ")[1])
+    assert {name for name, _ in listed} == set(votes.judges)
+    costs = [float(cost) for _, cost in listed]
+    assert costs == sorted(costs, reverse=True)
+    trusted = next(note for note in told.notes if "of labelled ones alone" in note)
+    counted = next(one for one in closed_forms(votes) if one.method.startswith("Rogan"))
+    judge = re.search(r"(\w+) passes", trusted)[1]
+    rate = counted["sensitivity", judge].value
+    assert f"of labelled ones alone, {100 * rate:.0f} %" in trusted
+    others = answer(*closed_forms(votes), model_fit(Correlated()))
+    assert not any(note.startswith("Together") for note in others.notes)  # they err together
+
+
+def test_closed_forms_say_that_a_sampled_model_may_differ():
+    votes = bj.panel.Votes.from_frame(bj.panel.simulate(random_seed=3), calibration="random")
+    told = answer(*closed_forms(votes))
+    assert told.why.endswith("A sampled model may use more of the votes and answer otherwise.")
+    assert not any(note.startswith("Together") for note in told.notes)
+
+
+def test_few_names_between_the_first_and_the_last_are_named():
+    rows = {
+        name: Row(x, x, x) for name, x in zip("abcdef", (0.3, 0.9, 0.5, 0.7, 0.1, 0.6), strict=True)
+    }
+    assert few_of(dict(list(rows.items())[:3])) == (["b", "c", "a"], "")
+    assert few_of(dict(list(rows.items())[:4])) == (["b", "a"], "; d and c are between")
+    assert few_of(rows) == (["b", "e"], "; 4 others are between")
+
+
+def test_held_out_labels_are_never_wholly_sure():
+    assert [_percent(x) for x in (0.9, 0.976, 0.9901, 1.0)] == [
+        "90%", "98%", "more than 99%", "more than 99%",
+    ]  # fmt: skip
