@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -83,6 +84,9 @@ def doctor(
     /,
     *,
     truth: Annotated[str | None, _DATA] = None,
+    item: Annotated[str | None, _DATA] = None,
+    generator: Annotated[str | None, _DATA] = None,
+    judge: Annotated[str | None, _DATA] = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> None:
     """Tell what a file holds, and which questions it can answer by which command.
@@ -104,15 +108,22 @@ def doctor(
         Table with the human labels, if they are in another file.
     truth : str
         Column with the human label, if its name does not tell.
+    item : str
+        Of a table, the column that names the item, if its name does not tell.
+    generator : str
+        Of a table, the column that names what made the outputs.
+    judge : str
+        Of a table with one row a vote, the column that names the judge.
     json_ : bool
         Print one JSON document instead of text.
 
     Raises
     ------
     InputError
-        If the file cannot be read at all.
+        If the file cannot be read at all, or has no such column.
     """
-    found = examine(file, truth, labels)
+    named = {"item": item, "system": generator, "judge": judge}
+    found = examine(file, truth, labels, {role: n for role, n in named.items() if n is not None})
     if json_:
         document = {"schema": "bayesjudge-doctor/1", "file": str(file), "kind": found.kind}
         document |= {"contents": found.contents, "odd": found.odd, "missing": found.missing}  # type: ignore[dict-item]
@@ -123,17 +134,27 @@ def doctor(
     sys.stdout.write(visible(_screen(file, found)))
 
 
-def examine(path: Path, truth: str | None = None, labels: Path | None = None) -> Findings:
-    """Look at a file, with people's labels in another one if they are, and try commands on it."""
+def examine(
+    path: Path,
+    truth: str | None = None,
+    labels: Path | None = None,
+    named: Mapping[str, str] = MappingProxyType({}),
+) -> Findings:
+    """Look at a file, with people's labels in another one if they are, and try commands on it.
+
+    Of a table the columns of some roles may be `named`.
+    """
     for one in (path, labels):
         with checking(str(one)) as require:
             require(str(one) != STDIN, "is read more than once here: save it to a file first")
     file = File(path) if is_one_file(path) else None
     log_format = None if file is None or file.kind in DATABASES else recognise(file)
     if log_format is not None and file is not None:
+        with checking("options") as require:
+            require(not named, "--item, --generator and --judge are of tables, and this is a log")
         found = _of_log(read_as(log_format, file), str(path), truth, labels)
     else:
-        found = _of_table(path, file, truth, labels)
+        found = _of_table(path, file, truth, labels, named)
     if found.lacks_labels and found.answers and "prevalence" not in found.commands:
         elsewhere = f"with people's labels in another file: {_with_labels(str(path))}"
         found.missing["prevalence"] = f"{found.missing['prevalence']}; {elsewhere}"
@@ -458,7 +479,13 @@ def _try_joined(
 # Tables ------------------------------------------------------------------------------------------
 
 
-def _of_table(path: Path, file: File | None, truth: str | None, labels: Path | None) -> Findings:
+def _of_table(
+    path: Path,
+    file: File | None,
+    truth: str | None,
+    labels: Path | None,
+    named: Mapping[str, str],
+) -> Findings:
     kind = "" if file is None else f"{file.kind} "
     found = Findings(f"{kind}table")
     if file is not None and file.kind == "csv":
@@ -480,7 +507,7 @@ def _of_table(path: Path, file: File | None, truth: str | None, labels: Path | N
         found.contents.append(f"only the first {MOST_ROWS:,} rows were looked at")
     other = None if labels is None else open_source(labels)
     people = {} if other is None else other.table_of_names(other.columns())
-    roles = roles_of(columns, None if labels else truth, people)
+    roles = _as_named(roles_of(columns, None if labels else truth, people), named)
     columns = {**roles.columns}
     sets = [n for n in roles.verdicts if separator_in(columns[n])]
     roles = replace(roles, verdicts=[n for n in roles.verdicts if n not in sets])
@@ -738,6 +765,27 @@ def _ends(name: str, roles: Roles, found: Findings) -> str:
     scale = usual_scale([float(c) for c in roles.columns[name] if c])
     found.odd.append(f"{name}: the scale {scale} is a guess from the numbers seen")
     return scale
+
+
+def _as_named(roles: Roles, named: Mapping[str, str]) -> Roles:
+    """Give columns the roles that somebody named, which they then have alone."""
+    with checking("options") as require:
+        for name in named.values():
+            require(
+                name in roles.columns, f"no column {name!r}; it has {few(list(roles.columns), 12)}"
+            )
+    if not named:
+        return roles
+    own = {"item": roles.item, "system": roles.system, "judge": roles.judge}
+    kept = {role: name for role, name in own.items() if name not in named.values()}
+    free = {
+        "truths": [n for n in roles.truths if n not in named.values()],
+        "verdicts": [n for n in roles.verdicts if n not in named.values()],
+        "scores": [n for n in roles.scores if n not in named.values()],
+    }
+    guessed = [told for told in roles.guessed if not told.startswith(tuple(named.values()))]
+    empty = dict.fromkeys(own)
+    return replace(roles, **{**empty, **kept, **named}, **free, guessed=guessed)  # type: ignore[arg-type]
 
 
 def _asked_again(roles: Roles) -> list[list[str]]:

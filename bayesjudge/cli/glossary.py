@@ -308,6 +308,50 @@ TERMS = {
     "± if asked without end": "What is left of the half-width after endless calls of these judges, "
     "since other judges would have other means.",
     "judges needed, asked once": "How many judges, asked once each, give the wanted half-width.",
+    "two calls differ": "Two calls about one item give different verdicts: how often, on average "
+    "over items (self-contradiction).",
+    "items with both verdicts": "Share of items that got a pass and a fail in the calls made; it "
+    "rises with the number of calls.",
+    "majority flips": "How often the majority of so many calls is another one when all are made "
+    "again.",
+    "majority atypical": "How often the majority of so many calls is not the verdict that most of "
+    "endless calls about the item would give.",
+    "most of endless calls": "The verdict that more than half of the calls about an item would "
+    "give if the judge were asked without end.",
+    "calls until majority holds": "Fewest calls, an odd number, of which the majority flips as "
+    "seldom as wanted: at most 5 % of the time, or --flips-at-most. A dash: more than 101.",
+    "extrapolation": "What a fitted distribution says of more calls than were made; the further "
+    "beyond, the less it is checked by data.",
+    "effective number of items": "Independent items that would tell as much as these do: Wilson's "
+    "interval of a mean over items is that of a share of so many.",
+    "few measurements allowed for": "Of a promise of the next change: part of the probability is "
+    "kept for measured changes that are not typical, and one more is supposed that moved a score "
+    "as far as the scale allows. The bound is then among the largest shifts measured, or beyond.",
+    "few measurements": "See few measurements allowed for.",
+    "typical move": "The root mean square of the shifts of single scores, up or down: a size that "
+    "many moves have. An average shift near 0 may hide large ones.",
+    "at most": "Of a move with a probability: no larger in that share of cases, and far more than "
+    "the typical move.",
+    "outside the interval": "Of another method: its number is not one of those that the quoted "
+    "interval holds. The methods assume different things; --details says which the data "
+    "contradict.",
+    "share no item": "No item has outputs of both systems, so that they are compared as "
+    "independent samples, and not item by item.",
+    "design": "How labelled items were chosen (see calibration); of a change, whether items were "
+    "changed one at a time or all together (--design).",
+    "unknown": "Of a gate: neither a pass nor a fail is sure enough with these labels (exit code "
+    "3); --unknown says what a job makes of it.",
+    "would decide": "What a gate still needs: how many labels would make it pass or fail, and with "
+    "what chance if the share is as estimated.",
+    "one-sided": "A limit that the number exceeds (or stays below) with the stated probability. "
+    "Two of them at .95 are the ends of a 90 % interval.",
+    "exit code": "What a command tells the shell: 0 is success or a pass, 1 a fail, 2 a mistake in "
+    "the command or data, 3 unknown.",
+    "judges' mean": "Share of all the judges' votes that are passes, uncorrected.",
+    "together": "Of judges: how often the verdict that all votes make the likelier one is right, "
+    "by the model, if their errors are independent.",
+    "leaving one out": "By how much judges are right less often together without that one.",
+    "held-out labels": "Labels that a model was not shown, to see how well it predicts them.",
     "far wider": "An interval that leaves nearly every value open; such a method is not compared "
     "with the quoted one.",
     "sampled since": "A sampled model's answer that came after the formulas'; the quoted method "

@@ -79,7 +79,7 @@ def jury_in(
     if generator and generator != system:
         told += f", and {generator}, the same in all rows of one {item}, as what made the output"
     return Jury(
-        judge, system or generator, f"{told}; if {judge} made the outputs, rename it system"
+        judge, system or generator, f"{told}; if {judge} made the outputs: --generator {judge}"
     )
 
 

@@ -273,6 +273,27 @@ def test_words_of_sampled_screens_are_explained(word):
     assert meaning(word) is not None
 
 
+#: What the sixth stranger met on a screen and did not find.
+NOT_FOUND = (
+    "unknown", "would decide", "two calls differ", "calls until majority holds",
+    "few measurements allowed for", "few measurements", "outside the interval", "share no item",
+    "design", "typical move", "effective number of items", "items with both verdicts",
+    "one-sided", "exit code", "judges' mean", "leaving one out", "most of endless calls",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("word", NOT_FOUND)
+def test_words_that_somebody_looked_up_in_vain_are_explained(word, capsys):
+    assert main(["explain", *word.split()]) == 0
+    assert capsys.readouterr().out.startswith(f"{word}: ")
+
+
+def test_a_majority_that_flips_is_not_explained_as_any_majority():
+    words = ("majority", "majority flips", "majority atypical", "calls until majority holds")
+    assert len({meaning(word) for word in words}) == len(words)
+    assert meaning("majority flips, 11 calls") == meaning("majority flips")
+
+
 def test_models_are_explained_as_options_and_as_classes():
     hints = typing.get_type_hints(panel, include_extras=True)["model"]
     options = typing.get_args(typing.get_args(hints)[0])

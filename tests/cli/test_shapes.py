@@ -35,12 +35,12 @@ def look(tmp_path, monkeypatch, capsys):
     """What doctor says of a table, and of labels in another one; each line is run."""
     monkeypatch.chdir(tmp_path)
 
-    def call(table, labels=None):
+    def call(table, labels=None, options=()):
         table.to_csv("t.csv", index=False)
-        files = ["t.csv"]
+        files = ["t.csv", *options]
         if labels is not None:
             labels.to_csv("l.csv", index=False)
-            files.append("l.csv")
+            files.insert(1, "l.csv")
         assert main(["doctor", *files, "--json"]) == 0
         found = json.loads(capsys.readouterr().out)
         for one in found["answers"]:
@@ -93,6 +93,23 @@ def test_what_each_item_has_once_are_judges_only_if_something_says_so():
         assert roles_of(_cells(systems)).judge is None, maker
     own = table.assign(reviewer=["good", "bad"] * (len(table) // 2) + ["good"] * (len(table) % 2))
     assert roles_of(_cells(own)).judge is None  # labels of one item differ: outputs do
+
+
+@pytest.mark.slow
+def test_roles_of_columns_may_be_named(look, tmp_path, capsys):
+    table, truth = _votes("setup", "topic")  # names that say the contrary
+    some = pd.DataFrame({"output": [f"o{i}" for i in range(0, 120, 3)], "expert": truth[::3]})
+    assert "panel" not in str(look(table)["answers"])
+    named = ["--judge", "setup", "--generator", "topic", "--item", "output"]
+    (answer,) = look(table, some, named)["answers"]
+    assert "panel t.csv --judge setup --vote vote" in answer["command"]
+    assert answer["command"].endswith("--item output --generator topic --calibration random")
+    jury, _ = _votes()
+    found = look(jury, options=["--generator", "juror"])
+    assert "panel" not in str(found["answers"])
+    assert not any("read as the judge" in told for told in found["odd"])
+    assert main(["doctor", "t.csv", "--judge", "nobody"]) == 2
+    assert "no column 'nobody'; it has output, checkpoint, juror, vote" in capsys.readouterr().err
 
 
 def _runs(verdicts=True, runs=5, seed=4):
@@ -190,10 +207,8 @@ def test_a_wide_table_is_the_long_one(tmp_path, monkeypatch, capsys):
         assert main(["repeats", "report", *line, "--item", "prompt", "--no-nuts", "--json"]) == 0
         documents.append(json.loads(capsys.readouterr().out))
     for name in ("estimates", "answer", "cautions"):
-        wide, long = (
-            json.dumps(one[name]).replace("wide.csv", "long.csv").replace("run1, run2, run3, and 2 "
-            "more", "said") for one in documents
-        )  # fmt: skip
+        wide, long = (json.dumps(one[name]) for one in documents)
+        wide = wide.replace("wide.csv", "long.csv").replace("Order (the columns)", "Order (k)")
         assert wide == long, name
     assert documents[0]["inputs"]["unparsed"] == 1
 
