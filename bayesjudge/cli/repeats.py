@@ -393,7 +393,7 @@ def answer(
     asked = shared.details or shared.json or any([*files, shared.html, shared.markdown])
     instant = [one for each in made for one in _shown(each, many)]
     if verdicts:
-        instant = _of_verdicts(answered, instant, flips_at_most)
+        instant = _about_verdicts(answered, instant, flips_at_most)
 
     def sample() -> Fit:
         fits.append(module.fit(scores, model, **shared.sampling))
@@ -432,7 +432,7 @@ def answer(
     return found
 
 
-def _of_verdicts(
+def _about_verdicts(
     answered: Answer, instant: Sequence[Estimate], flips_at_most: float
 ) -> list[Estimate]:
     """What is said of verdicts: the answer, and the share of passes, which is their mean."""
