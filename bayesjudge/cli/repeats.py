@@ -304,14 +304,14 @@ def _show_run(found: Any, half_width: float) -> None:
 
 
 def read_scale(text: str) -> tuple[float, ...]:
-    """Read a scale as the command line has it.
+    """Read a scale as the command line has it; ``1:5`` too, as `prevalence` has it.
 
     Examples
     --------
-    >>> read_scale("1-5"), read_scale("0,0.5,1")
-    ((1.0, 2.0, 3.0, 4.0, 5.0), (0.0, 0.5, 1.0))
+    >>> read_scale("1-3"), read_scale("0:2"), read_scale("0,0.5,1")
+    ((1.0, 2.0, 3.0), (0.0, 1.0, 2.0), (0.0, 0.5, 1.0))
     """
-    ends = re.fullmatch(r"\s*(-?\d+)\s*-\s*(-?\d+)\s*", text)
+    ends = re.fullmatch(r"\s*(-?\d+)\s*[-:]\s*(-?\d+)\s*", text)
     try:
         if ends:
             found = tuple(float(x) for x in range(int(ends[1]), int(ends[2]) + 1))

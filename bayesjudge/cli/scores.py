@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -271,10 +272,10 @@ def answer_scores(scores: Scores, shared: Shared, source: Source) -> None:
 
 
 def _pair(option: str, text: str | None, require: Any) -> Any:
-    """Read ``1:5``."""
+    """Read ``1:5``; or ``1-5`` and ``1,5``, as other commands have it."""
     if text is None or (text == "log_odds" and option == "--scale"):
         return text
-    low, _, high = text.partition(":")
+    low, _, high = re.sub(r"(?<=[\d.])\s*[-,]", ":", text, count=1).partition(":")
     try:
         return float(low), float(high)
     except ValueError:

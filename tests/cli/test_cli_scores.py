@@ -250,6 +250,7 @@ def test_systems_that_cannot_be_read_are_named(ask):
 def test_what_is_missing_is_said(ask):
     assert "--scale is needed with --score: the lowest and the highest" in ask(*ASKED, code=2)
     assert "write the lowest and the highest" in ask(*ASKED, "--scale", "five", code=2)
+    assert "write the lowest and the highest" in ask(*ASKED, "--scale", "1-", code=2)
     for option in (
         ["--repeats", "judge"],
         ["--pooling", "full"],
