@@ -600,7 +600,10 @@ def _says_less(row: Row, quoted: Row) -> bool:
 
 
 def _turned(others: Sequence[Record], kept: Sequence[Record], story: Story) -> str:
-    """Neighbours in the quoted order that another method has the other way round."""
+    """Neighbours in the quoted order that another method has the other way round.
+
+    Among several, intervals that overlap say nothing worth a line.
+    """
     order = sorted(kept, key=lambda r: -r.row.value)
     if len({r.quantity for r in kept}) > 1 or len(order) > MOST_OTHERS:
         return ""
@@ -613,6 +616,7 @@ def _turned(others: Sequence[Record], kept: Sequence[Record], story: Story) -> s
             story.brief(m) + ", whose intervals overlap," * (two.low <= one.high)
             for m, one, two in both
             if one is not None and two is not None and one.value < two.value
+            if len(order) == 2 or two.low > one.high
         ]
         if against:
             put = "puts" if len(against) == 1 else "put"

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SCHEMA = "bayesjudge/2"
-HEADS = ("outcome", "number", "threshold", "estimate", "limits", "chance", "what would decide")
+HEADS = ("outcome", "number", "threshold", "estimate", "one-sided limits", "chance")
+DECIDES = "what would decide"
 
 
 def to_markdown(gate: Gate, *, title: str = "bayesjudge gate") -> str:
@@ -42,8 +43,8 @@ def to_markdown(gate: Gate, *, title: str = "bayesjudge gate") -> str:
         A heading with the outcome, a table with one row a check, and the cautions.
     """
     lines = [f"## {_literal(title)}: {gate.outcome}", ""]
-    heads, marks = ("", *HEADS[1:]), ("---",) * len(HEADS)
-    rows = [heads, marks, *(_in_markdown(_cells(check, check.name)) for check in gate.checks)]
+    rows = [("", *HEADS[1:], DECIDES), ("---",) * (len(HEADS) + 1)]
+    rows += [_in_markdown((*_cells(c, c.name), _deciding(c) or "–")) for c in gate.checks]
     lines += ["| " + " | ".join(row) + " |" for row in rows]
     lines += ["", _promise(gate.checks[0])]
     if gate.cautions:
@@ -53,7 +54,6 @@ def to_markdown(gate: Gate, *, title: str = "bayesjudge gate") -> str:
 
 def _cells(check: Check, name: str) -> tuple[str, ...]:
     sign = "≥" if check.at_least else "≤"
-    needs = check.would_decide() or ", ".join(check.undecidable)
     return (
         check.outcome,
         name,
@@ -61,8 +61,12 @@ def _cells(check: Check, name: str) -> tuple[str, ...]:
         _number(check.value),
         f"{_number(check.low)} to {_number(check.high)}",
         _number(check.chance),
-        needs or "–",
     )
+
+
+def _deciding(check: Check) -> str:
+    """What would decide, or why no number does."""
+    return check.would_decide() or ", ".join(check.undecidable)
 
 
 def _in_markdown(cells: tuple[str, ...]) -> tuple[str, ...]:
@@ -108,13 +112,17 @@ def _gate_parts(gate: Gate) -> dict[str, Any]:
     limits = ", Clopper-Pearson limits"
     methods = dict.fromkeys(one.method + limits * one.clopper_pearson for one in gate.checks)
     known = any(not math.isnan(check.chance) for check in gate.checks)
+    below = ["The chance is the posterior probability that the threshold is met."] * known
+    for check in gate.checks:
+        of = f" {named(check)}" * (len(gate.checks) > 1)
+        below += [f"What would decide{of}: {_deciding(check)}."] * bool(_deciding(check))
     return {
         "title": "bayesjudge gate",
         "heading": finding(gate),
         "about": _promise(gate.checks[0]),
         "columns": HEADS,
         "first": [TableRow([*_cells(check, named(check))], True, False) for check in gate.checks],
-        "below": "The chance is the posterior probability that the threshold is met." * known,
+        "below": " ".join(below),
         "numbers": ("estimate", "chance"),
         "cautions": gate.cautions,
         "paragraph": f"Method: {', '.join(methods)}.",

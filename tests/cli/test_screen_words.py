@@ -68,6 +68,18 @@ def test_methods_that_turn_the_order_are_named():
     assert "; Turned puts b before a" in " ".join(" ".join(_lines(sure)).split())
 
 
+def test_of_several_systems_an_order_within_overlapping_intervals_is_not_told():
+    three = SHARES | {"c": Row(0.4, 0.3, 0.5)}
+    quoted = _estimate("Quoted", **three)
+    found = Answer("", "", "", quoted)
+    for high, says in ((0.52, True), (0.56, False)):
+        turned = _estimate(
+            "Turned", **three | {"b": Row(0.5, 0.45, high), "c": Row(0.6, 0.55, 0.65)}
+        )
+        told = quoted_lines(found, records(quoted, turned), _story(found), 80)
+        assert ("; Turned puts c before b" in " ".join(" ".join(told).split())) is says
+
+
 def test_two_of_eighty_are_three_percent():
     """Where Python rounds a half to the even number below."""
     assert percents(Row(0.025, 0.005, 0.0875)) == "3 % (1 to 9 %)"
