@@ -1,4 +1,4 @@
-"""Reader of a long table of scores: each re-judged score paired with its baseline."""
+"""Reader of a table of scores: each re-judged score paired with its baseline."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ import pandas as pd
 from bayesjudge.core.counting import distinct
 from bayesjudge.core.errors import checking
 from bayesjudge.core.screen import how_many
-from bayesjudge.core.tables import read_rows
+from bayesjudge.core.tables import columns_of, read_rows
 
 #: What a neighbour of a judgment context is.
 DESIGNS: dict[str, str] = {
     "item": "one item perturbed and judged again",
     "batch": "every item perturbed and judged again",
 }
-#: Name of the judge if no column names one.
-ALONE = "judge"
+#: Name of the judge if no column names one, and of the score of which a wide table has columns.
+ALONE, RELEASED = "judge", "score"
 
 
 class Columns(NamedTuple):
-    """Names of the columns that are read."""
+    """Names of the columns that are read; without a variant the scores are one a variant."""
 
     item: str
-    variant: str
+    variant: str | None
     scores: tuple[str, ...]
     judge: str | None
 
@@ -40,12 +40,23 @@ class Read(NamedTuple):
     perturbations: tuple[str, ...]
 
 
-def read_table(table: Any, columns: Columns, baseline: str, reruns: tuple[str, ...]) -> Read:
+def read_table(
+    table: Any,
+    columns: Columns,
+    baseline: str,
+    reruns: tuple[str, ...],
+    scale: tuple[float, float],
+) -> Read:
     """Take the columns asked for from a table and check the names of variants."""
-    wanted = [columns.item, columns.variant, *([columns.judge] if columns.judge else [])]
+    wide = columns.variant is None
+    if wide:
+        _require_wide(columns, baseline, reruns)
+    else:
+        _require_variant(table, columns)
+    wanted = [name for name in (columns.item, columns.variant, columns.judge) if name is not None]
     frame = read_rows(table, *columns.scores, names=wanted)
     with checking("bias.Shifts.from_frame") as require:
-        found = sorted(frame[columns.variant].unique())
+        found = list(columns.scores) if wide else sorted(frame[columns.variant].unique())
         for name in (baseline, *reruns):
             near = get_close_matches(name, found, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"there are {found}"
@@ -55,14 +66,19 @@ def read_table(table: Any, columns: Columns, baseline: str, reruns: tuple[str, .
         for name in columns.scores:
             numeric = pd.api.types.is_numeric_dtype(frame[name])
             require(numeric, f"column {name!r} holds {frame[name].dtype}, not numbers")
-    rows = pd.DataFrame(
-        {
-            "item": frame[columns.item],
-            "judge": frame[columns.judge] if columns.judge else ALONE,
-            "variant": frame[columns.variant],
-            **{name: frame[name].astype(float) for name in columns.scores},
-        }
-    )
+    require_scores_in_range(frame, columns.scores, scale)
+    keys = {
+        "item": frame[columns.item],
+        "judge": frame[columns.judge] if columns.judge else ALONE,
+    }
+    scores = {name: frame[name].astype(float) for name in columns.scores}
+    if wide:
+        each = [
+            pd.DataFrame({**keys, "variant": name, RELEASED: own}) for name, own in scores.items()
+        ]
+        rows = pd.concat(each, ignore_index=True)
+    else:
+        rows = pd.DataFrame({**keys, "variant": frame[columns.variant], **scores})
     others = [name for name in dict.fromkeys(rows["variant"]) if name != baseline]
     return Read(
         rows=rows,
@@ -70,6 +86,34 @@ def read_table(table: Any, columns: Columns, baseline: str, reruns: tuple[str, .
         items=tuple(dict.fromkeys(rows["item"])),
         perturbations=tuple(others),
     )
+
+
+def _require_variant(table: Any, columns: Columns) -> None:
+    """Say how a wide table is read, if that is what it seems to be."""
+    have = columns_of(table)
+    wide = columns.variant not in have and len(columns.scores) > 1 and {*columns.scores} <= {*have}
+    with checking("bias.Shifts.from_frame") as require:
+        several = f"score={list(columns.scores)}"
+        require(
+            not (have and wide),
+            f"no column {columns.variant!r}; if {several} are the scores of one item before and "
+            "after changes, say variant=None",
+        )
+
+
+def _require_wide(columns: Columns, baseline: str, reruns: tuple[str, ...]) -> None:
+    """Refuse columns of scores that are not one a variant."""
+    names = columns.scores
+    with checking("bias.Shifts.from_frame") as require:
+        require(
+            len({*names}) == len(names) > 1,
+            f"score={list(names)}: of a wide table (variant=None) name the columns of the score, "
+            "one a variant, each once",
+        )
+        both = [name for name in names if name in (columns.item, columns.judge)]
+        require(not both, f"{both} name the item or the judge")
+        for name in (baseline, *reruns):
+            require(name in names, f"no column {name!r} among score={list(names)}, one a variant")
 
 
 def require_scores_in_range(
@@ -103,10 +147,10 @@ def read_fields(
         require_scale(scale, require)
         require_design(design, require)
         require(missing in (None, "drop", "worst"), f"missing={missing!r}: drop or worst")
-    read = read_table(table, columns, baseline, reruns)
-    require_scores_in_range(read.rows, columns.scores, scale)
+    read = read_table(table, columns, baseline, reruns, scale)
+    scores = columns.scores if columns.variant is not None else (RELEASED,)
     released, averaged = take_repeats(read.rows, baseline, repeats)
-    others, after, before = pair_with_baseline(released, columns.scores, baseline)
+    others, after, before = pair_with_baseline(released, scores, baseline)
     lost = (np.isnan(after) | np.isnan(before)).any(axis=1)
     index = {
         "item": pd.Index(read.items).get_indexer(others["item"]),
@@ -144,11 +188,11 @@ def read_fields(
         "scale": (float(scale[0]), float(scale[1])),
         "design": design,
         "reruns": reruns,
-        "scores": columns.scores,
+        "scores": scores,
         "missing": _count_lost(read, index, lost),
         "missing_as": missing if lost.any() and missing else "",
         "averaged": averaged,
-        **count_cells(read, columns.scores, baseline, reruns),
+        **count_cells(read, scores, baseline, reruns),
     }
 
 

@@ -312,16 +312,16 @@ class Shifts(ReadAtOnce):
         *,
         scale: tuple[float, float],
         design: Literal["item", "batch"],
-        baseline: str = "baseline",
+        baseline: str | None = None,
         rerun: str | Sequence[str] = (),
         item: str = "item",
-        variant: str = "variant",
+        variant: str | None = "variant",
         score: str | Sequence[str] = "score",
         judge: str | None = None,
         repeats: Literal["mean", "neighbours"] | None = None,
         missing: Literal["drop", "worst"] | None = None,
     ) -> Self:
-        """Read a long table: one row an item, variant (and judge).
+        """Read a long table (one row an item, variant and judge), or a wide one.
 
         Parameters
         ----------
@@ -331,14 +331,18 @@ class Shifts(ReadAtOnce):
             Lowest and highest possible score. It is not taken from the scores that occur.
         design : {"item", "batch"}
             What a neighbour is: one item perturbed and judged again, or all of them.
-        baseline : str, default "baseline"
-            The variant whose scores are released.
+        baseline : str, optional
+            The variant whose scores are released: ``"baseline"`` of a long table, the first of
+            `score` of a wide one, if not said.
         rerun : str or sequence of str
             Variants in which nothing was changed: the baseline judged again.
-        item, variant : str
-            Columns.
+        item : str
+            Column that names the item.
+        variant : str or None
+            Column that names the variant; None of a wide table, with one row an item (and judge).
         score : str or sequence of str
-            Column of the released score, or of several: a shift is then a vector.
+            Column of the released score, or of several: a shift is then a vector. Of a wide table
+            the columns of the score, one a variant, whose names are those of the variants.
         judge : str, optional
             Column that names the judge.
         repeats : {"mean", "neighbours"}, optional
@@ -369,13 +373,19 @@ class Shifts(ReadAtOnce):
         ...                       "variant": ["baseline", "bold", "baseline", "bold"]})
         >>> Shifts.from_frame(table, scale=(1, 5), design="item").lengths
         array([1., 0.])
+        >>> wide = pd.DataFrame({"item": [1, 2], "before": [3, 5], "after": [4, 5]})
+        >>> columns = {"variant": None, "score": ["before", "after"]}
+        >>> Shifts.from_frame(wide, scale=(1, 5), design="item", **columns).lengths
+        array([1., 0.])
         """
+        scores = _names_of(score)
+        first = "baseline" if variant is not None else next(iter(scores), "")
         fields = _pairing.read_fields(
             table,
-            _pairing.Columns(item, variant, _names_of(score), judge),
+            _pairing.Columns(item, variant, scores, judge),
             scale=scale,
             design=design,
-            baseline=baseline,
+            baseline=first if baseline is None else baseline,
             reruns=_names_of(rerun),
             repeats=repeats,
             missing=missing,

@@ -15,6 +15,7 @@ from cyclopts import App, Group, Parameter
 from bayesjudge import bias as module
 from bayesjudge import decide
 from bayesjudge.bias import certificates
+from bayesjudge.cli.bias_shape import Shape, open_table
 from bayesjudge.cli.output import (
     DATA,
     MODEL,
@@ -33,7 +34,6 @@ from bayesjudge.core.estimate import Estimate, label
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.tables import read_rows
 from bayesjudge.decide import Gate
-from bayesjudge.readers import read_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 bias = App(name="bias")
 
 _DATA = Parameter(group=DATA, negative="")
+_LIST = Parameter(group=DATA, negative="", consume_multiple=True)
 _MODEL = Parameter(group=MODEL, negative="")
 
 BRIEF = {"Dirichlet, prior worst": "Dirichlet, worst case", "Dirichlet, prior spread": "Dirichlet"}
@@ -297,16 +298,16 @@ class Released:
 
 @bias.default
 def shifts(
-    table: Annotated[Path, table_option("One row a score")],
+    table: Annotated[Path, table_option("One row a score, or one row an item")],
     /,
     *,
     scale: Annotated[str, _DATA],
     design: Annotated[Literal["item", "batch"], _DATA],
-    item: Annotated[str, _DATA] = "item",
-    variant: Annotated[str, _DATA] = "variant",
-    score: Annotated[list[str] | None, _DATA] = None,
+    item: Annotated[str | None, _DATA] = None,
+    variant: Annotated[str | None, _DATA] = None,
+    score: Annotated[list[str] | None, _LIST] = None,
     judge: Annotated[str | None, _DATA] = None,
-    baseline: Annotated[str, _DATA] = "baseline",
+    baseline: Annotated[str | None, _DATA] = None,
     rerun: Annotated[list[str] | None, _DATA] = None,
     repeats: Annotated[Literal["mean", "neighbours"] | None, _DATA] = None,
     missing: Annotated[Literal["drop", "worst"] | None, _DATA] = None,
@@ -321,35 +322,40 @@ def shifts(
 ) -> int | None:
     r"""Measure how far a change that should not matter (format, order, wording) moves scores.
 
-    The table is long: one row an item and variant (and judge). One variant is the baseline, whose
-    scores are released; the others are the same items, changed in a way that should not matter, or
-    (`--rerun`) not changed at all. With `--tolerance` a certificate says by how much scores must
-    be shrunk so that no measured change moves them further, few neighbours included. If a judge
-    compared two answers in both presentation orders, see `bayesjudge bias orders --help`.
+    The table is long (one row an item and variant, and judge), or wide (one row an item, and a
+    column of its score in each variant, named by `--score`, the baseline first). One variant is the
+    baseline, whose scores are released; the others are the same items, changed in a way that should
+    not matter, or (`--rerun`) not changed at all. With `--tolerance` a certificate says by how much
+    scores must be shrunk so that no measured change moves them further, few neighbours included. If
+    a judge compared two answers in both presentation orders, see `bayesjudge bias orders --help`.
 
     ```
     bayesjudge bias scores.csv --scale 0-100 --design item --rerun rerun \
         --tolerance 5 --units points --html report.html
+    bayesjudge bias wide.csv --scale 1-5 --design item --item doc --score before after
     ```
 
     Parameters
     ----------
     table : Path
-        One row a score.
+        One row a score, or an item.
     scale : str
         Lowest and highest possible score: 1-5, or 0,1. Never taken from the scores that occur.
     design : str
         What a neighbour is: one item changed (item), or all of them together (batch).
     item : str
-        Column that names the item.
+        Column that names the item: `item` if not said.
     variant : str
-        Column that names the variant.
+        Column that names the variant, of a long table: `variant` if not said.
     score : list[str]
-        Column of the score, `score` if not said; repeat it for a vector of scores.
+        Column of the score, `score` if not said; several of a long table are a vector of scores.
+        Of a wide table (no `--variant`, and no column of that name) the columns of the score, one
+        a variant.
     judge : str
         Column that names the judge.
     baseline : str
-        Variant whose scores are released.
+        Variant whose scores are released: `baseline` if not said; of a wide table its column, the
+        first of `--score` if not said.
     rerun : list[str]
         Variant in which nothing was changed: the baseline judged again. May be repeated.
     repeats : str
@@ -383,25 +389,27 @@ def shifts(
         require(at_most is None or limit is not None, words)
         share = at_most is None or 0 <= at_most < 1
         require(share, f"--at-most must be a share, 0 or more and less than 1, got {at_most}")
-    scores = score or ["score"]
-    names = [c for c in (item, variant, judge) if c is not None]
-    rows = read_table(table, names, numbers=[*scores, *(factor or ())])
-    ends = read_scale(scale)
-    read = module.Shifts.from_frame(
-        rows,
-        scale=(min(ends), max(ends)),
-        design=design,
-        baseline=baseline,
-        rerun=rerun or (),
-        item=item,
-        variant=variant,
-        score=scores,
-        judge=judge,
-        repeats=repeats,
-        missing=missing,
-    )
+    source, ends = open_table(table), read_scale(scale)
+    shape = Shape.of(source, item, variant, score, baseline, rerun)
+    names = [c for c in (shape.item, shape.variant, judge) if c is not None]
+    rows = shape.rows(source, names, factor or ())
+    how: dict[str, Any] = {"scale": (min(ends), max(ends)), "design": design, "judge": judge}
+    with shape.explained():
+        read = module.Shifts.from_frame(
+            rows,
+            baseline=shape.baseline,
+            rerun=rerun or (),
+            item=shape.item,
+            variant=shape.variant,
+            score=shape.scores,
+            repeats=repeats,
+            missing=missing,
+            **how,
+        )
+    item, scores = shape.item, shape.released
     before = read_rows(rows, *scores, *(factor or ()), names=names)
-    before = before[before[variant] == baseline]
+    if shape.variant is not None:
+        before = before[before[shape.variant] == shape.baseline]
     instant = module.closed_forms(read, ci_prob=shared.ci_prob, step=step)
     if limit is None and promise.tolerance is not None:
         limit = read.points(promise.tolerance, str(promise.units))
@@ -430,7 +438,7 @@ def shifts(
         title="Bias: how far irrelevant changes move scores",
         answer="rms_shift",
         beside="mean_shift",
-        inputs={"data": str(table), **_inputs(read), "certificate": promise.asked},
+        inputs={"data": str(table), **shape.told, **_inputs(read), "certificate": promise.asked},
         brief=lambda method: BRIEF.get(method, method.split(",")[0]),
         words=WORDS,
         tell=lambda made: module.answer(

@@ -42,6 +42,7 @@ from bayesjudge.cli.proposals import (
     try_drift,
     try_gate,
     try_labelling,
+    try_labelling_scores,
     try_lines,
     try_ratings,
     usual_scale,
@@ -58,7 +59,7 @@ from bayesjudge.cli.roles import (
     is_number,
     roles_of,
 )
-from bayesjudge.cli.shapes import JURORS, are_repeats, numbered, words_of
+from bayesjudge.cli.shapes import JURORS, Versions, are_repeats, numbered, versions_in, words_of
 from bayesjudge.cli.source import DATABASES, INPUTS, PAIRS, Source, of_people, open_source
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.labels import folded, says_nothing
@@ -74,6 +75,8 @@ MOST_ROWS = 200_000
 NAMES = ("test", "description", "provider", "prompt")
 #: Judges of a table of whom a line each is shown.
 MOST_JUDGES = 5
+#: Columns that may hold people's scores, of which a line each is shown.
+MOST_PERHAPS = 3
 #: Columns of a table that is looked at.
 MOST_COLUMNS = 10_000
 
@@ -213,8 +216,7 @@ def _add_labels(log: Log, metric: Metric, path: str, found: Findings) -> None:
     about = ["--metric", metric.name] if len(log.metrics) > 1 else []
     about += ["--judge", metric.judges[0]] if len(metric.judges) > 1 else []
     if metric.numeric:
-        reading = ["--score", "score", "--scale", _scale(metric)]
-        try_labelling(path, about, [], reading, ["1", "0"], found)
+        try_labelling_scores(path, about, "score", _scale(metric), found)
     elif {*metric.labels} <= {*PAIRS}:
         means = {"win": "--pass-value", "tie": "--missing-value", "loss": "--fail-value"}
         seen = {*log.table(metric.name)["verdict"].to_pylist()}  # of two orders, the first one's
@@ -539,7 +541,7 @@ def _of_table(
     for names in asked:
         _side_by_side(str(path), names, roles, found)
     _ask_if_repeats(str(path), roles, found)
-    for propose in (_panel, _shares, _repeats_report, _bias, _orders, propose_ratings):
+    for propose in (_panel, _shares, _perhaps, _repeats_report, _bias, _orders, propose_ratings):
         propose(str(path), roles, found)
     if labels is None:
         _label_some(str(path), roles, found)
@@ -670,6 +672,29 @@ def _shares(path: str, roles: Roles, found: Findings) -> None:
         )
 
 
+def _perhaps(path: str, roles: Roles, found: Findings) -> None:
+    """Numbers on the scale of the judge's in some rows, which people may have given."""
+    versions = _versions(roles)
+    taken = {*roles.again, *(versions.columns if versions else ())}
+    for name in [n for n in roles.perhaps if n not in taken][:MOST_PERHAPS]:
+        (judge,) = [n for n in roles.scores if n not in roles.perhaps][:1] or [""]
+        if judge in taken or not judge:
+            return
+        seen = Findings("")
+        _shares(path, replace(roles, truths=[name], scores=[judge]), seen)
+        told = f"{name} has numbers like those of {judge}, in {_share_of(roles.columns[name])} rows"
+        found.odd.append(f"{told}: if people gave them, the line below is theirs; else it is not")
+        answers = [(f"If {name} holds people's scores: {q[0].lower()}{q[1:]}", line)
+                   for q, line in seen.answers]  # fmt: skip
+        found.answers += answers
+        found.odd += seen.odd
+        found.commands |= seen.commands
+
+
+def _share_of(cells: Sequence[str]) -> str:
+    return f"{sum(c != '' for c in cells):,} of {len(cells):,}"
+
+
 def _threshold(scores: Sequence[str], labels: Sequence[str], empty: Sequence[str]) -> str:
     """The lowest score beyond the middle of the mean scores of two labels; empty if not two."""
     by_label: dict[str, list[float]] = {}
@@ -743,7 +768,7 @@ def _label_some(path: str, roles: Roles, found: Findings) -> None:
     if "ratings" in found.commands:
         found.missing["prevalence"] = "which column has people's labels (--truth COLUMN)"
         return
-    if "repeats report" in found.commands:
+    if {"repeats report", "bias"} & found.commands:
         return
     item = roles.item
     if item is None or len({*roles.columns[item]}) < len(roles.columns[item]):
@@ -756,8 +781,8 @@ def _label_some(path: str, roles: Roles, found: Findings) -> None:
         judged = ["--verdict", roles.verdicts[0], *_values(roles, found)]
         try_labelling(path, ["--item", item, *judged], [], [], ["1", "0"], found)
         return
-    reading = ["--score", roles.scores[0], "--scale", _ends(roles.scores[0], roles, found)]
-    try_labelling(path, ["--item", item], [], reading, ["1", "0"], found)
+    score = roles.scores[0]
+    try_labelling_scores(path, ["--item", item], score, _ends(score, roles, found), found)
 
 
 def _ends(name: str, roles: Roles, found: Findings) -> str:
@@ -897,8 +922,27 @@ def _repeated_verdicts(path: str, roles: Roles, found: Findings) -> None:
         )
 
 
+def _versions(roles: Roles) -> Versions | None:
+    """Columns of scores of the same items before and after a change, on one scale."""
+    numbers = {n: [float(c) for c in roles.columns[n] if c] for n in _numeric(roles)}
+    seen = versions_in([*numbers])
+    if seen is None or roles.variant or len({usual_scale(numbers[n]) for n in seen.columns}) > 1:
+        return None
+    return None if any(map(is_model, seen.columns)) else seen
+
+
+def _numeric(roles: Roles) -> list[str]:
+    """Columns of scores, and of verdicts that are 1 and 0."""
+    zero_one = [n for n in roles.verdicts if all(map(is_number, filter(None, roles.columns[n])))]
+    return [*roles.scores, *zero_one]
+
+
 def _bias(path: str, roles: Roles, found: Findings) -> None:
     """Scores of the same items before and after a change."""
+    seen = _versions(roles)
+    if seen is not None:
+        _bias_side_by_side(path, seen, roles, found)
+        return
     scores = roles.scores or roles.verdicts  # of a changed item these are 1 and 0
     if not (scores and roles.item and roles.variant and roles.baseline):
         return
@@ -907,12 +951,52 @@ def _bias(path: str, roles: Roles, found: Findings) -> None:
     line += ["--judge", roles.judge] if roles.judge else []
     scale = _ends(score, roles, found).replace(":", "-") if roles.scores else "0,1"
     line += ["--baseline", roles.baseline, "--scale", scale]
-    if try_lines("bias", [*line, "--design", "item"], found, [[], ["--missing", "drop"]]):
+    done = try_lines("bias", [*line, "--design", "item"], found, [[], ["--missing", "drop"]])
+    if done:
+        _tell_dropped(done, found)
         found.odd.append(
             f"bias: the line says that {roles.baseline!r} is the unchanged version, and that items "
             "were changed and judged one at a time; if all were changed and judged together: "
             "--design batch"
         )
+
+
+def _tell_dropped(line: Sequence[str], found: Findings) -> None:
+    if line[-1] == "drop":
+        found.odd.append(
+            "items that lack a score are left out (--missing drop), which is right if scores go "
+            "missing whatever they are; to take each for the largest move: --missing worst"
+        )
+
+
+def _bias_side_by_side(path: str, seen: Versions, roles: Roles, found: Findings) -> None:
+    """Scores of an item in a column of each version."""
+    numbers = [float(c) for n in seen.columns for c in roles.columns[n] if c]
+    scale = usual_scale(numbers).replace(":", "-")
+    line = ["bias", path, *(["--item", roles.item] if roles.item else [])]
+    line += ["--score", *seen.columns, "--judge" if roles.judge else "", roles.judge or ""]
+    line = [*filter(None, line), "--scale", scale, "--design", "item"]
+    tried = Findings("")
+    done = try_lines("bias", line, tried, [[], ["--missing", "drop"]])
+    names = few(seen.columns, 5)
+    if done and not seen.sure:
+        found.odd.append(
+            f"{names}: of two systems or judges, or of one output before and after a change that "
+            f"should not matter? If of one output: {tried.answers[0][1]}"
+        )
+        return
+    found.answers += tried.answers
+    found.odd += tried.odd
+    found.commands |= tried.commands
+    found.missing |= tried.missing
+    if done:
+        _tell_dropped(done, found)
+        found.odd += [
+            f"{names}: the scale {scale} is a guess from the numbers seen",
+            f"bias: the line says that {seen.columns[0]!r} is the unchanged version, and that "
+            "items were changed and judged one at a time; if all were changed and judged "
+            "together: --design batch",
+        ]
 
 
 def _orders(path: str, roles: Roles, found: Findings) -> None:
@@ -971,7 +1055,8 @@ def _describe(roles: Roles, found: Findings) -> None:
         values = few([f"{k} {n}" for k, n in kinds.most_common()], 10)
         lost = f"; {empty} empty: verdicts that failed to parse" if empty else ""
         found.contents.append(f"verdicts in {name}: {values}{lost}")
-    for name in roles.scores[:1]:
+    versions = _versions(roles)
+    for name in versions.columns if versions else roles.scores[:1]:
         numbers = [float(c) for c in columns[name] if c]
         lost = f"; {columns[name].count('')} empty" if "" in columns[name] else ""
         found.contents.append(f"scores in {name}: {min(numbers):g} to {max(numbers):g}{lost}")
@@ -982,7 +1067,9 @@ def _describe(roles: Roles, found: Findings) -> None:
     found.odd += roles.guessed
     if not roles.truths:
         others = _may_be_labels(roles)
-        hint = f"; if {few(others, 5)} holds them: --truth COLUMN" if others else ""
+        which = few(others, 5) if others else "a column"
+        judged = bool(roles.verdicts or roles.scores)
+        hint = f"; if {which} holds them: --truth COLUMN" if others or judged else ""
         found.missing["prevalence"] = f"{NEEDS['prevalence']}{hint}"
 
 
@@ -990,10 +1077,15 @@ def _may_be_labels(roles: Roles) -> list[str]:
     """Columns of which nobody knows that they are not people's labels."""
     taken = {*roles.keys, *roles.again, roles.order, roles.counter}
     taken |= {*roles.verdicts} if len(roles.verdicts) == 1 else set()
+    seen = _versions(roles)
+    taken |= {*seen.columns} if seen else set()
     return [
         n
         for n, c in roles.columns.items()
-        if n not in taken and are_labels(c) and len({*c} - {""}) > 1 and not is_model(n)
+        if n not in taken
+        and (are_labels(c) or n in roles.scores[1:])
+        and len({*c} - {""}) > 1
+        and not is_model(n)
     ]
 
 
@@ -1072,8 +1164,8 @@ def _nothing(found: Findings) -> str:
     if found.lacks_labels:
         how = " (how to add some, see below)" if found.labelling else ""
         return (
-            f"No question can be answered yet: people's labels are missing{how}. If they are in "
-            "another file:"
+            f"No question can be answered yet: people's labels are missing{how}. If a column holds "
+            "them: --truth COLUMN. If they are in another file:"
         )
     return "No question can be answered with it as it is: nothing was found to paste."
 

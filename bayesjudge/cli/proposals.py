@@ -420,9 +420,23 @@ def try_ratings(line: list[str], said: Mapping[str, Collection[Any]], people: Co
     try_lines("ratings", [*line, *([] if graded else ["--positive", positive]), *more], found, [[]])
 
 
+def try_labelling_scores(
+    path: str, about: list[str], score: str, scale: str, found: Findings
+) -> None:
+    """The same two lines for scores: of probabilities people say 1 or 0, else scores like these."""
+    reading = ["--score", score, "--scale", scale]
+    if scale == "0:1":
+        try_labelling(path, about, [], reading, ["1", "0"], found)
+        return
+    low, high = map(float, scale.split(":"))
+    said = [f"{low:g}", f"{(low + high) / 2:g}", f"{high:g}"]
+    reading += ["--truth-scale", scale]
+    try_labelling(path, about, [], reading, said, found, f"scores from {low:g} to {high:g}")
+
+
 def try_labelling(
     path: str, about: list[str], drawing: list[str], reading: list[str], said: Sequence[str],
-    found: Findings,
+    found: Findings, what: str = "",
 ) -> None:  # fmt: skip
     """Two lines: one draws items into a sheet, one reads what people wrote there.
 
@@ -444,7 +458,7 @@ def try_labelling(
                 done, text = _run([*read, str(trial), *more])
                 problems.append(text)
                 if done:
-                    values = f"{', '.join(said[:-1])} or {said[-1]}"
+                    values = what or f"{', '.join(said[:-1])} or {said[-1]}"
                     found.labelling = [
                         ("Draw items at random into a sheet:", shlex.join(["bayesjudge", *draw])),
                         (f"Fill in its column truth with {values}, then paste:",

@@ -11,7 +11,7 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from bayesjudge.cli.proposals import MOST_LABELS, kind_of
+from bayesjudge.cli.proposals import MOST_LABELS, kind_of, usual_scale
 from bayesjudge.cli.shapes import REPEATS, jury_in, words_of
 from bayesjudge.cli.source import HUMAN
 from bayesjudge.core.labels import DASHES, folded, says_nothing, spell, unread
@@ -20,6 +20,14 @@ from bayesjudge.prevalence._reading import ITEM_COLUMNS
 
 #: The longest label.
 LONGEST = 40
+#: What else people who label are called, as words of a column's name that alone say little.
+LABELLERS = {"teacher", "editor", "instructor", "tutor", "professor", "lecturer", "examiner",
+             "assessor", "coach", "mentor", "clinician", "physician", "nurse", "doctor", "lawyer",
+             "attorney", "linguist", "curator", "moderator", "analyst", "manager", "supervisor",
+             "auditor", "inspector", "adjudicated", "adjudicator", "manual", "manually", "sme",
+             "qa", "specialist", "scientist", "researcher", "engineer", "colleague", "volunteer",
+             "participant", "user", "users", "customer", "client", "labeler", "labeller", "rater",
+             "raters", "mensch", "lehrer", "lehrerin"}  # fmt: skip
 #: Names of columns, by what they are of.
 PEOPLE = ("human", "reviewer", "expert", "person", "people", "annotat", "crowd")
 SYSTEMS = ("system", "model", "generator", "system_id", "model_name", "candidate", "assistant",
@@ -102,6 +110,8 @@ class Roles:
     counter: str | None = None
     #: Columns that only repeat another one: its further answers, or the number of the repeat.
     again: Sequence[str] = ()
+    #: Columns with numbers like a judge's in some rows, which people may have given.
+    perhaps: Sequence[str] = ()
     #: What stands for an empty cell, by column; such cells are empty here.
     absent: Mapping[str, Sequence[str]] = field(default_factory=dict)
     #: What is taken for what without being called so.
@@ -233,6 +243,7 @@ def _by_names(
         labels = {
             n: c for n, c in labels.items() if not 2 < len(_grades(c)) <= len(_grades(c) & own)
         }
+    labels = {n: c for n, c in labels.items() if n not in _grades_of_a_sample(labels, columns)}
     numbers = {n: c for n, c in columns.items() if n not in labels and are_numbers(c)}
     order = next((n for n, c in columns.items() if _are_times(n, c)), None)
     item = counted or _item_of(columns) or _crossed(columns, labels)
@@ -254,10 +265,22 @@ def _by_names(
     ]  # fmt: skip
     scores = [n for n in scores if n not in truths]
     rest = {n: c for n, c in labels.items() if n not in {*taken, *truths}}
-    guessed = []
+    guessed, perhaps = [], list[str]()
+    if not truths:
+        like = _like_a_judge(numbers, scores)
+        truths = [n for n in like if _names_labellers(n)]
+        guessed = [f"{n} is read as people's scores, by its name" for n in truths[:1]]
+        perhaps = [] if truths else [n for n in like if _lacks(numbers[n])]
+        scores = [n for n in scores if n not in truths]
+        scores.sort(key=perhaps.__contains__)
     if not truths:
         truths = _of_a_sample(rest, bool(scores))
         guessed = [f"{n} is empty in most rows, and read as people's labels" for n in truths[:1]]
+        perhaps = [] if truths else perhaps
+        rest = {n: c for n, c in rest.items() if n not in truths}
+    if not truths:
+        truths = [n for n in rest if _says_what_a_judge_says(n, rest)]
+        guessed = [f"{n} is read as people's labels, by its name" for n in truths[:1]]
         rest = {n: c for n, c in rest.items() if n not in truths}
     if not truths and not [n for n in rest if says_judge(n) or is_binary(rest[n])]:
         truths = _graded_like(numbers, scores)
@@ -295,6 +318,7 @@ def _by_names(
         truths=truths,
         verdicts=verdicts,
         scores=scores,
+        perhaps=perhaps,
         guessed=guessed,
     )
 
@@ -423,6 +447,62 @@ def _graded_like(numbers: Mapping[str, list[str]], scores: Sequence[str]) -> lis
         if tested is not None and tested.statistic > 0 and tested.pvalue < BY_CHANCE:
             found.append(name)
     return found
+
+
+def _grades_of_a_sample(
+    labels: Mapping[str, list[str]], columns: Mapping[str, list[str]]
+) -> list[str]:
+    """Columns of a few whole numbers that are scores: on some rows, beside such on every row."""
+    if any(says_person(n) for n in columns):
+        return []
+    graded = {n: own for n, c in columns.items() if len(own := _grades(c)) > 2}
+    judges = {n: own for n, own in graded.items() if _says_score(n) or says_judge(n)}
+    judges = {n: own for n, own in judges.items() if not _lacks(columns[n])}
+    some = [
+        n for n, own in graded.items()
+        if n not in judges and n in labels and _lacks(columns[n]) and not _is_index(n, columns[n])
+        and any(own <= judge for judge in judges.values())
+    ]  # fmt: skip
+    return [*some, *(n for n in judges if some and n in labels)]
+
+
+def _like_a_judge(numbers: Mapping[str, list[str]], scores: Sequence[str]) -> list[str]:
+    """Columns of numbers on the scale of a column that has them in every row, not a judge's own.
+
+    In some rows only; in all rows if a judge is named and the column names people.
+    """
+    full = [n for n in scores if not _lacks(numbers[n]) and not _names_labellers(n)]
+    judges = [n for n in full if says_judge(n)]
+    some = [
+        n for n in scores
+        if not says_judge(n) and (_lacks(numbers[n]) or (judges and _names_labellers(n)))
+    ]  # fmt: skip
+    ends = {n: _scale_of(numbers[n]) for n in (*full, *some)}
+    return [n for n in some if any(_within(ends[n], ends[judge]) for judge in judges or full)]
+
+
+def _scale_of(cells: Iterable[str]) -> tuple[float, float]:
+    """The ends of the shortest usual scale that holds all numbers."""
+    low, high = usual_scale([float(c) for c in cells if c]).split(":")
+    return float(low), float(high)
+
+
+def _within(own: tuple[float, float], other: tuple[float, float]) -> bool:
+    """Whether numbers on a scale may be on another one, and use half of it or more."""
+    inside = other[0] <= own[0] and own[1] <= other[1]
+    return inside and 2 * (own[1] - own[0]) >= other[1] - other[0]
+
+
+def _names_labellers(name: str) -> bool:
+    return bool({*words_of(name)} & LABELLERS) and not is_model(name)
+
+
+def _says_what_a_judge_says(name: str, labels: Mapping[str, list[str]]) -> bool:
+    """Whether a column that names people says what a column that names a judge says."""
+    own = _words(labels[name])
+    judges = [c for n, c in labels.items() if n != name and says_judge(n)]
+    said = any(own == _words(c) or (is_binary(labels[name]) and is_binary(c)) for c in judges)
+    return _names_labellers(name) and not says_judge(name) and len(own) > 1 and said
 
 
 def _item_of(columns: Mapping[str, list[str]]) -> str | None:

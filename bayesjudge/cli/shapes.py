@@ -24,6 +24,15 @@ TOPICS = {"topic", "category", "subject", "split", "language", "lang", "domain",
           "label", "correct", "truth"}  # fmt: skip
 #: What is changed about one item, as words of a column's name.
 CHANGES = {"edit", "perturbation", "change", "rewrite", "style", "format", "order", "position"}
+#: What an unchanged version is called for certain, or perhaps, and what a changed one is called.
+UNCHANGED = {"before", "original", "orig", "unchanged", "unmodified", "unedited", "unperturbed"}
+PERHAPS = {"baseline", "base", "plain", "control", "pre", "a", "old"}
+CHANGED = {"after", "changed", "modified", "edited", "perturbed", "perturbation", "variant",
+           "altered", "rewritten", "rephrased", "paraphrased", "paraphrase", "reworded",
+           "reformatted", "reordered", "shuffled", "swapped", "noisy", "typo", "typos", "longer",
+           "shorter", "verbose", "padded", "translated"}  # fmt: skip
+#: What goes with such a name, and nothing else does.
+PARTNERS = {"before": "after", "pre": "post", "a": "b", "old": "new"}
 #: Most values of a column of judges, and of one of what made the outputs.
 MOST_JUDGES, MOST_MAKERS = 12, 50
 
@@ -100,6 +109,45 @@ def _made(name: str, items: Sequence[str], cells: Sequence[str]) -> bool:
 
 def _is_number(cell: str) -> bool:
     return bool(re.fullmatch(r"-?\d+(\.\d*)?", cell))
+
+
+class Versions(NamedTuple):
+    """Columns of one score of an item in several versions, the unchanged one's first."""
+
+    columns: list[str]
+    #: Whether names leave no doubt that an item was changed, and is no other system's.
+    sure: bool
+
+
+def versions_in(names: Sequence[str]) -> Versions | None:
+    """Columns whose names are alike but for what was done to the item, such as before and after.
+
+    Examples
+    --------
+    >>> versions_in(["score_before", "score_after", "seconds"])
+    Versions(columns=['score_before', 'score_after'], sure=True)
+    >>> versions_in(["score_a", "score_b"]).sure
+    False
+    >>> versions_in(["helpfulness", "clarity"])
+    """
+    words = {name: words_of(name) for name in names}
+    for first, own in words.items():
+        said = next((word for word in own if word in UNCHANGED | PERHAPS), None)
+        if said is None:
+            continue
+        alike = {*own} - {said}
+        others = [n for n in names if n != first and alike < {*words[n]}]
+        partner = PARTNERS.get(said)
+        paired = [n for n in others if partner in words[n]]
+        changed = [n for n in others if {*words[n]} & CHANGED]
+        if said in PERHAPS and partner:
+            others = paired
+        elif not alike or paired:
+            others = paired or changed
+        if others:
+            sure = said in UNCHANGED or len(changed) == len(others)
+            return Versions([first, *others], sure)
+    return None
 
 
 def numbered(names: Iterable[str]) -> dict[str, list[str]]:

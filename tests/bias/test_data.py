@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 import bayesjudge as bj
 from bayesjudge import bias
 from bayesjudge.bias import certificates
+from bayesjudge.core.errors import InputError
 
 LIKERT = {"scale": (1, 5), "design": "item"}
 
@@ -186,3 +187,57 @@ def test_repr_fits_on_a_screen():
     assert lines[2:] == ["  perturbations: format, order", "  reruns: rerun"]
     assert max(map(len, lines)) <= 100
     assert "<br>" in shifts._repr_html_()
+
+
+WIDE = pd.DataFrame({"doc": list("abc"), "before": [3, 5, 2], "after": [4, 5, 1]})
+#: Of a wide table.
+COLUMNS = {"item": "doc", "variant": None, "score": ["before", "after"]}
+
+
+@pytest.mark.parametrize("columns", [["before", "after"], ["after", "before"]])
+def test_a_wide_table_is_the_long_one(columns):
+    long = WIDE.melt("doc", var_name="variant", value_name="score")
+    long = bias.Shifts.from_frame(long, **LIKERT, item="doc", baseline=columns[0])
+    wide = bias.Shifts.from_frame(WIDE, **LIKERT, **{**COLUMNS, "score": columns})
+    assert wide.perturbations == (columns[1],)
+    assert wide.shift.tolist() == long.shift.tolist()
+    assert repr(bias.rms_shift(wide)) == repr(bias.rms_shift(long))
+    assert wide.means.tolist() == long.means.tolist()
+
+
+def test_a_wide_table_keeps_its_baseline_its_reruns_and_each_judge():
+    table = WIDE.assign(again=[3, 4, 2], judge=["x", "x", "y"])
+    read = bias.Shifts.from_frame(
+        table, **LIKERT, item="doc", variant=None, score=["after", "before", "again"],
+        baseline="before", rerun="again", judge="judge",
+    )  # fmt: skip
+    assert (read.perturbations, read.reruns) == (("after", "again"), ("again",))
+    assert sorted(zip(read.judge, read.shift[:, 0], strict=True)) == [
+        (0, -1), (0, 0), (0, 0), (0, 1), (1, -1), (1, 0),
+    ]  # fmt: skip
+
+
+def test_nothing_of_a_wide_table_is_dropped_in_silence():
+    gone = WIDE.assign(after=[4, None, 1])
+    with pytest.raises(InputError, match="1 re-judged scores or their baselines are missing"):
+        bias.Shifts.from_frame(gone, **LIKERT, **COLUMNS)
+    read = bias.Shifts.from_frame(gone, **LIKERT, **COLUMNS, missing="drop")
+    assert (len(read.shift), int(read.missing.sum())) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"score": "before"}, "name the columns of the score, one a variant"),
+        ({"score": ["before", "before"]}, "each once"),
+        ({"score": ["before", "doc"]}, r"\['doc'\] name the item or the judge"),
+        ({"baseline": "first"}, "no column 'first' among score="),
+        ({"rerun": "again"}, "no column 'again' among score="),
+        ({"variant": "variant"}, r"before and after changes, say variant=None"),
+        ({"scale": (1, 4)}, "1 scores in column 'before' lie outside .*; 1 scores in column 'aft"),
+        ({"score": ["before", "sfter"]}, "did you mean 'after'"),
+    ],
+)
+def test_columns_of_a_wide_table_that_do_not_fit(change, words):
+    with pytest.raises(InputError, match=words):
+        bias.Shifts.from_frame(WIDE, **{**LIKERT, **COLUMNS, **change})

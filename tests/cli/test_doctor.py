@@ -36,7 +36,9 @@ def examine(capsys):
             done = capsys.readouterr()
             assert code in ((0, 1, 3) if words[0] == "gate" else (0,)), (answer, done.err)
         if found["labelling"] and labelling:
-            label(*found["labelling"], said)
+            label(
+                *found["labelling"], said if "--truth-scale" not in found["labelling"][1] else "15"
+            )
             capsys.readouterr()
         return found
 

@@ -9,7 +9,7 @@ import pytest
 
 from bayesjudge.cli import main
 from bayesjudge.cli.roles import roles_of
-from bayesjudge.cli.shapes import are_repeats, numbered
+from bayesjudge.cli.shapes import are_repeats, numbered, versions_in
 
 
 def _votes(judge="juror", maker="checkpoint", seed=3, outputs=120):
@@ -184,8 +184,8 @@ def test_labels_that_are_missing_may_be_in_another_file(look):
     found = look(pd.DataFrame(rows))
     first = " ".join(found["screen"].split("\n\n")[1].split())
     assert first == (
-        "No question can be answered yet: people's labels are missing. If they are in another "
-        "file: bayesjudge doctor t.csv LABELS"
+        "No question can be answered yet: people's labels are missing. If a column holds them: "
+        "--truth COLUMN. If they are in another file: bayesjudge doctor t.csv LABELS"
     )
     assert found["missing"]["gate"] == "people's labels of some items"
     assert (
@@ -247,3 +247,138 @@ def test_help_says_which_shapes_are_read(capsys):
     told = " ".join(capsys.readouterr().out.replace("│", " ").split())
     assert "wide (one row an item, and a column of each of its answers by one judge" in told
     assert "--score run1 run2 run3" in told
+
+
+def _changed(*names, n=60, seed=5):
+    """Scores of documents as they are, and changed in ways that add a little."""
+    rng = np.random.default_rng(seed)
+    level = rng.normal(0.6, 0.1, n)
+    scores = {name: level + 0.02 * k + rng.normal(0, 0.03, n) for k, name in enumerate(names)}
+    return pd.DataFrame({"doc": range(n), **{k: v.clip(0, 1).round(3) for k, v in scores.items()}})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("names", "first"),
+    [
+        (("score_before", "score_after"), "score_before"),
+        (("after", "before"), "before"),
+        (("original score", "typos score", "longer score"), "original score"),
+        (("base", "variant"), "base"),
+        (("relevance_original", "relevance_changed"), "relevance_original"),
+    ],
+)
+def test_scores_before_and_after_a_change_side_by_side(names, first, look):
+    found = look(_changed(*names))
+    (answer,) = found["answers"]
+    others = [n for n in names if n != first]
+    columns = shlex.join([first, *others])
+    assert answer["command"] == (
+        f"bayesjudge bias t.csv --item doc --score {columns} --scale 0-1 --design item"
+    )
+    assert any(f"{first!r} is the unchanged version" in told for told in found["odd"])
+    assert found["labelling"] == []
+
+
+@pytest.mark.slow
+def test_scores_of_a_change_that_are_missing_are_told(look):
+    table = _changed("score_before", "score_after")
+    table.loc[3, "score_after"] = None
+    found = look(table)
+    (answer,) = found["answers"]
+    assert answer["command"].endswith(" --missing drop")
+    assert any("left out (--missing drop)" in told for told in found["odd"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("names", [("score_a", "score_b"), ("baseline_score", "score_new")])
+def test_scores_of_two_systems_or_versions_are_asked_about(names, look):
+    found = look(_changed(*names))
+    assert found["answers"] == []
+    (told,) = [told for told in found["odd"] if "bayesjudge bias" in told]
+    assert "of two systems or judges, or of one output before and after" in told
+    line = shlex.split(told.partition("If of one output: bayesjudge ")[2])
+    assert main([*line, "--no-nuts"]) == 0
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("helpfulness", "clarity"),
+        ("score_gpt4", "score_claude"),
+        ("score_1", "score_2"),
+        ("score_a", "score"),
+        ("before", "helpfulness"),
+        ("base_score", "tokens"),
+    ],
+)
+def test_names_that_are_no_versions(names):
+    assert versions_in(names) is None
+
+
+def test_versions_on_two_scales_or_of_models_are_none(look):
+    table = _changed("score_original", "score_gpt4")
+    assert not any("bias" in told for told in look(table)["odd"])
+    other = _changed("score_before", "score_after")
+    other["score_after"] *= 100
+    assert not [a for a in look(other)["answers"] if " bias " in a["command"]]
+
+
+@pytest.mark.slow
+def test_bias_reads_a_wide_table_as_the_long_one(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    names = ["score_before", "typos", "longer"]
+    table = _changed(*names)
+    table.loc[3, "typos"] = None
+    table.to_csv("wide.csv", index=False)
+    table.drop(columns="doc").to_csv("rows.csv", index=False)
+    long = table.melt("doc", names, "version", "score")
+    long.to_csv("long.csv", index=False)
+    asked = ["--scale", "0-1", "--design", "item", "--missing", "drop", "--no-nuts", "--json"]
+    item, documents = ["--item", "doc"], []
+    for line in (
+        ["long.csv", *item, "--variant", "version", "--baseline", names[0]],
+        ["wide.csv", *item, "--score", *names],
+        ["wide.csv", *item, "--baseline", names[0], "--score", *names[1:]],
+        ["rows.csv", "--score", *names],
+    ):
+        assert main(["bias", *line, *asked]) == 0
+        documents.append(json.loads(capsys.readouterr().out))
+    for one in documents[1:]:
+        assert one["estimates"] == documents[0]["estimates"]
+        assert one["cautions"] == documents[0]["cautions"]
+        assert one["inputs"]["baseline"] == names[0]
+    assert documents[0]["inputs"]["missing"] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--score", "before", "after"], "name the column of items: --item doc"),
+        (["--item", "doc", "--score", "before", "fter"], "no column 'fter'; did you mean 'after'"),
+        (
+            ["--item", "kind", "--score", "before", "after"],
+            "if rows are of different variants: --v",
+        ),
+        (["--item", "doc", "--variant", "kind", "--score", "after"], "no variant 'baseline'"),
+    ],
+)
+def test_bias_of_a_wide_table_that_is_not_understood(options, words, tmp_path, capsys):
+    table = _changed("before", "after").assign(kind=["x", "y"] * 30)
+    table.to_csv(tmp_path / "wide.csv", index=False)
+    asked = [*options, "--scale", "0-1", "--design", "item"]
+    assert main(["bias", str(tmp_path / "wide.csv"), *asked]) == 2
+    assert words in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.slow
+def test_bias_releases_the_baseline_of_a_wide_table(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    table = _changed("before", "after", n=400)
+    table.to_csv("wide.csv", index=False)
+    line = "bias wide.csv --item doc --score before after --scale 0-1 --design item --no-nuts"
+    more = "--tolerance 0.3 --units points --center-at 0.5 --release out.csv"
+    assert main([*line.split(), *more.split()]) == 0
+    released = pd.read_csv("out.csv")
+    assert released["before"].tolist() == table["before"].tolist()
+    assert released["released_before"].notna().all()

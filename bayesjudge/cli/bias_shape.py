@@ -1,0 +1,103 @@
+"""Tables of scores before and after changes: one row a score, or a column of each variant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bayesjudge.cli.output import tell
+from bayesjudge.cli.roles import roles_of
+from bayesjudge.cli.source import Source
+from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.screen import how_many
+from bayesjudge.readers.files import File
+from bayesjudge.readers.tables import is_one_file
+
+#: What names a row that no column names.
+ROW = "row number"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Columns that are read: of a wide table `scores` are one a variant, and `variant` is None."""
+
+    item: str
+    variant: str | None
+    scores: Sequence[str]
+    baseline: str
+
+    @classmethod
+    def of(
+        cls,
+        source: Source,
+        item: str | None,
+        variant: str | None,
+        score: Sequence[str] | None,
+        baseline: str | None,
+        rerun: Sequence[str] | None,
+    ) -> Shape:
+        """Tell a wide table from a long one, by the options and the columns that there are."""
+        have = source.columns()
+        versions = [baseline, *(score or ()), *(rerun or ())]
+        columns = [name for name in dict.fromkeys(versions) if name in (*have, *(score or ()))]
+        long = "variant" in have and "variant" not in columns
+        if variant is not None or long or len(columns) < 2:
+            named = variant or "variant"
+            return cls(item or "item", named, score or ["score"], baseline or "baseline")
+        first = baseline or columns[0]
+        if item is None and "item" not in have:
+            item = _named_or_numbered(source, columns)
+        return cls(item or "item", None, columns, first)
+
+    @property
+    def released(self) -> list[str]:
+        """Columns of the scores that are released, in rows of the baseline."""
+        return [*self.scores] if self.variant is not None else [self.baseline]
+
+    @property
+    def told(self) -> dict[str, str]:
+        """What was read, for the screen."""
+        return {} if self.variant is not None else {"baseline": self.baseline}
+
+    def rows(self, source: Source, names: Sequence[str], factors: Sequence[str]) -> Any:
+        """The columns that are needed, with numbers of rows if these name the items."""
+        import pyarrow as pa
+
+        numbered = self.item == ROW
+        own = [name for name in names if not numbered or name != ROW]
+        table = source.own_table(own, [*self.scores, *factors])
+        if not numbered:
+            return table
+        tell("no column names the items: each row is read as an item of its own (--item COLUMN)")
+        return table.append_column(ROW, pa.array([str(i + 1) for i in range(len(table))]))
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Say what else a table may be that has several rows of an item."""
+        try:
+            yield
+        except InputError as error:
+            several = any("have several scores" in problem for problem in error.problems)
+            if self.variant is None and several:
+                error.problems.append(
+                    f"{how_many(len(self.scores), 'column')} of --score are read as one a variant; "
+                    "if rows are of different variants: --variant COLUMN"
+                )
+            raise
+
+
+def open_table(path: Path) -> Source:
+    """A table that is read once, even from standard input."""
+    return Source(path, File(path) if is_one_file(path) else None)
+
+
+def _named_or_numbered(source: Source, scores: Sequence[str]) -> str:
+    """Rows are items if no column seems to name these."""
+    others = [name for name in source.columns() if name not in scores]
+    found = roles_of(source.table_of_names(others)).item if others else None
+    with checking("table") as require:
+        require(found is None, f"no column 'item'; name the column of items: --item {found}")
+    return ROW
