@@ -109,12 +109,16 @@ def test_a_users_settings_are_put_aside_and_put_back():
 
 
 @pytest.mark.study
-def test_draws_are_the_same_whether_or_not_there_is_a_c_compiler(code, tmp_path):
-    """A sum of more than 32 parts: PyTensor makes one loop of it only where it has a compiler."""
+def test_draws_are_the_same_whether_or_not_there_is_a_c_compiler(code, tmp_path, monkeypatch):
+    """A sum of more than 32 parts: PyTensor makes one loop of it only where it has a compiler.
+
+    Ours is one loop in either case.
+    """
     with pm.Model() as model:
         x = pm.Normal("x", shape=40)
         pm.Potential("sum", -sum(pm.math.exp(x[i] * x) for i in range(40)).sum())
-    found, point = [], np.linspace(-1, 1, 40)
+    found, point, told = [], np.linspace(-1, 1, 40), []
+    monkeypatch.setattr(pytensor.tensor.rewriting.elemwise, "warn", told.append)
     for cxx in ("", "/no/such/compiler"):
         _compiled.clear()
         code.folder = tmp_path / f"code{len(found)}"
@@ -122,6 +126,23 @@ def test_draws_are_the_same_whether_or_not_there_is_a_c_compiler(code, tmp_path)
             found.append((density_of(code(model), point), code.file.name))
     assert code.compiled == 2
     assert found[0] == found[1]
+    assert told == []  # such as that loops could not be made one
+
+
+def test_a_loop_may_read_more_than_32_arrays():
+    """Otherwise each of its operations is a loop, and a gradient takes twice the time."""
+    arrays = [pytensor.tensor.vector(f"array {i}") for i in range(40)]
+    total = pytensor.tensor.sigmoid(sum(array * (i + 2) for i, array in enumerate(arrays)))
+    how = {"mode": "NUMBA", "on_unused_input": "ignore"}
+
+    def loops():
+        with compiling():
+            return len(pytensor.function(arrays, total, **how).maker.fgraph.apply_nodes)
+
+    assert loops() > 1
+    with compile_module._wide_loops():
+        assert loops() == 1
+    assert loops() > 1
 
 
 # Code that is kept on disk ----------------------------------------------------------------------
@@ -335,9 +356,10 @@ def test_a_file_that_cannot_be_loaded_is_compiled_again(code, capfd):
         (numba, "__version__", "0.0"),
         (pytensor, "__version__", "0.0"),
         (pm, "__version__", "0.0"),
+        (compile_module, "OPERANDS", 32),
         (type(cpu_target.target_context.codegen()), "magic_tuple", lambda _: ("another", "cpu")),
     ],
-    ids=["numba", "pytensor", "pymc", "processor"],
+    ids=["numba", "pytensor", "pymc", "loops", "processor"],
 )
 def test_another_version_or_processor_finds_nothing(code, monkeypatch, where, name, value):
     """A folder copied from another machine, or used by two environments."""
