@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from cyclopts import CycloptsError
 
-from bayesjudge.cli.app import build_app
+from bayesjudge.cli.commands import build_app
 
 TOP = Path(__file__).parents[1]
 PAGES = [

@@ -1,4 +1,4 @@
-"""The app, its commands, and what a shell sees of a failure: one message and an exit code."""
+"""What a shell sees of a command and of its failure: one message and an exit code."""
 
 from __future__ import annotations
 
@@ -21,94 +21,14 @@ from cyclopts import (
 )
 
 import bayesjudge
+from bayesjudge.cli.commands import build_app
+from bayesjudge.cli.mending import mended
 from bayesjudge.core.calls import note_call
 from bayesjudge.core.errors import ConvergenceError, InputError
 from bayesjudge.core.screen import as_wide_as, as_words, read_no_more
 
 #: Exit codes. 130 is what shells expect of a command that Ctrl-C stopped.
 OK, NOT_CONVERGED, BAD_INPUT, STOPPED = 0, 1, 2, 130
-
-#: Each command with its function or app, which is imported when the command is called, and its line
-#: in the help: the first of its docstring.
-COMMANDS = {
-    "bias": (
-        "bayesjudge.cli.bias_orders:bias",
-        "Measure how far a change that should not matter (format, order, wording) moves scores.",
-    ),
-    "completion": (
-        "bayesjudge.cli.completion:completion",
-        "Print a script that completes commands and options in a shell.",
-    ),
-    "demo": (
-        "bayesjudge.cli.demo:demo",
-        "Correct a judge on real data, with the truth beside the answer.",
-    ),
-    "doctor": (
-        "bayesjudge.cli.doctor:doctor",
-        "Tell what a file holds, and which questions it can answer by which command.",
-    ),
-    "drift": (
-        "bayesjudge.cli.drift:drift",
-        "Compare two judges, or two versions of one: verdicts that flip, and what they move.",
-    ),
-    "explain": (
-        "bayesjudge.cli.explain:explain",
-        "Say what a word on the screen means.",
-    ),
-    "gate": (
-        "bayesjudge.cli.gate:gate",
-        "Decide whether the share of good outputs meets a threshold: pass, fail or unknown.",
-    ),
-    "label": (
-        "bayesjudge.cli.label:label",
-        "Choose which outputs a person labels next, and stop as soon as a threshold is decided.",
-    ),
-    "panel": (
-        "bayesjudge.cli.panel:panel",
-        "Estimate how good each system is, and how reliable each of several judges.",
-    ),
-    "passport": (
-        "bayesjudge.cli.passport:passport",
-        "Keep what labels told of a judge's errors in a small file for later runs: `make` it, "
-        "`show` it, `check` a later run against it and correct that run.",
-    ),
-    "plan": (
-        "bayesjudge.cli.plan:plan",
-        "Say how many human labels to buy, to show that a threshold is met or for an interval.",
-    ),
-    "prevalence": (
-        "bayesjudge.cli.prevalence:prevalence",
-        "Estimate what share of outputs people would pass, from verdicts and a few human labels.",
-    ),
-    "ratings": (
-        "bayesjudge.cli.ratings:ratings",
-        "Say which judge agrees with people, also if several answers are right.",
-    ),
-    "repeats": (
-        "bayesjudge.cli.repeats:repeats",
-        "How often must a judge be asked? `run` asks models until each item's mean score is "
-        "known well enough; `report` says what repeated scores tell.",
-    ),
-}
-
-
-def build_app(tokens: Sequence[str], *, every: bool = False) -> App:
-    """The app with the command that is called; the others are their lines in the help."""
-    app = App(
-        name="bayesjudge",
-        help="From the verdicts of an LLM judge and a few human labels to numbers with honest "
-        "intervals.\n\nStart with `bayesjudge demo`, or on your own with `bayesjudge doctor FILE`.",
-        help_format="markdown",
-        version=bayesjudge.__version__,
-        result_action="return_value",
-        suppress_keyboard_interrupt=False,
-    )
-    for name, (where, line) in COMMANDS.items():
-        if every or list(tokens[:1]) == [name]:
-            app.command(where, name=name)
-        else:
-            app.command(App(name=name, help=line))
-    return app
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -139,9 +59,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = app(_with_stdin(tokens), exit_on_error=False, print_error=False, verbose=False)
         sys.stdout.flush()
     except CycloptsError as error:
-        return _refuse(_usage(error, app, tokens))
+        told = _usage(error, app, tokens)
+        missing = isinstance(error, MissingArgumentError)
+        return _refuse(_with_line(told, app, tokens, [told]) if missing else told)
     except InputError as error:
-        return _refuse(_problems(error, app, tokens))
+        told = _problems(error, app, tokens)
+        return _refuse(_with_line(told, app, tokens, error.problems))
     except ConvergenceError as error:
         _complain(str(error))
         return NOT_CONVERGED
@@ -173,6 +96,12 @@ def _with_stdin(tokens: Sequence[str]) -> list[str]:
         else:
             found.append("./-")
     return found
+
+
+def _with_line(told: str, app: App, tokens: Sequence[str], problems: Sequence[str]) -> str:
+    """What is wrong, and the line to paste, if the file's columns tell it."""
+    line = mended(app, tokens, problems)
+    return f"{told}\n{line}" if line else told
 
 
 def _problems(error: InputError, app: App, tokens: Sequence[str]) -> str:
@@ -219,17 +148,38 @@ def _as_words(option: str, found: re.Match[str]) -> str:
 
 #: What people write for an option that goes by another name.
 MEANT = {
-    "--by": ("--system", "--systems", "--model", "--models", "--group"),
-    "--truth": ("--label", "--labels", "--human", "--gold", "--reference"),
-    "--verdict": ("--judge", "--prediction", "--predicted", "--score"),
-    "--item": ("--id", "--items", "--key"),
+    "--by": ("--system", "--systems", "--model", "--models", "--group", "--generators"),
+    "--generator": ("--system", "--systems", "--models", "--generators", "--group"),
+    "--variant": ("--by", "--versions", "--condition", "--change", "--perturbation"),
+    "--truth": ("--label", "--labels", "--human", "--gold", "--reference", "--people"),
+    "--people": ("--truth", "--human", "--labels", "--annotator", "--annotators"),
+    "--verdict": ("--judge", "--prediction", "--predicted", "--score", "--vote", "--choice"),
+    "--judges": ("--verdict", "--verdicts", "--votes", "--jurors"),
+    "--vote": ("--verdict", "--choice", "--score", "--label"),
+    "--choice": ("--verdict", "--vote", "--score", "--answer", "--label", "--rating"),
+    "--rater": ("--judges", "--raters", "--annotator", "--grader"),
+    "--judge": ("--judges", "--judge-column", "--rater"),
+    "--score": ("--scores", "--rating", "--vote", "--verdict", "--after", "--value"),
+    "--baseline": ("--before", "--original", "--control", "--reference"),
+    "--against": ("--baseline", "--reference", "--than"),
+    "--item": ("--id", "--items", "--key", "--question", "--index"),
     "--calibration": ("--design", "--label-design", "--labelling", "--sampling"),
-    "--ci-prob": ("--confidence", "--level", "--alpha", "--ci"),
+    "--ci-prob": ("--confidence", "--level", "--alpha", "--ci", "--probability"),
+    "--probability": ("--ci-prob", "--confidence", "--level", "--alpha"),
     "--html": ("--output", "--out", "--report", "--pdf"),
+    "--out": ("--output", "--save", "--file"),
     "--no-nuts": ("--fast", "--no-sampling", "--closed-form"),
     "--details": ("--verbose", "--full"),
-    "--judges": ("--judge", "--verdict"),
-    "--scale": ("--range",),
+    "--scale": ("--range", "--score-scale", "--judge-scale"),
+    "--half-width": ("--width", "--precision", "--margin"),
+    "--width": ("--half-width", "--precision"),
+    "--at-least": ("--gate", "--threshold", "--minimum", "--min"),
+    "--missing": ("--unparsed", "--na"),
+    "--unparsed": ("--missing", "--na"),
+    "--missing-value": ("--missing-values", "--na-value", "--na-values", "--none-value"),
+    "--order": ("--time", "--timestamp", "--date"),
+    "--tie-value": ("--tie", "--ties"),
+    "--response-set": ("--response-sets", "--set", "--sets", "--accepts"),
     "--pass-value": ("--positive", "--positive-label", "--pass-label", "--pass", "--good"),
     "--fail-value": ("--negative", "--negative-label", "--fail-label", "--fail", "--bad"),
 }
@@ -273,9 +223,9 @@ def _unused(values: list[str], tokens: Sequence[str]) -> str:
 def _meant(error: UnknownOptionError, message: str) -> str:
     """Name the option that goes by another word here."""
     said = (error.token.keyword or error.token.value).partition("=")[0]
-    there = {name for one in error.argument_collection for name in one.names}
-    meant = next((name for name, words in MEANT.items() if said in words and name in there), None)
-    return message if meant is None else f"Unknown option: {said}. Did you mean {meant}?"
+    there = {one.names[0] for one in error.argument_collection if one.names}
+    meant = [name for name, words in MEANT.items() if said in words and name in there]
+    return f"Unknown option: {said}. Did you mean {' or '.join(meant)}?" if meant else message
 
 
 def _missing(error: CycloptsError, app: App, tokens: Sequence[str]) -> list[tuple[str, str]]:

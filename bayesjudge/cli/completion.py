@@ -18,7 +18,7 @@ def completion(shell: Literal["bash", "zsh", "fish"], /) -> None:
     shell : {"bash", "zsh", "fish"}
         Which shell.
     """
-    from bayesjudge.cli.app import COMMANDS, build_app
+    from bayesjudge.cli.commands import COMMANDS, build_app
 
     app = build_app(list(COMMANDS), every=True)
     sys.stdout.write(app.generate_completion(shell=shell))

@@ -24,7 +24,7 @@ from cyclopts import Parameter
 from bayesjudge.cli.graders import parts_of, propose_ratings, separator_in
 from bayesjudge.cli.label_file import keys_of
 from bayesjudge.cli.labelled import same_for_all, uneven
-from bayesjudge.cli.output import DATA
+from bayesjudge.cli.output import DATA, GENERATOR
 from bayesjudge.cli.proposals import (
     BRIEFLY,
     CONTRADICTS,
@@ -49,7 +49,9 @@ from bayesjudge.cli.proposals import (
     value_options,
 )
 from bayesjudge.cli.roles import (
+    CRITERIA,
     PEOPLE,
+    SCORES,
     Roles,
     are_labels,
     are_numbers,
@@ -66,7 +68,7 @@ from bayesjudge.core.labels import folded, says_nothing
 from bayesjudge.core.screen import as_words, continued, few, how_many, visible, width_of
 from bayesjudge.readers.files import STDIN, File, cell_of
 from bayesjudge.readers.log import COLUMNS, Log, Metric, read_as, recognise
-from bayesjudge.readers.tables import is_one_file, names_in, read_table
+from bayesjudge.readers.tables import decimal_commas, is_one_file, names_in, read_table
 
 _DATA = Parameter(group=DATA)
 #: Rows of a table that are looked at.
@@ -83,12 +85,12 @@ MOST_COLUMNS = 10_000
 
 def doctor(
     file: Annotated[Path, _DATA],
-    labels: Annotated[Path | None, _DATA] = None,
     /,
+    labels: Annotated[Path | None, _DATA] = None,
     *,
     truth: Annotated[str | None, _DATA] = None,
     item: Annotated[str | None, _DATA] = None,
-    generator: Annotated[str | None, _DATA] = None,
+    generator: Annotated[str | None, GENERATOR] = None,
     judge: Annotated[str | None, _DATA] = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> None:
@@ -504,6 +506,8 @@ def _of_table(
     else:
         rows = list(islice(text.records(), MOST_ROWS))
     columns = {str(n).strip(): [_cell(cell_of(row, n)) for row in rows] for n in heads if n}
+    if text is not None and text.kind == "csv" and text.delimiter != ",":
+        _read_decimal_commas(columns, found)
     found.contents.append(f"{how_many(len(rows), 'row')}, columns {few(list(columns), 12)}")
     if len(rows) == MOST_ROWS:
         found.contents.append(f"only the first {MOST_ROWS:,} rows were looked at")
@@ -541,7 +545,11 @@ def _of_table(
     for names in asked:
         _side_by_side(str(path), names, roles, found)
     _ask_if_repeats(str(path), roles, found)
-    for propose in (_panel, _shares, _perhaps, _repeats_report, _bias, _orders, propose_ratings):
+    apart = _by_criterion(roles)
+    for one in apart:
+        _shares(str(path), one, found)
+    others = (_perhaps, _repeats_report, _bias, _orders)
+    for propose in others if apart else (_panel, _shares, *others, propose_ratings):
         propose(str(path), roles, found)
     if labels is None:
         _label_some(str(path), roles, found)
@@ -670,6 +678,27 @@ def _shares(path: str, roles: Roles, found: Findings) -> None:
             "a column with the judge's verdicts (--verdict) or scores; if a log or another table "
             f"has them: bayesjudge doctor THAT_FILE {shlex.quote(path)}"
         )
+
+
+def _by_criterion(roles: Roles) -> list[Roles]:
+    """For each column of people's labels the judge's of the same criterion, by words of the names.
+
+    Empty if names do not tell: then verdicts and scores are of several judges.
+    """
+    judged = roles.verdicts or roles.scores
+    every = {n: {*words_of(n)} - SCORES - {"label", "labels"} for n in (*roles.truths, *judged)}
+    about = {n: {word for word in own if len(word) > 1} for n, own in every.items()}
+    found = []
+    for truth in roles.truths[:MOST_JUDGES]:
+        own = [n for n in judged if about[n] & about[truth]]
+        if len(own) == 1 and len(judged) > 1 and not is_model(own[0]):
+            verdicts, scores = (own, []) if roles.verdicts else ([], own)
+            found.append(replace(roles, truths=[truth], verdicts=verdicts, scores=scores))
+    alone = len({(one.verdicts or one.scores)[0] for one in found}) == len(found)
+    criteria = (
+        len(found) > 1 or not roles.verdicts or all({*words_of(n)} & CRITERIA for n in judged)
+    )
+    return found if alone and criteria and len(found) == len(roles.truths) else []
 
 
 def _perhaps(path: str, roles: Roles, found: Findings) -> None:
@@ -1041,6 +1070,15 @@ def _mistakes(file: File) -> list[str]:
     return told
 
 
+def _read_decimal_commas(columns: dict[str, list[str]], found: Findings) -> None:
+    """Numbers of a table of Excel in some languages, as every command reads them."""
+    read = [name for name, cells in columns.items() if decimal_commas(cells)]
+    for name in read:
+        columns[name] = [cell.replace(",", ".") for cell in columns[name]]
+    if read:
+        found.contents.append(f"numbers with a decimal comma in {few(read, 5)}")
+
+
 def _cell(value: Any) -> str:
     if value is None or (isinstance(value, float) and value != value):
         return ""
@@ -1079,11 +1117,13 @@ def _may_be_labels(roles: Roles) -> list[str]:
     taken |= {*roles.verdicts} if len(roles.verdicts) == 1 else set()
     seen = _versions(roles)
     taken |= {*seen.columns} if seen else set()
+    ends = {n: usual_scale([float(c) for c in roles.columns[n] if c]) for n in roles.scores}
+    like = [n for n in roles.scores[1:] if ends[n] == ends[roles.scores[0]]]
     return [
         n
         for n, c in roles.columns.items()
         if n not in taken
-        and (are_labels(c) or n in roles.scores[1:])
+        and (are_labels(c) or n in like)
         and len({*c} - {""}) > 1
         and not is_model(n)
     ]

@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 import bayesjudge as bj
 from bayesjudge.cli.output import (
+    BY,
     DATA,
     LOGS,
     OUTPUT,
@@ -40,7 +41,7 @@ def drift(
     verdict: Annotated[str, _DATA] = "verdict",
     truth: Annotated[str | None, _DATA] = None,
     labels: Annotated[Path | None, _DATA] = None,
-    by: Annotated[str | None, _DATA] = None,
+    by: Annotated[str | None, BY] = None,
     pass_value: Annotated[list[str] | None, _LIST] = None,
     fail_value: Annotated[list[str] | None, _LIST] = None,
     missing_value: Annotated[list[str] | None, _LIST] = None,

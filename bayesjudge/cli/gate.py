@@ -9,7 +9,7 @@ import numpy as np
 from cyclopts import Group, Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.output import DATA, LOGS, OUTPUT, check_page, say, table_option, tell, write
+from bayesjudge.cli.output import BY, DATA, LOGS, OUTPUT, check_page, say, table_option, tell, write
 from bayesjudge.cli.prevalence import LESSON
 from bayesjudge.cli.source import open_source, repeating
 from bayesjudge.core.calls import called
@@ -38,7 +38,7 @@ def gate(
     labels: Annotated[Path | None, _DATA] = None,
     verdict: Annotated[str, _DATA] = "verdict",
     item: Annotated[str | None, _DATA] = None,
-    by: Annotated[str | None, _DATA] = None,
+    by: Annotated[str | None, BY] = None,
     repeats: Annotated[Repeats, _DATA] = None,
     pass_value: Annotated[list[str] | None, _LIST] = None,
     fail_value: Annotated[list[str] | None, _LIST] = None,

@@ -25,7 +25,7 @@ def label(
     table: Annotated[Path, table_option("One row a verdict", LOGS)],
     /,
     *,
-    gate: Annotated[float, _GATE],
+    gate: Annotated[float, Parameter(name=["--gate", "--at-least"], group=_GATE.group)],
     item: Annotated[str, _DATA] = "item",
     verdict: Annotated[str | None, _DATA] = None,
     show: Annotated[list[str] | None, _LIST] = None,

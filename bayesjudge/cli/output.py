@@ -51,6 +51,9 @@ FORMATS = (
     "SQLite or DuckDB (FILE::NAME for one sheet or table); - is stdin"
 )
 LOGS = "a log of Inspect, promptfoo, DeepEval, MLflow and others (`bayesjudge doctor FILE`)"
+#: The column of systems: whatever made the outputs, in every command by either name.
+BY = Parameter(name=["--by", "--generator"], group=DATA)
+GENERATOR = Parameter(name=["--generator", "--by"], group=DATA)
 MODEL = Group("The model", sort_key=2)
 OUTPUT = Group("Output", sort_key=3)
 

@@ -12,6 +12,7 @@ from cyclopts import Parameter
 
 from bayesjudge.cli.output import (
     DATA,
+    GENERATOR,
     MODEL,
     OUTPUT,
     Section,
@@ -53,7 +54,7 @@ def panel(
     *,
     judges: Annotated[list[str] | None, _LIST] = None,
     item: Annotated[str | None, _DATA] = "item",
-    generator: Annotated[str | None, _DATA] = None,
+    generator: Annotated[str | None, GENERATOR] = None,
     judge: Annotated[str, _DATA] = "judge",
     vote: Annotated[str, _DATA] = "vote",
     truth: Annotated[str | None, _DATA] = None,

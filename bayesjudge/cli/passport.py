@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.output import DATA, OUTPUT, say, tell
+from bayesjudge.cli.output import BY, DATA, OUTPUT, say, tell
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import of_passes
@@ -37,7 +37,7 @@ def make(
     judge: Annotated[str | None, _DATA] = None,
     metric: Annotated[str | None, _DATA] = None,
     verdict: Annotated[str, _DATA] = "verdict",
-    by: Annotated[str | None, _DATA] = None,
+    by: Annotated[str | None, BY] = None,
     item: Annotated[str | None, _DATA] = None,
     prompt: Annotated[Path | None, _DATA] = None,
     rubric: Annotated[Path | None, _DATA] = None,
@@ -140,7 +140,7 @@ def check(
     truth: Annotated[str | None, _DATA] = None,
     labels: Annotated[Path | None, _DATA] = None,
     calibration: Annotated[str, _DATA] = "separate",
-    by: Annotated[str | None, _DATA] = None,
+    by: Annotated[str | None, BY] = None,
     item: Annotated[str | None, _DATA] = None,
     judge: Annotated[str | None, _DATA] = None,
     metric: Annotated[str | None, _DATA] = None,

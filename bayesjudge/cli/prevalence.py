@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,6 +16,7 @@ from cyclopts import Parameter
 import bayesjudge as bj
 from bayesjudge.cli.classes import answer_classes
 from bayesjudge.cli.output import (
+    BY,
     DATA,
     LOGS,
     MODEL,
@@ -91,7 +94,7 @@ def prevalence(
     truth_from: Annotated[float | None, _DATA] = None,
     pass_from: Annotated[float | None, _DATA] = None,
     edges: Annotated[str | None, _DATA] = None,
-    by: Annotated[str | None, _DATA] = None,
+    by: Annotated[str | None, BY] = None,
     stratum: Annotated[str | None, _DATA] = None,
     propensity: Annotated[str | None, _DATA] = None,
     external_labels: Annotated[Path | None, _DATA] = None,
@@ -338,8 +341,10 @@ def prevalence(
             )
     except InputError as error:
         if any("neither pass nor fail" in problem for problem in error.problems):
-            numbers = any("different numbers" in problem for problem in error.problems)
-            error.problems.append(SCORES if numbers else CLASSES)
+            if any("different numbers" in problem for problem in error.problems):
+                error.problems.append(SCORES)
+            elif _may_be_classes(error.problems):
+                error.problems.append(CLASSES)
         raise
     model = _model(counts, priors, pooling)
     note = ""
@@ -347,6 +352,12 @@ def prevalence(
         note = _whole_groups(source, truth, verdict, missing_value or [])
     asked: dict[str, Any] = {"all_methods": all_methods, "target": target, "note": note}
     answer(counts, model, shared, source=source, **asked)
+
+
+def _may_be_classes(problems: Sequence[str]) -> bool:
+    """Whether more words are left than a pass and a fail, beside those that say nothing."""
+    listed = [found for p in problems for found in re.findall(r"(?:pass|fail)_value=(\[.*?\])", p)]
+    return sum(len(ast.literal_eval(values)) for values in listed) > 2
 
 
 def _whole_groups(

@@ -449,13 +449,13 @@ def try_labelling(
     with tempfile.TemporaryDirectory() as folder:
         trial = Path(folder) / "made_up.csv"
         aside = {"--sheet": trial, "--state": f"{folder}/state.json", "--form": f"{folder}/f.html"}
-        done, text = _run([*draw, *(str(word) for pair in aside.items() for word in pair)])
+        done, text = run_line([*draw, *(str(word) for pair in aside.items() for word in pair)])
         problems.append(text)
         if done:
             problems = []
             _fill_in(trial, said)
             for more in ([], ["--unparsed", "fail"], ["--unparsed", "drop"]):
-                done, text = _run([*read, str(trial), *more])
+                done, text = run_line([*read, str(trial), *more])
                 problems.append(text)
                 if done:
                     values = what or f"{', '.join(said[:-1])} or {said[-1]}"
@@ -486,7 +486,7 @@ def try_lines(
     """Run a line with each of some endings until one does; keep it, or why none did."""
     problems: list[str] = []
     for more in ways:
-        done, text = _run([*line, *more])
+        done, text = run_line([*line, *more])
         if done:
             pasted = shlex.join(["bayesjudge", *line, *more])
             question = question or question_of(command, line)
@@ -505,14 +505,15 @@ def try_lines(
     return []
 
 
-def _run(line: Sequence[str]) -> tuple[bool, str]:
+def run_line(line: Sequence[str]) -> tuple[bool, str]:
     """Run a command without sampling; what it printed, or what it had against the input."""
     from cyclopts import CycloptsError
 
-    from bayesjudge.cli.app import build_app
+    from bayesjudge.cli.commands import build_app
 
     instant = {"label": [], "gate": ["--json"], "drift": ["--json"]}
-    tokens, out = [*line, *instant.get(line[0], ["--no-nuts", "--json"])], io.StringIO()
+    more = instant.get(line[0], ["--no-nuts", "--json"])
+    tokens, out = [*line, *(word for word in more if word not in line)], io.StringIO()
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
             build_app(tokens)(tokens, exit_on_error=False, print_error=False, verbose=False)

@@ -55,6 +55,7 @@ repeats = App(
 
 _DATA = Parameter(group=DATA)
 _LIST = Parameter(group=DATA, consume_multiple=True, negative="")
+_SCORE = Parameter(name=["--score", "--verdict"], group=DATA, consume_multiple=True, negative="")
 Cutpoints = Literal["shared", "by_judge"]
 Noise = Literal["constant", "by_level"]
 #: With more items than this, their means go to a file and the screen tells of all together.
@@ -71,7 +72,7 @@ def report(
     /,
     *,
     scale: Annotated[str | None, _DATA] = None,
-    score: Annotated[list[str] | None, _LIST] = None,
+    score: Annotated[list[str] | None, _SCORE] = None,
     item: Annotated[str, _DATA] = "item",
     one_item: Annotated[bool, Parameter(group=DATA, negative="")] = False,
     judge: Annotated[str | None, _DATA] = None,

@@ -204,7 +204,9 @@ def _stand_for_nothing(cells: Sequence[str]) -> list[str]:
     """What a column has in place of empty cells, beside other words."""
     kinds = Counter(cells)
     found = [one for one in kinds if one in DASHES and "+" not in kinds]
-    found += [k for k, n in kinds.items() if k.casefold() in NOTHING and 2 * n > len(cells)]
+    most = [k for k, n in kinds.items() if 2 * n > len(cells)]
+    found += [k for k in most if k.casefold() in NOTHING]
+    found += [k for k in most if k.casefold() == "none" and is_binary([*{*kinds} - {k}])]
     return found if len({*kinds} - {*found, ""}) else []
 
 
@@ -453,10 +455,10 @@ def _grades_of_a_sample(
     labels: Mapping[str, list[str]], columns: Mapping[str, list[str]]
 ) -> list[str]:
     """Columns of a few whole numbers that are scores: on some rows, beside such on every row."""
-    if any(says_person(n) for n in columns):
-        return []
+    named = any(says_person(n) for n in columns)  # then a judge's few grades are classes
     graded = {n: own for n, c in columns.items() if len(own := _grades(c)) > 2}
     judges = {n: own for n, own in graded.items() if _says_score(n) or says_judge(n)}
+    judges = {n: own for n, own in judges.items() if not (named and says_judge(n))}
     judges = {n: own for n, own in judges.items() if not _lacks(columns[n])}
     some = [
         n for n, own in graded.items()

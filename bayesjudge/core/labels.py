@@ -274,6 +274,9 @@ def _proposal(labels: list[str]) -> str:
     return f"say what they mean, for example {line}; move each value to where it belongs"
 
 
+#: What a pass is called in other languages: a guess, for a person to correct.
+YES_ELSEWHERE = {"ja", "oui", "si", "sí", "sim", "tak", "vrai", "vero", "richtig", "korrekt",
+                 "bestanden", "gut", "correcto", "correcte", "juste", "bon", "bien"}  # fmt: skip
 #: What stands where a verdict was to come and something went wrong.
 BROKEN = re.compile(r"\b(error|exception|time[d ]*out|timeout|traceback|unpars|invalid json)", re.I)
 
@@ -294,7 +297,7 @@ def proposed(labels: Sequence[str]) -> dict[str, list[str]]:
     # of safe and unsafe, the longer one denies the other
     negated = {b for a in kinds for b in kinds if a != b and b.endswith(a)}
     passed = [kind for kind in kinds if kind not in negated]
-    passed = passed if negated else passed[:1]
+    passed = passed if negated else [k for k in passed if k in YES_ELSEWHERE] or passed[:1]
     passes = [one for one, kind in rest.items() if kind in passed]
     if len(kinds) == 1:
         passes = []  # one that is left over is more often no full pass

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 #: Cells of a CSV file that mean that there is nothing.
 EMPTY = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "<NA>"]
+#: A number with a decimal comma, or a whole one.
+DECIMAL = re.compile(r"\s*[+-]?\d+(?:,(\d+))?\s*")
 #: A cell of a CSV file, often a whole answer of a model, must fit in one block.
 BLOCK = 4 * 2**20
 #: Parquet of so many rows is scanned by DuckDB, which keeps within this memory and then spills.
@@ -217,6 +219,49 @@ def _read_csv(file: File, columns: list[str], numbers: set[str], inner: str) -> 
 
 
 def _parse_csv(file: File, columns: list[str], numbers: set[str], encoding: str) -> pa.Table:
+    """Numbers with a decimal comma are read as such where no comma separates columns."""
+    if file.delimiter_for(columns) == ",":
+        return _parse(file, columns, numbers, encoding)
+    try:
+        table = _parse(file, columns, numbers, encoding)
+    except ValueError as error:
+        if not numbers or "conversion error" not in str(error):
+            raise
+        table = _parse(file, columns, numbers, encoding, ",")
+    for at, name in enumerate(table.column_names):
+        if name not in numbers:
+            table = table.set_column(at, name, _with_points(table[name]))
+    return table
+
+
+def decimal_commas(cells: Iterable[Any]) -> bool:
+    """Whether all cells are numbers, and commas in them stand before decimals."""
+    decimals = set()
+    for cell in cells:
+        found = DECIMAL.fullmatch(cell or "0")
+        if not found:
+            return False
+        decimals.add(found[1])
+    return bool(decimals - {None}) and {len(one) for one in decimals if one} != {3}
+
+
+def _with_points(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column of labels, with decimal points in place of commas."""
+    import pyarrow as pa
+
+    words = [chunk.dictionary.to_pylist() for chunk in cells.chunks]
+    if not decimal_commas(itertools.chain(*words)):
+        return cells
+    made = [
+        pa.DictionaryArray.from_arrays(chunk.indices, [word.replace(",", ".") for word in own])
+        for chunk, own in zip(cells.chunks, words, strict=True)
+    ]
+    return pa.chunked_array(made)
+
+
+def _parse(
+    file: File, columns: list[str], numbers: set[str], encoding: str, point: str = "."
+) -> pa.Table:
     import pyarrow as pa
     from pyarrow import csv
 
@@ -242,6 +287,7 @@ def _parse_csv(file: File, columns: list[str], numbers: set[str], encoding: str)
         column_types={c: pa.float64() if c in numbers else label for c in columns},
         null_values=EMPTY,
         strings_can_be_null=True,
+        decimal_point=point,
     )
     # block by block: read at once, Arrow holds the text of all columns
     with opened(convert_options=convert) as blocks:

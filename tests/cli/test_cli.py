@@ -19,7 +19,7 @@ import pytest
 
 import bayesjudge as bj
 from bayesjudge.cli import main
-from bayesjudge.cli.app import COMMANDS, build_app
+from bayesjudge.cli.commands import COMMANDS, build_app
 from bayesjudge.cli.output import FORMATS
 from bayesjudge.datasets import keep_labels, xstest
 from bayesjudge.readers.files import SAID

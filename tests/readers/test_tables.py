@@ -417,3 +417,20 @@ def test_the_row_numbers_of_pandas_are_no_column(tmp_path):
     rows.to_parquet(tmp_path / "rows.parquet")
     assert "__index_level_0__" in parquet.read_schema(tmp_path / "rows.parquet").names
     assert tables.names_in(tmp_path / "rows.parquet") == ["verdict"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "read"),
+    [
+        (["0,5", "1", "-2,25"], ["0.5", "1", "-2.25"]),
+        (["1,234", "2,345"], ["1,234", "2,345"]),  # thousands, perhaps
+        (["0,5", "yes"], ["0,5", "yes"]),
+        (["0,5", "0.5"], ["0,5", "0.5"]),
+        (["1", "2"], ["1", "2"]),
+    ],
+)
+def test_decimal_commas(cells, read, tmp_path):
+    (tmp_path / "t.csv").write_text("a;b\n" + "".join(f"{cell};x\n" for cell in cells))
+    assert read_table(tmp_path / "t.csv", ["a", "b"])["a"].to_pylist() == read
+    (tmp_path / "t.csv").write_text("a,b\n" + "".join(f'"{cell}",x\n' for cell in cells))
+    assert read_table(tmp_path / "t.csv", ["a"])["a"].to_pylist() == cells

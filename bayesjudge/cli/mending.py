@@ -1,0 +1,164 @@
+"""The line that was meant: one that failed, with what the file's columns seem to be for."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bayesjudge.core.screen import as_words
+
+if TYPE_CHECKING:
+    from cyclopts import App
+
+#: Options whose values are names of columns of a table.
+COLUMNS = {"--item", "--by", "--generator", "--judges", "--vote", "--verdict", "--score", "--truth",
+           "--variant", "--stratum", "--propensity", "--order", "--rater", "--choice", "--people",
+           "--response-set", "--shown-first", "--shown-second", "--first", "--second"}  # fmt: skip
+#: Options whose values are cells of such a column, or columns.
+KEPT = {"--baseline", "--rerun", "--judge"}
+#: Options of which one takes the place of the others.
+INSTEAD = (
+    {"--verdict", "--score"},
+    {"--judges", "--vote"},
+    {"--choice", "--response-set", "--people"},
+)
+#: Options that say what cells mean.
+VALUES = {"--pass-value", "--fail-value", "--missing-value", "--classes", "--unparsed"}
+#: Bytes of a file that is looked at, and commands that `doctor` has lines for.
+MOST_BYTES = 20_000_000
+MENDED = ("prevalence", "gate", "panel", "bias", "repeats", "ratings")
+#: Options that say what only the person who made the file knows, which others do not tell.
+DECISIONS = ("--calibration", "--design", "--units", "--scale")
+#: Words of problems that are mended by naming columns, and of those that are by naming values.
+OF_COLUMNS = ("no column ", "no variant ", "is needed", "needed too")
+OF_VALUES = ("neither pass nor fail", "have no verdict", "verdicts are missing")
+
+Options = dict[str, list[str]]
+
+
+def mended(app: App, tokens: Sequence[str], problems: Sequence[str]) -> str:
+    """A sentence and the line with what the file tells, if there is one that runs; else empty."""
+    told = " ".join(problems)
+    wrong = any(words in told for words in (*OF_COLUMNS, *OF_VALUES))
+    if tokens[:1] and tokens[0] in MENDED and wrong:
+        with suppress(Exception):  # what went wrong first is what is told
+            return _mended(app, tokens, told)
+    return ""
+
+
+def _mended(app: App, tokens: Sequence[str], told: str) -> str:
+    from bayesjudge.cli.doctor import examine
+    from bayesjudge.cli.source import open_source
+
+    command, path, rest = _parts(app, tokens)
+    if path is None or path.stat().st_size > MOST_BYTES:
+        return ""
+    given = _options(app, command, rest)
+    source = open_source(path)
+    have = None if source.log is not None else set(source.columns())
+    for name in DECISIONS:
+        told = told.replace(f"{name} is needed", "")
+    absent = have is not None and any({*given[name]} - have for name in COLUMNS & {*given})
+    columns = absent or any(words in told for words in OF_COLUMNS)
+    if not columns and not any(words in told for words in OF_VALUES):
+        return ""
+    labels = Path(given["--labels"][0]) if "--labels" in given else None
+    truth = next(iter(given.get("--truth", ())), None)
+    known = have is not None and truth in have
+    found = examine(path, truth if known or labels else None, labels)
+    runs: list[list[str]] = []
+    for _, line in found.answers:
+        other, where, own = _parts(app, shlex.split(line)[1:])
+        if other == command and where == path:
+            meant = _options(app, command, own)
+            ways = [_joined(given, meant, have, keep=keep) for keep in (KEPT, set[str]())]
+            ways = ways if columns else [_with_values(given, meant)]
+            runs += _first_that_runs([_words(command, path, one) for one in ways], runs)
+    if len(runs) != 1:
+        return ""
+    return _told(runs[0], path, given, _options(app, command, runs[0][len(command) + 1 :]))
+
+
+def _first_that_runs(lines: Sequence[list[str]], known: Sequence[list[str]]) -> list[list[str]]:
+    """The first line that runs, unless it is known."""
+    from bayesjudge.cli.proposals import run_line
+
+    for line in lines:
+        if line in known:
+            break
+        if run_line(line)[0]:
+            return [line]
+    return []
+
+
+def _told(line: Sequence[str], path: Path, given: Options, used: Options) -> str:
+    chosen = " ".join([] if "--calibration" in given else used.get("--calibration", []))
+    lost = " and ".join(name for name in given if name not in used)
+    so = f", if labels were chosen so ({chosen})" * bool(chosen) + f", without {lost}" * bool(lost)
+    told = f"This line runs{so}; bayesjudge doctor {shlex.quote(str(path))} tells what it guesses:"
+    return f"{told}\n  {shlex.join(['bayesjudge', *line])}"
+
+
+def _parts(app: App, tokens: Sequence[str]) -> tuple[list[str], Path | None, list[str]]:
+    """The command, its file if there is one, and what follows."""
+    step, words = app, list(tokens)
+    command: list[str] = []
+    while words and not words[0].startswith("-") and words[0] in step:
+        step = step[words[0]]
+        command.append(words.pop(0))
+    path = Path(words[0]) if words and Path(words[0]).is_file() else None
+    return command, path, words[1:]
+
+
+def _options(app: App, command: Sequence[str], words: Sequence[str]) -> Options:
+    """Options and their values, by the name that comes first in the help."""
+    step = app
+    for name in command:
+        step = step[name]
+    arguments = step.assemble_argument_collection(parse_docstring=False)
+    first = {name: one.names[0] for one in arguments for name in one.names}
+    found: Options = {}
+    name = ""
+    for word in words:
+        if word.startswith("--"):
+            option, tied, value = word.partition("=")
+            name = first.get(option, option)
+            found.setdefault(name, []).extend([value] if tied else [])
+        elif name:
+            found[name].append(word)
+    return found
+
+
+def _joined(given: Options, meant: Options, have: set[str] | None, *, keep: set[str]) -> Options:
+    """What was meant, and what was given in its place where the file has it.
+
+    Values of the options to `keep` stay, which may be of a column that is named otherwise.
+    """
+    right = {
+        name: values
+        for name, values in given.items()
+        if (name not in COLUMNS or have is None or {*values} <= have)
+        and (name not in KEPT or name in keep)
+    }
+    for one in INSTEAD:
+        if one & {*right}:
+            meant = {name: v for name, v in meant.items() if name not in one - {*right}}
+    return meant | right
+
+
+def _with_values(given: Options, meant: Mapping[str, list[str]]) -> Options:
+    """What was given, and what cells mean."""
+    more = {
+        name: list(dict.fromkeys([*given.get(name, ()), *values]))
+        for name, values in meant.items()
+        if name in VALUES
+    }
+    return given | more
+
+
+def _words(command: Sequence[str], path: Path, options: Options) -> list[str]:
+    each = [as_words(name, values) or [name] for name, values in options.items()]
+    return [*command, str(path), *(word for words in each for word in words)]

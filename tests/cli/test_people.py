@@ -1,0 +1,193 @@
+"""Which columns hold what people said, and of what."""
+
+import json
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesjudge.cli import main
+from bayesjudge.core.labels import proposed
+
+
+@pytest.fixture
+def look(tmp_path, monkeypatch, capsys):
+    """What doctor says of a table; each line is run."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(table, **how):
+        table.to_csv("t.csv", index=False, **how)
+        assert main(["doctor", "t.csv", "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        for one in found["answers"]:
+            words = shlex.split(one["command"])[1:]
+            instant = [] if words[0] == "gate" else ["--no-nuts"]
+            assert main([*words, "--json", *instant]) in ((0, 1, 3) if words[0] == "gate" else (0,))
+            capsys.readouterr()
+        return found
+
+    return call
+
+
+def _scores(n=300, k=75, high=5, seed=2, **names):
+    """Scores of a judge, and of people on some rows, all of one level."""
+    rng = np.random.default_rng(seed)
+    level = rng.normal(0.6 * high, 0.2 * high, n)
+    some = rng.permutation(n) < k
+    table = {"essay": range(n)}
+    for name, whole in names.items():
+        said = np.clip(np.round(level + rng.normal(0, 0.15 * high, n)), 1, high)
+        table[name] = np.where(some | whole, said, np.nan)
+    return pd.DataFrame(table)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "who", ["teacher", "editor_score", "Manual rating", "expert", "humanScore"]
+)
+@pytest.mark.parametrize(("judge", "high"), [("autorater", 5), ("score", 10), ("quality", 4)])
+def test_people_s_scores_of_some_rows_are_found_by_name(who, judge, high, look):
+    found = look(_scores(high=high, **{judge: True, who: False}))
+    scale = f"1:{high}" if high != 4 else "1:5"
+    line = ["prevalence", "t.csv", "--score", judge, "--scale", scale, "--truth", who]
+    line += ["--truth-scale", scale, "--calibration", "random", "--item", "essay"]
+    assert found["answers"] == [
+        {"question": "What mean score would people give?",
+         "command": shlex.join(["bayesjudge", *line])}
+    ]  # fmt: skip
+    assert found["labelling"] == []
+
+
+@pytest.mark.slow
+def test_scores_of_some_rows_under_any_name_may_be_people_s(look):
+    found = look(_scores(autorater=True, second=False))
+    (answer,) = found["answers"]
+    assert answer["question"] == (
+        "If second holds people's scores: what mean score would people give?"
+    )
+    assert "--truth second --truth-scale 1:5" in answer["command"]
+    assert any(
+        "second has numbers like those of autorater, in 75 of 300" in x for x in found["odd"]
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"autorater": True},
+        {"student_score": True, "teacher_score": True},  # models, perhaps
+        {"gpt_score": True, "claude_score": False},
+    ],
+)
+def test_where_nobody_is_named_people_are_asked_for_scores(names, look):
+    found = look(_scores(**names))
+    assert found["answers"] == []
+    assert "--truth COLUMN" in found["missing"]["prevalence"]
+    assert "--truth-scale 1:5" in found["labelling"][1]
+
+
+@pytest.mark.slow
+def test_a_sheet_for_scores_asks_for_scores(look, capsys):
+    look(_scores(autorater=True))
+    assert main(["doctor", "t.csv"]) == 0
+    screen = " ".join(capsys.readouterr().out.split())
+    assert "Fill in its column truth with scores from 1 to 5, then paste:" in screen
+    assert "If a column holds them: --truth COLUMN." in screen
+    look(_scores(autorater=True).assign(autorater=np.linspace(0, 1, 300)))
+    assert main(["doctor", "t.csv"]) == 0
+    assert "truth with 1 or 0, then paste:" in " ".join(capsys.readouterr().out.split())
+
+
+def test_numbers_that_are_not_like_a_judge_s_are_nobody_s_scores(look):
+    table = _scores(autorater=True, cost=False)
+    table["cost"] = table["cost"] * 117.3
+    assert look(table)["answers"] == []
+
+
+@pytest.mark.slow
+def test_scores_of_each_criterion_are_compared_with_people_s_of_it(look):
+    names = {"judge_tone": True, "judge_style": True, "human_style": False, "human_tone": False}
+    found = look(_scores(**names))
+    lines = [one["command"] for one in found["answers"]]
+    assert [line.split(" --calibration")[0] for line in lines] == [
+        f"bayesjudge prevalence t.csv --score judge_{what} --scale 1:5 --truth human_{what} "
+        "--truth-scale 1:5"
+        for what in ("style", "tone")
+    ]
+
+
+@pytest.mark.slow
+def test_the_overall_score_is_compared_with_people_s_overall(look):
+    found = look(_scores(fluency=True, relevance=True, overall=True, human_overall=False))
+    (answer,) = found["answers"]
+    assert "--score overall --scale 1:5 --truth human_overall " in answer["command"]
+
+
+def _verdicts(n=300, seed=4, **names):
+    rng = np.random.default_rng(seed)
+    good, some = rng.random(n) < 0.7, rng.permutation(n) < 80
+    words = np.array(["fail", "pass"])
+    said = {name: words[np.where(rng.random(n) < 0.85, good, ~good) * 1] for name in names}
+    table = {k: np.where(some | names[k], v, "") for k, v in said.items()}
+    return pd.DataFrame({"case_id": range(n), **table})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("names", "commands"),
+    [
+        (("judge_tone", "judge_style", "human_tone", "human_style"),
+         ["prevalence", "gate", "prevalence"]),
+        (("overall", "safety", "human_overall"), ["prevalence", "gate"]),
+        (("gpt verdict", "claude verdict", "human verdict"), ["panel", "prevalence", "gate"]),
+        (("judge_a", "judge_b", "human"), ["panel", "prevalence", "gate"]),
+    ],
+)  # fmt: skip
+def test_verdicts_on_criteria_are_no_judges(names, commands, look):
+    found = look(_verdicts(**{name: not name.startswith("human") for name in names}))
+    assert [one["command"].split()[1] for one in found["answers"]] == commands
+
+
+@pytest.mark.slow
+def test_none_is_an_empty_cell_beside_pass_and_fail(look):
+    table = _verdicts(judge=True, gold=False)
+    found = look(table.replace({"gold": {"": "None"}}))
+    assert "--missing-value None --calibration random" in found["answers"][0]["command"]
+    assert "gold: 'None' is read as an empty cell" in found["odd"]
+    assert not any("gold has a label for every row" in told for told in found["odd"])
+    classes = table.replace({name: {"fail": "none", "pass": "minor", "": "major"}
+                             for name in ("judge", "gold")})  # fmt: skip
+    assert not any("read as an empty cell" in told for told in look(classes)["odd"])
+
+
+@pytest.mark.parametrize(
+    ("words", "good"),
+    [(["falsch", "richtig"], "richtig"), (["non", "oui"], "oui"), (["ja", "nein"], "ja"),
+     (["no ok", "si"], "si"), (["alpha", "beta"], "alpha")],
+)  # fmt: skip
+def test_a_pass_in_another_language(words, good):
+    assert proposed(words)["pass_value"] == [good]
+
+
+@pytest.mark.slow
+def test_decimal_commas_are_read_where_semicolons_separate(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(5)
+    table = pd.DataFrame({"case": range(200), "judge": rng.random(200).round(2)})
+    table["human"] = (table["judge"] * 0.9).round(2).where(table["case"] % 4 == 0)
+    table["again"] = (table["judge"] * 0.95).round(2)
+    table.to_csv("point.csv", index=False)
+    table.to_csv("comma.csv", index=False, sep=";", decimal=",")
+    asked = ["--score", "judge", "--scale", "0-1", "--truth", "human", "--truth-scale", "0-1"]
+    other = ["--item", "case", "--score", "judge", "again", "--scale", "0-1", "--design", "item"]
+    for line in (["prevalence", *asked, "--calibration", "random"], ["bias", *other]):
+        found = []
+        for file in ("point.csv", "comma.csv"):
+            assert main([line[0], file, *line[1:], "--no-nuts", "--json"]) == 0
+            found.append(json.loads(capsys.readouterr().out)["estimates"])
+        assert found[0] == found[1]
+    assert main(["doctor", "comma.csv", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert "numbers with a decimal comma in judge, human, again" in document["contents"]
