@@ -972,6 +972,9 @@ def _bias(path: str, roles: Roles, found: Findings) -> None:
     if seen is not None:
         _bias_side_by_side(path, seen, roles, found)
         return
+    said = versions_in(roles.verdicts)
+    if said is not None and said.sure:
+        found.missing["bias"] = f"numbers in {few(said.columns, 3)}: 1 for a pass and 0 for a fail"
     scores = roles.scores or roles.verdicts  # of a changed item these are 1 and 0
     if not (scores and roles.item and roles.variant and roles.baseline):
         return

@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 COLUMNS = {"--item", "--by", "--generator", "--judges", "--vote", "--verdict", "--score", "--truth",
            "--variant", "--stratum", "--propensity", "--order", "--rater", "--choice", "--people",
            "--response-set", "--shown-first", "--shown-second", "--first", "--second"}  # fmt: skip
-#: Options whose values are cells of such a column, or columns.
-KEPT = {"--baseline", "--rerun", "--judge"}
+#: Options whose values suit a file or not: kept if the line runs with them.
+KEPT = {"--baseline", "--rerun", "--judge", "--scale", "--truth-scale", "--half-width"}
+#: Options of which each table has its own.
+SHAPE = {"--judges", "--judge", "--vote", "--verdict", "--score", "--item", "--variant",
+         "--baseline", "--rerun"}  # fmt: skip
 #: Options of which one takes the place of the others.
 INSTEAD = (
     {"--verdict", "--score"},
@@ -96,8 +99,11 @@ def _first_that_runs(lines: Sequence[list[str]], known: Sequence[list[str]]) -> 
 
 def _told(line: Sequence[str], path: Path, given: Options, used: Options) -> str:
     chosen = " ".join([] if "--calibration" in given else used.get("--calibration", []))
-    lost = " and ".join(name for name in given if name not in used)
-    so = f", if labels were chosen so ({chosen})" * bool(chosen) + f", without {lost}" * bool(lost)
+    lost = " and ".join(name for name in given if name not in {*used, *SHAPE})
+    other = [name for name in KEPT - SHAPE if name in used and used[name] != given.get(name)]
+    turned = " and ".join(name for name in sorted(other) if name in given)
+    so = f", if labels were chosen so ({chosen})" * bool(chosen)
+    so += f", without {lost}" * bool(lost) + f", with another {turned}" * bool(turned)
     told = f"This line runs{so}; bayesjudge doctor {shlex.quote(str(path))} tells what it guesses:"
     return f"{told}\n  {shlex.join(['bayesjudge', *line])}"
 

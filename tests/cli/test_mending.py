@@ -118,6 +118,16 @@ def test_no_line_is_told_where_none_is_meant(line, folder, monkeypatch, capsys):
 
 
 @pytest.mark.slow
+def test_a_scale_that_scores_are_off_is_told_as_another(folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    line = "repeats report runs.csv --item item --score score --scale 1-3 --half-width 0.5"
+    assert main(shlex.split(line)) == 2
+    told, line = capsys.readouterr().err.splitlines()[-2:]
+    assert told.startswith("This line runs, with another --scale; ")
+    assert line.endswith("--order attempt --scale 1-5 --half-width 0.5")
+
+
+@pytest.mark.slow
 def test_what_is_left_out_of_a_line_is_told(folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     pd.read_csv("votes.csv").drop(columns="expert").to_csv("none.csv", index=False)

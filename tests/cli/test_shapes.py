@@ -382,3 +382,12 @@ def test_bias_releases_the_baseline_of_a_wide_table(tmp_path, monkeypatch, capsy
     released = pd.read_csv("out.csv")
     assert released["before"].tolist() == table["before"].tolist()
     assert released["released_before"].notna().all()
+
+
+def test_verdicts_before_and_after_a_change_are_asked_for_as_numbers(look):
+    table = _changed("verdict_before", "verdict_after")
+    words = table.assign(**{n: np.where(table[n] > 0.6, "PASS", "FAIL") for n in table.columns[1:]})
+    wanted = "numbers in verdict_before, verdict_after: 1 for a pass and 0 for a fail"
+    assert look(words)["missing"]["bias"] == wanted
+    (answer,) = look(words.replace({"PASS": 1, "FAIL": 0}).infer_objects())["answers"]
+    assert "--score verdict_before verdict_after --scale 0-1" in answer["command"]
