@@ -16,6 +16,7 @@ from bayesjudge.core.answer import (
     Answer,
     as_estimates,
     chance,
+    claim,
     entries,
     listed,
     numbers,
@@ -46,8 +47,6 @@ MOST_PAIRED = 2
 MISSED = 0.05
 #: Changed scores from which on the next one is likely enough to stay within the largest.
 FEWEST_PREDICTED = round(1 / MISSED) - 1
-#: A winner is named with this probability.
-SURE = 0.95
 
 
 def answer(
@@ -109,7 +108,7 @@ def answer(
     if rows and moved is None and not cards and shifts is not None:
         notes = _promised(shifts)
     why = (
-        "no few shifts are much larger than the rest"
+        "the shifts have no outliers"
         if not heavy
         else ("a few shifts are much larger than the rest, where normal intervals cover too little")
     )
@@ -196,17 +195,17 @@ def _promised(shifts: Shifts) -> tuple[str, ...]:
     alone = len(bounds) == 1
     sizes = [
         f"{bounds[one]:.2g}"
-        + " points" * (not i)
+        + points_of(shifts.scale) * (not i)
         + ("" if alone else f" ('{one[-1]}'{_of_judge(one)})")
         for i, one in enumerate(worst)
     ]
     single = shifts.design == "item" and len(shifts.scores) == 1
     what = "a score" if single else f"these {shifts.dim} scores, as a vector,"
     share = percent_of(1 - MISSED)
-    more = "; which share moves further than a limit of yours: --limit POINTS"
+    more = "; which share moves further than a limit of yours: --limit NUMBER"
     if sure:
-        told = f"{share} of such changes move {what} by at most {listed(sizes)}, with "
-        return (f"{told}probability {share}{more}.",)
+        told = f"No more than 1 in {round(1 / MISSED)} such changes moves {what} further than "
+        return (f"{told}{listed(sizes)}, with probability {share}{more}.",)
     told = f"The next such change moves {what} by at most {listed(sizes)} with probability "
     return (f"{told}{share}, on average over what might have been measured{more}.",)
 
@@ -301,6 +300,11 @@ def _again(made: list[Estimate]) -> float:
     return float(np.nanmax(again)) if np.isfinite(again).any() else 0.0
 
 
+def points_of(scale: tuple[float, float]) -> str:
+    """`` points``; nothing on a scale on which a point is all of it."""
+    return "" if scale[1] - scale[0] <= 1 else " points"
+
+
 def _on_scale(shifts: Shifts | None) -> str:
     if shifts is None or not np.isfinite(shifts.span):
         return ""
@@ -340,7 +344,7 @@ def _lead(judge: str, row: Row, ci_prob: float | None) -> str:
     """``gpt prefers the answer shown first, which wins 31 points more often than the second``."""
     side, other = ("first", "second") if row.value >= 0 else ("second", "first")
     size = row if row.value >= 0 else Row(-row.value, -row.high, -row.low)
-    verb = "prefers" if size.low > 0 else "may or may not prefer"
+    verb = claim(float(size.low > 0), "prefers", "prefer")
     return (
         f"{_named(judge)} {verb} the answer shown {side}, which wins more often than the one shown "
         f"{other} by {points(size, ci_prob)}"
@@ -375,7 +379,7 @@ def _winners(made: Estimate, data: Orders, shown: Iterable[int], ci_prob: float)
         if made["win_rate", judge, one].value < 0.5:
             prob, names = 1 - prob, (other, one)
         row = made["win_rate", judge, names[0]]
-        verb = "wins" if prob >= SURE else "may or may not win"
+        verb = claim(prob, "wins", "win")
         by = f" by {judge}" if len(data.judges) > 1 else ""
         yield (
             f"With the place taken out {names[0]} {verb}{by}: {percents(row)} of the points over "

@@ -15,6 +15,7 @@ from cyclopts import App, Group, Parameter
 from bayesjudge import bias as module
 from bayesjudge import decide
 from bayesjudge.bias import certificates
+from bayesjudge.bias.answer import points_of
 from bayesjudge.cli.bias_shape import Shape, open_table
 from bayesjudge.cli.output import (
     DATA,
@@ -437,6 +438,7 @@ def shifts(
         command="bias",
         title="Bias: how far irrelevant changes move scores",
         answer="rms_shift",
+        heading="" if points_of(read.scale) else "RMS shift, {:g} to {:g}".format(*read.scale),
         beside="mean_shift",
         inputs={"data": str(table), **shape.told, **_inputs(read), "certificate": promise.asked},
         brief=lambda method: BRIEF.get(method, method.split(",")[0]),

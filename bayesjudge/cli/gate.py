@@ -195,7 +195,7 @@ def gate(
         write(to_json(made, inputs=inputs))
     else:
         cautions = [f"{c.name}: {c.text}" for c in made.cautions]
-        say("\n".join([str(made), *cautions, _verdict(made, unknown)]))
+        say("\n".join([str(made), *cautions, _verdict(made, unknown), *([KEEP] if shares else [])]))
     if html is not None:
         html.write_text(_page(made, f"bayesjudge gate, {table.name}", inputs), encoding="utf-8")
         tell(f"page written to {html}")
@@ -229,6 +229,12 @@ def _verdict(made: bj.decide.Gate, unknown: Literal["pass", "fail"] | None) -> s
     if unknown == "pass":
         return f"Exit code {code}: unknown; numbers that mean nothing are not taken as a pass."
     return f"Exit code {code}: unknown; --unknown fail takes it as a fail (exit code 1)."
+
+
+#: Where labels of a gate can be of use again.
+KEEP = (
+    "To keep what these labels tell of the judge, for runs with few or none: bayesjudge passport."
+)
 
 
 def _page(made: bj.decide.Gate, title: str, inputs: dict[str, Any]) -> str:

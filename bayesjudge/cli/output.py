@@ -184,6 +184,10 @@ class Story:
     beside: str = ""
     #: Whose uncorrected numbers stand beside the quoted ones.
     own: str = "judge"
+    #: Whether the labels alone have a column of their own, beside several quoted numbers.
+    alone: bool = False
+    #: Methods that answer another question: they are not counted among those that differ.
+    aside: Sequence[str] = ()
     #: Whether the answer quotes the sampled model, and waits for it.
     waits: bool = True
     #: Whether `meanwhile` has been called.
@@ -461,6 +465,8 @@ def _with_source(basis: str, story: Story) -> str:
 
 #: What is told in the order of its numbers, as the sentence does.
 RANKED = {"system", "generator", "judge", "stratum", "perturbation"}
+#: The method that leaves the judge out.
+ALONE = "Human labels only"
 #: Most rows of other methods, and of one method, on a screen without --details.
 MOST_OTHERS, MOST_ROWS = 10, 20
 
@@ -484,10 +490,14 @@ def quoted_lines(found: Answer, every: Sequence[Record], story: Story, width: in
     # the judge's own numbers have a column of their own if there are several rows
     named = {made.method, *([found.judge.method] if beside and found.judge else [])}
     entered = {one.entry for one in kept}
+    alone = {r.entry: r.row.value for r in every if r.method == ALONE and r.entry in entered}
+    alone = alone if story.alone and not one else {}
+    named |= {ALONE} if alone else set()
     others = [
         r
         for r in every
         if r.entry in entered and r.method not in named and not math.isnan(r.row.value)
+        if not r.method.startswith(tuple(story.aside))
     ]
     quantity = in_words(next(iter(made.quantities)), pass_name_in([made]))
     title = "" if several else story.heading or quantity
@@ -504,6 +514,10 @@ def quoted_lines(found: Answer, every: Sequence[Record], story: Story, width: in
             [*row, numbers(also[r.entry[1:]]) if r.entry[1:] in also else "–"]
             for r, row in zip(kept, rows, strict=False)
         ]
+    if alone:
+        head.append("labels alone")
+        cells = [_number(alone.get(r.entry, math.nan)) for r in kept]
+        rows = [[*row, cell] for row, cell in zip(rows, cells, strict=False)]
     if one and 0 < len(others) <= MOST_OTHERS:
         more = [
             [*_cells("", story.brief(r.method), r, beside, truth), *([""] if also else [])]
@@ -549,7 +563,7 @@ def show_sampled(
         above = _answers(records(*before, **summary), story)
         table(console, _answers(records(fit, **summary), story), story, above=above)
         return
-    found = story.tell(results)
+    found, told_before = story.tell(results), story.tell([r for r in results if r is not fit])
     quoted = entries(found.quoted)
     mine = [r for r in records(fit, **summary) if r.entry in quoted]
     if len(quoted) == 1 and mine:
@@ -557,8 +571,11 @@ def show_sampled(
         console.print(visible_line(quoted_lines(found, every, story, console.width)[-1]))
     elif mine:
         gap = max(abs(r.row.value - quoted[r.entry].value) for r in mine)
-        told = f"{story.brief(fit.method)}, sampled since, differs by at most {gap:.2g}: --details"
-        wrapped(console, told, "  ", "    ")
+        told = f"{story.brief(fit.method)}, sampled since, differs from these numbers by at most "
+        wrapped(console, f"{told}{gap:.2g}: --details", "  ", "    ")
+    for note in found.notes:
+        if note not in told_before.notes:
+            wrapped(console, note, "  ", "    ")
 
 
 def _name(record: Record, every: Sequence[Record], several: bool) -> str:
@@ -573,13 +590,16 @@ def _apart(others: Sequence[Record], kept: Sequence[Record], story: Story) -> st
     """How far other methods are from the quoted one."""
     rows = {r.entry: r.row for r in kept}
     methods = dict.fromkeys(r.method for r in others)
+    bare = dict.fromkeys(r.method for r in others if _is_bare(r.row, rows[r.entry]))
     vague = dict.fromkeys(r.method for r in others if _says_less(r.row, rows[r.entry]))
-    known = [r for r in others if r.method not in vague and not math.isnan(r.row.value)]
-    one = len(methods) - len(vague) == 1
-    count = "Another method" if one else f"{len(methods) - len(vague)} other methods"
+    left = {**vague, **bare}
+    known = [r for r in others if r.method not in left and not math.isnan(r.row.value)]
+    one = len(methods) - len(left) == 1
+    count = "Another method" if one else f"{len(methods) - len(left)} other methods"
     if not known:
         count = "Another method" if len(methods) == 1 else f"{len(methods)} other methods"
-        return f"{count}{' (far wider)' if vague else ''}: --details"
+        why = ["far wider"] * bool(vague) + ["without an interval"] * bool(bare)
+        return f"{count}{f' ({" or ".join(why)})' if why else ''}: --details"
     far = max(known, key=lambda r: abs(r.row.value - rows[r.entry].value))
     gap = abs(far.row.value - rows[far.entry].value)
     place = f"{', ' * bool(far.where)}{_where(far)}"
@@ -588,14 +608,20 @@ def _apart(others: Sequence[Record], kept: Sequence[Record], story: Story) -> st
     told = f"{count} {'differs' if one else 'differ'} by at most {gap:.2g} "
     told += f"({story.brief(far.method)}{place})"
     told += _turned(known, kept, story)
-    if vague:
-        told += f"; not counted, far wider: {listed([*dict.fromkeys(map(story.brief, vague))])}"
+    for reason, names in (("far wider", vague), ("without an interval", bare)):
+        if names:
+            told += f"; not counted, {reason}: {listed([*dict.fromkeys(map(story.brief, names))])}"
     return f"{told}: --details"
 
 
 #: An interval so many times as wide as the quoted one says too little to contradict it: .84 to .96
 #: of such numbers are further from the truth than the quoted one (benchmarks/core/wider.py).
 MUCH_WIDER = 4
+
+
+def _is_bare(row: Row, quoted: Row) -> bool:
+    """Whether a number has no interval beside one that has."""
+    return math.isnan(row.high - row.low) and not math.isnan(quoted.high - quoted.low)
 
 
 def _says_less(row: Row, quoted: Row) -> bool:
@@ -757,13 +783,18 @@ def _by_entry(others: Sequence[Sequence[Record]]) -> list[Record]:
     return [one for same in found.values() for one in same]
 
 
+#: Cautions of the judge's own number, which the quoted one corrects unless they contradict it.
+OF_THE_JUDGE = {"errors-do-not-cancel"}
+
+
 def _brief_end(
     console: Console, results: Sequence[Estimate | Fit], shared: Shared, story: Story
 ) -> None:
     """Cautions of the quoted numbers, and where the rest is."""
     found = story.tell(results)
     every = [c for one in results for c in one.cautions] if story.every else []
-    own = list(dict.fromkeys([*found.cautions, *every]))
+    corrected = OF_THE_JUDGE - {n for a in found.quoted.assumptions for n in a.contradicted_by}
+    own = [c for c in dict.fromkeys([*found.cautions, *every]) if c.name not in corrected]
     _section(console, "Cautions" if own else "", [f"{c.name}: {c.text}" for c in own])
     fits = [one for one in results if isinstance(one, Fit)]
     stuck = [fit.method for fit in fits if not fit.converged and fit.method != found.method]

@@ -185,6 +185,8 @@ def panel(
         answer="share" if classes else "prevalence",
         inputs=_inputs(votes, source, f"{type(chosen).__name__}{why}", truth),
         brief=_brief,
+        alone=True,
+        aside=("Logit shift",) if votes.labelled.sum(axis=1).all() else (),
         told=True,
         own="judge" if len(votes.judges) == 1 else "judges' mean",
         tell=lambda made: answer(*made, ci_prob=shared.ci_prob, interval=shared.interval),

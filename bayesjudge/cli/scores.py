@@ -12,7 +12,7 @@ import numpy as np
 import bayesjudge as bj
 from bayesjudge.cli.output import Section, Shared, Story, present
 from bayesjudge.cli.source import Source
-from bayesjudge.core.answer import Answer
+from bayesjudge.core.answer import Answer, otherwise
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate, of_passes
 from bayesjudge.core.fit import Fit
@@ -120,6 +120,8 @@ def answer_systems(
     Systems that share no item, or of which nothing else is known, are independent samples, and are
     sampled one by one; there is no model of those that share items.
     """
+    from bayesjudge.prevalence.scores.answer import difference_of_scores
+
     module, first = bj.prevalence.scores, next(iter(scores.values()))
     apart = paired is None or not any(paired.shared.values())
     _check_options(shared, apart)
@@ -138,6 +140,9 @@ def answer_systems(
 
     def told(made: Sequence[Estimate | Fit]) -> Answer:
         found = module.answer(*made, *compared, ci_prob=shared.ci_prob)
+        drawn = fits if any("NUTS" in one.method for one in made) else {}
+        rows = _rows_of(compared, drawn, first, shared)
+        found = replace(found, notes=(*otherwise(rows, difference_of_scores), *found.notes))
         basis_of = f"{basis}{found.basis.removesuffix('.')}{refused}."
         unasked = paired is None and len(scores) > 1
         return replace(found, basis=basis_of, notes=found.notes + hint * unasked)
@@ -201,18 +206,13 @@ def _of_systems(
     from bayesjudge.cli.systems import difference_section, rank_section
     from bayesjudge.prevalence.scores.answer import difference_of_scores
     from bayesjudge.prevalence.scores.paired import PairedScores
-    from bayesjudge.prevalence.scores.unpaired import differences
 
     module = bj.prevalence.scores
-    rows = [row for one in compared for row in differences(one)]
+    rows = _rows_of(compared, fits, first, shared)
     shares = any(isinstance(one.data, PairedScores) for one in compared)
-    systems = list(dict.fromkeys(row[end] for row in rows for end in ("first", "second")))
-    if len(fits) > 1:
-        scale = {"scale": first.truth_scale, "method": "Bayesian (NUTS), scores"}
-        scale |= {"pass_name": first.pass_name} if first.pass_name else {}
-        drawn = module.contrasts(fits, ci_prob=shared.ci_prob).to_dict("records")
-        rows += [{**row, **scale} for row in drawn]
-        systems = list(fits)
+    systems = list(fits) if len(fits) > 1 else []
+    systems += [row[end] for row in rows for end in ("first", "second")]
+    systems = list(dict.fromkeys(systems))
     if not rows:
         return []
     heading = f"Differences of {kind_of(systems, several=True)}"
@@ -222,6 +222,21 @@ def _of_systems(
         table = module.ranking(fits, ci_prob=shared.ci_prob)
         made.append(rank_section(table, " (Bayesian (NUTS), scores)", first.pass_name))
     return made
+
+
+def _rows_of(
+    compared: Sequence[Estimate], fits: Mapping[str, Fit], first: Scores, shared: Shared
+) -> list[dict[str, Any]]:
+    """Differences of every two systems, those of the formula first, then those of the draws."""
+    from bayesjudge.prevalence.scores.unpaired import differences
+
+    rows = [row for one in compared for row in differences(one)]
+    if len(fits) > 1:
+        scale = {"scale": first.truth_scale, "method": "Bayesian (NUTS), scores"}
+        scale |= {"pass_name": first.pass_name} if first.pass_name else {}
+        drawn = bj.prevalence.scores.contrasts(fits, ci_prob=shared.ci_prob).to_dict("records")
+        rows += [{**row, **scale} for row in drawn]
+    return rows
 
 
 def _title(scores: Scores) -> str:

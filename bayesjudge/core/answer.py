@@ -29,6 +29,10 @@ SAYS_LITTLE = 0.8
 MOST_NAMED = 3
 #: Most names between the first and the last.
 MOST_BETWEEN = 2
+#: Probability from which a claim is made, and from which it is made with "probably". Of simulated
+#: pairs of systems .993 and .894 of such claims are right, and .977 and .836 if systems differ by
+#: less than labels tell (``benchmarks/prevalence/claims.py``).
+SURE, PROBABLE = 0.975, 0.9
 #: Kinds of interval that hold a posterior probability.
 CREDIBLE = {*INTERVALS.values(), "equal-tailed, at the quantiles asked for"}
 
@@ -251,11 +255,78 @@ def _half_up(share: float, digits: int) -> str:
 def points(row: Row, ci_prob: float | None = None) -> str:
     """A difference of shares: ``13 points (5 to 20, 95 % interval)``."""
     width = row.high - row.low
-    vanishes = any(0 < abs(end) < 0.005 for end in (row.low, row.high))  # its sign would be lost
-    digits = 0 if math.isnan(width) or (width >= 0.02 and not vanishes) else 1
-    shown, low, high = (_fixed(100 * x, digits) for x in row)
+    digits = 0 if math.isnan(width) or width >= 0.02 else 1
+    shown = _fixed(100 * row.value, digits)
     value = f"{shown} point{'' if shown == '1' else 's'}"
-    return value if math.isnan(width) else f"{value} ({low} to {high}{_level(ci_prob)})"
+    if math.isnan(width):
+        return value
+    low, high = (_end(100 * end, digits) for end in (row.low, row.high))
+    return f"{value} ({low} to {high}{_level(ci_prob)})"
+
+
+def _end(value: float, digits: int) -> str:
+    """An end of an interval, on the side of 0 on which it lies: ``-0.04``, ``just below 0``."""
+    if value == 0 or round(value, digits):
+        return _fixed(value, digits)
+    more = next((d for d in range(digits + 1, digits + 3) if round(value, d)), None)
+    side = "below" if value < 0 else "above"
+    return f"just {side} 0" if more is None else _fixed(value, more)
+
+
+def claim(
+    probability: float, verb: str = "is", infinitive: str = "be", *, excluded: bool = True
+) -> str:
+    """``is``, ``is probably`` or ``may or may not be``; ``probably errs``, of another verb.
+
+    A claim without "probably" needs an interval that has 0 `excluded`, beside its probability.
+    """
+    if probability >= SURE and excluded:
+        return verb
+    if probability >= PROBABLE:
+        return f"{verb} probably" if verb == "is" else f"probably {verb}"
+    return f"may or may not {infinitive}"
+
+
+def difference_words(
+    found: dict[str, Any],
+    ci_prob: float | None = None,
+    told: Callable[[Row, float | None], str] = points,
+    name: str = "",
+) -> str:
+    """``gpt4 is better than llama: 13 points (5 to 20)``, with its probability if known.
+
+    If a pass has another `name`, the first has more outputs of that name.
+    """
+    row = Row(found["value"], found["low"], found["high"])
+    first, second, probability = found["first"], found["second"], found.get("probability")
+    if row.value < 0:
+        row = Row(-row.value, -row.high, -row.low)
+        first, second = second, first
+        probability = None if probability is None else 1 - probability
+    is_, be, better = ("has", "have", f"more '{name}' outputs") if name else ("is", "be", "better")
+    known = probability is not None and not math.isnan(probability)
+    likely = probability if known and probability is not None else float(row.low > 0)
+    text = f"{first} {claim(likely, is_, be, excluded=row.low > 0)} {better} than {second}"
+    text += f": {told(row, ci_prob)}"
+    if known:
+        text += f", {'more' if name else 'better'} with probability {chance(likely)}"
+    return text
+
+
+def otherwise(
+    found: Sequence[dict[str, Any]],
+    in_words: Callable[[dict[str, Any]], str] = difference_words,
+) -> tuple[str, ...]:
+    """Differences of which a further method claims something else than the first one does."""
+    told: dict[frozenset[str], str] = {}
+    against = []
+    for row in found:
+        words = in_words(row)
+        claimed = words.partition(":")[0]
+        if told.setdefault(frozenset((row["first"], row["second"])), claimed) != claimed:
+            against.append(f"By {row['method']}, otherwise: {words}.")
+    left = len(against) - MOST_NAMED
+    return (*against[:MOST_NAMED], *([f"{left} more differ so: --details."] if left > 0 else []))
 
 
 def chance(probability: float) -> str:
@@ -273,7 +344,7 @@ def numbers(row: Row, ci_prob: float | None = None, unit: str = "") -> str:
     value = f"{_fixed(row.value, digits)}{unit}"
     if not math.isfinite(width):
         return value
-    return f"{value} ({_fixed(row.low, digits)} to {_fixed(row.high, digits)}{_level(ci_prob)})"
+    return f"{value} ({_end(row.low, digits)} to {_end(row.high, digits)}{_level(ci_prob)})"
 
 
 def _fixed(value: float, digits: int) -> str:

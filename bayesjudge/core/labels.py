@@ -24,6 +24,8 @@ WORDS = (
     *(("1", "0"), ("pass", "fail"), ("passed", "failed"), ("yes", "no")),
     *(("correct", "incorrect"), ("good", "bad"), ("c", "i")),
 )
+#: Words of pass that say what an output is: sentences use them if the file does.
+OWN_WORDS = {"correct", "good"}
 #: Letters that are pass and fail where both occur, and none of Inspect's C and I: its P is partial.
 LETTERS, GRADES = ("p", "f"), {"c", "i"}
 #: What stands for nothing, unless it stands beside a plus.
@@ -81,17 +83,29 @@ def respelled(read: Mapping[str, str]) -> str:
     return "; ".join(f"{few(own, SHOWN)} read as {name}" for name, own in others.items())
 
 
-def pass_name_of(value: Any) -> str:
+def pass_name_of(value: Any, spelling: str = "") -> str:
     """The labels given as pass, for sentences; empty if they are words, letters or numbers for it.
 
-    Of labels that differ only by case or blanks the first stands for all.
+    Of labels that differ only by case or blanks the first stands for all. Of words for pass the
+    table's own stands, by the `spelling` that was read, if it is one of `OWN_WORDS`.
     """
     plain = {word for pair in WORDS for word in pair} | {*LETTERS, "y"}
     names = {folded(one): str(one).strip() for one in reversed(listed(value) or ())}
     named = [name for word, name in reversed(names.items()) if word not in plain]
-    if not named or any(re.fullmatch(NUMBER, name) for name in named):
+    if not named:
+        return _own_word(spelling)
+    if any(re.fullmatch(NUMBER, name) for name in named):
         return ""
     return " or ".join(named[:2]) + " or the like" * (len(named) > 2)
+
+
+def _own_word(spelling: str) -> str:
+    """``correct``, of ``"correct read as pass; incorrect read as fail"``."""
+    end = " read as pass"
+    read = [part.removesuffix(end) for part in spelling.split("; ") if part.endswith(end)]
+    words = [word for part in read for word in re.split(", | and ", part)]
+    folds = {folded(word) for word in words}
+    return words[0] if len(folds) == 1 and folds <= OWN_WORDS else ""
 
 
 def listed(value: Any) -> list[Any] | None:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from bayesjudge.core.answer import (
+    PROBABLE,
+    SURE,
     Answer,
     as_estimates,
     chance,
+    claim,
+    difference_words,
     entries,
     few_of,
     listed,
@@ -22,7 +26,7 @@ from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import how_many
 from bayesjudge.panel._together import what_each_adds
-from bayesjudge.panel.checks import SURE, less_error
+from bayesjudge.panel.checks import less_error
 from bayesjudge.panel.closed_form import panel_mean
 from bayesjudge.panel.data import Votes
 
@@ -174,26 +178,25 @@ def _best(
     first = max(rows, key=lambda name: np.nan_to_num(rows[name].value, nan=-1.0))
     prob = float((draws.argmax(axis=1) == list(rows).index(first)).mean())
     name = "" if votes is None else votes.pass_name
-    what = f"has the most {name!r} outputs" if name else "is the best"
-    most = (
-        what
-        if prob > SURE
-        else what.replace("has", "may or may not have").replace("is the", "may or may not be the")
-    )
+    second, gap = _next(draws, list(rows), first, ci_prob)
+    if len(rows) == 2:
+        found = {**gap._asdict(), "first": first, "second": second, "probability": prob}
+        return (f"{difference_words(found, name=name)}.",)
+    told = f"{claim(prob, 'has', 'have')} the most {name!r} outputs"
+    told = told if name else f"{claim(prob)} the best"
     return (
-        f"{first} {most}: with probability {chance(prob)} by this model"
-        f"{_ahead(draws, list(rows), first, ci_prob)}.",
+        f"{first} {told}: with probability {chance(prob)} by this model, {points(gap)} above "
+        f"{second}, the next.",
     )
 
 
-def _ahead(draws: np.ndarray, names: list[str], first: str, ci_prob: float) -> str:
-    """``, 16 points (4 to 27) above g2, the next``: by the draws, shape (draw, generator)."""
+def _next(draws: np.ndarray, names: list[str], first: str, ci_prob: float) -> tuple[str, Row]:
+    """The next after the first, and the lead, by draws of shape (draw, generator)."""
     means = dict(zip(names, draws.mean(axis=0), strict=True))
     second = max((name for name in names if name != first), key=means.__getitem__)
     gap = draws[:, names.index(first)] - draws[:, names.index(second)]
     low, high = np.quantile(gap, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
-    row = Row(float(gap.mean()), float(low), float(high))
-    return f", {points(row)} above {second}, the next"
+    return second, Row(float(gap.mean()), float(low), float(high))
 
 
 def _trusted(
@@ -222,26 +225,19 @@ def _trusted(
         )
         passes, fails = rates[best]
         fit = next((fit for fit in fits if fit.method == one.method), None)
-        sure, how = _how_sure(best, rates, votes, fit)
-        bare = all(np.isnan(row.high - row.low) for pair in rates.values() for row in pair)
-        rests = "there is no interval" if bare else how
+        chances = _chances(best, rates, votes, fit)
         by = _by_which(one, quoted)
         said = f"passes {percents(passes)} of good outputs and fails {percents(fails)} of bad ones"
         if votes is not None and votes.pass_name:
             said = f"calls {percents(passes)} of what people call {votes.pass_name!r} so, and "
             said += f"{percents(fails)} of the rest not"
-        if sure:
-            told = f"Of {len(rates)} judges {best} errs least{by}, both error rates added ({how}): "
-            told += f"it {said}."
-        else:
-            told = f"Which of the {len(rates)} judges errs least is not decided ({rests}). "
-            told += f"{f'{by[1:2].upper()}{by[2:]}, {best}' if by else best} {said}."
+        told = _which(best, chances) if chances else _by_intervals(best, rates)
+        told += f" {f'{by[1:2].upper()}{by[2:]}, {best}' if by else best} {said}."
         rest = [f"{j} {' and '.join(map(percents, rates[j]))}" for j in others[:MOST_JUDGES]]
         left = len(others) - len(rest)
         more = f"; {left} more: --details" if left else ""
-        order = ", the better first" if sure else ""
         told += _as_labelled(best, one, made, bool(labelled))
-        lines = (told, f"The others{order}: {'; '.join(rest)}{more}.")
+        lines = (told, f"The others: {'; '.join(rest)}{more}.")
         return tuple(line.replace(NO_INTERVAL, "").replace(" ()", "") for line in lines)
     return ()
 
@@ -254,31 +250,87 @@ def _together(
     return () if fit is None or votes is None else what_each_adds(fit, votes, ci_prob)
 
 
-def _how_sure(
+def _chances(
     best: str,
     rates: dict[str, tuple[Row, Row]],
     votes: Votes | None,
     fit: Fit | None,
-) -> tuple[bool, str]:
-    """Whether a judge errs least, and how surely: against the judge that may well err less."""
+) -> dict[str, float]:
+    """By judge, the probability that the best errs less, the least sure first; none is known."""
     others = [name for name in rates if name != best]
     draws = None if fit is None else _sampled_rates(fit, list(rates))
-    if draws is None and votes is not None and votes.n_classes == 2 and votes.labelled.any():
-        found = {other: less_error(votes, best, other) for other in others}
-    elif draws is not None:
+    if draws is not None:
         found = {other: float((draws[best] > draws[other]).mean()) for other in others}
+    elif votes is not None and votes.n_classes == 2 and votes.labelled.any():
+        found = {other: less_error(votes, best, other) for other in others}
     else:
-        apart = all(
-            mine.low > theirs.high
-            for other in others
-            for mine, theirs in zip(rates[best], rates[other], strict=True)
+        found = {}
+    return dict(sorted(found.items(), key=lambda pair: pair[1]))
+
+
+def _which(best: str, found: dict[str, float]) -> str:
+    """Which judges to trust, and which err more, each with its probability."""
+    alike = [name for name, prob in found.items() if prob < PROBABLE]
+    more = {
+        "errs": [name for name, prob in found.items() if prob >= SURE],
+        "probably errs": [name for name, prob in found.items() if PROBABLE <= prob < SURE],
+    }
+    if not alike:
+        least = claim(min(found.values()), "errs", "err")
+        return (
+            f"Of {len(found) + 1} judges {best} {least} least, both error rates added (less "
+            f"{_each([*more['probably errs'], *more['errs']], found)})."
         )
-        return apart, "" if apart else "the intervals overlap"
-    rival = min(found, key=lambda other: found[other])
-    shown = ">.99" if found[rival] > 0.995 else f"{found[rival]:.2f}"
-    sure = found[rival] > SURE
-    less = f"less than {rival} with probability {shown}"
-    return sure, less if sure else f"{best} {less}"
+    told = f"({best} less {_each(alike, found)})"
+    if len(alike) == len(found):
+        return f"Which of the {len(found) + 1} judges errs least is not decided {told}."
+    text = f"Trust {listed(_few([best, *alike]), 'or')}: which of them errs less is not decided "
+    text += told
+    for verb, names in more.items():
+        if names:
+            few = [f"{name} (probability {_short(found[name])})" for name in names[:MOST_JUDGES]]
+            left = len(names) - len(few)
+            shown = listed([*few, *([f"{left} more"] * (left > 0))])
+            verb = verb if len(names) == 1 else verb.replace("errs", "err")
+            text += f"; {shown} {verb} more than {best}"
+    return f"{text}."
+
+
+def _each(names: list[str], found: dict[str, float]) -> str:
+    """``than gemini with probability 0.98, than llama with >.99``."""
+    told = [
+        f"than {name} with {'probability ' * (i == 0)}{_short(found[name])}"
+        for i, name in enumerate(names[:MOST_JUDGES])
+    ]
+    return ", ".join([*told, *([f"{len(names) - len(told)} more"] * (len(names) > len(told)))])
+
+
+def _few(names: list[str]) -> list[str]:
+    left = len(names) - MOST_JUDGES
+    return [*names[:MOST_JUDGES], *([f"{left} more"] * (left > 0))]
+
+
+def _short(prob: float) -> str:
+    below = prob < PROBABLE <= round(prob, 2)  # 0.90 would be read as probable
+    return ">.99" if prob > 0.995 else f"{prob:.{3 if below else 2}f}"
+
+
+def _by_intervals(best: str, rates: dict[str, tuple[Row, Row]]) -> str:
+    """Whether a judge errs least, if no probability is known."""
+    apart = all(
+        mine.low > theirs.high
+        for other in rates
+        if other != best
+        for mine, theirs in zip(rates[best], rates[other], strict=True)
+    )
+    if apart:
+        return (
+            f"Of {len(rates)} judges {best} errs least, both error rates added: its intervals lie "
+            "above the others'."
+        )
+    bare = all(np.isnan(row.high - row.low) for pair in rates.values() for row in pair)
+    rests = "there is no interval" if bare else "the intervals overlap"
+    return f"Which of the {len(rates)} judges errs least is not decided ({rests})."
 
 
 def _as_labelled(best: str, one: Estimate, made: list[Estimate], labelled: bool) -> str:

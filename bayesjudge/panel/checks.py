@@ -53,8 +53,6 @@ REJECT_P = 0.01
 DUPLICATE = 0.6
 #: Fewer labelled items of a class than this say nothing about correlations.
 FEWEST = 20
-#: A judge that errs less than each other with this probability is said to.
-SURE = 0.975
 #: Draws of the probability that one judge errs less than another.
 PAIRED_DRAWS = 20_000
 #: Expected counts from which on Pearson's statistic has its limiting distribution, nearly.

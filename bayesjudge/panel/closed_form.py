@@ -112,6 +112,24 @@ def _ends_by_prior(
     return ends, prior.rests_on_prior(ci_prob)
 
 
+def _human_only(votes: Votes, *, ci_prob: float) -> Estimate:
+    """Leave the judges out: Wilson's interval of each generator's labelled items."""
+    n = votes.labelled.sum(axis=1)
+    good = np.array([votes.count[(votes.generator == g) & (votes.truth == 1)].sum()
+                     for g in range(len(n))])  # fmt: skip
+    assumptions, cautions = check_assumptions(votes, RANDOM_LABELS)
+    return Estimate(
+        {"prevalence": _by_generator(votes, wilson(good, n, ci_prob))},
+        method="Human labels only",
+        ci_prob=ci_prob,
+        source="Wilson (1927)",
+        interval="Wilson",
+        assumptions=assumptions,
+        cautions=cautions,
+        data=votes,
+    )
+
+
 def voting(
     votes: Votes, rule: VotingRule = VotingRule("majority"), *, ci_prob: float = 0.95
 ) -> Estimate:
@@ -759,8 +777,10 @@ def closed_forms(votes: Votes, *, ci_prob: float = 0.95) -> tuple[Estimate, ...]
     check_ci_prob(ci_prob)
     if votes.n_classes > 2:
         return (dawid_skene_em(votes, ci_prob=ci_prob),)
+    tells = votes.labelled.any() and "prevalence" in votes.design.identifies
+    alone: tuple[Callable[..., Estimate], ...] = (_human_only,) if tells else ()
     forms: tuple[Callable[..., Estimate], ...] = (
-        *(panel_mean, voting, rogan_gladen),
+        *(panel_mean, voting, *alone, rogan_gladen),
         *(logit_shift, difference, model_assisted, dawid_skene_em),
     )
     made, refused = [], []

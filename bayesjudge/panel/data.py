@@ -283,7 +283,7 @@ class Votes:
             count=None,
             calibration=None if whole else as_before,
             spelling="; ".join(dict.fromkeys(s for s in (self.spelling, spelling) if s)),
-            pass_name=self.pass_name or pass_name_of(pass_value),
+            pass_name=self.pass_name or pass_name_of(pass_value, spelling),
         )
         made._keep_keys(keys.hashes, truth=known, **each)
         return made
@@ -559,9 +559,11 @@ class Votes:
         }
         if is_counted_in_place(table):
             counted = count_votes(table, **given)
-            return cls(**counted, calibration=calibration, pass_name=pass_name_of(pass_value))
+            name = pass_name_of(pass_value, counted["spelling"])
+            return cls(**counted, calibration=calibration, pass_name=name)
         found, items = read_votes(table, **given)
-        made = cls(**found, calibration=calibration, pass_name=pass_name_of(pass_value))
+        name = pass_name_of(pass_value, found["spelling"])
+        made = cls(**found, calibration=calibration, pass_name=name)
         if item is not None:
             names = np.array(found["generators"], object)[found["generator"]]
             each = {name: found[name] for name in ("votes", "truth", "generator")}

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesjudge.core.answer import claim
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate, in_words, pass_name_in
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.plots import COLOURS, new_axes, plain_text, plot_intervals, write_title
 from bayesjudge.core.report import side_by_side
-from bayesjudge.panel.checks import SURE, correlate_votes
+from bayesjudge.panel.checks import correlate_votes
 from bayesjudge.panel.data import Votes
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def plot_judges(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> A
     judged = f"passes {passes:.0%} of good outputs, fails {fails:.0%} of bad ones"
     if name := fit.data.pass_name:
         judged = f"calls {passes:.0%} of {name!r} outputs so, {fails:.0%} of the others not"
-    errs = "errs" if min(beaten, default=1.0) > SURE else "may err"
+    errs = claim(float(min(beaten, default=1.0)), "errs", "err")
     write_title(
         ax,
         f"{fit.data.judges[best]} {errs} least: {judged}",

@@ -85,7 +85,7 @@ def read_counts(
     counted, names, spelling = count(table)
     covariates = counted.pop("covariates", None)
     made = {**counted, "calibration": calibration, "systems": names, "spelling": spelling}
-    made["pass_name"] = pass_name_of(how["meanings"][0])
+    made["pass_name"] = pass_name_of(how["meanings"][0], spelling)
     kinds = {"by": "system", "": "system"}
     if covariates is not None:
         made["covariates"] = covariates

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from bayesjudge.core.answer import (
     MOST_NAMED,
     Answer,
     as_estimates,
-    chance,
     entries,
     few_of,
     judge_passes,
@@ -20,7 +20,6 @@ from bayesjudge.core.answer import (
     owned,
     percent_of,
     percents,
-    points,
     preferred,
     says_little,
     would_pass,
@@ -385,7 +384,7 @@ def differences(
     """Differences of every two systems; see `contrasts`. From a fit, or from the quoted intervals.
 
     Without a fit, ends are those of independent estimates (MOVER: Zou & Donner 2008), and
-    there is no ``probability``.
+    ``probability`` is that of the normal distribution with the same distance from estimate to end.
     """
     for one in results:
         if isinstance(one, Fit) and getattr(one.data, "dim", "") == "system" and one.data.systems:
@@ -401,17 +400,27 @@ def differences(
     for first, second in itertools.combinations(rows, 2):
         a, b = rows[first], rows[second]
         gap = a.value - b.value
+        down = float(np.hypot(a.value - a.low, b.high - b.value))
+        up = float(np.hypot(a.high - a.value, b.value - b.low))
         made.append(
             {
                 "first": first,
                 "second": second,
                 "value": gap,
-                "low": gap - float(np.hypot(a.value - a.low, b.high - b.value)),
-                "high": gap + float(np.hypot(a.high - a.value, b.value - b.low)),
+                "low": gap - down,
+                "high": gap + up,
+                "probability": _above_0(gap, down if gap > 0 else up, ci_prob),
                 "method": f"{quoted.method}, difference of independent estimates",
             }
         )
     return made
+
+
+def _above_0(gap: float, side: float, ci_prob: float) -> float:
+    """Probability that a normal variable is above 0, half of whose central interval is `side`."""
+    if not side > 0:  # no interval, or one of no width
+        return float("nan") if np.isnan(side) else float(np.heaviside(gap, 0.5))
+    return float(ndtr(ndtri((1 + ci_prob) / 2) * gap / side))
 
 
 #: Which differences of periods `neighbours` shows, after "Differences of systems".
@@ -440,30 +449,3 @@ def neighbours(found: list[dict[str, Any]]) -> tuple[list[Any], list[Any]]:
     for row in sorted(found, key=place):
         split[frozenset((row["first"], row["second"])) not in near].append(row)
     return split
-
-
-def difference_words(
-    found: dict[str, Any],
-    ci_prob: float | None = None,
-    told: Callable[[Row, float | None], str] = points,
-    name: str = "",
-) -> str:
-    """``gpt4 is better than llama: 13 points (5 to 20)``, with its probability if known.
-
-    If a pass has another `name`, the first has more outputs of that name.
-    """
-    row = Row(found["value"], found["low"], found["high"])
-    first, second, probability = found["first"], found["second"], found.get("probability")
-    if row.value < 0:
-        row = Row(-row.value, -row.high, -row.low)
-        first, second = second, first
-        probability = None if probability is None else 1 - probability
-    sure = row.low > 0
-    is_, be, better = ("has", "have", f"more '{name}' outputs") if name else ("is", "be", "better")
-    text = f"{first} {is_} {better} than {second}"
-    if not sure:
-        text = f"{first} may or may not {be} {better} than {second}"
-    text += f": {told(row, ci_prob)}"
-    if probability is not None:
-        text += f", {'more' if name else 'better'} with probability {chance(probability)}"
-    return text

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from bayesjudge.core.answer import (
+    SURE,
     Answer,
     as_estimates,
     chance,
+    claim,
     entries,
     listed,
     percents,
@@ -26,8 +28,6 @@ RATES = {
         "what another person chose in {}",
     ),
 }
-#: Best judges closer than this probability to a coin's are not told apart.
-SURE = 0.95
 
 
 def answer(
@@ -105,8 +105,7 @@ def _told(
     text = ", ".join(parts)
     if len(names) > 1:
         top = max(best, key=lambda name: best[name])
-        text += f"; {top} is best" if best[top] >= SURE else f"; which is best is open: {top}"
-        text += f" (probability {chance(best[top])})"
+        text += f"; {top} {claim(best[top])} best (probability {chance(best[top])})"
     return f"{text}."
 
 

@@ -92,9 +92,13 @@ def answer(
     return Answer(
         _told(found, shown, each, len(scores.items), cost_per_call),
         basis=basis,
-        why=f"Quoted: {found.method}: scatter within an item, at the normal quantile.",
+        why=f"Quoted: {found.method}: how far calls about one item scatter, taken as normal.",
         quoted=found,
-        notes=(*_judges(found, wanted, shown, len(scores.judges)), *_other_spread(found, made)),
+        notes=(
+            *_of_all_items(found, wanted, scores),
+            *_judges(found, wanted, shown, len(scores.judges)),
+            *_other_spread(found, made),
+        ),
     )
 
 
@@ -128,6 +132,22 @@ def _told(
         f"until its mean score is known to ± {wanted} (half of a {level} interval, on average over "
         f"items){price}; one call has a standard deviation of {once / z:.2g} and tells it to "
         f"± {once:.2g}, the {each:.0f} that were made to ± {now:.2g}."
+    )
+
+
+def _of_all_items(found: Estimate, wanted: float, scores: Scores) -> tuple[str, ...]:
+    """What the mean over all items takes against the noise of calls, of one judge."""
+    items = len(scores.items)
+    if len(scores.judges) > 1 or items < 2:
+        return ()
+    once = found["half_width_of_one"].value / math.sqrt(items)
+    calls = max(1, math.ceil((once / wanted) ** 2))
+    if calls >= found["calls_per_item"].value:
+        return ()
+    needed = "one call an item tells" if calls == 1 else f"{calls:,} calls an item tell"
+    return (
+        f"The mean of all {items:,} items needs fewer: {needed} it to "
+        f"± {once / math.sqrt(calls):.2g}, as far as the noise of calls goes.",
     )
 
 

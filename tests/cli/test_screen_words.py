@@ -23,8 +23,17 @@ from bayesjudge.cli.glossary import ASSUMPTIONS, CAUTIONS, TERMS
 from bayesjudge.cli.output import Shared, Story, meanwhile, open_console, quoted_lines, table
 from bayesjudge.cli.panel import panel
 from bayesjudge.cli.proposals import WANTED
-from bayesjudge.core.answer import Answer, chance, percents, points
+from bayesjudge.core.answer import (
+    Answer,
+    chance,
+    difference_words,
+    numbers,
+    otherwise,
+    percents,
+    points,
+)
 from bayesjudge.core.estimate import Estimate, Quantity, Row
+from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.report import records
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.cautions import cautions_of
@@ -90,7 +99,8 @@ def test_two_of_eighty_are_three_percent():
 def test_a_difference_that_is_not_that_of_the_shares_says_so():
     found = {"first": "a", "second": "b", "value": 0.07}
     rows = {"a": Row(0.766, 0.7, 0.8), "b": Row(0.709, 0.6, 0.8)}
-    assert _not_subtracted(found, rows) == " (from the pairs, not by subtraction)"
+    told = _not_subtracted(found, rows)
+    assert told.startswith(" (compared item by item, which cancels how hard items are")
     assert _not_subtracted({**found, "value": 0.06}, rows) == ""
     assert _not_subtracted({**found, "first": "b", "second": "a", "value": -0.06}, rows) == ""
     assert _not_subtracted({**found, "first": "c"}, rows) == ""
@@ -279,6 +289,17 @@ def test_names_of_methods_in_the_kept_screens_are_explained():
     assert not [name for name in names if meaning(name) is None]
 
 
+@pytest.mark.parametrize("word", [
+    "probably better", "may or may not", "labels alone", "without an interval", "not counted",
+    "compared item by item", "differ by at most", "sampled since", "otherwise", "trust",
+    "errs more", "Variance parts", "outliers", "Difference (isotonic)", "Difference (PPI++)",
+    "Binned scores", "RMS shift", "Truth given votes (NUTS)", "Dirichlet, worst case",
+    "Calls by components of variance", "taken as normal", "Human labels only", "noise of calls",
+])  # fmt: skip
+def test_words_of_the_sentences_are_explained(word):
+    assert meaning(word)
+
+
 @pytest.mark.parametrize("word", ["exact", "vote", "neighbour", "better with probability",
                                   "best with probability", "sampled since"])  # fmt: skip
 def test_words_of_sampled_screens_are_explained(word):
@@ -336,8 +357,105 @@ def test_a_method_without_a_number_has_no_row():
 
 
 def test_an_end_keeps_its_sign():
-    assert points(Row(0.027, 0.001, 0.053)) == "2.7 points (0.1 to 5.3)"
+    assert points(Row(0.027, 0.001, 0.053)) == "3 points (0.1 to 5)"
     assert points(Row(0.05, -0.02, 0.12)) == "5 points (-2 to 12)"
+    assert points(Row(0.139, -0.00044, 0.279)) == "14 points (-0.04 to 28)"
+    assert points(Row(0.139, -0.000004, 0.279)) == "14 points (just below 0 to 28)"
+    assert points(Row(0.139, 0.000004, 0.279)) == "14 points (just above 0 to 28)"
+    assert points(Row(0.139, 0.0, 0.279)) == "14 points (0 to 28)"
+    assert numbers(Row(1.4, -0.004, 2.8)) == "1.4 (-0.004 to 2.8)"
+
+
+@pytest.mark.parametrize(
+    ("low", "probability", "told"),
+    [
+        (0.01, 0.98, "a is better than b: 14 points (1 to 30), better with probability 0.980"),
+        (-0.01, 0.96, "a is probably better than b: 14 points (-1 to 30), better with"),
+        (-0.01, 0.98, "a is probably better than b: "),  # an interval of another level
+        (-0.1, 0.85, "a may or may not be better than b: 14 points (-10 to 30), better with"),
+        (-0.1, None, "a may or may not be better than b: 14 points (-10 to 30)"),
+    ],
+)
+def test_a_lead_is_claimed_as_surely_as_it_is_known(low, probability, told):
+    found = {"first": "a", "second": "b", "value": 0.14, "low": low, "high": 0.3}
+    assert difference_words({**found, "probability": probability}).startswith(told)
+
+
+def test_what_labels_call_correct_is_called_so(tmp_path, capsys):
+    """The file's own word, if it says what an output is: not of yes and no, nor of two words."""
+    rows = pd.DataFrame({"verdict": ["correct", "incorrect"] * 60, "truth": [None] * 120})
+    rows.loc[:49, "truth"] = ["correct", "incorrect", "correct", "correct", "incorrect"] * 10
+    said = {}
+    for words in ("correct incorrect", "Good Bad", "yes no", "pass fail"):
+        passed, failed = words.split()
+        path = tmp_path / f"{passed}.csv"
+        rows.replace({"correct": passed, "incorrect": failed}).to_csv(path, index=False)
+        asked = ["--verdict", "verdict", "--truth", "truth", "--calibration", "random"]
+        assert main(["prevalence", str(path), *asked, "--no-nuts"]) == 0
+        said[passed] = " ".join(capsys.readouterr().out.split())
+    for word in ("correct", "Good"):
+        assert re.match(rf"People would call \d+ % of outputs like these '{word}' \(", said[word])
+        assert "the judge calls 50 % so" in said[word]
+    for word in ("yes", "pass"):
+        assert said[word].startswith("People would pass ")
+    assert pass_name_of(None, "correct and pass read as pass; fail read as fail") == ""
+    assert pass_name_of("unsafe", "unsafe read as pass") == "unsafe"
+
+
+def test_a_caution_of_the_judges_own_number_is_left_to_the_details():
+    """Where the answer corrects it, and not where the judge's own number is shown."""
+    text = (GOLDEN / "score_pairs.txt").read_text(encoding="utf-8")
+    assert "errors-do-not-cancel" not in text
+    kept = (GOLDEN / "score_pairs.md").read_text(encoding="utf-8")
+    assert "errors-do-not-cancel" in kept
+
+
+def test_numbers_without_an_interval_are_not_held_against_one_that_has():
+    bare = _estimate("Bare", a=Row(0.3, np.nan, np.nan), b=Row(0.3, np.nan, np.nan))
+    near = _estimate("Near", a=Row(0.78, 0.7, 0.85), b=Row(0.61, 0.5, 0.7))
+    told = " ".join(" ".join(_lines(bare, near)).split())
+    assert "Another method differs by at most 0.02 (Near, a)" in told
+    assert "not counted, without an interval: Bare" in told
+    aside = replace(_story(Answer("", "", "", _estimate("Quoted", **SHARES))), aside=("Near",))
+    found = aside.tell([])
+    lines = quoted_lines(found, records(found.quoted, near), aside, 80)
+    assert "Near" not in " ".join(lines)
+    alone = _estimate("Human labels only", a=Row(0.7, 0.5, 0.8), b=Row(0.5, 0.3, 0.7))
+    shown = quoted_lines(found, records(found.quoted, alone), replace(aside, alone=True), 80)
+    assert shown[0].endswith("labels alone")
+    assert [line.split()[-1] for line in shown[1:3]] == ["0.700", "0.500"]
+    assert len(shown) == 3
+
+
+def test_the_mean_of_all_items_takes_fewer_calls():
+    """By hand: the noise of a mean over all items is that of one call by the root of calls."""
+    scores = repeats.Scores.from_frame(repeats.simulate(random_seed=1, judges=1), scale=range(1, 6))
+    made = repeats.closed_forms(scores)
+    items = len(scores.items)
+    for half_width in (0.5, 0.05):
+        found = repeats.answer(*made, half_width=half_width)
+        once = found.quoted["half_width_of_one"].value / np.sqrt(items)
+        calls = max(1, int(np.ceil((once / half_width) ** 2)))
+        (note,) = [one for one in found.notes if "The mean of all" in one]
+        assert ("one call an item tells" if calls == 1 else f"{calls} calls an item tell") in note
+        assert f"± {once / np.sqrt(calls):.2g}" in note
+
+
+def test_a_method_that_claims_something_else_is_told():
+    found = {"first": "a", "second": "b", "value": 0.14, "low": -0.01, "high": 0.3}
+    rows = [
+        {**found, "probability": 0.97, "method": "Quoted"},
+        {**found, "low": 0.02, "probability": 0.99, "method": "Sampled"},
+        {**found, "value": 0.1, "probability": 0.96, "method": "Agrees"},
+        {**found, "first": "c", "low": 0.02, "probability": 0.99, "method": "Sampled"},
+    ]
+    (told,) = otherwise(rows)
+    assert told.startswith("By Sampled, otherwise: a is better than b: 14 points (2 to 30)")
+    # the other way round it is the same pair, with the same claim
+    assert otherwise(
+        [rows[0], {"first": "b", "second": "a", "value": -0.1, "low": -0.3, "high": 0.01,
+                   "probability": 0.04, "method": "Turned"}]
+    ) == ()  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -897,7 +1015,8 @@ def test_what_is_promised_without_a_tolerance():
         if not few:
             spared = (binom.cdf(np.arange(n), n, 0.05) <= 0.05).sum() - 1
         (note,) = found.notes
-        assert f"a score by at most {sizes[n - 1 - spared]:.2g} points" in note
+        size = f"{sizes[n - 1 - spared]:.2g} points"
+        assert (f"a score by at most {size}" if few else f"a score further than {size}") in note
         assert ("on average over what might have been measured" in note) == few
         card = certificates.certify(
             shifts, tolerance=100, failure_prob=0.05, units="points", alpha=1.0

@@ -106,11 +106,14 @@ def test_words_of_the_items_and_the_judges_errors():
 
 
 def test_a_difference_is_told_from_the_better_side():
-    from bayesjudge.prevalence.answer import difference_words, neighbours
+    from bayesjudge.core.answer import difference_words
+    from bayesjudge.prevalence.answer import neighbours
 
     found = {"first": "old", "second": "new", "value": -0.2, "low": -0.3, "high": -0.1}
     told = difference_words({**found, "probability": 0.02})
     assert told == "new is better than old: 20 points (10 to 30), better with probability 0.980"
+    assert difference_words(found) == "new is better than old: 20 points (10 to 30)"
+    assert difference_words({**found, "probability": np.nan}) == difference_words(found)
     pairs = [("a", "b", 0.1), ("a", "c", 0.3), ("b", "c", 0.2)]
     rows = [dict(zip(("first", "second", "value"), pair, strict=True)) for pair in pairs]
     near, far = ([(r["first"], r["second"]) for r in part] for part in neighbours(rows))
@@ -132,7 +135,8 @@ def test_several_systems_are_told_best_first_and_the_judges_own_beside():
 @pytest.mark.slow
 def test_differences_without_a_fit_hold_the_difference_of_intervals():
     """MOVER by hand, and its sign."""
-    from bayesjudge.prevalence.answer import difference_words, differences
+    from bayesjudge.core.answer import difference_words
+    from bayesjudge.prevalence.answer import differences
 
     counts = P.Counts(
         *([300, 300], [120, 200], [40, 40], [36, 36], [30, 30], [24, 24]),

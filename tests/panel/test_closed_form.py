@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from conftest import shared
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import binomtest
 
 import bayesjudge as bj
 from bayesjudge.panel import _em as em
@@ -463,7 +464,7 @@ def test_difference_and_model_cover_what_was_simulated(n_labelled):
 def test_a_closed_form_that_refuses_is_a_caution_of_the_first():
     votes = Votes.from_frame(bj.panel.simulate(random_seed=1), calibration="random")
     made = bj.panel.closed_forms(votes)
-    assert len(made) == 7
+    assert len(made) == 8
     # averages over judges say that they have no interval
     assert [c.name for one in made for c in one.cautions] == ["no-interval"]
     first, *others = bj.panel.closed_forms(votes.hide(*votes.generators), ci_prob=0.9)
@@ -481,3 +482,21 @@ def test_what_labels_contradict_stands_at_the_assumption():
     against = table.set_index("method")["contradicted_by"]
     assert set(against["Logit shift"]) == {""}
     assert "error-rates-differ" in against["Rogan-Gladen by judge, averaged"].iloc[0]
+
+
+def test_labels_alone_are_those_of_each_generator():
+    """Wilson's interval of counts by hand; none without labels that tell a share."""
+    table = bj.panel.simulate(labelled=(40, 0, 90), random_seed=2)
+    votes = Votes.from_frame(table, calibration="random")
+    made = next(one for one in bj.panel.closed_forms(votes) if one.method == "Human labels only")
+    items = table.drop_duplicates(["generator", "item"])
+    for name, n in (("g1", 40), ("g3", 90)):
+        good = int(items.loc[items["generator"] == name, "truth"].sum())
+        expected = binomtest(good, n).proportion_ci(method="wilson")
+        assert_allclose(made["prevalence", name], (good / n, expected.low, expected.high))
+    assert np.isnan(made["prevalence", "g2"].value)
+    for told in ({"labelled": 0}, {"labelled": 50}):
+        how = {"calibration": "by_truth"} if told["labelled"] else {}
+        others = Votes.from_frame(bj.panel.simulate(random_seed=2, **told), **how)
+        names = [one.method for one in bj.panel.closed_forms(others)]
+        assert "Human labels only" not in names

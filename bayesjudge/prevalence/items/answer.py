@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,11 @@ from bayesjudge.core.answer import (
     MOST_NAMED,
     Answer,
     as_estimates,
+    difference_words,
     few_of,
     judge_passes,
     listed,
+    otherwise,
     owned,
     percents,
     preferred,
@@ -25,7 +28,7 @@ from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.periods import kind_of
 from bayesjudge.core.screen import how_many
-from bayesjudge.prevalence.answer import CHOSEN, JUDGE, difference_words
+from bayesjudge.prevalence.answer import CHOSEN, JUDGE
 from bayesjudge.prevalence.items._same_labels import same_labels
 from bayesjudge.prevalence.items.closed_form import contrast, naive
 from bayesjudge.prevalence.items.compare import contrasts
@@ -84,12 +87,13 @@ def answer(
     rows = _named(quoted)
     unknown = quoted.method == JUDGE or all(says_little(row) for row in rows.values())
     found = differences(*results, ci_prob=ci_prob)
+    alike = "" if items is None else _alike(items)
+    told = not (unknown or alike)
     if unknown:
         would = f"call {name!r}" if name else "pass"
         text = f"These data cannot tell what share of outputs people would {would}. "
         text += "Labels on a random sample of these items would tell."
     else:
-        alike = "" if items is None else _alike(items)
         found = [] if alike else found
         text = alike + _told(rows, judge, found, ci_prob, name)
     return Answer(
@@ -98,6 +102,7 @@ def answer(
         why=_why(quoted, items, found if len(rows) == 2 and not unknown else []),
         quoted=quoted.only("prevalence"),
         judge=judge and judge.only("prevalence"),
+        notes=otherwise(found, partial(difference_words, name=name)) if told else (),
         known=not unknown,
     )
 
@@ -141,7 +146,8 @@ def _not_subtracted(found: dict[str, Any], rows: dict[str, Row]) -> str:
         return ""
     shown = [round(100 * abs(found["value"]))]
     shown.append(abs(round(100 * first.value) - round(100 * second.value)))
-    return " (from the pairs, not by subtraction)" if len({*shown}) > 1 else ""
+    cancels = " (compared item by item, which cancels how hard items are; each share is "
+    return f"{cancels}estimated by itself)" if len({*shown}) > 1 else ""
 
 
 def _alike(items: Items) -> str:
@@ -212,7 +218,7 @@ def _why(quoted: Estimate, items: Items | None, found: Sequence[dict[str, Any]])
 def differences(*results: Estimate | Fit, ci_prob: float = 0.95) -> list[dict[str, Any]]:
     """Differences on shared items: paired ones if there are labels that tell, else of a fit."""
     rows: list[dict[str, Any]] = []
-    for one in results:
+    for one in sorted(results, key=lambda one: isinstance(one, Fit)):
         if isinstance(one, Estimate) and "difference" in one:
             rows += [
                 {**at, "method": one.method, **row._asdict(), **_probability(one, at)}

@@ -348,5 +348,5 @@ class Items(ReadAtOnce):
                 "unparsed='drop'",
             )
         cells, count, systems = rows.cells(unparsed, repeats)
-        told = rows.n_missing, rows.spelling, pass_name_of(pass_value)
+        told = rows.n_missing, rows.spelling, pass_name_of(pass_value, rows.spelling)
         return cls(cells, count, systems, calibration, repeats, *told)

@@ -11,6 +11,7 @@ import numpy as np
 from bayesjudge.core.answer import (
     Answer,
     as_estimates,
+    difference_words,
     entries,
     listed,
     numbers,
@@ -24,7 +25,7 @@ from bayesjudge.core.estimate import Estimate, Interval, Row, pass_name_in
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.periods import kind_of
 from bayesjudge.core.screen import how_many
-from bayesjudge.prevalence.answer import CHOSEN, difference_words
+from bayesjudge.prevalence.answer import CHOSEN
 from bayesjudge.prevalence.scores.closed_form import judge_bias, judge_mean
 from bayesjudge.prevalence.scores.data import Scores
 from bayesjudge.prevalence.scores.paired import PairedScores

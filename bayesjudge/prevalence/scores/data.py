@@ -542,7 +542,7 @@ def read_cells(
         fail_value=fails,
         missing_value=none,
     )
-    return Cells(s, read[truth.name], None, spelling, pass_name_of(passes))
+    return Cells(s, read[truth.name], None, spelling, pass_name_of(passes, spelling))
 
 
 def numbers_of(column: Any, missing_value: Any) -> np.ndarray:
