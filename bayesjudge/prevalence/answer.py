@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from bayesjudge.core.answer import (
     MOST_NAMED,
@@ -26,7 +26,7 @@ from bayesjudge.core.answer import (
 )
 from bayesjudge.core.estimate import Estimate, Interval, Row, Target
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.intervals import wilson
+from bayesjudge.core.intervals import wilson, z_score
 from bayesjudge.core.periods import in_time
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence._by_verdict import errors
@@ -420,7 +420,7 @@ def _above_0(gap: float, side: float, ci_prob: float) -> float:
     """Probability that a normal variable is above 0, half of whose central interval is `side`."""
     if not side > 0:  # no interval, or one of no width
         return float("nan") if np.isnan(side) else float(np.heaviside(gap, 0.5))
-    return float(ndtr(ndtri((1 + ci_prob) / 2) * gap / side))
+    return NormalDist().cdf(z_score(ci_prob) * gap / side)
 
 
 #: Which differences of periods `neighbours` shows, after "Differences of systems".

@@ -1,6 +1,7 @@
 """The sentence: numbers as people write them, and what happens if there is none."""
 
 import math
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -149,6 +150,10 @@ def test_differences_without_a_fit_hold_the_difference_of_intervals():
     assert found["value"] == pytest.approx(old.value - new.value)
     low = found["value"] - math.hypot(old.value - old.low, new.high - new.value)
     assert found["low"] == pytest.approx(low)
+    # old is the worse one: its upper end is that on the side of 0
+    side = math.hypot(old.high - old.value, new.value - new.low)
+    sure = NormalDist().cdf(NormalDist().inv_cdf(0.975) * found["value"] / side)
+    assert found["probability"] == pytest.approx(sure)
     assert difference_words(found).startswith("new is better than old")
 
 
