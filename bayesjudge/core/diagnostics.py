@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesjudge.core.convergence import ess_bulk, ess_tail, mcse_mean, r_hat
+from bayesjudge.core.convergence import FEWEST, ess_bulk, ess_tail, mcse_mean, r_hat
 from bayesjudge.core.draws import labelled_draws
 from bayesjudge.core.estimate import Caution
 
@@ -50,6 +50,10 @@ def diagnose(idata: xr.DataTree, quantities: tuple[str, ...]) -> pd.DataFrame:
 
 def gate(idata: xr.DataTree, quantities: tuple[str, ...]) -> tuple[Caution, ...]:
     """Look at R-hat, effective sample sizes, divergences and energy."""
+    draws = idata["sample_stats"].sizes["draw"]
+    if draws < FEWEST:
+        told = f"too few draws to tell ({draws} in each chain): sample longer (draws=)"
+        return (Caution("not-converged", told),)
     table = diagnose(idata, quantities)
     problems = []
     worst = table["r_hat"].idxmax() if table["r_hat"].notna().any() else None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -99,6 +100,7 @@ def _responses(logits: np.ndarray, answering: np.ndarray | None) -> np.ndarray:
     return np.concatenate([table + there, absent], axis=2)
 
 
+@cache
 def _quadrature(nodes: int) -> tuple[np.ndarray, np.ndarray]:
     """Points and log weights; the smallest of many weights are 0 in floating point, and may be."""
     points, weights = np.polynomial.hermite_e.hermegauss(nodes)
@@ -112,31 +114,36 @@ def quadrature_change(fit: Fit, draws: int = 100) -> float:
     """
     nodes = fit.spec._nodes  # type: ignore[attr-defined]
     logits, effects, shares = logits_of(fit), fit.draws("shared_effect"), fit.draws("prevalence")
+    likelihood = likelihood_of_votes(fit.data)
     changes = []
     for s in np.linspace(0, len(effects) - 1, draws).astype(int):
         draw = (logits[s], effects[s], shares[s])
-        once, twice = (log_likelihood(fit.data, *draw, n) for n in (nodes, 2 * nodes))
+        once, twice = (likelihood(*draw, n) for n in (nodes, 2 * nodes))
         changes.append(twice - once)
     return float(np.std(changes))
 
 
-def log_likelihood(
-    votes: Votes, logits: np.ndarray, effect: np.ndarray, prevalence: np.ndarray, nodes: int
-) -> float:
+def likelihood_of_votes(votes: Votes) -> Callable[..., float]:
     """Log-likelihood of the model with a shared effect; missing votes are skipped."""
-    points, log_weight = _quadrature(nodes)
-    at = logits[:, :, None] + effect[:, None] * points
     first, ballot = distinct(votes.votes.astype(np.int64) + 1)
     passed = (votes.votes[first] == 1).astype(float)
     failed = (votes.votes[first] == 0).astype(float)
-    judge = votes.judge_of_column
-    log_share = np.stack([np.log1p(-prevalence), np.log(prevalence)], axis=1)[votes.generator]
-    by_class = []
-    for truth in (0, 1):
-        up, down = -np.logaddexp(0, -at[judge, truth]), -np.logaddexp(0, at[judge, truth])
-        joint = passed @ up + failed @ down + log_weight
-        peak = joint.max(axis=1)  # by hand: half of the time would be logsumexp's checks
-        joint = peak + np.log(np.exp(joint - peak[:, None]).sum(axis=1))
-        denied = (votes.truth != MISSING) & (votes.truth != truth)
-        by_class.append(np.where(denied, -np.inf, joint[ballot] + log_share[:, truth]))
-    return float(np.logaddexp(*by_class) @ votes.count)
+    judge, known = votes.judge_of_column, votes.truth != MISSING
+
+    def log_likelihood(
+        logits: np.ndarray, effect: np.ndarray, prevalence: np.ndarray, nodes: int
+    ) -> float:
+        points, log_weight = _quadrature(nodes)
+        at = logits[:, :, None] + effect[:, None] * points
+        log_share = np.stack([np.log1p(-prevalence), np.log(prevalence)], axis=1)[votes.generator]
+        by_class = []
+        for truth in (0, 1):
+            up, down = -np.logaddexp(0, -at[judge, truth]), -np.logaddexp(0, at[judge, truth])
+            joint = passed @ up + failed @ down + log_weight
+            peak = joint.max(axis=1)  # by hand: half of the time would be logsumexp's checks
+            joint = peak + np.log(np.exp(joint - peak[:, None]).sum(axis=1))
+            denied = known & (votes.truth != truth)
+            by_class.append(np.where(denied, -np.inf, joint[ballot] + log_share[:, truth]))
+        return float(np.logaddexp(*by_class) @ votes.count)
+
+    return log_likelihood

@@ -217,15 +217,21 @@ def _slopes(classes: int, nodes: int) -> Callable[..., Any]:
         columns: int,
     ) -> Any:  # fmt: skip
         """Slopes by the logarithm of each response's probability, by class and node."""
-        by_half, out = np.zeros(of_half.shape), np.zeros((columns, classes * nodes))
+        cells = classes * nodes
+        by_half, out, factor = np.zeros(of_half.shape), np.zeros((columns, cells)), np.empty(cells)
         for b in range(halves.shape[0]):
             one, other = np.uint64(halves[b, 0]), np.uint64(halves[b, 1])
             for k in range(classes):
-                factor = slope[b, k] / p[b, k] if p[b, k] >= TINY else 0.0
-                for m in range(k * nodes, (k + 1) * nodes):
-                    step = factor * of_half[one, m] * of_half[other, m]
-                    by_half[one, m] += step
-                    by_half[other, m] += step
+                each = slope[b, k] / p[b, k] if p[b, k] >= TINY else 0.0
+                for n in range(nodes):
+                    factor[k * nodes + n] = each
+            for m in range(cells):  # one half at a time: several steps of such a loop are one
+                by_half[one, m] += factor[m] * of_half[other, m]
+            for m in range(cells):
+                by_half[other, m] += factor[m] * of_half[one, m]
+        for h in range(by_half.shape[0]):
+            for m in range(cells):
+                by_half[h, m] *= of_half[h, m]
         for i in range(at.shape[0]):
             b, k = at[i]
             for n in range(nodes):
@@ -235,7 +241,7 @@ def _slopes(classes: int, nodes: int) -> Callable[..., Any]:
         for h in range(by_half.shape[0]):
             for i in range(start[h], start[h + 1]):
                 c = np.uint64(column[i])
-                for m in range(classes * nodes):
+                for m in range(cells):
                     out[c, m] += by_half[h, m]
         return out
 
@@ -323,19 +329,27 @@ def _by_logits(nodes: int) -> Callable[..., Any]:
     def by_logits(by_log: Any, verdict: Any, points: Any) -> Any:
         """Slopes by logits, spread and log probability of an answer, from those by responses."""
         judges, n = verdict.shape[0], by_log.shape[0] - 1
-        by_logit, by_spread, by_answer = np.zeros((judges, 2)), np.zeros(2), np.zeros((n, 2))
+        by_logit, by_spread, by_answer = np.empty((judges, 2)), np.zeros(2), np.empty((n, 2))
+        step = np.empty(nodes)
         for j in range(judges):
             first = j * (n // judges)
             for k in range(2):
                 for i in range(nodes):
                     m = k * nodes + i
                     passed, failed = by_log[first + 1, m], by_log[first, m]
-                    step = passed * verdict[j, 0, m] - failed * verdict[j, 1, m]
-                    by_logit[j, k] += step
-                    by_spread[k] += step * points[i]
+                    step[i] = passed * verdict[j, 0, m] - failed * verdict[j, 1, m]
+                total, moment = 0.0, 0.0
+                for i in range(nodes):
+                    total += step[i]
+                    moment += step[i] * points[i]
+                by_logit[j, k] = total
+                by_spread[k] += moment
         for c in range(n):
-            for m in range(2 * nodes):
-                by_answer[c, m // nodes] += by_log[c, m]
+            for k in range(2):
+                total = 0.0
+                for m in range(k * nodes, (k + 1) * nodes):
+                    total += by_log[c, m]
+                by_answer[c, k] = total
         return by_logit, by_spread, by_answer
 
     return by_logits
@@ -357,6 +371,76 @@ def _of_logits(classes: int, nodes: int, njit: Callable[..., Any]) -> Callable[.
         return np.asarray(value), by_logit, by_spread, by_answer, by_share
 
     return njit(of_logits)
+
+
+# Judges of a population ---------------------------------------------------------------------------
+
+
+def _judges(mean: Any, spread: Any, own: Any, guess: Any, error: Any) -> Any:
+    """A part of every judge, such as the leniency, and the log-density of its coordinates `own`.
+
+    As `_around_guess` has it; `far` is the distance from the mean, in standard deviations.
+    """
+    n, density = own.shape[0], 0.0
+    part, far = np.empty(n), np.empty(n)
+    for j in range(n):
+        square = spread * spread + error[j] * error[j]
+        far[j] = spread * (guess[j] - mean) / square + error[j] / np.sqrt(square) * own[j]
+        part[j] = mean + spread * far[j]
+        density -= (far[j] * far[j] + np.log(square)) / 2
+    return part, far, density
+
+
+def _by_judges(
+    by_part: Any, far: Any, mean: Any, spread: Any, own: Any, guess: Any, error: Any
+) -> Any:
+    """Slopes by mean, spread and own coordinates, from those of the likelihood by the part."""
+    by_mean, by_spread, by_own = 0.0, 0.0, np.empty(own.shape[0])
+    for j in range(own.shape[0]):
+        square = spread * spread + error[j] * error[j]
+        each, away = error[j] / np.sqrt(square), (guess[j] - mean) / square
+        by_far = by_part[j] * spread - far[j]
+        by_own[j] = by_far * each
+        by_mean += by_part[j] - by_far * spread / square
+        by_spread += by_part[j] * far[j] - spread / square
+        by_spread += by_far * (away - spread / square * (2 * spread * away + each * own[j]))
+    return by_mean, by_spread, by_own
+
+
+@cache
+def _of_judges(classes: int, nodes: int, njit: Callable[..., Any]) -> Callable[..., Any]:
+    of_logits, judges, by_judges = _of_logits(classes, nodes, njit), njit(_judges), njit(_by_judges)
+
+    def of_judges(
+        mean, spread, own, lenient_mean, lenient_spread, lenient_own, shared, log_answering,
+        log_share, guess, error, lenient_guess, lenient_error, points, weight,
+        start, column, halves, labelled, shares, ballot, generator, count,
+    ):  # fmt: skip
+        one = mean[()], spread[()], own, guess, error
+        other = lenient_mean[()], lenient_spread[()], lenient_own, lenient_guess, lenient_error
+        discrimination, far, density = judges(*one)
+        leniency, lenient_far, more = judges(*other)
+        logits = np.empty((own.shape[0], 2))
+        for j in range(own.shape[0]):
+            half = np.exp(discrimination[j]) / 2
+            logits[j, 0], logits[j, 1] = leniency[j] - half, leniency[j] + half
+        about = start, column, halves, labelled, shares, ballot, generator, count
+        value, by_logit, by_shared, by_answer, by_share = of_logits(
+            logits, shared, log_answering, log_share, points, weight, *about
+        )
+        for j in range(own.shape[0]):  # of low and high to those of the two parts
+            half, low, high = (logits[j, 1] - logits[j, 0]) / 2, by_logit[j, 0], by_logit[j, 1]
+            by_logit[j, 0], by_logit[j, 1] = (high - low) * half, low + high
+        by_mean, by_spread, by_own = by_judges(by_logit[:, 0], far, *one)
+        by_lenient = by_judges(by_logit[:, 1], lenient_far, *other)
+        return (
+            np.asarray(value[()] + density + more),
+            np.asarray(by_mean), np.asarray(by_spread), by_own,
+            np.asarray(by_lenient[0]), np.asarray(by_lenient[1]), by_lenient[2],
+            by_shared, by_answer, by_share,
+        )  # fmt: skip
+
+    return njit(of_judges)
 
 
 # Operations ---------------------------------------------------------------------------------------
@@ -403,16 +487,17 @@ class VotesByClass(_LogLikelihood):
     _unknown = (2, 2)
 
 
-class VotesByLogits(_LogLikelihood):
-    """Of two classes whose judges share a normal effect on each item.
+class VotesByJudges(_LogLikelihood):
+    """Of two classes whose judges, of one population, share a normal effect on each item.
 
-    Inputs are logits of a pass (judge, class), standard deviations of the effect (class), log
-    probabilities of giving such an answer (column, class), log shares (generator, class), and
-    points and weights of the nodes.
+    With the log-density of the judges' own coordinates. Inputs are mean, spread and own coordinates
+    of the discrimination's logarithm, then of the leniency; standard deviations of the effect
+    (class), log probabilities of giving such an answer (column, class), log shares (generator,
+    class); what is guessed of each judge and its error, for both; points and weights of the nodes.
     """
 
-    _loops = staticmethod(_of_logits)
-    _unknown = (2, 1, 2, 2)
+    _loops = staticmethod(_of_judges)
+    _unknown = (0, 0, 1, 0, 0, 1, 1, 2, 2)
 
 
 def _as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 
 from bayesjudge.core.convergence import ess_bulk, ess_tail, mcse_mean, r_hat
-from bayesjudge.core.diagnostics import against_exact
+from bayesjudge.core.diagnostics import against_exact, gate
 
 
 def drawn(means, shape=(4, 1000)):
@@ -45,6 +45,18 @@ def test_the_furthest_of_many_may_be_further_off_by_chance():
 def test_nothing_is_told_where_nothing_is_exact():
     assert against_exact(drawn([0.0]), {}) == ("", ())
     assert against_exact(drawn([0.0]), {"prevalence": np.array([np.nan])}) == ("", ())
+
+
+@pytest.mark.parametrize("draws", [1, 3, 4])
+def test_a_few_draws_have_not_converged(draws):
+    """Diagnostics take four draws of a chain: of fewer an error of pandas was all that was told."""
+    tree = drawn([0.5], shape=(4, draws))
+    rng = np.random.default_rng(2)
+    stats = {"diverging": np.zeros((4, draws), bool), "energy": rng.normal(size=(4, draws))}
+    tree["sample_stats"] = xr.Dataset({k: (("chain", "draw"), v) for k, v in stats.items()})
+    (caution,) = gate(tree, ("prevalence",))
+    assert caution.name == "not-converged"
+    assert ("too few draws" in caution.text) == (draws < 4)
 
 
 # The same numbers as ArviZ's ---------------------------------------------------------------------

@@ -7,7 +7,7 @@ import xarray as xr
 from scipy.special import betaln
 
 import bayesjudge as bj
-from bayesjudge.panel._likelihood import log_likelihood, logits_of
+from bayesjudge.panel._likelihood import likelihood_of_votes, logits_of
 from bayesjudge.panel.loo import log_likelihood_of
 
 Votes, DawidSkene = bj.panel.Votes, bj.panel.DawidSkene
@@ -65,8 +65,7 @@ def test_densities_add_up_to_the_likelihood(model_fit):
     log, _, count = log_likelihood_of(fit, of="items")
     each = len(fit.draws("prevalence")) // 4
     s = int(0.5 * each / 250)  # the first draw that is kept
-    expected = log_likelihood(
-        fit.data,
+    expected = likelihood_of_votes(fit.data)(
         logits_of(fit)[s],
         fit.draws("shared_effect")[s],
         fit.draws("prevalence")[s],

@@ -5,10 +5,11 @@ import pytest
 from contract import gaps_between
 from numpy.testing import assert_allclose
 from scipy.special import log_expit, logsumexp
+from scipy.stats import norm
 
 import bayesjudge as bj
 from bayesjudge.panel import Correlated, MulticlassDawidSkene, Votes, _marginal
-from bayesjudge.panel._marginal import Ballots, VotesByClass, VotesByLogits
+from bayesjudge.panel._marginal import Ballots, VotesByClass, VotesByJudges
 from bayesjudge.panel.models.dawid_skene import _generator_of
 
 pytestmark = pytest.mark.usefixtures("uncompiled")
@@ -97,7 +98,39 @@ def of_classes(kind):
     return inputs, by_items(votes, logs[..., None], share, 0.0)
 
 
+def of_judges(kind):
+    """Logits of judges that are counted from guesses, with the density of where they are."""
+    votes, rng = votes_of(2, twice=True), np.random.default_rng(4)
+    _, shared, answering, share = point_of(kind)
+    judge, density, unknown, guesses = {}, 0.0, [], []
+    for name, mean, spread in (("discrimination", 0.7, 0.4), ("leniency", -0.3, 1.2)):
+        own, guess, error = rng.normal(size=(3, JUDGES))
+        error = np.exp(error)
+        if kind == "sure judges":
+            guess, error = guess + 5 * (name == "discrimination"), error / 1e3
+        # the product of the population and of the guess, and how much wider the one is
+        precision = spread**-2 + error**-2
+        part = (mean / spread**2 + guess / error**2) / precision + own / np.sqrt(precision)
+        density += (norm.logpdf(part, mean, spread) - np.log(precision) / 2).sum()
+        density += np.log(2 * np.pi) / 2 * JUDGES - np.log(error).sum()
+        judge[name] = part
+        unknown += [np.array(mean), np.array(spread), own]
+        guesses += [guess, error]
+    half = np.exp(judge["discrimination"]) / 2
+    logits = np.stack([judge["leniency"] - half, judge["leniency"] + half], axis=1)
+    at = logits[..., None] + shared[:, None] * POINTS
+    table = np.stack([log_expit(-at), log_expit(at), np.zeros_like(at)], axis=2)
+    table += answering.reshape(JUDGES, 3, 2).transpose(0, 2, 1)[..., None]
+    ballots = Ballots.of(votes, "response", _generator_of(votes), weighted=True)
+    inputs = [*unknown, shared, answering, share, *guesses, POINTS, WEIGHTS, *arrays(ballots)]
+    return inputs, by_items(votes, table, share, np.log(WEIGHTS)) + density
+
+
 CASES = [(of_logits, _marginal._of_logits(2, NODES, _marginal._as_it_is), kind) for kind in KINDS]
+CASES += [
+    (of_judges, _marginal._of_judges(2, NODES, _marginal._as_it_is), kind)
+    for kind in ("ordinary", "sure judges", "very dependent")
+]
 CASES += [
     (of_classes, _marginal._of_classes(3, 1, _marginal._as_it_is), kind)
     for kind in ("ordinary", "sure judges", "no bad items")
@@ -143,7 +176,8 @@ def tiny_in(make, kind):
 
 
 def test_some_cases_are_so_extreme_that_products_would_not_do():
-    found = {(make.__name__, kind) for make, _, kind in CASES if tiny_in(make, kind)}
+    cases = [(make, kind) for make, _, kind in CASES if make is not of_judges]
+    found = {(make.__name__, kind) for make, kind in cases if tiny_in(make, kind)}
     logits = {("of_logits", kind) for kind in ("sure judges", "hardly an answer")}
     assert found == logits | {("of_classes", "sure judges")}
 
@@ -184,12 +218,12 @@ def test_halves_are_few_and_make_up_their_ballots():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("op", [VotesByLogits, VotesByClass])
+@pytest.mark.parametrize("op", [VotesByJudges, VotesByClass])
 def test_machine_code_is_the_loops(op):
     from pytensor import config, function
     from pytensor import tensor as pt
 
-    sizes, make = ((2, NODES), of_logits) if op is VotesByLogits else ((3,), of_classes)
+    sizes, make = ((2, NODES), of_judges) if op is VotesByJudges else ((3,), of_classes)
     for kind in ("ordinary", "sure judges"):
         inputs, _ = make(kind)
         with config.change_flags(cxx=""):

@@ -24,7 +24,7 @@ from bayesjudge.panel import (
     VoteRegression,
     Votes,
 )
-from bayesjudge.panel._likelihood import log_likelihood
+from bayesjudge.panel._likelihood import likelihood_of_votes
 from bayesjudge.panel.models import dawid_skene
 from tests.panel.conftest import anesthesia, code_feedback
 
@@ -179,12 +179,13 @@ def test_shared_effect_is_integrated_out(effect):
     unknowns = {"prevalence": g, "shared_effect": np.array(effect), **pooled_judges(LOGITS)}
     expected = summed_over_every_truth(SMALL, g, together)
     assert likelihood_of(model, unknowns) == pytest.approx(expected, rel=1e-6)
-    assert log_likelihood(SMALL, LOGITS, np.array(effect), g, 61) == pytest.approx(expected, 1e-6)
+    found = likelihood_of_votes(SMALL)(LOGITS, np.array(effect), g, 61)
+    assert found == pytest.approx(expected, 1e-6)
 
 
 def test_without_a_shared_effect_the_errors_are_independent():
     g = np.array([0.7, 0.4])
-    found = log_likelihood(SMALL, LOGITS, np.zeros(2), g, 21)
+    found = likelihood_of_votes(SMALL)(LOGITS, np.zeros(2), g, 21)
     assert found == pytest.approx(summed_over_every_truth(SMALL, g, independent), rel=1e-9)
 
 

@@ -7,7 +7,7 @@ from scipy.optimize import approx_fprime
 import bayesjudge as bj
 from bayesjudge.panel._approximations import _LatentTruth, _Told, approximate, share_estimate
 from bayesjudge.panel._folds import folds
-from bayesjudge.panel._likelihood import log_likelihood
+from bayesjudge.panel._likelihood import likelihood_of_votes
 from bayesjudge.panel.checks import rows_of
 from bayesjudge.panel.recommend import _by_generator, _by_label, _ranked, _surely
 from tests.panel.conftest import code_feedback
@@ -198,7 +198,7 @@ def test_likelihood_of_the_approximation_is_that_of_the_model():
     half, leniency, effect = learnt._parts(learnt.at)
     logits = np.stack([leniency - half, leniency + half], axis=1)
     share = 1 / (1 + np.exp(-learnt.at[:3]))
-    expected = log_likelihood(votes, logits, effect, share, 11)
+    expected = likelihood_of_votes(votes)(logits, effect, share, 11)
     assert told.count @ learnt._expect(learnt.at, told)[0] == pytest.approx(expected)
 
 

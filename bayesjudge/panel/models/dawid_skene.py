@@ -429,15 +429,18 @@ class Correlated(PooledDawidSkene):
         import pymc as pm
         import pytensor.tensor as pt
 
-        from bayesjudge.panel._marginal import Ballots, VotesByLogits
+        from bayesjudge.panel._marginal import Ballots, VotesByJudges
 
-        logits = pt.stack(_population(votes, self, text=False), axis=1)
+        judges = _coordinates(votes, self)
+        parts = {name: _around_guess(name, *about)[0] for name, about in judges.items()}
         ballots = Ballots.of(votes, self._missing, _generator_of(votes), weighted=True)
-        spread, *nodes = _shared_effect(logits, self)
+        spread, *nodes = _shared_effect(pt.stack(_logits(**parts), axis=1), self)
         verdict = pt.zeros((len(votes.judges), 2, 2))
         answering = _flat_table(_with_answering(verdict, self.answering))
-        about = logits, spread, answering, log_share, *nodes, *ballots.data()
-        value, *_ = VotesByLogits(2, self.nodes)(*about)
+        unknown = [v for about in judges.values() for v in about[:3]]
+        guessed = [v for about in judges.values() for v in about[3:]]
+        about = *unknown, spread, answering, log_share, *guessed, *nodes, *ballots.data()
+        value, *_ = VotesByJudges(2, self.nodes)(*about)
         pm.Potential("items", value)
 
     def _log_responses(self, votes: Votes, judge: Any, truth: Any, item: Any) -> Any:
@@ -652,40 +655,67 @@ def _log_allowed(votes: Votes) -> np.ndarray:
 def _population(votes: Votes, model: PooledDawidSkene, text: bool) -> tuple[Any, Any]:
     """Logits of the probability of a pass, on bad and on good items, by judge."""
     import pymc as pm
+
+    parts = {}
+    if text:
+        for name in ("discrimination", "leniency"):
+            parts[name] = pm.Normal(name, *_mean_and_spread(name, model), dims="judge")
+        return _logits(**parts)
+    for name, about in _coordinates(votes, model).items():
+        parts[name], density = _around_guess(name, *about)
+        pm.Potential(f"{name}_density", density)
+    return _logits(**parts)
+
+
+def _logits(discrimination: Any, leniency: Any) -> tuple[Any, Any]:
     import pytensor.tensor as pt
 
-    parts, guesses = {}, {} if text else _guesses(votes, model)
-    for name in ("discrimination", "leniency"):
-        mean = pm.Normal(f"{name}_mean", *prior_data(f"{name}_mean", getattr(model, name)))
-        scale = prior_data(f"{name}_spread", [getattr(model, f"{name}_spread")])[0]
-        spread = pm.HalfNormal(f"{name}_spread", scale)
-        if text:
-            parts[name] = pm.Normal(name, mean, spread, dims="judge")
-        else:
-            parts[name] = _around_guess(name, mean, spread, *guesses[name])
-    half = pt.exp(parts["discrimination"]) / 2
-    return parts["leniency"] - half, parts["leniency"] + half
+    half = pt.exp(discrimination) / 2
+    return leniency - half, leniency + half
 
 
-def _around_guess(name: str, mean: Any, spread: Any, guess: np.ndarray, error: np.ndarray) -> Any:
+def _mean_and_spread(name: str, model: PooledDawidSkene) -> tuple[Any, Any]:
+    """Of the population of judges."""
+    import pymc as pm
+
+    mean = pm.Normal(f"{name}_mean", *prior_data(f"{name}_mean", getattr(model, name)))
+    scale = prior_data(f"{name}_spread", [getattr(model, f"{name}_spread")])[0]
+    return mean, pm.HalfNormal(f"{name}_spread", scale)
+
+
+def _coordinates(votes: Votes, model: PooledDawidSkene) -> dict[str, tuple[Any, ...]]:
+    """Mean, spread, the sampler's own coordinate of each judge, and guess with error, by part."""
+    import pymc as pm
+
+    found = {}
+    for name, guess in _guesses(votes, model).items():
+        unknown = _mean_and_spread(name, model)
+        at, error = (
+            pm.Data(f"{name}_{what}", values, dims="judge")
+            for what, values in zip(("guess", "error"), guess, strict=True)
+        )
+        found[name] = *unknown, pm.Flat(f"{name}_own", dims="judge"), at, error
+    return found
+
+
+def _around_guess(
+    name: str, mean: Any, spread: Any, own: Any, at: Any, error: Any
+) -> tuple[Any, Any]:
     """Judges for the sampler, counted in standard deviations from what is known of each.
 
-    Were the votes a measurement `guess` with standard error `error`, a judge would be normal given
+    Were the votes a measurement `at` with standard error `error`, a judge would be normal given
     its population, wherever that is: it is counted from there. Of few votes this is the distance
-    from the population's mean, of many that from the guess. The density is that of the text
-    whatever the guess; only what a step of the sampler is worth depends on it.
+    from the population's mean, of many that from the guess. With their log-density, which is that
+    of the text whatever the guess; only what a step of the sampler is worth depends on it.
     """
     import pymc as pm
     import pytensor.tensor as pt
 
-    at = pm.Data(f"{name}_guess", guess, dims="judge")
-    error = pm.Data(f"{name}_error", error, dims="judge")
-    own = pm.Flat(f"{name}_own", dims="judge")
     square = spread**2 + error**2
     # the judge's distance from the mean, in standard deviations of the population
     far = spread * (at - mean) / square + error / pt.sqrt(square) * own
-    pm.Potential(f"{name}_density", -(far**2 + pt.log(square)).sum() / 2)
-    return pm.Deterministic(name, mean + spread * far, dims="judge")
+    density = -(far**2 + pt.log(square)).sum() / 2
+    return pm.Deterministic(name, mean + spread * far, dims="judge"), density
 
 
 def _guesses(votes: Votes, model: PooledDawidSkene) -> dict[str, tuple[np.ndarray, np.ndarray]]:
