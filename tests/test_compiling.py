@@ -145,6 +145,27 @@ def test_a_loop_may_read_more_than_32_arrays():
     assert loops() > 1
 
 
+def test_both_functions_of_a_model_are_compiled_so_and_their_code_is_named_by_it(monkeypatch):
+    elemwise, ordinary = pytensor.tensor.rewriting.elemwise, pm.pytensorf.compile
+    found = []
+
+    def compile_graph(*arguments, **options):
+        if options["mode"] != "NUMBA":
+            return ordinary(*arguments, **options)
+        found.append(elemwise.elemwise_max_operands_fct(None))
+        raise ZeroDivisionError  # before it takes seconds
+
+    monkeypatch.setattr(pm.pytensorf, "compile", compile_graph)
+    monkeypatch.setattr(compile_module, "_read", lambda key: None)
+    monkeypatch.setattr(compile_module, "_kept", OrderedDict())
+    with pytest.raises(ZeroDivisionError):
+        compile_model(small_model())
+    assert set(found) == {compile_module.OPERANDS}
+    now = compile_module._versions()
+    monkeypatch.setattr(compile_module, "OPERANDS", 32)
+    assert compile_module._versions() != now
+
+
 # Code that is kept on disk ----------------------------------------------------------------------
 
 
