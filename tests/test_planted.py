@@ -103,6 +103,7 @@ def run(monkeypatch, failed=(), **settings):
     spec = SimpleNamespace(
         _sampling=lambda data: {"draws": 77, "tune": 88},
         public_name=lambda: "prevalence.ErrorRates",
+        _build=lambda data: None,
         _sampling_form=lambda data: None,
         _words_for=lambda data: "",
         _exact_means=lambda data: {},
@@ -110,7 +111,7 @@ def run(monkeypatch, failed=(), **settings):
     )
     counts = P.Counts(10, 5, 3, 2, 3, 2, calibration="random")
     about = {"data": counts, "spec": spec, "quantities": (), "method": "m", "source": "s"}
-    fit = sampling.sample(None, **about, progress=False, **settings)
+    fit = sampling.sample(**about, progress=False, **settings)
     return recorded.asked, fit
 
 

@@ -273,12 +273,10 @@ def fit(
     from bayesjudge.core.sampling import sample
 
     model = suited(shifts, model)
-    built = build_model(shifts, model)
     cautions = (*_unknown_noise(shifts), *model_cautions(shifts), *cautions_of(shifts))
     settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
     settings |= {"target_accept": target_accept, "random_seed": random_seed}
     return sample(
-        built,
         data=shifts,
         spec=model,
         quantities=QUANTITIES,

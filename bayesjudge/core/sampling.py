@@ -35,7 +35,6 @@ RECORDED = ("bayesjudge", "pymc", "pytensor", "nutpie", "numpy")
 
 
 def sample(
-    model: pm.Model,
     *,
     data: Any,
     spec: BayesianModel,
@@ -56,7 +55,7 @@ def sample(
     progress: bool | None = None,
     adaptation: Literal["diag", "low_rank"] = "diag",
 ) -> Fit:
-    """Sample `model`, in the form that suits NUTS, and keep what a report needs."""
+    """Sample the model of `data`, in the form that suits NUTS, and keep what a report needs."""
     asked = {"draws": draws, "tune": tune, "chains": chains, "target_accept": target_accept}
     given = {name: value for name, value in asked.items() if value is not None}
     settings = {**DEFAULTS, **spec._sampling(data), **given}
@@ -69,7 +68,7 @@ def sample(
     seed = _seed_of(random_seed)
     bar_of = progress_bar(progress, f"{method}: preparing")
     with bar_of as bar, one_blas_thread(), compiling():
-        form = spec._sampling_form(data)
+        model, form = spec._build(data), spec._sampling_form(data)
         once = f"{method}: compiling, once on this machine (about 10 s)"
         compiled = compile_model(model if form is None else form, lambda: bar.update(once))
         look = ""

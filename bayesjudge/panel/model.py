@@ -128,7 +128,6 @@ VoteRegression, optional
     settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
     settings |= {"target_accept": target_accept, "random_seed": random_seed}
     sampled = sample(
-        chosen._build(votes),
         data=votes,
         spec=chosen,
         quantities=chosen._quantities(votes),

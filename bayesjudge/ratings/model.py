@@ -565,11 +565,9 @@ def fit(
     from bayesjudge.core.sampling import sample
 
     spec = suited(ratings, model)
-    built = spec._build(ratings)
     _, kept = _patterns_of(ratings, spec)
     cautions = (*_cautions_of(ratings), *_subsampled(kept))
     made = sample(
-        built,
         data=ratings,
         spec=spec,
         quantities=("endorsement",),

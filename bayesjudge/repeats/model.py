@@ -495,7 +495,6 @@ def fit(
     settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
     settings |= {"target_accept": target_accept, "random_seed": random_seed}
     sampled = sample(
-        build_model(scores, model),
         data=scores,
         spec=model,
         quantities=model._quantities(scores),

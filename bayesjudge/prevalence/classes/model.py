@@ -423,7 +423,6 @@ def fit(
     settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
     settings |= {"target_accept": target_accept, "random_seed": random_seed}
     return sample(
-        model._build(counts),
         data=counts,
         spec=model,
         quantities=model._quantities(counts),

@@ -300,7 +300,6 @@ def fit(
     settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
     settings |= {"target_accept": target_accept, "random_seed": random_seed}
     made = sample(
-        model._build(items),
         data=items,
         spec=model,
         quantities=model._quantities(items),

@@ -512,7 +512,6 @@ def fit(
     settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
     settings |= {"target_accept": target_accept, "random_seed": random_seed}
     return sample(
-        model._build(scores),
         data=scores,
         spec=model,
         quantities=(scores.answer,),

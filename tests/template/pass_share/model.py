@@ -117,7 +117,6 @@ def fit(
     settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
     settings |= {"target_accept": target_accept, "random_seed": random_seed}
     return sample(
-        build_model(passes, model),
         data=passes,
         spec=model,
         quantities=("prevalence",),
