@@ -398,6 +398,9 @@ CASES = {
     "one row each": {"systems": {"a": 0.8, "b": 0.6}, "repeats": 1},
     "labels by row": {"label": "row", "repeats": 3},
     "labels by truth": {"label": "row", "repeats": 3, "calibration": "by_truth"},
+    "labels by verdict": {"label": "row", "repeats": 3, "calibration": "by_verdict"},
+    "every item labelled": {"systems": {"a": 0.8, "b": 0.6}, "repeats": 2, "labelled": 30},
+    "many labelled rows": {"systems": {"a": 0.8, "b": 0.6, "c": 0.7}, "repeats": 6, "items": 14},
 }
 
 
@@ -410,7 +413,7 @@ def case(name):
     return Items.from_frame(log, calibration=calibration, repeats=repeats, by=by)
 
 
-def evaluated(items, spec, point, moved=None, few=False):
+def evaluated(items, spec, point, moved=None):
     """Value and gradient of the compiled function, run as plain Python, at some logits."""
     from bayesjudge.prevalence.items import _marginal as m
     from bayesjudge.prevalence.items._pymc import nodes_of
@@ -431,37 +434,117 @@ def evaluated(items, spec, point, moved=None, few=False):
     answers = m.Answers.of(items)
     data = answers.cells, answers.system, answers.answer_of, answers.count.astype(float)
     weights = truth[2], verdict[2], truth[3], verdict[3]
-    return m._evaluate(*logits, *weights, *data, items.design.same_items, judge, few)
+    return m._evaluate(*logits, *weights, *data, items.design.same_items, judge)
+
+
+def of_few(items, spec, point, moved=None):
+    """The same of few rows, by prevalences, rates and spreads."""
+    from bayesjudge.prevalence.items import _few as few
+    from bayesjudge.prevalence.items import _marginal as m
+    from bayesjudge.prevalence.items._pymc import nodes_of
+
+    effects = {n: k for n, k in nodes_of(spec).items() if n in spec._effects(items)}
+    rules = [m.quadrature(effects[n]) if n in effects else (np.zeros(1), np.ones(1)) for n in NAMES]
+    theta, q1, q0 = (np.atleast_1d(point[n]) for n in ("prevalence", "sensitivity", "specificity"))
+    spreads = [point[f"{n}_spread"] if n in effects else 0.0 for n in NAMES]
+    unknown = [theta.copy(), np.concatenate([q1, 1 - q0]), np.array(spreads)]
+    if moved is not None:
+        unknown[moved[0]][moved[1]] += moved[2]
+    terms = few.Terms.of(m.Answers.of(items), items.design.same_items)
+    points, weights = zip(*rules, strict=True)
+    run = few._likelihood(*map(len, points), few._as_it_is)
+    return run(*unknown, *points, *weights, *vars(terms).values())
+
+
+NAMES = "difficulty", "leniency", "interaction"
 
 
 @pytest.mark.parametrize(
-    ("name", "few"), [(n, few) for n in CASES for few in (False, True) if "judge" not in n or few]
+    ("name", "run"),
+    [
+        (n, run)
+        for n in CASES
+        for run in (evaluated, of_few)
+        if "judge" not in n or run == evaluated
+    ],
 )
-def test_likelihood_and_gradient_are_those_of_plain_arrays(name, few):
+def test_likelihood_and_gradient_are_those_of_plain_arrays(name, run):
     from bayesjudge.prevalence.items._pymc import log_likelihood
 
     items, spec = case(name), ItemEffects(nodes=5)
     point = point_of(items, spec)
-    value, *slopes = evaluated(items, spec, point, few=few)
+    value, *slopes = run(items, spec, point)
     assert value == pytest.approx(log_likelihood(items, spec, point), rel=1e-10)
     rng, step = np.random.default_rng(1), 1e-5
     for i, slope in enumerate(slopes):
         where = tuple(rng.integers(0, n) for n in slope.shape)
-        up, down = (evaluated(items, spec, point, (i, where, x), few)[0] for x in (step, -step))
+        if i == 2 and run == of_few:  # an effect that these rows tell
+            where = (NAMES.index(spec._effects(items)[-1]),)
+        up, down = (run(items, spec, point, (i, where, x))[0] for x in (step, -step))
         assert slope[where] == pytest.approx((up - down) / (2 * step), rel=1e-5, abs=1e-6)
 
 
-@pytest.mark.parametrize("away", [300, -300, 2000])
-def test_few_rows_have_a_likelihood_however_far_a_sampler_strays(away):
+@pytest.mark.parametrize("name", [n for n in CASES if "judge" not in n])
+def test_few_rows_have_the_likelihood_of_any_number_of_rows(name):
+    """The same density and the same slopes, by all rates and spreads, to the last digits."""
+    items, spec = case(name), ItemEffects(nodes=5)
+    point = point_of(items, spec, seed=3)
+    (one, *_), (other, *few) = (run(items, spec, point) for run in (evaluated, of_few))
+    assert one == pytest.approx(other, rel=1e-12)
+    for slope, mine in zip(by_unknowns(items, spec, point), few, strict=True):
+        assert_allclose(mine, slope, rtol=1e-10, atol=1e-10)
+
+
+def by_unknowns(items, spec, point):
+    """Slopes of `evaluated` by prevalences, rates and spreads: chain rule through the centres."""
+    from bayesjudge.prevalence.items import _marginal as m
+    from bayesjudge.prevalence.items._pymc import nodes_of
+
+    effects = {n: k for n, k in nodes_of(spec).items() if n in spec._effects(items)}
+    rules = {
+        n: m.quadrature(effects[n]) if n in effects else (np.zeros(1), np.ones(1)) for n in NAMES
+    }
+    spread = {n: point[f"{n}_spread"] if n in effects else 0.0 for n in NAMES}
+    _, x_bar, y1_bar, y0_bar = evaluated(items, spec, point)
+    theta, q1, q0 = (np.atleast_1d(point[n]) for n in ("prevalence", "sensitivity", "specificity"))
+    (pa, wa), (pb, wb), (pc, wc) = (rules[n] for n in NAMES)
+    shift = (spread["difficulty"] * pa[:, None] + spread["interaction"] * pc).ravel()
+    _, by_share, by_shift, *_ = m._centres(theta, shift, np.outer(wa, wc).ravel())
+    flat = x_bar.reshape(theta.size, -1)
+    whole = flat.sum(axis=1)
+    on_shift = (flat + whole[:, None] * by_shift).sum(axis=0).reshape(pa.size, pc.size)
+    rates, lean = np.concatenate([q1, 1 - q0]), spread["leniency"] * pb
+    _, by_rate, by_lean, *_ = m._centres(rates, lean, wb)
+    verdicts = np.concatenate([y1_bar, y0_bar])[:, :, 0]
+    judged = verdicts.sum(axis=1)
+    on_lean = (verdicts + judged[:, None] * by_lean).sum(axis=0)
+    spreads = [(on_shift.T @ pa).sum(), on_lean @ pb, (on_shift @ pc).sum()]
+    return whole * by_share, judged * by_rate, np.array(spreads)
+
+
+@pytest.mark.parametrize("share", [1e-300, 1e-20, 1 - 1e-16])
+@pytest.mark.parametrize("spread", [1e-3, 300.0])
+def test_few_rows_have_a_likelihood_however_far_a_sampler_strays(share, spread):
     """Where probabilities are 0 in floating point: a number, and the way back."""
     items, spec = case("several systems"), ItemEffects(nodes=5)
-    point = point_of(items, spec)
-    whole = (slice(None),) * 3
-    many, few = (evaluated(items, spec, point, (0, whole, away), few) for few in (False, True))
-    assert np.isfinite(few[0])
-    for one, other in zip(many[1:], few[1:], strict=True):
-        assert np.isfinite(other).all()
-        assert np.sign(other[0].sum()) == np.sign(one[0].sum())
+    point = point_of(items, spec) | {"prevalence": np.full(3, share), "difficulty_spread": spread}
+    value, *slopes = of_few(items, spec, point)
+    assert np.isfinite(value)
+    assert all(np.isfinite(slope).all() for slope in slopes)
+    if spread < 1:
+        assert (np.sign(slopes[0]) == np.sign(0.5 - share)).all()
+
+
+def test_an_item_of_many_labelled_rows_has_no_probability_of_0():
+    """Rows of one system are few, those of three are not: all good where hardly any could be."""
+    cells = np.zeros((1, 3, 3, 2), int)
+    cells[:, :, 1, 1] = 8
+    items = Items(cells, np.ones(1, int), "abc", "random", repeats="system")
+    spec = ItemEffects(nodes=5)
+    shares = {"prevalence": np.full(3, 1e-300), "difficulty_spread": 1e-3}
+    value, *slopes = of_few(items, spec, point_of(items, spec) | shares)
+    assert -40 * 24 - 60 < value < -40 * 24
+    assert all(np.isfinite(slope).all() for slope in slopes)
 
 
 @pytest.mark.parametrize("spread", [0.01, 1.0, 6.0])
@@ -470,8 +553,10 @@ def test_a_solved_centre_has_the_mean_of_its_nodes_and_the_slopes_of_its_equatio
 
     points, weights = m.quadrature(7)
     share, shift = np.array([1e-6, 0.02, 0.5, 0.9, 1 - 1e-6]), spread * points
-    found, by_share, by_shift = m._centres(share, shift, weights)
+    found, by_share, by_shift, one, none = m._centres(share, shift, weights)
     p = expit(found[:, None] + shift)
+    assert_allclose(one, p, rtol=1e-12)
+    assert_allclose(none, expit(-found[:, None] - shift), rtol=1e-12)
     assert_allclose(p @ weights, share, rtol=1e-10)
     assert_allclose((weights * expit(-found[:, None] - shift)).sum(axis=1), 1 - share, rtol=1e-9)
     step = 1e-5 * share * (1 - share)

@@ -60,9 +60,7 @@ def small(name):
     return read(ROWS[rows], calibration, repeats)
 
 
-@pytest.mark.parametrize(
-    "name", study_but(["outputs, by_truth", "verdicts, random"], "verdicts, random")
-)
+@pytest.mark.parametrize("name", study_but(HOW, "outputs, by_truth", "verdicts, random"))
 def test_the_sampler_runs_the_same_density(name):
     gaps, off = gaps_between(
         S.build_model(small(name), SMALL), SMALL._sampling_form(small(name)), points=3

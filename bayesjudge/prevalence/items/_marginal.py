@@ -36,8 +36,6 @@ RATES = ("prevalence", "sensitivity", "specificity")
 REACH = 4.5
 #: Numbers of an array that `by_pattern` holds at once.
 LARGEST = 5_000_000
-#: Rows of an item and a system up to which powers of probabilities are multiplied, of at least:
-MOST_ROWS, LEAST = 8, float(np.exp(-40.0))
 #: Newton steps to a centre at most; a handful are taken.
 MOST_STEPS = 50
 #: Logits further out are as good as there: products of their exponentials are numbers.
@@ -302,139 +300,6 @@ def _of_outputs(x, y1, y0, wa, wb, wc, cells, system, answer_of, count, tells):
     return value, x_bar.reshape(x.shape), y1_bar, y0_bar
 
 
-@register_jitable
-def _powers(x, most):
-    """Powers 0 to `most` of the probabilities of 1 and of 0: (2, systems, power, nodes)."""
-    found = np.ones((2, x.shape[0], most + 1, x.shape[1]))
-    for s in range(x.shape[0]):
-        for i in range(x.shape[1]):
-            small = np.exp(-abs(x[s, i]))
-            less = max(small / (1 + small), LEAST)
-            p = 1 / (1 + small) if x[s, i] > 0 else less
-            q = less if x[s, i] > 0 else 1 / (1 + small)
-            for e in range(most):
-                found[0, s, e + 1, i] = found[0, s, e, i] * p
-                found[1, s, e + 1, i] = found[1, s, e, i] * q
-    return found
-
-
-@register_jitable
-def _chances_of_verdicts(out, cells, i, j, hit, wrong):
-    """Of an item's verdicts, if `i` of the passes and `j` of the fails without a label are good.
-
-    The powers are those of a pass and of a fail at the nodes, on a good and on a bad output.
-    """
-    fails, passes, ways = cells[4], cells[5], 1.0
-    for e in range(i):
-        ways *= (passes - e) / (e + 1)
-    for e in range(j):
-        ways *= (fails - e) / (e + 1)
-    hits, misses = hit[0, cells[3] + i], hit[1, cells[2] + j]
-    wrongs, rights = wrong[0, cells[1] + passes - i], wrong[1, cells[0] + fails - j]
-    for b in range(out.size):
-        out[b] = ways * hits[b] * misses[b] * wrongs[b] * rights[b]
-
-
-@register_jitable
-def _needed(cells, system, n_systems, most, tells):
-    """Numbers of good and of bad outputs of an answer: of the labelled, and all that can be."""
-    first = np.zeros((system.size, 2), np.int64)
-    needed = np.zeros((n_systems, most + 1, most + 1), np.bool_)
-    for k in range(system.size):
-        if tells:
-            first[k] = cells[k, 2] + cells[k, 3], cells[k, 0] + cells[k, 1]
-        n = cells[k, 4] + cells[k, 5]
-        for j in range(n + 1):
-            needed[system[k], first[k, 0] + j, first[k, 1] + n - j] = True
-    return first, needed
-
-
-def _of_few_outputs(x, y1, y0, wa, wb, wc, cells, system, answer_of, count, tells):
-    """The same as `_of_outputs` of items with few rows, without a logarithm or exponential a node.
-
-    Of n rows without a label, j are good: the chances of their verdicts depend on leniency, those
-    of the truths on difficulty and interaction, and the sum over j is a matrix product. Nothing of
-    `MOST_ROWS` rows is smaller than a number can be.
-    """
-    n_systems, na, nc = x.shape
-    nb, n_answers, most = y1.shape[1], system.size, 0
-    for k in range(n_answers):
-        most = max(most, cells[k].sum())
-    truth = _powers(x.copy().reshape((n_systems, na * nc)), most)
-    hit, wrong = _powers(y1, most), _powers(y0, most)
-    first, needed = _needed(cells, system, n_systems, most, tells)
-
-    # mean of p^u (1 - p)^v over the interaction
-    moment = np.zeros((n_systems, most + 1, most + 1, na))
-    for s in range(n_systems):
-        for u in range(most + 1):
-            for v in range(most + 1 - u):
-                if not needed[s, u, v]:
-                    continue
-                good, bad = truth[0, s, u], truth[1, s, v]
-                for a in range(na):
-                    for c in range(nc):
-                        moment[s, u, v, a] += wc[c] * good[a * nc + c] * bad[a * nc + c]
-
-    # chances of the verdicts of each answer with so many good ones, and answers at the nodes of
-    # leniency and difficulty, the longer loops inside
-    chance, shift = np.zeros((n_answers, most + 1, nb)), np.zeros(n_answers)
-    f, now = np.zeros((n_answers, nb * na)), np.empty(nb)
-    for k in range(n_answers):
-        s, n = system[k], cells[k, 4] + cells[k, 5]
-        for i in range(cells[k, 5] + 1):
-            for j in range(cells[k, 4] + 1):
-                _chances_of_verdicts(now, cells[k], i, j, hit[:, s], wrong[:, s])
-                chance[k, i + j] += now
-        for j in range(n + 1):
-            of_truth = moment[s, first[k, 0] + j, first[k, 1] + n - j]
-            for b in range(nb):
-                here, of_verdicts = f[k, b * na : (b + 1) * na], chance[k, j, b]
-                for a in range(na):
-                    here[a] += of_truth[a] * of_verdicts
-        top = f[k].max()
-        shift[k] = np.log(top)
-        f[k] *= 1 / top
-
-    value, f_bar = _over_items(f, shift, wb, wa, answer_of, count)
-
-    # backwards
-    x_bar, moment_bar = np.zeros((n_systems, na * nc)), np.zeros(moment.shape)
-    y1_bar, y0_bar = np.zeros((n_systems, nb)), np.zeros((n_systems, nb))
-    for k in range(n_answers):
-        s, n = system[k], cells[k, 4] + cells[k, 5]
-        chance_bar = np.zeros((n + 1, nb))
-        f_bar[k] *= np.exp(-shift[k])
-        for j in range(n + 1):
-            u, v = first[k, 0] + j, first[k, 1] + n - j
-            for b in range(nb):
-                here, of_verdicts = f_bar[k, b * na : (b + 1) * na], chance[k, j, b]
-                chance_bar[j, b] = _dot(here, moment[s, u, v])
-                for a in range(na):
-                    moment_bar[s, u, v, a] += here[a] * of_verdicts
-        for i in range(cells[k, 5] + 1):
-            for j in range(cells[k, 4] + 1):
-                _chances_of_verdicts(now, cells[k], i, j, hit[:, s], wrong[:, s])
-                good, bad = cells[k, 2] + cells[k, 3] + i + j, cells[k].sum()
-                bad -= good
-                passed, refused = cells[k, 3] + i, cells[k, 1] + cells[k, 5] - i
-                for b in range(nb):
-                    g = now[b] * chance_bar[i + j, b]
-                    y1_bar[s, b] += g * (passed - good * hit[0, s, 1, b])
-                    y0_bar[s, b] += g * (refused - bad * wrong[0, s, 1, b])
-    for s in range(n_systems):
-        for u in range(most + 1):
-            for v in range(most + 1 - u):
-                if not needed[s, u, v]:
-                    continue
-                good, bad = truth[0, s, u], truth[1, s, v]
-                for a in range(na):
-                    for i in range(a * nc, (a + 1) * nc):
-                        g = moment_bar[s, u, v, a] * wc[i - a * nc] * good[i] * bad[i]
-                        x_bar[s, i] += g * (u - (u + v) * truth[0, s, 1, i])
-    return value, x_bar.reshape(x.shape), y1_bar, y0_bar
-
-
 def _of_verdicts(x, y1, y0, wa, wb, wd, cells, system, answer_of, count, tells):
     """Log-likelihood of outputs judged again and again, and its gradient by the three logits.
 
@@ -495,7 +360,7 @@ def _of_verdicts(x, y1, y0, wa, wb, wd, cells, system, answer_of, count, tells):
     return value, x_bar, y1_bar.reshape(y1.shape), y0_bar.reshape(y0.shape)
 
 
-def _evaluate(x, y1, y0, wa, wb, wc, wd, cells, system, answer_of, count, tells, judge, few=False):
+def _evaluate(x, y1, y0, wa, wb, wc, wd, cells, system, answer_of, count, tells, judge):
     """Log-likelihood, and its gradient by the logits of truth and of a pass on good and bad.
 
     Shapes: x (systems, a, c), y1 and y0 (systems, b, d). The interaction is either c or d.
@@ -504,8 +369,7 @@ def _evaluate(x, y1, y0, wa, wb, wc, wd, cells, system, answer_of, count, tells,
     if judge:
         value, *slopes = _of_verdicts(x[:, :, 0], y1, y0, wa, wb, wd, *given)
     else:
-        of_rows = _of_few_outputs if few else _of_outputs
-        value, *slopes = of_rows(x, y1[:, :, 0], y0[:, :, 0], wa, wb, wc, *given)
+        value, *slopes = _of_outputs(x, y1[:, :, 0], y0[:, :, 0], wa, wb, wc, *given)
     return value, *(slope.reshape(v.shape) for slope, v in zip(slopes, (x, y1, y0), strict=True))
 
 
@@ -516,20 +380,20 @@ CODE = hashlib.sha256(inspect.getsource(sys.modules[__name__]).encode()).hexdige
 class LogLikelihood(Op):
     """Log-likelihood of items, with its gradient by the three arrays of logits.
 
-    Inputs are those of `_evaluate`, but for its three flags, which are properties.
+    Inputs are those of `_evaluate`, but for its two flags, which are properties.
     """
 
-    __props__ = ("tells", "judge", "few", "code")
+    __props__ = ("tells", "judge", "code")
 
-    def __init__(self, tells: bool, judge: bool, few: bool) -> None:
-        self.tells, self.judge, self.few, self.code = tells, judge, few, CODE
+    def __init__(self, tells: bool, judge: bool) -> None:
+        self.tells, self.judge, self.code = tells, judge, CODE
 
     def make_node(self, *inputs: Any) -> Apply:
         variables = [pt.as_tensor_variable(x) for x in inputs]
         return Apply(self, variables, [pt.dscalar(), *(pt.dtensor3() for _ in range(3))])
 
     def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
-        found = _evaluate(*inputs, self.tells, self.judge, self.few)  # type: ignore[call-arg]
+        found = _evaluate(*inputs, self.tells, self.judge)  # type: ignore[call-arg]
         for storage, value in zip(output_storage, found, strict=True):
             storage[0] = np.asarray(value)
 
@@ -545,8 +409,7 @@ class LogLikelihood(Op):
 
 @register_funcify_default_op_cache_key(LogLikelihood)
 def _numba_likelihood(op: Any, node: Any, **_: Any) -> Any:
-    tells, of_rows = op.tells, _of_few_outputs if op.few else _of_outputs
-    evaluate = numba_njit(_of_verdicts if op.judge else of_rows)
+    tells, evaluate = op.tells, numba_njit(_of_verdicts if op.judge else _of_outputs)
 
     @numba_njit
     def of_verdicts(x, y1, y0, wa, wb, wc, wd, cells, system, answer_of, count):
@@ -567,11 +430,12 @@ def _numba_likelihood(op: Any, node: Any, **_: Any) -> Any:
 def _centres(share, shift, weight):
     """Logits of an average item, by Newton's method, and their slopes by `share` and by `shift`.
 
-    On the logit scale the mean over the nodes is all but linear in the centre. An exponential at
-    each node serves all steps.
+    Also the probabilities of 1 and of 0 at each node. On the logit scale the mean over the nodes is
+    all but linear in the centre. An exponential at each node serves all steps.
     """
-    centre, by_share = np.empty(share.size), np.empty(share.size)
-    by_shift, variance = np.empty((share.size, shift.size)), 0.0
+    size = share.size, shift.size
+    centre, by_share, by_shift = np.empty(share.size), np.empty(share.size), np.empty(size)
+    one, none, variance = np.empty(size), np.empty(size), 0.0
     odds = np.empty(shift.size)  # of a bad output, where the centre is 0
     for i in range(shift.size):
         variance += weight[i] * shift[i] ** 2
@@ -580,7 +444,7 @@ def _centres(share, shift, weight):
         wanted = np.log(share[s]) - np.log1p(-share[s])
         at = wanted * np.sqrt(1 + 0.346 * variance)  # logistic by normal: Zeger et al. (1988)
         step, steps = 1.0, 0
-        while abs(step) > 1e-9 and steps < MOST_STEPS:  # the next one would be of its square
+        while abs(step) > 1e-7 and steps < MOST_STEPS:  # the next one would be of its square
             good, bad, slope, scale = 0.0, 0.0, 0.0, np.exp(-min(max(at, -FAREST), FAREST))
             for i in range(shift.size):
                 p = 1 / (1 + scale * odds[i])
@@ -593,12 +457,13 @@ def _centres(share, shift, weight):
             steps += 1
         slope, scale = 0.0, np.exp(-min(max(at, -FAREST), FAREST))
         for i in range(shift.size):
-            p = 1 / (1 + scale * odds[i])
-            by_shift[s, i] = -weight[i] * scale * odds[i] * p * p
+            one[s, i] = 1 / (1 + scale * odds[i])
+            none[s, i] = scale * odds[i] * one[s, i]
+            by_shift[s, i] = -weight[i] * one[s, i] * none[s, i]
             slope -= by_shift[s, i]
         centre[s], by_share[s] = at, 1 / slope
         by_shift[s] /= slope
-    return centre, by_share, by_shift
+    return centre, by_share, by_shift, one, none
 
 
 class Centre(Op):
@@ -618,7 +483,7 @@ class Centre(Op):
         return Apply(self, variables, [pt.dvector(), pt.dvector(), pt.dmatrix()])
 
     def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
-        for storage, value in zip(output_storage, _centres(*inputs), strict=True):
+        for storage, value in zip(output_storage, _centres(*inputs)[:3], strict=True):
             storage[0] = value
 
     def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:
@@ -637,7 +502,7 @@ def _numba_centre(op: Any, node: Any, **_: Any) -> Any:
 
     @numba_njit
     def centre(share, shift, weight):
-        return centres(share, shift, weight)
+        return centres(share, shift, weight)[:3]
 
     return centre
 

@@ -16,8 +16,8 @@ from bayesjudge.core.fit import Fit
 from bayesjudge.core.predictive import draw_together, observed_values
 from bayesjudge.core.prior_check import Key, count_in_draws
 from bayesjudge.prevalence import _pymc as part_1
+from bayesjudge.prevalence.items._few import MOST_ROWS, FewRows, Terms
 from bayesjudge.prevalence.items._marginal import (
-    MOST_ROWS,
     RATES,
     Answers,
     Centre,
@@ -37,8 +37,8 @@ RULED_OUT = -1e6
 #: Newton steps from a share of the population to its logit on an average item.
 STEPS = 4
 EFFECTS = ("difficulty", "leniency", "interaction")
-#: Points and weights of an effect that is not there.
-NO_EFFECT = (np.zeros(1), np.ones(1))
+#: Spread, points and weights of an effect that is not there.
+NO_EFFECT = (0.0, np.zeros(1), np.ones(1))
 #: Rows by truth and verdict.
 CELLS = (
     "bad, fail",
@@ -69,16 +69,19 @@ def integrated(items: Items, spec: Any, text: bool) -> pm.Model:
     answers = Answers.of(items)
     with pm.Model(coords={"system": items.systems} if several else {}) as model:
         rates = _rates(items, spec, text)
-        at = {
+        effects = {
             name: _effect(name, spec, text) if name in spec._effects(items) else NO_EFFECT
             for name in EFFECTS
         }
-        truth, verdict = _pairs(items, at)
+        truth, verdict = _pairs(items, {name: _nodes(*one) for name, one in effects.items()})
         centred = _centre if text else _solved_centre
         x = _logits(rates[0], truth, centred)
-        y1, y0 = (_logits(share, verdict, centred) for share in (rates[1], 1 - rates[2]))
-        nodes = _Nodes(x, y1, y0, *truth, *verdict)
-        (_observe_patterns if text else _add_likelihood)(items, answers, nodes)
+        if not text and _are_few(items, answers):
+            _add_few(items, spec, answers, rates, list(effects.values()))
+        else:
+            y1, y0 = (_logits(share, verdict, centred) for share in (rates[1], 1 - rates[2]))
+            nodes = _Nodes(x, y1, y0, *truth, *verdict)
+            (_observe_patterns if text else _add_likelihood)(items, answers, nodes)
         if "icc" in spec._quantities(items):
             p = pt.sigmoid(x)
             square = _mean(p**2, truth)
@@ -98,9 +101,9 @@ def one_row_a_verdict(items: Items, spec: Any) -> pm.Model:
     coords |= {dim: np.flatnonzero(mine) for dim, mine in sizes.items()}
     with pm.Model(coords=coords) as model:
         rates = _rates(items, spec, text=True)
-        at, effect = dict.fromkeys(EFFECTS, NO_EFFECT), dict.fromkeys(EFFECTS, 0.0)
+        at, effect = dict.fromkeys(EFFECTS, _nodes(*NO_EFFECT)), dict.fromkeys(EFFECTS, 0.0)
         for name in spec._effects(items):
-            at[name] = _effect(name, spec, text=True)
+            at[name] = _nodes(*_effect(name, spec, text=True))
             own = name == "interaction"
             drawn = pm.Normal(
                 name, 0, model[f"{name}_spread"], dims=("item", "system") if own else "item"
@@ -256,8 +259,8 @@ def _rates(items: Items, spec: Any, text: bool) -> list[Any]:
     return [pt.atleast_1d(made[name]) for name in RATES]
 
 
-def _effect(name: str, spec: Any, text: bool) -> tuple[Any, Any]:
-    """Points and weights of an effect, whose standard deviation is unknown."""
+def _effect(name: str, spec: Any, text: bool) -> tuple[Any, Any, Any]:
+    """Unknown standard deviation of an effect, and points and weights of a standard normal one."""
     points, weights = quadrature(nodes_of(spec)[name])
     scale = pm.Data(f"{name}_spread_prior", np.array(getattr(spec, f"{name}_spread")))
     spread = half_normal(f"{name}_spread", scale, text=text)
@@ -266,12 +269,17 @@ def _effect(name: str, spec: Any, text: bool) -> tuple[Any, Any]:
     pm.modelcontext(None).add_coord(f"{name}_node", np.arange(points.size))
     nodes = pm.Data(f"{name}_nodes", points, dims=f"{name}_node")
     weight = pm.Data(f"{name}_weights", weights, dims=f"{name}_node")
-    return spread * nodes, weight
+    return spread, nodes, weight
+
+
+def _nodes(spread: Any, points: Any, weight: Any) -> tuple[Any, Any]:
+    """Effects at their nodes, and weights."""
+    return spread * points, weight
 
 
 def _pairs(items: Items, effects: Mapping[str, Any]) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
     """Effects on the truth, and on the verdict; the interaction is on what repeats."""
-    none = NO_EFFECT if isinstance(effects["interaction"], tuple) else 0.0
+    none = _nodes(*NO_EFFECT) if isinstance(effects["interaction"], tuple) else 0.0
     own, judge = effects["interaction"], _judge_repeats(items)
     truth = (effects["difficulty"], none if judge else own)
     return truth, (effects["leniency"], own if judge else none)
@@ -310,14 +318,31 @@ def _add_likelihood(items: Items, answers: Answers, nodes: _Nodes) -> None:
     held = _held(items, answers)
     count = pm.Data("pattern_count", np.asarray(answers.count, float), dims="seen_pattern")
     weights = (effect[1] for effect in (nodes.a, nodes.b, nodes.c, nodes.d))
-    few = bool(answers.cells.sum(axis=1).max() <= MOST_ROWS)
-    one = LogLikelihood(items.design.same_items, _judge_repeats(items), few)
+    one = LogLikelihood(items.design.same_items, _judge_repeats(items))
     pm.Potential("rows", one(*nodes[:3], *weights, *held, count)[0])
+
+
+def _are_few(items: Items, answers: Answers) -> bool:
+    """Whether rows are so few that powers of their probabilities can be multiplied."""
+    return not _judge_repeats(items) and bool(answers.cells.sum(axis=1).max() <= MOST_ROWS)
+
+
+def _add_few(
+    items: Items, spec: Any, answers: Answers, rates: Sequence[Any], effects: Sequence[Any]
+) -> None:
+    """The same of few rows: a function of rates and spreads."""
+    there = spec._effects(items)
+    one = FewRows(*(n if name in there else 1 for name, n in nodes_of(spec).items()))
+    spreads, points, weights = zip(*effects, strict=True)
+    passes = pt.concatenate([rates[1], 1 - rates[2]])
+    terms = Terms.of(answers, items.design.same_items).data()
+    pm.Potential("rows", one(rates[0], passes, pt.stack(spreads), *points, *weights, *terms)[0])
 
 
 def _observe_patterns(items: Items, answers: Answers, nodes: _Nodes) -> None:
     """How many items have the rows of each pattern, and how many have any others."""
     log_p = _log_chances(items, _held(items, answers), nodes)
+    log_p = pt.specify_shape(log_p, len(answers.count))  # PyMC would seek it through all of them
     group, orders, count = grouped(items, answers)
     groups = int(group.max()) + 1
     pm.modelcontext(None).add_coord("pattern", np.arange(group.size))
