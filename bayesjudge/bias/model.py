@@ -273,6 +273,7 @@ def fit(
     from bayesjudge.core.sampling import sample
 
     model = suited(shifts, model)
+    _rows_of(shifts, model.unit)  # or an error that says why there is no model of them
     cautions = (*_unknown_noise(shifts), *model_cautions(shifts), *cautions_of(shifts))
     settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
     settings |= {"target_accept": target_accept, "random_seed": random_seed}
