@@ -11,6 +11,7 @@ import warnings
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from importlib.metadata import version
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
@@ -20,10 +21,10 @@ import nutpie
 import pymc as pm
 import pytensor
 import pytest
+from numba.core import intrinsics
 from numba.core.codegen import JITCodeLibrary
 from numba.core.dispatcher import Dispatcher, _FunctionCompiler
 from numba.core.errors import NumbaPerformanceWarning
-from numba.core.registry import cpu_target
 
 import bayesjudge as bj
 from bayesjudge.core import compiling as compile_module
@@ -374,15 +375,17 @@ def test_a_file_that_cannot_be_loaded_is_compiled_again(code, capfd):
 @pytest.mark.parametrize(
     ("where", "name", "value"),
     [
-        (numba, "__version__", "0.0"),
+        (native, "version", lambda name: {"numba": "0.0"}.get(name) or version(name)),
         (pytensor, "__version__", "0.0"),
         (pm, "__version__", "0.0"),
         (compile_module, "OPERANDS", 32),
-        (type(cpu_target.target_context.codegen()), "magic_tuple", lambda _: ("another", "cpu")),
+        (native.llvm, "get_host_cpu_name", lambda: "another"),
+        (native, "_features", lambda: "-avx"),
+        (numba.config, "BOUNDSCHECK", 1),
     ],
-    ids=["numba", "pytensor", "pymc", "loops", "processor"],
+    ids=["numba", "pytensor", "pymc", "loops", "processor", "features", "settings"],
 )
-def test_another_version_or_processor_finds_nothing(code, monkeypatch, where, name, value):
+def test_another_version_setting_or_processor_finds_nothing(code, monkeypatch, where, name, value):
     """A folder copied from another machine, or used by two environments."""
     code.folder.mkdir()
     with monkeypatch.context() as elsewhere:
@@ -435,6 +438,126 @@ def test_a_folder_forgets_what_was_used_longest_ago(code, monkeypatch):
     assert used.exists()
     assert old.exists()
     assert not older.exists()
+
+
+@pytest.mark.sampling
+def test_where_llvm_is_not_known_to_link_it_numba_loads_code(code, monkeypatch):
+    _compiled.clear()
+    monkeypatch.setattr(native, "LINKS", False)
+    first = density_of(code(small_model()), POINT)
+    np.testing.assert_allclose(first, expected_density())
+    assert density_of(code(small_model()), POINT) == first
+    assert code.found
+    _compiled.clear()
+    monkeypatch.setattr(native, "LINKS", True)  # the same bits, under another name
+    assert density_of(code(small_model()), POINT) == first
+    assert not code.found
+
+
+@pytest.mark.slow
+def test_code_that_lacks_a_function_is_compiled_again(code, monkeypatch, capfd):
+    first = density_of(code(small_model()), POINT)
+    with monkeypatch.context() as lacking:
+        lacking.setattr(native, "_symbols", dict)
+        assert density_of(code(small_model()), POINT) == first
+    assert code.compiled == 2
+    (line,) = capfd.readouterr().err.splitlines()
+    assert "calls functions that are not here: compiling again" in line
+
+
+def test_code_is_linked_to_the_functions_that_numba_has():
+    numba.njit(lambda x: x + 1)(1)  # by then Numba has told LLVM of all of them
+    known = native._symbols()
+    assert "NRT_Allocate" in known
+    assert {"exp", "expf", "log1p"} <= set(known)
+    assert known == {name: native.llvm.address_of_symbol(name) for name in known}
+    assert set(native.MATHEMATICS) <= set(intrinsics.INTR_MATH) <= set(known)
+
+
+def test_what_code_knows_of_python_is_kept():
+    known = native._environment(pickle.dumps(("fractions", ["a constant"])))
+    assert known.consts == ["a constant"]
+    assert known.globals is vars(sys.modules["fractions"])
+    assert native._environment(b"").consts == []
+
+
+#: Fits a model, and then uses what the fit went without.
+WITHOUT_NUMBA = """
+import sys
+import bayesjudge as bj
+from bayesjudge.core import native
+before = native.machine()
+counts = bj.prevalence.Counts(100, 60, 10, 9, 10, 7, calibration="random")
+model = bj.prevalence.ErrorRates(sensitivity=bj.BetaPrior(9, 1))  # compared with what it expects
+fit = bj.prevalence.fit(counts, model, draws=20, tune=20, chains=2, random_seed=1)
+print(fit.draws("prevalence").sum(), "numba" in sys.modules)
+import numba, numpy as np, nutpie, pymc as pm
+assert numba.njit(lambda x: np.dot(x, x))(np.ones(3)) == 3
+assert numba._helperlib and numba.core.runtime._nrt_python
+assert native.machine() == before
+with pm.Model() as model:
+    pm.Normal("x", shape=2)
+compiled = nutpie.compile_pymc_model(model)
+assert nutpie.compile_pymc_model is nutpie.compile_pymc.compile_pymc_model
+tree = nutpie.sample(compiled, draws=5, tune=5, chains=1, seed=1, progress_bar=False)
+assert tree["posterior"]["x"].shape == (1, 5, 2)
+assert not hasattr(nutpie, "no such thing")
+fit.extended(random_seed=1)
+"""
+
+
+@pytest.mark.slow
+def test_a_process_that_finds_its_code_needs_no_numba_and_leaves_it_usable(tmp_path):
+    environment = {"PYTENSOR_FLAGS": f"base_compiledir={tmp_path}", "PYTHONWARNINGS": "ignore"}
+    first, then = (run_python(WITHOUT_NUMBA, **environment).stdout.split() for _ in range(2))
+    assert first[1] == "True"
+    assert then == [first[0], str(not native.LINKS)]
+
+
+#: Imports operations before or after PyTensor's part for Numba, and asks what Numba does for them.
+OPERATIONS = """
+import sys
+from importlib import import_module
+before = sys.argv[1] == "before"
+if before:
+    import pytensor.link.numba.dispatch
+names = {
+    "repeats._pymc": ["LogDensity"],
+    "prevalence.scores._pymc": ["LogLikelihood"],
+    "prevalence.items._marginal": ["LogLikelihood", "Centre"],
+    "prevalence.items._few": ["FewRows"],
+    "ratings._marginal": ["LogProbabilities", "LogProbabilitiesGradient"],
+    "panel._marginal": ["VotesByClass", "VotesByLogits"],
+    "core.distributions": [],
+}
+found = [getattr(import_module("bayesjudge." + m), name) for m in names for name in names[m]]
+assert ("numba" in sys.modules) == before
+import bayesjudge as bj
+bj.prevalence.build_model(bj.prevalence.Counts(100, 60, 10, 9, 10, 7, calibration="random"))
+from pytensor.link.numba.dispatch.basic import numba_funcify_default_op_cache_key as known
+from pytensor.link.numba.dispatch.random import numba_core_rv_funcify as drawn
+from bayesjudge.core.distributions import _GreaterBetaRV
+assert all(known.dispatch(one) is not known.dispatch(object) for one in found)
+assert drawn.dispatch(_GreaterBetaRV) is not drawn.dispatch(object)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ["before", "after"])
+def test_numba_knows_our_operations_whoever_comes_first(order):
+    run_python(OPERATIONS, order)
+
+
+@pytest.mark.slow
+def test_settings_of_numba_belong_to_the_name_of_code():
+    def name(**environment):
+        code = "from bayesjudge.core import native; print(native.machine())"
+        return run_python(code, **environment).stdout
+
+    settings = {"NUMBA_OPT": "1", "NUMBA_ENABLE_AVX": "0", "NUMBA_CPU_NAME": "generic"}
+    names = [name(), *(name(**{key: value}) for key, value in settings.items())]
+    assert len(set(names)) == len(names)
+    assert name(NUMBA_NUM_THREADS="1") == names[0]
 
 
 @pytest.mark.sampling

@@ -222,7 +222,7 @@ def build_model(
         If there are no scores to model, or no unit for the priors.
     """
     model = suited(shifts, model)
-    return model._build(shifts) if collapsed else model._uncollapsed(shifts)
+    return model._pymc_model(shifts, collapsed)
 
 
 def fit(

@@ -27,6 +27,7 @@ import numpy as np
 
 from bayesjudge.core.compile_folder import left, tell_of_compile_folder
 from bayesjudge.core.nutpie_draws import import_nutpie
+from bayesjudge.core.operations import tell_numba
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -72,26 +73,28 @@ def compiling() -> Iterator[None]:
     this package can act on it, and it comes on a machine that has compiled nothing yet and never
     again. PyTensor hides it too, but once, when it is imported: filters that a caller sets later,
     as pytest does for each test, bring it back. The first such block of a process also says where
-    a temporary folder is used. Inside, PyTensor has no C++ compiler: nothing needs one, and graphs
-    are the same, and so are draws, whether or not a machine has one.
+    a temporary folder is used.
     """
     from numba.core.errors import NumbaPerformanceWarning, NumbaWarning
 
     tell_of_compile_folder()
-    with _own_settings(), warnings.catch_warnings():
+    tell_numba()
+    with own_settings():
         warnings.simplefilter("ignore", NumbaPerformanceWarning)
         uncached = ".*Cannot cache compiled function"  # may begin with the codes of a colour
         warnings.filterwarnings("ignore", uncached, NumbaWarning)
-        # without a C++ compiler PyTensor fuses fewer operations, and says so
-        warnings.filterwarnings("ignore", message="Loop fusion failed")
         # a distribution that draws with NumPy, which Numba calls as it is
         warnings.filterwarnings("ignore", message="Numba will use object mode")
         yield
 
 
 @contextmanager
-def _own_settings() -> Iterator[None]:
-    """Put the user's settings of PyTensor aside; the last thread that leaves puts them back."""
+def own_settings() -> Iterator[None]:
+    """Put the user's settings of PyTensor aside; the last thread that leaves puts them back.
+
+    Open wherever a graph is made, or runs in Python. Inside, PyTensor has no C++ compiler: nothing
+    needs one, and graphs are the same, and so are draws, whether or not a machine has one.
+    """
     from pytensor import config
 
     with _changing:
@@ -99,7 +102,10 @@ def _own_settings() -> Iterator[None]:
         _put_aside.append(_put_aside[0] if _put_aside else theirs)
         _set(SETTINGS)
     try:
-        yield
+        with warnings.catch_warnings():
+            # without a C++ compiler PyTensor fuses fewer operations, and says so
+            warnings.filterwarnings("ignore", message="Loop fusion failed")
+            yield
     finally:
         with _changing:
             theirs = _put_aside.pop()
@@ -132,12 +138,13 @@ def compile_function(function: Callable[..., Any], file: Path) -> Callable[..., 
     import numba
     from pytensor.link.numba.cache import CACHED_SRC_FUNCTIONS
 
+    tell_numba()
     text = hashlib.sha256(file.read_bytes()).hexdigest()
     CACHED_SRC_FUNCTIONS[function] = f"{function.__module__}_{function.__name__}_{text}"
     return cast("Callable[..., Any]", numba.njit(cache=True, nogil=True)(function))
 
 
-@compiling()
+@own_settings()
 def compile_model(model: pm.Model, on_compile: Callable[[], None] = lambda: None) -> Compiled:
     """Compile `model`, or take the code of the same structure; `on_compile` is called before."""
     logp, kept, start = model.logp(), _named(model), _start_of(model)
@@ -147,7 +154,7 @@ def compile_model(model: pm.Model, on_compile: Callable[[], None] = lambda: None
         found = _read(key)
         if found is None:
             on_compile()
-            with _without_collector():
+            with compiling(), _without_collector():
                 found = _compile(model, logp, kept, point)
             _write(key, found)
         _kept[key] = found
@@ -309,7 +316,8 @@ def _compile(model: pm.Model, logp: Any, kept: Sequence[Any], point: Point) -> d
     from pymc.pytensorf import compile as compile_graph
     from pytensor.graph import clone_replace, rewrite_graph
 
-    from bayesjudge.core import native
+    from bayesjudge.core.callbacks import Translated, make_code, translate_callback
+    from bayesjudge.core.native import Array
 
     rewrites = ["canonicalize", "stabilize"]
     if not model.check_bounds:
@@ -328,15 +336,15 @@ def _compile(model: pm.Model, logp: Any, kept: Sequence[Any], point: Point) -> d
     drawn = pt.concatenate([pt.as_tensor(v).ravel() for v in kept])
     graphs = {"density": [logp, gradient], "expand": [drawn]}
 
-    def translate() -> dict[str, Callback]:
+    def translate() -> dict[str, Translated]:
         found = {}
         for kind, outputs in graphs.items():
             given = clone_replace(outputs, parts)
             with _wide_loops():
                 run = compile_graph([joined], given, mode="NUMBA", on_unused_input="ignore")
             shared = [(v.name, np.asarray(v.get_value())) for v in run.get_shared()]
-            arrays = [native.Array(str(name), a.dtype.str, a.ndim) for name, a in shared]
-            found[kind] = native.translate_callback(kind, run.vm.jit_fn, size, arrays)
+            arrays = [Array(str(name), a.dtype.str, a.ndim) for name, a in shared]
+            found[kind] = translate_callback(kind, run.vm.jit_fn, size, arrays)
         return found
 
     with model:
@@ -348,7 +356,7 @@ def _compile(model: pm.Model, logp: Any, kept: Sequence[Any], point: Point) -> d
             return lean.make_callbacks(translate, (elemwise, "_gemm"))
         except Exception:  # whatever happens if Numba is built otherwise
             _log.debug("compiling takes twice as long: core/lean.py failed", exc_info=True)
-            return native.make_code(translate())
+            return make_code(translate())
 
 
 def _runnable(

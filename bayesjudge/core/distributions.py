@@ -10,10 +10,10 @@ import pymc as pm
 import pytensor.tensor as pt
 from pymc.distributions.continuous import UnitContinuous
 from pymc.distributions.shape_utils import rv_size_is_none
-from pytensor.link.numba.dispatch.basic import numba_njit
-from pytensor.link.numba.dispatch.random import numba_core_rv_funcify
 from pytensor.tensor.random.op import RandomVariable
 from scipy.special import betaincinv
+
+from bayesjudge.core.operations import before_compiling
 
 #: Pairs that are drawn for one that is kept, before a prior is called impossible.
 MOST_PAIRS = 1_000_000
@@ -175,8 +175,15 @@ class _GreaterBetaRV(RandomVariable):
 IMPOSSIBLE = "these priors all but exclude a judge better than chance"
 
 
-@numba_core_rv_funcify.register(_GreaterBetaRV)
+def _tell_numba() -> None:
+    from pytensor.link.numba.dispatch.random import numba_core_rv_funcify
+
+    numba_core_rv_funcify.register(_GreaterBetaRV)(_core_of_greater_beta)
+
+
 def _core_of_greater_beta(op: Any, node: Any) -> Any:
+    from pytensor.link.numba.dispatch.basic import numba_njit
+
     @numba_njit
     def draw(rng, a, b, c, d):
         for _ in range(MOST_PAIRS):
@@ -186,6 +193,9 @@ def _core_of_greater_beta(op: Any, node: Any) -> Any:
         raise ValueError(IMPOSSIBLE)
 
     return draw, 1  # a version: PyTensor keeps the compiled function on disk by it
+
+
+before_compiling(_tell_numba)
 
 
 class GreaterBeta(UnitContinuous):

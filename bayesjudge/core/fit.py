@@ -76,7 +76,7 @@ class Fit:
 
         Its variables are those of ``idata["posterior"]``: PyMC's functions take both together.
         """
-        return self.spec._build(self.data)
+        return self.spec._pymc_model(self.data)
 
     @property
     def converged(self) -> bool:

@@ -29,7 +29,8 @@ from numba.core.dispatcher import Dispatcher, ObjModeLiftedWith, _FunctionCompil
 from numba.extending import overload
 from numba.np import arrayobj
 
-from bayesjudge.core.native import Callback, make_code
+from bayesjudge.core.callbacks import Translated, make_code
+from bayesjudge.core.native import Callback
 
 #: Translated operations, as PyTensor's cache on disk knows them: two of a name are equal.
 _operations: dict[Any, CompileResult] = {}
@@ -38,7 +39,7 @@ _functions: WeakKeyDictionary[Dispatcher, dict[Any, CompileResult]] = WeakKeyDic
 
 
 def make_callbacks(
-    translate: Callable[[], dict[str, Callback]], products: tuple[ModuleType, str] | None = None
+    translate: Callable[[], dict[str, Translated]], products: tuple[ModuleType, str] | None = None
 ) -> dict[str, Callback]:
     """Make machine code of the callbacks that `translate` returns, and of nothing else.
 

@@ -120,6 +120,13 @@ class BayesianModel:
         """Build the model of the text: natural parameters as named random variables."""
         raise NotImplementedError
 
+    def _pymc_model(self, data: Any, collapsed: bool = True) -> pm.Model:
+        """Build what a user may compile: Numba has to know our operations."""
+        from bayesjudge.core.operations import tell_numba
+
+        tell_numba()
+        return self._build(data) if collapsed else self._uncollapsed(data)
+
     def _sampling_form(self, data: Any) -> pm.Model | None:
         """Build what NUTS runs in its place: the same density in other coordinates.
 

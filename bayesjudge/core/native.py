@@ -6,72 +6,57 @@ the code depends on, and this adds what Numba does, which are its versions and t
 callback takes the addresses and lengths of its arrays when it is called, so that nothing of the
 data is in the code. Another version, processor or text is another file, so that a file is either
 right or not found.
+
+Code that is there runs without Numba, which takes as long to import as many a fit: LLVM links it
+to the C functions that Numba brings along. `callbacks.py` makes it.
 """
 
 from __future__ import annotations
 
+import builtins
+import ctypes
 import hashlib
 import os
 import pickle
 import platform
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, FileFinder
+from importlib.metadata import version
+from importlib.util import find_spec, module_from_spec
+from itertools import count
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple
 
-import llvmlite
-import numba
+import llvmlite.binding as llvm
 import numpy as np
-from numba.core import cgutils, sigutils, types
-from numba.core.ccallback import CFunc
-from numba.core.compiler import CompileResult
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.registry import cpu_target
-from numba.core.serialize import dumps
-from numba.extending import intrinsic
 
 #: What a file begins with; the number changes with what is written after it.
-FORMAT = b"bayesjudge machine code 2\n"
+FORMAT = b"bayesjudge machine code 3\n"
 #: Bytes of code that a folder may hold: what was used longest ago goes first.
 LARGEST = 400_000_000
-_POINTER = types.CPointer(types.float64)
-_DATA = types.CPointer(types.int64)
-SIGNATURES = {
-    "density": types.int64(types.uint64, _POINTER, _POINTER, _POINTER, _DATA),
-    "expand": types.int64(types.uint64, types.uint64, _POINTER, _POINTER, _DATA),
-}
-#: What nutpie calls. It takes a result above 0 for a point without density, below 0 for the end.
-#: Numbers are copied one by one: Numba compiles a lot for `out[...] = values`, mostly its message.
-SOURCES = {
-    "density": """
-def density(size, x, slope, value, data):
-    try:
-        found, gradient = inner({arguments})
-        value[0] = found[()]
-        for i in range({size}):
-            slope[i] = gradient[i]
-    except Exception:
-        return 1
-    for i in range({size}):
-        if not np.isfinite(slope[i]):
-            return 3
-    return 0 if np.isfinite(value[0]) else 4
-""",
-    "expand": """
-def expand(size, length, x, out, data):
-    try:
-        (values,) = inner({arguments})
-        if values.size != length:
-            return -1
-        for i in range(values.size):
-            out[i] = values[i]
-    except Exception:
-        return -2
-    return 0
-""",
-}
+#: Files whose functions make the code.
+MAKERS = ("callbacks.py", "lean.py")
+#: Settings of Numba that change code, and what they are unless somebody asks.
+SETTINGS = {"OPT": 3, "BOUNDSCHECK": None, "CPU_NAME": None, "CPU_FEATURES": None}
+#: Settings that depend on the processor, unless somebody asks.
+OF_PROCESSOR = ("ENABLE_AVX",)
+#: Functions of mathematics that Numba takes from the library of C with which it was built.
+MATHEMATICS = (
+    *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "cos"),
+    *("cosh", "exp", "expm1", "fabs", "floor", "fmod", "log", "log10", "log1p"),
+    *("pow", "round", "sin", "sinh", "sqrt", "tan", "tanh", "trunc"),
+)
+#: Whether LLVM's linker is known to do without Numba here.
+LINKS = sys.platform == "linux" and platform.machine() == "x86_64"
+
+_numbers = count()
+_linking = Lock()
 
 
 class Array(NamedTuple):
@@ -82,17 +67,24 @@ class Array(NamedTuple):
     ndim: int
 
 
+class Code(NamedTuple):
+    """Machine code of a callback, and what it wants to find in memory."""
+
+    binary: bytes
+    name: str
+    #: By name, what code that calls Python wants to know, pickled: nearly always nothing.
+    environments: Mapping[str, bytes]
+
+
 class Callback(NamedTuple):
-    """A function in machine code, and the arrays whose addresses it wants."""
+    """A function in memory, and the arrays whose addresses it wants."""
 
-    result: CompileResult
+    address: int
     arrays: tuple[Array, ...]
-
-    @property
-    def address(self) -> int:
-        """Where the code begins."""
-        name = self.result.fndesc.llvm_cfunc_wrapper_name
-        return int(self.result.library.get_pointer_to_function(name))
+    #: What lives as long as the function.
+    owner: Any
+    #: What can be kept of it: code, or what Numba would keep; None if nothing can.
+    kept: Code | bytes | None
 
     def addresses(self, data: dict[str, np.ndarray]) -> np.ndarray:
         """What the callback takes as its last argument; `data` must outlive it."""
@@ -105,74 +97,112 @@ class Callback(NamedTuple):
         return np.array([*found, 0], dtype=np.int64)
 
 
-def make_code(translated: dict[str, Callback]) -> dict[str, Callback]:
-    """Make machine code of callbacks that were translated."""
-    return {name: one._replace(result=_with_code(one.result)) for name, one in translated.items()}
-
-
-def _with_code(result: CompileResult) -> CompileResult:
-    """Let nothing but the callback be seen from outside.
-
-    Functions that several libraries of a process define are one to LLVM, which takes the first that
-    comes. That may have been optimised in another way, and its results then differ in their last
-    bits, from one process to the next. Names of their own are needed too: LLVM finds an internal
-    function by its name, and may have changed what arguments that one takes.
-    """
-    library, callback = result.library, result.fndesc.llvm_cfunc_wrapper_name
-    optimise = library._optimize_final_module
-
-    def closed() -> None:
-        for function in library._final_module.functions:
-            if not function.is_declaration and function.name != callback:
-                function.linkage = "internal"
-                function.name = f"{function.name}.of.{callback}"
-        optimise()
-
-    library._optimize_final_module = closed
-    with global_compiler_lock:
-        library.finalize()
-    environments = result._find_referenced_environments()  # of parts that call Python
-    for one in environments:
-        library.codegen.set_env(one.env_name, one)
-    return result._replace(referenced_envs=tuple(environments))
-
-
-@intrinsic
-def _pointer(typing_context, address):
-    """The pointer that a number is."""
-
-    def codegen(context, builder, signature, arguments):
-        return builder.inttoptr(arguments[0], cgutils.voidptr_t)
-
-    return types.voidptr(address), codegen
-
-
-def translate_callback(
-    kind: str, inner: Callable[..., Any], size: int, arrays: Sequence[Array]
-) -> Callback:
-    """Translate a callback around `inner`, of `size` numbers and `arrays`; `make_code` follows."""
-    arguments, place = [f"carray(x, ({size},))"], 0
-    for i, (_, _, ndim) in enumerate(arrays):
-        lengths = "".join(f"data[{place + 1 + j}], " for j in range(ndim))
-        arguments.append(f"carray(pointer(data[{place}]), ({lengths}), dtype_{i})")
-        place += 1 + ndim
-    scope: dict[str, Any] = {f"dtype_{i}": np.dtype(one.dtype) for i, one in enumerate(arrays)}
-    # with the name of a module that can be imported, Numba can read what it writes
-    scope |= {"__name__": __name__, "inner": inner, "pointer": _pointer}
-    scope |= {"np": np, "carray": numba.carray}
-    exec(SOURCES[kind].format(arguments=", ".join(arguments), size=size), scope)
-    signature = sigutils.normalize_signature(SIGNATURES[kind])
-    function = CFunc(scope[kind], signature, locals={}, options={})
-    return Callback(function._compile_uncached(), tuple(arrays))
+# What code depends on -----------------------------------------------------------------------------
 
 
 def machine() -> str:
     """What machine code depends on besides what it was compiled from."""
-    codegen = cpu_target.target_context.codegen()
-    versions = (numba.__version__, llvmlite.__version__, np.__version__, platform.python_version())
-    settings = (numba.config.OPT, numba.config.BOUNDSCHECK, sys.flags.optimize)
-    sources = hashlib.sha256(repr((SOURCES, SIGNATURES)).encode()).hexdigest()
-    return repr((FORMAT, versions, settings, codegen.magic_tuple(), sources))
+    versions = [version(name) for name in ("numba", "llvmlite", "numpy")]
+    processor = llvm.get_process_triple(), llvm.get_host_cpu_name(), _features()
+    sources = [Path(__file__).with_name(name).read_bytes() for name in MAKERS]
+    digest = hashlib.sha256(b"".join(sources)).hexdigest()
+    settings = _settings(), sys.flags.optimize, LINKS
+    return repr((FORMAT, versions, platform.python_version(), settings, processor, digest))
+
+
+def _features() -> str:
+    with suppress(RuntimeError):
+        return llvm.get_host_cpu_features().flatten()
+    return ""
+
+
+def _settings() -> dict[str, Any]:
+    """Settings of Numba that somebody changed; Numba is asked only if that may be so."""
+    asked = Path(".numba_config.yaml").exists()
+    asked = asked or any(f"NUMBA_{name}" in os.environ for name in (*SETTINGS, *OF_PROCESSOR))
+    if not asked and "numba" not in sys.modules:
+        return {}
+    from numba.core import config
+
+    found = {name: getattr(config, name) for name in SETTINGS}
+    changed = {name: str(value) for name, value in found.items() if value != SETTINGS[name]}
+    return changed | {name: getattr(config, name) for name in OF_PROCESSOR if asked}
+
+
+# Code becomes a function --------------------------------------------------------------------------
+
+
+def link(code: Code, arrays: tuple[Array, ...]) -> Callback:
+    """Link code to what it calls; RuntimeError if something is missing."""
+    with _linking:
+        library = llvm.JITLibraryBuilder().add_object_img(code.binary).add_current_process()
+        for name, address in _symbols().items():
+            library.import_symbol(name, address)
+        for name in (code.name, *code.environments):
+            library.export_symbol(name)
+        linked = library.link(_linker(), f"callback {next(_numbers)}")
+        environments = [_environment(known) for known in code.environments.values()]
+    for name, one in zip(code.environments, environments, strict=True):
+        ctypes.c_void_p.from_address(linked[name]).value = id(one)
+    return Callback(linked[code.name], arrays, (linked, environments), code)
+
+
+@cache
+def _linker() -> Any:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm.create_lljit_compiler(suppress_errors=True)
+
+
+@cache
+def _symbols() -> dict[str, int]:
+    """C functions that Numba's code calls, and exceptions of Python, by the names it has for them.
+
+    As Numba itself makes them known to LLVM.
+    """
+    helpers = _numbas("numba._helperlib").c_helpers | _numbas("numba._dynfunc").c_helpers
+    memory = _numbas("numba.core.runtime._nrt_python")
+    memory.memsys_use_cpython_allocator()
+    known = {f"numba_{name}": address for name, address in helpers.items()}
+    names = [f"{name}{end}" for name in MATHEMATICS for end in ("", "f")]
+    known |= {name: helpers[name] for name in names if name in helpers}
+    known |= {
+        name if name.startswith("_") else f"NRT_{name}": address
+        for name, address in memory.c_helpers.items()
+    }
+    errors = [one for one in vars(builtins).values() if isinstance(one, type)]
+    known |= {f"PyExc_{one.__name__}": id(one) for one in errors if issubclass(one, BaseException)}
+    return known | {"_Py_NoneStruct": id(None)}
+
+
+def _numbas(name: str) -> Any:
+    """A module of Numba that is written in C, without all those that are not."""
+    if "numba" in sys.modules:
+        return import_module(name)
+    package, *inside, _ = name.split(".")
+    (root,) = find_spec(package).submodule_search_locations  # type: ignore[union-attr, misc]
+    finder = FileFinder(str(Path(root, *inside)), (ExtensionFileLoader, EXTENSION_SUFFIXES))
+    spec = finder.find_spec(name)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{name} is not in {root}")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    sys.modules.pop(name, None)  # whoever imports Numba finds it as ever
+    return module
+
+
+def _environment(known: bytes) -> Any:
+    """What code that calls Python knows: names of a module, and objects."""
+    made = _numbas("numba._dynfunc").Environment
+    if not known:
+        return made({})
+    module, objects = pickle.loads(known)
+    one = made(vars(import_module(module)))
+    one.consts[:] = objects
+    return one
+
+
+# Code is kept -------------------------------------------------------------------------------------
 
 
 def file_of(folder: Path, key: str) -> Path:
@@ -182,10 +212,9 @@ def file_of(folder: Path, key: str) -> Path:
 
 def write(folder: Path, key: str, callbacks: dict[str, Callback]) -> str | None:
     """Keep callbacks; say in words why that is not possible, if it is not."""
-    if any(one.result.library.has_dynamic_globals for one in callbacks.values()):
+    if any(one.kept is None for one in callbacks.values()):
         return "it holds an address or a large array"
-    reduced = {name: (one.result._reduce(), one.arrays) for name, one in callbacks.items()}
-    body = dumps((key, reduced))
+    body = pickle.dumps((key, {name: (one.kept, one.arrays) for name, one in callbacks.items()}))
     path = file_of(folder, key)
     temporary = ""
     try:
@@ -226,14 +255,24 @@ def read(folder: Path, key: str) -> dict[str, Callback] | str | None:
     digest, body = content[len(FORMAT) : len(FORMAT) + 32], content[len(FORMAT) + 32 :]
     if not content.startswith(FORMAT) or hashlib.sha256(body).digest() != digest:
         return f"{path} is damaged"
-    found, reduced = pickle.loads(body)
+    found, kept = pickle.loads(body)
     if found != key:
         return f"{path} holds the code of something else"
     with suppress(OSError):
         os.utime(path)  # used just now
-    context = cpu_target.target_context
-    context.refresh()
-    return {
-        name: Callback(CompileResult._rebuild(context, *parts), arrays)
-        for name, (parts, arrays) in reduced.items()
-    }
+    try:
+        return {name: _again(*one) for name, one in kept.items()}
+    except RuntimeError:
+        return f"{path} calls functions that are not here"
+
+
+def _again(kept: Code | bytes, arrays: tuple[Array, ...]) -> Callback:
+    if isinstance(kept, Code):
+        with suppress(RuntimeError):
+            return link(kept, arrays)
+        import numba  # noqa: F401  which opens libraries of mathematics where there are some
+
+        return link(kept, arrays)
+    from bayesjudge.core.callbacks import rebuilt
+
+    return rebuilt(kept, arrays)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesjudge.core.compiling import compiling, structure_of
+from bayesjudge.core.compiling import compiling, own_settings, structure_of
 from bayesjudge.core.errors import checking
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ def observed_shares(
 
     seen = [v for v in model.observed_RVs if type(v.owner.op).__name__ in COUNTS]
     parts = [v.owner.op.dist_params(v.owner) for v in seen]
-    with compiling():
+    with own_settings():
         chances = pm.draw([p for _, p in parts], DRAWS, random_seed=rng, mode=QUICK)
         data = function([], [x for v, (n, _) in zip(seen, parts, strict=True)
                              for x in (model.rvs_to_values[v], n)], mode=QUICK)()  # fmt: skip
@@ -248,7 +248,7 @@ def observed_values(model: pm.Model) -> dict[str, np.ndarray]:
 
     values = [model.rvs_to_values[v] for v in model.observed_RVs]
     names = [str(v.name) for v in model.observed_RVs]
-    with compiling():
+    with own_settings():
         return dict(zip(names, function([], values, mode=QUICK)(), strict=True))
 
 
@@ -259,7 +259,7 @@ def draw_together(
     import pymc as pm
 
     wanted = [model[name] for name in names]
-    with compiling():
+    with own_settings():
         values = pm.draw(wanted, draws, random_seed=rng, mode=QUICK)
     return dict(zip(names, values, strict=True))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from bayesjudge.core.compiling import Compiled, compile_model, compiling
+from bayesjudge.core.compiling import Compiled, compile_model, own_settings
 from bayesjudge.core.diagnostics import against_exact, gate
 from bayesjudge.core.errors import ConvergenceError, ConvergenceWarning, checking
 from bayesjudge.core.estimate import Assumption, Caution, Interval, Target
@@ -67,7 +67,7 @@ def sample(
         require(0 < rate < 1, f"target_accept must lie in (0, 1), got {rate}")
     seed = _seed_of(random_seed)
     bar_of = progress_bar(progress, f"{method}: preparing")
-    with bar_of as bar, one_blas_thread(), compiling():
+    with bar_of as bar, one_blas_thread(), own_settings():
         model, form = spec._build(data), spec._sampling_form(data)
         once = f"{method}: compiling, once on this machine (about 10 s)"
         compiled = compile_model(model if form is None else form, lambda: bar.update(once))
@@ -115,7 +115,7 @@ def sample(
 
 def sample_draws(compiled: Compiled, *, random_seed: int, **settings: Any) -> xr.DataTree:
     """Sample without gate or `Fit`: for studies that sample one model many times."""
-    with one_blas_thread(), compiling():
+    with one_blas_thread(), own_settings():
         trace = _trace(compiled, seed=random_seed, **settings)
     return tree_of(trace, compiled.runnable, STATISTICS)
 

@@ -27,9 +27,9 @@ import numpy as np
 import pytensor.tensor as pt
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
-from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_default_op_cache_key
 
 from bayesjudge.core.counting import distinct
+from bayesjudge.core.operations import in_numba
 from bayesjudge.panel._em import Problem
 from bayesjudge.panel.data import MISSING, Votes
 
@@ -505,9 +505,11 @@ def _as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _njit(function: Callable[..., Any]) -> Callable[..., Any]:
+    from pytensor.link.numba.dispatch.basic import numba_njit
+
     return numba_njit(function, error_model="numpy")
 
 
-@register_funcify_default_op_cache_key(_LogLikelihood)
+@in_numba(_LogLikelihood)
 def _in_numba(op: Any, node: Any, **_: Any) -> Any:
     return type(op)._loops(op.classes, op.nodes, _njit)

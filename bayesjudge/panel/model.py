@@ -65,7 +65,7 @@ VoteRegression, optional
         summed out.
     """
     chosen = chosen_model(votes, model)
-    return chosen._build(votes) if collapsed else chosen._uncollapsed(votes)
+    return chosen._pymc_model(votes, collapsed)
 
 
 def fit(

@@ -670,7 +670,7 @@ def build_model(
         If the model does not suit the counts, or a system without labels is not pooled.
     """
     chosen = suited(counts, model, "prevalence.build_model")
-    return chosen._build(counts) if collapsed else chosen._uncollapsed(counts)
+    return chosen._pymc_model(counts, collapsed)
 
 
 def fit(

@@ -30,8 +30,9 @@ import numpy as np
 import pytensor.tensor as pt
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
-from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_default_op_cache_key
 from scipy.special import gammaln
+
+from bayesjudge.core.operations import in_numba
 
 #: Additions that one evaluation may cost: about a millisecond. NUTS needs some hundred thousand.
 MOST_ADDITIONS = 250_000
@@ -465,8 +466,10 @@ class LogProbabilitiesGradient(Op):
             storage[0] = value
 
 
-@register_funcify_default_op_cache_key(LogProbabilities)
+@in_numba(LogProbabilities)
 def _numba_value(op: Any, node: Any, **_: Any) -> Any:
+    from pytensor.link.numba.dispatch.basic import numba_njit
+
     forward = numba_njit(_forward(op.sets))
 
     @numba_njit
@@ -477,6 +480,8 @@ def _numba_value(op: Any, node: Any, **_: Any) -> Any:
     return value
 
 
-@register_funcify_default_op_cache_key(LogProbabilitiesGradient)
+@in_numba(LogProbabilitiesGradient)
 def _numba_gradient(op: Any, node: Any, **_: Any) -> Any:
+    from pytensor.link.numba.dispatch.basic import numba_njit
+
     return numba_njit(_backward(op.sets))

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from bayesjudge.core.compiling import compile_function
+from bayesjudge.core.operations import jitable
 
 #: Metropolis steps of a judge's unknowns in a sweep, and the share that follow other chains.
 STEPS, FOLLOWING = 8, 0.7
@@ -72,7 +72,7 @@ def side_of(certain: np.ndarray, counts: np.ndarray, seen: np.ndarray) -> Side:
 # One source ---------------------------------------------------------------------------------------
 
 
-@register_jitable
+@jitable
 def _pick(rng, added, n):
     """Draw a position by weights that were added up."""
     x, at = rng.random() * added[n - 1], 0
@@ -81,7 +81,7 @@ def _pick(rng, added, n):
     return at
 
 
-@register_jitable
+@jitable
 def _count_sets(rng, first, end, kind, behind_start, behind, chance, share, added, counts):
     """Draw the sets of ratings `first` to `end` of an item, given its shares; add to `counts`."""
     for r in range(first, end):
@@ -97,7 +97,7 @@ def _count_sets(rng, first, end, kind, behind_start, behind, chance, share, adde
         counts[v] += 1
 
 
-@register_jitable
+@jitable
 def _draw_dirichlet(rng, weights, share):
     """Draw shares, none of them exactly 0."""
     total = 0.0
@@ -129,7 +129,7 @@ def _items(rng, alpha, side, sweeps, shares):
 # People and a judge -------------------------------------------------------------------------------
 
 
-@register_jitable
+@jitable
 def _of_one_set(m, copied, own, size, part):
     """Weights of 0 to `m` ratings of a set being the judge's own, the others copies.
 
@@ -143,7 +143,7 @@ def _of_one_set(m, copied, own, size, part):
         part[0] *= copied
 
 
-@register_jitable
+@jitable
 def _of_item(first, end, sets, times, theta, rho, u, w, kappa, have, part, whole):
     """Weights of how many ratings are the judge's own: `whole[j]` of the first j sets that occur.
 
@@ -165,7 +165,7 @@ def _of_item(first, end, sets, times, theta, rho, u, w, kappa, have, part, whole
         before += m
 
 
-@register_jitable
+@jitable
 def _denominators(kappa, of):
     """Inverse denominators of an urn's first draws, `of[n, k]` for k of n ratings."""
     for n in range(of.shape[0]):
@@ -174,7 +174,7 @@ def _denominators(kappa, of):
             of[n, k + 1] = of[n, k] * (kappa + n) / (kappa + k)
 
 
-@register_jitable
+@jitable
 def _log_given_own(m, own, theta, rho, u, w, kappa):
     """Log probability of an item's ratings and of which are the judge's own."""
     found, have, mine = 0.0, 0, 0
@@ -188,7 +188,7 @@ def _log_given_own(m, own, theta, rho, u, w, kappa):
     return found + mine * np.log(1 - u) + (have - mine) * np.log(u)
 
 
-@register_jitable
+@jitable
 def _log_density(
     m, many, own, sets_start, sets, times, theta, rho, x, centre, spread, integrated, part, whole,
     inverse,
@@ -217,7 +217,7 @@ def _log_density(
     return found + np.log(product)
 
 
-@register_jitable
+@jitable
 def _propose(rng, unknowns, c, new):
     """Step by the difference of two other chains (ter Braak 2006), or by any length."""
     chains = unknowns.shape[0]
@@ -234,7 +234,7 @@ def _propose(rng, unknowns, c, new):
             new[d] = unknowns[c, d] + length * rng.standard_normal()
 
 
-@register_jitable
+@jitable
 def _draw_own(
     rng, first, end, sets, times, theta, rho, u, w, kappa, have, part, whole, inverse, own
 ):
@@ -258,7 +258,7 @@ def _draw_own(
         left -= own[v]
 
 
-@register_jitable
+@jitable
 def _draw_new(rng, own, v, theta, rho, w, kappa, held, besides):
     """Draw how many of a judge's own ratings of a set are new: people's, or from rho."""
     size = kappa * (w * theta[v] + (1 - w) * rho[v])
@@ -270,7 +270,7 @@ def _draw_new(rng, own, v, theta, rho, w, kappa, held, besides):
                 besides[v] += 1
 
 
-@register_jitable
+@jitable
 def _list_sets(m, sets_start, sets, times):
     """List the sets that occur among each item's ratings, and how often."""
     at = 0

@@ -512,7 +512,7 @@ def build_model(
         If the model does not fit the options and response sets.
     """
     model = suited(ratings, model)
-    return model._build(ratings) if collapsed else model._uncollapsed(ratings)
+    return model._pymc_model(ratings, collapsed)
 
 
 def fit(

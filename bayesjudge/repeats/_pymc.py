@@ -20,11 +20,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pytensor.tensor as pt
-from numba.extending import register_jitable
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
-from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_default_op_cache_key
 
+from bayesjudge.core.operations import in_numba, jitable
 from bayesjudge.repeats.data import Scores
 
 if TYPE_CHECKING:
@@ -251,7 +250,7 @@ def _evaluate(x, places, priors, weights, item, judge, terms, gaps):
     return value, slope
 
 
-@register_jitable
+@jitable
 def _priors(x, places, priors, slope):
     """Standard deviations, and the density of them and of what has no part in the likelihood."""
     value, scales = 0.0, np.zeros(4)
@@ -272,7 +271,7 @@ def _priors(x, places, priors, slope):
     return value, scales
 
 
-@register_jitable
+@jitable
 def _latent(x, places, scales, item, judge):
     """Sum of the effects in each cell, and their density."""
     value, n, m = 0.0, places[ITEMS], places[JUDGES]
@@ -293,7 +292,7 @@ def _latent(x, places, scales, item, judge):
     return value, eta
 
 
-@register_jitable
+@jitable
 def _latent_back(x, places, scales, item, judge, eta_bar, slope, scales_bar):
     """Add to the slopes by effects and standard deviations what those by `eta` tell."""
     n, m = places[ITEMS], places[JUDGES]
@@ -316,7 +315,7 @@ def _latent_back(x, places, scales, item, judge, eta_bar, slope, scales_bar):
         scales_bar[1] += _effects_back(raw, scales[1], places[JUDGE_AS_IS], b_bar, slope[at:])
 
 
-@register_jitable
+@jitable
 def _own_cutpoints(x, places, scale, shared, weight):
     """Logarithms of judges' gaps, their density, and all cutpoints in a row."""
     stretch, value, n = np.zeros((shared.size - 1, places[JUDGES])), 0.0, places[JUDGES] - 1
@@ -328,7 +327,7 @@ def _own_cutpoints(x, places, scale, shared, weight):
     return value, stretch, _stretched(shared, weight, stretch)
 
 
-@register_jitable
+@jitable
 def _cutpoints(y):
     """Shares, their sums below and above each cutpoint, both positive, and the cutpoints."""
     k = y.size + 1
@@ -349,7 +348,7 @@ def _cutpoints(y):
     return share, below, above, np.log(below) - np.log(above)
 
 
-@register_jitable
+@jitable
 def _cutpoints_back(share, below, above, weights, cuts_bar, slope):
     """Slopes by the coordinates of the shares, from those by the cutpoints."""
     k = share.size
@@ -368,7 +367,7 @@ def _cutpoints_back(share, below, above, weights, cuts_bar, slope):
         slope[i] = share[i] * (share_bar[i] - mean) + weights[i] - last
 
 
-@register_jitable
+@jitable
 def _effects(raw, scale, as_is, out):
     """Put effects that sum to 0 into `out`, and return the logarithm of their density."""
     n = raw.size + 1
@@ -383,7 +382,7 @@ def _effects(raw, scale, as_is, out):
     return -0.5 * (raw * raw).sum()
 
 
-@register_jitable
+@jitable
 def _effects_back(raw, scale, as_is, bar, slope):
     """Add what effects' slopes `bar` are by `raw`; return the slope by the standard deviation."""
     n = raw.size + 1
@@ -400,7 +399,7 @@ def _effects_back(raw, scale, as_is, bar, slope):
     return of_scale / scale**3 - (n - 1) / scale if as_is else of_scale
 
 
-@register_jitable
+@jitable
 def _stretched(shared, weight, stretch):
     """Cutpoints by judge, as `components.stretched` has them."""
     steps, judges = shared.size, stretch.shape[1]
@@ -415,7 +414,7 @@ def _stretched(shared, weight, stretch):
     return out.ravel()
 
 
-@register_jitable
+@jitable
 def _stretched_back(shared, below, above, stretch, cuts_bar):
     """Slopes by the shared cutpoints, and by the logarithms of the gaps."""
     steps, judges = shared.size, stretch.shape[1]
@@ -442,7 +441,7 @@ def _stretched_back(shared, below, above, stretch, cuts_bar):
     return found + weight_bar * weight * (above - below), stretch_bar
 
 
-@register_jitable
+@jitable
 def _noise(x, places, scales, eta):
     """Logarithm of each cell's noise, as `components.noise_at` has it; levels, and their unit."""
     noise, level, spread = np.zeros(eta.size), np.zeros(eta.size), 1.0
@@ -455,7 +454,7 @@ def _noise(x, places, scales, eta):
     return noise, level, spread
 
 
-@register_jitable
+@jitable
 def _noise_back(coefficients, level, eta, spread, eta_bar, noise_bar, slope):
     """Add to the slopes by the coefficients and by `eta`; that by the spread, over the spread."""
     spread_bar = 0.0
@@ -469,7 +468,7 @@ def _noise_back(coefficients, level, eta, spread, eta_bar, noise_bar, slope):
     return spread_bar / spread
 
 
-@register_jitable
+@jitable
 def _answers(terms, gaps, eta, cuts, noise, by_level):
     """Log-likelihood of the answers, and its slopes by latent values, cutpoints and the logarithm
     of the noise.
@@ -543,8 +542,10 @@ class LogDensity(Op):
         return [[i == 0, False] for i in range(len(node.inputs))]
 
 
-@register_funcify_default_op_cache_key(LogDensity)
+@in_numba(LogDensity)
 def _numba_density(op: Any, node: Any, **_: Any) -> Any:
+    from pytensor.link.numba.dispatch.basic import numba_njit
+
     evaluate = numba_njit(_evaluate)
 
     @numba_njit

@@ -443,7 +443,7 @@ def build_model(
         two values, is to have cutpoints by judge.
     """
     model = suited(scores, model)
-    return model._build(scores) if collapsed else model._uncollapsed(scores)
+    return model._pymc_model(scores, collapsed)
 
 
 def fit(

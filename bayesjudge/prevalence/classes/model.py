@@ -366,7 +366,7 @@ def build_model(
         If the model does not suit the counts.
     """
     chosen = suited(counts, model, "prevalence.classes.build_model")
-    return chosen._build(counts) if collapsed else chosen._uncollapsed(counts)
+    return chosen._pymc_model(counts, collapsed)
 
 
 def fit(

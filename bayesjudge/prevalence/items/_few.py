@@ -27,12 +27,11 @@ from typing import Any
 
 import numpy as np
 import pytensor.tensor as pt
-from numba.extending import register_jitable
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
-from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_default_op_cache_key
 
 from bayesjudge.core.counting import collapse, distinct
+from bayesjudge.core.operations import in_numba, jitable
 from bayesjudge.prevalence.items._marginal import CODE as CENTRES
 from bayesjudge.prevalence.items._marginal import Answers, _centres
 
@@ -286,7 +285,7 @@ def _verdicts(nb: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
             np.uint64(none + bad + verdicts[t, 4]),
         )
 
-    place = register_jitable(places)
+    place = jitable(places)
 
     def products(power: Any, verdicts: Any, systems: int) -> Any:
         """Chances of verdicts on good and on bad outputs at the nodes of leniency."""
@@ -453,9 +452,11 @@ def _as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _njit(function: Callable[..., Any]) -> Callable[..., Any]:
+    from pytensor.link.numba.dispatch.basic import numba_njit
+
     return numba_njit(function, error_model="numpy")
 
 
-@register_funcify_default_op_cache_key(FewRows)
+@in_numba(FewRows)
 def _in_numba(op: Any, node: Any, **_: Any) -> Any:
     return _likelihood(*op.nodes, _njit)

@@ -22,13 +22,12 @@ from typing import Any
 
 import numpy as np
 import pytensor.tensor as pt
-from numba.extending import register_jitable
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
-from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_default_op_cache_key
 from scipy.special import expit, logsumexp
 
 from bayesjudge.core.counting import collapse, distinct
+from bayesjudge.core.operations import in_numba, jitable
 from bayesjudge.prevalence.items.data import UNLABELLED, Items
 
 RATES = ("prevalence", "sensitivity", "specificity")
@@ -90,7 +89,7 @@ def quadrature(nodes: int) -> tuple[np.ndarray, np.ndarray]:
     return points / spread, weights
 
 
-@register_jitable
+@jitable
 def _sigmoids(x):
     """Probabilities of 1 and of 0, and their logarithms."""
     log1, log0, p1, p0 = np.empty_like(x), np.empty_like(x), np.empty_like(x), np.empty_like(x)
@@ -102,7 +101,7 @@ def _sigmoids(x):
     return log1, log0, p1, p0
 
 
-@register_jitable
+@jitable
 def _scaled_exp(out, a, x, b, y):
     """Set `out` to exp(a x + b y) over its largest value, and return the logarithm of that."""
     most = -np.inf
@@ -114,7 +113,7 @@ def _scaled_exp(out, a, x, b, y):
     return most
 
 
-@register_jitable
+@jitable
 def _dot(x, y):
     """Sum of products, in four sums that do not wait for each other."""
     one, two, three, four, whole = 0.0, 0.0, 0.0, 0.0, x.size // 4 * 4
@@ -128,7 +127,7 @@ def _dot(x, y):
     return (one + two) + (three + four)
 
 
-@register_jitable
+@jitable
 def _over_items(f, shift, wa, wb, answer_of, count):
     """Log-likelihood of the patterns of items, and its gradient by `f`, their answers' factors."""
     n_systems, size = answer_of.shape[1], f.shape[1]
@@ -407,8 +406,10 @@ class LogLikelihood(Op):
         return [[i < 3, False, False, False] for i in range(len(node.inputs))]
 
 
-@register_funcify_default_op_cache_key(LogLikelihood)
+@in_numba(LogLikelihood)
 def _numba_likelihood(op: Any, node: Any, **_: Any) -> Any:
+    from pytensor.link.numba.dispatch.basic import numba_njit
+
     tells, evaluate = op.tells, numba_njit(_of_verdicts if op.judge else _of_outputs)
 
     @numba_njit
@@ -496,8 +497,10 @@ class Centre(Op):
         return [[i < 2, False, False] for i in range(3)]
 
 
-@register_funcify_default_op_cache_key(Centre)
+@in_numba(Centre)
 def _numba_centre(op: Any, node: Any, **_: Any) -> Any:
+    from pytensor.link.numba.dispatch.basic import numba_njit
+
     centres = numba_njit(_centres)
 
     @numba_njit

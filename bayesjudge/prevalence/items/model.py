@@ -234,7 +234,7 @@ def build_model(
         If the model does not suit the data.
     """
     chosen = suited(items, model, "prevalence.items.build_model")
-    return chosen._build(items) if collapsed else chosen._uncollapsed(items)
+    return chosen._pymc_model(items, collapsed)
 
 
 def fit(

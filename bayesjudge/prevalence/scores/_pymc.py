@@ -12,7 +12,8 @@ import pymc as pm
 import pytensor.tensor as pt
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
-from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_default_op_cache_key
+
+from bayesjudge.core.operations import in_numba
 
 #: Added to the probability of each number, so that none is 0 far from its location.
 LEAST = 1e-12
@@ -84,8 +85,10 @@ class LogLikelihood(Op):
         return [[i > 1, False, False] for i in range(4)]
 
 
-@register_funcify_default_op_cache_key(LogLikelihood)
+@in_numba(LogLikelihood)
 def _numba_likelihood(op: Any, node: Any, **_: Any) -> Any:
+    from pytensor.link.numba.dispatch.basic import numba_njit
+
     evaluate = numba_njit(_evaluate)
 
     @numba_njit

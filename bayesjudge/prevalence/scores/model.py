@@ -457,7 +457,7 @@ def build_model(
         If the model does not suit the scores.
     """
     chosen = suited(scores, model, "prevalence.scores.build_model")
-    return chosen._build(scores) if collapsed else chosen._uncollapsed(scores)
+    return chosen._pymc_model(scores, collapsed)
 
 
 def fit(
