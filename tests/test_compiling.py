@@ -527,7 +527,7 @@ names = {
     "prevalence.items._marginal": ["LogLikelihood", "Centre"],
     "prevalence.items._few": ["FewRows"],
     "ratings._marginal": ["LogProbabilities", "LogProbabilitiesGradient"],
-    "panel._marginal": ["VotesByClass", "VotesByLogits"],
+    "panel._marginal": ["VotesByClass", "VotesByJudges"],
     "core.distributions": [],
 }
 found = [getattr(import_module("bayesjudge." + m), name) for m in names for name in names[m]]

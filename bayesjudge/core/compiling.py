@@ -32,7 +32,7 @@ from bayesjudge.core.operations import tell_numba
 if TYPE_CHECKING:
     import pymc as pm
 
-    from bayesjudge.core.native import Callback
+    from bayesjudge.core.native import Array, Callback
 
 #: Compiled models kept in memory.
 KEPT = 32
@@ -191,7 +191,7 @@ def _read(key: str) -> dict[str, Callback] | None:
 
     for folder in (_folder(), *(one / NAME for one in left)):
         try:
-            found = native.read(folder, key)
+            found = native.read(folder, key, _rebuilt)
         except Exception as error:  # whatever a file made elsewhere may do when it is read
             found = f"{native.file_of(folder, key)} cannot be used ({error!r})"
         if isinstance(found, dict):
@@ -199,6 +199,12 @@ def _read(key: str) -> dict[str, Callback] | None:
         if found:
             _tell(f"{found}: compiling again")
     return None
+
+
+def _rebuilt(kept: bytes, arrays: tuple[Array, ...]) -> Callback:
+    from bayesjudge.core.callbacks import rebuilt
+
+    return rebuilt(kept, arrays)
 
 
 def _write(key: str, callbacks: dict[str, Callback]) -> None:
@@ -316,8 +322,8 @@ def _compile(model: pm.Model, logp: Any, kept: Sequence[Any], point: Point) -> d
     from pymc.pytensorf import compile as compile_graph
     from pytensor.graph import clone_replace, rewrite_graph
 
+    from bayesjudge.core import native
     from bayesjudge.core.callbacks import Translated, make_code, translate_callback
-    from bayesjudge.core.native import Array
 
     rewrites = ["canonicalize", "stabilize"]
     if not model.check_bounds:
@@ -343,7 +349,7 @@ def _compile(model: pm.Model, logp: Any, kept: Sequence[Any], point: Point) -> d
             with _wide_loops():
                 run = compile_graph([joined], given, mode="NUMBA", on_unused_input="ignore")
             shared = [(v.name, np.asarray(v.get_value())) for v in run.get_shared()]
-            arrays = [Array(str(name), a.dtype.str, a.ndim) for name, a in shared]
+            arrays = [native.Array(str(name), a.dtype.str, a.ndim) for name, a in shared]
             found[kind] = translate_callback(kind, run.vm.jit_fn, size, arrays)
         return found
 

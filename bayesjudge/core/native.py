@@ -21,7 +21,7 @@ import pickle
 import platform
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -243,8 +243,13 @@ def _prune(folder: Path, kept: Path) -> None:
             spare -= found[path].st_size
 
 
-def read(folder: Path, key: str) -> dict[str, Callback] | str | None:
-    """Take callbacks that were kept: None if there are none, or why they cannot be used."""
+def read(
+    folder: Path, key: str, rebuild: Callable[[bytes, tuple[Array, ...]], Callback]
+) -> dict[str, Callback] | str | None:
+    """Take callbacks that were kept: None if there are none, or why they cannot be used.
+
+    `rebuild` loads what Numba kept of one, where LLVM's linker is not known to do without it.
+    """
     path = file_of(folder, key)
     try:
         content = path.read_bytes()
@@ -261,18 +266,17 @@ def read(folder: Path, key: str) -> dict[str, Callback] | str | None:
     with suppress(OSError):
         os.utime(path)  # used just now
     try:
-        return {name: _again(*one) for name, one in kept.items()}
+        return {
+            name: _linked_again(one, arrays) if isinstance(one, Code) else rebuild(one, arrays)
+            for name, (one, arrays) in kept.items()
+        }
     except RuntimeError:
         return f"{path} calls functions that are not here"
 
 
-def _again(kept: Code | bytes, arrays: tuple[Array, ...]) -> Callback:
-    if isinstance(kept, Code):
-        with suppress(RuntimeError):
-            return link(kept, arrays)
-        import numba  # noqa: F401  which opens libraries of mathematics where there are some
+def _linked_again(code: Code, arrays: tuple[Array, ...]) -> Callback:
+    with suppress(RuntimeError):
+        return link(code, arrays)
+    import numba  # noqa: F401  which opens libraries of mathematics where there are some
 
-        return link(kept, arrays)
-    from bayesjudge.core.callbacks import rebuilt
-
-    return rebuilt(kept, arrays)
+    return link(code, arrays)
