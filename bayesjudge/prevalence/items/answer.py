@@ -146,8 +146,8 @@ def _not_subtracted(found: dict[str, Any], rows: dict[str, Row]) -> str:
         return ""
     shown = [round(100 * abs(found["value"]))]
     shown.append(abs(round(100 * first.value) - round(100 * second.value)))
-    cancels = " (compared item by item, which cancels how hard items are; each share is "
-    return f"{cancels}estimated by itself)" if len({*shown}) > 1 else ""
+    paired = " (compared item by item; each share by itself, so they need not differ by as much)"
+    return paired if len({*shown}) > 1 else ""
 
 
 def _alike(items: Items) -> str:
