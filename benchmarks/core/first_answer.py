@@ -12,14 +12,15 @@ is PyMC's way with nutpie for the same graph and settings: it compiles in each p
 for each fit. ``imports`` is what `import pymc, nutpie` takes at that moment: it is part of cold and
 second, and tells how busy the machine is.
 
-Found: on a quiet machine, where importing PyMC and nutpie takes 2.5 to 3.0 s, a second process
-takes 2.2 to 3.4 s in 18 of 21 rows and a refit .1 to 1.5 s, within the bars of 4 and 1.5 s. Three
-are beyond: ``prevalence_pooled`` (4.01 and 1.88; it draws twice as many), ``correlated`` (4.05 and
-1.84) and ``items`` (5.74 and 3.09). Cold first fits take 5.6 to 31.8 s; draws of both processes are
-the same. Stan with its program cached takes 1.46 s for ``dawid_skene``, 0.5 of it imports, and
-1.05 s for a refit: ours take 2.85, more than half of it imports, and .61. ``pm.sample`` takes 13 to
-19 s in a second process and 7 to 13 s for a refit of ``prevalence``, ``dawid_skene`` and ``panel``:
-six times as long, and 12 to 42 times, while another job ran.
+Found: on a quiet machine, where importing PyMC and nutpie takes 2.6 to 3.2 s, a second process
+takes 1.8 to 3.2 s in all 21 rows and a refit .2 to 1.5 s, within the bars of 4 and 1.5 s
+(``repeats_cutpoints``, measured twice: 3.50 and 1.67, 3.16 and 1.46). Cold first fits take 6 to 32
+s; draws of both processes are the same. Stan with its program cached takes 1.55 s for
+``dawid_skene``, and ours 2.55, medians of five in turn; refits take the same, .64 and .63. The rest
+is PyMC's import and Python's last look for garbage: the same draws by the same code from a model
+that was prepared before, without PyMC, took 1.53. ``pm.sample`` takes 13 to 19 s in a second
+process and 7 to 13 s for a refit of ``prevalence``, ``dawid_skene`` and ``panel``, measured earlier
+while another job ran.
 """
 
 from __future__ import annotations
