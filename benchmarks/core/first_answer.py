@@ -15,12 +15,11 @@ second, and tells how busy the machine is.
 Found: on a quiet machine, where importing PyMC and nutpie takes 2.6 to 3.2 s, a second process
 takes 1.8 to 3.2 s in all 21 rows and a refit .2 to 1.5 s, within the bars of 4 and 1.5 s
 (``repeats_cutpoints``, measured twice: 3.50 and 1.67, 3.16 and 1.46). Cold first fits take 6 to 32
-s; draws of both processes are the same. Stan with its program cached takes 1.55 s for
-``dawid_skene``, and ours 2.55, medians of five in turn; refits take the same, .64 and .63. The rest
-is PyMC's import and Python's last look for garbage: the same draws by the same code from a model
-that was prepared before, without PyMC, took 1.53. ``pm.sample`` takes 13 to 19 s in a second
-process and 7 to 13 s for a refit of ``prevalence``, ``dawid_skene`` and ``panel``, measured earlier
-while another job ran.
+s; draws of both processes are the same. Stan with its program cached takes 1.88 s for
+``dawid_skene``, .39 of it imports, and ours 2.18, most of it PyMC's import; refits take the same,
+.64 and .63.
+``pm.sample`` takes 13 to 19 s in a second process and 7 to 13 s for a refit of ``prevalence``,
+``dawid_skene`` and ``panel``, measured earlier while another job ran.
 """
 
 from __future__ import annotations
