@@ -9,10 +9,11 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from scipy.special import bdtr, betainc, chdtrc, gammaln, ndtr
+from scipy.special import bdtr, betainc, gammaln, ndtr
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution
+from bayesjudge.core.randomization import p_value, same_shares, samples_for
 from bayesjudge.panel.data import MISSING, Votes
 from bayesjudge.panel.label_design import DESIGNS, RANDOM_LABELS, TELLS, Identified
 
@@ -55,11 +56,6 @@ DUPLICATE = 0.6
 FEWEST = 20
 #: Draws of the probability that one judge errs less than another.
 PAIRED_DRAWS = 20_000
-#: Expected counts from which on Pearson's statistic has its limiting distribution, nearly.
-FEW_EXPECTED = 5
-#: Tables drawn where it has not, unless even then nothing is near a rejection.
-REPLICATES = 5_000
-CLEAR = 0.05
 #: Two judges are near copies if they disagree on no more items than this, and surely on fewer than
 #: this part of those on which the nearest other judge disagrees with one of them.
 COPIES = {"disagree": 0.02, "of_nearest": 0.25}
@@ -90,7 +86,7 @@ def homogeneity(votes: Votes) -> pd.DataFrame:
             table = tally[:, truth, j]
             table = table[table.sum(axis=1) > 0]
             rates = table[:, truth] / table.sum(axis=1)
-            row[f"{name}_p"] = _chi_square(table)
+            row[f"{name}_p"] = same_shares(table, REJECT_P)
             row[f"{name}_low"], row[f"{name}_high"] = (
                 (rates.min(), rates.max()) if len(rates) else (np.nan, np.nan)
             )
@@ -437,14 +433,15 @@ def _shifted(votes: Votes) -> Iterator[Caution]:
     )
 
 
-def shift_p_values(votes: Votes, replicates: int = 5_000) -> tuple[float, dict[str, float]]:
+def shift_p_values(votes: Votes) -> tuple[float, dict[str, float]]:
     """How rarely random samples have net votes as unusual as the labelled items'.
 
     Of all generators together, and of each one that has labelled and other items. The net votes
     (passes less fails) of an item are compared with those of random samples as large.
     """
     rng = np.random.default_rng(0)
-    each, seen_together, drawn_together = {}, 0.0, np.zeros(replicates)
+    samples = samples_for(REJECT_P / 2 / len(votes.generators))
+    each, seen_together, drawn_together = {}, 0.0, np.zeros(samples)
     for i, name in enumerate(votes.generators):
         (own, n_own), (other, n_other) = _net_votes(votes, i)
         if not own.size or not other.size:
@@ -456,15 +453,11 @@ def shift_p_values(votes: Votes, replicates: int = 5_000) -> tuple[float, dict[s
         count += labelled
         centred = values - values @ count / count.sum()
         size = int(labelled.sum())
-        sample = rng.multivariate_hypergeometric(count, size, replicates, method="marginals")
+        sample = rng.multivariate_hypergeometric(count, size, samples, method="marginals")
         seen, drawn = float(centred @ labelled), sample @ centred
-        each[name] = _as_far(drawn, seen)
+        each[name] = p_value(np.abs(drawn), abs(seen))
         seen_together, drawn_together = seen_together + seen, drawn_together + drawn
-    return _as_far(drawn_together, seen_together), each
-
-
-def _as_far(drawn: np.ndarray, seen: float) -> float:
-    return float((1 + np.sum(np.abs(drawn) >= abs(seen) - 1e-9)) / (1 + len(drawn)))
+    return p_value(np.abs(drawn_together), abs(seen_together)), each
 
 
 def _net_votes(votes: Votes, generator: int) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -540,25 +533,6 @@ def require_identified(votes: Votes, what: Identified, caller: str) -> None:
             f"needs labels that tell the {TELLS[what]}; with calibration={design.name!r} "
             f"({design.meaning}) they do not, only with {', '.join(suited)}",
         )
-
-
-def _chi_square(table: np.ndarray) -> float:
-    """P-value of Pearson's statistic for equal rates in all rows, by drawing if counts are few."""
-    table = table[:, table.sum(axis=0) > 0]
-    if min(table.shape, default=0) < 2:
-        return float("nan")
-    size, right = table.sum(axis=1), int(table[:, 1].sum())
-    expected = np.outer(size, table.sum(axis=0)) / table.sum()
-    statistic = np.sum((table - expected) ** 2 / expected)
-    p_value = float(chdtrc((table.shape[0] - 1) * (table.shape[1] - 1), statistic))
-    if expected.min() >= FEW_EXPECTED or p_value > CLEAR:
-        return p_value
-    drawn = np.random.default_rng(0).multivariate_hypergeometric(
-        size.astype(int), right, REPLICATES, method="marginals"
-    )
-    others = (drawn - expected[:, 1]) ** 2 * (1 / expected[:, 0] + 1 / expected[:, 1])
-    as_far = np.sum(others.sum(axis=1) >= statistic * (1 - 1e-9))
-    return float((1 + as_far) / (1 + REPLICATES))
 
 
 def require_labelled(votes: Votes, what: str, generators: int = 1) -> None:

@@ -10,13 +10,14 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from scipy.special import bdtr, chdtrc
+from scipy.special import bdtr
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.labels import by_spelling, folded, objects_in, respelled, spell
 from bayesjudge.core.names import require_names
+from bayesjudge.core.randomization import same_shares
 from bayesjudge.core.screen import NAMES, few, fitted, how_many
 from bayesjudge.core.screen import rows as aligned
 from bayesjudge.core.tables import count_rows, require_distinct
@@ -560,7 +561,7 @@ def class_cautions(counts: ClassCounts) -> Iterator[Caution]:
     for place, test, labelled in zip(counts.places, counts.tests, counts.tables, strict=True):
         yield from _empty(counts, labelled, place)
         if counts.design.name == "random" or counts.propensity is not None:
-            yield from _shifted(test, labelled, place)
+            yield from _shifted(test, labelled, place, SHIFT_P / len(counts.places))
     yield from _weak(counts)
     yield from _leaning(counts)
     if counts.unparsed:
@@ -594,7 +595,7 @@ def _weak(counts: ClassCounts) -> Iterator[Caution]:
     for place, labelled in zip(places, tables, strict=True):
         for i, j in itertools.combinations(range(len(counts.classes)), 2):
             seen = labelled[[i, j]]
-            if seen.sum(axis=1).all() and _p_same(seen) > WEAK_P:
+            if seen.sum(axis=1).all() and not same_shares(seen, WEAK_P) <= WEAK_P:
                 yield Caution(
                     "weak-judge",
                     f"the labelled items do not show that the judge tells {counts.classes[i]!r} "
@@ -603,9 +604,9 @@ def _weak(counts: ClassCounts) -> Iterator[Caution]:
                 )
 
 
-def _shifted(test: np.ndarray, labelled: np.ndarray, place: str) -> Iterator[Caution]:
+def _shifted(test: np.ndarray, labelled: np.ndarray, place: str, level: float) -> Iterator[Caution]:
     seen = np.array([test, labelled.sum(axis=0)])
-    if not seen.sum(axis=1).all() or (p_value := _p_same(seen)) >= SHIFT_P:
+    if not seen.sum(axis=1).all() or not (p_value := same_shares(seen, level)) < level:
         return
     yield Caution(
         "label-shift",
@@ -630,10 +631,3 @@ def _leaning(counts: ClassCounts) -> Iterator[Caution]:
         f"{where[0]} in {more} and for the one shown {where[1]} in {fewer}: the judge looks at the "
         "order; differing verdicts count as ties",
     )
-
-
-def _p_same(seen: np.ndarray) -> float:
-    """Pearson's test that both rows come from one distribution of verdicts."""
-    seen = seen[:, seen.sum(axis=0) > 0]
-    expected = seen.sum(axis=1, keepdims=True) * seen.sum(axis=0) / seen.sum()
-    return float(chdtrc(max(seen.shape[1] - 1, 1), ((seen - expected) ** 2 / expected).sum()))

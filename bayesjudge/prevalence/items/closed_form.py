@@ -20,6 +20,7 @@ from bayesjudge.prevalence.cautions import SHIFT_P, of_one_kind, unparsed_words,
 from bayesjudge.prevalence.closed_form import LEE
 from bayesjudge.prevalence.items import _clusters as by_item
 from bayesjudge.prevalence.items._clusters import Clusters, EffectiveCounts, Spread
+from bayesjudge.prevalence.items._counting import UNLABELLED
 from bayesjudge.prevalence.items._same_labels import same_labels
 from bayesjudge.prevalence.items.data import INDEPENDENT_ITEMS, Items
 from bayesjudge.prevalence.labelling import (
@@ -758,7 +759,7 @@ def cautions_of(items: Items) -> Iterator[Caution]:
     if same is not None:
         yield same
     weak: list[tuple[str, str]] = []
-    for name in items.systems:
+    for i, name in enumerate(items.systems):
         clusters = by_item.clusters_of(items, name)
         where = f" of {kind_of(items.systems)} {name!r}" if len(items.systems) > 1 else ""
         labelled, total = clusters.labelled, clusters.totals
@@ -768,7 +769,7 @@ def cautions_of(items: Items) -> Iterator[Caution]:
                 f"labels{where} are on {how_many(round(labelled), 'item')}: variances between "
                 "items rest on these few; label other items rather than more rows of the same ones",
             )
-        yield from _shift(items, clusters, where)
+        yield from _shift(items, i, where)
         bad = total.labelled - total.good
         caught = bad - (total.labelled_pass - total.good_pass)
         alike = of_one_kind(total.good, total.good_pass, bad, caught, where)
@@ -791,20 +792,19 @@ def cautions_of(items: Items) -> Iterator[Caution]:
         )
 
 
-def _shift(items: Items, clusters: Clusters, where: str) -> Iterator[Caution]:
+def _shift(items: Items, system: int, where: str) -> Iterator[Caution]:
     """Compare verdicts on labelled and other rows, by item."""
-    if "prevalence" not in items.design.identifies or clusters.totals.test <= 0:
+    if "prevalence" not in items.design.identifies:
         return
-    parts = by_item.parts_of(clusters)
-    _, passed, p = by_item._means(clusters.totals)
-    error = np.sqrt(clusters.count @ (parts.labelled_pass - parts.test_pass) ** 2)
-    df = clusters.labelled - 1
-    if df < 1 or error <= 0:
-        return
-    if abs(passed - p) / error > stdtrit(df, 1 - SHIFT_P / 2):
+    p_value = items.shift_p_values[system]
+    if p_value < SHIFT_P / len(items.systems):
+        rows = np.tensordot(items.count, items.cells[:, system], 1)
+        labelled, others = (
+            part[..., 1].sum() / part.sum() for part in np.split(rows, [UNLABELLED])
+        )
         yield Caution(
             "label-shift",
-            f"the judge passes {passed:.0%} of the labelled rows{where} and {p:.0%} of the others, "
-            "more of a difference than a random sample of items would have: declare how the "
-            "labelled items were chosen",
+            f"the judge passes {labelled:.0%} of the labelled rows{where} and {others:.0%} of the "
+            f"others; a random sample of items would differ so with probability {p_value:.1e}: "
+            "declare how the labelled items were chosen",
         )

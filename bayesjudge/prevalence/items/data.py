@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from bayesjudge.core.names import require_names
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import is_counted_in_place
 from bayesjudge.prevalence._reading import not_passed
+from bayesjudge.prevalence.cautions import shift_p_value
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.items._counting import (
     BAD,
@@ -25,6 +27,7 @@ from bayesjudge.prevalence.items._counting import (
     RowsInMemory,
     RowsInPlace,
 )
+from bayesjudge.prevalence.items._shift import p_values
 from bayesjudge.prevalence.labelling import LabelDesign, declared, design_of
 
 Repeats = Literal["system", "judge"]
@@ -201,6 +204,11 @@ class Items(ReadAtOnce):
     def paired(self) -> bool:
         """Whether several systems answered the same items."""
         return bool(((self.cells.sum(axis=(2, 3)) > 0).sum(axis=1) > 1).any())
+
+    @cached_property
+    def shift_p_values(self) -> np.ndarray:
+        """By system, how rarely random labels fall on as unusual a number of the judge's passes."""
+        return p_values(self.cells, self.count) if self.repeated else shift_p_value(self.pooled())
 
     @property
     def units(self) -> np.ndarray:

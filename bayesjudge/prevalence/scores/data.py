@@ -81,6 +81,9 @@ class Scores(ReadAtOnce):
     grouped : int, default 0
         Items without a label that stand at the mean of those in one of `CELLS` cells of the scale,
         because their scores were too many to keep each.
+    read_together : int, default 1
+        Systems, or pairs of systems, that are looked at together: false alarms of ``label-shift``
+        are as rare for all of them as for one.
 
     Raises
     ------
@@ -108,6 +111,7 @@ class Scores(ReadAtOnce):
     spelling: str = ""
     pass_name: str = ""
     grouped: int = 0
+    read_together: int = 1
 
     def __post_init__(self) -> None:
         design = design_of(self.calibration)
@@ -492,7 +496,7 @@ def read_systems(table: Any, *, by: str, **how: Any) -> dict[str, Scores]:
             problems += [f"{name}: {problem}" for problem in error.problems]
     if problems:
         raise InputError("scores of several systems", problems)
-    return found
+    return {name: replace(one, read_together=len(found)) for name, one in found.items()}
 
 
 def require_threshold(scores: Scores, pass_from: float) -> None:
@@ -681,7 +685,7 @@ def _shifted(scores: Scores) -> Iterator[Caution]:
     ties = (total**3 - total).sum() / (items * (items - 1))
     sd = np.sqrt(m * rest / 12 * max(items + 1 - ties, 1e-12))
     p_value = 2 * ndtr(-abs((each[0] @ ranks - m * (items + 1) / 2) / sd))
-    if p_value < SHIFT_P:
+    if p_value < SHIFT_P / scores.read_together:
         means = [np.average(scores.score[k], weights=n[k]) for k in (known, ~known)]
         yield Caution(
             "label-shift",

@@ -183,7 +183,8 @@ def _paired(
     """
     made: tuple[dict[Any, Scores], dict[Any, int], dict[Any, int]] = ({}, {}, {})
     differences, shared, alone = made
-    for pair in itertools.combinations(own, 2):
+    pairs = list(itertools.combinations(own, 2))
+    for pair in pairs:
         first, second = (own[name][["score", "truth"]] for name in pair)
         both = first.index.intersection(second.index)
         shared[pair] = len(both)
@@ -197,6 +198,7 @@ def _paired(
                 calibration=design,
                 scale=(-span, span),
                 truth_scale=(-truth_span, truth_span),
+                read_together=len(pairs),
             )
     return made
 
