@@ -355,7 +355,7 @@ CHANGES = {
     ),
     "parameter": (
         {"temperature": 0.5},
-        "other parameter temperature of judge 'small' (was '1.0', now '0.5')",
+        "other parameter temperature of judge 'small' (was '1', now '0.5')",
     ),
     "new parameter": ({"top_p": 0.5}, "other parameter top_p of judge 'small' (is new: '0.5')"),
     "parser": ({"parse": reversed_scale}, "other parser of judge 'small' (was 'only_number', now "),
@@ -468,7 +468,8 @@ async def strict(item):
 def test_a_judge_of_ones_own_is_bound_by_its_code_and_texts(tmp_path):
     go = functools.partial(sample_until_sync, items=["x"], store=tmp_path / "x", **PLAN)
     go(prompting("Rate {item}"))
-    go(prompting("Rate {item}", count=3))  # a count may be of anything
+    with pytest.raises(bj.InputError, match=r"code value count of judge 'judge' \(was '0', now"):
+        go(prompting("Rate {item}", count=3))
     with pytest.raises(bj.InputError, match=r"code value prompt of judge 'judge' \(was 'Rate"):
         go(prompting("Score {item}"))
     with pytest.raises(bj.InputError, match=r"other code of judge 'judge' \(was 'prompting"):

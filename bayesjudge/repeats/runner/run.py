@@ -19,7 +19,7 @@ from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.progress import Progress
 from bayesjudge.core.progress import progress as progress_bar
 from bayesjudge.repeats.data import Scores
-from bayesjudge.repeats.runner._fingerprint import describe
+from bayesjudge.repeats.runner._fingerprint import describe, describe_judges
 from bayesjudge.repeats.runner._redaction import Redactor, text_of
 from bayesjudge.repeats.runner.judges import Call, Judge, JudgeError, Reading, ask_once, read_reply
 from bayesjudge.repeats.runner.settings import Settings
@@ -52,9 +52,11 @@ async def sample_until(
         ``async (item) -> score``, or several by name, asked in turn. A judge may return a `Reply`,
         and raises what it likes: it is asked again, unless it raises `JudgeError`. Its attribute
         ``asks``, a mapping such as ``{"prompt": …, "model": …}``, may say what the store is bound
-        to; without one that is its code, with the texts and fractions that it uses by name. Its
-        attribute ``secrets`` may list keys that are not to be kept or shown; those in environment
-        variables whose names end in ``_API_KEY``, ``_TOKEN`` or ``_SECRET`` are known.
+        to. Without one that is its code, with the values, functions, objects and environment
+        variables that it uses by name; a judge that reads files, or holds an object of an installed
+        package, has to say it. Its attribute ``secrets`` may list keys that are not to be kept or
+        shown; those in environment variables whose names end in ``_API_KEY``, ``_TOKEN`` or
+        ``_SECRET`` are known.
     items : mapping of str to object, or sequence
         What is to be scored, by name; the items of a sequence are their own names. Half a
         character in a name, which no file can hold, is spelled out as Python escapes it.
@@ -63,8 +65,9 @@ async def sample_until(
     progress : bool, optional
         Show items settled, calls and cost; by default on a terminal or in a notebook.
     changed_code : {"refuse", "accept"}
-        ``"accept"`` goes on although a judge's or a parser's code is not what it was, but asks and
-        reads as before: a mended bug, another Python.
+        ``"accept"`` goes on although a judge's or a parser's code, or a value that it uses, is not
+        what it was, but asks and reads as before: a mended bug, another Python, a cache, a judge
+        that now has ``asks``.
     **settings
         `scale`, `half_width` and the other fields of `Settings`.
 
@@ -77,8 +80,9 @@ async def sample_until(
     Raises
     ------
     InputError
-        If an argument is out of its range, the store belongs to a run that asked something
-        else (the message names what; ``arm=`` begins another run in it), or it cannot be used.
+        If an argument is out of its range, what a judge asks cannot be told, the store belongs to a
+        run that asked something else (the message names what; ``arm=`` begins another run in it),
+        or it cannot be used.
     JudgeError
         If a judge says that asking again is of no use, or too many calls fail in a row. What
         was answered is in the store.
@@ -100,14 +104,19 @@ async def sample_until(
         require(known, f"changed_code must be 'refuse' or 'accept', got {changed_code!r}")
     judges, things = _named(judge, items)
     redact = Redactor(key for one in judges.values() for key in getattr(one, "secrets", ()))
-    asked = describe(asked_for.scale, judges, things, redact)
+    before = describe_judges(judges, redact)
+    asked = describe(asked_for.scale, before, things, redact)
     with (
         Store(store, asked, asked_for.arm, changed_code == "accept") as kept,
         progress_bar(progress, "items settled", total=len(things), keep=True) as bar,
     ):
         runner = _Runner(asked_for, judges, things, kept, bar, redact)
         runner.quiet = progress is False
-        await runner.run()
+        try:
+            await runner.run()
+        finally:
+            with contextlib.suppress(InputError):  # of a store that is full
+                kept.note_changes(before.entries, describe_judges(judges, redact).entries)
         calls, cost = kept.spent()
     answers = read_answers(store, arm=asked_for.arm)
     return _summarise(answers, list(things), asked_for, calls, cost)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.repeats.runner._fingerprint import Entry, changes
+from bayesjudge.repeats.runner._fingerprint import Entry, changed_by_asking, changes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,8 +90,7 @@ class Store:
 
     def _check(self, asked: Mapping[str, Entry], accept_code: bool) -> None:
         """Hold what is asked against what was, and keep it with a new arm."""
-        rows = self._file.execute("SELECT name, text, digest FROM asked WHERE arm = ?", [self.arm])
-        found = {name: Entry(text, digest) for name, text, digest in rows}
+        found = self._asked()
         if not found and _answers(self._file, self.arm):
             raise sqlite3.DatabaseError(f"it does not say what arm {self.arm!r} asked")
         changed = changes(found, asked, accept_code) if found else []
@@ -105,13 +104,27 @@ class Store:
                 "ask as before, begin a new arm of the store (arm='…', --arm …) or take another "
                 "file; no answer was changed",
             )
-        if found != asked:
+        if not found or changes(found, asked):  # that were accepted
             with self._file:
                 self._file.execute("DELETE FROM asked WHERE arm = ?", [self.arm])
-                self._file.executemany(
-                    "INSERT INTO asked VALUES (?, ?, ?, ?)",
-                    [(self.arm, name, *entry) for name, entry in asked.items()],
-                )
+                self._keep(asked)
+
+    def _asked(self) -> dict[str, Entry]:
+        rows = self._file.execute("SELECT name, text, digest FROM asked WHERE arm = ?", [self.arm])
+        return {name: Entry(text, digest) for name, text, digest in rows}
+
+    def _keep(self, asked: Mapping[str, Entry]) -> None:
+        self._file.executemany(
+            "INSERT OR REPLACE INTO asked VALUES (?, ?, ?, ?)",
+            [(self.arm, name, *entry) for name, entry in asked.items()],
+        )
+
+    def note_changes(self, before: Mapping[str, Entry], after: Mapping[str, Entry]) -> None:
+        """Let the run go on with judges as they are after the calls, too."""
+        with _explained(self.path), self._file:
+            kept = self._asked()
+            known = {name: kept[name] for name in before if name in kept}
+            self._keep(changed_by_asking(known, after))
 
     def __enter__(self) -> Self:
         return self
