@@ -3,6 +3,7 @@
 import ctypes
 import hashlib
 import itertools
+import json
 import os
 import pickle
 import subprocess
@@ -355,20 +356,200 @@ def test_a_damaged_file_is_compiled_again_and_one_line_says_so(code, damage, cap
     assert code.found
 
 
+def whole(names, code=b""):
+    """A file that is not damaged, whatever it says."""
+    body = len(names).to_bytes(8) + names + code
+    return native.FORMAT + hashlib.sha256(body).digest() + body
+
+
 @pytest.mark.sampling
 def test_a_file_that_cannot_be_loaded_is_compiled_again(code, capfd):
     """Whole, but of another machine under the name of this one, as no copying makes it."""
     first = density_of(code(small_model()), POINT)
-    body = pickle.dumps(("another machine", {}))
-    code.file.write_bytes(native.FORMAT + hashlib.sha256(body).digest() + body)
+    code.file.write_bytes(whole(json.dumps(["another machine", {}]).encode()))
     assert density_of(code(small_model()), POINT) == first
-    body = b"not what pickle reads"
-    code.file.write_bytes(native.FORMAT + hashlib.sha256(body).digest() + body)
+    code.file.write_bytes(whole(b"not what JSON reads"))
     assert density_of(code(small_model()), POINT) == first
     assert code.compiled == 3
     one, other = capfd.readouterr().err.splitlines()
     assert "something else: compiling again" in one
     assert "cannot be used" in other
+
+
+# Code of somebody else --------------------------------------------------------------------------
+
+SEVEN = "define i64 @seven() { ret i64 7 }"
+posix = pytest.mark.skipif(sys.platform == "win32", reason="rights of files are POSIX's")
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    """A file with the code of a function that returns 7, and how it is read."""
+    monkeypatch.setattr(native, "LINKS", True)
+    native._linker()
+    machine = native.llvm.Target.from_default_triple().create_target_machine(jit=True)
+    binary = machine.emit_object(native.llvm.parse_assembly(SEVEN))
+    made = native.Callback(
+        0, (native.Array("x", "<f8", 1),), None, native.Code(binary, "seven", {})
+    )
+    folder = tmp_path / "code"
+    assert native.write(folder, "key", {"density": made}) is None
+
+    class Kept:
+        file = native.file_of(folder, "key")
+        read = staticmethod(lambda key="key": native.read(folder, key, pickle.loads))
+
+    return Kept
+
+
+def test_code_that_is_kept_runs(kept):
+    found = kept.read()["density"]
+    assert ctypes.CFUNCTYPE(ctypes.c_int64)(found.address)() == 7
+    assert found.arrays == (("x", "<f8", 1),)
+    assert kept.read("another key") is None
+    kept.file.rename(native.file_of(kept.file.parent, "another key"))
+    assert "holds the code of something else" in kept.read("another key")
+
+
+def planted(ran):
+    """A pickle that, when it is read, makes a file: as an attacker writes one."""
+
+    class Attack:
+        def __reduce__(self):
+            return Path.touch, (ran,)
+
+    return pickle.dumps(Attack())
+
+
+def test_a_pickle_in_the_place_of_code_is_not_read(kept, tmp_path):
+    """In the form of this version, of the last, and as code of a platform that has pickles."""
+    attack, ran = planted(tmp_path / "ran"), tmp_path / "ran"
+    content = kept.file.read_bytes()
+    start = len(native.FORMAT) + 32
+    key, parts = json.loads(content[start + 8 : start + 8 + int.from_bytes(content[start:][:8])])
+    parts["density"].update(names=None, bytes=len(attack))
+    former = native.FORMAT.replace(b"4", b"3") + hashlib.sha256(attack).digest() + attack
+    for body in (former, whole(attack), whole(json.dumps([key, parts]).encode(), attack)):
+        kept.file.write_bytes(body)
+        try:
+            found = kept.read()
+        except ValueError as error:  # JSON's
+            found = str(error)
+        assert isinstance(found, str)
+        assert not ran.exists()
+    pickle.loads(attack)
+    assert ran.exists()  # it would have done so
+
+
+def a_link(path):
+    path.rename(path.with_name("other"))
+    path.symlink_to("other")
+
+
+def a_pipe(path):
+    path.unlink()
+    os.mkfifo(path, 0o600)
+
+
+ATTACKS = {
+    "file that others may change": (lambda path: path.chmod(0o666), "may be changed by other"),
+    "file that a group may change": (lambda path: path.chmod(0o620), "may be changed by other"),
+    "link to a file": (a_link, "cannot be read"),
+    "pipe": (a_pipe, "is no file"),
+    "folder in its place": (lambda path: [path.unlink(), path.mkdir(0o700)], "is no file"),
+}
+
+
+@posix
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_a_file_that_may_be_another_users_is_not_read(kept, attack):
+    change, words = ATTACKS[attack]
+    change(kept.file)
+    assert words in kept.read()
+
+
+@posix
+@pytest.mark.parametrize("whose", ["folder", "link to the folder", "file"])
+def test_code_of_another_user_is_neither_read_nor_written(kept, monkeypatch, whose):
+    """Of the folder, of a link in its place, or of a file in a folder of one's own."""
+    content, folder, look = kept.file.read_bytes(), kept.file.parent, {}
+    if whose == "link to the folder":
+        folder.rename(folder.with_name("own"))
+        folder.symlink_to("own")
+        look["lstat"] = folder
+    else:
+        look["stat"] = folder if whose == "folder" else None
+
+    def seen_as(name, real):
+        def seen(path, **options):
+            found, at = real(path, **options), look.get(name, "")
+            fields = list(found)
+            foreign = path == at if at is not None else isinstance(path, int)
+            fields[4] += foreign  # st_uid
+            return os.stat_result(fields)
+
+        return seen
+
+    for name in look:
+        monkeypatch.setattr(os, name, seen_as(name, getattr(os, name)))
+    assert "belongs to another user" in kept.read()
+    if whose != "file":
+        assert "belongs to another user" in native.write(folder, "key", {})
+    assert kept.file.read_bytes() == content
+
+
+@posix
+def test_a_folder_of_ones_own_is_closed_to_others(tmp_path):
+    """With whatever rights it was made; what is in it still has to be one's own."""
+    folder = tmp_path / "code"
+    folder.mkdir(0o700)
+    for rights in (0o777, 0o775, 0o755, 0o700):
+        folder.chmod(rights)
+        assert native.write(folder, "key", {}) is None
+        assert folder.stat().st_mode & 0o777 == 0o700
+        assert native.file_of(folder, "key").stat().st_mode & 0o777 == 0o600
+        folder.chmod(rights)
+        assert native.read(folder, "key", None) == {}
+        assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_code_is_kept_in_no_folder_that_depends_on_the_current_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "is not an absolute path" in native.write(Path("code"), "key", {})
+    assert not Path("code").exists()
+    assert native.write(Path("code").absolute(), "key", {}) is None
+    assert native.read(Path("code").absolute(), "key", None) == {}
+    assert "is not an absolute path" in native.read(Path("code"), "key", None)
+
+
+#: Compiles one function of PyTensor's and one model.
+COMPILES = """
+import bayesjudge, pymc as pm
+from bayesjudge.core.compiling import compile_model, compiling
+with pm.Model() as model:
+    pm.Normal('x')
+compile_model(model)
+with compiling():
+    assert (pm.math.exp(model['x'] * 0)).eval(mode='NUMBA') == 1
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("home", ["", ".", "home"])
+def test_a_folder_that_somebody_sent_brings_no_code(tmp_path, monkeypatch, home):
+    """With no home, or one that depends on where one is, PyTensor looks in the current folder."""
+    sent, ran = tmp_path / "sent", tmp_path / "ran"
+    run_python(COMPILES, HOME=str(sent / home), MPLCONFIGDIR=str(tmp_path))
+    files = [path for path in sent.rglob("*") if path.suffix in (".code", ".nbi", ".nbc")]
+    assert len({path.suffix for path in files}) == 3
+    for path in files:
+        path.write_bytes(planted(ran))
+    before = {path: path.stat().st_mtime_ns for path in sent.rglob("*")}
+    monkeypatch.chdir(sent)
+    told = run_python(COMPILES, HOME=home, MPLCONFIGDIR=str(tmp_path)).stderr
+    assert not ran.exists()
+    assert {path: path.stat().st_mtime_ns for path in sent.rglob("*")} == before
+    assert "is not an absolute path: each process compiles anew" in told
 
 
 @pytest.mark.sampling
@@ -387,7 +568,7 @@ def test_a_file_that_cannot_be_loaded_is_compiled_again(code, capfd):
 )
 def test_another_version_setting_or_processor_finds_nothing(code, monkeypatch, where, name, value):
     """A folder copied from another machine, or used by two environments."""
-    code.folder.mkdir()
+    code.folder.mkdir(0o700)
     with monkeypatch.context() as elsewhere:
         elsewhere.setattr(where, name, value)
         model = small_model()
@@ -474,11 +655,23 @@ def test_code_is_linked_to_the_functions_that_numba_has():
     assert set(native.MATHEMATICS) <= set(intrinsics.INTR_MATH) <= set(known)
 
 
+@pytest.mark.sampling
+def test_code_that_calls_python_finds_again_what_it_knows(code, monkeypatch):
+    """Numba's ordinary road leaves such parts in it."""
+    _compiled.clear()
+    monkeypatch.setattr(lean, "JITCodeLibrary", object)
+    first = density_of(code(small_model()), POINT)
+    _compiled.clear()
+    assert b'"dtype' in code.file.read_bytes()
+    assert density_of(code(small_model()), POINT) == first
+    assert code.found
+
+
 def test_what_code_knows_of_python_is_kept():
-    known = native._environment(pickle.dumps(("fractions", ["a constant"])))
-    assert known.consts == ["a constant"]
+    known = native._environment(json.dumps(["fractions", ["a text", {"dtype": "<f8"}, None]]))
+    assert known.consts == ["a text", np.dtype(float), None]
     assert known.globals is vars(sys.modules["fractions"])
-    assert native._environment(b"").consts == []
+    assert native._environment("").consts == []
 
 
 #: Fits a model, and then uses what the fit went without.
@@ -732,6 +925,42 @@ def flags_after_import(**environment):
     done = run_python(code, **environment)
     assert not done.stderr  # nothing is compiled, so nothing is told
     return done.stdout.strip()
+
+
+#: As for a user without an entry in /etc/passwd.
+NOBODY = """
+import os, pwd
+def nobody(_): raise KeyError
+pwd.getpwuid = nobody
+del os.environ["HOME"]
+import bayesjudge, pytensor
+print(pytensor.config.base_compiledir)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="pwd is POSIX's")
+def test_who_has_no_home_at_all_compiles_in_a_temporary_folder():
+    assert "bayesjudge-" in run_python(NOBODY, HOME="unset at once").stdout
+
+
+def flags_in(folder, **environment):
+    return flags_after_import(HOME=str(folder), **environment)
+
+
+@posix
+def test_a_folder_of_pytensor_that_others_may_change_is_not_used(tmp_path):
+    folder = tmp_path / ".pytensor"
+    folder.mkdir()
+    for rights, used in ((0o755, True), (0o775, True), (0o777, False)):
+        folder.chmod(rights)
+        assert (flags_in(tmp_path) == "None") == used
+    other = tmp_path / "other"
+    other.mkdir()
+    if os.geteuid() == 0:  # only root can give a folder away
+        (other / ".pytensor").mkdir()
+        os.chown(other / ".pytensor", 12345, 12345)
+        assert flags_in(other).startswith("base_compiledir=")
 
 
 def test_other_settings_of_pytensor_are_kept():

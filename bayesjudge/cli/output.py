@@ -34,7 +34,7 @@ from bayesjudge.core.estimate import (
 )
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.periods import in_time
-from bayesjudge.core.report import Record, records, report, side_by_side
+from bayesjudge.core.report import Record, records, report, side_by_side, union_of_cautions
 from bayesjudge.core.screen import as_wide_as, how_many, read_no_more, visible_line, width_of
 
 if TYPE_CHECKING:
@@ -764,7 +764,7 @@ def rest(
     _section(console, "", [f"{q}: {of_passes(story.words[q], name)}" for q in meant])
     for section in sections:
         _section(console, section.heading, [*section.lines, *section.further])
-    cautions = dict.fromkeys(c for one in results for c in one.cautions)
+    cautions = union_of_cautions(story.tell(results), results)
     _section(console, "Cautions", [f"{c.name}: {c.text}" for c in cautions])
     assumed = [(one.method, "; ".join(map(str, one.assumptions))) for one in results]
     _section(console, "Assumptions", _by_text(assumed, story))
@@ -790,12 +790,17 @@ OF_THE_JUDGE = {"errors-do-not-cancel"}
 def _brief_end(
     console: Console, results: Sequence[Estimate | Fit], shared: Shared, story: Story
 ) -> None:
-    """Cautions of the quoted numbers, and where the rest is."""
+    """Cautions of the quoted numbers, how many others there are, and where the rest is."""
     found = story.tell(results)
-    every = [c for one in results for c in one.cautions] if story.every else []
+    every = union_of_cautions(found, results)
     corrected = OF_THE_JUDGE - {n for a in found.quoted.assumptions for n in a.contradicted_by}
-    own = [c for c in dict.fromkeys([*found.cautions, *every]) if c.name not in corrected]
-    _section(console, "Cautions" if own else "", [f"{c.name}: {c.text}" for c in own])
+    own = [c for c in (every if story.every else found.cautions) if c.name not in corrected]
+    lines = [f"{c.name}: {c.text}" for c in own]
+    names = {c.name for c in every} - corrected - {c.name for c in own}
+    if names:
+        which = listed([name for name in dict.fromkeys(c.name for c in every) if name in names])
+        lines += [f"{len(names)} more, of numbers that are not quoted ({which}): --details"]
+    _section(console, "Cautions" if lines else "", lines)
     fits = [one for one in results if isinstance(one, Fit)]
     stuck = [fit.method for fit in fits if not fit.converged and fit.method != found.method]
     _section(console, "", [f"{method} did not converge: --details" for method in stuck])
@@ -900,7 +905,7 @@ def as_document(
         "answer": story.tell(results).as_dict(),
         "estimates": estimates,
         **{section.key: section.fields for section in sections},
-        "cautions": [c._asdict() for c in dict.fromkeys(c for one in made for c in one.cautions)],
+        "cautions": [c._asdict() for c in union_of_cautions(story.tell(results), made)],
         "assumptions": {one.method: [a._asdict() for a in one.assumptions] for one in made},
         "targets": {one.method: one.target for one in made},
         "sources": {one.method: one.source for one in made},

@@ -41,7 +41,7 @@ from bayesjudge.core.labels import read_labels
 from bayesjudge.core.names import name_of
 from bayesjudge.core.report import side_by_side
 from bayesjudge.core.screen import few, visible
-from bayesjudge.repeats.checks import ORDER_P
+from bayesjudge.repeats.checks import OF_ORDER
 from bayesjudge.repeats.data import ITEM_COLUMNS, stack_answers
 
 if TYPE_CHECKING:
@@ -385,7 +385,7 @@ def answer(
     wanted = {"half_width": half_width, "cost_per_call": cost_per_call}
     wanted |= {"flips_at_most": flips_at_most, "ci_prob": shared.ci_prob}
     answered = module.answer(*made, **wanted)  # type: ignore[arg-type]
-    if order and (told := _order_told(scores, order)):
+    if order and (told := _order_told(scores, order, answered)):
         answered = replace(answered, notes=(*answered.notes, told))
     fits: list[Fit] = []
     # the answer rests on a formula: the model tells of single items, to those who ask
@@ -453,14 +453,15 @@ def _about_verdicts(
     return [every, *means]
 
 
-def _order_told(scores: module.Scores, order: str) -> str:
+def _order_told(scores: module.Scores, order: str, answered: Answer) -> str:
     """What tests of the order found, if no caution tells it."""
     effects = module.order_effects(scores)
     p = [one.p_value for one in effects.values() if one.p_value == one.p_value]
     if not p:
         return f"Order ({order}): no item has two answers that differ, so that none could show."
     tested = "tests of the first call, of a trend, of single calls and of repeated answers"
-    found = "see the caution" if min(p) < ORDER_P / len(effects) else "no effect is seen"
+    raised = {caution.name for caution in answered.cautions}
+    found = "see the caution" if OF_ORDER & raised else "no effect is seen"
     return f"Order ({order}): {found}; {tested} have p of {min(p):.2g} or more."
 
 

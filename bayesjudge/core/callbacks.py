@@ -5,6 +5,7 @@ What comes out is linked as another process will link it (`native.py`), so that 
 
 from __future__ import annotations
 
+import json
 import logging
 import pickle
 from collections.abc import Callable, Sequence
@@ -146,7 +147,9 @@ def _linked(result: CompileResult, arrays: tuple[Array, ...]) -> Callback:
             return native.link(_code_of(result), arrays)
         except RuntimeError:
             _log.debug("Numba has to load this code", exc_info=True)
-    return _in_memory(result, arrays, dumps(result._reduce()))
+            return _in_memory(result, arrays, None)
+    # elsewhere it is kept as Numba keeps its own
+    return _in_memory(result, arrays, None if native.LINKS else dumps(result._reduce()))
 
 
 def _code_of(result: CompileResult) -> Code:
@@ -156,14 +159,16 @@ def _code_of(result: CompileResult) -> Code:
     return Code(binary, result.fndesc.llvm_cfunc_wrapper_name, environments)
 
 
-def _known_to(name: str) -> bytes:
+def _known_to(name: str) -> str:
     """What a part of the code takes out of its environment when it calls Python."""
     one = lookup_environment(name)
     if one is None or not one.consts:
-        return b""
-    if not one.can_cache():
-        raise RuntimeError(f"{name} belongs to no module")
-    return bytes(dumps((one.globals["__name__"], one.consts)))
+        return ""
+    values = [{"dtype": it.str} if isinstance(it, np.dtype) else it for it in one.consts]
+    simple = str | int | float | dict | None
+    if not one.can_cache() or not all(isinstance(value, simple) for value in values):
+        raise RuntimeError(f"{name} knows what no other process does")
+    return json.dumps([one.globals["__name__"], values])
 
 
 def _in_memory(result: CompileResult, arrays: tuple[Array, ...], kept: bytes | None) -> Callback:

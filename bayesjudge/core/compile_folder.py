@@ -1,8 +1,9 @@
-"""A folder for compiled models where the home directory cannot be written to.
+"""A folder for compiled models that is this user's alone.
 
-PyTensor keeps what it compiles under the home directory, and without a place to write its import
-ends in an error. It reads its settings once, when it is imported, and every import of it in this
-package comes after `bayesjudge` itself: that is the moment to choose another folder.
+PyTensor keeps what it compiles under the home directory, and runs what it finds there. Without a
+place to write its import ends in an error; with an empty HOME the place is in the current folder,
+which may be anybody's. It reads its settings once, when it is imported, and every import of it in
+this package comes after `bayesjudge` itself: that is the moment to choose another folder.
 """
 
 from __future__ import annotations
@@ -18,36 +19,59 @@ from contextlib import suppress
 from pathlib import Path
 
 _SETTING = re.compile(r"(^|,)\s*(base_)?compiledir\s*=")
-#: The temporary folder, once there is one and nobody has been told of it.
+#: What is to be told of the temporary folder, once there is one.
 _untold: list[str] = []
 #: Folders that cannot be written to, and may hold what was compiled when they could.
 left: list[Path] = []
 
 
 def choose_compile_folder() -> None:
-    """Have PyTensor compile in a temporary folder, where its own cannot be written.
+    """Have PyTensor compile in a temporary folder, where its own cannot be written or trusted.
 
     A folder that the user chose is left alone. The temporary one lasts as long as the process.
     """
-    if "pytensor" in sys.modules or _chosen_by_user() or _writable(_folder_of_pytensor()):
+    if "pytensor" in sys.modules or _chosen_by_user():
+        return
+    own = _folder_of_pytensor()
+    problem = not_private(own, others=0o002) or _not_writable(own)
+    if not problem:
         return
     folder = tempfile.mkdtemp(prefix="bayesjudge-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    if own.parent == Path("~"):  # of a user without a home, PyTensor's import would end in an error
+        os.environ["HOME"] = folder
     flags = os.environ.get("PYTENSOR_FLAGS", "")
     os.environ["PYTENSOR_FLAGS"] = ",".join(filter(None, [flags, f"base_compiledir={folder}"]))
-    _untold.append(folder)
-    left.append(_folder_of_pytensor())
+    _untold.append(
+        f"bayesjudge compiles in {folder}, since {own} {problem}: each process compiles anew. To "
+        "keep what is compiled set PYTENSOR_FLAGS=base_compiledir=FOLDER"
+    )
+    left.append(own)
 
 
 def tell_of_compile_folder() -> None:
     """Print one line to stderr, the first time that something is compiled in a temporary folder."""
     while _untold:
-        print(
-            f"bayesjudge compiles in {_untold.pop()}, since {_folder_of_pytensor()} cannot be "
-            "written to: each process compiles anew. To keep what is compiled set "
-            "PYTENSOR_FLAGS=base_compiledir=FOLDER",
-            file=sys.stderr,
-        )
+        print(_untold.pop(), file=sys.stderr)
+
+
+def not_private(place: Path | int, others: int = 0o022) -> str:
+    """Why code in a folder, or in a file that is open, may be another user's; "" if it cannot.
+
+    `others` are the rights that only its owner may have; a folder that is not there is nobody's.
+    """
+    if isinstance(place, Path) and not place.is_absolute():
+        return "is not an absolute path"
+    if not hasattr(os, "geteuid"):  # Windows, where the place is in the user's profile
+        return ""
+    try:
+        found = os.stat(place)
+        owners = {found.st_uid, os.lstat(place).st_uid if isinstance(place, Path) else found.st_uid}
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    if owners != {os.geteuid()}:
+        return "belongs to another user"
+    return "may be changed by other users" if found.st_mode & others else ""
 
 
 def _chosen_by_user() -> bool:
@@ -67,12 +91,12 @@ def _folder_of_pytensor() -> Path:
     return Path(os.environ.get("HOME", os.path.expanduser("~"))) / ".pytensor"
 
 
-def _writable(folder: Path) -> bool:
-    """Whether a file can be made in `folder`, or in what it would be made in, by trying."""
+def _not_writable(folder: Path) -> str:
+    """Try to make a file in `folder`, or in what it would be made in; "" if that is possible."""
     while not os.path.exists(folder) and folder != folder.parent:
         folder = folder.parent
     try:
         with tempfile.TemporaryFile(dir=folder):
-            return True
+            return ""
     except OSError:
-        return False
+        return "cannot be written to"

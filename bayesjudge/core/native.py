@@ -7,8 +7,10 @@ callback takes the addresses and lengths of its arrays when it is called, so tha
 data is in the code. Another version, processor or text is another file, so that a file is either
 right or not found.
 
-Code that is there runs without Numba, which takes as long to import as many a fit: LLVM links it
-to the C functions that Numba brings along. `callbacks.py` makes it.
+A file is read if it is this user's alone, and so is its folder, and if it begins with what it was
+asked for; names stand in JSON, apart from the code. That runs without Numba, which takes as long to
+import as many a fit: LLVM links it to the C functions that Numba brings along. `callbacks.py` makes
+it.
 """
 
 from __future__ import annotations
@@ -16,12 +18,13 @@ from __future__ import annotations
 import builtins
 import ctypes
 import hashlib
+import json
 import os
-import pickle
 import platform
+import stat
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -36,8 +39,10 @@ from typing import Any, NamedTuple
 import llvmlite.binding as llvm
 import numpy as np
 
+from bayesjudge.core.compile_folder import not_private
+
 #: What a file begins with; the number changes with what is written after it.
-FORMAT = b"bayesjudge machine code 3\n"
+FORMAT = b"bayesjudge machine code 4\n"
 #: Bytes of code that a folder may hold: what was used longest ago goes first.
 LARGEST = 400_000_000
 #: Files whose functions make the code.
@@ -54,6 +59,9 @@ MATHEMATICS = (
 )
 #: Whether LLVM's linker is known to do without Numba here.
 LINKS = sys.platform == "linux" and platform.machine() == "x86_64"
+
+#: A link is not followed, nobody is waited for who writes to a pipe, and lines end as they are.
+WITH_CARE = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
 
 _numbers = count()
 _linking = Lock()
@@ -72,8 +80,8 @@ class Code(NamedTuple):
 
     binary: bytes
     name: str
-    #: By name, what code that calls Python wants to know, pickled: nearly always nothing.
-    environments: Mapping[str, bytes]
+    #: By name, what code that calls Python wants to know, in JSON: nearly always nothing.
+    environments: dict[str, str]
 
 
 class Callback(NamedTuple):
@@ -191,14 +199,16 @@ def _numbas(name: str) -> Any:
     return module
 
 
-def _environment(known: bytes) -> Any:
-    """What code that calls Python knows: names of a module, and objects."""
+def _environment(known: str) -> Any:
+    """What code that calls Python knows: names of a module, and values."""
     made = _numbas("numba._dynfunc").Environment
     if not known:
         return made({})
-    module, objects = pickle.loads(known)
+    module, values = json.loads(known)
     one = made(vars(import_module(module)))
-    one.consts[:] = objects
+    one.consts[:] = [
+        np.dtype(value["dtype"]) if isinstance(value, dict) else value for value in values
+    ]
     return one
 
 
@@ -213,12 +223,15 @@ def file_of(folder: Path, key: str) -> Path:
 def write(folder: Path, key: str, callbacks: dict[str, Callback]) -> str | None:
     """Keep callbacks; say in words why that is not possible, if it is not."""
     if any(one.kept is None for one in callbacks.values()):
-        return "it holds an address or a large array"
-    body = pickle.dumps((key, {name: (one.kept, one.arrays) for name, one in callbacks.items()}))
+        return "it holds an address or a large array, or calls Python"
+    parts = {name: _part(one) for name, one in callbacks.items()}
+    names = json.dumps([key, {name: about for name, (about, _) in parts.items()}]).encode()
+    body = b"".join([len(names).to_bytes(8), names, *(binary for _, binary in parts.values())])
     path = file_of(folder, key)
     temporary = ""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        if problem := _opened(folder, make=True):
+            return f"{folder} {problem}"
         handle, temporary = tempfile.mkstemp(dir=folder)
         with open(handle, "wb") as file:
             file.write(FORMAT + hashlib.sha256(body).digest() + body)
@@ -229,6 +242,27 @@ def write(folder: Path, key: str, callbacks: dict[str, Callback]) -> str | None:
             os.unlink(temporary)
         return f"{error.strerror}: {folder}"
     return None
+
+
+def _part(callback: Callback) -> tuple[dict[str, Any], bytes]:
+    """What is kept of a callback: what JSON can hold, and code."""
+    kept = callback.kept
+    assert kept is not None
+    binary = kept.binary if isinstance(kept, Code) else kept
+    names = (kept.name, kept.environments) if isinstance(kept, Code) else None
+    return {"arrays": callback.arrays, "names": names, "bytes": len(binary)}, binary
+
+
+def _opened(folder: Path, *, make: bool = False) -> str:
+    """Make a folder this user's alone; say in words why it is not, if it is not."""
+    if make and folder.is_absolute():
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    problem = not_private(folder, others=0o077)
+    if problem and not not_private(folder, others=0):  # it is, but for who may read or write there
+        with suppress(OSError):
+            folder.chmod(0o700)
+        problem = not_private(folder)
+    return problem
 
 
 def _prune(folder: Path, kept: Path) -> None:
@@ -248,30 +282,58 @@ def read(
 ) -> dict[str, Callback] | str | None:
     """Take callbacks that were kept: None if there are none, or why they cannot be used.
 
-    `rebuild` loads what Numba kept of one, where LLVM's linker is not known to do without it.
+    `rebuild` loads what Numba kept of one, where LLVM's linker is not known to do without it; only
+    that is a pickle.
     """
     path = file_of(folder, key)
-    try:
-        content = path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
+    if not path.exists():
         return None
-    except OSError as error:
-        return f"{path} cannot be read ({error.strerror})"
+    if problem := _opened(folder):
+        return f"{folder} {problem}"
+    content, problem = _content(path)
     digest, body = content[len(FORMAT) : len(FORMAT) + 32], content[len(FORMAT) + 32 :]
+    if problem:
+        return f"{path} {problem}"
     if not content.startswith(FORMAT) or hashlib.sha256(body).digest() != digest:
         return f"{path} is damaged"
-    found, kept = pickle.loads(body)
+    place = 8 + int.from_bytes(body[:8])
+    found, parts = json.loads(body[8:place])
     if found != key:
         return f"{path} holds the code of something else"
-    with suppress(OSError):
-        os.utime(path)  # used just now
+    callbacks = {}
     try:
-        return {
-            name: _linked_again(one, arrays) if isinstance(one, Code) else rebuild(one, arrays)
-            for name, (one, arrays) in kept.items()
-        }
+        for name, about in parts.items():
+            binary, place = body[place : place + about["bytes"]], place + about["bytes"]
+            arrays = tuple(Array(*one) for one in about["arrays"])
+            if about["names"] is not None:
+                function, environments = about["names"]
+                callbacks[name] = _linked_again(Code(binary, function, environments), arrays)
+            elif LINKS:
+                return f"{path} is of another platform"
+            else:
+                callbacks[name] = rebuild(binary, arrays)
     except RuntimeError:
         return f"{path} calls functions that are not here"
+    return callbacks
+
+
+def _content(path: Path) -> tuple[bytes, str]:
+    """What a file of this user holds, or why it is not read: it may be anybody's."""
+    try:
+        handle = os.open(path, os.O_RDONLY | WITH_CARE)
+    except OSError as error:
+        return b"", f"cannot be read ({error.strerror})"
+    try:
+        if problem := not_private(handle):
+            return b"", problem
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            return b"", "is no file"
+        with suppress(OSError):
+            os.utime(path)  # used just now
+        with open(handle, "rb", closefd=False) as file:
+            return file.read(), ""
+    finally:
+        os.close(handle)
 
 
 def _linked_again(code: Code, arrays: tuple[Array, ...]) -> Callback:

@@ -226,7 +226,7 @@ def report(
         "first": first or rows,
         "others": [row for row in rows if id(row) not in kept] if first else [],
         "ci_prob": f"{ci_prob:.0%}" if round(ci_prob * 100, 6).is_integer() else f"{ci_prob:.1%}",
-        "cautions": list(dict.fromkeys(c for one in made for c in one.cautions)),
+        "cautions": union_of_cautions(told, made),
         # pairs, not mappings: two fits of one method may differ in their priors
         "assumptions": _distinct(
             (one.method, "; ".join(map(str, one.assumptions))) for one in made
@@ -251,6 +251,12 @@ def report(
     below += " The rows in bold are quoted above."
     name = pass_name_in(made)
     return page(heading=told.text, below=below, figures=figures, pass_name=name, **lead, **parts)
+
+
+def union_of_cautions(told: Answer | None, results: Iterable[Estimate | Fit]) -> list[Caution]:
+    """Cautions of the quoted numbers, then those of the results, each once."""
+    first = () if told is None else told.cautions
+    return list(dict.fromkeys([*first, *(c for one in results for c in one.cautions)]))
 
 
 def page(

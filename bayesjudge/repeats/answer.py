@@ -12,6 +12,7 @@ from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import how_many
+from bayesjudge.repeats.checks import usable
 from bayesjudge.repeats.data import Scores
 from bayesjudge.repeats.planning import required_calls, third_of_a_bin
 from bayesjudge.repeats.self_contradiction import CALLS, MOST_CALLS, self_contradiction
@@ -201,7 +202,8 @@ def _of_verdicts(
     ci_prob: float,
 ) -> Answer:
     """Self-contradiction, and what a majority of calls would do."""
-    each, basis = _basis(scores)
+    _, basis = _basis(scores)
+    each = _basis(read := usable(scores))[0]  # copies tell of no majority
     size = min(max(3, (round(each) - 1) // 2 * 2 + 1), MOST_CALLS)
     sizes = sorted({*CALLS[1:], size}) if len(scores.judges) == 1 else [size]
     try:
@@ -233,7 +235,7 @@ def _of_verdicts(
         notes += _share_of_passes(scores, half_width, ci_prob)
     if any(one.name == "copied-repeats" for one in found.cautions):
         notes += ("These need a judge that answers anew: here, further calls return copies.",)
-    half = int(scores.repeats[scores.repeats > 1].min()) // 2
+    half = int(read.repeats[read.repeats > 1].min()) // 2
     why = (
         "Quoted: pairs of calls about one item; majorities of more than "
         f"{how_many(half, 'call')}, which is half of those made, as they would be if the items' "

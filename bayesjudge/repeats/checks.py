@@ -25,6 +25,8 @@ IID = Assumption(
 
 #: Probability with which exchangeable repeats raise a caution of their order, all tests together.
 ORDER_P = 0.01
+#: Cautions that tell of an order.
+OF_ORDER = {"copied-repeats", "order-effect"}
 #: Orders drawn to learn how rare a statistic is that its normal approximation calls rare, and the
 #: largest number of scores for which that is done: beyond, the approximation is good.
 ORDERS, MOST_SCORES = 2000, 20_000
@@ -123,6 +125,11 @@ def checked(scores: Scores) -> tuple[Scores, tuple[Caution, ...]]:
     if "copied-repeats" in raised:
         scores = without_copies(scores)
     return (_with_scores_only(scores) if "no-score" in raised else scores), cautions
+
+
+def usable(scores: Scores) -> Scores:
+    """What a method computes with: `checked`, without its cautions."""
+    return checked(scores)[0]
 
 
 def _with_scores_only(scores: Scores) -> Scores:

@@ -65,7 +65,8 @@ def anova(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     [1.917, 0.52, 0.577]
     """
     check_ci_prob(ci_prob)
-    scores, raised = checked(scores)
+    given = scores
+    scores, raised = checked(given)
     n_items, n_judges = len(scores.items), len(scores.judges)
     with checking("repeats.anova") as require:
         empty = int((scores.repeats == 0).sum())
@@ -96,7 +97,7 @@ def anova(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
         interval="modified large sample; Satterthwaite",
         assumptions=contradicted((DRAWN, NORMAL_EFFECTS, EQUAL_VARIANCE, EXCHANGEABLE), cautions),
         cautions=cautions,
-        data=scores,
+        data=given,
     )
 
 
@@ -130,8 +131,8 @@ def as_if_iid(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     >>> [round(x, 2) for x in as_if_iid(scores)["item_score", "item"]]
     [4.6, 4.12, 5.0]
     """
-    z = z_score(ci_prob)
-    scores, cautions = checked(scores)
+    z, given = z_score(ci_prob), scores
+    scores, cautions = checked(given)
     scale = np.array(scores.scale)
     counts = scores.counts.sum(axis=1)
     n = counts.sum(axis=1)
@@ -151,7 +152,7 @@ def as_if_iid(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
         interval="normal",
         assumptions=contradicted((IID,), cautions),
         cautions=cautions,
-        data=scores,
+        data=given,
     )
 
 
@@ -183,7 +184,8 @@ def exact(scores: Scores, *, ci_prob: float = 0.95, concentration: float = 1.0) 
     >>> [round(x, 2) for x in exact(scores)["item_score", "item"]]
     [4.82, 4.24, 5.0]
     """
-    scores, raised = checked(scores)
+    given = scores
+    scores, raised = checked(given)
     weights = dirichlet.posterior(scores.counts.sum(axis=1), concentration=concentration)
     mean, _ = dirichlet.moments(weights, scores.scale)
     low, high = dirichlet.interval(weights, scores.scale, ci_prob=ci_prob)
@@ -203,7 +205,7 @@ def exact(scores: Scores, *, ci_prob: float = 0.95, concentration: float = 1.0) 
         interval="equal-tailed",
         assumptions=contradicted((IID, even), cautions),
         cautions=cautions,
-        data=scores,
+        data=given,
     )
 
 

@@ -9,6 +9,7 @@ from scipy.special import expit, logsumexp
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
+from bayesjudge.repeats.checks import usable
 from bayesjudge.repeats.components import COARSE, Effects, cutpoints, grid, noise_at
 from bayesjudge.repeats.data import Scores
 
@@ -50,7 +51,7 @@ def log_likelihood(fit: Fit, *, chains: np.ndarray | None = None, kept: int = KE
     """
     import xarray as xr
 
-    scores, after = fit.data, fit.idata["posterior"].to_dataset()
+    scores, after = usable(fit.data), fit.idata["posterior"].to_dataset()
     with checking("repeats.log_likelihood") as require:
         require(len(scores.items) > 1, "one item cannot be left out; fit several")
     if chains is not None:

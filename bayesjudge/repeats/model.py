@@ -14,7 +14,7 @@ from bayesjudge.core.estimate import Assumption
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.model import BayesianModel, model_of
 from bayesjudge.core.prior_check import Key, count_in_draws, prior_table
-from bayesjudge.repeats.checks import DRAWN, EXCHANGEABLE, checked, contradicted
+from bayesjudge.repeats.checks import DRAWN, EXCHANGEABLE, cautions_of, contradicted, usable
 from bayesjudge.repeats.components import (
     COARSE,
     FINE,
@@ -165,7 +165,8 @@ class CumulativeLogit(BayesianModel):
 
     def _unread(self, scores: Scores) -> frozenset[str]:
         effects = {"item_scale", "judge_scale", "item_judge_scale"}
-        unread = effects - {f"{q.removesuffix('_sd')}_scale" for q in self._quantities(scores)}
+        shown = self._quantities(usable(scores))
+        unread = effects - {f"{q.removesuffix('_sd')}_scale" for q in shown}
         return frozenset(unread)
 
     def _check(self, scores: Scores) -> None:
@@ -183,6 +184,7 @@ class CumulativeLogit(BayesianModel):
         import pymc as pm
         import pytensor.tensor as pt
 
+        scores = usable(scores)
         self._check(scores)
         at = np.nonzero(scores.repeats)
         with pm.Model(coords=self._coords(scores)) as model:
@@ -254,6 +256,7 @@ class CumulativeLogit(BayesianModel):
     def _sampling_form(self, scores: Scores) -> pm.Model:
         from bayesjudge.repeats._pymc import sampling_form
 
+        scores = usable(scores)
         self._check(scores)
         has = self.describe().keys() - self._unread(scores)
         return sampling_form(scores, self._coords(scores), vars(self), has, _clear_effects(scores))
@@ -264,6 +267,7 @@ class CumulativeLogit(BayesianModel):
         """Of one answer of each value in each cell."""
         import xarray as xr
 
+        scores = usable(scores)
         sizes = draws.sizes["chain"], draws.sizes["draw"]
         item, judge = np.nonzero(scores.repeats)
         counts = scores.counts[item, judge]
@@ -280,7 +284,7 @@ class CumulativeLogit(BayesianModel):
         return xr.DataArray(shaped, coords, ("chain", "draw", "kind")), counts[cell, value]
 
     def _with_derived(self, scores: Scores, draws: xr.Dataset) -> xr.Dataset:
-        return _with_components(self, scores, draws)
+        return _with_components(self, usable(scores), draws)
 
     def _components(self, scores: Scores, draws: _Draws) -> dict[str, np.ndarray]:
         """Quantities in the units of the scale, of some draws."""
@@ -393,6 +397,7 @@ def _beside_prior(
 ) -> pd.DataFrame:
     from bayesjudge.core.predictive import draw_together
 
+    scores = usable(scores)
     built, seen = model._build(scores), scores.counts[np.nonzero(scores.repeats)]
     observed = {key: float(v[0]) for key, v in _scatter(scores, seen[None]).items()}
     return count_in_draws(
@@ -491,13 +496,13 @@ def fit(
     from bayesjudge.repeats._maxima import several_maxima
 
     model = suited(scores, model)
-    scores, cautions = checked(scores)
+    cautions = cautions_of(scores)
     settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
     settings |= {"target_accept": target_accept, "random_seed": random_seed}
     sampled = sample(
         data=scores,
         spec=model,
-        quantities=model._quantities(scores),
+        quantities=model._quantities(usable(scores)),
         method=model._method,
         source=SOURCE,
         assumptions=contradicted((DRAWN, model._assumption, EXCHANGEABLE), cautions),

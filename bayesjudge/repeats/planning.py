@@ -10,7 +10,7 @@ import numpy as np
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate, Row
 from bayesjudge.core.intervals import z_score
-from bayesjudge.repeats.checks import without_copies
+from bayesjudge.repeats.checks import usable
 from bayesjudge.repeats.closed_form import SEARLE, _alone, anova, exact
 from bayesjudge.repeats.data import Scores
 
@@ -224,16 +224,15 @@ def required_calls(scores: Scores, half_width: float, *, ci_prob: float = 0.95) 
         require(half_width > 0, f"half_width must be positive, got {half_width!r}")
     parts = (exact if scores.repeats.size == 1 else anova)(scores, ci_prob=ci_prob)
     z = z_score(ci_prob)
-    # a cell's scores that are copies have been taken out by `anova`, which says so
-    copied = any(one.name == "copied-repeats" for one in parts.cautions)
-    n = np.minimum(scores.repeats, 2) if copied else scores.repeats
+    read = usable(scores)
+    n = read.repeats
     asked = n[n > 0]  # no score of an item could be read
     calls = asked.size / (1 / asked).sum()
     judges = len(scores.judges)
     if "repeat_sd" in parts:
         repeat = np.array(parts["repeat_sd"]) ** 2
     else:
-        repeat = _repeat_variance(without_copies(scores) if copied else scores, ci_prob)
+        repeat = _repeat_variance(read, ci_prob)
     between = sum(
         np.array(parts[name]) ** 2 for name in ("judge_sd", "item_judge_sd") if name in parts
     )

@@ -52,7 +52,8 @@ def predict_means(scores: Scores, *, repeats: int, ci_prob: float = 0.95) -> Est
     Row(value=1.0, low=1.0, high=2.0)
     """
     check_ci_prob(ci_prob)
-    scores, cautions = checked(scores)
+    given = scores
+    scores, cautions = checked(given)
     mean, spread, df, prior_df = _predictive(scores, repeats)
     half = stdtrit(df, (1 + ci_prob) / 2) * spread
     low, high = _on_the_grid(mean - half, mean + half, np.array(scores.scale), repeats)
@@ -70,7 +71,7 @@ def predict_means(scores: Scores, *, repeats: int, ci_prob: float = 0.95) -> Est
         interval="predictive t",
         assumptions=contradicted((EXCHANGEABLE, scatter), cautions),
         cautions=cautions,
-        data=scores,
+        data=given,
     )
 
 

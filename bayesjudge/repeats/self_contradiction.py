@@ -106,7 +106,8 @@ def self_contradiction(
     """
     check_ci_prob(ci_prob)
     _check(scores, flips_at_most, calls)
-    scores, raised = checked(scores)
+    given = scores
+    scores, raised = checked(given)
     twice = (scores.repeats > 1).any(axis=0)
     found = {
         judge: _of_judge(scores.counts[:, j]) for j, judge in enumerate(scores.judges) if twice[j]
@@ -131,7 +132,7 @@ def self_contradiction(
         interval="Wilson, effective number of items",
         assumptions=_assumed(tuple(cautions)),
         cautions=tuple(cautions),
-        data=scores,
+        data=given,
     )
 
 

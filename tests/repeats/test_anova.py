@@ -178,6 +178,42 @@ def test_a_cache_is_named_and_its_copies_do_not_count():
     assert fired == 8
 
 
+VERBS = {
+    "anova": anova,
+    "exact": bj.repeats.exact,
+    "as_if_iid": bj.repeats.as_if_iid,
+    "required_calls": lambda scores: bj.repeats.required_calls(scores, 0.3),
+    "predict_means": lambda scores: bj.repeats.predict_means(scores, repeats=3),
+    "self_contradiction": lambda scores: bj.repeats.self_contradiction(scores, calls=[1, 3, 9]),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_copies_leave_every_number_as_without_them(verb):
+    """Of the first two calls; the data of the result are those that came in."""
+    table = repeated(seed=2)
+    scale = RANGE
+    if verb == "self_contradiction":
+        table, scale = table.assign(score=table["score"] % 2), [0, 1]
+    every = Scores.from_frame(table, scale=scale)
+    first_two = Scores.from_frame(table[table.groupby("item").cumcount() < 2], scale=scale)
+    found, alone = VERBS[verb](every), VERBS[verb](first_two)
+    pd.testing.assert_frame_equal(found.table, alone.table)
+    assert found.data is every
+    assert "copied-repeats" in {c.name for c in found.cautions} - {c.name for c in alone.cautions}
+
+
+def test_copies_are_no_votes_of_a_majority():
+    table = repeated(seed=2).assign(score=lambda t: t["score"] % 2)
+    told, alone = (
+        bj.repeats.answer(*bj.repeats.closed_forms(Scores.from_frame(rows, scale=[0, 1])))
+        for rows in (table, table[table.groupby("item").cumcount() < 2])
+    )
+    assert told.text == alone.text
+    assert told.why == alone.why
+    assert "400 answers" in told.basis
+
+
 @pytest.mark.slow
 def test_shuffled_copies_raise_nothing():
     alarms = [
