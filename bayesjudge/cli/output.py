@@ -150,6 +150,18 @@ class Shared:
             contradictory = self.no_nuts and self.save is not None
             require(not contradictory, "--save keeps the sampled fit: leave --no-nuts out")
 
+    def check_sampled(self, *options: str) -> None:
+        """Refuse options of the sampled model where nothing is sampled.
+
+        Raises
+        ------
+        InputError
+            With the options that were given.
+        """
+        with checking("options") as require:
+            unused = self.no_nuts and options
+            require(not unused, f"{are(options)} of the sampled model: leave --no-nuts out")
+
 
 def check_page(path: Path | None, require: Callable[[object, str], None]) -> None:
     """Refuse a page under the name of something else."""

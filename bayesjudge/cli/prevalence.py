@@ -269,7 +269,10 @@ def prevalence(
         how |= {"by": by, "item": item} if pass_from is None else {"by": None}
         read, apart = read_scores(source, **names, **how, quiet=shared.quiet)
         if pass_from is None and by is None:
-            answer_scores(read[""], shared, source)
+            note = ""
+            if item is None and calibration == "random":
+                note = _whole_groups(source, truth, [score], missing_value or [], "")
+            answer_scores(read[""], shared, source, note)
             return
         if pass_from is None:
             answer_systems(read, apart, shared, source)
@@ -347,6 +350,7 @@ def prevalence(
                 error.problems.append(CLASSES)
         raise
     model = _model(counts, priors, pooling)
+    shared.check_sampled(*([f"--pooling {pooling}"] if pooling in ("partial", "full") else []))
     note = ""
     if item is None and calibration == "random":
         note = _whole_groups(source, truth, verdict, missing_value or [])
@@ -361,7 +365,11 @@ def _may_be_classes(problems: Sequence[str]) -> bool:
 
 
 def _whole_groups(
-    source: Source, truth: str, verdicts: Sequence[str], missing: Sequence[str]
+    source: Source,
+    truth: str,
+    verdicts: Sequence[str],
+    missing: Sequence[str],
+    more: str = " --repeats system",
 ) -> str:
     """Say so if labels cover whole groups of rows, such as conversations, which no option names."""
     size = source.path.stat().st_size if source.path.is_file() else MOST_BYTES + 1
@@ -379,7 +387,7 @@ def _whole_groups(
     return (
         f"Labels cover whole groups of {name}: {labelled:,} of {groups:,} have one on every row, "
         "the others on none. Rows of a group are not drawn one by one, so that this interval may "
-        f"be too narrow: say --item {shlex.quote(name)} --repeats system."
+        f"be too narrow: say --item {shlex.quote(name)}{more}."
     )
 
 

@@ -184,6 +184,8 @@ def report(
         order=order,
     )
     _refuse_pooled(source, [*(score or [answers])], column, judge, order)
+    of_model = {"--cutpoints": cutpoints != "shared", "--noise": noise != "constant"}
+    shared.check_sampled(*(name for name, given in of_model.items() if given))
     kind = module.JudgeCutpoints if cutpoints == "by_judge" else module.CumulativeLogit
     with checking("options") as require:
         folder = items is None or items.parent.is_dir()
@@ -201,7 +203,7 @@ def report(
         labels=labels,
         flips_at_most=flips_at_most,
         order=order or ("the columns" if in_columns else ""),
-        modelled=half_width is not None or (cutpoints, noise) != ("shared", "constant"),
+        modelled=half_width is not None or any(of_model.values()),
     )
 
 
@@ -392,6 +394,7 @@ def answer(
     files = (shared.save, to)
     verdicts = len(scores.scale) == 2 and not modelled and not any(files)
     asked = shared.details or shared.json or any([*files, shared.html, shared.markdown])
+    asked = asked or model != module.CumulativeLogit()
     instant = [one for each in made for one in _shown(each, many)]
     if verdicts:
         instant = _about_verdicts(answered, instant, flips_at_most)

@@ -251,7 +251,7 @@ def _heading(scores: Scores) -> str:
     return "mean score, {:g} to {:g}".format(*scores.truth_scale)
 
 
-def answer_scores(scores: Scores, shared: Shared, source: Source) -> None:
+def answer_scores(scores: Scores, shared: Shared, source: Source, note: str = "") -> None:
     """Estimate the mean truth, and present."""
     from bayesjudge.prevalence.scores.answer import knows_bias
 
@@ -259,6 +259,11 @@ def answer_scores(scores: Scores, shared: Shared, source: Source) -> None:
     with checking("options") as require:
         _refuse_bounded(shared, require)
     bias = [module.judge_bias(scores, ci_prob=shared.ci_prob)] if knows_bias(scores) else []
+
+    def told(made: Sequence[Estimate | Fit]) -> Answer:
+        found = module.answer(*made, ci_prob=shared.ci_prob, interval=shared.interval)
+        return replace(found, notes=(*found.notes, note)) if note else found
+
     present(
         [*module.closed_forms(scores, ci_prob=shared.ci_prob), *bias],
         lambda: module.fit(scores, **shared.sampling),
@@ -269,9 +274,7 @@ def answer_scores(scores: Scores, shared: Shared, source: Source) -> None:
             answer=scores.answer,
             heading=_heading(scores),
             inputs=_inputs(scores, source),
-            tell=lambda made: module.answer(
-                *made, ci_prob=shared.ci_prob, interval=shared.interval
-            ),
+            tell=told,
             waits=False,
             brief=lambda method: method.split(",")[0],
         ),
@@ -304,6 +307,7 @@ def _inputs(scores: Scores, source: Source) -> dict[str, Any]:
         "items": int(scores.n.sum()),
         "labelled": int(scores.n[scores.known].sum()),
         "unscored": scores.unscored,
+        **({"rows": scores.rows} if scores.rows else {}),
         "calibration": f"{scores.design.name}: {scores.design.meaning}",
         "bins of the score": ", ".join(scores.bins),
         **({"labels": scores.spelling} if scores.spelling else {}),

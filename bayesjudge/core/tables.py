@@ -324,6 +324,12 @@ def _is_nan(cell: Any) -> bool:
     return isinstance(cell, float | np.floating) and bool(cell != cell)
 
 
+def has_repeats(table: Any, column: str) -> bool:
+    """Whether two rows agree in a column of names."""
+    counted = _grouped(table, [column], [column]).collect()["n_rows"]
+    return bool(len(counted)) and int(counted.max()) > 1
+
+
 def require_distinct(
     table: Any, *columns: str, remedy: str = "keep one row for each", optional: bool = False
 ) -> None:

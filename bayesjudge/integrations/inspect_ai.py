@@ -11,8 +11,10 @@ import numpy as np
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.labels import read_labels
 from bayesjudge.prevalence import Counts, difference, rogan_gladen
-from bayesjudge.prevalence.labelling import design_of
+from bayesjudge.prevalence.labelling import built_in_design
 
+#: Label designs that one share of one run can have.
+CALIBRATIONS = ("random", "by_truth", "separate")
 NOTHING = {"value": math.nan, "low": math.nan, "high": math.nan}
 
 
@@ -58,9 +60,10 @@ def corrected_share(
     known = np.isin(verdicts, (0, 1))
     told = {"labelled": float((known & ~np.isnan(truths)).sum()), "samples": float(len(scores))}
     told["unknown"] = float((~known).sum())
+    design = built_in_design(calibration, "corrected_share", CALIBRATIONS)
     try:
         counts = _counts(verdicts[known], truths[known], calibration)
-        method = difference if design_of(calibration).same_items else rogan_gladen
+        method = difference if design.same_items else rogan_gladen
         value, low, high = method(counts, ci_prob=ci_prob)["prevalence"]
     except InputError:
         return NOTHING | told
@@ -99,7 +102,7 @@ def inspect_metric(
         require(
             metric is not None, "needs Inspect (pip install inspect_ai), which is not installed"
         )
-    design_of(calibration)
+    built_in_design(calibration, "inspect_metric", CALIBRATIONS)
 
     def corrected() -> Callable[[list[Any]], dict[str, float]]:
         def compute(scores: list[Any]) -> dict[str, float]:

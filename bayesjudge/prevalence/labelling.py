@@ -136,18 +136,35 @@ DESIGNS: dict[str, LabelDesign] = {
 }
 
 
-def design_of(calibration: object, known: Collection[str] = DESIGNS) -> LabelDesign:
+#: Designs that estimators other than those of `Counts` know.
+BUILT_IN = dict(DESIGNS)
+
+
+def design_of(calibration: object) -> LabelDesign:
     """Find the design that a user named."""
     if isinstance(calibration, LabelDesign):
         return calibration
-    if calibration not in tuple(known):
-        choices = "; ".join(f"{name!r}: {DESIGNS[name].meaning}" for name in known)
+    if calibration not in tuple(DESIGNS):
         own = "of your own: hand over the LabelDesign, or put it into prevalence.DESIGNS"
-        problem = (
-            f"calibration={calibration!r}: how were the labelled items chosen? {choices}; {own}"
-        )
-        raise InputError("label design", [problem])
+        raise _unknown(calibration, DESIGNS, own)
     return DESIGNS[str(calibration)]
+
+
+def built_in_design(
+    calibration: object, subject: str, known: Collection[str] = tuple(BUILT_IN)
+) -> LabelDesign:
+    """Find a design that a user named where one of the user's own would be ignored."""
+    name = calibration.name if isinstance(calibration, LabelDesign) else calibration
+    if name not in tuple(known) or design_of(calibration) is not BUILT_IN[str(name)]:
+        own = f"{subject} reads no design of one's own: read verdicts as prevalence.Counts"
+        raise _unknown(str(name), known, own)
+    return BUILT_IN[str(name)]
+
+
+def _unknown(name: object, known: Collection[str], own: str) -> InputError:
+    choices = "; ".join(f"{one!r}: {DESIGNS[one].meaning}" for one in known)
+    problem = f"calibration={name!r}: how were the labelled items chosen? {choices}; {own}"
+    return InputError("label design", [problem])
 
 
 def about_others(design: LabelDesign, assumption: Assumption) -> Assumption:

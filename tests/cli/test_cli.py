@@ -694,3 +694,36 @@ def test_a_page_without_matplotlib_says_so(run, folder, monkeypatch):
     assert code == 0
     assert "the page has no pictures: plots need matplotlib" in err
     assert "<svg" not in (folder / "plain.html").read_text()
+
+
+# Options of the sampled model -----------------------------------------------------------------
+
+SYSTEMS = f"prevalence all.csv {' '.join(KNOWN)} --by system --unparsed fail"
+OF_THE_MODEL = {
+    "partial": f"{SYSTEMS} --pooling partial",
+    "full": f"{SYSTEMS} --pooling full",
+    "cutpoints": "repeats report repeats.csv --scale 1-5 --judge judge --cutpoints by_judge",
+    "noise": "repeats report repeats.csv --scale 1-5 --judge judge --noise by_level",
+}
+
+
+@pytest.mark.parametrize("name", OF_THE_MODEL)
+def test_an_option_of_the_sampled_model_is_refused_where_nothing_is_sampled(name, run, folder):
+    """It was told among the inputs, and changed no number."""
+    bj.repeats.simulate(random_seed=1).to_csv(folder / "repeats.csv", index=False)
+    code, out, err = run(*OF_THE_MODEL[name].split(), "--no-nuts")
+    assert (code, out) == (2, "")
+    assert "is of the sampled model: leave --no-nuts out" in err
+
+
+@pytest.mark.slow
+def test_pooled_classes_need_no_sampling(run, folder):
+    table = bj.prevalence.classes.simulate(random_seed=1)
+    table.assign(system=["x", "y"] * (len(table) // 2)).to_csv(folder / "kinds.csv", index=False)
+    command = f"prevalence kinds.csv {' '.join(KNOWN)} --by system --no-nuts --json"
+    classes = ["--classes", "a", "--classes", "b", "--classes", "c"]
+    alone, pooled = (
+        json.loads(run(*command.split(), *classes, *more)[1])["answer"]["estimates"]
+        for more in ([], ["--pooling", "full"])
+    )
+    assert alone != pooled

@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 import bayesjudge as bj
 from bayesjudge.core import storage
 from bayesjudge.core.estimate import Assumption, Caution
+from bayesjudge.integrations import corrected_share
 from bayesjudge.prevalence.labelling import design_of
 
 P = bj.prevalence
@@ -176,3 +177,49 @@ def test_a_design_that_nobody_declared_is_asked_for_as_on_the_command_line(read)
         read(table)
     for name in P.DESIGNS:
         assert repr(name) in str(raised.value)
+
+
+# Where it would be ignored ------------------------------------------------------------------------
+
+TABLE = P.simulate(items=60, labelled=30, random_seed=1)
+SCORED = P.scores.simulate(items=60, labelled=30, random_seed=1)
+TWO = pd.concat([SCORED.assign(system=name).reset_index(names="item") for name in "ab"])
+OTHERS = {
+    "Scores": lambda design: P.scores.Scores([0.1, 0.9], [0, 1], [1, 1], design, (0, 1)),
+    "Scores.from_frame": lambda design: P.scores.Scores.from_frame(
+        SCORED, calibration=design, scale=(0, 1)
+    ),
+    "read_systems": lambda design: P.scores.read_systems(
+        TWO, by="system", calibration=design, scale=(0, 1)
+    ),
+    "PairedScores": lambda design: P.scores.PairedScores.from_frame(
+        TWO, by="system", item="item", calibration=design, scale=(0, 1)
+    ),
+    "ClassCounts.from_frame": lambda design: P.classes.ClassCounts.from_frame(
+        P.classes.simulate(items=60, labelled=30, random_seed=1), calibration=design
+    ),
+    "ClassCounts.from_pairs": lambda design: P.classes.ClassCounts.from_pairs(
+        pd.DataFrame({"verdict": [*"aabb"], "swapped": [*"abab"], "truth": [*"aab", None]}),
+        classes="abc",
+        calibration=design,
+    ),
+    "Items": lambda design: P.items.Items.from_frame(
+        TABLE.assign(item=TABLE.index, system="a"), by="system", calibration=design
+    ),
+    "expected_width": lambda design: P.budget.expected_width(
+        prevalence=0.5, sensitivity=0.9, specificity=0.8, items=100, labelled=20, calibration=design
+    ),
+    "simulate": lambda design: P.simulate(items=5, calibration=design),
+    "corrected_share": lambda design: corrected_share([], calibration=design),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_where_it_would_be_ignored_it_is_refused(name, monkeypatch):
+    """By value, by a name in `DESIGNS`, and under the name of another design."""
+    own = BY_VERDICT_AND_STRATUM
+    monkeypatch.setitem(P.DESIGNS, own.name, own)
+    for design in (own, own.name, replace(own, name="random")):
+        with pytest.raises(bj.InputError, match="no design of one's own: read verdicts as preval"):
+            OTHERS[name](design)
+    OTHERS[name](P.DESIGNS["random"] if name not in ("expected_width",) else "by_truth")

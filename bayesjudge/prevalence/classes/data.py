@@ -27,6 +27,7 @@ from bayesjudge.prevalence.labelling import (
     STRATUM_SHARES,
     LabelDesign,
     about_others,
+    built_in_design,
     declared,
     design_of,
 )
@@ -108,7 +109,7 @@ class ClassCounts(ReadAtOnce):
     spelling: str = ""
 
     def __post_init__(self) -> None:
-        design_of(self.calibration)
+        built_in_design(self.calibration, "ClassCounts")
         for name in ("classes", "verdicts", "systems"):
             value = getattr(self, name)
             value = self.classes if value is None and name == "verdicts" else value

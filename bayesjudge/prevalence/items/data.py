@@ -28,7 +28,7 @@ from bayesjudge.prevalence.items._counting import (
     RowsInPlace,
 )
 from bayesjudge.prevalence.items._shift import p_values
-from bayesjudge.prevalence.labelling import LabelDesign, declared, design_of
+from bayesjudge.prevalence.labelling import LabelDesign, built_in_design, declared, design_of
 
 Repeats = Literal["system", "judge"]
 #: What repeats where rows share an item and a system, for messages and reports.
@@ -127,9 +127,8 @@ class Items(ReadAtOnce):
             frozen = np.array(getattr(self, name))
             frozen.flags.writeable = False
             object.__setattr__(self, name, frozen)
+        built_in_design(self.calibration, "Items", CALIBRATIONS)
         with checking("prevalence.items") as require:
-            known = design_of(self.calibration).name in CALIBRATIONS
-            require(known, f"calibration must be one of {CALIBRATIONS}, got {self.calibration!r}")
             shape = (len(self.count), len(self.systems), 3, 2)
             fits = self.cells.shape == shape
             require(fits, f"cells has shape {self.cells.shape}, expected {shape}")

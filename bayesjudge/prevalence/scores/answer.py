@@ -278,7 +278,8 @@ def _basis(scores: Scores | None) -> str:
         return ""
     labelled = int(scores.n[scores.known].sum())
     chosen = CHOSEN.get(scores.design.name, scores.design.meaning)
-    text = f"{how_many(int(scores.n.sum()), 'item')}, {labelled:,} of them labelled ({chosen})."
+    text = f"{how_many(int(scores.n.sum()), 'item')}, {labelled:,} of them labelled ({chosen})"
+    text += f"; {scores.rows:,} rows, which count by item." if scores.rows else "."
     return text + (
         f" {how_many(scores.unscored, 'score')} could not be read." if scores.unscored else ""
     )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from scipy.special import expit, ndtr
@@ -17,7 +17,7 @@ from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.labels import pass_name_of, read_labels, spell
 from bayesjudge.core.names import names_of
 from bayesjudge.core.screen import fitted, how_many
-from bayesjudge.core.tables import count_cells, require_columns, require_distinct
+from bayesjudge.core.tables import count_cells, has_repeats, read_rows, require_columns
 from bayesjudge.prevalence.cautions import SHIFT_P
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.labelling import (
@@ -26,10 +26,14 @@ from bayesjudge.prevalence.labelling import (
     RANDOM_LABELS,
     LabelDesign,
     about_others,
+    built_in_design,
     declared,
     design_of,
 )
 from bayesjudge.prevalence.scores._counting import CELLS, cell_of, count_scores
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SAME_SCORES = Assumption(
     "same-judge",
@@ -84,6 +88,8 @@ class Scores(ReadAtOnce):
     read_together : int, default 1
         Systems, or pairs of systems, that are looked at together: false alarms of ``label-shift``
         are as rare for all of them as for one.
+    rows : int, default 0
+        Rows whose means by item these are, if an item had several; 0 if each row was an item.
 
     Raises
     ------
@@ -112,9 +118,10 @@ class Scores(ReadAtOnce):
     pass_name: str = ""
     grouped: int = 0
     read_together: int = 1
+    rows: int = 0
 
     def __post_init__(self) -> None:
-        design = design_of(self.calibration)
+        design = built_in_design(self.calibration, "Scores")
         for name in ("scale", "truth_scale", "edges"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):
@@ -401,7 +408,8 @@ class Scores(ReadAtOnce):
         propensity : str, optional
             With ``calibration="known_propensity"``: column with each row's probability of a label.
         item : str, optional
-            Column that identifies a row; repeated ones are an error.
+            Column that names the item of each row. Rows of one item, such as the epochs of a run,
+            are not independent: they count as one, with the means of their scores and labels.
         pass_value, fail_value, missing_value : scalar or list, optional
             Labels that mean pass, fail and none. 1/0 and true/false are understood without.
         unscored : {"drop"}, optional
@@ -416,7 +424,8 @@ class Scores(ReadAtOnce):
         Raises
         ------
         InputError
-            If a column is missing, a cell is not understood, or scores allow no estimate.
+            If a column is missing, a cell is not understood, scores allow no estimate, or items
+            with several rows were not labelled at random.
 
         Examples
         --------
@@ -428,26 +437,60 @@ class Scores(ReadAtOnce):
         ([0.0, nan], 5)
         """
         calibration = declared(calibration)
-        if item is not None:
-            require_distinct(table, item)
+        several = item is not None and has_repeats(table, item)
         none = {spell(x) for x in _listed(missing_value)}
-        rows, grouped = count_scores(table, score, truth, propensity, scale, none)
+        if several:
+            rows, grouped = read_rows(table, score, truth, names=[str(item)]), 0
+            rows["n_rows"] = 1
+        else:
+            rows, grouped = count_scores(table, score, truth, propensity, scale, none)
         ends, meanings = (truth_scale, truth_from), (pass_value, fail_value, missing_value)
         read = read_cells(rows[score], rows[truth], *ends, meanings)
         n, kept = rows["n_rows"].to_numpy(), ~np.isnan(read.score)
-        p = None if propensity is None else numbers_of(rows[propensity], None)
         lost = int(n[~kept].sum())
         with checking(f"column {score!r}") as require:
             words = "say unscored='drop' if items without one are as good as the others"
             told = how_many(lost, "row", "have")
             require(not lost or unscored == "drop", f"{told} no score; {words}")
             require(unscored in (None, "drop"), f"unscored={unscored!r}: expected 'drop'")
-        return cls(
-            read.score[kept], read.truth[kept], n[kept], calibration, scale, read.truth_scale,
-            edges=None if edges is None else tuple(edges),
-            propensity=None if p is None else p[kept], unscored=lost, spelling=read.spelling,
-            pass_name=read.pass_name, grouped=grouped,
-        )  # fmt: skip
+        about: dict[str, Any] = {"unscored": lost, "spelling": read.spelling, "grouped": grouped}
+        about |= {"edges": None if edges is None else tuple(edges), "pass_name": read.pass_name}
+        s, t, n = read.score[kept], read.truth[kept], n[kept]
+        if several:
+            s, scale = as_numbers(s, scale)
+            names, design = {"item": rows[item][kept]}, design_of(calibration)
+            means = by_item(names, s, t, design, read.truth_scale)
+            s, t, n = means["score"], means["truth"], np.ones(len(means), np.int64)
+            about["rows"] = int(kept.sum())
+        elif propensity is not None:
+            about["propensity"] = numbers_of(rows[propensity], None)[kept]
+        return cls(s, t, n, calibration, scale, read.truth_scale, **about)
+
+
+def as_numbers(score: Any, scale: tuple[float, float] | str) -> tuple[Any, tuple[float, float]]:
+    """Scores of which means and differences are taken: log-odds as probabilities."""
+    return (expit(score), (0.0, 1.0)) if isinstance(scale, str) else (score, scale)
+
+
+def by_item(
+    names: Mapping[str, Any],
+    score: Any,
+    truth: Any,
+    design: LabelDesign,
+    truth_scale: tuple[float, float] | None,
+) -> pd.DataFrame:
+    """Mean ``score`` and ``truth`` of the rows of each item, which are not independent items."""
+    import pandas as pd
+
+    rows = pd.DataFrame({**names, "score": score, "truth": truth})
+    means = rows.groupby(list(names), sort=False)[["score", "truth"]].mean().reset_index()
+    with checking("scores of items with several rows") as require:
+        drawn = design.name == "random"
+        require(drawn, f"calibration={design.name!r}: keep one row of each item")
+        mixed = truth_scale is None and not means["truth"].dropna().isin((0, 1)).all()
+        words = "labels of an item say pass and fail; truth_scale=(0, 1) asks for their mean"
+        require(not mixed, words)
+    return means
 
 
 def read_systems(table: Any, *, by: str, **how: Any) -> dict[str, Scores]:

@@ -8,17 +8,16 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import expit
 
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Estimate, Quantity
 from bayesjudge.core.intervals import FEW
 from bayesjudge.core.tables import read_rows
 from bayesjudge.prevalence import _formulas as formulas
-from bayesjudge.prevalence.labelling import RANDOM_LABELS, LabelDesign, declared, design_of
+from bayesjudge.prevalence.labelling import RANDOM_LABELS, LabelDesign, built_in_design, declared
 from bayesjudge.prevalence.scores.closed_form import PPI, TInterval, _corners, _Items
 from bayesjudge.prevalence.scores.compare import joined
-from bayesjudge.prevalence.scores.data import Scores, judged, read_cells
+from bayesjudge.prevalence.scores.data import Scores, as_numbers, by_item, judged, read_cells
 
 #: Fewest items with labels of both systems of which a difference is told.
 LEAST_LABELLED = 2
@@ -134,12 +133,11 @@ class PairedScores:
         Raises
         ------
         InputError
-            If a column is missing, a cell is not understood, a system has two rows of one item, or
-            there are fewer than two systems.
+            If a column is missing, a cell is not understood, or there are fewer than two systems.
         """
         import pandas as pd
 
-        design = design_of(declared(calibration))
+        design = built_in_design(declared(calibration), "PairedScores")
         rows = read_rows(table, score, truth, names=[by, item])
         coded = {column: pd.factorize(rows[column].astype(object)) for column in (score, truth)}
         cells = {column: pd.Series(found, name=column) for column, (_, found) in coded.items()}
@@ -155,13 +153,13 @@ class PairedScores:
         if suits:  # a difference of numbers may be possible where they are not
             ones = np.ones(len(known), np.int64)
             Scores(known["score"], known["truth"], ones, design, scale, truth_scale)
+        known["score"], scale = as_numbers(known["score"], scale)
+        if known.duplicated(["by", "item"]).any():
+            names = {"by": known["by"], "item": known["item"]}
+            known = by_item(names, known["score"], known["truth"], design, truth_scale)
         with checking("PairedScores") as require:
-            twice = int(known.duplicated(["by", "item"]).sum())
-            require(not twice, f"{twice} rows repeat an item of their system; keep one of each")
             systems = sorted(known["by"].unique())
             require(len(systems) > 1, f"needs two systems or more, got {systems}; name them: by=")
-        if isinstance(scale, str):
-            known["score"], scale = expit(known["score"]), (0.0, 1.0)
         own = {name: known[known["by"] == name].set_index("item") for name in systems}
         spans = [float(np.ptp(ends)) for ends in (scale, truth_scale or (0.0, 1.0))]
         return cls(
