@@ -156,7 +156,7 @@ def built_in_design(
     """Find a design that a user named where one of the user's own would be ignored."""
     name = calibration.name if isinstance(calibration, LabelDesign) else calibration
     if name not in tuple(known) or design_of(calibration) is not BUILT_IN[str(name)]:
-        own = f"{subject} reads no design of one's own: read verdicts as prevalence.Counts"
+        own = f"{subject} knows these only; read verdicts of another design as prevalence.Counts"
         raise _unknown(str(name), known, own)
     return BUILT_IN[str(name)]
 

@@ -220,6 +220,6 @@ def test_where_it_would_be_ignored_it_is_refused(name, monkeypatch):
     own = BY_VERDICT_AND_STRATUM
     monkeypatch.setitem(P.DESIGNS, own.name, own)
     for design in (own, own.name, replace(own, name="random")):
-        with pytest.raises(bj.InputError, match="no design of one's own: read verdicts as preval"):
+        with pytest.raises(bj.InputError, match="knows these only; read verdicts of another"):
             OTHERS[name](design)
     OTHERS[name](P.DESIGNS["random"] if name not in ("expected_width",) else "by_truth")
