@@ -4,6 +4,7 @@ import numpy as np
 from arviz_stats.base import array_stats
 from scipy.special import betainc
 
+from bayesjudge import BetaPrior
 from bayesjudge.prevalence import ErrorRates, PredictiveValues
 
 #: Five standard errors: wrong by chance once in two million comparisons.
@@ -44,7 +45,7 @@ def assert_mc_quantile(draws, prob, expected, *, sigmas=SIGMAS):
 def flat_model(counts, prior=None, **options):
     """The model of the label design with one prior, flat by default, of every unknown."""
     kind = PredictiveValues if counts.predictive else ErrorRates
-    return kind(*([] if prior is None else [prior] * 3), **options)
+    return kind(*[prior or BetaPrior()] * 3, **options)
 
 
 def unit_nodes(panels, nodes=20):

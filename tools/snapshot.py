@@ -213,7 +213,7 @@ def prevalence_closed(name: str, counts: Any) -> Iterator[Job]:
     )
     jeffreys, told = P.ErrorRates.jeffreys(), told_error_rates()
     if counts.predictive:
-        jeffreys, told = P.PredictiveValues.jeffreys(), told_predictive_values()
+        jeffreys, told = P.PredictiveValues(), told_predictive_values()
     exact = {
         "exact.eti+": partial(P.exact, counts),
         "exact.eti": partial(P.exact, counts, interval="eti"),

@@ -219,7 +219,8 @@ TERMS = {
     "item effect": "Items differ in difficulty, for all systems alike.",
     "icc": "Correlation of the truths of two outputs for one item.",
     "population": "Estimates are about the process that the items come from, not these very items.",
-    "jeffreys": "A prior that says even less than a flat one near 0 and 1.",
+    "jeffreys": "A prior that says even less than a flat one near 0 and 1; labels by verdict have "
+    "it by default.",
     "dawid-skene with a shared item effect": "Dawid-Skene, but judges may err on the same items: "
     "each item is harder or easier for all judges, so that votes agree also where they are wrong.",
     "shared item effect": "Items differ in how hard they are for all judges at once, so that "
@@ -512,7 +513,10 @@ CAUTIONS = {
     "design-mismatch": "The method needs labels that were chosen another way.",
     "empty-bin": "A range of the judge's scores has no label, so that nothing is known of what "
     "such scores mean.",
-    "empty-class": "One class has no label, so that nothing is known of it but the prior.",
+    "empty-class": "One class has no label, so that nothing is known of it but the prior. Labels "
+    "on one verdict of the judge alone bound the share and do not tell it.",
+    "untested-rates": "All labels come from another run: that the judge errs here as it did there "
+    "cannot be told without labels of this one.",
     "empty-stratum": "A method has no answer in some strata, and so none for all of them together.",
     "error-rates-differ": "The judge errs more on some systems than on others.",
     "error-rates-unknown": "A judge voted on no labelled item that is good, or on none that is "

@@ -18,7 +18,7 @@ import numpy as np
 from cyclopts import Group, Parameter
 
 import bayesjudge
-from bayesjudge.core.answer import Answer, entries, listed, numbers
+from bayesjudge.core.answer import Answer, entries, is_bounded, listed, numbers
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import ConvergenceWarning, check_ci_prob, checking
 from bayesjudge.core.estimate import (
@@ -281,17 +281,12 @@ def meanwhile(found: Answer, shared: Shared) -> None:
 def _answers(found: Sequence[Record], story: Story) -> list[Record]:
     """What the table has rows of: bounds without a value are told in a line."""
     own = [record for record in found if record.quantity == story.answer]
-    return [record for record in own if not _is_bounded(record.row)]
-
-
-def _is_bounded(row: Row) -> bool:
-    """Whether data give bounds and no value."""
-    return math.isnan(row.value) and not math.isnan(row.low)
+    return [record for record in own if not is_bounded(record.row)]
 
 
 def _bounds(found: Sequence[Record], story: Story) -> list[str]:
     """A line for each method that gives bounds only."""
-    bounded = [r for r in found if r.quantity == story.answer and _is_bounded(r.row)]
+    bounded = [r for r in found if r.quantity == story.answer and is_bounded(r.row)]
     return [
         f"{story.answer} ({story.brief(method)}): no value, only bounds of "
         f"{how_many(len(own), 'number')}, from "
@@ -577,7 +572,7 @@ def show_sampled(
         return
     found, told_before = story.tell(results), story.tell([r for r in results if r is not fit])
     quoted = entries(found.quoted)
-    mine = [r for r in records(fit, **summary) if r.entry in quoted]
+    mine = [r for r in records(fit, **summary) if r.entry in quoted if not is_bounded(r.row)]
     if len(quoted) == 1 and mine:
         every = records(*results, **summary)
         console.print(visible_line(quoted_lines(found, every, story, console.width)[-1]))

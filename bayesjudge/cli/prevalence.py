@@ -36,6 +36,7 @@ from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Caution, Estimate, Target, of_passes, pass_name_in
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.periods import in_time, kind_of
+from bayesjudge.prevalence._bounds import with_value
 from bayesjudge.prevalence.answer import IN_TIME, differences, neighbours
 from bayesjudge.prevalence.data import PLURALS
 from bayesjudge.readers import read_table
@@ -109,7 +110,7 @@ def prevalence(
     unparsed: Annotated[Literal["fail", "verdict", "drop"] | None, _DATA] = None,
     metric: Annotated[str | None, _DATA] = None,
     judge: Annotated[str | None, _DATA] = None,
-    prior: Annotated[Literal["flat", "jeffreys"], _MODEL] = "flat",
+    prior: Annotated[Literal["flat", "jeffreys"] | None, _MODEL] = None,
     prior_sensitivity: Annotated[str | None, _MODEL] = None,
     prior_specificity: Annotated[str | None, _MODEL] = None,
     better_than_chance: Annotated[bool, Parameter(group=MODEL)] = True,
@@ -193,7 +194,7 @@ def prevalence(
     judge : str
         Of a log, the judge who is meant, if several gave verdicts.
     prior : str
-        Prior of every rate.
+        Prior of every rate: flat, or Jeffreys', which is the default for labels by verdict.
     prior_sensitivity : str
         Prior of the judge's sensitivity (share of good outputs that it passes), as rate:n.
         0.9:20 is a belief worth 20 labels.
@@ -578,7 +579,7 @@ def _differences(made: Sequence[Estimate | Fit], shared: Shared) -> list[Section
 def _ranks(made: Sequence[Estimate | Fit], shared: Shared) -> list[Section]:
     """Ranks of three or more systems that were sampled."""
     fits = [one for one in made if isinstance(one, Fit) and one.data.dim == "system"]
-    if not fits or len(fits[-1].data.systems or ()) < 3:
+    if not fits or with_value(fits[-1]).sum() < 3:
         return []
     table = bj.prevalence.ranking(fits[-1], ci_prob=shared.ci_prob)
     return [rank_section(table, name=pass_name_in(fits))]
@@ -625,7 +626,7 @@ def _pictures(made: Sequence[Estimate | Fit], shared: Shared) -> dict[str, Axes]
     if fit.data.dim == "stratum":
         caption = "Strata, with their shares of the items, and all of them"
         drawn[caption] = module.plot_strata(fit, ci_prob=shared.ci_prob)
-    elif fit.data.dim == "system" and len(fit.data.systems or ()) > 1:
+    elif fit.data.dim == "system" and with_value(fit).sum() > 1:
         caption = "Systems, the best first, with the probability of being the best"
         drawn[caption] = module.plot_systems(module.ranking(fit, ci_prob=shared.ci_prob))
     return drawn

@@ -16,6 +16,7 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate, of_passes
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.periods import in_time, kind_of
+from bayesjudge.prevalence._bounds import with_value
 from bayesjudge.prevalence.items import ItemEffects, Items
 from bayesjudge.prevalence.items.answer import differences, share_items
 
@@ -52,7 +53,10 @@ def answer_items(
             require(not unused, f"{unused}: {words}")
         predictive = "error_rates" not in bj.prevalence.DESIGNS[how["calibration"]].identifies
         rates = priors.of(predictive, require)
-    model, separate = _models(rates, predictive)
+    # with labels by verdict the sampled model has the joint likelihood of truths and verdicts
+    model = ItemEffects(**(priors.joint if predictive else rates))
+    separates = bj.prevalence.PredictiveValues if predictive else bj.prevalence.ErrorRates
+    separate = separates(**rates)
     module = bj.prevalence.items
     keys = [c for c in (how["by"], item) if c is not None]
     asked: dict[str, Any] = {"item": item or "", "repeats": repeats, **how}
@@ -107,18 +111,6 @@ def _for_one_judge(shared: Shared, priors: Priors, all_methods: bool) -> list[st
     return [*priors.asked, *(name for name, given in others.items() if given)]
 
 
-def _models(
-    rates: dict[str, Any], predictive: bool
-) -> tuple[ItemEffects, bj.prevalence.ErrorRates | bj.prevalence.PredictiveValues]:
-    """The same priors for the sampled model and for the quadrature with effective counts."""
-    if not predictive:
-        return ItemEffects(**rates), bj.prevalence.ErrorRates(**rates)
-    # with labels by verdict the sampled model has the joint likelihood of truths and verdicts
-    same = dict.fromkeys(("prevalence", "sensitivity", "specificity"), rates["ppv"])
-    model = ItemEffects(**same, better_than_chance=rates["better_than_chance"])
-    return model, bj.prevalence.PredictiveValues(**rates)
-
-
 def _inputs(
     items: Items, source: Source, read: Mapping[str, Items], model: ItemEffects
 ) -> dict[str, Any]:
@@ -169,7 +161,7 @@ def _differences(
     heading += " on the items that they share" * share_items(items)
     name = items.pass_name
     made = [difference_section(rows, items.systems, heading, partial(difference_words, name=name))]
-    if fits and len(items.systems) > 2:
+    if fits and with_value(fits[-1]).sum() > 2:
         table = module.ranking(fits[-1], ci_prob=shared.ci_prob)
         made.append(rank_section(table, f" ({fits[-1].method})", name))
     return made

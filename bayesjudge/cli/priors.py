@@ -11,28 +11,35 @@ from bayesjudge.core.priors import BetaPrior
 class Priors(NamedTuple):
     """The priors that were asked for."""
 
-    base: str
+    base: str | None
     beliefs: Mapping[str, str | None]
     better_than_chance: bool
 
     def of(self, predictive: bool, require: Any) -> dict[str, Any]:
         """Arguments of a model of error rates, or of predictive values."""
-        base = BetaPrior.jeffreys() if self.base == "jeffreys" else BetaPrior()
         given = {name: text for name, text in self.beliefs.items() if text is not None}
         for name in given if predictive else ():
             words = "labels by verdict tell predictive values, and have no prior of the"
             require(False, f"--prior-{name}: {words} {name}")
         read = {name: _belief(name, text, require) for name, text in given.items()}
-        rates: dict[str, Any] = {"better_than_chance": self.better_than_chance}
-        if predictive:
-            return rates | dict.fromkeys(("pass_rate", "ppv", "npv"), base)
-        return rates | dict.fromkeys(("prevalence", "sensitivity", "specificity"), base) | read
+        if not predictive:
+            return self.joint | read
+        base = BetaPrior() if self.base == "flat" else BetaPrior.jeffreys()
+        same = dict.fromkeys(("pass_rate", "ppv", "npv"), base)
+        return {"better_than_chance": self.better_than_chance, **same}
+
+    @property
+    def joint(self) -> dict[str, Any]:
+        """Arguments of a model of error rates, without beliefs about one of them."""
+        base = BetaPrior.jeffreys() if self.base == "jeffreys" else BetaPrior()
+        same = dict.fromkeys(("prevalence", "sensitivity", "specificity"), base)
+        return {"better_than_chance": self.better_than_chance, **same}
 
     @property
     def asked(self) -> list[str]:
         """The options that are not the default ones."""
         given = [f"--prior-{name}" for name, text in self.beliefs.items() if text is not None]
-        given += ["--prior"] if self.base != "flat" else []
+        given += ["--prior"] if self.base else []
         return given + ([] if self.better_than_chance else ["--no-better-than-chance"])
 
 

@@ -120,8 +120,8 @@ class Answer:
         dict
             ``text``, ``known``, ``basis``, ``why``, ``notes``, ``method``, ``paragraph``;
             ``pass_name``, the label that was read as pass, if it is no word for it; and
-            ``estimates``: ``quantity``, ``where``, ``value``, ``low``, ``high``, and ``judge``, the
-            judge's own number, or ``None``.
+            ``estimates``: ``quantity``, ``where``, ``value``, ``low``, ``high``, ``known`` (false
+            of bounds without a value), and ``judge``, the judge's own number, or ``None``.
         """
         own = {} if self.judge is None else entries(self.judge)
         beside = {key: row.value for key, row in own.items()}
@@ -140,6 +140,7 @@ class Answer:
                     "quantity": quantity,
                     "where": where,
                     **row._asdict(),
+                    "known": not math.isnan(row.value),
                     "judge": beside.get((quantity, *where.values())),
                 }
                 for quantity, where, row in self.quoted.rows()
@@ -213,10 +214,16 @@ def preferred(
 
     def order(one: Estimate) -> tuple[bool, bool, float]:
         unsuited = any(c.name == "design-mismatch" for c in one.cautions)
-        empty = bool(np.isnan(one.quantities[quantity].value).all())
+        found = one.quantities[quantity]
+        empty = bool((np.isnan(found.value) & np.isnan(found.low)).all())
         return unsuited, empty, rank(one)
 
     return min(having, key=order)
+
+
+def is_bounded(row: Row) -> bool:
+    """Whether data give bounds and no value."""
+    return math.isnan(row.value) and not math.isnan(row.low)
 
 
 def says_little(row: Row, span: float = 1.0) -> bool:
@@ -232,9 +239,16 @@ def percent_of(share: float, digits: int = 0) -> str:
 
 
 def percents(row: Row, ci_prob: float | None = None) -> str:
-    """``39 % (31 to 47 %, 95 % interval)``; the level is told if it is given."""
+    """``39 % (31 to 47 %, 95 % interval)``; the level is told if it is given.
+
+    Bounds without a value are ``at most 90 % and at least 13 %``.
+    """
     width = row.high - row.low
     digits = 0 if math.isnan(width) or width >= 0.02 or width == 0 else 1
+    if is_bounded(row):
+        most, least = (_half_up(end, digits) for end in (row.high, row.low))
+        level = f" ({percent_of(ci_prob)} interval)" if ci_prob else ""
+        return f"at most {most} % and at least {least} %{level}"
     value = f"{_half_up(row.value, digits)} %"
     if math.isnan(width):
         return f"{value} (no interval)"

@@ -142,6 +142,7 @@ class Fit:
         drawn = self._drawn_for(target)
         population = target == "population" and interval == "eti_bounded"
         moved = self._moved_ends(ci_prob) if population else {}
+        bounds = self.spec._bounds(self, ci_prob, target)
         made = {}
         for name, dims, labels, draws in split_draws(drawn, self.quantities):
             kind = "eti" if interval == "eti_bounded" else interval
@@ -152,6 +153,10 @@ class Fit:
                 low, high = np.where(at_0, 0.0, low), np.where(at_1, 1.0, high)
             # a mean of equal numbers is that number, whatever rounding says
             value = np.array([np.clip(one.mean(), one.min(), one.max()) for one in draws])
+            if name in bounds:
+                given = ~np.isnan(bounds[name][:, 1])
+                row = np.where(given[:, None], bounds[name], np.column_stack([value, low, high]))
+                value, low, high = row.T
             made[name] = Quantity(value, low, high, dims, labels)
         kinds = {name: INTERVALS["eti_bounded" if name in moved else "eti"] for name in made}
         return Estimate(

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
+    from bayesjudge.core.estimate import Target
+
 #: Priors and options as a reader knows them; of one that is not here, the name with spaces.
 WORDS = {
     "answering": "model of missing votes",
@@ -162,6 +164,13 @@ class BayesianModel:
     ) -> dict[str, tuple[np.ndarray, np.ndarray]] | None:
         """For ``"eti_bounded"``: by quantity, which intervals reach 0 and which reach 1."""
         return None
+
+    def _bounds(self, fit: Any, ci_prob: float, target: Target) -> dict[str, np.ndarray]:
+        """By quantity, value, low and high of each entry, if data bound some, and ``nan`` if not.
+
+        A value of ``nan`` beside two limits is one that the prior would decide.
+        """
+        return {}
 
     def _exact_means(self, data: Any) -> dict[str, np.ndarray]:
         """Posterior means without sampling, by quantity: what draws of this model have to meet."""

@@ -10,13 +10,18 @@ from bayesjudge.prevalence import Counts
 LESS, MORE = (0.05, 1.0), (1.0, 0.05)
 
 
-def posterior(counts: Counts, a: float, b: float, *, checked: bool = True) -> Any:
-    """Of the prevalence, under a beta prior of it (of labels by verdict, of each value)."""
+def model_of(counts: Counts, a: float, b: float) -> Any:
+    """The model with a beta prior of the prevalence (of labels by verdict, of each value)."""
     from bayesjudge.core.priors import BetaPrior
     from bayesjudge.prevalence import ErrorRates, PredictiveValues
+
+    if counts.predictive:
+        return PredictiveValues(ppv=BetaPrior(a, b), npv=BetaPrior(b, a))
+    return ErrorRates(prevalence=BetaPrior(a, b))
+
+
+def posterior(counts: Counts, a: float, b: float, *, checked: bool = True) -> Any:
+    """Of the prevalence, under the model of that prior."""
     from bayesjudge.prevalence._quadrature import posterior_of
 
-    model: Any = ErrorRates(prevalence=BetaPrior(a, b))
-    if counts.predictive:
-        model = PredictiveValues(ppv=BetaPrior(a, b), npv=BetaPrior(b, a))
-    return posterior_of(counts, model, checked=checked)
+    return posterior_of(counts, model_of(counts, a, b), checked=checked)

@@ -47,7 +47,8 @@ class Need(NamedTuple):
     now : float
         How many there are; of ``"data"``, 1.
     wanted : float
-        How many it takes, all else being the same; infinite if no number is enough.
+        How many it takes, all else being the same; infinite if no number is enough, and ``nan`` if
+        the data do not say how many.
     chance : float, optional
         Chance of a decision with so many, computed as by `chance_to_pass`; of a rule of thumb, by
         which the threshold is 2.5 standard errors away, None: near 0 and 1 its chance is below 0.8.
@@ -70,6 +71,8 @@ class Need(NamedTuple):
         there = f"(there are {self.now:,.0f})"
         if self.what != "data" and self.now * OUT_OF_REACH < self.wanted < math.inf:
             return f"no number of {self.what.split(',')[0]} within reach {there}"
+        if math.isnan(self.wanted):
+            return f"{self.what} {there}"
         if self.what == "data":
             return f"{about}{self.wanted:,.1f} times the data"
         if math.isinf(self.wanted):
@@ -153,8 +156,10 @@ class Check:
             # at most a threshold is more probable with one good item less
             less, more = map(chance, ends if self.at_least else ends[::-1])
             if {less, more} - {chance(self.chance)}:
-                text += f" under a flat prior, {less} with one good item less and {more} with one "
-                text += "more" + f" ({self._enough()})" * (self.outcome == "unknown")
+                text += f" under the prior of the estimate, {less} with one good item less and "
+                text += f"{more} with one more" + f" ({self._enough()})" * (
+                    self.outcome == "unknown"
+                )
         return text + f". What would decide: {self.would_decide()}" * bool(self.needs)
 
     def would_decide(self) -> str:
@@ -173,16 +178,16 @@ class Check:
 
     def _numbers(self) -> str:
         """The estimate, and what its limits are."""
-        if math.isnan(self.value):
+        if math.isnan(self.value) and math.isnan(self.low):
             return "there is no label yet" if self.always_valid else "no estimate"
-        what = "difference" if self.quantity == "difference" else "estimate"
         how = f"each with probability {self.probability:g}"
         how += " at every look" * self.always_valid
         how += " or more (one good item less, one more: Clopper-Pearson)" * self.clopper_pearson
-        return (
-            f"{what} {self.value:.3f}; one-sided limits: at least {self.low:.3f}, and at most "
-            f"{self.high:.3f}, {how}"
-        )
+        what = "difference" if self.quantity == "difference" else "estimate"
+        told = f"{what} {self.value:.3f}; one-sided limits"
+        if math.isnan(self.value):
+            told = "no estimate; bounds, whatever items without a label are worth"
+        return f"{told}: at least {self.low:.3f}, and at most {self.high:.3f}, {how}"
 
     def _met(self) -> str:
         return f"at {'least' if self.at_least else 'most'} {self.threshold:g}"
@@ -305,8 +310,10 @@ def finding(gate: Gate) -> str:
     wanted = f"at {'least' if check.at_least else 'most'} {check.threshold:g} wanted"
     if check.undecidable:
         return f"{outcome}: no number decides ({', '.join(check.undecidable)}), {wanted}"
-    if math.isnan(check.value):
+    if math.isnan(check.value) and math.isnan(check.low):
         return f"{outcome}: no estimate, {wanted}"
+    if math.isnan(check.value):
+        return f"{outcome}: {check.low:.3f} to {check.high:.3f}, {wanted}"
     return f"{outcome}: {check.value:.3f} ({check.low:.3f} to {check.high:.3f}), {wanted}"
 
 

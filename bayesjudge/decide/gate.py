@@ -12,9 +12,14 @@ import numpy as np
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, pass_name_in
 from bayesjudge.core.fit import Fit
-from bayesjudge.decide._posterior import LESS, MORE, posterior
+from bayesjudge.decide._posterior import LESS, MORE, model_of, posterior
 from bayesjudge.decide.decision import UNDECIDABLE, Check, Gate, Need, decided
-from bayesjudge.decide.needs import items_wanted, labels_wanted, times_the_data
+from bayesjudge.decide.needs import (
+    items_wanted,
+    labels_wanted,
+    missing_labels,
+    times_the_data,
+)
 
 if TYPE_CHECKING:
     from bayesjudge.prevalence import Counts
@@ -141,7 +146,8 @@ def _check(one: Limits, threshold: float, upward: bool, probability: float) -> C
     outcome = "unknown" if void else decided(one.low, one.high, threshold, upward)
     chance = np.nan if one.chance is None or void else float(one.chance(threshold))
     needs: tuple[Need, ...] = ()
-    if outcome == "unknown" and not void and one.planner is not None and np.isfinite(one.value):
+    known = np.isfinite([one.value, one.low]).any()
+    if outcome == "unknown" and not void and one.planner is not None and known:
         needs = tuple(one.planner(threshold, probability))
     chances = None if one.chances is None or void else tuple(one.chances(threshold))
     if chances is not None and not upward:
@@ -204,7 +210,10 @@ def _limits(
             made: Iterator[Limits] = found(result, probability, entry)
             data = getattr(result, "data", result)
             tell = isinstance(data, Counts | Items) and data.design.same_items
-            yield from (one._replace(labels_tell=tell) for one in made)
+            for one in made:
+                if np.isnan(one.value) and isinstance(data, Counts | Items):
+                    one = one._replace(planner=partial(missing_labels, data, one.where))
+                yield one._replace(labels_tell=tell)
             break
     else:
         raise InputError(
@@ -261,6 +270,10 @@ def _of_fit(fit: Fit, probability: float, entry: Entry | None) -> Iterator[Limit
     made = fit.estimate(ci_prob=max(2 * probability - 1, 0.01), interval="eti")
     known = {q: (one.dims, one.labels) for q, one in made.quantities.items()}
     for quantity, i, where in _chosen(known, entry):
+        row = made.quantities[quantity].row(i)
+        if np.isnan(row.value):
+            yield Limits(quantity, where, *row, fit.method, cautions=tuple(fit.cautions))
+            continue
         draws = fit.draws(quantity)
         yield _of_draws(
             draws.reshape(len(draws), -1)[:, i],
@@ -307,6 +320,8 @@ def _of_counts(counts: Counts, probability: float, entry: Entry | None) -> Itera
         low, high, chance, chances = np.nan, np.nan, None, None
         if np.isfinite(value):  # there is an answer
             low, high, chance, chances = _with_one_item_more(one, probability)
+        elif np.isfinite(made.quantities[quantity].low[i]):  # there are bounds
+            low, high = _bounds_with_one_item_more(one, level)
         yield Limits(
             quantity,
             where,
@@ -324,15 +339,17 @@ def _of_counts(counts: Counts, probability: float, entry: Entry | None) -> Itera
 
 def _with_one_item_more(counts: Counts, probability: float) -> tuple[float, float, Any, Any]:
     """Limits under the priors least and most favourable to a pass; the posterior probability that a
-    threshold is met, under the flat prior and under those two.
+    threshold is met, under the estimate's prior and under those two.
 
     Without a judge they are those of Clopper and Pearson, which keep their word for any number of
     labels; under a flat prior false fails near 1 are more frequent than promised.
     """
-    from bayesjudge.prevalence._quadrature import NotIntegrated
+    from bayesjudge.prevalence import ErrorRates, PredictiveValues
+    from bayesjudge.prevalence._quadrature import NotIntegrated, posterior_of
 
     try:
-        less, more, flat = (posterior(counts, *shape) for shape in (LESS, MORE, (1.0, 1.0)))
+        less, more = (posterior(counts, *shape) for shape in (LESS, MORE))
+        own = posterior_of(counts, PredictiveValues() if counts.predictive else ErrorRates())
     except NotIntegrated:
         return np.nan, np.nan, None, None
     low, high = float(less.quantile(1 - probability)), float(more.quantile(probability))
@@ -340,7 +357,19 @@ def _with_one_item_more(counts: Counts, probability: float) -> tuple[float, floa
     def met(posterior: Any, t: float) -> float:
         return 1 - float(posterior.cdf(np.clip(t, 0, 1)))
 
-    return low, high, partial(met, flat), lambda t: (met(less, t), met(more, t))
+    return low, high, partial(met, own), lambda t: (met(less, t), met(more, t))
+
+
+def _bounds_with_one_item_more(counts: Counts, level: float) -> tuple[float, float]:
+    """Limits of a share that labels bound, under the same two priors."""
+    from bayesjudge.prevalence._bounds import bounded
+
+    none = (np.nan, np.nan, np.nan)
+    less, more = (
+        bounded(none, counts, model_of(counts, *shape), level, "population")
+        for shape in (LESS, MORE)
+    )
+    return less[1], more[2]
 
 
 def _of_items(items: Items, probability: float, entry: Entry | None) -> Iterator[Limits]:

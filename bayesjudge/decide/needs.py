@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +47,25 @@ def times_the_data(
     if distance <= 0 or not np.isfinite(half):
         return [Need("data", 1, np.inf)]
     return [Need("data", 1, float((half * _spare(probability) / distance) ** 2))]
+
+
+def missing_labels(
+    data: Counts | Items, where: Mapping[str, Hashable], threshold: float, probability: float
+) -> list[Need]:
+    """Labels on items of a verdict that has none: how many, the data cannot say."""
+    from bayesjudge.prevalence import Counts
+    from bayesjudge.prevalence._bounds import judged_so, verdicts_without_label
+
+    counts = data if isinstance(data, Counts) else data.pooled()
+    if not counts.predictive:
+        return []
+    if counts.systems is not None:
+        counts = counts.system(str(next(iter(where.values()), counts.systems[0])))
+    return [
+        Need(f"labels on items that {judged_so(verdict, counts.pass_name)}", 0, np.nan)
+        for verdict, without in verdicts_without_label(counts).items()
+        if without
+    ]
 
 
 def labels_wanted(counts: Counts, value: float, threshold: float, probability: float) -> list[Need]:

@@ -23,7 +23,7 @@ class Errors(NamedTuple):
 
 
 def errors(counts: Counts, ci_prob: float) -> Errors:
-    """Posterior means and intervals under flat priors, of a judge better than chance.
+    """Posterior means and intervals under Jeffreys' priors, of a judge better than chance.
 
     Pass rate and predictive values are Beta, and the errors among items without a label
     beta-binomial. Where no label shows an error of one kind, intervals go on to none of it.
@@ -33,9 +33,9 @@ def errors(counts: Counts, ci_prob: float) -> Errors:
     right = int(counts.correct_pass), int(counts.incorrect_fail)
     wrong = passes - right[0], fails - right[1]
     rest = int(counts.test_pass), int(counts.test_n - counts.test_pass)
-    rate = rng.beta(1 + rest[0] + passes, 1 + rest[1] + fails, DRAWS)
-    ppv = rng.beta(1 + right[0], 1 + wrong[0], DRAWS)
-    npv = rng.beta(1 + right[1], 1 + wrong[1], DRAWS)
+    rate = rng.beta(0.5 + rest[0] + passes, 0.5 + rest[1] + fails, DRAWS)
+    ppv = rng.beta(0.5 + right[0], 0.5 + wrong[0], DRAWS)
+    npv = rng.beta(0.5 + right[1], 0.5 + wrong[1], DRAWS)
     kept = ppv + npv > 1
     rate, ppv, npv = rate[kept], ppv[kept], npv[kept]
     good = rate * ppv, (1 - rate) * (1 - npv)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 from typing import Any
 
@@ -15,6 +15,7 @@ from bayesjudge.core.answer import (
     as_estimates,
     entries,
     few_of,
+    is_bounded,
     judge_passes,
     listed,
     owned,
@@ -29,8 +30,9 @@ from bayesjudge.core.fit import Fit
 from bayesjudge.core.intervals import wilson, z_score
 from bayesjudge.core.periods import in_time
 from bayesjudge.core.screen import how_many
+from bayesjudge.prevalence._bounds import judged_so, verdicts_without_label, with_value
 from bayesjudge.prevalence._by_verdict import errors
-from bayesjudge.prevalence.cautions import OVERALL
+from bayesjudge.prevalence.cautions import OVERALL, untested
 from bayesjudge.prevalence.closed_form import naive
 from bayesjudge.prevalence.compare import contrasts
 from bayesjudge.prevalence.data import Counts
@@ -44,6 +46,11 @@ ORDER = (
     *("Rogan-Gladen", "Conditional calibration", "Rogan-Gladen (bootstrap)"),
 )
 JUDGE = "Judge's pass rate"
+#: What is said first of a number that rests on labels of another run.
+UNTESTED = (
+    "No item of this run has a human label, so whether the judge errs on these items as it did "
+    "where the labels come from cannot be told."
+)
 #: Part of a share, or of its complement, from which on what the prior adds to it is told.
 MUCH = 0.25
 #: Whose rates of the judge are told, if not those of the quoted method.
@@ -120,13 +127,14 @@ def answer(
     rows = {"".join(map(str, at.values())): row for _, at, row in shares.rows()}
     uncorrected = quoted.method == JUDGE
     unknown = uncorrected or all(says_little(row) for row in rows.values())
+    bounds = any(is_bounded(row) for row in rows.values())
     whose = "these outputs" if quoted.target == "items" else "outputs like these"
     against = _contradicted(quoted, counts)
     rows = {name: row for name, row in rows.items() if name not in against}
     wrong = bool(against) and (strata or not rows)
     if wrong:
         text = _contradictory((), counts)
-    elif unknown:
+    elif unknown and not bounds:
         text = _unknown({} if uncorrected else rows, counts, name)
     elif len(shares.quantities[quantity].labels) == 1:
         text = _one(next(iter(rows.values())), judge, quantity, whose, ci_prob, name)
@@ -134,16 +142,41 @@ def answer(
         text = _several(rows, judge, "" if counts is None else counts.dim, ci_prob, name)
     if against and not wrong:
         text = f"{_contradictory(against, counts)} {text}"
+    elif counts is not None and not (unknown or wrong) and untested(counts).all():
+        text = f"{UNTESTED} If it does, {text[:1].lower()}{text[1:]}"
     why = _why(quoted, counts, quoted.method in pooling)
+    notes = (
+        *labels_to_buy({} if uncorrected else rows, counts),
+        *_rates(made, quoted, counts, name),
+        *_added(made, counts, rows),
+    )
     return Answer(
         text,
         basis=_basis(counts),
         why=f"Shown: {quoted.method}, not to be quoted." if wrong else why,
         quoted=shares,
         judge=judge and judge.only(quantity),
-        notes=() if wrong else (*_rates(made, quoted, counts, name), *_added(made, counts, rows)),
+        notes=() if wrong else notes,
         known=not (unknown or wrong),
     )
+
+
+def labels_to_buy(rows: Mapping[str, Row], counts: Counts | None) -> tuple[str, ...]:
+    """Which labels by verdict are missing where there is no value; in all strata together."""
+    if counts is None or not counts.predictive:
+        return ()
+    counts = counts.merged() if counts.dim == "stratum" else counts
+    valued = {name for name, row in rows.items() if not np.isnan(row.value)}
+    told = []
+    for verdict, without in verdicts_without_label(counts).items():
+        places = zip(counts.systems or ("",), np.atleast_1d(without), strict=True)
+        names = [name for name, there in places if there and name not in valued]
+        if names:
+            shown = [*names[:MOST_NAMED], *[f"{len(names) - 3} more"] * (len(names) > MOST_NAMED)]
+            where = f" in {listed(shown)}" if counts.systems else ""
+            those = judged_so(verdict, counts.pass_name)
+            told.append(f"No item that {those} has a label{where}: label some that {those}.")
+    return tuple(told)
 
 
 def _added(
@@ -368,7 +401,7 @@ def _found(counts: Counts, ci_prob: float, name: str) -> str:
         told = f"it passes {percents(made.sensitivity)} of good outputs and fails "
         told += f"{percents(made.specificity)} of bad ones; {items} {number} are bad ones that "
         told += "it passed"
-    return f"By these labels, each rate taken to lie anywhere beforehand (flat priors), {told}."
+    return f"By these labels (Jeffreys' priors) {told}."
 
 
 def _kinds(name: str) -> tuple[str, str]:
@@ -388,7 +421,7 @@ def differences(
     """
     for one in results:
         if isinstance(one, Fit) and getattr(one.data, "dim", "") == "system" and one.data.systems:
-            if len(one.data.systems) < 2:
+            if with_value(one).sum() < 2:
                 return []
             rows = contrasts(one, ci_prob=ci_prob).to_dict("records")
             return [{**row, "method": one.method} for row in rows]
@@ -400,6 +433,8 @@ def differences(
     for first, second in itertools.combinations(rows, 2):
         a, b = rows[first], rows[second]
         gap = a.value - b.value
+        if np.isnan(gap):
+            continue
         down = float(np.hypot(a.value - a.low, b.high - b.value))
         up = float(np.hypot(a.high - a.value, b.value - b.low))
         made.append(

@@ -12,6 +12,7 @@ from bayesjudge.core.answer import MOST_NAMED, listed
 from bayesjudge.core.estimate import Assumption, Caution, Target
 from bayesjudge.core.intervals import wilson, z_score
 from bayesjudge.core.screen import how_many
+from bayesjudge.prevalence._bounds import bounds_words, judged_so, verdicts_without_label
 from bayesjudge.prevalence.data import PLURALS, Counts
 from bayesjudge.prevalence.labelling import ROWS_ARE_ITEMS, about_others
 
@@ -86,7 +87,22 @@ def cautions_of(counts: Counts, target: Target = "population") -> tuple[Caution,
     return tuple(caution for group in groups for caution in group(counts))
 
 
+def untested(counts: Counts) -> np.ndarray:
+    """Which systems have labels of another run alone."""
+    if counts.external_labels is None:
+        return np.zeros(len(counts.places), bool)
+    external = np.atleast_1d(np.sum(counts.external_labels[::2], axis=0))
+    return (external > 0) & (np.atleast_1d(counts.labelled_n) == 0)
+
+
 def _transported(counts: Counts) -> Iterator[Caution]:
+    for where, alone in _each(counts, untested(counts)):
+        if alone:
+            yield Caution(
+                "untested-rates",
+                f"no item{where} has a human label of this run: that the judge errs here as it did "
+                "where the labels come from cannot be told; label some of these items",
+            )
     if counts.label_systems:
         shown = ", ".join(counts.label_systems[:3]) + (", …" if counts.label_systems[3:] else "")
         yield Caution(
@@ -158,10 +174,11 @@ def _weak(counts: Counts) -> Iterator[Caution]:
         counts = counts.merged()
     by_verdict = counts.predictive
     what = "positive + negative predictive value" if by_verdict else "sensitivity + specificity"
-    kinds = ("passed", "failed") if by_verdict else ("good", "bad")
     sizes = (*_classes(counts), *counts.rate_labels.values())
+    bounds = tuple(verdicts_without_label(counts).values()) if by_verdict else (False, False)
     weak: list[tuple[str, str]] = []
-    for where, value, low, high, n1, n0, *own in _each(counts, *above_chance(counts), *sizes):
+    rows = _each(counts, *above_chance(counts), *bounds, *sizes)
+    for where, value, low, high, passes, fails, n1, n0, *own in rows:
         good, hits, bad, caught = own
         alike = of_one_kind(good, hits, bad, caught, where)
         if n1 == 0 and n0 == 0:
@@ -170,14 +187,18 @@ def _weak(counts: Counts) -> Iterator[Caution]:
                 f"no item has a human label{where}: only priors of the judge's rates, or a model "
                 "that borrows them from other systems (PooledErrorRates()), give an answer",
             )
+        elif passes or fails:
+            those = judged_so("pass" if passes else "fail", counts.pass_name)
+            yield Caution("empty-class", bounds_words(those, where))
         elif alike is not None:
             yield alike
         elif n1 == 0 or n0 == 0:
-            yield Caution(
-                "empty-class",
-                f"no labelled item is {kinds[0] if n1 == 0 else kinds[1]}{where}, so the labels "
-                "do not tell one of the judge's two error rates; label more items",
-            )
+            if not by_verdict:  # there are no such items
+                yield Caution(
+                    "empty-class",
+                    f"no labelled item is {'good' if n1 == 0 else 'bad'}{where}, so the labels "
+                    "do not tell one of the judge's two error rates; label more items",
+                )
         elif high < 0:
             yield Caution(
                 "inverted-judge",

@@ -15,6 +15,7 @@ from bayesjudge.core.estimate import Caution, Estimate, Target, pass_name_in
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import compare_results
 from bayesjudge.prevalence import closed_form
+from bayesjudge.prevalence._bounds import with_value
 from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.closed_form import (
     bootstrap,
@@ -140,7 +141,8 @@ def compare(
     fit : Fit, optional
         A sampled posterior to add.
     model : ErrorRates or PredictiveValues, optional
-        Of the posterior by quadrature; by default that of `fit`, or flat priors.
+        Of the posterior by quadrature; by default that of `fit`, or the default
+        priors.
     ci_prob : float, default 0.95
         Coverage that the intervals aim at.
     target : {"population", "items"}
@@ -205,7 +207,7 @@ def compare_designs(
     counts : Counts
         Verdicts and labels.
     model : ErrorRates or PredictiveValues, optional
-        Priors for the designs that it suits; flat ones for the others.
+        Priors for the designs that it suits; the default ones for the others.
     ci_prob : float, default 0.95
         Probability of the intervals.
 
@@ -332,9 +334,10 @@ def ranking(fit: Fit, *, ci_prob: float = 0.95) -> pd.DataFrame:
 
 def _draws(fit: Fit, ci_prob: float) -> tuple[np.ndarray, list[str]]:
     check_ci_prob(ci_prob)
-    names = list(fit.data.systems or ())
+    known = with_value(fit)
+    names = [name for name, one in zip(fit.data.systems or (), known, strict=False) if one]
     with checking("systems") as require:
         require(len(names) >= 2, f"nothing to compare: the fit has systems {names or None}")
         same = fit.data.dim == "judge"
         require(not same, f"{names} judge the same items: there is one prevalence to compare")
-    return fit.draws("prevalence"), names
+    return fit.draws("prevalence")[:, known], names

@@ -20,6 +20,7 @@ from bayesjudge.core.estimate import (
 )
 from bayesjudge.core.prior_check import conflicts
 from bayesjudge.prevalence._boundary import depths_of, extended
+from bayesjudge.prevalence._bounds import bounded
 from bayesjudge.prevalence._quadrature import NotIntegrated, Posterior, posterior_of
 from bayesjudge.prevalence._unlabelled import NotEnumerated, good_items
 from bayesjudge.prevalence.cautions import OVERALL, cautions_of, contradictions, judged
@@ -51,7 +52,8 @@ def exact(
     counts : Counts
         Verdicts and labels.
     model : ErrorRates or PredictiveValues, optional
-        Priors, flat by default; each system or stratum has its own unknowns.
+        Priors, flat by default (Jeffreys' of labels by verdict); each system or stratum has its own
+        unknowns.
     ci_prob : float, default 0.95
         Probability of the intervals.
     interval : {"eti_bounded", "eti", "hdi"}
@@ -74,7 +76,10 @@ def exact(
         prevalence or predictive values, and each of S strata has 100 S; `fit` has an answer, since
         its strata share theirs). A caution ``contradiction`` says with which probability labels
         and verdicts as unlike as these would occur under the declared design and priors, if that
-        is below one in a million; the numbers then describe a model that the data do not.
+        is below one in a million; the numbers then describe a model that the data do not. Of labels
+        by verdict that are all on passes, or all on fails, bounds: limits without a value
+        (``empty-class``), whatever the others are worth, unless these are few or their predictive
+        value has a prior that says more than a flat one (Manski 2003).
 
     Raises
     ------
@@ -128,6 +133,10 @@ def exact(
             require(isinstance(model, PredictiveValues), "labels by verdict: PredictiveValues()")
     find = _of_items if target == "items" else _of_population
     rows, whole, refused = find(counts, model, ci_prob, interval)
+    rows = [
+        bounded(row, *_of_system(counts, model, name), ci_prob, target)
+        for name, row in zip(counts.systems or ("",), rows, strict=True)
+    ]
     assumptions, raised = judged(counts, granted(counts))
     better = getattr(model, "better_than_chance", False)
     told = [*refused, *contradictions(counts, better), *raised]
@@ -137,13 +146,13 @@ def exact(
     quantities: dict[str, Any] = {"prevalence": Quantity.over(tuple(np.transpose(rows)), coords)}
     if whole is not None:
         quantities = {OVERALL: whole, **quantities}
-    bounded = interval == "eti_bounded" and target == "population"
+    extends = interval == "eti_bounded" and target == "population"
     return Estimate(
         quantities,
         method="Bayesian (exact)",
         ci_prob=ci_prob,
         source=f"{SOURCE}; {'enumeration' if target == 'items' else 'quadrature'}",
-        interval=INTERVALS["eti" if interval == "eti_bounded" and not bounded else interval],
+        interval=INTERVALS["eti" if interval == "eti_bounded" and not extends else interval],
         assumptions=assumptions,
         cautions=tuple(dict.fromkeys(told)),
         data=counts,

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import Assumption, Caution
+from bayesjudge.core.estimate import Assumption, Caution, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.model import BayesianModel, model_of
 from bayesjudge.core.prior_check import prior_table
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence._boundary import depths_in_draws, depths_of, near_an_end
+from bayesjudge.prevalence._bounds import of_draws, of_sum
 from bayesjudge.prevalence._prior_check import informs, table_of
 from bayesjudge.prevalence._quadrature import NotIntegrated, posterior_of
 from bayesjudge.prevalence._reading import LABELS
@@ -34,8 +35,8 @@ REFUSED = ("label-shift", "pass-rate-out-of-range")
 Prior = BetaPrior | Mapping[str, BetaPrior]
 
 
-def _one_each() -> Any:
-    return field(default=BetaPrior(), metadata={"by": "system"})
+def _one_each(default: BetaPrior = BetaPrior()) -> Any:
+    return field(default=default, metadata={"by": "system"})
 
 
 @dataclass(frozen=True)
@@ -558,7 +559,9 @@ class PredictiveValues(_PrevalenceModel):
     Parameters
     ----------
     pass_rate, ppv, npv : BetaPrior or mapping of str to BetaPrior
-        Priors; flat by default. One for all systems, or one for each by its name.
+        Priors, one for all systems, or one for each by its name; Jeffreys' by default. A flat prior
+        moves rare failures towards one half: of 50 labels one error, which is .017 of a share of
+        .99 (``python benchmarks/prevalence/by_verdict.py``).
     better_than_chance : bool, default True
         Restrict to ppv + npv > 1.
 
@@ -573,24 +576,12 @@ class PredictiveValues(_PrevalenceModel):
     Beta(2, 1)
     """
 
-    pass_rate: BetaPrior | Mapping[str, BetaPrior] = _one_each()
-    ppv: BetaPrior | Mapping[str, BetaPrior] = _one_each()
-    npv: BetaPrior | Mapping[str, BetaPrior] = _one_each()
+    pass_rate: BetaPrior | Mapping[str, BetaPrior] = _one_each(BetaPrior.jeffreys())
+    ppv: BetaPrior | Mapping[str, BetaPrior] = _one_each(BetaPrior.jeffreys())
+    npv: BetaPrior | Mapping[str, BetaPrior] = _one_each(BetaPrior.jeffreys())
     better_than_chance: bool = True
 
     _rates: ClassVar[tuple[str, str]] = ("ppv", "npv")
-
-    @classmethod
-    def jeffreys(cls) -> PredictiveValues:
-        """Take Jeffreys' prior everywhere.
-
-        Returns
-        -------
-        PredictiveValues
-            ``Beta(0.5, 0.5)`` for each unknown.
-        """
-        prior = BetaPrior.jeffreys()
-        return cls(prior, prior, prior)
 
     def _suits(self, counts: Counts, require: Any) -> None:
         super()._suits(counts, require)
@@ -600,6 +591,18 @@ class PredictiveValues(_PrevalenceModel):
             f"PredictiveValues needs labels chosen by verdict, without external ones; "
             f"calibration={counts.design.name!r} takes ErrorRates()",
         )
+
+    def _bounds(self, fit: Fit, ci_prob: float, target: Target) -> dict[str, np.ndarray]:
+        counts: Counts = fit.data
+        drawn = fit._drawn_for(target)
+        parts = [(counts.system(s), self.of_system(s)) for s in counts.systems or ()]
+        parts = parts or [(counts, self)]
+        draws = drawn["prevalence"].transpose("chain", "draw", ...).to_numpy()
+        found = of_draws(draws.reshape(-1, len(parts)), parts, ci_prob, target)
+        if found and counts.dim == "stratum":
+            whole = drawn[OVERALL].to_numpy().ravel()
+            found[OVERALL] = of_sum(whole, parts, counts.shares, ci_prob)
+        return found
 
     def _unknowns(self) -> str:
         return "predictive_values"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesjudge.core.answer import judge_passes, percents, would_pass
+from bayesjudge.core.answer import judge_passes, owned, percents, would_pass
 from bayesjudge.core.estimate import Row, in_words, pass_name_in
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.plots import COLOURS, new_axes, plain_text, write_title
@@ -46,6 +46,8 @@ def plot_correction(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) 
     ax.plot(table["value"], rows, "o", color="C0", label=f"prevalence, {ci_prob:.0%} interval")
     ax.plot(raw, rows, "o", mfc="none", color="C1", label="judge's pass rate")
     for row, start, end in zip(rows, raw, table["value"], strict=True):
+        if np.isnan(end):  # bounds have no dot
+            continue
         arrow = {"arrowstyle": "->", "color": "0.5", "shrinkA": 5, "shrinkB": 5}
         ax.annotate("", xy=(end, row - 0.18), xytext=(start, row - 0.18), arrowprops=arrow)
     ax.set_yticks(rows, names)
@@ -55,7 +57,10 @@ def plot_correction(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) 
     ax.tick_params(axis="y", length=0)
     ax.figure.legend(loc="outside lower center", ncols=2, frameon=False)
     gap = raw - table["value"]
-    if len(names) == 1:
+    if np.isnan(gap).all():
+        text = f"{would_pass(percents(Row(*(table[k][0] for k in Row._fields))), name)}"
+        text += f" of {owned(names[0])}" * bool(names[0])
+    elif len(names) == 1:
         text = f"{would_pass(f'{table["value"][0]:.0%}', name)}, "
         text += judge_passes(f"{raw[0]:.0%}", name)
     else:

@@ -167,16 +167,16 @@ def test_the_paragraph_names_the_kind_of_interval():
 
 
 def test_a_share_that_the_prior_makes_is_told_beside_that_of_the_labels():
-    """Of 400 labelled fails none was wrong: the flat prior adds half of what was found."""
+    """Of 100 labelled fails none was wrong: the prior adds as much as was found."""
     P = bj.prevalence
 
     def said(found, wrong):
-        """All 186 passes labelled, and 400 of 11,814 fails, of which some were wrong."""
+        """All 186 passes labelled, and 100 of 11,814 fails, of which some were wrong."""
         counts = P.Counts(
-            11_414, 0, found + wrong, found, 586 - found - wrong, 400 - wrong,
+            11_714, 0, found + wrong, found, 286 - found - wrong, 100 - wrong,
             calibration="by_verdict",
         )  # fmt: skip
         return " ".join(P.answer(*P.closed_forms(counts), P.exact(counts)).notes)
 
     assert f"give {100 * 62 / 12_000:.2f} %: the difference is the prior's" in said(62, 0)
-    assert "the prior's" not in said(62, 20)
+    assert "the prior's" not in said(62, 5)

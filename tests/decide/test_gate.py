@@ -248,7 +248,7 @@ def test_limits_are_quantiles_with_one_good_item_less_and_one_more():
     for limit, (a, b), prob in ((check.low, (0.05, 1), 0.05), (check.high, (1, 0.05), 0.95)):
         ppv = rng.beta(passed[1] + a, passed[0] - passed[1] + b, n)
         wrong = rng.beta(failed[0] - failed[1] + a, failed[1] + b, n)
-        rate = rng.beta(1 + 756 + 60, 1 + 24 + 60, n)
+        rate = rng.beta(0.5 + 756 + 60, 0.5 + 24 + 60, n)
         below = (rate * ppv + (1 - rate) * wrong <= limit).mean()
         assert below == pytest.approx(prob, abs=4 * np.sqrt(0.05 * 0.95 / n))
     assert check.clopper_pearson
@@ -256,7 +256,7 @@ def test_limits_are_quantiles_with_one_good_item_less_and_one_more():
     assert f"at least {check.low:.3f}, and at most {check.high:.3f}, each with" in str(check)
     made = bj.prevalence.exact(counts, ci_prob=0.9, interval="eti")["prevalence"]
     assert check.low < made.low < made.high < check.high
-    (again,) = gate(counts, at_least=made.low).checks  # under the flat prior
+    (again,) = gate(counts, at_least=made.low).checks  # under Jeffreys' prior
     assert again.chance == pytest.approx(0.95, abs=1e-6)
 
 
@@ -794,10 +794,11 @@ def test_the_probability_that_is_told_decides_as_the_limits_do(design, at_least)
         astray += check.outcome == "unknown" and not 0.05 < check.chance < 0.95
         less, more = map(chance, check.chance_limits if at_least else (high, low))
         alike = {less, more} == {chance(check.chance)}
-        ends = f" under a flat prior, {less} with one good item less and {more} with one more"
+        ends = f" under the prior of the estimate, {less} with one good item less and {more} with "
+        ends += "one more"
         assert f"with probability {chance(check.chance)}{'' if alike else ends}" in str(check)
     assert seen == {"pass", "fail", "unknown"}
-    assert astray  # where the flat prior alone would have decided
+    assert astray  # where the prior of the estimate alone would have decided
 
 
 @pytest.mark.slow

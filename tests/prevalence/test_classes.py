@@ -354,7 +354,7 @@ def test_priors_put_each_classs_weight_on_its_own_verdict():
     assert_allclose(shares, [1, 1])
     assert_allclose(rows, [[0.5, 3, 0.5], [3, 0.5, 0.5]])
     verdicts, each = classes.PredictiveShares(class_concentration=3)._weights(counts)
-    assert_allclose(verdicts, np.full(3, 2 / 3))
+    assert_allclose(verdicts, np.full(3, 1 / 3))
     assert_allclose(each, np.full((3, 2), 1.5))
 
 

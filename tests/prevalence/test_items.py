@@ -799,7 +799,14 @@ def test_contrasts_and_ranks_by_hand():
         {"prevalence": (("chain", "draw", "system"), draws[None])}, coords={"system": names}
     )
     tree = xr.DataTree.from_dict({"posterior": posterior})
-    fit = Fit(tree, SimpleNamespace(systems=names), ItemEffects(), ("prevalence",), "m", "s")
+    fit = Fit(
+        tree,
+        SimpleNamespace(systems=names, design=prevalence.DESIGNS["random"]),
+        ItemEffects(),
+        ("prevalence",),
+        "m",
+        "s",
+    )
     table = module.contrasts(fit).set_index(["first", "second"])
     gap = draws[:, 0] - draws[:, 1]
     row = table.loc[("a", "b")]
@@ -817,7 +824,9 @@ def test_contrasts_and_ranks_by_hand():
     assert_allclose(ranks["rank"].sum(), 6)
     assert ranks.loc["c", ["rank_low", "rank_high"]].tolist() == [3, 3]
     with pytest.raises(bj.InputError, match="nothing to compare"):
-        module.ranking(replace(fit, data=SimpleNamespace(systems=["a"])))
+        module.ranking(
+            replace(fit, data=SimpleNamespace(systems=["a"], design=prevalence.DESIGNS["random"]))
+        )
 
 
 def test_an_interval_of_ranks_ends_at_ranks_that_a_system_may_have():
@@ -829,7 +838,14 @@ def test_an_interval_of_ranks_ends_at_ranks_that_a_system_may_have():
         {"prevalence": (("chain", "draw", "system"), draws[None])}, coords={"system": names}
     )
     tree = xr.DataTree.from_dict({"posterior": posterior})
-    fit = Fit(tree, SimpleNamespace(systems=names), ItemEffects(), ("prevalence",), "m", "s")
+    fit = Fit(
+        tree,
+        SimpleNamespace(systems=names, design=prevalence.DESIGNS["random"]),
+        ItemEffects(),
+        ("prevalence",),
+        "m",
+        "s",
+    )
     table = module.ranking(fit)
     for s, name in enumerate(names):
         rank = 1 + (draws > draws[:, [s]]).sum(axis=1)

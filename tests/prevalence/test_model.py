@@ -78,7 +78,7 @@ def test_a_fit_is_held_against_the_exact_posterior(monkeypatch):
 @pytest.mark.parametrize(
     "models",
     [
-        (P.ErrorRates.jeffreys(), P.PredictiveValues.jeffreys()),
+        (P.ErrorRates.jeffreys(), P.PredictiveValues(ppv=bj.BetaPrior(), npv=bj.BetaPrior())),
         pytest.param(
             (P.ErrorRates(better_than_chance=False), P.PredictiveValues(better_than_chance=False)),
             marks=pytest.mark.study,

@@ -117,7 +117,7 @@ def label_next(counts: Counts, model: PrevalenceModel | None = None) -> pd.DataF
         One system's verdicts and labels, chosen by truth or by verdict (a random sample leaves
         nothing to choose).
     model : ErrorRates or PredictiveValues, optional
-        Priors; by default flat ones.
+        Priors; by default those of `build_model`.
 
     Returns
     -------

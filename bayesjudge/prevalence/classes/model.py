@@ -242,9 +242,9 @@ class PredictiveShares(_ClassModel):
 
     Parameters
     ----------
-    verdict_concentration, class_concentration : float, default 2
+    verdict_concentration, class_concentration : float, default 1
         Dirichlet weights of all verdicts' shares together, and of all classes' shares among the
-        items of a verdict, spread evenly; two of them have flat priors.
+        items of a verdict, spread evenly; two of them have Jeffreys' priors, and at 2 flat ones.
 
     Raises
     ------
@@ -254,11 +254,11 @@ class PredictiveShares(_ClassModel):
     Examples
     --------
     >>> print(PredictiveShares(class_concentration=3))
-    verdict concentration 2; class concentration 3
+    verdict concentration 1; class concentration 3
     """
 
-    verdict_concentration: float = 2.0
-    class_concentration: float = 2.0
+    verdict_concentration: float = 1.0
+    class_concentration: float = 1.0
 
     def _weights(self, counts: ClassCounts) -> tuple[np.ndarray, np.ndarray]:
         """Dirichlet weights of the verdicts' shares, and of the classes' given a verdict."""

@@ -26,6 +26,8 @@ KINDS = np.array([[1, 1, 1, 1], [1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 0]], float
 MOST_LEVERAGE = 0.9
 #: Effective counts are no whole numbers: sensitivity + specificity - 1 is 0 but for so much.
 ROUNDING = 1e-12
+#: In place of no rows, of which nothing is a share.
+TINY = 1e-300
 
 
 class Clusters(NamedTuple):
@@ -100,7 +102,7 @@ def parts_of(clusters: Clusters) -> Parts:
     return Parts(
         (rows.good - good * rows.labelled) / total.labelled,
         (rows.labelled_pass - passed * rows.labelled) / total.labelled,
-        (rows.test_pass - p * rows.test) / max(total.test, 1e-300),  # nought if all is labelled
+        (rows.test_pass - p * rows.test) / max(total.test, TINY),  # nought if all is labelled
     )
 
 
@@ -225,27 +227,28 @@ def inverted_spread(clusters: Clusters) -> Spread:
 
 
 def stratified_spread(clusters: Clusters, with_labelled: bool = True) -> Spread:
-    """Of the post-stratified estimator."""
+    """Of the post-stratified estimator; of what is known, if one verdict has no label."""
     r, total, count = clusters.rows, clusters.totals, clusters.count
     failed, total_failed = r.labelled - r.labelled_pass, total.labelled - total.labelled_pass
-    if min(total.labelled_pass, total_failed) <= 0:
+    if total.labelled <= 0:
         return Spread(0.0, 0.0)
+    passes, fails = max(total.labelled_pass, TINY), max(total_failed, TINY)
     size, passed = r.test, r.test_pass
     if with_labelled:
         size, passed = size + r.labelled, passed + r.labelled_pass
     whole = count @ size
     p = count @ passed / whole
-    ppv = total.good_pass / total.labelled_pass
-    missed = (total.good - total.good_pass) / total_failed
+    ppv = total.good_pass / passes
+    missed = (total.good - total.good_pass) / fails
     z = (
         (ppv - missed) * (passed - p * size) / whole
-        + p * (r.good_pass - ppv * r.labelled_pass) / total.labelled_pass
-        + (1 - p) * (r.good - r.good_pass - missed * failed) / total_failed
+        + p * (r.good_pass - ppv * r.labelled_pass) / passes
+        + (1 - p) * (r.good - r.good_pass - missed * failed) / fails
     )
     independent = (
         (ppv - missed) ** 2 * p * (1 - p) / whole
-        + p**2 * ppv * (1 - ppv) / total.labelled_pass
-        + (1 - p) ** 2 * missed * (1 - missed) / total_failed
+        + p**2 * ppv * (1 - ppv) / passes
+        + (1 - p) ** 2 * missed * (1 - missed) / fails
     )
     return Spread(float(count @ z**2), float(independent))
 

@@ -15,6 +15,7 @@ from bayesjudge.core.answer import (
     as_estimates,
     difference_words,
     few_of,
+    is_bounded,
     judge_passes,
     listed,
     otherwise,
@@ -28,7 +29,8 @@ from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.periods import kind_of
 from bayesjudge.core.screen import how_many
-from bayesjudge.prevalence.answer import CHOSEN, JUDGE
+from bayesjudge.prevalence._bounds import with_value
+from bayesjudge.prevalence.answer import CHOSEN, JUDGE, labels_to_buy
 from bayesjudge.prevalence.items._same_labels import same_labels
 from bayesjudge.prevalence.items.closed_form import contrast, naive
 from bayesjudge.prevalence.items.compare import contrasts
@@ -89,7 +91,7 @@ def answer(
     found = differences(*results, ci_prob=ci_prob)
     alike = "" if items is None else _alike(items)
     told = not (unknown or alike)
-    if unknown:
+    if unknown and not any(is_bounded(row) for row in rows.values()):
         would = f"call {name!r}" if name else "pass"
         text = f"These data cannot tell what share of outputs people would {would}. "
         text += "Labels on a random sample of these items would tell."
@@ -102,7 +104,14 @@ def answer(
         why=_why(quoted, items, found if len(rows) == 2 and not unknown else []),
         quoted=quoted.only("prevalence"),
         judge=judge and judge.only("prevalence"),
-        notes=otherwise(found, partial(difference_words, name=name)) if told else (),
+        notes=(
+            *(
+                ()
+                if items is None or quoted.method == JUDGE
+                else labels_to_buy(rows, items.pooled())
+            ),
+            *(otherwise(found, partial(difference_words, name=name)) if told else ()),
+        ),
         known=not unknown,
     )
 
@@ -224,7 +233,7 @@ def differences(*results: Estimate | Fit, ci_prob: float = 0.95) -> list[dict[st
                 {**at, "method": one.method, **row._asdict(), **_probability(one, at)}
                 for _, at, row in one.only("difference").rows()
             ]
-        elif isinstance(one, Fit) and len(one.data.systems) > 1:
+        elif isinstance(one, Fit) and with_value(one).sum() > 1:
             table = contrasts(one, ci_prob=ci_prob)
             rows += [{**row, "method": one.method} for row in table.to_dict("records")]
     return rows

@@ -16,6 +16,7 @@ from bayesjudge.core.intervals import FEW, holding, wilson, z_score
 from bayesjudge.core.periods import kind_of
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence import _formulas as formulas
+from bayesjudge.prevalence._bounds import bounds_words, judged_so, verdicts_without_label
 from bayesjudge.prevalence.cautions import SHIFT_P, of_one_kind, unparsed_words, weak_words
 from bayesjudge.prevalence.closed_form import LEE
 from bayesjudge.prevalence.items import _clusters as by_item
@@ -773,6 +774,11 @@ def cautions_of(items: Items) -> Iterator[Caution]:
         bad = total.labelled - total.good
         caught = bad - (total.labelled_pass - total.good_pass)
         alike = of_one_kind(total.good, total.good_pass, bad, caught, where)
+        single = _counts(items, clusters, 1.0)
+        for verdict, without in verdicts_without_label(single).items():
+            if single.predictive and without:
+                those, alike = judged_so(verdict, items.pass_name), None
+                yield Caution("empty-class", bounds_words(those, where))
         if alike is not None:
             yield alike
         if min(total.good, bad) > 0 and items.design.identifies != {"predictive_values"}:

@@ -12,6 +12,7 @@ from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, check
 from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import compare_results
+from bayesjudge.prevalence._bounds import with_value
 from bayesjudge.prevalence.items import closed_form
 from bayesjudge.prevalence.items.data import Items
 from bayesjudge.prevalence.items.exact import exact
@@ -147,7 +148,8 @@ def ranking(fit: Fit, *, ci_prob: float = 0.95) -> pd.DataFrame:
 
 def _draws(fit: Fit, ci_prob: float) -> tuple[np.ndarray, list[str]]:
     check_ci_prob(ci_prob)
-    names = list(fit.data.systems)
+    known = with_value(fit)
+    names = [name for name, one in zip(fit.data.systems, known, strict=True) if one]
     with checking("systems") as require:
         require(len(names) >= 2, f"nothing to compare: the fit has systems {names}")
-    return fit.draws("prevalence"), names
+    return fit.draws("prevalence")[:, known], names

@@ -11,6 +11,7 @@ from bayesjudge.core.estimate import INTERVALS, Assumption, Caution, Estimate, I
 from bayesjudge.core.periods import kind_of
 from bayesjudge.core.prior_check import conflicts_of_parts
 from bayesjudge.prevalence._boundary import depths_of, extended
+from bayesjudge.prevalence._bounds import bounded
 from bayesjudge.prevalence._quadrature import NotIntegrated, posterior_of
 from bayesjudge.prevalence.cautions import contradictions
 from bayesjudge.prevalence.items import _clusters as by_item
@@ -41,7 +42,7 @@ def exact(
     items : Items
         Verdicts and labels.
     model : bayesjudge.prevalence.ErrorRates or PredictiveValues, optional
-        Priors, flat by default; each system has its own unknowns.
+        Priors, flat by default (Jeffreys' of labels by verdict); each system has its own unknowns.
     ci_prob : float, default 0.95
         Probability of the intervals.
     interval : {"eti_bounded", "eti", "hdi"}
@@ -99,7 +100,7 @@ def exact(
         ends = posterior.interval(ci_prob, "hdi" if interval == "hdi" else "eti")
         if interval == "eti_bounded":
             ends = extended(ends, depths_of(one.counts, own, posterior), ci_prob)
-        rows.append((posterior.mean, *ends))
+        rows.append(bounded((posterior.mean, *ends), one.counts, own, ci_prob, "population"))
         told += _contradicting(one, own, items)
     told += conflicts_of_parts({one.name: (model.of_system(one.name), one.counts) for one in found})
     return _described(

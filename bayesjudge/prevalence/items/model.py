@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import Assumption, Caution
+from bayesjudge.core.estimate import Assumption, Caution, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.model import BayesianModel, model_of
 from bayesjudge.core.prior_check import prior_table
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence._boundary import depths_in_draws, near_an_end
+from bayesjudge.prevalence._bounds import of_draws
 from bayesjudge.prevalence.items.closed_form import cautions_of, rows_per_output
 from bayesjudge.prevalence.items.data import INDEPENDENT_ITEMS, Items
+from bayesjudge.prevalence.items.exact import counts_of
 from bayesjudge.prevalence.labelling import SAME_JUDGE, about_others
+from bayesjudge.prevalence.model import PredictiveValues
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -186,6 +189,16 @@ class ItemEffects(BayesianModel):
             depths.append(depths_in_draws(draws, prior) if near else (-np.inf, -np.inf))
         at_0, at_1 = -drop < np.array(depths).T
         return {"prevalence": (at_0, at_1)}
+
+    def _bounds(self, fit: Fit, ci_prob: float, target: Target) -> dict[str, np.ndarray]:
+        """Those of effective counts, unless the judge's rates have priors that say more."""
+        items: Items = fit.data
+        stated = any(sum(getattr(self, rate)) > 2 for rate in ("sensitivity", "specificity"))
+        if stated or "error_rates" in items.design.identifies:
+            return {}
+        parts = [(counts_of(items, name, ci_prob), PredictiveValues()) for name in items.systems]
+        draws = fit.draws("prevalence")
+        return of_draws(draws.reshape(len(draws), -1), parts, ci_prob, target)
 
 
 @prior_table.register(ItemEffects)
