@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -10,8 +11,9 @@ from cyclopts import App, Parameter
 import bayesjudge as bj
 from bayesjudge.cli.output import BY, DATA, OUTPUT, say, tell
 from bayesjudge.cli.source import Source, open_source
+from bayesjudge.core.answer import chance
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.estimate import of_passes
+from bayesjudge.core.estimate import Estimate, of_passes
 from bayesjudge.core.screen import few
 
 passport = App(
@@ -208,12 +210,10 @@ def check(
     counts = _counts(opened, truth, labels, calibration, verdict, by, item, meanings)
     judge = judge or opened.judge
     cautions = known.check(counts, judge=judge, prompt=_text(prompt), rubric=_text(rubric))
-    applied = known.applied(counts)
-    made = bj.prevalence.exact(applied)
-    lines = [bj.prevalence.answer(made).text]
-    lines += ["This takes the passport's labels, as many as they are worth to another run.", ""]
-    lines += [str(known)]
-    each = {", ".join(map(str, where.values())): row for _, where, row in made.rows() if where}
+    made = known.estimate(counts)
+    lines = [bj.prevalence.answer(made).text, *_carried(made), "", str(known)]
+    shares = made.only("prevalence")
+    each = {", ".join(map(str, where.values())): row for _, where, row in shares.rows() if where}
     share = of_passes("Share of good outputs", counts.pass_name)
     lines += ["", share] if each else []
     lines += [
@@ -223,6 +223,19 @@ def check(
     lines += ["", *[f"{c.name}: {c.text}" for c in told]] if told else []
     say("\n".join(lines))
     return int(fail and bool(cautions))
+
+
+def _carried(made: Estimate) -> list[str]:
+    """How far the run's own labels bear the passport out."""
+    lines = []
+    for _, where, row in made.only("carries_over").rows():
+        if not math.isnan(row.value):
+            of = "".join(f" of {name}" for dim, name in where.items() if dim != "rate")
+            lines.append(
+                f"The judge's {where['rate']}{of} is what the passport says with probability "
+                f"{chance(row.value)}, and the passport's labels count as much."
+            )
+    return lines
 
 
 def _opened(table: Path, metric: str | None, judge: str | None) -> Source:

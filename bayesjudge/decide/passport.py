@@ -18,13 +18,16 @@ from bayesjudge.core.estimate import Caution
 from bayesjudge.core.screen import fitted, how_many
 
 if TYPE_CHECKING:
+    from bayesjudge.core.estimate import Estimate
     from bayesjudge.prevalence import Counts
 
 SCHEMA = "bayesjudge/passport-1"
 LABELS = ("correct_n", "correct_pass", "incorrect_n", "incorrect_fail")
-#: Correlation of a judge's errors within a data set: what keeps another data set's labels from
-#: counting fully. ``python benchmarks/decide/passport.py`` chose it.
-OVERDISPERSION = 0.01
+#: Correlation of a judge's errors within a data set, as expected before any is seen: what keeps
+#: another data set's labels from counting fully. ``python benchmarks/decide/passport.py`` chose it.
+OVERDISPERSION = 0.02
+#: Probability, before labels of the new run, that each of the judge's rates carries over to it.
+CARRIES = 0.5
 #: With fewer chances than this in the tails, the new run contradicts the passport.
 TRANSPORT_P = 0.01
 
@@ -72,7 +75,7 @@ class Passport:
     >>> made.totals
     (200, 185, 200, 150)
     >>> made.external_labels()
-    (66, 61, 66, 50)
+    (30, 28, 29, 22)
     """
 
     judge: str
@@ -173,14 +176,13 @@ class Passport:
         return tuple(int(x) for x in np.sum(list(self.labels.values()), axis=0))  # type: ignore[return-value]
 
     def external_labels(self, overdispersion: float = OVERDISPERSION) -> tuple[int, int, int, int]:
-        """Discount the labels for what another run's items may change (a power prior).
+        r"""Discount the labels for what another run's items may change (a power prior).
 
         Parameters
         ----------
         overdispersion : float
-            Correlation of the judge's errors within a data set, in [0, 1): ``n`` labels of a class
-            count as ``n / (1 + n * overdispersion)``, ``1 / overdispersion`` at most. 0 is no
-            discount.
+            Correlation :math:`\rho` of the judge's errors within a data set, in [0, 1), as expected
+            before any is seen; 0 is no discount.
 
         Returns
         -------
@@ -192,24 +194,32 @@ class Passport:
         ------
         InputError
             If `overdispersion` is out of range.
+
+        Notes
+        -----
+        The data set of the labels scatters about the judge's rate, and so does the new one: n
+        labels of a class count as :math:`n / (1 + 2 n \rho)`, half of :math:`1 / \rho` at most. Of
+        several systems, scatter averages out on the labels' side, and :math:`\rho` is learnt: the
+        posterior mean under a beta-binomial model of the systems' counts, with an exponential
+        prior of mean `overdispersion`.
         """
         with checking("external_labels") as require:
             inside = 0 <= overdispersion < 1
             require(inside, f"overdispersion must lie in [0, 1), got {overdispersion!r}")
-        good, hit, bad, caught = self.totals
-        found: list[int] = []
-        for n, k in ((good, hit), (bad, caught)):
-            worth = int(np.floor(n / (1 + n * overdispersion)))
-            found += [worth, round(worth * k / n) if n else 0]
-        return tuple(found)  # type: ignore[return-value]
+        from bayesjudge.decide._carry_over import discounted
+
+        good = tuple(row[:2] for row in self.labels.values())
+        bad = tuple(row[2:] for row in self.labels.values())
+        return *discounted(good, overdispersion), *discounted(bad, overdispersion)
 
     def applied(self, counts: Counts, overdispersion: float = OVERDISPERSION) -> Counts:
-        """Add the discounted labels to a later run.
+        """Add the discounted labels to a later run, whose judge is taken to err as it did.
 
         Parameters
         ----------
         counts : prevalence.Counts
-            The later run, with few labels of its own or none.
+            The later run, without labels of its own. If it has some, `estimate` lets them decide
+            whether the passport's hold; these counts do not.
         overdispersion : float
             As in `external_labels`.
 
@@ -218,12 +228,82 @@ class Passport:
         prevalence.Counts
             With `external_labels`, for every estimator that takes them.
         """
-        one = np.array(self.external_labels(overdispersion))
-        systems = counts.systems
-        more = one if systems is None else np.repeat(one[:, None], len(systems), axis=1)
+        return self._added(counts, overdispersion, np.atleast_1d(counts.test_n) >= 0)
+
+    def _added(self, counts: Counts, overdispersion: float, where: np.ndarray) -> Counts:
+        """The labels added to some systems."""
+        if not where.any():
+            return counts
+        more = np.array(self.external_labels(overdispersion))[:, None] * where
+        more = more if counts.systems is not None else more[:, 0]
         if counts.external_labels is not None:
             more = more + np.asarray(counts.external_labels)
         return replace(counts, external_labels=more)
+
+    def estimate(
+        self,
+        counts: Counts,
+        *,
+        ci_prob: float = 0.95,
+        overdispersion: float = OVERDISPERSION,
+        carries: float = CARRIES,
+    ) -> Estimate:
+        """Correct a later run's pass rate, by the passport as far as the run's own labels allow.
+
+        Parameters
+        ----------
+        counts : prevalence.Counts
+            The later run, of one or several systems.
+        ci_prob : float, default 0.95
+            Probability of the intervals.
+        overdispersion : float
+            As in `external_labels`.
+        carries : float, default 0.5
+            Probability, before the run's own labels, that each of the judge's two rates is still
+            what the passport says; else it may be any.
+
+        Returns
+        -------
+        Estimate
+            ``prevalence``, with ``carries_over``: the probabilities that ``sensitivity`` and
+            ``specificity`` are still what the passport says, by the run's own labels and pass
+            rate. A system without labels of its own tests neither: its number holds if the judge
+            errs as it did (caution ``untested-rates``), and its probabilities are ``nan``.
+
+        Raises
+        ------
+        InputError
+            If `ci_prob`, `overdispersion` or `carries` is out of range.
+
+        Notes
+        -----
+        Each rate has a robust mixture prior, what the discounted labels leave and a flat one, whose
+        weights the data update. A judge that has changed is so let go: with 50 labels of its own
+        the interval covers as often as without a passport, where the labels added up cover less
+        and less (``python benchmarks/decide/passport.py``).
+
+        References
+        ----------
+        Schmidli et al. (2014), Biometrics 70, 1023-1032; Ibrahim & Chen (2000), Stat. Sci. 15,
+        46-60.
+
+        Examples
+        --------
+        >>> from bayesjudge.prevalence import Counts
+        >>> known = Passport("gpt-4", {"a": (200, 185, 200, 180)}, "random")
+        >>> changed = Counts(900, 700, 60, 55, 40, 10, calibration="random")
+        >>> known.estimate(changed)["carries_over", "specificity"].value < 0.05
+        True
+        """
+        from bayesjudge.decide._carry_over import estimated
+
+        with checking("Passport.estimate") as require:
+            require(0 < carries < 1, f"carries must lie in (0, 1), got {carries!r}")
+        labels = self.external_labels(overdispersion)
+        tested = np.atleast_1d(counts.labelled_n) > 0
+        made = estimated(self._added(counts, overdispersion, ~tested), labels, carries, ci_prob)
+        told = self.check(counts, overdispersion=overdispersion)
+        return replace(made, cautions=(*told, *made.cautions))
 
     def check(
         self,
@@ -326,8 +406,8 @@ class Passport:
                         Caution(
                             "transport",
                             f"the judge {words.format(x, n)}{where} (probability {chance:.2g} by "
-                            "the passport): its errors differ on these items; use their own labels "
-                            "only",
+                            "the passport): its errors differ on these items, and their own labels "
+                            "count",
                         )
                     )
         return told
@@ -389,8 +469,8 @@ class Passport:
             f"{how_many(len(self.labels), 'system')}; the judge passed {passed:,} of {seen:,}",
             f"  labels {self.calibration}: passed {hit:,} of {good:,} good, failed {caught:,} of "
             f"{bad:,} bad",
-            f"  to a later run worth {worth[0]} good and {worth[2]} bad items (overdispersion "
-            f"{OVERDISPERSION:g})",
+            f"  to a later run worth {worth[0]} good and {worth[2]} bad items, if the judge errs "
+            "there as it did",
         ]
         for name in ("prompt", "rubric"):
             known = getattr(self, f"{name}_sha256")

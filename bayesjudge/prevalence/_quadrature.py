@@ -83,6 +83,8 @@ class Posterior:
         share, rest = self._shares(nodes)
         mass = np.exp(log) * half[:, None] * _fejer()
         total = mass.sum()
+        #: Log of the integral of prior times likelihood, both without their constants.
+        self.log_evidence = float(self._top + np.log(total))
         self.mean = float((mass * share).sum() / total)
         other = float((mass * rest).sum() / total)
         off = share - self.mean if self.mean < 0.5 else other - rest

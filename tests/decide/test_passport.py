@@ -1,10 +1,12 @@
 """Passports: files, discounts, stale calibrations."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import beta
 
 import bayesjudge as bj
 from bayesjudge.cli import main
@@ -119,7 +121,9 @@ def test_the_commands(tmp_path, capsys):
     known[known["system"] == "gpt4"].drop(columns="truth").to_csv(later, index=False)
     check = ["passport", "check", str(out), str(later), "--fail", "--prompt", str(prompt)]
     assert main([*check, "--judge", "gpt-4"]) == 0
-    assert capsys.readouterr().out.startswith("People would pass 44 % of outputs like these (")
+    said = " ".join(capsys.readouterr().out.split())
+    assert said.startswith("No item of this run has a human label, so whether the judge errs")
+    assert re.search(r"If it does, people would pass 4\d % of outputs like these \(", said)
     assert main([*check, "--judge", "gpt-5"]) == 1
     assert "stale-calibration" in capsys.readouterr().out
 
@@ -158,3 +162,168 @@ def test_another_judge_is_told_in_the_word_that_was_read_as_a_pass():
         (caution,) = made().check(run)
         assert "'unsafe'" in caution.text
         assert not {"good", "bad", "passes", "passed", "failed"} & {*caution.text.split()}
+
+
+# What carries over ------------------------------------------------------------------------------
+
+
+def test_one_data_set_counts_twice_for_its_scatter_and_the_new_ones():
+    """n / (1 + 2 n rho), whatever the rate."""
+    for n, k, rho in ((400, 360, 0.01), (400, 20, 0.02), (60, 60, 0.1)):
+        one = Passport("j", {"a": (n, k, 2 * n, n)}, "random").external_labels(rho)
+        assert one[::2] == (int(n / (1 + 2 * n * rho)), int(2 * n / (1 + 4 * n * rho)))
+        assert one[1] == pytest.approx(one[0] * k / n, abs=0.5)
+
+
+def test_of_several_systems_scatter_is_learnt():
+    """Alike ones tell more than one as large, and unlike ones less."""
+    alike = Passport("j", {str(i): (100, 80, 100, 80) for i in range(5)}, "random")
+    whole = Passport("j", {"a": alike.totals}, "random")
+    apart = {str(i): (100, k, 100, k) for i, k in enumerate((55, 95, 70, 90, 90))}
+    unlike = Passport("j", apart, "random")
+    assert unlike.totals == alike.totals
+    worth = [one.external_labels()[0] for one in (unlike, whole, alike)]
+    assert worth[0] < worth[1] < worth[2]
+    # the order of systems, and systems without a label, do not matter
+    other = dict(reversed(apart.items())) | {"none": (0, 0, 0, 0)}
+    assert Passport("j", other, "random").external_labels() == unlike.external_labels()
+
+
+@pytest.mark.slow
+def test_the_correlation_learnt_is_the_posterior_mean_of_a_beta_binomial():
+    """Against a sum over a fine grid of rates and correlations."""
+    from scipy.integrate import trapezoid
+    from scipy.stats import betabinom
+
+    from bayesjudge.decide._carry_over import correlation
+
+    for pairs in (((40, 30), (60, 50), (50, 49)), ((20, 1), (300, 2)), ((30, 10), (30, 28))):
+        for expected in (0.01, 0.05):
+            rate = np.linspace(0.0005, 0.9995, 1000)[:, None]
+            rho = np.geomspace(expected / 200, 0.97, 400)
+            size = 1 / rho - 1
+            height = np.exp(-rho / expected)
+            for n, k in pairs:
+                height = height * betabinom.pmf(k, n, rate * size, (1 - rate) * size)
+            height = height.sum(axis=0)
+            wanted = trapezoid(height * rho, rho) / trapezoid(height, rho)
+            assert correlation(pairs, expected) == pytest.approx(wanted, rel=0.02)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rho", [0.01, 0.05])
+def test_the_discount_is_as_wide_as_rates_scatter(rho):
+    """Of a judge whose rates differ between data sets by as much, 95 % intervals hold .95."""
+    rng, held, runs, ends = np.random.default_rng(3), 0, 2000, []
+    for _ in range(runs):
+        first, second = rng.beta(0.8 * (1 / rho - 1), 0.2 * (1 / rho - 1), 2)
+        labels = (300, rng.binomial(300, first), 0, 0)
+        n, k, *_ = Passport("j", {"a": labels}, "random").external_labels(rho)
+        low, high = beta(0.5 + k, 0.5 + n - k).ppf([0.025, 0.975])
+        held += low <= second <= high
+        ends.append(high - low)
+    assert held / runs == pytest.approx(0.95, abs=4 * np.sqrt(0.05 * 0.95 / runs) + 0.01)
+
+
+SAME = Counts(900, 600, 60, 55, 40, 31, calibration="random")
+CHANGED = Counts(900, 700, 60, 55, 40, 10, calibration="random")
+KNOWN = Passport("gpt-4", {"a": (200, 185, 200, 160)}, "random")
+
+
+def test_labels_of_a_judge_that_changed_are_let_go():
+    own = bj.prevalence.exact(CHANGED)["prevalence"]
+    made = KNOWN.estimate(CHANGED)
+    assert made["carries_over", "specificity"].value < 0.02
+    assert made["carries_over", "sensitivity"].value > 0.7
+    assert made["prevalence"] == pytest.approx(own, abs=0.01)
+    assert "transport" in {c.name for c in made.cautions}
+    # as the labels added up are not
+    added = bj.prevalence.exact(KNOWN.applied(CHANGED))["prevalence"]
+    assert abs(added.value - own.value) > 0.02
+
+
+def test_labels_of_a_judge_that_did_not_change_narrow_the_interval():
+    own = bj.prevalence.exact(SAME)["prevalence"]
+    made = KNOWN.estimate(SAME)
+    row = made["prevalence"]
+    assert row.high - row.low < own.high - own.low
+    assert min(made["carries_over", rate].value for rate in ("sensitivity", "specificity")) > 0.7
+    assert not made.cautions
+
+
+def averaged(counts, labels, carries, n=400_000):
+    """The same by drawing rates from the robust prior, weighed by the likelihood."""
+    rng = np.random.default_rng(1)
+    rates = []
+    for total, right in (labels[:2], labels[2:]):
+        kept = rng.random(n) < carries
+        drawn = rng.beta(1 + right, 1 + total - right, n)
+        rates.append((np.where(kept, drawn, rng.random(n)), kept))
+    (q1, kept1), (q0, kept0) = rates
+    share = rng.random(n)
+    p = share * q1 + (1 - share) * (1 - q0)
+    log = counts.test_pass * np.log(p) + (counts.test_n - counts.test_pass) * np.log1p(-p)
+    cells = counts.correct_n, counts.correct_pass, counts.incorrect_n, counts.incorrect_fail
+    for (total, right), q in zip((cells[:2], cells[2:]), (q1, q0), strict=True):
+        log += right * np.log(q) + (total - right) * np.log1p(-q)
+    log += counts.correct_n * np.log(share) + counts.incorrect_n * np.log1p(-share)
+    weight = np.where(q1 + q0 > 1, np.exp(log - log.max()), 0)
+    return share, kept1, kept0, weight / weight.sum()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("carries", [0.5, 0.9])
+@pytest.mark.parametrize(
+    "counts",
+    [
+        Counts(60, 40, 12, 11, 8, 3, calibration="random"),
+        Counts(60, 40, 4, 2, 5, 5, calibration="random"),
+        Counts(40, 39, 6, 6, 0, 0, calibration="random"),
+    ],
+)
+def test_the_average_is_that_of_the_robust_prior(counts, carries):
+    share, kept1, kept0, weight = averaged(counts, KNOWN.external_labels(), carries)
+    made = KNOWN.estimate(counts, carries=carries)
+    error = 4 / np.sqrt(1 / (weight**2).sum())
+    value, low, high = made["prevalence"]
+    assert value == pytest.approx(weight @ share, abs=error * np.sqrt(weight @ share**2))
+    for rate, kept in (("sensitivity", kept1), ("specificity", kept0)):
+        assert made["carries_over", rate].value == pytest.approx(weight @ kept, abs=error / 2)
+    assert weight @ (share < low) == pytest.approx(0.025 if low > 0 else 0, abs=error / 6)
+    assert weight @ (share > high) == pytest.approx(0.025 if high < 1 else 0, abs=error / 6)
+
+
+def test_without_labels_of_the_run_it_cannot_be_told_and_that_is_said_first():
+    later = Counts(900, 600, 0, 0, 0, 0, calibration="separate")
+    made = KNOWN.estimate(later)
+    assert made["prevalence"] == bj.prevalence.exact(KNOWN.applied(later))["prevalence"]
+    assert np.isnan(made["carries_over", "specificity"].value)
+    assert {c.name for c in made.cautions} == {"untested-rates"}
+    text = bj.prevalence.answer(made).text
+    assert text.startswith("No item of this run has a human label, so whether the judge errs")
+    assert "If it does, people would pass" in text
+    assert not bj.prevalence.answer(KNOWN.estimate(SAME)).text.startswith("No item")
+
+
+def test_each_system_is_judged_by_its_own_labels():
+    columns = zip(
+        (900, 600, 0, 0, 0, 0), (900, 600, 60, 55, 40, 31), (900, 700, 60, 55, 40, 10), strict=True
+    )
+    three = Counts(*map(list, columns), calibration="random", systems=["new", "same", "changed"])
+    made = KNOWN.estimate(three)
+    for name in ("same", "changed"):
+        alone = KNOWN.estimate(three.system(name))
+        assert made["prevalence", name] == pytest.approx(alone["prevalence"], abs=1e-9)
+    assert made["carries_over", "changed", "specificity"].value < 0.02
+    (caution,) = [c for c in made.cautions if c.name == "untested-rates"]
+    assert "in system 'new'" in caution.text
+    assert bj.prevalence.answer(made).text.startswith("People would pass")
+
+
+def test_what_is_out_of_range_is_refused():
+    for carries in (0.0, 1.0, 1.5):
+        with pytest.raises(bj.InputError, match="carries must lie"):
+            KNOWN.estimate(SAME, carries=carries)
+    assert KNOWN.estimate(SAME, carries=1 - 1e-12)["prevalence"] == pytest.approx(
+        bj.prevalence.exact(KNOWN.applied(SAME))["prevalence"], abs=1e-6
+    )

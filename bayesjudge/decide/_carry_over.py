@@ -1,0 +1,152 @@
+"""What another run's labels are worth to this one, and whether its own labels contradict them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.special import betaln, expit, logit
+
+from bayesjudge.core.estimate import Estimate, Quantity
+from bayesjudge.prevalence import Counts, ErrorRates, exact
+from bayesjudge.prevalence._boundary import extended
+from bayesjudge.prevalence._quadrature import NotIntegrated, posterior_of
+
+#: Nodes of the shares, and of the correlation, over which its posterior mean is computed.
+NODES = 400, 80
+#: Steps of the grid on which likelihoods at 0 and 1 are read off.
+STEPS = 2000
+Pairs = tuple[tuple[int, int], ...]
+
+
+def discounted(pairs: Pairs, overdispersion: float) -> tuple[int, int]:
+    """Labels of one class, and those judged rightly, that tell as much of another run's judge.
+
+    Data sets scatter about the judge's rate, those of the labels and the new one alike. With n
+    labels, a share w of them from each data set, and correlation rho within a data set, the rate in
+    the new one is as uncertain as after n / (1 + n rho (1 + sum of w squared)) labels of its own.
+    """
+    n = np.array([total for total, _ in pairs], float)
+    right = sum(k for _, k in pairs)
+    if not n.sum():
+        return 0, 0
+    rho = correlation(pairs, overdispersion)
+    worth = int(n.sum() / (1 + rho * (n.sum() + (n**2).sum() / n.sum())))
+    return worth, round(worth * right / n.sum())
+
+
+@lru_cache
+def correlation(pairs: Pairs, expected: float) -> float:
+    """Correlation of errors within a data set: its mean beforehand, or after several of them.
+
+    The posterior mean of a beta-binomial's, with an exponential prior and a flat one of the rate.
+    """
+    pairs = tuple(pair for pair in pairs if pair[0])
+    if len(pairs) < 2 or expected == 0:
+        return expected
+    n, k = np.array(pairs, float).T
+    rate = (k.sum() + 0.5) / (n.sum() + 1)
+    # rates around the pooled one, dense near it and out to either end
+    logits = logit(rate) + np.sinh(np.linspace(-6, 6, NODES[0])) / np.sqrt(
+        n.sum() * rate * (1 - rate)
+    )
+    rates = np.clip(expit(logits), 1e-12, 1 - 1e-12)
+    prior = np.gradient(logits) * rates * (1 - rates)
+    rho = np.geomspace(expected / 100, 0.95, NODES[1])
+    size = (1 / rho - 1)[:, None]
+    none = betaln(size * rates, size * (1 - rates))
+    logs = np.log(prior) + sum(
+        betaln(hits + size * rates, total - hits + size * (1 - rates)) - none
+        for total, hits in zip(n, k, strict=True)
+    )
+    weights = np.exp(logs - logs.max()).sum(axis=1) * rho * np.exp(-rho / expected)
+    return float(weights @ rho / weights.sum())
+
+
+class Averaged:
+    """Posterior of a prevalence, averaged over which of the judge's two rates carry over.
+
+    Each rate has a robust prior: with probability `carries` what the other run's labels leave, and
+    else a flat one.
+    """
+
+    def __init__(self, own: Counts, labels: Sequence[int], carries: float):
+        self._parts, logs, self._kept = [], [], []
+        before = np.zeros(4, int) if own.external_labels is None else own.external_labels
+        for kept in itertools.product((True, False), repeat=2):
+            both = np.array(labels) * np.repeat(kept, 2)
+            part = posterior_of(replace(own, external_labels=before + both), ErrorRates())
+            priors = [
+                np.log(carries) - betaln(1 + right, 1 + n - right) if one else np.log1p(-carries)
+                for one, n, right in zip(kept, labels[::2], labels[1::2], strict=True)
+            ]
+            self._parts.append(part)
+            self._kept.append(kept)
+            logs.append(part.log_evidence + sum(priors))
+        weights = np.exp(np.array(logs) - max(logs))
+        self._weights = weights / weights.sum()
+
+    @property
+    def mean(self) -> float:
+        """Mean of the prevalence."""
+        return float(self._weights @ [part.mean for part in self._parts])
+
+    @property
+    def carried(self) -> np.ndarray:
+        """Probabilities that sensitivity and specificity carry over."""
+        return self._weights @ np.array(self._kept)
+
+    def cdf(self, share: Any) -> Any:
+        """Posterior probability that the share is at most `share`."""
+        return sum(w * part.cdf(share) for w, part in zip(self._weights, self._parts, strict=True))
+
+    def interval(self, ci_prob: float) -> tuple[float, float]:
+        """Equal-tailed, with an end moved to 0 or 1 where the data do not exclude it."""
+        edges = np.linspace(0, 1, STEPS + 1)
+        below = self.cdf(edges)
+        mass = np.maximum(np.diff(below), 1e-300)
+        depths = np.log(mass[[0, -1]] / mass.max())
+        tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
+        low, high = (self._quantile(p) for p in tails)
+        return extended((low, high), tuple(depths), ci_prob)
+
+    def _quantile(self, prob: float) -> float:
+        from scipy.optimize import brentq
+
+        return float(brentq(lambda x: float(self.cdf(x)) - prob, 0.0, 1.0, xtol=1e-9))
+
+
+def estimated(counts: Counts, labels: Sequence[int], carries: float, ci_prob: float) -> Estimate:
+    """The posterior of each system, by its own labels averaged over what carries over.
+
+    `counts` hold the labels of systems that have none of their own.
+    """
+    made = exact(counts, ci_prob=ci_prob)
+    found = made.quantities["prevalence"]
+    rows = np.column_stack([found.value, found.low, found.high])
+    kept = np.full((len(rows), 2), np.nan)
+    for i in np.flatnonzero(np.atleast_1d(counts.labelled_n) > 0):
+        one = counts if counts.systems is None else counts.system(counts.systems[int(i)])
+        try:
+            averaged = Averaged(one, labels, carries)
+        except NotIntegrated:  # the row stays that of the system's own labels
+            continue
+        rows[i] = averaged.mean, *averaged.interval(ci_prob)
+        kept[i] = averaged.carried
+    where = {} if counts.systems is None else {counts.dim: counts.systems}
+    coords = {**where, "rate": ("sensitivity", "specificity")}
+    chances = kept if where else kept[0]
+    none = np.full(chances.shape, np.nan)
+    return replace(
+        made,
+        quantities={
+            "prevalence": Quantity.over(tuple(rows.T), where or None),
+            "carries_over": Quantity.over((chances, none, none), coords),
+        },
+        method="Bayesian (exact), robust passport",
+        source=f"{made.source}; Schmidli et al. (2014)",
+    )
