@@ -44,7 +44,7 @@ format: $(VENV)/.dev ## rewrite the code as ruff wants it
 	@$(VENV)/bin/ruff check --fix .
 	@$(VENV)/bin/ruff format .
 
-index: $(VENV)/.dev ## write the index of the studies, benchmarks/README.md, and the picture of the modules
+index: $(VENV)/.dev ## write the index of the studies, benchmarks/README.md, and the picture of the modules, in CONTRIBUTING.md
 	@$(VENV)/bin/python tools/index_benchmarks.py
 	@$(VENV)/bin/python tools/structure.py --picture
 

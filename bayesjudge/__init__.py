@@ -22,6 +22,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from bayesjudge.core.compile_folder import choose_compile_folder
+from bayesjudge.core.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from bayesjudge import bias, decide, panel, prevalence, ratings, repeats
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
     from bayesjudge.core.predictive import prior_sensitivity
     from bayesjudge.core.priors import BetaPrior
     from bayesjudge.core.report import report, side_by_side
-
-__version__ = "0.1.0"
 
 choose_compile_folder()  # here, since PyTensor reads its settings when a model first imports it
 

@@ -4,6 +4,7 @@ import ast
 import inspect
 import pickle
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -15,14 +16,20 @@ from conftest import MODULES as CONTRACTS
 from numpydoc.validate import validate
 
 import bayesjudge as bj
-from bayesjudge import decide, lab
+from bayesjudge import decide, lab, prevalence
+from bayesjudge.cli import main
 
 PACKAGE = Path(bj.__file__).parent
 TOP = PACKAGE.parent
+CONTRIBUTING = TOP / "CONTRIBUTING.md"
 PYPROJECT = tomllib.loads((TOP / "pyproject.toml").read_text())
 FILES = {path.relative_to(TOP).as_posix(): path.read_text() for path in PACKAGE.rglob("*.py")}
 OWN = [one for one in CONTRACTS if not one.name.startswith("pass_share")]
 PUBLIC = [bj, decide, lab, *(one.module for one in CONTRACTS)]
+sys.path.insert(0, str(TOP / "tools"))
+
+import structure  # noqa: E402
+
 each_module = pytest.mark.parametrize("one", CONTRACTS, ids=lambda one: one.name)
 
 
@@ -121,30 +128,100 @@ def test_what_is_refused_is_said_with_if():
 # Who imports whom -------------------------------------------------------------------------------
 
 
-def imports_of(path):
-    """Files of the package that a file imports, TYPE_CHECKING included."""
-    found = set()
-    for node in ast.walk(ast.parse(FILES[path])):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("bayesjudge"):
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names if alias.name.startswith("bayesjudge")]
-        else:
-            continue
-        for name in names:
-            stem = name.replace(".", "/")
-            found |= {f for f in (f"{stem}.py",) if f in FILES}
-    return found - {path}
+def circles_of(root):
+    """Files that import each other, as the tool finds them."""
+    return structure.circles(structure.arrows(structure.trees_of(root)))
 
 
 @pytest.mark.slow
 def test_no_file_imports_itself_by_way_of_others():
-    graph = {path: imports_of(path) for path in FILES}
-    while leaves := [path for path, imported in graph.items() if not imported]:
-        for leaf in leaves:
-            del graph[leaf]
-        graph = {path: imported - set(leaves) for path, imported in graph.items()}
-    assert not graph
+    assert not circles_of(TOP)
+
+
+#: Files that import each other, the way back last.
+CIRCLES = {
+    "a folder's own file": {
+        "a/__init__.py": "from bayesjudge.a.b import x",
+        "a/b.py": "from bayesjudge import a",
+    },
+    "types": {
+        "a/c.py": "from bayesjudge.a.b import x",
+        "a/b.py": "if TYPE_CHECKING:\n    from bayesjudge.a import c",
+    },
+    "inside a function": {
+        "a/c.py": "import bayesjudge.a.b as b",
+        "a/b.py": "def f():\n    import bayesjudge.a.c",
+    },
+    "three files": {
+        "a/c.py": "from bayesjudge.d import e",
+        "d/e.py": "import bayesjudge.a.b",
+        "a/b.py": "from bayesjudge.a.c import x",
+    },
+    "the package itself": {
+        "__init__.py": "version = 1\nif TYPE_CHECKING:\n    from bayesjudge.a import b",
+        "a/b.py": "def f():\n    from bayesjudge import version",
+    },
+}
+
+
+@pytest.mark.parametrize("files", CIRCLES.values(), ids=CIRCLES)
+def test_a_circle_that_is_planted_is_found(files, tmp_path):
+    for path, text in files.items():
+        file = tmp_path / "bayesjudge" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    (circle,) = circles_of(tmp_path)
+    names = [f"bayesjudge.{path.removesuffix('.py').replace('/', '.')}" for path in files]
+    assert circle == sorted(name.removesuffix(".__init__") for name in names)
+    file.write_text("")
+    assert not circles_of(tmp_path)
+
+
+def test_the_picture_of_the_modules_is_the_one_of_today():
+    """`make index` draws it."""
+    text = CONTRIBUTING.read_text()
+    assert structure.with_picture(text, TOP) == text
+
+
+def files_named(text):
+    """Files between backticks, with their folders."""
+    return re.findall(r"`(\w+/[\w/]+\.py)`", text)
+
+
+def test_every_file_that_contributing_names_exists():
+    found = files_named(CONTRIBUTING.read_text())
+    named = [one for one in found if "my_module" not in one]
+    assert len(named) > 15
+    assert not [one for one in named if not any((at / one).exists() for at in (TOP, PACKAGE))]
+
+
+@pytest.mark.sampling
+def test_a_number_goes_the_way_that_contributing_tells(tmp_path, monkeypatch, capsys):
+    """Its command is run: each file named is entered."""
+    _, way = CONTRIBUTING.read_text().split("One number's way")
+    way = way.split("\n## ")[0]
+    program, *command = shlex.split(re.search(r"`(bayesjudge .+?)`", way)[1])
+    monkeypatch.chdir(tmp_path)
+    prevalence.simulate(items=300, labelled=100, random_seed=1).to_csv("labels.csv", index=False)
+    entered = set()
+
+    def note(code, _):
+        entered.add(code.co_filename)
+        return sys.monitoring.DISABLE
+
+    sys.monitoring.use_tool_id(sys.monitoring.PROFILER_ID, program)
+    try:
+        start = sys.monitoring.events.PY_START
+        sys.monitoring.register_callback(sys.monitoring.PROFILER_ID, start, note)
+        sys.monitoring.set_events(sys.monitoring.PROFILER_ID, start)
+        sys.monitoring.restart_events()
+        code = main(command)
+    finally:
+        sys.monitoring.free_tool_id(sys.monitoring.PROFILER_ID)
+    assert code == 0, capsys.readouterr().err
+    named = files_named(way)
+    assert len(named) > 10
+    assert not [one for one in named if str(PACKAGE / one) not in entered]
 
 
 # What loads what --------------------------------------------------------------------------------
@@ -228,4 +305,5 @@ def test_every_module_stands_in_the_import_contract():
 def test_one_version_everywhere():
     version = PYPROJECT["project"]["version"]
     assert bj.__version__ == version
+    assert f"\nversion: {version}\n" in (TOP / "CITATION.cff").read_text()
     assert f"## [{version}]" in (TOP / "CHANGELOG.md").read_text()

@@ -2,7 +2,7 @@
 
     python tools/structure.py              # the figures of this checkout
     python tools/structure.py ../other     # of another
-    python tools/structure.py --picture    # modules and their imports, as a Mermaid graph
+    python tools/structure.py --picture    # draw modules and their imports in CONTRIBUTING.md
 
 Files are read with `ast`; nothing is imported. An arrow is an import of one file by another, those
 inside functions too. Levels are the longest way along the arrows, a circle (files that import each
@@ -35,6 +35,11 @@ def modules_of(root: Path) -> dict[str, Path]:
     return found
 
 
+def trees_of(root: Path) -> dict[str, ast.Module]:
+    """Every file of the package, parsed."""
+    return {name: ast.parse(path.read_text()) for name, path in modules_of(root).items()}
+
+
 # Imports -----------------------------------------------------------------------------------------
 
 
@@ -49,7 +54,7 @@ def imports(tree: ast.AST, types: bool) -> Iterator[ast.Import | ast.ImportFrom]
             yield from imports(node, types)
 
 
-def arrows(trees: dict[str, ast.Module], types: bool) -> Arrows:
+def arrows(trees: dict[str, ast.Module], types: bool = True) -> Arrows:
     """Which files each file imports."""
     found: Arrows = {}
     for name, tree in trees.items():
@@ -89,6 +94,11 @@ def components(graph: Arrows) -> list[set[str]]:
         if name not in order:
             visit(name)
     return found
+
+
+def circles(graph: Arrows) -> list[list[str]]:
+    """Files that import each other, directly or not."""
+    return [sorted(part) for part in components(graph) if len(part) > 1]
 
 
 def levels(graph: Arrows) -> int:
@@ -172,17 +182,17 @@ def count_any(tree: ast.Module) -> int:
 def figures(root: Path) -> Iterator[str]:
     """Write one line a figure."""
     paths = modules_of(root)
-    trees = {name: ast.parse(path.read_text()) for name, path in paths.items()}
+    trees = trees_of(root)
     folders = Counter(str(path.parent.relative_to(root)) for path in paths.values())
     yield f"files: {len(paths)}"
     yield f"files a folder, most: {', '.join(f'{n} in {f}' for f, n in folders.most_common(3))}"
     for types in (True, False):
         graph = arrows(trees, types)
-        circles = [sorted(part) for part in components(graph) if len(part) > 1]
+        found = circles(graph)
         yield f"TYPE_CHECKING {'counted' if types else 'left out'}:"
         yield f"  arrows {sum(map(len, graph.values()))}, levels {levels(graph)}"
-        yield f"  circles {len(circles)}{':' * bool(circles)}"
-        yield from (f"    {' <-> '.join(circle)}" for circle in circles)
+        yield f"  circles {len(found)}{':' * bool(found)}"
+        yield from (f"    {' <-> '.join(circle)}" for circle in found)
         for folder in sorted({name.rpartition(".")[0] for name in trees} - {"", PACKAGE}):
             own = within(graph, folder)
             told = f"arrows {sum(map(len, own.values()))}, levels {levels(own)}"
@@ -205,9 +215,8 @@ def figures(root: Path) -> Iterator[str]:
 
 def picture(root: Path) -> Iterator[str]:
     """Draw folders and their imports: an arrow that another way makes plain is left out."""
-    trees = {name: ast.parse(path.read_text()) for name, path in modules_of(root).items()}
     graph: Arrows = {}
-    for name, targets in arrows(trees, types=True).items():
+    for name, targets in arrows(trees_of(root)).items():
         top, others = (name.split(".")[1:2], [t.split(".")[1:2] for t in targets])
         if top:
             graph.setdefault(top[0], set()).update(o[0] for o in others if o and o != top)
@@ -224,6 +233,15 @@ def picture(root: Path) -> Iterator[str]:
         yield from (f"    {name} --> {target}" for target in sorted(graph[name] - past))
 
 
+def with_picture(page: str, root: Path) -> str:
+    """A page with the picture of the modules as it is now."""
+    drawn = "\n".join(["```mermaid", *picture(root), "```"])
+    new, found = re.subn(r"```mermaid\n.*?\n```", lambda _: drawn, page, flags=re.DOTALL)
+    if found != 1:
+        raise ValueError(f"a page with one picture was expected, this one has {found}")
+    return new
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -231,7 +249,11 @@ def main() -> None:
     parser.add_argument("root", nargs="?", type=Path, default=Path(__file__).parents[1])
     parser.add_argument("--picture", action="store_true", help="draw instead of measuring")
     asked = parser.parse_args()
-    print("\n".join((picture if asked.picture else figures)(asked.root)))
+    if asked.picture:
+        page = asked.root / "CONTRIBUTING.md"
+        page.write_text(with_picture(page.read_text(), asked.root))
+    else:
+        print("\n".join(figures(asked.root)))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from cyclopts import App
 
-import bayesjudge
+from bayesjudge.core.version import __version__
 
 #: Each command with its function or app, which is imported when the command is called, and its line
 #: in the help: the first of its docstring.
@@ -79,7 +79,7 @@ def build_app(tokens: Sequence[str], *, every: bool = False) -> App:
         help="From the verdicts of an LLM judge and a few human labels to numbers with honest "
         "intervals.\n\nStart with `bayesjudge demo`, or on your own with `bayesjudge doctor FILE`.",
         help_format="markdown",
-        version=bayesjudge.__version__,
+        version=__version__,
         result_action="return_value",
         suppress_keyboard_interrupt=False,
     )

@@ -67,7 +67,8 @@ from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.labels import folded, says_nothing
 from bayesjudge.core.screen import as_words, continued, few, how_many, visible, width_of
 from bayesjudge.readers.files import STDIN, File, cell_of
-from bayesjudge.readers.log import COLUMNS, Log, Metric, read_as, recognise
+from bayesjudge.readers.log import COLUMNS, Log, Metric
+from bayesjudge.readers.recognition import read_as, recognise
 from bayesjudge.readers.tables import decimal_commas, is_one_file, names_in, read_table
 
 _DATA = Parameter(group=DATA)

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, cast
 import numpy as np
 from cyclopts import Group, Parameter
 
-import bayesjudge
 from bayesjudge.core.answer import Answer, entries, is_bounded, listed, numbers
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import ConvergenceWarning, check_ci_prob, checking
@@ -36,6 +35,7 @@ from bayesjudge.core.fit import Fit
 from bayesjudge.core.periods import in_time
 from bayesjudge.core.report import Record, records, report, side_by_side, union_of_cautions
 from bayesjudge.core.screen import as_wide_as, how_many, read_no_more, visible_line, width_of
+from bayesjudge.core.version import __version__
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -905,7 +905,7 @@ def as_document(
     ]
     document = {
         "schema": SCHEMA,
-        "bayesjudge": bayesjudge.__version__,
+        "bayesjudge": __version__,
         "command": story.command,
         "inputs": story.inputs,
         "ci_prob": shared.ci_prob,

@@ -15,7 +15,8 @@ from bayesjudge.core.progress import progress
 from bayesjudge.core.screen import few
 from bayesjudge.readers import read_table, tables
 from bayesjudge.readers.files import File
-from bayesjudge.readers.log import Log, Metric, label_of, read_as, recognise
+from bayesjudge.readers.log import Log, Metric, label_of
+from bayesjudge.readers.recognition import read_as, recognise
 
 if TYPE_CHECKING:
     import pyarrow as pa

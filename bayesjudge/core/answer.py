@@ -22,6 +22,7 @@ from bayesjudge.core.estimate import (
     pass_name_in,
 )
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.version import __version__
 
 #: An interval as wide as this part of the range that is possible says next to nothing.
 SAYS_LITTLE = 0.8
@@ -96,8 +97,6 @@ class Answer:
         str
             The numbers, with the kind of their interval, the method, its source and assumptions.
         """
-        from bayesjudge import __version__
-
         made = self.quoted
         kinds = dict.fromkeys(interval_words(made, quantity) for quantity in made.quantities)
         assumed = "; ".join(a.text for a in made.assumptions)

@@ -25,6 +25,7 @@ from bayesjudge.core.estimate import (
     pass_name_in,
 )
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.version import __version__
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -278,8 +279,6 @@ def page(
     ``notes``, ``assumptions``, ``targets``, ``settings``, ``sources``, ``command``.
     """
     from jinja2 import Environment
-
-    from bayesjudge import __version__
 
     text = files("bayesjudge.core").joinpath("templates/report.html").read_text()
     drawn = [_drawn(i, *one, heading or title) for i, one in enumerate((figures or {}).items())]

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-import bayesjudge
 from bayesjudge.core.report import TableRow, _literal, page
+from bayesjudge.core.version import __version__
 from bayesjudge.decide.decision import Check, Gate, Outcome, as_fields, counted, finding, named
 from bayesjudge.decide.drift import (
     Drift,
@@ -195,7 +195,7 @@ def to_json(gate: Gate, *, inputs: dict[str, Any] | None = None) -> str:
     """
     document = {
         "schema": SCHEMA,
-        "bayesjudge": bayesjudge.__version__,
+        "bayesjudge": __version__,
         "command": "gate",
         "inputs": inputs or {},
         "outcome": gate.outcome,

@@ -1,4 +1,4 @@
-"""Evaluation logs as tidy tables: `read_log`, and what a reader of a format gives it."""
+"""Evaluation logs as tidy tables: `Log`, of the grades that a reader of a format gives."""
 
 from __future__ import annotations
 
@@ -6,22 +6,17 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
-from importlib.metadata import entry_points
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.labels import spell
 from bayesjudge.core.screen import few
 from bayesjudge.core.tables import require_among
-from bayesjudge.readers.files import File
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: Entry points of this group name readers of other packages.
-GROUP = "bayesjudge.readers"
 #: Columns of every log's table, in this order; what else a log tells of an item follows.
 COLUMNS = ("item", "system", "judge", "repeat", "verdict", "swapped", "score", "truth", "failure")
 FIRST, SECOND = "first", "second"
@@ -90,20 +85,6 @@ class Notes:
     told: list[str] = field(default_factory=list)
 
 
-class Format(Protocol):
-    """A reader of one format: a module, or an object that an entry point names."""
-
-    NAME: str
-
-    def recognise(self, file: File) -> bool:
-        """Whether the file is of this format, by its first bytes or members."""
-        ...
-
-    def read(self, file: File, notes: Notes) -> Iterable[Grade]:
-        """All grades."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class Log:
     r"""What an evaluation log tells, one grade a row.
@@ -122,6 +103,8 @@ class Log:
     Examples
     --------
     >>> import json, tempfile
+    >>> from pathlib import Path
+    >>> from bayesjudge.readers import read_log
     >>> rows = [{"question_id": 1, "model": "m", "judge": ["gpt-4", "single-v1"], "turn": 1,
     ...          "score": s, "judgment": "..."} for s in (8, -1)]
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -366,83 +349,12 @@ class Metric:
         return few(self.labels, 6)
 
 
-def read_log(path: str | Path, tool: str | None = None) -> Log:
-    """Read an evaluation log of any tool that is known.
-
-    Parameters
-    ----------
-    path : str or pathlib.Path
-        A log as the tool wrote it: Inspect (``.eval``, ``.json``), lm-eval samples, promptfoo,
-        DeepEval, MLflow, Phoenix, LangSmith, Langfuse, OpenAI Evals, alpaca_eval, arena-hard,
-        MT-bench, or of a reader that another package adds (entry point ``bayesjudge.readers``).
-    tool : str, optional
-        Which of these, if its contents do not tell.
-
-    Returns
-    -------
-    Log
-        Its grades, and what was left out.
-
-    Raises
-    ------
-    InputError
-        If it is broken, or none of these.
-    """
-    file = File(path)
-    chosen = _format_of(file, tool)
-    if chosen is None:
-        raise InputError(str(path), [f"no log of {', '.join(sorted(formats()))}"])
-    return read_as(chosen, file)
+def log_of(tool: str, path: str, grades: Iterable[Grade], notes: Notes) -> Log:
+    """The log of what a reader found."""
+    return Log(tool, path, _numbered(_without_words(list(grades)), notes), notes)
 
 
-def recognise(file: File) -> Format | None:
-    """Which format a file is of; None if it is no log."""
-    return _format_of(file, None)
-
-
-def _format_of(file: File, tool: str | None) -> Format | None:
-    known = formats()
-    if tool is not None:
-        with checking("tool") as require:
-            require(tool in known, f"no reader of {tool!r}; there are {sorted(known)}")
-        return known[tool]
-    for one in known.values():
-        if one.recognise(file):
-            return one
-    return None
-
-
-def read_as(chosen: Format, file: File) -> Log:
-    """Read a file as one format; what a reader trips over is the file's fault, in words."""
-    notes = Notes()
-    try:
-        grades = _without_words(list(chosen.read(file, notes)))
-    except InputError:
-        raise
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError) as error:
-        told = f"{type(error).__name__} {str(error)[:200]}"
-        problem = f"is not as {chosen.NAME} writes it: {told}"
-        raise InputError(file.name, [problem]) from error
-    return Log(chosen.NAME, file.name, numbered(grades, notes), notes)
-
-
-def formats() -> dict[str, Format]:
-    """All readers by name: the package's own, then those of other packages."""
-    from bayesjudge.readers import formats as own
-
-    found: dict[str, Format] = {one.NAME: one for one in own.FORMATS}
-    for one in _added():
-        found.setdefault(one.NAME, one)
-    return found
-
-
-@cache
-def _added() -> tuple[Format, ...]:
-    """Readers of other packages: looking for entry points takes longer than reading a log."""
-    return tuple(point.load()() for point in entry_points(group=GROUP))
-
-
-def numbered(grades: Iterable[Grade], notes: Notes) -> list[Grade]:
+def _numbered(grades: Iterable[Grade], notes: Notes) -> list[Grade]:
     """Number repeats that the log does not number; a number that comes twice is a duplicate."""
     kept: dict[tuple[Any, ...], Grade] = {}
     times: Counter[tuple[Any, ...]] = Counter()

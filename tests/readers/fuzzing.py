@@ -9,7 +9,7 @@ from readers import logs
 
 from bayesjudge.core.errors import InputError
 from bayesjudge.readers.files import File
-from bayesjudge.readers.log import read_as, recognise
+from bayesjudge.readers.recognition import read_as, recognise
 
 #: What stands where something else was expected.
 ODD = [

@@ -266,6 +266,13 @@ def test_an_mlflow_store_is_read_page_by_page(tmp_path, monkeypatch):
     found = from_mlflow("toy", tracking_uri="sqlite:///x.db")
     assert found.table("correct").to_pydict() == read_log(path).table("correct").to_pydict()
     assert found.path == "MLflow experiment toy"
+    for i, row in enumerate(rows):  # numbers, and a word where one was asked for
+        row["assessments"][0]["feedback"] = {"value": "n/a" if i == 2 else 0.1 * i, "error": None}
+        del row["assessments"][1:]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    scored, exported = from_mlflow("toy").table("correct"), read_log(path).table("correct")
+    assert scored.to_pydict() == exported.to_pydict()
+    assert scored["failure"].to_pylist()[2] == "not a number: n/a"
     Store.rows = [{"info": {"trace_id": "t"}}, *Store.rows]
     assert from_mlflow("toy").notes.left_out["traces without an assessment"] == 1
     with pytest.raises(bj.InputError, match="there is no experiment 'tiy'"):
@@ -342,7 +349,7 @@ def test_one_of_several_metrics_is_asked_for(tmp_path):
 
 
 def test_another_package_adds_a_reader_by_an_entry_point(tmp_path, monkeypatch):
-    from bayesjudge.readers import log as module
+    from bayesjudge.readers import recognition as module
 
     class Lines:
         NAME = "lines"

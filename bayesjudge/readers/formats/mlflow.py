@@ -8,7 +8,7 @@ from typing import Any
 from bayesjudge.core.errors import checking
 from bayesjudge.readers.files import File
 from bayesjudge.readers.formats._cells import listed, mapping, text, verdict
-from bayesjudge.readers.log import Grade, Log, Notes, numbered
+from bayesjudge.readers.log import Grade, Log, Notes, log_of
 
 TRACE, KIND = ("trace_id", "request_id"), ("source_type", "type")
 #: Traces that a tracking store is asked for at a time.
@@ -61,8 +61,8 @@ def from_mlflow(experiment: str, *, tracking_uri: str | None = None) -> Log:
     with checking("from_mlflow") as require:
         require(found is not None, f"there is no experiment {experiment!r}")
     notes = Notes()
-    grades = numbered(_grades(_traces(client, found.experiment_id), notes), notes)
-    return Log(MLflow.NAME, f"MLflow experiment {experiment}", grades, notes)
+    grades = _grades(_traces(client, found.experiment_id), notes)
+    return log_of(MLflow.NAME, f"MLflow experiment {experiment}", grades, notes)
 
 
 def _traces(client: Any, experiment_id: str) -> Iterator[Mapping[str, Any]]:
