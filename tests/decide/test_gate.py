@@ -307,13 +307,14 @@ def test_what_would_decide_decides():
 @pytest.mark.slow
 @pytest.mark.parametrize("share", [0.85, 0.89])  # a pass is likely, and a fail
 def test_labels_on_all_items_decide_as_often_as_in_tables_drawn_from_the_posterior(share):
-    """Of the wrong passes and fails that are left, by their predictive values under flat priors."""
+    """Of the wrong passes and fails that are left, by predictive values under Jeffreys' priors."""
     counts = Counts(760, 697, 96, 78, 44, 42, calibration="by_verdict")
     check = gate(counts, at_least=share).checks[0]
     every = check.needs[0]
     assert (every.now, every.wanted, every.given_value) == (140, 900, False)
     rng, runs = np.random.default_rng(1), 20_000
-    good = rng.binomial(697, rng.beta(79, 3, runs)) + rng.binomial(63, rng.beta(19, 43, runs)) + 96
+    good = rng.binomial(697, rng.beta(78.5, 2.5, runs)) + 96
+    good += rng.binomial(63, rng.beta(18.5, 42.5, runs))
     passes = beta.ppf(0.05, good, 901 - good) >= share
     fails = beta.ppf(0.95, good + 1, 900 - good) < share
     error = np.sqrt(every.chance * (1 - every.chance) / runs)
