@@ -244,8 +244,8 @@ TERMS = {
     "points": "Of shares, hundredths: from 50 % to 53 % are 3 points. Of scores, units of the "
     "scale.",
     "dirichlet": "Exact posterior of a mean of values on a scale, however they are distributed.",
-    "truth given votes, posterior mode": "Regression of the labels on the votes, at its most "
-    "probable coefficients, applied to unlabelled items and corrected by the labelled ones.",
+    "laplace": "A normal distribution around the most probable values of a model's numbers: what "
+    "sampling would give, nearly, at once.",
     "classes": "Shares of more than two kinds of answer; what follows names the method.",
     "quoted": "The method whose number is in the first sentence, with why it was chosen; the row "
     "marked > in the table. The others stand below it or under --details.",
@@ -544,6 +544,8 @@ CAUTIONS = {
     "judge-drift": "The judge errs differently than when the labels were made.",
     "judges-pooled": "Answers of several judges are treated as those of one; if judges differ, "
     "the interval is too short.",
+    "labels-contradict": "A generator's own labels, a random sample, would be very rare if the "
+    "method's share of it were right; do not use its numbers.",
     "label-shift": "Good items are more or less common among the labelled ones than elsewhere, so "
     "that they are no random sample.",
     "majority-contradicted": "On many labelled items most judges say the opposite of people: "
@@ -586,8 +588,8 @@ CAUTIONS = {
     "off-exact": "Sampled numbers differ from those of an exact calculation by more than chance: "
     "believe neither.",
     "order-effect": "Later answers to one item differ from earlier ones.",
-    "other-systems": "Labels come from other systems than the items asked about, and a judge's "
-    "error rates differ between systems; label some items of this one.",
+    "other-systems": "Labels come from other systems than the items asked about, and judges treat "
+    "systems differently; label some items of this one.",
     "outside-labelled-range": "Some scores lie beyond those of the labelled items; what they mean "
     "is a guess. Label some.",
     "outside-simplex": "The formula gave a share below 0 or above 1: the judge tells classes "
@@ -682,6 +684,8 @@ ASSUMPTIONS = {
     "errors-cancel": "The judge never errs, or passes as many bad outputs as it fails good ones.",
     "even-prior": "Before the data, every value of the scale counts a little, and as much as any "
     "other.",
+    "exchangeable-levels": "Items with the same votes are good as often on a new generator, but "
+    "for differences like those between the labelled ones.",
     "exchangeable-bias": "On a new generator the panel is off as it is on the labelled ones.",
     "exchangeable-rates": "Error rates differ from system to system, and those of a new one are "
     "like the others'.",

@@ -25,6 +25,7 @@ from bayesjudge.cli.output import (
     write_csv,
 )
 from bayesjudge.cli.source import Source, open_source, repeating
+from bayesjudge.core.answer import Answer
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
@@ -71,6 +72,7 @@ def panel(
         Literal["auto", "dawid_skene", "correlated", "bias_pooling", "vote_regression"], _MODEL
     ] = "auto",
     missing: Annotated[Literal["skip", "response"], _MODEL] = "skip",
+    target: Annotated[Literal["population", "items"], _MODEL] = "population",
     width: Annotated[float | None, _MODEL] = None,
     items: Annotated[Path | None, Parameter(group=OUTPUT, negative="")] = None,
     shared: Shared = Shared(),
@@ -122,6 +124,9 @@ def panel(
         What to sample; auto takes what suits the votes and labels.
     missing : str
         Leave a missing vote out, or let it be one more response (dawid_skene and correlated).
+    target : str
+        What the answer is about: population (the process that the items come from), or items
+        (these very items, of which the labelled ones are known).
     width : float
         Say how many labels are needed for intervals of this width, from the lower to the upper end
         (of 0.1 with --details).
@@ -165,8 +170,8 @@ def panel(
     }
     with source.counted(columns, quiet=shared.quiet) as read:
         votes = Votes.from_frame(read, **reading)
-    instant = closed_forms(votes, ci_prob=shared.ci_prob)
-    meanwhile(answer(*instant, ci_prob=shared.ci_prob), shared)
+    instant = closed_forms(votes, ci_prob=shared.ci_prob, target=target)
+    meanwhile(answer(*instant, ci_prob=shared.ci_prob, target=target), shared)
     advice = recommend(votes)
     chosen = advice.model if model == "auto" else _named(model, len(votes.classes))
     if missing == "response":
@@ -175,6 +180,10 @@ def panel(
 
     def sample() -> Fit:
         return fit(votes, chosen, **shared.sampling)
+
+    def tell_all(made: Sequence[Estimate | Fit]) -> Answer:
+        how: dict[str, Any] = {"ci_prob": shared.ci_prob, "interval": shared.interval}
+        return answer(*made, **how, target=target)
 
     whose = "outputs" if votes._unnamed else "each generator's outputs"
     would = f"call {votes.pass_name!r}" if votes.pass_name else "pass"
@@ -189,13 +198,14 @@ def panel(
         aside=("Logit shift",) if votes.labelled.sum(axis=1).all() else (),
         told=True,
         own="judge" if len(votes.judges) == 1 else "judges' mean",
-        tell=lambda made: answer(*made, ci_prob=shared.ci_prob, interval=shared.interval),
+        target=target,
+        tell=tell_all,
     )
     found: list[Consensus] = []
 
     def more(made: Sequence[Estimate | Fit]) -> list[Section]:
         if items is not None:
-            found.append(_consensus(votes, made))
+            found.append(_consensus(votes, made, tell_all(made).method))
         told = [
             _budget(votes, width, shared.ci_prob),
             *(_accuracy(one, str(items)) for one in found),
@@ -220,17 +230,16 @@ panel.spelled = {  # type: ignore[attr-defined]
 
 
 def _brief(method: str) -> str:
-    """A closed form keeps apart from the sampled model that it is the posterior mode of."""
-    mode = " (posterior mode)" if "posterior mode" in method else ""
-    return method.split(",")[0].split(":")[0] + mode
+    """The part of a method's name that tells it from the others."""
+    return method.split(":")[0]
 
 
-def _consensus(votes: Votes, made: Sequence[Estimate | Fit]) -> Consensus:
-    """Of the fit, if its model knows single items."""
+def _consensus(votes: Votes, made: Sequence[Estimate | Fit], quoted: str) -> Consensus:
+    """Of the fit, if it is quoted and its model knows single items."""
     from bayesjudge.panel import BiasPooling, consensus
 
     fits = [one for one in made if isinstance(one, Fit) and not isinstance(one.spec, BiasPooling)]
-    return consensus(fits[0] if fits else votes)
+    return consensus(next((one for one in fits if one.method == quoted), votes))
 
 
 def _accuracy(found: Consensus, path: str) -> Section:

@@ -202,16 +202,14 @@ def entries(made: Estimate) -> dict[tuple[Any, ...], Row]:
     return {(quantity, *where.values()): row for quantity, where, row in made.rows()}
 
 
-def preferred(
-    made: Sequence[Estimate], quantity: str, rank: Callable[[Estimate], float]
-) -> Estimate:
+def preferred(made: Sequence[Estimate], quantity: str, rank: Callable[[Estimate], Any]) -> Estimate:
     """The estimate to quote: of those that suit the design and answer, the first by `rank`."""
     having = [one for one in made if quantity in one]
     with checking("answer") as require:
         names = [one.method for one in made]
         require(bool(having), f"none of {names} has the quantity {quantity!r}; add one that has")
 
-    def order(one: Estimate) -> tuple[bool, bool, float]:
+    def order(one: Estimate) -> tuple[bool, bool, Any]:
         unsuited = any(c.name == "design-mismatch" for c in one.cautions)
         found = one.quantities[quantity]
         empty = bool((np.isnan(found.value) & np.isnan(found.low)).all())

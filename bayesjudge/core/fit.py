@@ -180,7 +180,8 @@ class Fit:
             require(target in TARGETS, f"expected one of {list(TARGETS)}, got {target!r}")
         # the same draws at each call: what is random here belongs to the fit
         rng = np.random.default_rng(self.idata.attrs["random_seed"])
-        found = self.spec._about_items(self, rng) if target == "items" else None
+        about = self.spec._about_items if target == "items" else self.spec._about_population
+        found = about(self, rng)
         name = type(self.spec).__name__
         with checking("target") as require:
             require(found is not None, f"{name} answers for target={self.target!r} only")

@@ -186,6 +186,10 @@ class BayesianModel:
         """
         return None
 
+    def _about_population(self, fit: Any, rng: np.random.Generator) -> dict[str, np.ndarray] | None:
+        """For ``target="population"`` of a model of these items, likewise."""
+        return None
+
 
 @singledispatch
 def model_of(data: Any, model: Any = None, subject: str = "model") -> Any:

@@ -1,7 +1,6 @@
-"""Laplace approximations of the models, for scoring on held-out labels: NUTS would take too long.
+"""Laplace approximations of the models: closed forms of what `fit` samples.
 
-Each learns from votes, and predicts how many of some items are good, by generator, and the truth
-of single items if its model does.
+Each learns from votes, and predicts how many of some items are good, by generator.
 """
 
 from __future__ import annotations
@@ -11,19 +10,19 @@ from typing import Protocol
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
-from scipy.special import expit, logit
+from scipy.special import betaincinv, expit, logit
 
-from bayesjudge.core.intervals import z_score
+from bayesjudge.core.estimate import Target
+from bayesjudge.core.intervals import holding, z_score
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.core.threads import one_blas_thread
-from bayesjudge.panel._logistic import vote_scores
 from bayesjudge.panel._summaries import Summary
 from bayesjudge.panel.checks import about, rows_of, subject
 from bayesjudge.panel.data import MISSING, Votes
 from bayesjudge.panel.models._base import PanelModel
 from bayesjudge.panel.models.bias_pooling import BiasPooling
 from bayesjudge.panel.models.dawid_skene import Correlated, PooledDawidSkene
-from bayesjudge.panel.models.vote_regression import VoteRegression
+from bayesjudge.panel.models.vote_regression import VoteRegression, vote_scores
 
 #: Spreads that are summed over, in units of their half-normal prior's scale.
 GRID = np.array([0.15, 0.5, 1.0, 1.8])
@@ -31,6 +30,8 @@ GRID = np.array([0.15, 0.5, 1.0, 1.8])
 TYPICAL = 0.6745
 #: Points of the quadrature over a shared effect.
 NODES = 11
+#: No effect is as large: its exponential would not be a number.
+LARGEST = 6.0
 
 
 class Approximation(Protocol):
@@ -40,16 +41,14 @@ class Approximation(Protocol):
         """Mean and variance of the number of good items by generator, whatever their truth."""
         ...
 
-    def log_score(self, labelled: Votes) -> np.ndarray:
-        """Log probability of what people said of each pattern's items."""
+    def logit_share(self) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of the logit of each generator's share in the population."""
         ...
 
 
 def approximate(votes: Votes, model: PanelModel) -> Approximation:
-    """Learn as the model does, in a fraction of a second."""
+    """Learn as the model does, in a fraction of a second; not for `VoteRegression`."""
     with one_blas_thread():
-        if isinstance(model, VoteRegression):
-            return _Regression(votes, model)
         if isinstance(model, BiasPooling):
             return _Bias(votes, model)
         assert isinstance(model, PooledDawidSkene)
@@ -73,73 +72,84 @@ def _quadratic(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     return np.sum(rows @ matrix * rows, axis=1)
 
 
+def _exp(x: np.ndarray) -> np.ndarray:
+    return np.asarray(np.exp(np.minimum(x, LARGEST)))
+
+
 def _weights(logs: list[float]) -> np.ndarray:
     weight = np.exp(np.array(logs) - max(logs))
     return weight / weight.sum()
 
 
-class _Regression:
-    """`VoteRegression`: normal at the mode for each pair of spreads, weighed by their evidence."""
+class Regression:
+    """`VoteRegression`: normal, with mean and covariance of the modes under each pair of spreads.
+
+    Spreads are weighed by their evidence.
+    """
 
     def __init__(self, votes: Votes, model: VoteRegression):
         known = votes.is_labelled
-        x, y = self._design(votes)[known], votes.truth[known].astype(float)
+        x, y = self.design(votes)[known], votes.truth[known].astype(float)
         n, size = votes.count[known].astype(float), len(votes.generators)
-        mean = np.zeros(x.shape[1])
-        mean[0], mean[size + 1] = model.intercept.mean, model.vote_weight.mean
-        weights, logs, self.parts = mean, [], []
-        for g in GRID * model.generator_spread:
-            for j in GRID * model.judge_spread:
-                own = [g] * size, [j] * len(votes.judges)
-                scale = np.array([model.intercept.sd, *own[0], model.vote_weight.sd, *own[1]])
+        centre = np.zeros(x.shape[1])
+        centre[0], centre[size + 1] = model.intercept.mean, model.vote_weight.mean
+        at, logs, modes, covariances = centre, [], [], []
+        with one_blas_thread():
+            for own in GRID:
+                for apart in GRID:
+                    scale = np.repeat(
+                        [
+                            *(model.intercept.sd, own * model.generator_spread),
+                            *(model.vote_weight.sd, apart * model.judge_spread),
+                        ],
+                        [1, size, 1, len(votes.judges)],
+                    )
 
-                def derivatives(
-                    w: np.ndarray, scale: np.ndarray = scale
-                ) -> tuple[np.ndarray, np.ndarray]:
-                    p = expit(x @ w)
-                    curvature = (x.T * (n * p * (1 - p))) @ x + np.diag(scale**-2.0)
-                    return x.T @ (n * (y - p)) - (w - mean) / scale**2, curvature
+                    def derivatives(
+                        w: np.ndarray, scale: np.ndarray = scale
+                    ) -> tuple[np.ndarray, np.ndarray]:
+                        p = expit(x @ w)
+                        curvature = (x.T * (n * p * (1 - p))) @ x + np.diag(scale**-2.0)
+                        return x.T @ (n * (y - p)) - (w - centre) / scale**2, curvature
 
-                weights, curvature = _newton(weights, derivatives)
-                at = x @ weights
-                log = n @ (y * at - np.logaddexp(0, at))
-                log -= 0.5 * np.sum(((weights - mean) / scale) ** 2) + np.log(scale).sum()
-                log -= 0.5 * np.linalg.slogdet(curvature)[1]
-                ratios = np.array([g / model.generator_spread, j / model.judge_spread])
-                logs.append(float(log - 0.5 * np.sum(ratios**2) + np.log(ratios).sum()))
-                self.parts.append((weights, np.linalg.inv(curvature)))
-        self.weight = _weights(logs)
+                    at, curvature = _newton(at, derivatives)
+                    logits = x @ at
+                    log = n @ (y * logits - np.logaddexp(0, logits))
+                    log -= 0.5 * np.sum(((at - centre) / scale) ** 2) + np.log(scale).sum()
+                    log -= 0.5 * np.linalg.slogdet(curvature)[1]
+                    logs.append(float(log + np.log(own * apart) - 0.5 * (own**2 + apart**2)))
+                    modes.append(at)
+                    covariances.append(np.linalg.inv(curvature))
+        weight = _weights(logs)
+        self.weights = weight @ np.array(modes)
+        apart_from = np.array(modes) - self.weights
+        self.covariance = np.einsum("k,kij->ij", weight, covariances)
+        self.covariance += (apart_from.T * weight) @ apart_from
 
     @staticmethod
-    def _design(votes: Votes) -> np.ndarray:
+    def design(votes: Votes) -> np.ndarray:
+        """What the weights are of: level, generators, a vote of any judge, and of each."""
         score, own = vote_scores(votes), np.eye(len(votes.generators))[votes.generator]
         return np.column_stack([np.ones(len(score)), own, score.sum(axis=1), score])
 
-    def _each(self, items: Votes) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Chance that each pattern's items are good, and the covariance, for each part."""
-        x, found = self._design(items), []
-        for w, covariance in self.parts:
-            variance = _quadratic(x, covariance)
-            # the mean of a logistic of a normal, nearly
-            found.append((expit(x @ w / np.sqrt(1 + np.pi / 8 * variance)), covariance))
-        return found
+    def chance(self, items: Votes) -> np.ndarray:
+        """Probability that each pattern's items are good."""
+        return self._chance(self.design(items))
+
+    def _chance(self, x: np.ndarray) -> np.ndarray:
+        # the mean of a logistic of a normal, nearly
+        shrunk = np.sqrt(1 + np.pi / 8 * _quadratic(x, self.covariance))
+        return np.asarray(expit(x @ self.weights / shrunk))
 
     def good(self, items: Votes) -> tuple[np.ndarray, np.ndarray]:
-        x, size = self._design(items), len(items.generators)
-        mean, square = np.zeros(size), np.zeros(size)
-        for weight, (p, covariance) in zip(self.weight, self._each(items), strict=True):
-            total = np.bincount(items.generator, items.count * p, size)
-            own = items.count * p * (1 - p)
-            slope = np.zeros((size, x.shape[1]))
-            np.add.at(slope, items.generator, own[:, None] * x)
-            variance = _quadratic(slope, covariance)
-            variance += np.bincount(items.generator, own, size)
-            mean, square = mean + weight * total, square + weight * (variance + total**2)
-        return mean, square - mean**2
-
-    def log_score(self, labelled: Votes) -> np.ndarray:
-        p = sum(w * each for w, (each, _) in zip(self.weight, self._each(labelled), strict=True))
-        return np.log(np.where(labelled.truth == 1, p, 1 - p))
+        """Mean and variance of the number of good items by generator, whatever their truth."""
+        x, size = self.design(items), len(items.generators)
+        p = self._chance(x)
+        own = items.count * p * (1 - p)
+        slope = np.zeros((size, x.shape[1]))
+        np.add.at(slope, items.generator, own[:, None] * x)
+        variance = _quadratic(slope, self.covariance) + np.bincount(items.generator, own, size)
+        return np.bincount(items.generator, items.count * p, size), variance
 
 
 class _Bias:
@@ -193,18 +203,16 @@ class _Bias:
             covariance = np.linalg.inv(curvature)
             variances.append(_quadratic(to_level, covariance))
         weight = _weights(logs)
-        level = weight @ np.array(means)
-        variance = weight @ (np.array(variances) + np.array(means) ** 2) - level**2
-        self.share = expit(level / np.sqrt(1 + np.pi / 8 * variance))
-        self.variance = (self.share * (1 - self.share)) ** 2 * variance
+        self.level = weight @ np.array(means)
+        square = weight @ (np.array(variances) + np.array(means) ** 2)
+        self.level_variance = square - self.level**2
 
     def good(self, items: Votes) -> tuple[np.ndarray, np.ndarray]:
-        n, g = items.items, self.share
-        return n * g, n**2 * self.variance + n * g * (1 - g)
+        n, g = items.items, expit(self.level / np.sqrt(1 + np.pi / 8 * self.level_variance))
+        return n * g, n**2 * (g * (1 - g)) ** 2 * self.level_variance + n * g * (1 - g)
 
-    def log_score(self, labelled: Votes) -> np.ndarray:
-        g = self.share[labelled.generator]
-        return np.log(np.where(labelled.truth == 1, g, 1 - g))
+    def logit_share(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.level, self.level_variance
 
 
 class _LatentTruth:
@@ -254,8 +262,8 @@ class _LatentTruth:
         g, j = self.size, self.judges
         discrimination = x[g] + self.spreads[0] * x[g + 1 : g + 1 + j]
         leniency = x[g + 1 + j] + self.spreads[1] * x[g + 2 + j : g + 2 + 2 * j]
-        effect = np.exp(x[g + 2 + 2 * j :]) if self.shared else np.zeros(2)
-        return np.exp(discrimination) / 2, leniency, effect
+        effect = _exp(x[g + 2 + 2 * j :]) if self.shared else np.zeros(2)
+        return _exp(discrimination) / 2, leniency, effect
 
     def _expect(
         self, x: np.ndarray, told: _Told, truth: int | None = None
@@ -336,10 +344,10 @@ class _LatentTruth:
         slope = -precision * (x - centre)
         density = -0.5 * precision @ (x - centre) ** 2
         share, (a, b) = expit(x[:g]), self.ends
-        density += np.sum(a * np.log(share) + b * np.log1p(-share))
+        density -= np.sum(a * np.logaddexp(0, -x[:g]) + b * np.logaddexp(0, x[:g]))
         slope[:g], precision[:g] = a - (a + b) * share, (a + b) * share * (1 - share)
         if self.shared:
-            ratio = (np.exp(x[-2:]) / self.model.shared_effect) ** 2  # type: ignore[attr-defined]
+            ratio = (_exp(x[-2:]) / self.model.shared_effect) ** 2  # type: ignore[attr-defined]
             density += np.sum(x[-2:] - 0.5 * ratio)
             slope[-2:], precision[-2:] = 1 - ratio, 2 * ratio
         return float(density), slope, precision
@@ -358,13 +366,10 @@ class _LatentTruth:
         mean = np.bincount(items.generator, told.count * chance, self.size)
         return mean, variance + np.bincount(items.generator, own, self.size)
 
-    def log_score(self, labelled: Votes) -> np.ndarray:
-        """Of the truth given the votes; of the votes given the truth if shares differ by design."""
-        told = _Told(labelled)
-        log = self._expect(self.at, told)[0]
-        if not labelled.design.same_items:
-            return log
-        return log - self._expect(self.at, _Told(labelled, labels=False))[0]
+    def logit_share(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.at[: self.size], np.diag(cho_solve(self.factor, np.eye(self.at.size)))[
+            : self.size
+        ]
 
 
 class _Told:
@@ -384,12 +389,45 @@ class _Told:
             self.allowed[known, 1 - votes.truth[known]] = -np.inf
 
 
-def share_estimate(votes: Votes, model: PanelModel, ci_prob: float) -> tuple[np.ndarray, ...]:
-    """Shares among these items with intervals, normal on the logit scale."""
-    mean, variance = approximate(votes, model).good(rows_of(votes, ~votes.is_labelled))
+def share_estimate(
+    votes: Votes, model: PanelModel, ci_prob: float, target: Target = "items"
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Shares of good ones with intervals: of these items, or of the population."""
+    z = z_score(ci_prob)
+    learnt = (
+        Regression(votes, model) if isinstance(model, VoteRegression) else approximate(votes, model)
+    )
+    if target == "population" and not isinstance(learnt, Regression):
+        centre, variance = learnt.logit_share()
+        value = expit(centre / np.sqrt(1 + np.pi / 8 * variance))
+        return holding(value, *(expit(centre + s * z * np.sqrt(variance)) for s in (-1, 1)))
+    open_ = ~votes.is_labelled
+    mean, variance = learnt.good(rows_of(votes, open_)) if open_.any() else np.zeros((2, 1))
     known = votes.labelled[:, 1] if votes.design.same_items else 0
     items = about(votes).items
-    value, error = (known + mean) / items, np.sqrt(variance) / items
+    with np.errstate(invalid="ignore", divide="ignore"):  # a generator without items: nan
+        value, error = (known + mean) / items, np.sqrt(variance) / items
     inside = np.clip(value, 1e-9, 1 - 1e-9)
-    half = z_score(ci_prob) * error / (inside * (1 - inside))
-    return value, expit(logit(inside) - half), expit(logit(inside) + half)
+    spread = error / (inside * (1 - inside))
+    if target == "population":
+        return holding(value, *_of_the_population(inside, spread, items, ci_prob))
+    ends = (np.where(error == 0, value, expit(logit(inside) + s * z * spread)) for s in (-1, 1))
+    return holding(value, *ends)
+
+
+def _of_the_population(
+    share: np.ndarray, spread: np.ndarray, items: np.ndarray, ci_prob: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ends for the process that the items come from, by their share's spread on the logit scale.
+
+    Jeffreys' interval, were the truths known, and that of the truths: their half-widths on the
+    logit scale add as squares (Zou & Donner 2008).
+    """
+    a, b, z = items * share + 0.5, items * (1 - share) + 0.5, z_score(ci_prob)
+    centre = logit(a / (items + 1))
+    halves = (
+        np.hypot(z * spread, centre - logit(betaincinv(a, b, prob)))
+        for prob in ((1 - ci_prob) / 2, (1 + ci_prob) / 2)
+    )
+    low, high = halves
+    return expit(centre - low), expit(centre + high)

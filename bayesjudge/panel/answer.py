@@ -22,15 +22,22 @@ from bayesjudge.core.answer import (
     says_little,
     would_pass,
 )
-from bayesjudge.core.estimate import Estimate, Interval, Row
+from bayesjudge.core.estimate import Estimate, Interval, Row, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import how_many
 from bayesjudge.panel._together import what_each_adds
 from bayesjudge.panel.checks import less_error
 from bayesjudge.panel.closed_form import panel_mean
 from bayesjudge.panel.data import Votes
+from bayesjudge.panel.models.vote_regression import VoteRegression
+from bayesjudge.panel.recommend import recommend
 
 JUDGE = "Panel mean"
+#: Cautions of numbers that are not quoted if there are others, and why.
+BARRED = {
+    "not-converged": "did not converge",
+    "labels-contradict": "is contradicted by a generator's own labels",
+}
 #: What a number without an interval says after it; said once if none has one.
 NO_INTERVAL = " (no interval)"
 #: Most judges that are listed beside the best.
@@ -46,13 +53,16 @@ CHOSEN = {
 
 
 def answer(
-    *results: Estimate | Fit, ci_prob: float = 0.95, interval: Interval | None = None
+    *results: Estimate | Fit,
+    ci_prob: float = 0.95,
+    interval: Interval | None = None,
+    target: Target = "population",
 ) -> Answer:
     """Say how good each generator is, and which judge to trust.
 
-    A sampled model is quoted if there is one (see `recommend`); otherwise the closed form of the
-    model that the labels allow: the truth given the votes if every generator has labels, the
-    logit shift if some have, and Dawid-Skene else.
+    A sampled model is quoted if there is one; otherwise the closed form of the model that
+    `recommend` names, its Laplace approximation. What has not converged, or is contradicted by a
+    generator's own random labels, is quoted only if there is nothing else.
 
     Parameters
     ----------
@@ -62,6 +72,9 @@ def answer(
         Probability of the intervals; an estimate must have been made at it.
     interval : {"eti", "hdi"}, optional
         Kind of interval of the fits.
+    target : {"population", "items"}
+        Which items the fits are asked about; estimates that are about others are not quoted if
+        there is another.
 
     Returns
     -------
@@ -73,18 +86,17 @@ def answer(
     InputError
         If nothing was given, or no result has a share of good outputs.
     """
-    made = as_estimates(results, ci_prob, interval)
+    made = as_estimates(results, ci_prob, interval, target)
     votes = next((one.data for one in made if isinstance(one.data, Votes)), None)
     quantity = "share" if all("prevalence" not in one for one in made) else "prevalence"
     fits = [one for one in results if isinstance(one, Fit)]
     sampled = {one.method for one in fits}
     order = _order(votes)
 
-    def rank(one: Estimate) -> float:
-        if one.method in sampled:
-            return -1.0
-        after = 98.0 if one.method != JUDGE else 99.0
-        return next((i for i, name in enumerate(order) if one.method.startswith(name)), after)
+    def rank(one: Estimate) -> tuple[bool, bool, int]:
+        place = order.index(one.method) if one.method in order else len(order)
+        last = place + (2 if one.method == JUDGE else _is_bare(one, quantity))
+        return one.target != target, _is_barred(one), -1 if one.method in sampled else last
 
     whole = preferred(made, quantity, rank)
     quoted = whole.only(quantity)
@@ -100,11 +112,11 @@ def answer(
         text += f"{whose} would tell."
     else:
         name = "" if votes is None else votes.pass_name
-        text = _told(rows, judge, quantity, ci_prob, name, one)
+        text = _told(rows, judge, quoted, ci_prob, name, one)
     return Answer(
         text,
         basis=_basis(votes),
-        why=_why(quoted, quoted.method in sampled),
+        why=_why(quoted, order[0], [one for one in made if one.method in sampled]),
         quoted=quoted,
         judge=judge and judge.only(quantity),
         notes=(
@@ -116,27 +128,31 @@ def answer(
     )
 
 
-def _order(votes: Votes | None) -> tuple[str, ...]:
-    """Closed forms, the one of the recommended model first."""
-    own, other, rates = "Truth given votes", "Logit shift", "Dawid-Skene"
-    if votes is None or not votes.labelled.any():
-        return rates, own, other
-    if "predictive_values" not in votes.design.identifies:
-        return rates, "Rogan-Gladen", own, other
-    has = votes.labelled.sum(axis=1) > 0
-    if has[votes.items > 0].all():
-        return own, "Difference estimator, own labels", rates, other
-    return other, rates, own
+def _order(votes: Votes | None) -> list[str]:
+    """Closed forms in the order in which they are quoted: first that of the named model."""
+    models = [VoteRegression()] if votes is None else [recommend(votes).model, VoteRegression()]
+    return [*(f"{one._title} (Laplace)" for one in models), "Difference estimator, own labels"]
+
+
+def _is_barred(one: Estimate) -> bool:
+    return any(c.name in BARRED for c in one.cautions)
+
+
+def _is_bare(one: Estimate, quantity: str) -> bool:
+    """Whether no number has an interval."""
+    made = one.quantities[quantity]
+    return bool(np.isnan(made.high - made.low).all())
 
 
 def _told(
     rows: dict[str, Row],
     judge: Estimate | None,
-    quantity: str,
+    quoted: Estimate,
     ci_prob: float,
     called: str,
     unnamed: bool,
 ) -> str:
+    (quantity,) = quoted.quantities
     names, between = few_of(rows)
     own = {} if judge is None else entries(judge)
     parts = [
@@ -151,8 +167,14 @@ def _told(
         ]
         whose = "outputs" if unnamed else "generators' outputs"
         return f"Shares of {whose} by class: {listed(parts)}."
-    whose = f"{percents(rows[names[0]], ci_prob)} of the" if unnamed else listed(parts)
-    text = f"{would_pass(f'{whose} outputs', called)}{between}"
+    these = quoted.target == "items"
+    if unnamed:
+        whose = "these outputs" if these else "outputs like these"
+        share, _, ends = percents(rows[names[0]], ci_prob).partition(" (")
+        text = would_pass(f"{share} of {whose}", called) + (f" ({ends}" if ends else "")
+    else:
+        whose = "outputs in these data" if these else "outputs like these"
+        text = f"{would_pass(f'{listed(parts)} {whose}', called)}{between}"
     bare = all(np.isnan(row.high - row.low) for row in rows.values())
     if bare:
         text = f"If judges err independently, {text[:1].lower()}{text[1:]}"
@@ -174,7 +196,8 @@ def _best(
     fit = next((fit for fit in fits if fit.method == quoted.method), None)
     if fit is None or "prevalence" not in quoted or len(rows) < 2:
         return ()
-    draws = fit.draws("prevalence").reshape(-1, len(rows))
+    draws = fit._drawn_for(quoted.target)["prevalence"].transpose("chain", "draw", ...).to_numpy()
+    draws = draws.reshape(-1, len(rows))
     first = max(rows, key=lambda name: np.nan_to_num(rows[name].value, nan=-1.0))
     prob = float((draws.argmax(axis=1) == list(rows).index(first)).mean())
     name = "" if votes is None else votes.pass_name
@@ -377,12 +400,21 @@ def _basis(votes: Votes | None) -> str:
     return f"{how_many(votes.n_items, 'output')}{of}, {labels}; votes of {judges}."
 
 
-def _why(quoted: Estimate, sampled: bool) -> str:
-    if quoted.method == JUDGE:
-        return f"Shown: {quoted.method}, which no label corrects."
-    if sampled:
+def _why(quoted: Estimate, named: str, sampled: list[Estimate]) -> str:
+    if quoted.method in {one.method for one in sampled}:
         return f"Quoted: {quoted.method}, the model that was sampled."
-    return (
-        f"Quoted: {quoted.method}, the closed form of the model that these labels allow. A sampled "
-        "model may use more of the votes and answer otherwise."
-    )
+    left = [f"{one.method} {_against(one)} and is not quoted" for one in sampled if _is_barred(one)]
+    others = f" {'; '.join(left)}." if left else ""
+    if quoted.method == JUDGE:
+        return f"Shown: {quoted.method}, which no label corrects.{others}"
+    if quoted.method == named:
+        what = "the normal approximation of the model that suits these labels"
+        return f"Quoted: {quoted.method}, {what}.{others}"
+    more = "" if sampled else " A sampled model may use more of the votes and answer otherwise."
+    return f"Quoted: {quoted.method}, a closed form.{others}{more}"
+
+
+def _against(one: Estimate) -> str:
+    """Why a sampled model is not quoted."""
+    names = {c.name for c in one.cautions}
+    return listed([words for name, words in BARRED.items() if name in names])

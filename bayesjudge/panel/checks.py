@@ -9,11 +9,12 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from scipy.special import bdtr, betainc, gammaln, ndtr
+from scipy.special import bdtr, bdtrc, betainc, gammaln, ndtr
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import Assumption, Caution
+from bayesjudge.core.estimate import Assumption, Caution, Quantity
 from bayesjudge.core.randomization import p_value, same_shares, samples_for
+from bayesjudge.core.screen import few
 from bayesjudge.panel.data import MISSING, Votes
 from bayesjudge.panel.label_design import DESIGNS, RANDOM_LABELS, TELLS, Identified
 
@@ -34,9 +35,16 @@ EXCHANGEABLE = Assumption(
     "exchangeable-bias",
     "the panel's bias on a new generator is like its bias on the labelled generators",
 )
+EXCHANGEABLE_LEVELS = Assumption(
+    "exchangeable-levels",
+    "items with the same votes are good as often on every generator, but for differences between "
+    "generators like those between the labelled ones",
+)
 ITEMS_DIFFER = Assumption("items-differ", "the tables of votes that were added share no item")
 ERRORS_CANCEL = Assumption("errors-cancel", "the judges never err, or their errors cancel")
 RULE_ERRORS_CANCEL = Assumption("rule-errors-cancel", "the rule's two kinds of error cancel")
+#: Assumptions by which labels on some generators say something of the others.
+CARRIES_OVER = {one.id for one in (SAME_ERRORS, EXCHANGEABLE, EXCHANGEABLE_LEVELS)}
 #: Cautions that contradict an assumption, by its id.
 CONTRADICTED_BY: dict[str, frozenset[str]] = {
     "same-error-rates": frozenset({"error-rates-differ"}),
@@ -282,13 +290,15 @@ def cautions_of(votes: Votes) -> tuple[Caution, ...]:
             "than chance, and their errors on a model; label some items"
         )
         return (Caution("no-labels", text), *_copied(votes))
+    others = tuple(_of_others(votes))
     if votes.n_classes != 2:
-        return ()
+        return others
     design = votes.design
     shifted = _shifted(votes) if "prevalence" in design.identifies else _out_of_range(votes)
     if "error_rates" not in design.identifies:
-        return ()  # votes on labelled items are like nobody's: they were chosen by their votes
-    return (*shifted, *_differing(votes), *_dependent(votes), *_contradicted(votes))
+        return others  # votes on labelled items are like nobody's: they were chosen by their votes
+    against = (*shifted, *_differing(votes), *_dependent(votes), *_contradicted(votes))
+    return (*others, *against)
 
 
 def check_assumptions(
@@ -308,7 +318,50 @@ def check_assumptions(
         names = tuple(dict.fromkeys(c.name for c in raised if c.name in against))
         confronted.append(one._replace(contradicted_by=names))
         relevant |= {*names, *({"no-labels"} if one.id == "better-than-chance" else ())}
+        relevant |= {"other-systems"} if one.id in CARRIES_OVER else set()
     return tuple(confronted), tuple(c for c in raised if c.name in relevant)
+
+
+def without_labels(votes: Votes) -> list[str]:
+    """Generators of which nothing is labelled, though they have items."""
+    asked = np.bincount(votes.generator[subject(votes)], minlength=len(votes.generators)) > 0
+    bare = asked & (votes.labelled.sum(axis=1) == 0)
+    return [name for name, one in zip(votes.generators, bare, strict=True) if one]
+
+
+def _of_others(votes: Votes) -> Iterator[Caution]:
+    names = without_labels(votes)
+    if names:
+        it, its = ("it", "its") if len(names) == 1 else ("them", "their")
+        yield Caution(
+            "other-systems",
+            f"no item of {few(names, MOST_NAMED)} is labelled: what labels of other generators say "
+            f"of {it} rests on judges treating all generators alike, or differing as those with "
+            f"labels do; label some of {its} items",
+        )
+
+
+def against_labels(votes: Votes, shares: Quantity) -> Iterator[Caution]:
+    """Generators whose own random labels are rare even at the end of their interval next to them.
+
+    Exact binomial tails of one side; the error rate goes to all generators together (Bonferroni).
+    """
+    if "prevalence" not in votes.design.identifies:
+        return
+    n, good = votes.labelled.sum(axis=1), votes.labelled[:, 1]
+    tails = np.minimum(bdtr(good, n, shares.low), bdtrc(good - 1, n, shares.high))
+    p = np.where((n > 0) & np.isfinite(tails), tails, 1.0)  # without an interval: nan
+    found = np.flatnonzero(p < REJECT_P / 2 / max(int(np.count_nonzero(n)), 1))
+    if found.size:
+        worst = found[np.argmin(p[found])]
+        name, own = votes.generators[worst], f"{good[worst]} of {n[worst]}"
+        low, high = shares.low[worst], shares.high[worst]
+        more = f", and {found.size - 1} more" if found.size > 1 else ""
+        yield Caution(
+            "labels-contradict",
+            f"{name}'s own labels, a random sample ({own} are good), are very rare if its share is "
+            f"{low:.0%} to {high:.0%}{more}: do not use this method's numbers",
+        )
 
 
 def _differing(votes: Votes) -> Iterator[Caution]:

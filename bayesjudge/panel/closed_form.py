@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +14,8 @@ from bayesjudge.core.errors import InputError, UninformativeJudgeError, check_ci
 from bayesjudge.core.estimate import TARGETS, Caution, Estimate, Quantity, Target
 from bayesjudge.core.intervals import FEW, holding, wilson, z_score
 from bayesjudge.core.screen import how_many
-from bayesjudge.panel import _em, _logistic
+from bayesjudge.panel import _em
+from bayesjudge.panel._approximations import share_estimate
 from bayesjudge.panel._pass_rate_regression import PassRates, minimise
 from bayesjudge.panel._summaries import Summary, mean_vote
 from bayesjudge.panel.checks import (
@@ -24,12 +26,16 @@ from bayesjudge.panel.checks import (
     RULE_ERRORS_CANCEL,
     SAME_ERRORS,
     about,
+    against_labels,
     check_assumptions,
     require_identified,
 )
 from bayesjudge.panel.data import MISSING, Votes
 from bayesjudge.panel.label_design import RANDOM_LABELS
+from bayesjudge.panel.models._base import PanelModel
 from bayesjudge.panel.models.bias_pooling import BiasPooling
+from bayesjudge.panel.models.vote_regression import VoteRegression
+from bayesjudge.panel.recommend import recommend
 from bayesjudge.panel.voting import (
     VotingRule,
     prevalence_by,
@@ -321,7 +327,7 @@ def _without_interval_by_em(
         )
 
 
-def model_assisted(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
+def model_assisted(votes: Votes, *, ci_prob: float = 0.95, target: Target = "items") -> Estimate:
     """Predict the truth of unlabelled items from their votes, and average.
 
     Parameters
@@ -330,43 +336,47 @@ def model_assisted(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
         With two classes, some items labelled, best some of every generator.
     ci_prob : float, default 0.95
         Probability of the interval.
+    target : {"items", "population"}
+        About these very items, or about the process that they come from.
 
     Returns
     -------
     Estimate
-        ``prevalence`` by generator, of these items: the mode of `VoteRegression` under fixed
-        scales, with a normal interval on the logit scale. Exact for a generator whose items are all
-        labelled.
+        ``prevalence`` by generator: the Laplace approximation of `VoteRegression`, summed over its
+        spreads. Of these items it is exact for a generator whose items are all labelled.
 
     Raises
     ------
     InputError
-        If no item is labelled, or there are more than two classes.
+        If no item is labelled, there are more than two classes, or `target` is unknown.
 
     References
     ----------
-    Särndal, Swensson & Wretman (1992), Model Assisted Survey Sampling.
+    Särndal, Swensson & Wretman (1992), Model Assisted Survey Sampling; Tierney & Kadane (1986),
+    J. Am. Stat. Assoc. 81, 82-86; Zou & Donner (2008), Stat. Med. 27, 1693-1702, for a population.
     """
-    require_binary(votes, "panel.model_assisted")
-    require_identified(votes, "predictive_values", "panel.model_assisted")
-    with checking("panel.model_assisted") as require:
-        require((votes.truth != MISSING).any(), "no item is labelled; label some")
-    value, error = _logistic.shares_at(votes, _logistic.find_mode(votes))
-    inside = np.clip(value, 1e-9, 1 - 1e-9)
-    half = z_score(ci_prob) * error / (inside * (1 - inside))
-    known = error == 0
-    assumptions, cautions = check_assumptions(votes, RANDOM_LABELS)
-    ends = (np.where(known, value, expit(logit(inside) + s * half)) for s in (-1, 1))
-    columns = holding(value, *ends)
+    return _laplace(votes, VoteRegression(), ci_prob=ci_prob, target=target)
+
+
+def _laplace(votes: Votes, model: PanelModel, *, ci_prob: float, target: Target) -> Estimate:
+    """What a model says, by its Laplace approximation."""
+    with checking("panel.closed_forms") as require:
+        require(target in TARGETS, f"target must be one of {list(TARGETS)}, got {target!r}")
+    model._check(votes)
+    columns = share_estimate(votes, model, ci_prob, target)
+    assumptions, cautions = check_assumptions(votes, *model._assumptions)
+    told: tuple[Caution, ...] = ()
+    if isinstance(model, BiasPooling) and not votes.is_labelled.any():
+        told = (model.rests_on_prior(ci_prob),)
     return Estimate(
         {"prevalence": _by_generator(votes, columns)},
-        method="Truth given votes, posterior mode",
+        method=f"{model._title} (Laplace)",
         ci_prob=ci_prob,
-        source="Särndal et al. (1992), model-assisted estimation",
+        source=model._source,
         interval="normal on the logit scale",
         assumptions=assumptions,
-        cautions=(*_without_votes(votes, value), *cautions),
-        target="items",
+        cautions=(*told, *_without_votes(votes, columns[0]), *cautions),
+        target=target,
         data=votes,
     )
 
@@ -747,7 +757,9 @@ def _inside(share: np.ndarray, items: np.ndarray) -> np.ndarray:
     return (share * items + 0.5) / (items + 1)
 
 
-def closed_forms(votes: Votes, *, ci_prob: float = 0.95) -> tuple[Estimate, ...]:
+def closed_forms(
+    votes: Votes, *, ci_prob: float = 0.95, target: Target = "population"
+) -> tuple[Estimate, ...]:
     """Make every closed form with an interval that suits the votes.
 
     Parameters
@@ -756,17 +768,22 @@ def closed_forms(votes: Votes, *, ci_prob: float = 0.95) -> tuple[Estimate, ...]
         Of any classes; more than two leave Dawid-Skene only.
     ci_prob : float, default 0.95
         Coverage that the intervals aim at.
+    target : {"population", "items"}
+        About the process that the items come from, or about these very items: then the closed
+        forms that answer for the population alone are left out.
 
     Returns
     -------
     tuple of Estimate
-        Ready for `bayesjudge.side_by_side`. A closed form that needs labels which are not there is
-        left out, and its reason is a caution of the first, ``not-computed``.
+        Ready for `bayesjudge.side_by_side`; among them the Laplace approximation of the model that
+        `recommend` names. A closed form that needs labels which are not there is left out, and its
+        reason is a caution of the first, ``not-computed``. One that a generator's own random labels
+        contradict has the caution ``labels-contradict``.
 
     Raises
     ------
     InputError
-        If `ci_prob` is out of range.
+        If `ci_prob` is out of range, `target` is unknown, or no closed form answers for it.
 
     Examples
     --------
@@ -775,19 +792,33 @@ def closed_forms(votes: Votes, *, ci_prob: float = 0.95) -> tuple[Estimate, ...]
     ['Panel mean', 'Voting: valid if most of the votes given say so']
     """
     check_ci_prob(ci_prob)
-    if votes.n_classes > 2:
+    items = target == "items"
+    with checking("panel.closed_forms") as require:
+        require(target in TARGETS, f"target must be one of {list(TARGETS)}, got {target!r}")
+        several = votes.n_classes > 2
+        require(not (several and items), "of more than two classes ask for target='population'")
+    if several:
         return (dawid_skene_em(votes, ci_prob=ci_prob),)
     tells = votes.labelled.any() and "prevalence" in votes.design.identifies
+    named = recommend(votes).model
     alone: tuple[Callable[..., Estimate], ...] = (_human_only,) if tells else ()
+    both = [partial(difference, target=target), partial(model_assisted, target=target)]
+    if not isinstance(named, VoteRegression):
+        both.append(partial(_laplace, model=named, target=target))
+    of_population = (panel_mean, voting, *alone, rogan_gladen, logit_shift)
     forms: tuple[Callable[..., Estimate], ...] = (
-        *(panel_mean, voting, *alone, rogan_gladen),
-        *(logit_shift, difference, model_assisted, dawid_skene_em),
+        *(() if items else of_population),
+        *both,
+        *(() if items else (dawid_skene_em,)),
     )
     made, refused = [], []
     for form in forms:
         try:
-            made.append(form(votes, ci_prob=ci_prob))
+            one = form(votes, ci_prob=ci_prob)
         except InputError as error:
             refused.append(Caution("not-computed", str(error)))
+        else:
+            against = against_labels(votes, one.quantities["prevalence"])
+            made.append(replace(one, cautions=(*one.cautions, *against)))
     first, *others = made
     return (replace(first, cautions=(*first.cautions, *refused)), *others)

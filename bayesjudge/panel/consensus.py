@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import betaincinv, logsumexp
@@ -13,10 +14,11 @@ from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.fit import Fit
 from bayesjudge.panel import _em
+from bayesjudge.panel._approximations import Regression
 from bayesjudge.panel._folds import enough_labels, folds
 from bayesjudge.panel._likelihood import log_joint
-from bayesjudge.panel.checks import rows_of
-from bayesjudge.panel.closed_form import PSEUDO, dawid_skene_em
+from bayesjudge.panel.checks import rows_of, without_labels
+from bayesjudge.panel.closed_form import PSEUDO, dawid_skene_em, model_assisted
 from bayesjudge.panel.data import MISSING, Votes, patterns_of, read_items
 from bayesjudge.panel.labelling import chances
 from bayesjudge.panel.loo import LABEL_MODELS, spaced
@@ -146,10 +148,12 @@ def consensus(
     Parameters
     ----------
     source : Votes or Fit
-        Votes: Dawid and Skene's model by expectation-maximisation, at once, tempered. A fit of any
-        model but `BiasPooling`: probabilities averaged over the posterior.
+        Votes: at once, tempered. If they have 20 labels or more, some of every generator, that tell
+        the truth given the votes, by the Laplace approximation of `VoteRegression`; else by Dawid
+        and Skene's model and expectation-maximisation. A fit of any model but `BiasPooling`:
+        probabilities averaged over the posterior.
     missing, prior_count : optional
-        As of `dawid_skene_em`, for votes.
+        As of `dawid_skene_em`; votes are read by that model if either is not the default.
     ci_prob : float, default 0.95
         Probability of the accuracy's interval, which a fit has, and votes with enough labels.
     random_seed : int or numpy.random.Generator, default 0
@@ -180,8 +184,13 @@ def consensus(
     """
     check_ci_prob(ci_prob)
     if isinstance(source, Votes):
-        rng = np.random.default_rng(random_seed)
-        return _by_em(source, missing, prior_count, ci_prob, rng)
+        if (missing, prior_count) == ("skip", PSEUDO) and _tells_truth(source):
+            reader = _Reader(_by_regression, model_assisted(source, ci_prob=ci_prob))
+        else:
+            how: dict[str, Any] = {"missing": missing, "prior_count": prior_count}
+            about = dawid_skene_em(source, ci_prob=ci_prob, **how)
+            reader = _Reader(partial(_by_em, **how), about)
+        return _by_votes(source, reader, ci_prob, np.random.default_rng(random_seed))
     with checking("panel.consensus") as require:
         require(
             isinstance(source.spec, LABEL_MODELS),
@@ -191,19 +200,34 @@ def consensus(
     return _by_fit(source, ci_prob, np.random.default_rng(random_seed))
 
 
-def _by_em(
-    votes: Votes,
-    missing: Literal["skip", "response"],
-    prior_count: float,
-    ci_prob: float,
-    rng: np.random.Generator,
-) -> Consensus:
-    estimate = dawid_skene_em(votes, missing=missing, prior_count=prior_count, ci_prob=ci_prob)
-    probability = _em.posterior_mode(votes, missing, prior_count)[2].posterior
+class _Reader(NamedTuple):
+    """What gives each pattern's class probabilities, and an estimate by the same model."""
+
+    read: Callable[[Votes], np.ndarray]
+    about: Estimate
+
+
+def _tells_truth(votes: Votes) -> bool:
+    """Whether a regression on votes has labels of every generator to learn from."""
+    suited = "predictive_values" in votes.design.identifies and votes.n_classes == 2
+    return suited and enough_labels(votes) and not without_labels(votes)
+
+
+def _by_regression(votes: Votes) -> np.ndarray:
+    good = Regression(votes, VoteRegression()).chance(votes)
+    return np.column_stack([1 - good, good])
+
+
+def _by_em(votes: Votes, *, missing: Literal["skip", "response"], prior_count: float) -> np.ndarray:
+    return _em.posterior_mode(votes, missing, prior_count)[2].posterior
+
+
+def _by_votes(votes: Votes, reader: _Reader, ci_prob: float, rng: np.random.Generator) -> Consensus:
+    about, probability = reader.about, _with_labels(votes, reader.read(votes))
     n, open_ = votes.items - votes.labelled.sum(axis=1), ~votes.is_labelled
-    assumptions, cautions, ends = estimate.assumptions, estimate.cautions, None
+    assumptions, cautions, ends = about.assumptions, about.cautions, None
     if votes.design.same_items and enough_labels(votes) and open_.any():
-        weight = _overconfidence(votes, missing, prior_count, rng)
+        weight = _overconfidence(votes, reader.read, rng)
         drawn = _right(votes, probability, weight, rng)
         ends = _ends(_by_draw(drawn, n), ci_prob)
         probability = _tempered(votes, probability, weight)
@@ -215,18 +239,24 @@ def _by_em(
     total = np.bincount(votes.generator[open_], sure[open_], len(votes.generators))
     accuracy = _estimate(
         *(votes, _shares(total.sum(), n.sum()), _shares(total, n), ends, ci_prob),
-        *(estimate.method, assumptions, cautions),
+        *(about.method, about.source, assumptions, cautions),
     )
     return Consensus(votes, probability, accuracy)
 
 
+def _with_labels(votes: Votes, probability: np.ndarray) -> np.ndarray:
+    """What people said is known."""
+    said = np.eye(votes.n_classes)[votes.truth]
+    return np.where(votes.is_labelled[:, None], said, probability)
+
+
 def _overconfidence(
-    votes: Votes, missing: Literal["skip", "response"], prior_count: float, rng: np.random.Generator
+    votes: Votes, read: Callable[[Votes], np.ndarray], rng: np.random.Generator
 ) -> np.ndarray:
     """Posterior of temperature and lapse on their grid, from labels that were hidden."""
     chances, truths = [], []
     for seen, hidden in folds(votes, rng):
-        posterior = _em.posterior_mode(seen, missing, prior_count)[2].posterior
+        posterior = read(seen)
         nobody = np.full(len(hidden.count), MISSING)
         rows = patterns_of(seen, hidden.votes, nobody, hidden.generator)
         chances.append(np.repeat(posterior[rows], hidden.count, axis=0))
@@ -250,13 +280,11 @@ def _softened(probability: np.ndarray, temperature: float) -> np.ndarray:
 
 
 def _tempered(votes: Votes, probability: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Probabilities averaged over temperatures and lapses; what people said is known."""
+    """Probabilities averaged over temperatures and lapses."""
     mean = np.full_like(probability, float((weight @ LAPSES).sum()) / votes.n_classes)
     for temperature, sure in zip(np.exp(LOG_TEMPERATURES), weight @ (1 - LAPSES), strict=True):
         mean += sure * _softened(probability, temperature)
-    known = votes.is_labelled
-    mean[known] = np.eye(votes.n_classes)[votes.truth[known]]
-    return mean
+    return _with_labels(votes, mean)
 
 
 def _right(
@@ -319,7 +347,7 @@ def _by_fit(fit: Fit, ci_prob: float, rng: np.random.Generator) -> Consensus:
     told = () if isinstance(fit.spec, VoteRegression) else (BY_THE_MODEL,)
     accuracy = _estimate(
         *(votes, value[0], value[1:], _ends(by_draw, ci_prob), ci_prob),
-        *(fit.method, fit.assumptions, (*told, *fit.cautions)),
+        *(fit.method, fit.source, fit.assumptions, (*told, *fit.cautions)),
     )
     return Consensus(votes, probability, accuracy)
 
@@ -354,6 +382,7 @@ def _estimate(
     ends: np.ndarray | None,
     ci_prob: float,
     method: str,
+    source: str,
     assumptions: tuple[Assumption, ...],
     cautions: tuple[Caution, ...],
 ) -> Estimate:
@@ -367,7 +396,7 @@ def _estimate(
         },
         method=f"Consensus labels: {method}",
         ci_prob=ci_prob,
-        source="Dawid & Skene (1979)",
+        source=source,
         interval="none" if ends is None else "eti",
         assumptions=assumptions,
         cautions=cautions,

@@ -8,10 +8,9 @@ from scipy.special import expit, logit
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
-from bayesjudge.panel._logistic import vote_scores
 from bayesjudge.panel.data import MISSING, Votes
 from bayesjudge.panel.models.dawid_skene import DawidSkene, PooledDawidSkene
-from bayesjudge.panel.models.vote_regression import VoteRegression
+from bayesjudge.panel.models.vote_regression import VoteRegression, vote_scores
 
 #: Posterior draws that the ranking looks at; more change it little.
 DRAWS = 2000

@@ -10,25 +10,13 @@ import numpy as np
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.model import model_of
-from bayesjudge.panel.checks import check_assumptions
+from bayesjudge.panel.checks import against_labels, check_assumptions
 from bayesjudge.panel.data import Votes
 from bayesjudge.panel.models._base import PanelModel
-from bayesjudge.panel.models.bias_pooling import BiasPooling
-from bayesjudge.panel.models.dawid_skene import MulticlassDawidSkene, PooledDawidSkene
+from bayesjudge.panel.recommend import recommend
 
 if TYPE_CHECKING:
     import pymc as pm
-
-
-def default_model(votes: Votes) -> PanelModel:
-    """Dawid-Skene with pooled judges; of more than two classes with confusion matrices.
-
-    Without labels a panel's bias has to be believed something of: judges who err independently are
-    a belief that makes intervals too narrow (0 of 8 generators of a real panel were covered).
-    """
-    if votes.n_classes > 2:
-        return MulticlassDawidSkene()
-    return PooledDawidSkene() if votes.is_labelled.any() else BiasPooling()
 
 
 def build_model(
@@ -42,8 +30,7 @@ def build_model(
         Of two classes; for `MulticlassDawidSkene` of more.
     model : PooledDawidSkene, DawidSkene, MulticlassDawidSkene, Correlated, BiasPooling or \
 VoteRegression, optional
-        The model with its priors. By default `PooledDawidSkene`, or `BiasPooling` if no item is
-        labelled, or `MulticlassDawidSkene` for more than two classes.
+        The model with its priors; by default the one that `recommend` names.
     collapsed : bool, default True
         Whether the truths of unlabelled items are summed out. If not, each item has an
         ``item_truth`` (of `Correlated` also an ``item_effect``) and each vote is a variable of its
@@ -89,12 +76,12 @@ def fit(
         Of two classes; for `MulticlassDawidSkene` of more.
     model : PooledDawidSkene, DawidSkene, MulticlassDawidSkene, Correlated, BiasPooling or \
 VoteRegression, optional
-        `PooledDawidSkene`, the default if there are labels: every judge has its error rates, drawn
-        from a common population, and errs independently of the others; `DawidSkene`: each judge has
-        priors of its own. `Correlated`: judges share an effect on each item, so that they err
-        together. `BiasPooling`, the default without labels: the panel's bias on a generator is like
-        that on labelled generators; for a new generator without labels. `VoteRegression`: truth
-        given votes, if some items of every generator are labelled at random. `recommend` names one.
+        By default the one that `recommend` names. `VoteRegression`: truth given votes, if some
+        items are labelled at random, best of every generator. `BiasPooling`: the panel's bias on a
+        generator is like that on labelled generators; for a new generator without labels, or
+        without any. `PooledDawidSkene`: every judge has its error rates, drawn from a common
+        population, and errs independently of the others; `DawidSkene`: each judge has priors of its
+        own. `Correlated`: judges share an effect on each item, so that they err together.
     draws, tune, chains : int, optional
         Draws kept and discarded in each chain: 1000, 1000 and 4 by default.
     cores : int, optional
@@ -131,7 +118,7 @@ VoteRegression, optional
         data=votes,
         spec=chosen,
         quantities=chosen._quantities(votes),
-        method=chosen._method,
+        method=f"{chosen._title} (NUTS)",
         source=chosen._source,
         assumptions=assumptions,
         cautions=cautions,
@@ -140,13 +127,17 @@ VoteRegression, optional
         progress=progress,
         **settings,
     )
-    return replace(sampled, cautions=(*sampled.cautions, *chosen._cautions(sampled)))
+    against = chosen._cautions(sampled)
+    if votes.n_classes == 2:
+        shares = sampled.estimate(target="population").quantities["prevalence"]
+        against = (*against, *against_labels(votes, shares))
+    return replace(sampled, cautions=(*sampled.cautions, *against))
 
 
 @model_of.register(Votes)
 def chosen_model(votes: Votes, model: PanelModel | None, subject: str = "fit") -> PanelModel:
     """The model, or the default one."""
-    chosen = default_model(votes) if model is None else model
+    chosen = recommend(votes).model if model is None else model
     with checking(f"panel.{subject}") as require:
         require(
             isinstance(chosen, PanelModel),

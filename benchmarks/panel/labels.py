@@ -9,13 +9,11 @@ VOTES is the table of `code_feedback.py`. Each of its six generators is the targ
 of each size). Errors and 90 % intervals of the share among the target's items, for the difference
 estimator, `VoteRegression` and `PooledDawidSkene`; ``alone`` with the target's items only,
 ``others`` with the other five labelled as well. So many fits cannot be sampled: the first model is
-replaced by its posterior mode (`model_assisted`), the second by EM (`dawid_skene_em`). The mode has
-the generators' spread fixed at 1, and the sampled model learns it: with ``others``
-the sampled intervals are a quarter narrower than those of the study (``labels_check.csv``).
+replaced by its Laplace approximation (`model_assisted`), the second by EM (`dawid_skene_em`).
 ``check``: both models sampled by NUTS on some of the same draws, beside what replaces them.
 ``curve``: labels chosen one batch after another by `label_next`'s rule against random ones, from 20
-random labels on; the posterior is that of the mode. Writes ``labels_PART.csv``, and ``.png``
-of the curve.
+random labels on; the posterior is that of the approximation. Writes ``labels_PART.csv``, and
+``.png`` of the curve.
 
 Found: 100 random labels on the target give intervals of 7.5 points alone and 7.3 with the others
 labelled (`VoteRegression`, 90 % intervals, .94 held alone); Dawid-Skene's are 3.1 points wide and
@@ -40,7 +38,7 @@ from scipy.special import expit
 
 from bayesjudge import panel
 from bayesjudge.core.errors import ConvergenceWarning
-from bayesjudge.panel import _logistic as logistic
+from bayesjudge.panel._approximations import Regression
 from bayesjudge.panel.data import MISSING
 from bayesjudge.panel.labelling import _choose
 from bayesjudge.panel.voting import true_prevalence
@@ -145,7 +143,7 @@ def curve(votes: panel.Votes, repeats: int = 10, batch: int = 20) -> Iterator[di
                 chosen = order[:20]
                 while True:
                     seen = target.labelled(chosen)
-                    mode = logistic.find_mode(seen)
+                    learnt = Regression(seen, panel.VoteRegression())
                     row = scored(target, panel.model_assisted(seen, ci_prob=0.9))
                     about = {"generator": name, "repeat": repeat, "strategy": strategy}
                     yield about | {"labels": len(chosen)} | row
@@ -155,23 +153,23 @@ def curve(votes: panel.Votes, repeats: int = 10, batch: int = 20) -> Iterator[di
                     if strategy == "random":
                         more = order[len(chosen) : len(chosen) + batch]
                     else:
-                        more = told_most(target, seen, mode, left, batch, rng)
+                        more = told_most(target, seen, learnt, left, batch, rng)
                     chosen = np.concatenate([chosen, more])
 
 
 def told_most(
     target: Target,
     seen: panel.Votes,
-    mode: logistic.Mode,
+    learnt: Regression,
     left: np.ndarray,
     n: int,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Choose items as `label_next` does, with draws from the normal around the mode."""
+    """Choose items as `label_next` does, with draws from the Laplace approximation."""
     index = seen.generators.index(target.name)
     cells = np.flatnonzero((seen.generator == index) & (seen.truth == MISSING))
-    draws = rng.multivariate_normal(mode.weights, mode.covariance, 1000, method="cholesky")
-    chance = expit(draws @ mode.design[cells].T)
+    draws = rng.multivariate_normal(learnt.weights, learnt.covariance, 1000, method="cholesky")
+    chance = expit(draws @ learnt.design(seen)[cells].T)
     picked = _choose(chance, seen.count[cells], int(seen.items[index]), n)[0]
     pattern = {tuple(row): [] for row in seen.votes[cells]}
     for place in left:

@@ -75,7 +75,7 @@ CONTRACT = Module(
         "differences between generators are no smaller among more items",
     },
     not_narrowed_at_an_end=dict.fromkeys(
-        ("Dawid-Skene, posterior mode", "Truth given votes, posterior mode"),
+        ("Dawid-Skene, posterior mode", "Truth given votes (Laplace)"),
         "half an item of each kind weighs less among more items: a rate runs into 0 or 1, where "
         "the logit scale has next to no curvature, or another class takes the unlabelled items",
     ),

@@ -9,9 +9,8 @@ from numpy.testing import assert_allclose
 import bayesjudge as bj
 from bayesjudge.core.answer import few_of
 from bayesjudge.core.estimate import Row
-from bayesjudge.panel import Correlated, PooledDawidSkene, answer, closed_forms
+from bayesjudge.panel import Correlated, PooledDawidSkene, VoteRegression, answer, closed_forms
 from bayesjudge.panel._together import right_together
-from bayesjudge.panel.recommend import _percent
 
 RNG = np.random.default_rng(7)
 
@@ -93,7 +92,9 @@ def test_a_sampled_panel_tells_the_lead_and_what_each_judge_adds(model_fit):
 def test_closed_forms_say_that_a_sampled_model_may_differ():
     votes = bj.panel.Votes.from_frame(bj.panel.simulate(random_seed=3), calibration="random")
     told = answer(*closed_forms(votes))
-    assert told.why.endswith("A sampled model may use more of the votes and answer otherwise.")
+    assert told.why.endswith("the normal approximation of the model that suits these labels.")
+    alone = answer(bj.panel.dawid_skene_em(votes))
+    assert alone.why.endswith("A sampled model may use more of the votes and answer otherwise.")
     assert not any(note.startswith("Together") for note in told.notes)
 
 
@@ -106,7 +107,86 @@ def test_few_names_between_the_first_and_the_last_are_named():
     assert few_of(rows) == (["b", "e"], "; 4 others are between")
 
 
-def test_held_out_labels_are_never_wholly_sure():
-    assert [_percent(x) for x in (0.9, 0.976, 0.9901, 1.0)] == [
-        "90%", "98%", "more than 99%", "more than 99%",
-    ]  # fmt: skip
+FULL = bj.panel.Votes.from_frame(
+    bj.panel.simulate(prevalence=(0.95, 0.75, 0.5), items=120, labelled=120, random_seed=1)
+)
+
+
+def some(n, seed, full=FULL):
+    """The labels of `n` random items."""
+    rows = np.repeat(np.arange(len(full.count)), full.count)
+    known = np.random.default_rng(seed).permutation(len(rows)) < n
+    about = (full.generator[rows], full.generators, full.judges)
+    truth = np.where(known, full.truth[rows], -1)
+    return bj.panel.Votes(full.votes[rows], truth, *about, calibration="random")
+
+
+@pytest.mark.parametrize(
+    ("target", "words", "one"),
+    [
+        ("population", "outputs like these", "% of outputs like these"),
+        ("items", "outputs in these data", "% of these outputs"),
+    ],
+)
+def test_a_sentence_names_what_its_numbers_are_about(target, words, one):
+    for votes in (some(60, 1), some(360, 1), FULL.hide("g2"), FULL.hide(*FULL.generators)):
+        made = closed_forms(votes, target=target)
+        assert {each.target for each in made} == {target}
+        told = answer(*made, target=target)
+        assert told.quoted.target == target
+        assert words in told.text
+    alone = FULL.only("g1")
+    unnamed = bj.panel.Votes(
+        *(alone.votes, alone.truth, alone.generator, ["all"], alone.judges), count=alone.count
+    )
+    assert one in answer(*closed_forms(unnamed, target=target), target=target).text
+
+
+def test_numbers_about_other_items_are_quoted_only_if_there_are_no_others():
+    votes = some(60, 1)
+    both = [*closed_forms(votes), *closed_forms(votes, target="items")]
+    for target in ("population", "items"):
+        assert answer(*both, target=target).quoted.target == target
+        assert answer(*both[::-1], target=target).quoted.target == target
+        other = "items" if target == "population" else "population"
+        assert answer(*closed_forms(votes, target=target), target=other).quoted.target == target
+
+
+@pytest.mark.sampling
+def test_the_lead_is_of_the_items_that_the_sentence_is_about(model_fit):
+    fit = model_fit(VoteRegression())
+    leads = {}
+    for target in ("population", "items"):
+        told = answer(*closed_forms(fit.data, target=target), fit, target=target)
+        assert (told.method, told.quoted.target) == (fit.method, target)
+        leads[target] = next(note for note in told.notes if "by this model" in note)
+    widths = {
+        target: [int(x) for x in re.search(r"\((-?\d+) to (-?\d+)\)", lead).groups()]
+        for target, lead in leads.items()
+    }
+    assert np.ptp(widths["population"]) > np.ptp(widths["items"])
+
+
+@pytest.mark.slow
+def test_each_target_is_covered_by_its_own_interval():
+    """Items drawn from a population: the interval of one holds the other less, or more."""
+    held = {(of, about): [] for of in ("items", "population") for about in ("items", "population")}
+    prevalence = (0.97, 0.8, 0.5)
+    for seed in range(60):
+        table = bj.panel.simulate(
+            prevalence=prevalence, items=100, labelled=100, shared_effect=1.0, random_seed=seed
+        )
+        full = bj.panel.Votes.from_frame(table)
+        votes = some(210, seed, full)
+        shares = {"items": full.labelled[:, 1] / full.items, "population": np.array(prevalence)}
+        for of in ("items", "population"):
+            rows = answer(*closed_forms(votes, target=of), target=of).quoted.table
+            for about, share in shares.items():
+                held[of, about].append(((rows["low"] <= share) & (share <= rows["high"])).mean())
+    means = {key: np.mean(values) for key, values in held.items()}
+    errors = {key: np.std(values) / np.sqrt(60) for key, values in held.items()}
+    for target in ("items", "population"):
+        assert means[target, target] > 0.95 - 4 * errors[target, target]
+    # most items are labelled: their share is known much better than the process behind them
+    assert means["items", "population"] < means["population", "population"]
+    assert means["items", "population"] < 0.9

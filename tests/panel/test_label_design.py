@@ -155,7 +155,7 @@ def test_labels_chosen_by_votes_tell_the_truth_given_votes():
     with pytest.raises(bj.InputError, match="error rates"):
         panel.rogan_gladen(votes)
     made = panel.model_assisted(votes)
-    assert [one.id for one in made.assumptions] == ["random-labels-by-verdict"]
+    assert [one.id for one in made.assumptions][-1] == "random-labels-by-verdict"
 
 
 def test_judges_that_treat_labelled_items_differently_are_found_out():

@@ -118,7 +118,7 @@ def test_judges_that_are_alike_have_the_same_likelihood():
 
 @pytest.mark.slow
 def test_the_sampler_looks_for_a_judge_where_its_votes_are_and_whatever_it_guesses(monkeypatch):
-    text = bj.panel.build_model(SMALL)
+    text = bj.panel.build_model(SMALL, PooledDawidSkene())
     guess = dawid_skene._guesses
     for away, wider in ((0, 1), (2, 0.01), (-1, 100)):
         monkeypatch.setattr(
@@ -137,7 +137,7 @@ def test_the_sampler_looks_for_a_judge_where_its_votes_are_and_whatever_it_guess
 def test_a_draw_of_a_panel_with_labels_takes_few_steps():
     """40 where judges were counted from their population."""
     votes = bj.panel.Votes.from_frame(bj.panel.simulate(random_seed=1), calibration="random")
-    fit = bj.panel.fit(votes, random_seed=1)
+    fit = bj.panel.fit(votes, PooledDawidSkene(), random_seed=1)
     assert fit.converged
     assert fit.idata["sample_stats"]["n_steps"].mean() < 20
 
@@ -392,7 +392,7 @@ def shares_by_slice_sampling(votes, steps=20_000, seed=1):
     sign = 2 * votes.truth[known] - 1
 
     def logits(u):
-        level = 2 * u[0] + 0.5 * abs(u[1]) * u[2 : 2 + size]
+        level = 2 * u[0] + 0.75 * abs(u[1]) * u[2 : 2 + size]
         weight = u[2 + size] + 0.5 * abs(u[3 + size]) * u[4 + size :]
         return level[votes.generator] + x @ weight
 

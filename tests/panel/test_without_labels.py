@@ -8,7 +8,6 @@ import bayesjudge as bj
 from bayesjudge.core.intervals import z_score
 from bayesjudge.panel._approximations import share_estimate
 from bayesjudge.panel.checks import cautions_of, near_copies, vote_weights
-from bayesjudge.panel.model import default_model
 from tests.panel.conftest import code_feedback
 from tests.panel.test_recommend import some_labelled
 
@@ -121,13 +120,14 @@ def test_a_real_panel_without_labels_is_covered():
 def test_the_default_model_believes_something_of_the_panels_bias():
     for classes, labels, model in (
         (2, False, panel.BiasPooling()),
-        (2, True, panel.PooledDawidSkene()),
+        (2, True, panel.VoteRegression()),
         (3, False, panel.MulticlassDawidSkene()),
     ):
         truth = [0 if labels else -1, -1]
         about = ([0, 0], ["g"], ["a", "b"])
         names = {"classes": "xyz"[:classes], "calibration": "random"}
-        assert default_model(panel.Votes([[1, 1], [1, 0]], truth, *about, **names)) == model
+        votes = panel.Votes([[1, 1], [1, 0]], truth, *about, **names)
+        assert panel.recommend(votes).model == model
 
 
 def test_it_is_said_how_many_labels_are_needed():

@@ -22,7 +22,7 @@ from bayesjudge.panel.label_design import Identified
 class PanelModel(BayesianModel):
     """A model of a panel: its fields are its priors, the rest says what it answers and assumes."""
 
-    _method: ClassVar[str]
+    _title: ClassVar[str]
     _source: ClassVar[str]
     _assumptions: ClassVar[tuple[Assumption, ...]]
     _target: ClassVar[Target] = "population"

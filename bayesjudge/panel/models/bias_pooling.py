@@ -67,7 +67,7 @@ class BiasPooling(PanelModel):
     Jain et al. (2025), Beyond Consensus, eqs. (1)-(3).
     """
 
-    _method: ClassVar[str] = "Bias pooling (NUTS)"
+    _title: ClassVar[str] = "Bias pooling"
     _source: ClassVar[str] = (
         "Jain et al. (2025), eqs. (1)-(3), as exchangeable biases of the panel mean"
     )

@@ -317,7 +317,7 @@ class PooledDawidSkene(_LatentTruth):
     0.5
     """
 
-    _method: ClassVar[str] = "Dawid-Skene (NUTS)"
+    _title: ClassVar[str] = "Dawid-Skene"
     _source: ClassVar[str] = "Dawid & Skene (1979), hierarchical, truths summed out"
     #: At .9 now and then a chain stays far out where the judges' spread is large.
     sampling: ClassVar[dict[str, Any]] = {"target_accept": 0.95}
@@ -391,7 +391,7 @@ class Correlated(PooledDawidSkene):
     158-167.
     """
 
-    _method: ClassVar[str] = "Dawid-Skene with a shared item effect (NUTS)"
+    _title: ClassVar[str] = "Dawid-Skene with a shared item effect"
     _source: ClassVar[str] = "Qu, Tan & Kutner (1996); Dendukuri & Joseph (2001)"
     _assumptions: ClassVar[tuple[Assumption, ...]] = (
         INDEPENDENT_GIVEN_EFFECT,
@@ -503,7 +503,7 @@ class DawidSkene(_LatentTruth):
     Beta(19, 3)
     """
 
-    _method: ClassVar[str] = "Dawid-Skene, separate judges (NUTS)"
+    _title: ClassVar[str] = "Dawid-Skene, separate judges"
     _source: ClassVar[str] = "Dawid & Skene (1979), truths summed out"
 
     prevalence: BetaPrior | Mapping[str, BetaPrior] = field(
@@ -557,7 +557,7 @@ class MulticlassDawidSkene(_LatentTruth):
     Dawid & Skene (1979), Appl. Stat. 28, 20-28.
     """
 
-    _method: ClassVar[str] = "Dawid-Skene (NUTS)"
+    _title: ClassVar[str] = "Dawid-Skene"
     _source: ClassVar[str] = "Dawid & Skene (1979), truths summed out"
 
     share_concentration: float = 1.0

@@ -1,0 +1,165 @@
+"""Laplace approximations against their models, by differences and by sampling."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import approx_fprime
+from scipy.special import expit, logit
+from scipy.stats import beta
+
+import bayesjudge as bj
+from bayesjudge.panel._approximations import (
+    Regression,
+    _LatentTruth,
+    _Told,
+    share_estimate,
+)
+from bayesjudge.panel._likelihood import likelihood_of_votes
+from tests.panel.test_recommend import FULL, simulated, some_labelled
+
+panel = bj.panel
+
+
+@pytest.mark.parametrize("model", [panel.PooledDawidSkene(), panel.Correlated()])
+def test_slope_of_the_approximate_posterior_by_differences(model):
+    votes = simulated(40, shared_effect=1.0)
+    learnt, told = _LatentTruth(votes, model), _Told(votes)
+    at = learnt.at + np.random.default_rng(1).normal(0, 0.2, learnt.at.size)
+
+    def density(x):
+        return float(told.count @ learnt._expect(x, told)[0] + learnt._prior(x)[0])
+
+    _, resp, at_node = learnt._expect(at, told)
+    summed = learnt._slope(at, told, resp, at_node)
+    assert_allclose(summed, told.count @ learnt._scores(at, told, resp, at_node))
+    slope = summed + learnt._prior(at)[1]
+    assert_allclose(slope, approx_fprime(at, density, 1e-6), rtol=1e-4, atol=1e-2)
+
+
+def test_likelihood_of_the_approximation_is_that_of_the_model():
+    votes = simulated(40, shared_effect=1.0)
+    learnt, told = _LatentTruth(votes, panel.Correlated()), _Told(votes)
+    half, leniency, effect = learnt._parts(learnt.at)
+    logits = np.stack([leniency - half, leniency + half], axis=1)
+    share = expit(learnt.at[:3])
+    expected = likelihood_of_votes(votes)(logits, effect, share, 11)
+    assert told.count @ learnt._expect(learnt.at, told)[0] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("calibration", ["by_truth", "separate"])
+def test_far_starts_of_a_search_stay_numbers(calibration):
+    # labels of one class, or of next to nothing, on few items: effects run away
+    for seed in range(8):
+        table = panel.simulate(
+            prevalence=(0.95, 0.9), sensitivity=(0.99, 0.98), specificity=(0.9, 0.97),
+            items=12, labelled=2, missing=0, random_seed=seed,
+        )  # fmt: skip
+        votes = panel.Votes.from_frame(table, calibration=calibration)
+        for target in ("items", "population"):
+            found = np.array(share_estimate(votes, panel.Correlated(), 0.95, target))
+            assert np.isfinite(found).all()
+            assert (np.diff(found[[1, 0, 2]], axis=0) >= 0).all()
+
+
+@pytest.mark.sampling
+@pytest.mark.parametrize("target", ["items", "population"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        panel.VoteRegression(),
+        panel.BiasPooling(),
+        panel.PooledDawidSkene(),
+        pytest.param(panel.Correlated(nodes=11), marks=pytest.mark.study),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_an_approximation_is_near_its_model(model, target, fits):
+    votes, fit = fits(model)
+    sampled = fit.estimate(target=target).quantities["prevalence"]
+    value, low, high = share_estimate(votes, model, 0.95, target)
+    spread = (sampled.high - sampled.low) / 3.92
+    assert (np.abs(value - sampled.value) < spread).all()
+    ratio = (high - low) / (sampled.high - sampled.low)
+    assert (ratio > 0.6).all()
+    assert (ratio < 1.6).all()
+
+
+@pytest.fixture(scope="module")
+def fits():
+    """One fit of a model for both targets."""
+    votes, made = simulated(150, shared_effect=1.0), {}
+
+    def get(model):
+        if model not in made:
+            settings = {"chains": 2, "draws": 1000, "tune": 500}
+            made[model] = panel.fit(votes, model, random_seed=1, **settings)
+        return votes, made[model]
+
+    return get
+
+
+def test_a_label_moves_its_own_items_to_what_people_said():
+    votes = some_labelled(FULL, 400, 1)  # all
+    value, low, high = share_estimate(votes, panel.VoteRegression(), 0.95)
+    share = votes.labelled[:, 1] / votes.items
+    assert_allclose(value, share)
+    assert_array_equal(low, high)
+
+
+@pytest.mark.parametrize("good", [0, 1, 40, 79, 80])
+def test_a_population_whose_items_are_all_known_has_jeffreys_interval(good):
+    truth = (np.arange(80) < good).astype(int)
+    votes = panel.Votes(np.ones((80, 1), int), truth, np.zeros(80, int), ["g"], ["a"])
+    for prob in (0.5, 0.95):
+        ends = share_estimate(votes, panel.VoteRegression(), prob, "population")
+        expected = beta(good + 0.5, 80.5 - good).ppf([(1 - prob) / 2, (1 + prob) / 2])
+        assert ends[0][0] == pytest.approx(good / 80)
+        if 0 < good < 80:
+            assert_allclose([ends[1][0], ends[2][0]], expected, atol=1e-6)
+        else:  # the value itself is held
+            assert ends[1][0] <= good / 80 <= ends[2][0]
+            assert min(abs(ends[1][0] - expected[0]), abs(ends[2][0] - expected[1])) < 1e-6
+
+
+def test_a_population_is_known_less_than_its_items_and_as_well_of_many():
+    votes = some_labelled(FULL, 100, 2)
+    widths = {}
+    for target in ("items", "population"):
+        _, low, high = share_estimate(votes, panel.VoteRegression(), 0.95, target)
+        widths[target] = logit(high) - logit(low)
+    assert (widths["population"] > widths["items"]).all()
+    rows = np.array([[1, 1], [1, 0], [0, 0]])
+    for n, most in ((1, 3.0), (10_000, 1.02)):
+        given, truth = np.concatenate([rows, rows]), [1, 1, 0, -1, -1, -1]
+        count = [30, 10, 30, *(np.array([300, 100, 300]) * n)]
+        about = (np.zeros(6, int), ["g"], ["a", "b"])
+        many = panel.Votes(given, truth, *about, count=count, calibration="random")
+        ends = [
+            share_estimate(many, panel.VoteRegression(), 0.95, target)
+            for target in ("population", "items")
+        ]
+        ratio = float((ends[0][2] - ends[0][1])[0] / (ends[1][2] - ends[1][1])[0])
+        assert 1 < ratio < most
+
+
+def test_chances_are_those_of_a_logistic_regression_where_labels_are_many():
+    rng = np.random.default_rng(3)
+    given = rng.integers(0, 2, (6000, 3))
+    chance = expit(-0.3 + (given - 0.5) @ [2.0, 1.0, 0.5])
+    truth = (rng.random(6000) < chance).astype(int)
+    votes = panel.Votes(given, truth, np.zeros(6000, int), ["g"], list("abc"))
+    found = Regression(votes, panel.VoteRegression()).chance(votes)
+    expected = expit(-0.3 + (votes.votes - 0.5) @ [2.0, 1.0, 0.5])
+    n = np.bincount(
+        (given @ [4, 2, 1]), minlength=8
+    ).min()  # of the rarest pattern; the regression learns from all eight
+    assert np.abs(found - expected).max() < 4 * np.sqrt(0.25 / n)
+
+
+@pytest.mark.parametrize("factor", [0.2, 5.0])
+def test_a_spread_says_how_far_a_generator_without_labels_may_be(factor):
+    votes = some_labelled(FULL, 80, 1, only=["g1"])
+    prior = panel.VoteRegression()
+    other = panel.VoteRegression(generator_spread=prior.generator_spread * factor)
+    one, two = (np.subtract(*share_estimate(votes, m, 0.95)[:0:-1]) for m in (prior, other))
+    assert ((two[1:] > one[1:]) == (factor > 1)).all()
