@@ -64,6 +64,8 @@ DUPLICATE = 0.6
 FEWEST = 20
 #: Draws of the probability that one judge errs less than another.
 PAIRED_DRAWS = 20_000
+#: Expected counts from which on the t test of a correlation is right, far in its tail too.
+MANY_EXPECTED = 50
 #: Two judges are near copies if they disagree on no more items than this, and surely on fewer than
 #: this part of those on which the nearest other judge disagrees with one of them.
 COPIES = {"disagree": 0.02, "of_nearest": 0.25}
@@ -171,24 +173,37 @@ def dependence(votes: Votes) -> pd.DataFrame:
     -------
     pandas.DataFrame
         One row a pair and class: ``first``, ``second``, ``truth``, ``correlation``, ``n`` items
-        that both voted on, and ``p_value`` of a correlation of 0 (t test); the largest correlation
+        that both voted on, and ``p_value`` of a correlation of 0 (Fisher's exact test, the smaller
+        tail doubled; the t test if all expected counts are 50 or more); the largest correlation
         first. Pairs with fewer than 20 such items are left out. Correlation and p-value are ``nan``
         if one of the two gave all these items the same vote: nothing varies together then.
     """
     rows = []
     for truth in (0, 1):
         given, count = _labelled(votes, truth)
-        there = (given != MISSING).astype(int)
+        there, passed = (given != MISSING).astype(int), (given == 1).astype(int)
         both, r = there.T @ (there * count[:, None]), correlate(given, count)
+        passes, agreed = (
+            x.T @ (y * count[:, None]) for x, y in ((passed, there), (passed, passed))
+        )
         for i, j in combinations(range(len(votes.judges)), 2):
             n = int(both[i, j])
             if n >= FEWEST:
-                # the tail of the t test as a beta integral, which has its limit 0 at r = 1 and -1
-                p = float(betainc(n / 2 - 1, 0.5, (1 - r[i, j]) * (1 + r[i, j])))
+                p = _independence_p(n, passes[i, j], passes[j, i], agreed[i, j], float(r[i, j]))
                 rows.append((votes.judges[i], votes.judges[j], truth, float(r[i, j]), n, p))
     columns = ["first", "second", "truth", "correlation", "n", "p_value"]
     table = pd.DataFrame(rows, columns=columns)
     return table.sort_values("correlation", ascending=False, ignore_index=True)
+
+
+def _independence_p(n: int, first: int, second: int, both: int, r: float) -> float:
+    """P-value of independent votes on n items, by passes of two judges and items both pass."""
+    if np.isnan(r):
+        return r
+    if min(first, n - first) * min(second, n - second) >= MANY_EXPECTED * n:
+        # the tail of the t test as a beta integral, which has its limit 0 at r = 1 and -1
+        return float(betainc(n / 2 - 1, 0.5, (1 - r) * (1 + r)))
+    return min(1.0, 2 * min(_hypergeometric_tails(both, n, second, first)))
 
 
 def effective_judges(votes: Votes) -> dict[int, float]:
@@ -440,7 +455,7 @@ def _dependent(votes: Votes) -> Iterator[Caution]:
                 f"worth {effective[truth]:.1f} independent judges; Dawid-Skene is overconfident "
                 "here; use BiasPooling() or VoteRegression()",
             )
-        close = rows[rows["correlation"] > DUPLICATE]
+        close = rejected[rejected["correlation"] > DUPLICATE]
         if len(close):
             shown = ", ".join(f"{a} and {b} ({r:.2f})" for a, b, _, r, _, _ in close.values[:5])
             yield Caution(

@@ -55,14 +55,8 @@ def tables(rng):
 CONTRACT = Module(
     module=module,
     read=partial(module.Votes.from_frame, calibration="random"),
-    closed_form=module.dawid_skene_em,
-    truth={
-        **{("prevalence", f"g{i}"): share for i, share in ((1, 0.9), (2, 0.75), (3, 0.6))},
-        **{
-            ("sensitivity", j): rate for j, rate in zip("abcd", (0.95, 0.9, 0.85, 0.8), strict=True)
-        },
-        **{("specificity", j): rate for j, rate in zip("abcd", (0.6, 0.7, 0.8, 0.9), strict=True)},
-    },
+    closed_form=partial(module.model_assisted, target="population"),
+    truth={("prevalence", f"g{i}"): share for i, share in ((1, 0.9), (2, 0.75), (3, 0.6))},
     models=models,
     of_the_text=True,
     tables=tables,

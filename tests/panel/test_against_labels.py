@@ -136,7 +136,7 @@ def test_a_fit_that_did_not_converge_is_told_and_not_quoted():
 @pytest.mark.sampling
 def test_a_fit_that_a_generators_labels_contradict_says_so(model_fit):
     """A prior that is sure of a share, and labels that deny it."""
-    sure = panel.BiasPooling(level=bj.NormalPrior(-4, 0.05), level_spread=0.05)
+    sure = panel.BiasPooling(level=panel.NormalPrior(-4, 0.05), level_spread=0.05)
     fit = model_fit(sure)
     assert "labels-contradict" in names(fit)
     assert "labels-contradict" in names(fit.estimate())

@@ -450,6 +450,23 @@ def test_difference_and_model_cover_what_was_simulated(n_labelled):
         assert abs(np.mean(covered) - 0.9) < noise, method.__name__
 
 
+@pytest.mark.slow
+def test_dawid_skene_covers_shares_and_rates_of_independent_judges():
+    truth = {
+        **{("prevalence", f"g{i}"): share for i, share in ((1, 0.9), (2, 0.75), (3, 0.6))},
+        **{("sensitivity", j): x for j, x in zip("abcd", (0.95, 0.9, 0.85, 0.8), strict=True)},
+        **{("specificity", j): x for j, x in zip("abcd", (0.6, 0.7, 0.8, 0.9), strict=True)},
+    }
+    runs, held = 100, dict.fromkeys(truth, 0)
+    for seed in range(runs):
+        table = bj.panel.simulate(random_seed=seed)
+        made = bj.panel.dawid_skene_em(Votes.from_frame(table, calibration="random"))
+        for entry, value in truth.items():
+            held[entry] += made[entry].low <= value <= made[entry].high
+    least = 0.95 - 5 * np.sqrt(0.95 * 0.05 / runs)
+    assert min(held.values()) >= least * runs
+
+
 def test_a_closed_form_that_refuses_is_a_caution_of_the_first():
     votes = Votes.from_frame(bj.panel.simulate(random_seed=1), calibration="random")
     made = bj.panel.closed_forms(votes)

@@ -111,7 +111,7 @@ LOGITS = np.array([[logit(1 - c), logit(s)] for s, c in RATES.values()])
 @pytest.mark.sampling
 def test_judges_that_are_alike_have_the_same_likelihood():
     g = np.array([0.7, 0.4])
-    model = bj.panel.build_model(SMALL)
+    model = bj.panel.build_model(SMALL, PooledDawidSkene())
     found = likelihood_of(model, {"prevalence": g, **pooled_judges(LOGITS)})
     assert found == pytest.approx(summed_over_every_truth(SMALL, g, independent), rel=1e-7)
 
