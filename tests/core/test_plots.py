@@ -115,7 +115,7 @@ def test_the_answer_is_drawn_best_first_with_the_judge_beside(n):
 
 def test_the_legend_of_numbers_without_an_interval_does_not_name_one():
     votes = bj.panel.Votes.from_frame(bj.panel.simulate(labelled=0, random_seed=1))
-    ax = bj.plot_answer(bj.panel.answer(*bj.panel.closed_forms(votes)))
+    ax = bj.plot_answer(bj.panel.answer(bj.panel.dawid_skene_em(votes)))
     assert ax.get_legend().get_texts()[0].get_text() == "estimate (no interval)"
 
 

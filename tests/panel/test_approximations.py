@@ -121,6 +121,19 @@ def test_a_population_whose_items_are_all_known_has_jeffreys_interval(good):
             assert min(abs(ends[1][0] - expected[0]), abs(ends[2][0] - expected[1])) < 1e-6
 
 
+def test_half_widths_of_a_population_add_as_squares():
+    """On the logit scale: those of the items' share, and Jeffreys' if that share were known."""
+    votes = some_labelled(FULL, 120, 3)
+    value, *ends = share_estimate(votes, panel.VoteRegression(), 0.9)
+    *_, low, high = share_estimate(votes, panel.VoteRegression(), 0.9, "population")
+    a, b = votes.items * value + 0.5, votes.items * (1 - value) + 0.5
+    half = (logit(ends[1]) - logit(ends[0])) / 2
+    centre = logit(a / (a + b))
+    for end, prob in ((low, 0.05), (high, 0.95)):
+        jeffreys = centre - logit(beta(a, b).ppf(prob))
+        assert_allclose((centre - logit(end)) ** 2, half**2 + jeffreys**2, rtol=1e-6)
+
+
 def test_a_population_is_known_less_than_its_items_and_as_well_of_many():
     votes = some_labelled(FULL, 100, 2)
     widths = {}

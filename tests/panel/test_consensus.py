@@ -1,5 +1,6 @@
 """Truth of single items, by closed form and by posterior, against enumeration."""
 
+import dataclasses
 import itertools
 import sys
 
@@ -165,6 +166,10 @@ def test_settings_of_dawid_and_skenes_model_are_read():
     for few in (votes.hide("g"), panel.Votes(given, np.where(np.arange(300) < 19, truth, -1),
                 np.zeros(300, int), ["g"], list("abc"), calibration="random")):  # fmt: skip
         assert "Dawid-Skene" in consensus(few).accuracy.method
+    both = votes + panel.Votes(given, np.full(300, -1), np.zeros(300, int), ["h"], list("abc"))
+    assert "Dawid-Skene" in consensus(both).accuracy.method  # of h no label tells the truth
+    other = dataclasses.replace(votes, calibration="by_truth")
+    assert "Dawid-Skene" in consensus(other).accuracy.method
 
 
 def test_one_item_without_a_label_is_right_or_wrong():
