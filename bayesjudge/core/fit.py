@@ -84,7 +84,7 @@ class Fit:
         return not any(caution.name == "not-converged" for caution in self.cautions)
 
     def draws(self, quantity: str) -> np.ndarray:
-        """Posterior draws of one quantity, chains joined.
+        """Posterior draws of one quantity, chains joined, about `Fit.target`.
 
         Parameters
         ----------
@@ -96,7 +96,8 @@ class Fit:
         numpy.ndarray, shape (n_draws, ...)
             In the order chain by chain.
         """
-        values = self.idata["posterior"][quantity].transpose("chain", "draw", ...).to_numpy()
+        drawn = self._drawn_for(self.target)
+        values = drawn[quantity].transpose("chain", "draw", ...).to_numpy()
         return values.reshape(-1, *values.shape[2:])
 
     def estimate(
@@ -174,7 +175,7 @@ class Fit:
     def _drawn_for(self, target: Target) -> xr.Dataset:
         """The posterior's draws, about the process or about these items."""
         posterior = self.idata["posterior"].to_dataset()
-        if target == self.target:
+        if target == self.spec._drawn_about:
             return posterior
         with checking("target") as require:
             require(target in TARGETS, f"expected one of {list(TARGETS)}, got {target!r}")
@@ -184,7 +185,7 @@ class Fit:
         found = about(self, rng)
         name = type(self.spec).__name__
         with checking("target") as require:
-            require(found is not None, f"{name} answers for target={self.target!r} only")
+            require(found is not None, f"{name} answers for target={self.spec._drawn_about!r} only")
         return posterior.assign(
             {q: posterior[q].copy(data=values) for q, values in (found or {}).items()}
         )

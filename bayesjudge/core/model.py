@@ -8,6 +8,7 @@ from functools import singledispatch
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.estimate import Target
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.core.public import public_name
 
@@ -67,6 +68,8 @@ class BayesianModel:
     sampling: ClassVar[Mapping[str, Any]] = {}
     #: Whether mode and curvature are near the posterior: of a hierarchy with few data they are not.
     _has_preview: ClassVar[bool] = True
+    #: Which items the posterior's draws are about.
+    _drawn_about: ClassVar[Target] = "population"
     #: Words for fields that mean something of their own in this model.
     _words: ClassVar[Mapping[str, str]] = {}
 
@@ -187,7 +190,7 @@ class BayesianModel:
         return None
 
     def _about_population(self, fit: Any, rng: np.random.Generator) -> dict[str, np.ndarray] | None:
-        """For ``target="population"`` of a model of these items, likewise."""
+        """For ``target="population"``, of a model whose draws are about these items."""
         return None
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from bayesjudge.core.compiling import Compiled, compile_model, own_settings
 from bayesjudge.core.diagnostics import against_exact, gate
 from bayesjudge.core.errors import ConvergenceError, ConvergenceWarning, checking
-from bayesjudge.core.estimate import Assumption, Caution, Interval, Target
+from bayesjudge.core.estimate import Assumption, Caution, Interval
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.model import BayesianModel
 from bayesjudge.core.nutpie_draws import import_nutpie, tree_of
@@ -44,7 +44,6 @@ def sample(
     assumptions: tuple[Assumption, ...] = (),
     cautions: tuple[Caution, ...] = (),
     interval: Interval = "eti",
-    target: Target = "population",
     draws: int | None = None,
     tune: int | None = None,
     chains: int | None = None,
@@ -109,7 +108,6 @@ def sample(
         assumptions=assumptions,
         cautions=(*failed, *off, *cautions, *conflicts(spec, data)),
         interval=interval,
-        target=target,
     )
 
 

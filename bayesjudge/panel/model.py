@@ -99,9 +99,9 @@ VoteRegression, optional
     Returns
     -------
     Fit
-        Of ``prevalence``, and of what `build_model` names beside it. ``VoteRegression`` answers for
-        these items; the others for the process behind them, and for these items with
-        ``estimate(target="items")``.
+        Of ``prevalence``, and of what `build_model` names beside it, about the process behind these
+        items; about these items with ``estimate(target="items")``. Draws in ``idata`` of
+        ``VoteRegression`` are of these items.
 
     Raises
     ------
@@ -122,14 +122,13 @@ VoteRegression, optional
         source=chosen._source,
         assumptions=assumptions,
         cautions=cautions,
-        target=chosen._target,
         strict=strict,
         progress=progress,
         **settings,
     )
     against = chosen._cautions(sampled)
     if votes.n_classes == 2:
-        shares = sampled.estimate(target="population").quantities["prevalence"]
+        shares = sampled.estimate().quantities["prevalence"]
         against = (*against, *against_labels(votes, shares))
     return replace(sampled, cautions=(*sampled.cautions, *against))
 

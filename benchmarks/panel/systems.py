@@ -2,6 +2,7 @@
 
     python benchmarks/panel/systems.py DATA                      # 200 draws a cell: an hour or two
     python benchmarks/panel/systems.py DATA --draws 20 --panels xstest pandalm
+    python benchmarks/panel/systems.py DATA --sample 10          # the model sampled: minutes
 
 DATA is a folder with the tables of the panels: ``code_feedback/votes_repaired.csv.gz``,
 ``xstest/xstest_labels_compact.csv``, ``pandalm/battles.csv.gz``, ``cje_arena/scores.csv.gz``,
@@ -20,7 +21,11 @@ closed forms (``quoted``), by systems with labels and without (``other``): mean 
 the share of its target, coverage of 95 % intervals of each target, width, and interval score
 (Gneiting & Raftery 2007). ``method`` is the most frequent one, with its part of the draws. Writes
 ``systems.csv``, and ``systems_cautions.csv``: how often each caution of the quoted numbers is
-raised. ``systems_before.csv`` is the same at 5f9f7d8, where models were chosen by held-out labels,
+raised. With ``--sample``, ``systems_sampled.csv``: the named model and `Correlated` by NUTS, with
+100 random labels: whether it converged, is contradicted by a system's own labels, and is quoted,
+which of the population's shares it covers, which those numbers that are quoted of all results, and
+how wide its intervals are beside those of the named model's Laplace approximation.
+``systems_before.csv`` is the first table at 5f9f7d8, where models were chosen by held-out labels,
 and error rates taken to be equal if one or two systems have labels.
 """
 
@@ -209,6 +214,43 @@ def draw(table: pd.DataFrame, population: dict[str, float], cell: tuple[str, str
     return rows
 
 
+def sampled(draws: int, data: Path, panels: list[str]) -> pd.DataFrame:
+    """The named model and `Correlated` by NUTS, and what is quoted of all results."""
+    rows = []
+    for name in panels:
+        full = REAL[name](data) if name in REAL else None
+        for which in ("one", "two", "all"):
+            for seed in range(draws):
+                rng = np.random.default_rng(40_000 + seed)
+                made, population = simulated(name, rng) if full is None else resampled(full, rng)
+                votes, _ = labels(made, (which, "random", 100), rng)
+                share = np.array([population[one] for one in votes.generators])
+                instant = panel.closed_forms(votes)
+                near = panel.answer(*instant).quoted.table.eval("high - low")
+                for model in (panel.recommend(votes).model, panel.Correlated()):
+                    fit = panel.fit(votes, model, random_seed=seed, progress=False)
+                    own = fit.estimate(ci_prob=LEVEL).only("prevalence").table
+                    told = panel.answer(*instant, fit)
+                    quoted = told.quoted.table
+                    rows.append(
+                        {
+                            **{"panel": name, "which": which, "model": type(model).__name__},
+                            "converged": fit.converged,
+                            "contradicted": any(
+                                c.name == "labels-contradict" for c in fit.cautions
+                            ),
+                            "quoted": told.method == fit.method,
+                            "covered": ((own["low"] <= share) & (share <= own["high"])).mean(),
+                            "quoted_covered": (
+                                (quoted["low"] <= share) & (share <= quoted["high"])
+                            ).mean(),
+                            "width_to_laplace": (own.eval("high - low") / near).mean(),
+                        }
+                    )
+    groups = pd.DataFrame(rows).groupby(["panel", "which", "model"], sort=False)
+    return groups.mean().assign(draws=groups.size()).reset_index()
+
+
 def most(names: pd.Series) -> str:
     """The most frequent name, and its share."""
     (name, times), *_ = Counter(names).most_common(1)
@@ -239,7 +281,13 @@ def main() -> None:
     parser.add_argument("--panels", nargs="*", default=[*REAL, *SIMULATED])
     parser.add_argument("--name", default="systems")
     parser.add_argument("--how", nargs="*", default=[*DESIGNS])
+    parser.add_argument("--sample", type=int, default=0)
     asked = parser.parse_args()
+    if asked.sample:
+        found = sampled(asked.sample, asked.data, asked.panels)
+        found.to_csv(RESULTS / f"{asked.name}_sampled.csv", index=False, float_format="%.3g")
+        print(found.round(3).to_string())
+        return
     by, tables, told = ["panel", "which", "how", "labels"], [], []
     for name in asked.panels:
         full, rows = REAL[name](asked.data) if name in REAL else None, []

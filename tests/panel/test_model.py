@@ -423,7 +423,7 @@ def shares_by_slice_sampling(votes, steps=20_000, seed=1):
 @pytest.mark.sampling
 def test_vote_regression_agrees_with_slice_sampling(model_fit):
     fit = model_fit(VoteRegression())
-    assert fit.target == "items"
+    assert fit.target == "population"
     sampled = fit.idata["posterior"]["prevalence"].transpose("chain", "draw", ...).to_numpy()
     other = shares_by_slice_sampling(fit.data)[None]
     for g in range(len(fit.data.generators)):
@@ -437,7 +437,7 @@ def test_vote_regression_agrees_with_slice_sampling(model_fit):
 def test_vote_regression_agrees_with_its_mode(model_fit):
     """Whose interval is narrower: it takes the spreads between judges and generators as known."""
     fit = model_fit(VoteRegression())
-    closed, sampled = bj.panel.model_assisted(fit.data), fit.estimate()
+    closed, sampled = bj.panel.model_assisted(fit.data), fit.estimate(target="items")
     for i, name in enumerate(fit.data.generators):
         one, other = sampled["prevalence", name], closed["prevalence", name]
         draws = fit.idata["posterior"]["prevalence"][..., i].to_numpy()
@@ -451,7 +451,7 @@ def test_vote_regression_agrees_with_its_mode(model_fit):
 def test_vote_regression_knows_what_is_labelled():
     votes = Votes.from_frame(bj.panel.simulate(items=40, labelled=40, random_seed=1))
     fit = bj.panel.fit(votes, VoteRegression(), random_seed=1, **FEW)
-    table = fit.estimate().table
+    table = fit.estimate(target="items").table
     assert_allclose(table["value"], votes.labelled[:, 1] / 40, rtol=1e-12)
     assert_array_equal(table["high"], table["low"])
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import Assumption, Caution, Target
+from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.model import BayesianModel
 from bayesjudge.core.priors import BetaPrior, NormalPrior
@@ -25,7 +25,6 @@ class PanelModel(BayesianModel):
     _title: ClassVar[str]
     _source: ClassVar[str]
     _assumptions: ClassVar[tuple[Assumption, ...]]
-    _target: ClassVar[Target] = "population"
     _needs_labels: ClassVar[bool] = True
     _learns_from: ClassVar[Identified | None] = None  # what it needs the labels to tell
 

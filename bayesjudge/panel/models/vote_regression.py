@@ -32,10 +32,10 @@ class VoteRegression(PanelModel):
         \text{level}_{g(i)} + \sum_j \text{weight}_j v_{ij}, \quad
         \text{level}_g \sim N(\mu, s_g), \quad \text{weight}_j \sim N(\mu_w, s_w),
 
-    with votes coded 0.5, -0.5 and 0 if missing; levels and weights are partially pooled. Its
-    posterior is of these very items: known truths are counted, the others predicted. Of the process
-    that they come from (``estimate(target="population")``) the share has Jeffreys' posterior given
-    their truths. A *spread* is the scale of a half-normal prior of a standard deviation.
+    with votes coded 0.5, -0.5 and 0 if missing; levels and weights are partially pooled. In
+    ``idata`` shares are of these very items: known truths are counted, the others predicted. That
+    of the process behind them has Jeffreys' posterior given their truths. A *spread* is the scale
+    of a half-normal prior of a standard deviation.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class VoteRegression(PanelModel):
     _title: ClassVar[str] = "Truth given votes"
     _source: ClassVar[str] = "Model-assisted estimation, Särndal et al. (1992), with pooled weights"
     _assumptions: ClassVar[tuple[Assumption, ...]] = (EXCHANGEABLE_LEVELS, RANDOM_LABELS)
-    _target: ClassVar[Target] = "items"
+    _drawn_about: ClassVar[Target] = "items"
     _learns_from: ClassVar[Identified | None] = "predictive_values"
 
     intercept: NormalPrior = NormalPrior(0.0, 2.0)
