@@ -61,6 +61,19 @@ def test_far_starts_of_a_search_stay_numbers(calibration):
             assert (np.diff(found[[1, 0, 2]], axis=0) >= 0).all()
 
 
+@pytest.mark.parametrize("model", [panel.PooledDawidSkene(), panel.Correlated()])
+def test_steps_far_out_of_a_search_have_a_density_and_a_slope(model):
+    votes = simulated(40)
+    learnt, told = _LatentTruth(votes, model), _Told(votes)
+    for i in range(learnt.at.size):
+        far = learnt.at.copy()
+        far[i] += 1000
+        log, resp, at_node = learnt._expect(far, told)
+        assert np.isfinite(log).all()
+        assert np.isfinite(learnt._slope(far, told, resp, at_node)).all()
+        assert np.isfinite(learnt._prior(far)[0])
+
+
 @pytest.mark.sampling
 @pytest.mark.parametrize("target", ["items", "population"])
 @pytest.mark.parametrize(

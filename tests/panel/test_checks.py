@@ -213,8 +213,12 @@ def test_independent_judges_are_rarely_said_to_err_together(judges):
         votes = bj.panel.Votes(
             given, truth, np.zeros(n, int), ["g"], [f"j{i}" for i in range(judges)]
         )
+        told, table = {c.name for c in cautions_of(votes)}, dependence(votes).dropna()
+        pairs = table.groupby("truth")["p_value"].transform("size")
+        beyond = table[table["p_value"] < 0.01 / pairs]
+        assert ("near-duplicates" in told) == (beyond["correlation"] > 0.6).any()
         for name in alarms:
-            alarms[name] += name in {c.name for c in cautions_of(votes)}
+            alarms[name] += name in told
     assert max(alarms.values()) <= stats.binom.ppf(0.999, tables, 0.02)
 
 

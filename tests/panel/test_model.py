@@ -598,3 +598,20 @@ def test_a_fully_labelled_generator_is_known_exactly(model):
     assert estimate["prevalence", "g3"].low < estimate["prevalence", "g3"].high
     alone = fit_of_draws(votes.only("g1"), model, 500, prevalence=np.full(1, 0.6), **rates)
     assert alone.estimate(target="items")["prevalence", "g1"].low == pytest.approx(share)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.6, 1.0])
+def test_a_process_behind_known_items_has_jeffreys_posterior(share):
+    votes = Votes.from_frame(bj.panel.simulate(items=50, labelled=20, random_seed=1),
+                             calibration="random")  # fmt: skip
+    fit = fit_of_draws(votes, VoteRegression(), 4000, prevalence=np.full(3, share))
+    expected = beta(50 * share + 0.5, 50 * (1 - share) + 0.5)
+    drawn = fit.draws("prevalence")
+    assert fit.target == "population"
+    for prob in (0.1, 0.5, 0.9):
+        below = (drawn < expected.ppf(prob)).mean()
+        assert abs(below - prob) < 4 * np.sqrt(prob * (1 - prob) / drawn.size)
+    for target, about in (("population", drawn.mean(axis=0)), ("items", np.full(3, share))):
+        value = fit.estimate(target=target).quantities["prevalence"].value
+        assert_allclose(value, about)
+    assert_array_equal(fit.draws("prevalence"), drawn)  # what is random belongs to the fit
