@@ -24,8 +24,9 @@ from bayesjudge.panel.models.bias_pooling import BiasPooling
 from bayesjudge.panel.models.dawid_skene import Correlated, PooledDawidSkene
 from bayesjudge.panel.models.vote_regression import VoteRegression, vote_scores
 
-#: Spreads that are summed over, in units of their half-normal prior's scale.
-GRID = np.array([0.15, 0.5, 1.0, 1.8])
+#: Spreads that are summed over, in units of their half-normal prior's scale: root mean squares of
+#: its quarters, so that each is as probable as the others.
+GRID = np.array([0.183, 0.502, 0.906, 1.701])
 #: Median of a half-normal distribution with scale 1: a spread that is not learnt.
 TYPICAL = 0.6745
 #: Points of the quadrature over a shared effect.
@@ -117,7 +118,7 @@ class Regression:
                     log = n @ (y * logits - np.logaddexp(0, logits))
                     log -= 0.5 * np.sum(((at - centre) / scale) ** 2) + np.log(scale).sum()
                     log -= 0.5 * np.linalg.slogdet(curvature)[1]
-                    logs.append(float(log + np.log(own * apart) - 0.5 * (own**2 + apart**2)))
+                    logs.append(float(log))
                     modes.append(at)
                     covariances.append(np.linalg.inv(curvature))
         weight = _weights(logs)

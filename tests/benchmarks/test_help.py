@@ -38,7 +38,7 @@ def test_first_line_is_one_sentence(path):
 
 
 #: Without stored results yet.
-UNFINISHED: set[str] = set()
+UNFINISHED = {"panel/systems.py"}
 
 
 @each_study

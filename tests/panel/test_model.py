@@ -392,7 +392,7 @@ def shares_by_slice_sampling(votes, steps=20_000, seed=1):
     sign = 2 * votes.truth[known] - 1
 
     def logits(u):
-        level = 2 * u[0] + 0.75 * abs(u[1]) * u[2 : 2 + size]
+        level = 2 * u[0] + abs(u[1]) * u[2 : 2 + size]
         weight = u[2 + size] + 0.5 * abs(u[3 + size]) * u[4 + size :]
         return level[votes.generator] + x @ weight
 

@@ -41,7 +41,7 @@ class VoteRegression(PanelModel):
     ----------
     intercept : NormalPrior, default ``NormalPrior(0, 2)``
         Logit of the truth of an item without votes.
-    generator_spread : float, default 0.75
+    generator_spread : float, default 1
         How much that differs between generators: with 0.5 the 95 % intervals of a generator without
         labels are too short (benchmarks/panel/systems.py).
     vote_weight : NormalPrior, default ``NormalPrior(0, 1)``
@@ -66,7 +66,7 @@ class VoteRegression(PanelModel):
     _learns_from: ClassVar[Identified | None] = "predictive_values"
 
     intercept: NormalPrior = NormalPrior(0.0, 2.0)
-    generator_spread: float = 0.75
+    generator_spread: float = 1.0
     vote_weight: NormalPrior = NormalPrior(0.0, 1.0)
     judge_spread: float = 0.5
 
@@ -109,7 +109,7 @@ class VoteRegression(PanelModel):
 
     def _about_population(self, fit: Fit, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """A share's posterior given all truths, with those that were predicted."""
-        share = fit.idata["posterior"]["prevalence"].transpose("chain", "draw", "generator")
+        share = fit.idata["posterior"]["prevalence"].transpose("chain", "draw", ...)
         good, n = share.to_numpy() * fit.data.items, fit.data.items
         return {"prevalence": rng.beta(good + 0.5, n - good + 0.5)}
 
