@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from bayesjudge.core.counting import distinct
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.numbers import numbers_of
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import columns_of, read_rows
 
@@ -20,6 +21,8 @@ DESIGNS: dict[str, str] = {
 }
 #: Name of the judge if no column names one, and of the score of which a wide table has columns.
 ALONE, RELEASED = "judge", "score"
+#: Columns of what was read that are no scores; the scores are numbered, whatever they are called.
+KEYS = ["item", "judge", "variant"]
 
 
 class Columns(NamedTuple):
@@ -63,22 +66,17 @@ def read_table(
             require(name in found, f"no variant {name!r}; {hint}")
         require(baseline not in reruns, f"{baseline!r} cannot be both baseline and rerun")
         require(len(found) >= 2, "there is nothing to compare the baseline with")
-        for name in columns.scores:
-            numeric = pd.api.types.is_numeric_dtype(frame[name])
-            require(numeric, f"column {name!r} holds {frame[name].dtype}, not numbers")
-    require_scores_in_range(frame, columns.scores, scale)
+    scores = _scores_of(frame, columns.scores, scale)
     keys = {
         "item": frame[columns.item],
         "judge": frame[columns.judge] if columns.judge else ALONE,
     }
-    scores = {name: frame[name].astype(float) for name in columns.scores}
     if wide:
-        each = [
-            pd.DataFrame({**keys, "variant": name, RELEASED: own}) for name, own in scores.items()
-        ]
+        each = [pd.DataFrame({**keys, "variant": name, 0: own}) for name, own in scores.items()]
         rows = pd.concat(each, ignore_index=True)
     else:
-        rows = pd.DataFrame({**keys, "variant": frame[columns.variant], **scores})
+        numbered = dict(enumerate(scores.values()))
+        rows = pd.DataFrame({**keys, "variant": frame[columns.variant], **numbered})
     others = [name for name in dict.fromkeys(rows["variant"]) if name != baseline]
     return Read(
         rows=rows,
@@ -116,19 +114,27 @@ def _require_wide(columns: Columns, baseline: str, reruns: tuple[str, ...]) -> N
             require(name in names, f"no column {name!r} among score={list(names)}, one a variant")
 
 
-def require_scores_in_range(
+def _scores_of(
     rows: pd.DataFrame, scores: tuple[str, ...], scale: tuple[float, float]
-) -> None:
-    """Raise if a score lies outside the scale."""
+) -> dict[str, np.ndarray]:
+    """Numbers on the scale, by column."""
     low, high = scale
-    with checking("bias.Shifts.from_frame") as require:
-        for name in scores:
-            bad = rows[name][(rows[name] < low) | (rows[name] > high)]
-            require(
-                bad.empty,
-                f"{len(bad)} scores in column {name!r} lie outside the scale {scale}, for "
-                f"example {bad.head(3).tolist()}",
+    found, problems = {}, []
+    for name in scores:
+        try:
+            found[name] = numbers_of(rows[name])
+        except InputError as error:
+            problems += [f"{error.subject}: {problem}" for problem in error.problems]
+            continue
+        bad = found[name][(found[name] < low) | (found[name] > high)]
+        if bad.size:
+            problems.append(
+                f"{bad.size} scores in column {name!r} lie outside the scale {scale}, for "
+                f"example {bad[:3].tolist()}"
             )
+    if problems:
+        raise InputError("bias.Shifts.from_frame", problems)
+    return found
 
 
 def read_fields(
@@ -150,7 +156,7 @@ def read_fields(
     read = read_table(table, columns, baseline, reruns, scale)
     scores = columns.scores if columns.variant is not None else (RELEASED,)
     released, averaged = take_repeats(read.rows, baseline, repeats)
-    others, after, before = pair_with_baseline(released, scores, baseline)
+    others, after, before = pair_with_baseline(released, baseline)
     lost = (np.isnan(after) | np.isnan(before)).any(axis=1)
     index = {
         "item": pd.Index(read.items).get_indexer(others["item"]),
@@ -192,7 +198,7 @@ def read_fields(
         "missing": _count_lost(read, index, lost),
         "missing_as": missing if lost.any() and missing else "",
         "averaged": averaged,
-        **count_cells(read, scores, baseline, reruns),
+        **count_cells(read, baseline, reruns),
     }
 
 
@@ -219,18 +225,16 @@ def _furthest(shift: np.ndarray, before: np.ndarray, scale: tuple[float, float])
 
 def take_repeats(rows: pd.DataFrame, baseline: str, repeats: str | None) -> tuple[Any, int]:
     """One row a released score: repeats averaged or numbered, and how many are averaged."""
-    keys = ["item", "judge", "variant"]
-    scores = [name for name in rows.columns if name not in keys]
-    sizes = rows.groupby(keys, sort=False).size()
+    sizes = rows.groupby(KEYS, sort=False).size()
     several = sizes[sizes > 1]
     base = several[several.index.get_level_values("variant") == baseline]
     with checking("bias.Shifts.from_frame") as require:
         allowed = (None, "mean", "neighbours")
         require(repeats in allowed, f"repeats={repeats!r}: expected mean or neighbours")
-        example = dict(zip(keys, several.index[0], strict=True)) if len(several) else {}
+        example = dict(zip(KEYS, several.index[0], strict=True)) if len(several) else {}
         require(
             several.empty or repeats,
-            f"{len(several)} combinations of {keys} have several scores, for example {example}; "
+            f"{len(several)} combinations of {KEYS} have several scores, for example {example}; "
             "say what they are: repeats='mean' (the released score is their mean) or "
             "repeats='neighbours' (each is a neighbour of its own)",
         )
@@ -240,17 +244,18 @@ def take_repeats(rows: pd.DataFrame, baseline: str, repeats: str | None) -> tupl
             "be the released one; name the others as a variant and pass it as rerun=",
         )
     if repeats == "mean":
-        means = rows.groupby(keys, sort=False, as_index=False)[scores].mean(skipna=False)
+        means = rows.groupby(KEYS, sort=False, as_index=False).mean(skipna=False)
         return means.assign(repeat=0), int(sizes.mode().iloc[0])
-    return rows.assign(repeat=rows.groupby(keys, sort=False).cumcount()), 1
+    return rows.assign(repeat=rows.groupby(KEYS, sort=False).cumcount()), 1
 
 
 def pair_with_baseline(
-    rows: pd.DataFrame, scores: tuple[str, ...], baseline: str
+    rows: pd.DataFrame, baseline: str
 ) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
     """Put each re-judged score beside the baseline of its item and judge."""
+    scores = [name for name in rows.columns if name not in (*KEYS, "repeat")]
     is_base = rows["variant"] == baseline
-    base = rows[is_base].set_index(["item", "judge"])[list(scores)]
+    base = rows[is_base].set_index(["item", "judge"])[scores]
     others = rows[~is_base].reset_index(drop=True)
     keys = pd.MultiIndex.from_frame(others[["item", "judge"]])
     lacking = keys[~keys.isin(base.index)].unique()
@@ -261,16 +266,14 @@ def pair_with_baseline(
             f"{lacking[:3].tolist()} (item, judge)",
         )
     before = base.reindex(keys).to_numpy(float)
-    return others, others[list(scores)].to_numpy(float), before
+    return others, others[scores].to_numpy(float), before
 
 
-def count_cells(
-    read: Read, scores: tuple[str, ...], baseline: str, reruns: tuple[str, ...]
-) -> dict[str, np.ndarray]:
+def count_cells(read: Read, baseline: str, reruns: tuple[str, ...]) -> dict[str, np.ndarray]:
     """Sufficient statistics of the normal model, which is of one score."""
-    if len(scores) > 1:
+    score, *more = [name for name in read.rows.columns if name not in KEYS]
+    if more:
         return {}
-    (score,) = scores
     variants = [baseline, *(v for v in read.perturbations if v not in reruns)]
     rows = read.rows.dropna(subset=[score])
     variant = rows["variant"].where(~rows["variant"].isin(reruns), baseline)

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
 from bayesjudge.bias.closed_form import FEUER
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
-from bayesjudge.core.tables import require_columns, require_distinct
+from bayesjudge.core.numbers import numbers_of
+from bayesjudge.core.tables import read_rows, require_distinct
 
 INDEPENDENT_ROWS = Assumption("independent-rows", "rows are independent")
 
@@ -76,18 +76,19 @@ def schematic_adherence(
     0.0
     """
     check_ci_prob(ci_prob)
-    require_columns(table, overall, *factors)
-    if item is not None:
-        require_distinct(table, item)
-    frame = nw.from_native(table).lazy().select([overall, *factors]).collect().to_pandas()
     with checking("schematic_adherence") as require:
         require(len(factors) > 0, "name at least one factor")
-        kept = frame.dropna().astype(float)
+    if item is not None:
+        require_distinct(table, item)
+    frame = read_rows(table, overall, *factors)
+    scores = np.column_stack([numbers_of(frame[name]) for name in (overall, *factors)])
+    kept = scores[~np.isnan(scores).any(axis=1)]
+    with checking("schematic_adherence") as require:
         terms = _quadratic(np.ones((1, len(factors)))).shape[1]
         enough = len(kept) > 2 * terms
         require(enough, f"{len(kept)} complete rows are too few for the {terms} quadratic terms")
-        require(not enough or np.ptp(kept[overall]) > 0, f"column {overall!r} does not vary")
-    x, y = kept[list(factors)].to_numpy(), kept[overall].to_numpy()
+        require(not enough or np.ptp(kept[:, 0]) > 0, f"column {overall!r} does not vary")
+    x, y = kept[:, 1:], kept[:, 0]
     rng = np.random.default_rng(random_seed)
     draws = rng.integers(0, y.size, size=(resamples, y.size))
     tail = (1 - ci_prob) / 2

@@ -184,7 +184,7 @@ class Orders(ReadAtOnce):
             answers = (str(winners[0]), str(winners[1]))
         winners = winners or (1, 2)
         keys = [judge] if isinstance(judge, str) else list(judge or [])
-        rows = count_rows(table, first, second, names=[*keys, *([item] if item else [])])
+        rows, n_rows = count_rows(table, first, second, names=[*keys, *([item] if item else [])])
         ties = tie_value if isinstance(tie_value, list | tuple) else [tie_value]
         known = {spell(winners[0]): "1", spell(winners[1]): "2"}
         known |= {spell(t): "tie" for t in ties if t is not None}
@@ -193,7 +193,7 @@ class Orders(ReadAtOnce):
             strange = sorted(found - set(known))
             require(not strange, f"values {strange} are neither of {winners} nor a tie; say which")
             lost = rows[first].isna() | rows[second].isna()
-            n = int(rows["n_rows"][lost].sum())
+            n = int(n_rows[lost].sum())
             require(
                 n == 0 or missing == "drop",
                 f"{how_many(n, 'pair', 'lack')} a verdict in one order or both; say "
@@ -201,25 +201,27 @@ class Orders(ReadAtOnce):
             )
         pair = [rows[c].map(lambda v: known.get(spell(v), "")) for c in (first, second)]
         outcome = [_outcome(a, b) for a, b in zip(*pair, strict=True)]
-        judge_of = [tuple(row[key] for key in keys) for row in rows.to_dict("records")]
+        judge_of = list(zip(*(rows[key] for key in keys), strict=True)) or [()] * len(rows)
         judges = sorted(set(judge_of))
         counts = np.zeros((len(judges), LOST + 1), np.int64)
         at = [judges.index(judge) for judge in judge_of], outcome
-        np.add.at(counts, at, rows["n_rows"])
+        np.add.at(counts, at, n_rows)
         about: dict[str, Any] = {
             "judges": [", ".join(judge) or "judge" for judge in judges],
             "missing": counts[:, LOST],
             "answers": answers,
         }
         shape = (len(judges), 3, 3)
-        if item is None or not _repeats(rows, [*keys, item], outcome):
+        if item is None:
             return cls(counts[:, :LOST].reshape(shape), **about)
         pairs = sorted(set(zip(at[0], rows[item], strict=True)))
         place = {pair: i for i, pair in enumerate(pairs)}
         each = np.zeros((len(pairs), LOST + 1), np.int64)
         pair_of = [place[pair] for pair in zip(at[0], rows[item], strict=True)]
-        np.add.at(each, (pair_of, at[1]), rows["n_rows"])
+        np.add.at(each, (pair_of, at[1]), n_rows)
         own, each = np.array([judge for judge, _ in pairs]), each[:, :LOST]
+        if each.sum(axis=1).max() < 2:  # no pair has several rows of one judge
+            return cls(counts[:, :LOST].reshape(shape), **about)
         products = np.stack([each[own == j].T @ each[own == j] for j in range(len(judges))])
         seen = np.bincount(own[each.any(axis=1)], minlength=len(judges))
         return cls(counts[:, :LOST].reshape(shape), products=products, n_pairs=seen, **about)
@@ -298,19 +300,23 @@ class Orders(ReadAtOnce):
         pair = [
             tuple(sorted(one)) for one in zip(rows[shown_first], rows[shown_second], strict=True)
         ]
-        order = np.where(rows[shown_first] == [one[0] for one in pair], "order1", "order2")
+        order = np.where(rows[shown_first] == [one[0] for one in pair], "first", "second")
         winner = [
             None if pd.isna(said) else _content(row, known[spell(said)], two)
             for said, row, two in zip(rows[verdict], rows.to_dict("records"), pair, strict=True)
         ]
-        made = rows[[*keys, item]].assign(pair=pair, order=order, winner=winner)
-        made["turn"] = made.groupby([*keys, item, "pair", "order"]).cumcount()
-        wide = made.set_index([*keys, item, "pair", "turn", "order"])["winner"].unstack("order")
-        wide = wide.reindex(columns=["order1", "order2"]).reset_index()
+        named = [f"judge{i}" for i in range(len(keys))]
+        made = rows[[*keys, item]].set_axis([*named, "item"], axis=1)
+        made = made.assign(pair=pair, order=order, winner=winner)
+        made["turn"] = made.groupby([*named, "item", "pair", "order"]).cumcount()
+        wide = made.set_index([*named, "item", "pair", "turn", "order"])["winner"].unstack("order")
+        wide = wide.reindex(columns=["first", "second"]).reset_index()
         return cls.from_frame(
             wide,
-            judge=keys or None,
-            item=item,
+            first="first",
+            second="second",
+            judge=named or None,
+            item="item",
             answers=(names[0], names[1]) if len(names) == 2 else None,
             tie_value="tie",
             missing=missing,
@@ -433,12 +439,6 @@ def chance_ahead(orders: Orders, *, ci_prob: float = 0.95) -> np.ndarray:
     levels, posterior = orders._posterior(np.ravel(QUANTITIES["win_rate"]), ci_prob)
     half = np.full(len(posterior), 0.5)
     return 1 - dirichlet.distribution(posterior, levels, half)[0]
-
-
-def _repeats(rows: pd.DataFrame, keys: list[str], outcome: list[int]) -> bool:
-    """Whether a pair has several rows of one judge with a verdict in both orders."""
-    told = np.array(outcome) != LOST
-    return bool((rows[told].groupby(keys)["n_rows"].sum() > 1).any())
 
 
 def _outcome(first: str, second: str) -> int:

@@ -9,6 +9,7 @@ from scipy.special import fdtrc, stdtrit
 
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
+from bayesjudge.core.numbers import number_of, numbers_of
 from bayesjudge.core.tables import read_rows
 
 ADDITIVE = Assumption(
@@ -87,10 +88,10 @@ def position_shift(
     check_ci_prob(ci_prob)
     names = [position, answer, *([judge] if judge else [])]
     rows = read_rows(table, score, names=names)
+    numbers = numbers_of(rows[score], remedy="leave those rows out")
     with checking("bias.position_shift") as require:
-        numbers = np.array([_number(x) for x in rows[score]])
         bad = int((~np.isfinite(numbers)).sum())
-        require(bad == 0, f"{bad} scores are missing or no number; leave those rows out")
+        require(bad == 0, f"{bad} scores are missing or infinite; leave those rows out")
     judges = ["judge"] if judge is None else sorted(set(rows[judge]))
     of_judge = np.zeros(len(rows), int)
     if judge is not None:
@@ -133,17 +134,10 @@ def position_shift(
     )
 
 
-def _number(value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return float("nan")
-
-
 def _in_order(place: str) -> tuple[float, str]:
     """Numbers by size, other names after them."""
-    number = _number(place)
-    return (number if np.isfinite(number) else np.inf, place)
+    number = number_of(place)
+    return (np.inf if number is None else number, place)
 
 
 def _least_squares(

@@ -33,7 +33,7 @@ from bayesjudge.cli.repeats import read_scale
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate, label
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.tables import read_rows
+from bayesjudge.core.tables import free_name, read_rows
 from bayesjudge.decide import Gate
 
 if TYPE_CHECKING:
@@ -287,9 +287,12 @@ class Released:
             return
         tables = []
         for name, (each, release) in made.items():
-            columns = [f"released_{c}" for c in each.columns[1:]]
-            out = pd.DataFrame(release.scores, columns=columns)
-            tables.append(pd.concat([each, out], axis=1).assign(judge=name))
+            columns = [*each.columns]
+            for column in each.columns[1:]:
+                columns.append(free_name(f"released_{column}", columns))
+            columns.append(free_name("judge", columns))
+            out = pd.DataFrame(release.scores).assign(judge=name)
+            tables.append(pd.concat([each, out], axis=1).set_axis(columns, axis=1))
         if not tables:
             tell("no scores were released: nothing is certified")
             return

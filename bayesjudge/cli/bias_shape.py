@@ -13,6 +13,7 @@ from bayesjudge.cli.roles import roles_of
 from bayesjudge.cli.source import Source
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.screen import how_many
+from bayesjudge.core.tables import free_name
 from bayesjudge.readers.files import File
 from bayesjudge.readers.tables import is_one_file
 
@@ -28,6 +29,8 @@ class Shape:
     variant: str | None
     scores: Sequence[str]
     baseline: str
+    #: Whether no column names the items, and each row is one.
+    numbered: bool = False
 
     @classmethod
     def of(
@@ -49,7 +52,8 @@ class Shape:
             return cls(item or "item", named, score or ["score"], baseline or "baseline")
         first = baseline or columns[0]
         if item is None and "item" not in have:
-            item = _named_or_numbered(source, columns)
+            _require_no_items(source, columns)
+            return cls(free_name(ROW, have), None, columns, first, numbered=True)
         return cls(item or "item", None, columns, first)
 
     @property
@@ -66,13 +70,12 @@ class Shape:
         """The columns that are needed, with numbers of rows if these name the items."""
         import pyarrow as pa
 
-        numbered = self.item == ROW
-        own = [name for name in names if not numbered or name != ROW]
+        own = [name for name in names if not self.numbered or name != self.item]
         table = source.own_table(own, [*self.scores, *factors])
-        if not numbered:
+        if not self.numbered:
             return table
         tell("no column names the items: each row is read as an item of its own (--item COLUMN)")
-        return table.append_column(ROW, pa.array([str(i + 1) for i in range(len(table))]))
+        return table.append_column(self.item, pa.array([str(i + 1) for i in range(len(table))]))
 
     @contextmanager
     def explained(self) -> Iterator[None]:
@@ -94,10 +97,9 @@ def open_table(path: Path) -> Source:
     return Source(path, File(path) if is_one_file(path) else None)
 
 
-def _named_or_numbered(source: Source, scores: Sequence[str]) -> str:
-    """Rows are items if no column seems to name these."""
+def _require_no_items(source: Source, scores: Sequence[str]) -> None:
+    """Raise if a column seems to name the items: else rows are items."""
     others = [name for name in source.columns() if name not in scores]
     found = roles_of(source.table_of_names(others)).item if others else None
     with checking("table") as require:
         require(found is None, f"no column 'item'; name the column of items: --item {found}")
-    return ROW

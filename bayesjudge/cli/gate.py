@@ -280,7 +280,7 @@ def _against(
     about: dict[str, Any],
 ) -> bj.decide.Gate:
     """Item by item if items are named, else as independent samples."""
-    from bayesjudge.core.tables import read_rows
+    from bayesjudge.core.tables import free_name, read_rows
 
     items = bj.prevalence.items.Items
     if other is None:
@@ -292,14 +292,15 @@ def _against(
     import pandas as pd
 
     columns = [how["verdict"], how["truth"]]
+    system = free_name("system", [*columns, item])
     parts = [
-        read_rows(t, *columns, names=[item]).astype(object).assign(system=name)
+        read_rows(t, *columns, names=[item]).astype(object).assign(**{system: name})
         for t, name in ((table, NEW), (other, BASELINE))
     ]
     shared = set(parts[0][item]) & set(parts[1][item])
     with checking("--against") as require:
         require(shared, f"no value of {item!r} occurs in both logs: items cannot be paired")
     both = items.from_frame(
-        pd.concat(parts, ignore_index=True), item=item, by="system", repeats=repeats, **how
+        pd.concat(parts, ignore_index=True), item=item, by=system, repeats=repeats, **how
     )
     return bj.decide.gate(both, against=BASELINE, **about)

@@ -15,6 +15,7 @@ from bayesjudge.core.answer import chance
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate, of_passes
 from bayesjudge.core.screen import few
+from bayesjudge.core.tables import free_name
 
 passport = App(
     name="passport",
@@ -268,7 +269,8 @@ def _counts(
     if truth is None:
         import pyarrow as pa
 
-        rows = rows.append_column("truth", pa.nulls(len(rows), pa.string()).dictionary_encode())
+        truth = free_name("truth", columns)
+        rows = rows.append_column(truth, pa.nulls(len(rows), pa.string()).dictionary_encode())
     keys = [c for c in (by, item) if c is not None]
     with checking(f"--item {item}") as require:
         once = item is None or rows.select(keys).group_by(keys).aggregate([]).num_rows == len(rows)
@@ -281,7 +283,7 @@ def _counts(
     return bj.prevalence.Counts.from_frame(
         rows,
         verdict=verdict,
-        truth=truth or "truth",
+        truth=truth,
         calibration=calibration,
         by=by,
         item=item,

@@ -553,10 +553,12 @@ def _read_wide(
     names = list(dict.fromkeys([*(c for c in (item, judge) if c), *scores]))
     with _naming(item, scores):
         table = source.table([*names, *_of_items(source, item)])
-    for at, name in enumerate(table.column_names):
-        texts = [None if c is None else name_of(c) for c in table[name].to_pylist()]
-        table = table.set_column(at, name, pa.array(texts, pa.string()))
-    return stack_answers(table, scores, item=item, judge=judge)
+    rows, called = stack_answers(table, scores, item=item, judge=judge)
+    cells = {
+        name: [None if cell is None or cell != cell else name_of(cell) for cell in rows[name]]
+        for name in rows
+    }
+    return pa.table({name: pa.array(own, pa.string()) for name, own in cells.items()}), called
 
 
 def _of_items(source: Source, item: str | None) -> list[str]:

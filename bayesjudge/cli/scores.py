@@ -90,7 +90,7 @@ def as_verdicts(
         import narwhals as nw
         import pandas as pd
 
-        from bayesjudge.prevalence.scores.data import numbers_of
+        from bayesjudge.core.numbers import numbers_of
 
         frame = nw.from_native(table)
         for name, cut in cuts.items():

@@ -142,6 +142,14 @@ def columns_of(table: Any) -> list[str]:
     return list(map(str, _names_of_columns(table) or []))
 
 
+def free_name(name: str, taken: Collection[str]) -> str:
+    """A name like `name` that no column has, in whatever case: some engines take no notice of it."""
+    have = {one.casefold() for one in taken}
+    while name.casefold() in have:
+        name += "_"
+    return name
+
+
 def require_among(have: Sequence[str], *columns: str) -> None:
     """Raise unless `columns` are among those that a table has."""
     from difflib import get_close_matches
@@ -181,17 +189,23 @@ def read_rows(
     return _named(_to_pandas(frame, {*names, *optional}).reset_index(drop=True), names, optional)
 
 
-def count_rows(table: Any, *columns: str, names: Collection[str] = ()) -> pd.DataFrame:
-    """Count the rows of each distinct combination of `names` and `columns`."""
+def count_rows(
+    table: Any, *columns: str, names: Collection[str] = ()
+) -> tuple[pd.DataFrame, np.ndarray]:
+    """Distinct combinations of `names` and `columns`, and how many rows have each."""
     wanted = list(dict.fromkeys([*names, *columns]))
-    counted = _to_pandas(_grouped(table, wanted, names).collect(), names)
-    counted = _named(counted, names)
+    counted = _grouped(table, wanted, names).collect()
+    n = counted[N_ROWS].to_numpy().astype(np.int64)
+    cells = counted.drop(N_ROWS).rename(dict(zip(_own(wanted), wanted, strict=True)))
+    rows = _named(_to_pandas(cells, names), names)
     # polars tells NaN from null, pandas does not: one empty cell is one empty cell
-    if counted.duplicated(wanted).any():
-        counted = counted.groupby(wanted, dropna=False, sort=False, as_index=False)["n_rows"].sum()
-    texts = list(zip(*(map(str, counted[c].astype(object)) for c in wanted), strict=True))
-    order = sorted(range(len(counted)), key=texts.__getitem__)
-    return counted.take(order).reset_index(drop=True)
+    if rows.duplicated(wanted).any():
+        alike = rows.groupby(wanted, dropna=False, sort=False).ngroup().to_numpy()
+        rows = rows.iloc[np.unique(alike, return_index=True)[1]]
+        n = np.bincount(alike, n).astype(np.int64)
+    texts = list(zip(*(map(str, rows[c].astype(object)) for c in wanted), strict=True))
+    order = sorted(range(len(rows)), key=texts.__getitem__)
+    return rows.take(order).reset_index(drop=True), n[order]
 
 
 def count_cells(
@@ -206,7 +220,8 @@ def count_cells(
     found = _counted_in_arrow(table, wanted) if _is_arrow(table) else None
     if found is None:
         counted = _grouped(table, wanted, names).collect()
-        found = {c: _cells(counted[c]) for c in wanted}, counted["n_rows"].to_numpy()
+        cells_of = zip(wanted, _own(wanted), strict=True)
+        found = {c: _cells(counted[own]) for c, own in cells_of}, counted[N_ROWS].to_numpy()
     cells, counts = found
     problems = [] if len(counts) else ["has no rows"]
     for column in names:
@@ -326,7 +341,7 @@ def _is_nan(cell: Any) -> bool:
 
 def has_repeats(table: Any, column: str) -> bool:
     """Whether two rows agree in a column of names."""
-    counted = _grouped(table, [column], [column]).collect()["n_rows"]
+    counted = _grouped(table, [column], [column]).collect()[N_ROWS]
     return bool(len(counted)) and int(counted.max()) > 1
 
 
@@ -337,21 +352,23 @@ def require_distinct(
     import narwhals as nw
 
     wanted = list(dict.fromkeys(columns))
+    own = _own(wanted)
     counted = _grouped(table, wanted, wanted)
     schema = counted.collect_schema()
-    texts = [c for c in wanted if schema[c] in (nw.String, nw.Categorical)]
+    texts = [c for c in own if schema[c] in (nw.String, nw.Categorical)]
     blank = [nw.col(c).cast(nw.String).str.strip_chars() == "" for c in texts]
-    null = [nw.col(c).is_null() for c in wanted]
-    empty, several = [*blank, *null], nw.col("n_rows") > 1
+    null = [nw.col(c).is_null() for c in own]
+    empty, several = [*blank, *null], nw.col(N_ROWS) > 1
     if optional:
         counted = counted.filter(~nw.any_horizontal(*empty, ignore_nulls=True))
         empty = []
     odd = counted.filter(nw.any_horizontal(several, *empty, ignore_nulls=True))
-    found = odd.collect()
+    found = odd.drop(N_ROWS).collect()
     if not len(found):
         return
-    repeated = _named(_to_pandas(found, wanted), wanted)
-    shown = repeated.drop(columns="n_rows").head(3).to_dict("records")
+    cells = _to_pandas(found.rename(dict(zip(own, wanted, strict=True))), wanted)
+    repeated = _named(cells, wanted)
+    shown = repeated.head(3).to_dict("records")
     with checking("table") as require:
         require(
             False,
@@ -360,19 +377,32 @@ def require_distinct(
         )
 
 
+#: Rows of each combination, in a table whose columns are `_own`.
+N_ROWS = "n_rows"
+
+
+def _own(wanted: Sequence[str]) -> list[str]:
+    """What columns are called while they are counted: a user's may be called anything."""
+    return [f"c{i}" for i in range(len(wanted))]
+
+
 def _grouped(table: Any, wanted: list[str], names: Collection[str]) -> nw.LazyFrame:
-    """Count rows where they live."""
+    """Count rows where they live: columns `_own`, and `N_ROWS`."""
     import narwhals as nw
 
     require_columns(table, *wanted)
+    own = dict(zip(wanted, _own(wanted), strict=True))
     if nw.dependencies.is_pandas_dataframe(table):
         import pandas as pd
 
         # to a hash table of Python objects, 1 and True are one
         objects = [c for c in names if pd.api.types.is_object_dtype(table[c])]
-        table = table.assign(**{c: to_names(table[c], c, optional=True) for c in objects})
-    frame = nw.from_native(table).lazy().select(wanted)
-    return frame.group_by(wanted).agg(nw.len().alias("n_rows"))
+        named = {c: to_names(table[c], c, optional=True) for c in objects}
+        table = pd.DataFrame({own[c]: named.get(c, table[c]) for c in wanted})
+        own = {name: name for name in table.columns}
+    called = [nw.col(c).alias(name) for c, name in own.items()]
+    frame = nw.from_native(table).lazy().select(called)
+    return frame.group_by(list(own.values())).agg(nw.len().alias(N_ROWS))
 
 
 def _to_pandas(frame: nw.DataFrame, names: Collection[str]) -> pd.DataFrame:
@@ -387,7 +417,31 @@ def _to_pandas(frame: nw.DataFrame, names: Collection[str]) -> pd.DataFrame:
     whole = [c for c in names if schema[c].is_integer() and (c in long or frame[c].null_count())]
     others = [nw.col(c).cast(nw.Float64) for c in long if c not in names]
     changed = [*(nw.col(c).cast(nw.String) for c in whole), *others]
-    return (frame.with_columns(*changed) if changed else frame).to_pandas()
+    made = (frame.with_columns(*changed) if changed else frame).to_pandas()
+    for column in made:
+        cells = made[column]
+        plain = _plain(cells)
+        if plain is not cells:
+            made[column] = plain
+    return made
+
+
+def _plain(cells: pd.Series) -> pd.Series:
+    """Cells of a nullable type as NumPy's, or as objects if some are empty, which are None then."""
+    import pandas as pd
+
+    dtype = cells.dtype
+    if isinstance(dtype, np.dtype):
+        nullable = dtype == object
+    else:
+        nullable = getattr(dtype, "na_value", None) is pd.NA and dtype.kind not in "Mm"
+    if not nullable:
+        return cells
+    empty = cells.isna()
+    if dtype.kind == "f" or (dtype.kind in "iu" and not empty.any()):
+        kind = np.dtype(f"{dtype.kind}8")
+        return pd.Series(cells.to_numpy(kind, na_value=np.nan), cells.index, name=cells.name)
+    return cells.astype(object).where(~empty, None)
 
 
 def _named(

@@ -307,16 +307,16 @@ def _paired(
 
     from bayesjudge.core.tables import columns_of
 
-    names = [item, *([by] if by else [])]
+    names, keys = [item, *([by] if by else [])], ["item", "system"][: 2 if by else 1]
     parts, found_truth = [], False
     for table in (old, new):
         has = truth is not None and truth in columns_of(table)
         found_truth |= has
         read = read_log(table, [verdict, *([truth] if truth and has else [])], names, meanings)
-        read[verdict] = read[verdict].fillna(0.0)
-        made = read.groupby(names, sort=False)[verdict].mean().to_frame("verdict")
+        outputs = [read[name].rename(key) for name, key in zip(names, keys, strict=True)]
+        made = read[verdict].fillna(0.0).groupby(outputs, sort=False).mean().to_frame("verdict")
         if truth and has:
-            by_output = read.groupby(names, sort=False)[truth]
+            by_output = read[truth].groupby(outputs, sort=False)
             made["truth"], made["torn"] = by_output.mean(), by_output.nunique() > 1
         else:
             made["truth"], made["torn"] = np.nan, False
@@ -331,15 +331,15 @@ def _paired(
         require(
             not torn.any(), f"{how_many(int(torn.sum()), 'output', 'have')} two labels that differ"
         )
-        shared = both[item].nunique()
+        shared = both["item"].nunique()
         require(
             shared >= 2,
             f"the logs share {how_many(shared, 'item')}; a comparison needs two or more",
         )
     rows = pd.DataFrame(
         {
-            "item": both[item],
-            "system": both[by] if by else "",
+            "item": both["item"],
+            "system": both["system"] if by else "",
             "old": both["verdict_old"],
             "new": both["verdict_new"],
             "truth": both["truth_old"].fillna(both["truth_new"]),

@@ -27,9 +27,6 @@ from bayesjudge.panel._reading import MISSING, ONE_GENERATOR, Labels, require_re
 if TYPE_CHECKING:
     import narwhals as nw
 
-#: Columns of the engine's table, by no name that a user's table would have.
-PREFIX = "__bayesjudge_"
-
 
 def count_votes(
     table: Any,
@@ -131,7 +128,8 @@ class _Long:
 
         (judge, vote), truth = long, columns["truth"]
         item, generator = str(columns["item"]), columns["generator"]
-        self.keys = [*([generator] if generator else []), item]
+        # a user's columns may be called anything: none keeps its name
+        self.item, self.keys = item, [*(["generator"] if generator else []), "item"]
         others = [c for c in (generator, truth) if c]
         cells, count = count_cells(table, judge, vote, *others)
         self.labels = _labels(cells, [vote, truth], meanings, classes)
@@ -145,14 +143,14 @@ class _Long:
             lost = int(count[nobody & (self.labels.of(vote) >= 0)].sum())
             require(not lost, f"{lost} votes have no judge in column {judge!r}")
         frame = nw.from_native(table).lazy()
-        self.nameless = no_name(frame, item)
         told = {c: k for c, k in self.labels.codes[truth].items() if k >= 0} if truth else {}
         self.frame = frame.select(
-            *self.keys,
-            nw.col(judge).alias(PREFIX + "by"),
-            code_of(judge, self.place).alias(PREFIX + "judge"),
-            code_of(vote, self.labels.codes[vote]).alias(PREFIX + "vote"),
-            code_of(truth or judge, told).cast(nw.Int8).alias(PREFIX + "truth"),
+            *([nw.col(generator).alias("generator")] if generator else []),
+            nw.col(item).alias("item"),
+            nw.col(judge).alias("by"),
+            code_of(judge, self.place).alias("judge"),
+            code_of(vote, self.labels.codes[vote]).alias("vote"),
+            code_of(truth or judge, told).cast(nw.Int8).alias("truth"),
             *self._packing(judge, vote),
         )
 
@@ -167,29 +165,29 @@ class _Long:
         import narwhals as nw
 
         codes = self._counters() if keep else self._packed()
-        truth = nw.col(PREFIX + "truth")
+        truth = nw.col("truth")
         each = self.frame.group_by(self.keys).agg(
-            truth.min().alias(PREFIX + "least"),
-            truth.max().alias(PREFIX + "most"),
+            truth.min().alias("least"),
+            truth.max().alias("most"),
             **codes,
         )
         bounded = [] if keep else self._within_bounds()
-        seen = each.with_columns(self.nameless.alias(PREFIX + "nameless"), *bounded)
-        by = [*self.keys[:-1], *(PREFIX + n for n in ("least", "most", "nameless")), *codes]
-        counted = seen.group_by(by).agg(nw.len().alias(PREFIX + "items")).collect()
+        seen = each.with_columns(no_name(each, "item").alias("nameless"), *bounded)
+        by = [*self.keys[:-1], "least", "most", "nameless", *codes]
+        counted = seen.group_by(by).agg(nw.len().alias("items")).collect()
         found = {name: counted[name] for name in counted.columns}
-        count = found[PREFIX + "items"].to_numpy().astype(np.int64)
-        nameless = found[PREFIX + "nameless"].to_numpy().astype(bool)
-        require_named(int(count[nameless].sum()), self.keys[-1])
+        count = found["items"].to_numpy().astype(np.int64)
+        nameless = found["nameless"].to_numpy().astype(bool)
+        require_named(int(count[nameless].sum()), self.item)
         least, most = (
-            found[PREFIX + n].fill_null(MISSING).to_numpy().astype(np.int8)
+            found[n].fill_null(MISSING).to_numpy().astype(np.int8)
             for n in ("least", "most")
         )
         if (least != most).any():
             self._refuse_two_truths(each)
         generator = np.zeros(len(count), np.int64)
         if len(self.keys) > 1:
-            cells = found[self.keys[0]].to_list()
+            cells = found["generator"].to_list()
             generator = np.array([self.generators[cell] for cell in cells], np.int64)
         values = {name: found[name].fill_null(0).to_numpy().astype(np.int64) for name in codes}
         votes, of_column = (self._spread if keep else self._unpacked)(values)
@@ -217,16 +215,16 @@ class _Long:
             found = term[0]
             for digit, cells in spelt.items():
                 found = nw.when(nw.col(vote).is_in(cells)).then(term[digit]).otherwise(found)
-            terms.append(found.alias(f"{PREFIX}part_{i}"))
+            terms.append(found.alias(f"part_{i}"))
         return terms
 
     def _packed(self) -> dict[str, nw.Expr]:
         """Votes of some judges and who voted as one number, and how many votes."""
         import narwhals as nw
 
-        parts = [nw.col(f"{PREFIX}part_{i}") for i in range(len(self._parts()))]
-        return {f"{PREFIX}part_{i}": part.sum() for i, part in enumerate(parts)} | {
-            f"{PREFIX}n_{i}": part.count() for i, part in enumerate(parts)
+        parts = [nw.col(f"part_{i}") for i in range(len(self._parts()))]
+        return {f"part_{i}": part.sum() for i, part in enumerate(parts)} | {
+            f"n_{i}": part.count() for i, part in enumerate(parts)
         }
 
     def _within_bounds(self) -> list[nw.Expr]:
@@ -234,11 +232,11 @@ class _Long:
         import narwhals as nw
 
         return [
-            nw.when(nw.col(f"{PREFIX}n_{i}") <= len(part))
-            .then(nw.col(f"{PREFIX}part_{i}"))
+            nw.when(nw.col(f"n_{i}") <= len(part))
+            .then(nw.col(f"part_{i}"))
             .otherwise(0)
             .cast(nw.Int64)
-            .alias(f"{PREFIX}part_{i}")
+            .alias(f"part_{i}")
             for i, part in enumerate(self._parts())
         ]
 
@@ -254,9 +252,9 @@ class _Long:
         """Digits back to votes, after a look whether a judge voted twice."""
         base, columns = self.n_classes + 1, []
         for i, part in enumerate(self._parts()):
-            packed, who = np.divmod(values[f"{PREFIX}part_{i}"], 2 ** len(part))
+            packed, who = np.divmod(values[f"part_{i}"], 2 ** len(part))
             # a sum of powers of two has as many bits as terms only if all of these differ
-            if (np.bitwise_count(who) != values[f"{PREFIX}n_{i}"]).any():
+            if (np.bitwise_count(who) != values[f"n_{i}"]).any():
                 self._refuse_two_votes()
             columns += [packed // base**k % base - 1 for k in range(len(part))]
         return np.column_stack(columns).astype(np.int8), np.arange(len(self.judges))
@@ -265,9 +263,9 @@ class _Long:
         """How often each judge gave each vote, and none, to an item."""
         import narwhals as nw
 
-        judge, vote = nw.col(PREFIX + "judge"), nw.col(PREFIX + "vote").fill_null(MISSING)
+        judge, vote = nw.col("judge"), nw.col("vote").fill_null(MISSING)
         return {
-            f"{PREFIX}n_{j}_{k}": total(((judge == j) & (vote == k - 1)).cast(nw.Int64))
+            f"n_{j}_{k}": total(((judge == j) & (vote == k - 1)).cast(nw.Int64))
             for j in range(len(self.judges))
             for k in range(self.n_classes + 1)
         }
@@ -277,7 +275,7 @@ class _Long:
         columns, of_column = [], []
         for j in range(len(self.judges)):
             each = np.column_stack(
-                [values[f"{PREFIX}n_{j}_{k}"] for k in range(self.n_classes + 1)]
+                [values[f"n_{j}_{k}"] for k in range(self.n_classes + 1)]
             )
             ends = np.cumsum(each[:, ::-1], axis=1)  # the last class first, no vote last
             for turn in range(int(each.sum(axis=1).max())):
@@ -289,12 +287,12 @@ class _Long:
     def _refuse_two_votes(self) -> None:
         import narwhals as nw
 
-        by, item = PREFIX + "by", self.keys[-1]
-        judged = self.frame.filter(~nw.col(PREFIX + "judge").is_null())
-        several = judged.group_by([*self.keys, by]).agg(nw.len().alias("n")).filter(nw.col("n") > 1)
+        judged = self.frame.filter(~nw.col("judge").is_null())
+        keys = [*self.keys, "by"]
+        several = judged.group_by(keys).agg(nw.len().alias("n")).filter(nw.col("n") > 1)
         times = several.select(total(nw.col("n") - 1)).collect().to_numpy()[0, 0]
-        head = several.sort([*self.keys, by]).head(3).select(item, by).collect()
-        shown = [dict(zip((item, "judge"), row, strict=True)) for row in head.rows()]
+        head = several.sort(keys).head(3).select("item", "by").collect()
+        shown = [dict(zip((self.item, "judge"), row, strict=True)) for row in head.rows()]
         with checking("panel.Votes.from_frame") as require:
             require(
                 False,
@@ -305,9 +303,8 @@ class _Long:
     def _refuse_two_truths(self, each: nw.LazyFrame) -> None:
         import narwhals as nw
 
-        torn = each.filter(nw.col(PREFIX + "least") != nw.col(PREFIX + "most"))
-        item = self.keys[-1]
-        shown = torn.select(item).sort(item).head(3).collect()[item].to_list()
+        torn = each.filter(nw.col("least") != nw.col("most"))
+        shown = torn.select("item").sort("item").head(3).collect()["item"].to_list()
         with checking("panel.Votes.from_frame") as require:
             require(False, f"items {shown} have more than one truth; keep one for each")
 

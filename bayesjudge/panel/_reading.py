@@ -241,10 +241,10 @@ def _names(frame: pd.DataFrame, column: str | None) -> tuple[tuple[str, ...], np
 def _refuse_repeats(
     frame: pd.DataFrame, generator: np.ndarray, columns: dict[str, str | None], others: list[str]
 ) -> None:
-    item = str(columns["item"])
-    keys = frame[[item, *others]].assign(generator=generator)
-    repeated = keys[keys.duplicated()]
-    shown = repeated[[item, *others]].head(3).to_dict("records")
+    named = frame[[str(columns["item"]), *others]]
+    keys = named.set_axis(range(1 + len(others)), axis=1).assign(generator=generator)
+    repeated = named[keys.duplicated()]
+    shown = repeated.head(3).to_dict("records")
     what = "a judge voted more than once on an item" if others else "an item has several rows"
     with checking("panel.Votes.from_frame") as require:
         require(

@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.labels import folded, listed, pass_name_of, read_labels, spell
+from bayesjudge.core.numbers import number_of
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import (
     columns_of,
@@ -71,7 +72,7 @@ def read_counts(
         each, problems = [], []
         for one in judges:
             try:
-                each.append(count_items(rows, columns=(one, truth), by=column, **how))
+                each.append(count_items(rows, (one, truth), by=column, beside=judges, **how))
             except InputError as error:
                 problems += error.problems
         if problems:
@@ -176,7 +177,7 @@ def _too_many(distinct: int) -> str:
 def _by_propensity(made: dict[str, Any]) -> dict[str, Any]:
     """Make strata of one propensity each; a design that is no more than another is that one."""
     names = list(made["systems"])
-    numbers = np.array([_number(name) for name in names])
+    numbers = np.array([number_of(name) for name in names], float)
     with checking("column of propensities") as require:
         wrong = [name for name, x in zip(names, numbers, strict=True) if not 0 < x <= 1]
         require(not wrong, f"{wrong[:3]} are no probabilities in (0, 1]")
@@ -197,13 +198,6 @@ def _by_propensity(made: dict[str, Any]) -> dict[str, Any]:
     return {**made, "propensity": known}
 
 
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return np.nan
-
-
 def _asked_fails(verdicts: Any, n_rows: np.ndarray, read: np.ndarray, fails: Any) -> str:
     """How many verdicts are fails only because that was asked for, beside the judge's own."""
     said = np.array([folded(one) for one in verdicts], object)
@@ -218,19 +212,23 @@ def _asked_fails(verdicts: Any, n_rows: np.ndarray, read: np.ndarray, fails: Any
 
 def count_items(
     table: Any,
-    *,
     columns: tuple[str, str],
+    *,
     by: str | Sequence[str] | None,
+    beside: Sequence[str] = (),
     item: str | None,
     meanings: tuple[Any, Any, Any],
     unparsed: str | None,
 ) -> tuple[dict[str, Any], tuple[str, ...] | None, str]:
-    """Count items by verdict and label, and tell how labels were read; see `Counts.from_frame`."""
+    """Count items by verdict and label, and tell how labels were read; see `Counts.from_frame`.
+
+    Other judges' verdicts, in columns `beside` them, do not name items.
+    """
     verdict, truth = columns
     keys = [by] if isinstance(by, str) else list(by or ())
     if item is not None:
         require_distinct(table, *keys, item, remedy=REPEATED)
-    for identifier in item_columns(table, item, (*columns, *keys)):
+    for identifier in item_columns(table, item, (*columns, *keys, *beside)):
         require_distinct(table, *keys, identifier, remedy=REPEATED, optional=True)
     cells, n_rows = count_cells(table, verdict, truth, names=keys)
     passes, fails, none = meanings

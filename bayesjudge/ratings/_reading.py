@@ -35,8 +35,8 @@ def read_answers(
     choice, response_set = columns[2:]
     with checking("ratings.from_frame") as require:
         require(choice or response_set, "choice= or response_set= must name a column")
-    answers = count_rows(table, *(c for c in columns[2:] if c), names=columns[:2])
-    rows = _tidy(answers, columns, missing, separator)
+    answers, n_rows = count_rows(table, *(c for c in columns[2:] if c), names=columns[:2])
+    rows = _tidy(answers, n_rows, columns, missing, separator)
     rows = _recoded(rows, recode)
     known = _options(rows, positive, options)
     given = {s for s in rows["chosen_set"] if s is not None}
@@ -89,7 +89,11 @@ def read_answers(
 
 
 def _tidy(
-    rows: pd.DataFrame, columns: tuple[str, str, str | None, str | None], missing: Any, sep: str
+    rows: pd.DataFrame,
+    n_rows: np.ndarray,
+    columns: tuple[str, str, str | None, str | None],
+    missing: Any,
+    sep: str,
 ) -> pd.DataFrame:
     """One spelling for each answer; ``None`` if there is none."""
     none = {spell(m) for m in np.atleast_1d(np.asarray(missing, dtype=object)).tolist()}
@@ -112,7 +116,7 @@ def _tidy(
             "rater": rows[rater],
             "choice": pd.Series(text(choice), dtype=object),
             "chosen_set": pd.Series(sets, dtype=object),
-            "n_rows": rows["n_rows"],
+            "n_rows": n_rows,
         }
     )
 

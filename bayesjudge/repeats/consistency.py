@@ -105,7 +105,7 @@ def _counted(
     from bayesjudge.core.labels import spell
     from bayesjudge.core.tables import count_rows
 
-    rows = count_rows(table, verdict, names=names)
+    rows, n_rows = count_rows(table, verdict, names=names)
     said = [None if one is None or one != one else spell(one) for one in rows[verdict]]
     known = tuple(map(str, verdicts)) or tuple(sorted({v for v in said if v}))
     strange = sorted({v for v in said if v} - set(known))
@@ -116,7 +116,7 @@ def _counted(
     place = {cell: i for i, cell in enumerate(read)}
     counts = np.zeros((len(place), max(len(known), 2)), np.int64)
     unread = 0
-    for cell, answer, times in zip(cells, said, rows["n_rows"], strict=True):
+    for cell, answer, times in zip(cells, said, n_rows, strict=True):
         if answer:
             counts[place[cell], known.index(answer)] += times
         else:

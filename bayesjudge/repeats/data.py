@@ -14,8 +14,9 @@ import numpy as np
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.names import require_names
+from bayesjudge.core.numbers import numbers_of
 from bayesjudge.core.screen import few, how_many
-from bayesjudge.core.tables import is_counted_in_place
+from bayesjudge.core.tables import free_name, is_counted_in_place
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -234,8 +235,9 @@ def stack_answers(
     Rows are in the order of the columns, so that an item's answers keep theirs.
     """
     import narwhals as nw
+    import pandas as pd
 
-    from bayesjudge.core.tables import require_columns
+    from bayesjudge.core.tables import read_rows, require_columns
 
     keys = [c for c in (item, judge) if c is not None]
     with checking("columns of scores") as require:
@@ -248,11 +250,16 @@ def stack_answers(
         _require_one_item(table)
     if len(scores) == 1:
         return table, scores[0]
-    called = few(list(scores), 3)
-    frame = nw.from_native(table)
-    stacked = frame.unpivot(
-        list(scores), index=keys, variable_name=f"which of {called}", value_name=called
-    )
+    called = free_name(few(list(scores), 3), keys)
+    if not is_counted_in_place(table):
+        rows = read_rows(table, *scores, names=keys)
+        each = [rows[[*keys, name]].set_axis([*keys, called], axis=1) for name in scores]
+        return pd.concat(each, ignore_index=True), called
+    frame = nw.from_native(table).lazy()
+    schema = frame.collect_schema()
+    numeric = all(schema[name].is_numeric() for name in scores)
+    answers = [nw.col(name).cast(nw.Float64 if numeric else nw.String) for name in scores]
+    stacked = nw.concat([frame.select(*keys, one.alias(called)) for one in answers])
     return stacked.to_native(), called
 
 
@@ -396,8 +403,8 @@ def _require_one_answer_each(
     rows: pd.DataFrame, names: list[str], moments: np.ndarray, order: str
 ) -> None:
     """Refuse two answers of one judge about one item at one time."""
-    keys = rows[names].assign(moment=moments)
-    again = keys.duplicated().to_numpy()
+    again = rows[names].set_axis(range(len(names)), axis=1).assign(moment=moments).duplicated()
+    again = again.to_numpy()
     shown = rows[again][[*names, order]].head(3).astype(str).to_dict("records")
     with checking(f"column {order!r}") as require:
         require(
@@ -455,16 +462,9 @@ def _parsed_moments(cells: list[str], name: str) -> np.ndarray:
 
 
 def _numbers(column: pd.Series, name: str, scale: tuple[float, ...]) -> np.ndarray:
-    import pandas as pd
-
-    values = pd.to_numeric(column, errors="coerce").to_numpy(float)
-    words = sorted(set(column[np.isnan(values) & column.notna().to_numpy()].astype(str)))
+    values = numbers_of(column, remedy="leave the cells of answers without a score empty")
     off = sorted(set(values[~np.isnan(values) & ~np.isin(values, scale)].tolist()))
     with checking(f"column {name!r}") as require:
-        require(
-            not words,
-            f"{words[:3]} are not numbers; leave the cells of answers without a score empty",
-        )
         require(not off, f"{off[:3]} are not on the scale {list(scale)}")
     return values
 

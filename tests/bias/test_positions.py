@@ -73,5 +73,5 @@ def test_each_judge_has_its_own_and_what_cannot_be_told_is_refused():
     apart = apart[even == apart["position"].isin([1, 2])]  # no answer links 1 and 2 with 3 and 4
     with pytest.raises(bj.InputError, match="do not link all 4"):
         position_shift(apart)
-    with pytest.raises(bj.InputError, match="1 scores are missing or no number"):
+    with pytest.raises(bj.InputError, match="1 scores are missing or infinite"):
         position_shift(table([0, 0]).assign(score=[None, *[1.0] * 79]))

@@ -82,8 +82,8 @@ def test_blocks_with_different_labels_can_be_grouped(tmp_path):
     csv.write_csv(pa.table({"verdict": np.repeat(["b", "a", "c"], n)}), path)
     read = read_table(path, ["verdict"])
     assert read["verdict"].num_chunks > 1
-    counted = bj.core.tables.count_rows(read, "verdict")
-    assert dict(zip(counted["verdict"], counted["n_rows"], strict=True)) == dict.fromkeys("abc", n)
+    rows, n_rows = bj.core.tables.count_rows(read, "verdict")
+    assert dict(zip(rows["verdict"], n_rows, strict=True)) == dict.fromkeys("abc", n)
 
 
 def test_answers_may_have_line_breaks_quotes_and_commas(tmp_path):

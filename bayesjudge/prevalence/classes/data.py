@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -17,6 +17,7 @@ from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.labels import by_spelling, folded, objects_in, respelled, spell
 from bayesjudge.core.names import require_names
+from bayesjudge.core.numbers import numbers_of
 from bayesjudge.core.randomization import same_shares
 from bayesjudge.core.screen import NAMES, few, fitted, how_many
 from bayesjudge.core.screen import rows as aligned
@@ -344,27 +345,24 @@ class ClassCounts(ReadAtOnce):
             require_distinct(table, *(c for c in (by, stratum) if c is not None), item)
         named = [column] if column is not None and propensity is None else []
         more = [propensity] if propensity is not None else []
-        rows = count_rows(table, verdict, truth, *more, names=named)
-        rows = _spelled(rows, [verdict, truth], missing_value)
-        rows, dropped = _with_verdicts(rows, verdict, unparsed)
-        names, spelling = _named(rows, [verdict, truth], classes)
-        seen = set(rows[verdict])
+        called = {"verdict": verdict, "truth": truth}
+        cells, n_rows = count_rows(table, verdict, truth, *more, names=named)
+        rows = _spelled(cells, n_rows, called, missing_value)
+        if column is not None:
+            rows["group"] = cells[column] if propensity is None else _propensities(cells[column])
+        rows, dropped = _with_verdicts(rows, called, unparsed)
+        names, spelling = _named(rows, called, classes)
+        seen = set(rows["verdict"])
         verdicts = [*names, *([UNPARSED] if UNPARSED in seen else [])]
         about: dict[str, Any] = {"calibration": calibration, "unparsed": dropped}
         about["spelling"] = spelling
         if column is None:
-            return cls(**_tallied(rows, verdict, truth, names, verdicts), **about)
+            return cls(**_tallied(rows, names, verdicts), **about)
+        groups_found = sorted(set(rows["group"]))
+        systems = groups_found
         if propensity is not None:
-            numbers = _propensities(rows[column])
-            rows[column] = [f"{x:g}" for x in numbers]
-            about["propensity"] = sorted(set(numbers))
-            systems = [f"{x:g}" for x in about["propensity"]]
-        else:
-            systems = sorted(set(rows[column]))
-        parts = [
-            _tallied(rows[rows[column] == name], verdict, truth, names, verdicts)
-            for name in systems
-        ]
+            about["propensity"], systems = groups_found, [f"{x:g}" for x in groups_found]
+        parts = [_tallied(rows[rows["group"] == one], names, verdicts) for one in groups_found]
         stacked: dict[str, Any] = {
             name: np.array([part[name] for part in parts]) for name in ("test", "labelled")
         }
@@ -425,9 +423,9 @@ class ClassCounts(ReadAtOnce):
         ([1, 2, 0], (1, 1))
         """
         calibration = declared(calibration)
-        columns = [verdict, swapped, truth]
-        rows = _spelled(count_rows(table, *columns), columns, None)
-        lost = rows[columns[:-1]].isna().any(axis=1)
+        called = {"verdict": verdict, "swapped": swapped, "truth": truth}
+        rows = _spelled(*count_rows(table, *called.values()), called, None)
+        lost = rows[["verdict", "swapped"]].isna().any(axis=1)
         dropped = int(rows["n_rows"][lost].sum())
         with checking("prevalence.ClassCounts.from_pairs") as require:
             require(len(classes) == 3, f"classes are win, tie and loss, got {list(classes)}")
@@ -436,34 +434,39 @@ class ClassCounts(ReadAtOnce):
             words = f"{without} no verdict in one of the orders; unparsed='drop' leaves them out"
             require(not dropped or unparsed, words)
         rows = rows[~lost].reset_index(drop=True)
-        names, spelling = _named(rows, columns, classes)
-        ours, theirs = (rows[c].map(names.index) for c in (verdict, swapped))
-        rows["both"] = rows[verdict].where(ours == theirs, names[1])
+        names, spelling = _named(rows, called, classes)
+        ours, theirs = (rows[c].map(names.index) for c in ("verdict", "swapped"))
+        rows["verdict"] = rows["verdict"].where(ours == theirs, names[1])
         first, second = (int(rows["n_rows"][x].sum()) for x in (ours < theirs, ours > theirs))
-        counted = _tallied(rows, "both", truth, names, names)
+        counted = _tallied(rows, names, names)
         about: dict[str, Any] = {"calibration": calibration, "unparsed": dropped}
         about["spelling"] = spelling
         return cls(**counted, **about, credit=(1, 0.5, 0), leanings=(first, second))
 
 
-def _spelled(rows: pd.DataFrame, columns: list[str], missing: Any) -> pd.DataFrame:
-    """Labels as text; what means none is empty."""
+def _spelled(
+    cells: pd.DataFrame, n_rows: np.ndarray, called: Mapping[str, str], missing: Any
+) -> pd.DataFrame:
+    """Labels as text, what means none as empty: columns of our names, and the number of rows."""
+    import pandas as pd
+
     listed = missing if isinstance(missing, list | tuple) else [missing]
-    none = {folded(value) for value in listed if value is not None}
-    for column in columns:
-        text = rows[column].astype(object)  # a file's labels come as a dictionary of text
+    none = {"", *(folded(value) for value in listed if value is not None)}
+    rows = pd.DataFrame({"n_rows": n_rows})
+    for name, column in called.items():
+        text = cells[column].astype(object)  # a file's labels come as a dictionary of text
         spelled = text.map(spell).where(text.notna())
-        rows[column] = spelled.where(~text.map(folded).isin(none))
+        rows[name] = spelled.where(~text.map(folded).isin(none))
     return rows
 
 
 def _with_verdicts(
-    rows: pd.DataFrame, verdict: str, unparsed: str | None
+    rows: pd.DataFrame, called: Mapping[str, str], unparsed: str | None
 ) -> tuple[pd.DataFrame, int]:
     """Rows with a verdict each, and how many were dropped for having none."""
-    empty = rows[verdict].isna()
+    empty = rows["verdict"].isna()
     n = int(rows["n_rows"][empty].sum())
-    with checking(f"column {verdict!r}") as require:
+    with checking(f"column {called['verdict']!r}") as require:
         require(
             n == 0 or unparsed is not None,
             f"{how_many(n, 'row', 'have')} no verdict; say what they are: unparsed='verdict' (one "
@@ -471,23 +474,23 @@ def _with_verdicts(
         )
     if unparsed == "drop":
         return rows[~empty], n
-    return rows.assign(**{verdict: rows[verdict].where(~empty, UNPARSED)}), 0
+    return rows.assign(verdict=rows["verdict"].where(~empty, UNPARSED)), 0
 
 
 def _named(
-    rows: pd.DataFrame, columns: list[str], classes: Sequence[Any] | None
+    rows: pd.DataFrame, called: Mapping[str, str], classes: Sequence[Any] | None
 ) -> tuple[list[str], str]:
     """Read each label as one of the classes; their names, and what was spelled otherwise."""
     seen: Counter[str] = Counter()
-    for column in columns:
-        for label, n in zip(rows[column], rows["n_rows"], strict=True):
+    for name in called:
+        for label, n in zip(rows[name], rows["n_rows"], strict=True):
             if isinstance(label, str) and label != UNPARSED:
                 seen[label] += n
     usual = {folded(label): label for label, _ in reversed(seen.most_common())}
     names = sorted(usual.values()) if classes is None else [spell(c) for c in classes]
     means = by_spelling({name: name for name in names})
     with checking("prevalence.ClassCounts.from_frame") as require:
-        objects = [objects_in(column, list(rows[column].dropna())) for column in columns]
+        objects = [objects_in(called[name], list(rows[name].dropna())) for name in called]
         for told in filter(None, objects):
             require(False, told)
         unknown = sorted(label for label in seen if means(label) is None)
@@ -498,32 +501,28 @@ def _named(
         words = f"{len(names)} different labels, such as {names[:3]}: these are not classes"
         require(enough, words)
     read = {label: str(means(label)) for label in seen}
-    for column in columns:
-        rows[column] = rows[column].map({**read, UNPARSED: UNPARSED})
+    for name in called:
+        rows[name] = rows[name].map({**read, UNPARSED: UNPARSED})
     return names, respelled(read)
 
 
-def _propensities(column: pd.Series) -> list[float]:
+def _propensities(column: pd.Series) -> np.ndarray:
     """Numbers of a column; 0.1 and 0.10 are one."""
-    import pandas as pd
-
-    numbers = pd.to_numeric(column, errors="coerce")
+    numbers = numbers_of(column)
     with checking(f"column {column.name!r}") as require:
         wrong = column[~((numbers > 0) & (numbers <= 1))].drop_duplicates().tolist()
         require(not wrong, f"expected probabilities in (0, 1], got {wrong[:3]}")
-        n = numbers.nunique()
+        n = len(set(numbers.tolist()))
         words = f"{n} different propensities make too many strata (at most {MOST_PROPENSITIES})"
         require(n <= MOST_PROPENSITIES, f"{words}; draw labels with a few, or give classes of them")
-    return numbers.tolist()
+    return numbers
 
 
-def _tallied(
-    rows: pd.DataFrame, verdict: str, truth: str, names: list[str], verdicts: list[str]
-) -> dict[str, Any]:
+def _tallied(rows: pd.DataFrame, names: list[str], verdicts: list[str]) -> dict[str, Any]:
     """Counts of the test rows by verdict, of the labelled ones by truth and verdict."""
     row, column = ({name: i for i, name in enumerate(own)} for own in (names, verdicts))
     test, labelled = np.zeros(len(verdicts), int), np.zeros((len(names), len(verdicts)), int)
-    for said, true, n in zip(rows[verdict], rows[truth], rows["n_rows"], strict=True):
+    for said, true, n in zip(rows["verdict"], rows["truth"], rows["n_rows"], strict=True):
         if isinstance(true, str):
             labelled[row[true], column[said]] += n
         else:

@@ -25,37 +25,38 @@ def count_scores(
     propensity: str | None,
     scale: tuple[float, float] | str,
     none: set[str],
-) -> tuple[pd.DataFrame, int]:
-    """Rows by score and truth, with their number; and how many rows were grouped."""
+) -> tuple[pd.DataFrame, np.ndarray, int]:
+    """Scores and truths, how many rows have each, and how many rows were grouped."""
     import narwhals as nw
     import pandas as pd
 
     columns = [score, truth, *([] if propensity is None else [propensity])]
     require_columns(table, *columns)
     if propensity is not None or not is_counted_in_place(table):
-        return count_rows(table, *columns), 0
+        return *count_rows(table, *columns), 0
     frame = nw.from_native(table).lazy().select(*columns)
     several = frame.select(nw.col(score).n_unique()).collect()[score][0]
     if not frame.collect_schema()[score].is_numeric() or several <= MOST_SCORES:
-        return count_rows(table, *columns), 0
+        return *count_rows(table, *columns), 0
     cells, _ = count_cells(table, truth)
     empty = [x for x in cells[truth] if x is not None and _is_none(x, none)]
     known = nw.col(truth).is_in([x for x in cells[truth] if x is not None and x not in empty])
     if len(empty) == sum(x is not None for x in cells[truth]):
-        return count_rows(table, *columns), 0  # without a label there is no estimate
-    labelled = count_rows(frame.filter(known).to_native(), score, truth)
-    others = _by_cell(frame.filter(~known | nw.col(truth).is_null()), score, scale)
-    others.insert(1, truth, None)
-    rows = pd.concat([labelled.astype(object), others.astype(object)], ignore_index=True)
-    rows["n_rows"] = rows["n_rows"].astype(np.int64)
-    return rows, int(others["n_rows"][others[score].notna()].sum())
+        return *count_rows(table, *columns), 0  # without a label there is no estimate
+    labelled, n_labelled = count_rows(frame.filter(known).to_native(), score, truth)
+    means, n = _by_cell(frame.filter(~known | nw.col(truth).is_null()), score, scale)
+    others = pd.DataFrame({score: means, truth: None}, dtype=object)
+    rows = pd.concat([labelled.astype(object), others], ignore_index=True)
+    return rows, np.concatenate([n_labelled, n]), int(n[~np.isnan(means)].sum())
 
 
 def _is_none(cell: Any, none: set[str]) -> bool:
     return not str(cell).strip() or spell(cell) in none
 
 
-def _by_cell(frame: nw.LazyFrame, score: str, scale: tuple[float, float] | str) -> pd.DataFrame:
+def _by_cell(
+    frame: nw.LazyFrame, score: str, scale: tuple[float, float] | str
+) -> tuple[np.ndarray, np.ndarray]:
     """Mean score and number of rows of each cell of the scale; one more of rows without a score."""
     import narwhals as nw
 
@@ -69,7 +70,8 @@ def _by_cell(frame: nw.LazyFrame, score: str, scale: tuple[float, float] | str) 
         .sort("cell")
         .collect()
     )
-    return found.select("mean", "n_rows").to_pandas().rename(columns={"mean": score})
+    means = found["mean"].cast(nw.Float64).to_list()
+    return np.array(means, float), found["n_rows"].to_numpy().astype(np.int64)
 
 
 def unit_of(value: Any, scale: tuple[float, float] | str) -> Any:

@@ -14,8 +14,9 @@ from scipy.special import expit, ndtr
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.item_keys import ReadAtOnce
-from bayesjudge.core.labels import pass_name_of, read_labels, spell
+from bayesjudge.core.labels import listed, pass_name_of, read_labels, spell
 from bayesjudge.core.names import names_of
+from bayesjudge.core.numbers import numbers_of
 from bayesjudge.core.screen import fitted, how_many
 from bayesjudge.core.tables import count_cells, has_repeats, read_rows, require_columns
 from bayesjudge.prevalence.cautions import SHIFT_P
@@ -46,6 +47,7 @@ RANDOM_BY_BIN = RANDOM_BY_VERDICT._replace(
 MOST_BINS, LEAST_LABELS = 10, 5
 #: How many offending values a message shows.
 SHOWN = 3
+NO_SCORE = "missing_value= names what stands for none"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -438,15 +440,15 @@ class Scores(ReadAtOnce):
         """
         calibration = declared(calibration)
         several = item is not None and has_repeats(table, item)
-        none = {spell(x) for x in _listed(missing_value)}
+        none = {spell(x) for x in listed(missing_value) or ()}
         if several:
             rows, grouped = read_rows(table, score, truth, names=[str(item)]), 0
-            rows["n_rows"] = 1
+            n = np.ones(len(rows), np.int64)
         else:
-            rows, grouped = count_scores(table, score, truth, propensity, scale, none)
+            rows, n, grouped = count_scores(table, score, truth, propensity, scale, none)
         ends, meanings = (truth_scale, truth_from), (pass_value, fail_value, missing_value)
         read = read_cells(rows[score], rows[truth], *ends, meanings)
-        n, kept = rows["n_rows"].to_numpy(), ~np.isnan(read.score)
+        kept = ~np.isnan(read.score)
         lost = int(n[~kept].sum())
         with checking(f"column {score!r}") as require:
             words = "say unscored='drop' if items without one are as good as the others"
@@ -463,7 +465,7 @@ class Scores(ReadAtOnce):
             s, t, n = means["score"], means["truth"], np.ones(len(means), np.int64)
             about["rows"] = int(kept.sum())
         elif propensity is not None:
-            about["propensity"] = numbers_of(rows[propensity], None)[kept]
+            about["propensity"] = numbers_of(rows[propensity])[kept]
         return cls(s, t, n, calibration, scale, read.truth_scale, **about)
 
 
@@ -551,12 +553,6 @@ def require_threshold(scores: Scores, pass_from: float) -> None:
         require(low < pass_from <= high, f"pass_from={pass_from} lies outside {scores.scale}")
 
 
-def _listed(value: Any) -> list[Any]:
-    if value is None:
-        return []
-    return list(value) if isinstance(value, list | tuple) else [value]
-
-
 class Cells(NamedTuple):
     """Scores and human labels of a table, on which scale labels are, and how they were read."""
 
@@ -575,9 +571,9 @@ def read_cells(
     meanings: tuple[Any, Any, Any],
 ) -> Cells:
     """Read a column of scores and one of labels: numbers, numbers with a threshold, or passes."""
-    s = numbers_of(score, meanings[2])
+    s = numbers_of(score, meanings[2], remedy=NO_SCORE)
     if truth_scale is not None or truth_from is not None:
-        t = numbers_of(truth, meanings[2])
+        t = numbers_of(truth, meanings[2], remedy=NO_SCORE)
         if truth_from is not None:
             t, truth_scale = np.where(np.isnan(t), np.nan, (t >= truth_from).astype(float)), None
         return Cells(s, t, truth_scale, "", "")
@@ -590,23 +586,6 @@ def read_cells(
         missing_value=none,
     )
     return Cells(s, read[truth.name], None, spelling, pass_name_of(passes, spelling))
-
-
-def numbers_of(column: Any, missing_value: Any) -> np.ndarray:
-    """Numbers of a column; empty cells and those that mean none are nan."""
-    import pandas as pd
-
-    none = {spell(x) for x in _listed(missing_value)}
-    text = column.astype(object)
-    text = text.where(~text.map(lambda x: spell(x) if x is not None and x == x else "").isin(none))
-    empty = text.isna() | (text.map(str).str.strip() == "")
-    read = pd.to_numeric(text.where(~empty), errors="coerce")
-    wrong = text[read.isna() & ~empty]
-    with checking(f"column {column.name!r}") as require:
-        shown = [str(x)[:40] for x in wrong.head(SHOWN)]
-        words = "missing_value= names what stands for none"
-        require(not len(wrong), f"{len(wrong)} different values are no numbers: {shown}; {words}")
-    return read.to_numpy(float)
 
 
 def _require_scale(name: str, scale: Any, require: Any, log_odds: bool = False) -> None:

@@ -1,0 +1,54 @@
+"""Columns may be called anything, the code's own words included."""
+
+import pytest
+from readings import files_run_by, public_readers, readings, same, words
+
+READINGS = readings()
+
+
+def test_every_public_reader_is_read():
+    called = {f"{r.function.__module__}.{r.function.__qualname__}" for r in READINGS.values()}
+    called |= {
+        # called with a table and more
+        "bayesjudge.decide.drift.drift",
+        "bayesjudge.panel.data.Votes.with_labels",
+        "bayesjudge.prevalence.data.Counts.with_labels",
+    }
+    assert {*public_readers()} <= called
+
+
+def renamed(one, names, at):
+    """Each column that is read by the next of some names; the others are not called any of them."""
+    used = {column: names[(at + i) % len(names)] for i, column in enumerate(one.used)}
+    return {column: f"other: {column}" for column in one.table.columns} | used
+
+
+def misread(one, names, every):
+    """Names under which columns are read otherwise."""
+    expected, found = one.of(one.table), {}
+    for at in range(0, len(names), every):
+        name_of = renamed(one, names, at)
+        try:
+            wrong = same(one.of(one.table.rename(columns=name_of), name_of), expected)
+        except Exception as error:
+            wrong = [f"{type(error).__name__}: {error}"[:200]]
+        if wrong:
+            found[tuple(name_of.items())] = wrong[:2]
+    return found
+
+
+def own_words(one):
+    """Words of the files that read a table."""
+    return words(files_run_by(lambda: one.of(one.table)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", READINGS)
+def test_a_column_may_be_called_like_what_the_code_calls_its_own(name):
+    assert not misread(READINGS[name], own_words(READINGS[name]), every=len(READINGS[name].used))
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("name", READINGS)
+def test_each_column_may_be_called_each_of_the_codes_words(name):
+    assert not misread(READINGS[name], words(), every=1)
