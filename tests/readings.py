@@ -219,7 +219,9 @@ def _in_consensus(table: Any, **how: Any) -> Any:
 def readings() -> dict[str, Reading]:
     """Every public function of a table, by its name and what is special about it."""
     log, votes, repeated, shifts = _log(), _votes(), _repeats(), _shifts()
-    labelled = log[log["truth"].notna() & log["verdict"].isin(["PASS", "Fail"])].reset_index(drop=True)
+    labelled = log[log["truth"].notna() & log["verdict"].isin(["PASS", "Fail"])].reset_index(
+        drop=True
+    )
     wide = votes.pivot(index=["item", "generator", "truth"], columns="judge", values="vote")
     wide = wide.reset_index().rename_axis(columns=None)
     one_each = votes.drop_duplicates(["item", "generator"]).dropna(subset="truth")
@@ -239,7 +241,7 @@ def readings() -> dict[str, Reading]:
     counts, of_counts = prevalence.Counts.from_frame, _forms(prevalence)
     drop = {**random, "unparsed": "drop"}
     scale = {"scale": (0, 1)}
-    found = {
+    return {
         "Counts": Reading(counts, log, of_log, drop, of_counts),
         "Counts by": Reading(counts, log, {**of_log, "by": "system"}, drop, of_counts),
         "Counts of items": Reading(
@@ -455,7 +457,6 @@ def readings() -> dict[str, Reading]:
             _of_monitor,
         ),
     }  # fmt: skip
-    return found
 
 
 def public_readers() -> Iterator[str]:
@@ -467,15 +468,19 @@ def public_readers() -> Iterator[str]:
             if inspect.ismodule(found) and found.__name__.startswith("bayesjudge"):
                 yield from walk(found)
             elif inspect.isclass(found):
-                yield from (getattr(found, one) for one in dir(found) if not one.startswith("_"))
-            elif callable(found):
+                members = (getattr(found, one) for one in dir(found) if not one.startswith("_"))
+                yield from members
+            else:
                 yield found
 
     seen = set()
     for function in walk(bj):
+        if not (inspect.isfunction(function) or inspect.ismethod(function)):
+            continue
         documented = inspect.getdoc(function) or ""
         first = documented.partition("Parameters\n----------\n")[2].partition("\n")[0]
-        if first.endswith((" : dataframe", " : data frame")):
+        own = str(PACKAGE) in inspect.getfile(inspect.unwrap(function))  # not the template's
+        if own and first.endswith((" : dataframe", " : data frame")):
             seen.add(f"{function.__module__}.{function.__qualname__}")
     yield from sorted(seen)
 

@@ -2,23 +2,26 @@
 
 import contextlib
 import io
-import json
 import shutil
-from pathlib import Path
+from urllib.parse import quote
 
-import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
+from commands import commands, run
 from readings import readings, same
 
 import bayesjudge as bj
-from bayesjudge.cli import main
 from bayesjudge.readers import read_table, tables
 
-READINGS = readings()
+READINGS, COMMANDS = readings(), commands()
+#: Readings of few columns, for the fast tier; the others are slow.
+FEW = ("Counts by", "ClassCounts", "Scores", "Shifts")
+
+
+def marked(names):
+    return [n if n in FEW else pytest.param(n, marks=pytest.mark.slow) for n in names]
 
 
 # In memory ---------------------------------------------------------------------------------------
@@ -27,7 +30,7 @@ READINGS = readings()
 def with_nones(frame):
     """Columns that are no numbers as objects, an empty cell as None."""
     texts = [c for c in frame if frame[c].dtype.kind not in "fib"]
-    return frame.astype({c: object for c in texts}).where(frame.notna(), None)
+    return frame.astype(dict.fromkeys(texts, object)).where(frame.notna(), None)
 
 
 def from_csv(**how):
@@ -36,8 +39,8 @@ def from_csv(**how):
     def read(frame):
         names = [c for c in frame if frame[c].dtype.kind not in "fib"]
         text = io.StringIO(frame.to_csv(index=False))
-        return pd.read_csv(text, dtype=dict.fromkeys(names, "string"), keep_default_na=False,
-                           na_values=[""], **how)  # fmt: skip
+        how_names = dict.fromkeys(names, "string")
+        return pd.read_csv(text, dtype=how_names, keep_default_na=False, na_values=[""], **how)
 
     return read
 
@@ -46,58 +49,50 @@ def as_text(frame):
     return frame.map(lambda cell: None if pd.isna(cell) else str(cell)).astype(object)
 
 
-def guessed(frame):
-    """Ids are names, and a reader that guesses loses them: those of letters stay."""
-    return pd.read_json(io.StringIO(frame.to_json(orient="records")), dtype=False)
-
-
-IN_MEMORY = {
-    "objects": lambda t: t.astype(object),
-    "objects with None": lambda t: with_nones(t).astype(object).where(t.notna(), None),
-    "numpy_nullable": lambda t: t.convert_dtypes(dtype_backend="numpy_nullable"),
-    "pyarrow": lambda t: t.convert_dtypes(dtype_backend="pyarrow"),
-    "read_csv numpy_nullable": from_csv(dtype_backend="numpy_nullable"),
-    "read_csv pyarrow": from_csv(dtype_backend="pyarrow"),
-    "read_json": guessed,
-    "text": as_text,
-    "categories": lambda t: as_text(t).astype("category"),
-    "another index": lambda t: t.set_axis([3] * len(t)),
-    "polars": lambda t: pl.from_pandas(with_nones(t)),
-    "polars, text": lambda t: pl.from_pandas(as_text(t)),
-    "Arrow": lambda t: pa.Table.from_pandas(with_nones(t), preserve_index=False),
-    "Arrow, text": lambda t: pa.Table.from_pandas(as_text(t), preserve_index=False),
-    "Arrow, codes": lambda t: pa.Table.from_pandas(
-        as_text(t).astype("category"), preserve_index=False
-    ),
-}  # fmt: skip
-
-
 def in_duckdb(frame):
     duckdb = pytest.importorskip("duckdb")
     return duckdb.connect().from_df(frame)
 
 
-IN_ENGINES = {
+ROUTES = {
+    "objects": lambda t: t.astype(object),
+    "objects with None": lambda t: with_nones(t).astype(object).where(t.notna(), None),
+    "objects with NA": lambda t: t.astype(object).where(t.notna(), pd.NA),
+    "numpy_nullable": lambda t: t.convert_dtypes(dtype_backend="numpy_nullable"),
+    "pyarrow": lambda t: t.convert_dtypes(dtype_backend="pyarrow"),
+    "read_csv numpy_nullable": from_csv(dtype_backend="numpy_nullable"),
+    "read_csv pyarrow": from_csv(dtype_backend="pyarrow"),
+    "read_json": lambda t: pd.read_json(io.StringIO(t.to_json(orient="records")), dtype=False),
+    "text": as_text,
+    "categories": lambda t: as_text(t).astype("category"),
+    "another index": lambda t: t.set_axis([3] * len(t)),
+    "polars": lambda t: pl.from_pandas(with_nones(t)),
+    "polars, text": lambda t: pl.from_pandas(as_text(t)),
     "polars lazily": lambda t: pl.from_pandas(with_nones(t)).lazy(),
     "polars lazily, text": lambda t: pl.from_pandas(as_text(t)).lazy(),
+    "Arrow": lambda t: pa.Table.from_pandas(with_nones(t), preserve_index=False),
+    "Arrow, text": lambda t: pa.Table.from_pandas(as_text(t), preserve_index=False),
+    "Arrow, codes": lambda t: pa.Table.from_pandas(
+        as_text(t).astype("category"), preserve_index=False
+    ),
     "DuckDB": lambda t: in_duckdb(with_nones(t)),
     "DuckDB, text": lambda t: in_duckdb(as_text(t)),
 }
 
 
-@pytest.mark.parametrize("route", [*IN_MEMORY, *IN_ENGINES])
-@pytest.mark.parametrize("name", READINGS)
-def test_a_table_in_memory_or_in_an_engine(name, route):
+@pytest.mark.parametrize("name", marked(READINGS))
+def test_a_table_in_memory_or_in_an_engine(name):
     one = READINGS[name]
-    convert = (IN_MEMORY | IN_ENGINES)[route]
-    assert not same(one.of(convert(one.table)), one.of(one.table))
+    expected = one.of(one.table)
+    wrong = {
+        route: differ
+        for route, convert in ROUTES.items()
+        if (differ := same(one.of(convert(one.table)), expected))
+    }
+    assert not wrong
 
 
 # In files ----------------------------------------------------------------------------------------
-
-
-def to_csv(frame, path):
-    frame.to_csv(path, index=False)
 
 
 def to_duckdb(frame, path):
@@ -107,23 +102,217 @@ def to_duckdb(frame, path):
         base.execute("CREATE TABLE rows AS SELECT * FROM frame")
 
 
+def to_parquet(frame, path):
+    with_nones(frame).to_parquet(path, index=False)
+
+
 FILES = {
-    "csv": to_csv,
-    "csv.gz": to_csv,
+    "csv": lambda t, path: t.to_csv(path, index=False),
+    "csv.gz": lambda t, path: t.to_csv(path, index=False),
     "tsv": lambda t, path: t.to_csv(path, index=False, sep="\t"),
     "jsonl": lambda t, path: t.to_json(path, orient="records", lines=True),
     "json": lambda t, path: t.to_json(path, orient="records"),
-    "parquet": lambda t, path: with_nones(t).to_parquet(path, index=False),
+    "parquet": to_parquet,
     "duckdb": to_duckdb,
 }
 
 
-@pytest.mark.parametrize("kind", FILES)
-@pytest.mark.parametrize("name", READINGS)
-def test_a_file(name, kind, tmp_path):
+@pytest.mark.parametrize("name", marked(READINGS))
+def test_a_file(name, tmp_path):
     one = READINGS[name]
-    path = tmp_path / f"rows.{kind}"
-    FILES[kind](one.table[one.used], path)
-    assert not same(one.of(read_table(path, one.used)), one.of(one.table))
-    if path.suffix == ".parquet":  # as a large one is read
+    expected, wrong = one.of(one.table), {}
+    for kind, write in FILES.items():
+        path = tmp_path / f"rows.{kind}"
+        write(one.table[one.used], path)
+        wrong[kind] = same(one.of(read_table(path, one.used)), expected)
+    assert not any(wrong.values()), wrong
+
+
+@pytest.fixture(params=["as it is", "as if large"])
+def size(request, monkeypatch):
+    """Files as they are, and Parquet as if it had many rows, which DuckDB then counts."""
+    if request.param == "as if large":
         pytest.importorskip("duckdb")
+        monkeypatch.setattr(tables, "LARGE", 1)
+
+
+def in_folders(frame, folder, column):
+    """Parquet files in folders that name the value of a column, which the files do not hold."""
+    for value, rows in frame.groupby(column, dropna=False, sort=False):
+        name = "__HIVE_DEFAULT_PARTITION__" if pd.isna(value) else quote(str(value), safe="")
+        place = folder / f"{column}={name}" / "more"
+        place.mkdir(parents=True)
+        to_parquet(rows.drop(columns=column), place / "part-0.parquet")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("size")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_and_the_kind_of_file(name, tmp_path):
+    one = COMMANDS[name]
+    expected, wrong = None, {}
+    for kind, write in FILES.items():
+        path = tmp_path / f"rows.{kind}"
+        write(one.table, path)
+        found = one.numbers(path)
+        expected = found if expected is None else expected
+        wrong[kind] = same(found, expected)
+    for split in [c for c in ("system", "judge", "generator", "variant") if c in one.table]:
+        folder = tmp_path / f"by {split}"
+        in_folders(one.table, folder, split)
+        wrong[folder.name] = same(one.numbers(folder), expected)
+        wrong[f"{folder.name}, pattern"] = same(one.numbers(f"{folder}/**/*.parquet"), expected)
+    assert not any(wrong.values()), wrong
+
+
+#: Names that a library may take for a pattern, an address, a database, an option or a home.
+STRANGE = ["run[1]", "run*", "run?", "[!r]un1", "{a,b}", "a::b", "a::", "~", "$HOME", "%41", "#1",
+           "md:x", ":memory:", "file:x", "s3:x", "-x", " ", "a b ", "ü", "日本", "a'b", 'a"b',
+           "a;b", "a\\b", "a\\b[1]", "a\nb", "_x", ".x", "x.csv", "run1.parquet", "a&b",
+           "a=b"]  # fmt: skip
+
+
+@pytest.fixture
+def beside(tmp_path, monkeypatch):
+    """A folder with files that strange names would find as patterns, of other rows."""
+    monkeypatch.chdir(tmp_path)
+    table = COMMANDS["prevalence"].table
+    decoy = table.assign(verdict=table["verdict"].replace({"PASS": "Fail", "Fail": "PASS"}))
+    for kind in ("csv", "parquet", "jsonl", "duckdb"):
+        FILES[kind](decoy, tmp_path / f"run1.{kind}")
+        for name in ("runx", "x", "a", "b", "A"):
+            shutil.copy(tmp_path / f"run1.{kind}", tmp_path / f"{name}.{kind}")
+    return tmp_path
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("size")
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl", "duckdb"])
+def test_a_file_may_be_called_anything(kind, beside):
+    one, wrong = COMMANDS["prevalence"], {}
+    FILES[kind](one.table, beside / f"plain.{kind}")
+    expected = one.numbers(beside / f"plain.{kind}")
+    (beside / "a").mkdir()
+    shutil.copy(beside / f"run1.{kind}", beside / "a" / f"b.{kind}")  # of other rows
+    for name in STRANGE:
+        path = beside / f"{name}.{kind}"
+        shutil.copy(beside / f"plain.{kind}", path)
+        for given in (path, f"./{path.name}"):  # as a shell takes it, and from its folder
+            if kind == "duckdb" and "\\" in name:
+                code, _, told = run(one.line(given))
+                wrong[str(given)] = (code, "has a backslash in its name" in told) != (2, True)
+            else:
+                wrong[str(given)] = same(one.numbers(given), expected)
+        path.unlink()
+    assert not any(wrong.values()), wrong
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("size")
+def test_a_folder_may_be_called_anything(beside):
+    one, wrong = COMMANDS["prevalence"], {}
+    FILES["csv"](one.table, beside / "plain.txt")
+    expected = one.numbers(beside / "plain.txt")
+    for name in STRANGE:
+        folder = beside / f"{name}.d"
+        folder.mkdir()
+        to_parquet(one.table, folder / "part[0].parquet")
+        for given in (folder, folder / "part[0].parquet"):
+            wrong[str(given)] = same(one.numbers(given), expected)
+    assert not any(wrong.values()), wrong
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("size")
+def test_columns_that_differ_by_case_only(tmp_path):
+    """DuckDB takes no notice of case."""
+    one = COMMANDS["prevalence"]
+    other = one.table["verdict"].replace({"PASS": "Fail", "Fail": "PASS"})
+    twice = one.table.assign(Verdict=other)[["Verdict", "verdict", "truth"]]
+    found = []
+    for kind in ("csv", "parquet"):
+        FILES[kind](twice, tmp_path / f"twice.{kind}")
+        found.append(one.numbers(tmp_path / f"twice.{kind}"))
+    FILES["csv"](one.table, tmp_path / "one.csv")
+    expected = one.numbers(tmp_path / "one.csv")
+    assert [same(each, expected) for each in found] == [[], []]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("size")
+def test_a_column_in_the_files_goes_before_one_that_folders_name(tmp_path):
+    one = COMMANDS["prevalence of systems"]
+    folder = tmp_path / "system=other"
+    folder.mkdir()
+    to_parquet(one.table, folder / "rows.parquet")
+    FILES["csv"](one.table, tmp_path / "rows.csv")
+    assert not same(one.numbers(tmp_path), one.numbers(tmp_path / "rows.csv"))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("size")
+def test_files_that_store_a_column_as_another_type(tmp_path):
+    """Items are 1 in one file and 1.0 in another, for a cell was empty there once."""
+    one = COMMANDS["prevalence of items"]
+    places = {name: i for i, name in enumerate(dict.fromkeys(one.table["case"]))}
+    rows = one.table.assign(case=one.table["case"].map(places))
+    for system, part in rows.groupby("system"):
+        kind = int if system == "1" else float
+        to_parquet(part.astype({"case": kind}), tmp_path / f"{system}.parquet")
+    FILES["csv"](rows, tmp_path / "rows.csv")
+    found = one.numbers(f"{tmp_path}/*.parquet")
+    assert not same(found, one.numbers(tmp_path / "rows.csv"))
+
+
+# Files that somebody else made -------------------------------------------------------------------
+
+SECRET = "item,verdict,truth\nthe words of nobody else,1,1\nq,0,\n"
+
+
+@pytest.fixture
+def hostile(tmp_path):
+    """A DuckDB file whose view reads a file of the user, and one with a table too."""
+    duckdb = pytest.importorskip("duckdb")
+    secret = tmp_path / "secret.csv"
+    secret.write_text(SECRET)
+    made = {
+        "text": f"SELECT content AS item, 1 AS verdict, 1 AS truth FROM read_text('{secret}')",
+        "rows": f"SELECT * FROM read_csv('{secret}')",
+        "other": f"SELECT * FROM '{secret}'",
+        "address": "SELECT * FROM read_csv('http://127.0.0.1:9/rows.csv')",
+        "environment": "SELECT * FROM glob('/*')",
+    }
+    for name, query in made.items():
+        with contextlib.closing(duckdb.connect(str(tmp_path / f"{name}.duckdb"))) as base:
+            if name != "address":
+                base.execute(f"CREATE VIEW rows AS {query}")
+                base.execute(f"CREATE MACRO rows_of(x) AS TABLE {query}")
+            base.execute("CREATE TABLE own AS SELECT 1 AS item, 1 AS verdict, 1 AS truth")
+    return [tmp_path / f"{name}.duckdb" for name in made if name != "address"]
+
+
+def test_a_view_of_somebody_elses_database_reads_no_file(hostile, tmp_path):
+    for path in hostile:
+        for given in (f"{path}::rows", f"{path}::main.rows"):
+            with pytest.raises(bj.InputError, match=r"is a view, and only tables|has no table"):
+                read_table(given, ["item"])
+        assert read_table(path, ["item"])["item"].to_pylist() == ["1"]  # its only table
+        for command in (["prevalence", f"{path}::rows", "--verdict=verdict", "--truth=truth",
+                         "--calibration=random"], ["doctor", f"{path}::rows"]):  # fmt: skip
+            code, out, told = run(command)
+            assert code == 2
+            assert "nobody else" not in out + told
+
+
+def test_what_a_database_runs_reaches_nothing_outside(tmp_path):
+    """Whatever a table's own expressions call: the connection is closed to other files."""
+    duckdb = pytest.importorskip("duckdb")
+    path = tmp_path / "own.duckdb"
+    to_duckdb(pd.DataFrame({"item": ["a"]}), path)
+    (tmp_path / "secret.csv").write_text(SECRET)
+    with tables._duckdb(tables.File(path), "") as (_, select):
+        for query in (f"(SELECT content FROM read_text('{tmp_path}/secret.csv'))",
+                      f"(SELECT count(*) FROM '{tmp_path}/secret.csv')",
+                      "(SELECT count(*) FROM glob('/*'))"):  # fmt: skip
+            with pytest.raises(duckdb.Error, match="disabled"):
+                select(query).fetchall()

@@ -67,7 +67,7 @@ def read_table(
         require(baseline not in reruns, f"{baseline!r} cannot be both baseline and rerun")
         require(len(found) >= 2, "there is nothing to compare the baseline with")
     scores = _scores_of(frame, columns.scores, scale)
-    keys = {
+    keys: dict[Any, Any] = {
         "item": frame[columns.item],
         "judge": frame[columns.judge] if columns.judge else ALONE,
     }
@@ -75,7 +75,7 @@ def read_table(
         each = [pd.DataFrame({**keys, "variant": name, 0: own}) for name, own in scores.items()]
         rows = pd.concat(each, ignore_index=True)
     else:
-        numbered = dict(enumerate(scores.values()))
+        numbered: dict[Any, Any] = dict(enumerate(scores.values()))
         rows = pd.DataFrame({**keys, "variant": frame[columns.variant], **numbered})
     others = [name for name in dict.fromkeys(rows["variant"]) if name != baseline]
     return Read(

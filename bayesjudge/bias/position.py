@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.special import betaincinv, stdtrit
@@ -19,9 +19,6 @@ from bayesjudge.core.labels import spell
 from bayesjudge.core.names import require_names
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import count_rows, read_rows
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 INDEPENDENT_PAIRS = Assumption(
     "independent-pairs", "pairs are independent (if some repeat, name the column that tells which)"

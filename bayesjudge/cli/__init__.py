@@ -20,6 +20,42 @@ stderr and returns 2. If an option is missing whose choice has to be understood,
 ``--help`` and closed forms stay quick.
 """
 
-from bayesjudge.cli.app import main
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Sequence
 
 __all__ = ["main"]
+
+#: Exit codes: 130 is what shells expect of a command that Ctrl-C stopped, and 70 is sysexits.h's of
+#: a fault in the software. 1, with which Python ends both, is a gate's fail.
+FAULT, STOPPED = 70, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        What follows ``bayesjudge``; by default what the shell gave.
+
+    Returns
+    -------
+    int
+        Exit code: that of `bayesjudge.cli.app.main`; 130 after Ctrl-C; 70 after an error that is a
+        fault of this package, with its traceback.
+    """
+    try:
+        from bayesjudge.cli import app
+
+        return app.main(arguments)
+    except KeyboardInterrupt:
+        print("bayesjudge: stopped", file=sys.stderr)
+        return STOPPED
+    except Exception:
+        if arguments is not None:
+            raise
+        traceback.print_exc()
+        return FAULT

@@ -69,7 +69,7 @@ from bayesjudge.core.screen import as_words, continued, few, how_many, visible, 
 from bayesjudge.readers.files import STDIN, File, cell_of
 from bayesjudge.readers.log import COLUMNS, Log, Metric
 from bayesjudge.readers.recognition import read_as, recognise
-from bayesjudge.readers.tables import decimal_commas, is_one_file, names_in, read_table
+from bayesjudge.readers.tables import decimal_commas, is_one_file, names_in, read_table, rows_of
 
 _DATA = Parameter(group=DATA)
 #: Rows of a table that are looked at.
@@ -505,12 +505,15 @@ def _of_table(
     if text is None:
         rows: list[Any] = read_table(path, heads).slice(0, MOST_ROWS).to_pylist()
     else:
-        rows = list(islice(text.records(), MOST_ROWS))
+        rows = text.some_records(MOST_ROWS)
     columns = {str(n).strip(): [_cell(cell_of(row, n)) for row in rows] for n in heads if n}
     if text is not None and text.kind == "csv" and text.delimiter != ",":
         _read_decimal_commas(columns, found)
     found.contents.append(f"{how_many(len(rows), 'row')}, columns {few(list(columns), 12)}")
-    if len(rows) == MOST_ROWS:
+    total = rows_of(path)
+    if total > MOST_ROWS:
+        found.contents.append(f"{len(rows):,} of {total:,} rows were looked at")
+    elif len(rows) == MOST_ROWS:
         found.contents.append(f"only the first {MOST_ROWS:,} rows were looked at")
     other = None if labels is None else open_source(labels)
     people = {} if other is None else other.table_of_names(other.columns())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,10 +63,11 @@ class Source:
         many = f"{rows:,} rows" if rows else f"{size / 1e6:,.0f} MB"
         large = plain and (self.counts_in_place or size >= LARGE_FILE)
         shown = None if large and not quiet else False
-        with progress(shown, f"counting {many} of {self.path.name}"):
-            scanned = large and self.labels is None
-            with self._labels_elsewhere():
-                table = tables.scan_parquet(path, columns) if scanned else None
+        with progress(shown, f"counting {many} of {self.path.name}"), ExitStack() as opened:
+            table = None
+            if large and self.labels is None:
+                with self._labels_elsewhere():
+                    table = opened.enter_context(tables.scanned_parquet(path, columns))
             table = self.table(columns) if table is None else table
             yield table if self.changed is None else self.changed(table)
 

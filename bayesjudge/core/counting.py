@@ -11,7 +11,7 @@ LARGEST_KEY = 2**62
 
 
 def collapse(rows: np.ndarray, count: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Find the distinct rows of a table of small whole numbers, and how often each occurs."""
+    """Find the distinct rows of a table of whole numbers, and how often each occurs."""
     first, place = distinct(rows)
     weights = np.ones(len(rows), np.int64) if count is None else count
     summed = np.zeros(len(first), np.int64)
@@ -20,7 +20,7 @@ def collapse(rows: np.ndarray, count: np.ndarray | None = None) -> tuple[np.ndar
 
 
 def distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Find the distinct rows of a table of small whole numbers, and which of them each row is."""
+    """Find the distinct rows of a table of whole numbers, and which of them each row is."""
     key = np.zeros(len(rows), np.int64)
     span = 1
     for column in rows.T:
@@ -28,6 +28,9 @@ def distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if span * base >= LARGEST_KEY:
             key = np.unique(key, return_inverse=True)[1].astype(np.int64)
             span = int(key.max(initial=0)) + 1
+        if span * base >= LARGEST_KEY:
+            column = np.unique(column, return_inverse=True)[1].astype(np.int64)
+            base = int(column.max(initial=0)) + 1
         key = key * base + column
         span *= base
     _, first, place = np.unique(key, return_index=True, return_inverse=True)

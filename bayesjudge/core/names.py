@@ -34,18 +34,19 @@ def to_names(values: pd.Series, column: str, *, optional: bool = False) -> pd.Se
     written = map(str if plain else name_of, cells)
     text = np.array([*(name if name.strip() else None for name in written), None], dtype=object)
     named = pd.Series(text[codes], index=values.index, name=values.name, dtype=object)
-    _check_names(column, int(named.isna().sum()), () if plain else cells, optional)
+    check_names(column, int(named.isna().sum()), () if plain else cells, optional)
     return named
 
 
 def names_of(cells: Sequence[Any], column: str) -> list[str]:
     """Write a short column of ids and names as text; see `to_names`."""
     names = ["" if cell is None else name_of(cell) for cell in cells]
-    _check_names(column, sum(not name.strip() for name in names), cells, optional=False)
+    check_names(column, sum(not name.strip() for name in names), cells, optional=False)
     return names
 
 
-def _check_names(column: str, empty: int, cells: Sequence[Any], optional: bool) -> None:
+def check_names(column: str, empty: int, cells: Sequence[Any] = (), optional: bool = False) -> None:
+    """Raise if so many cells are empty, or some are floats that have lost digits."""
     lost = [cell for cell in cells if _has_lost_digits(cell)]
     with checking("table") as require:
         require(

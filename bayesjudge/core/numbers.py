@@ -28,9 +28,7 @@ def numbers_of(
     codes, cells = pd.factorize(column.astype(object))
     texts = [spell(cell) for cell in cells]
     values = [np.nan if text in none or not text else number_of(text) for text in texts]
-    wrong = [
-        str(cell)[:40] for cell, value in zip(cells, values, strict=True) if value is None
-    ]
+    wrong = [str(cell)[:40] for cell, value in zip(cells, values, strict=True) if value is None]
     with checking(f"column {column.name!r}") as require:
         many = len(wrong) > SHOWN
         shown = f"{len(wrong)} different values such as " * many + str(wrong[:SHOWN])

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.names import names_of, to_names
+from bayesjudge.core.names import check_names, names_of, to_names
 from bayesjudge.core.screen import few
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def columns_of(table: Any) -> list[str]:
 
 
 def free_name(name: str, taken: Collection[str]) -> str:
-    """A name like `name` that no column has, in whatever case: some engines take no notice of it."""
+    """A name like `name` that no column has, in any case: engines take no notice of case."""
     have = {one.casefold() for one in taken}
     while name.casefold() in have:
         name += "_"
@@ -303,8 +303,8 @@ def total(values: nw.Expr) -> nw.Expr:
     return values.sum().cast(nw.Int64)
 
 
-def no_name(frame: nw.LazyFrame, column: str) -> nw.Expr:
-    """Where a cell is no name, in the engine: empty, blank, or a float that has lost digits."""
+def empty_name(frame: nw.LazyFrame, column: str) -> nw.Expr:
+    """Where a cell names nothing, in the engine: it is empty or blank."""
     import narwhals as nw
 
     dtype, here = frame.collect_schema()[column], nw.col(column)
@@ -313,10 +313,17 @@ def no_name(frame: nw.LazyFrame, column: str) -> nw.Expr:
         blank = text.str.strip_chars() == ""
         # a text of blanks comes before "!", and comparing takes less time than stripping
         return here.is_null() | nw.when(text < "!").then(blank).otherwise(nw.lit(False))
+    return here.is_null() | here.is_nan() if dtype.is_float() else here.is_null()
+
+
+def no_name(frame: nw.LazyFrame, column: str) -> nw.Expr:
+    """Where a cell is no name, in the engine: empty, or a float that has lost digits."""
+    import narwhals as nw
+
+    dtype, empty = frame.collect_schema()[column], empty_name(frame, column)
     if dtype.is_float():
-        largest = 2.0 ** (24 if dtype == nw.Float32 else 53)
-        return here.is_null() | here.is_nan() | (here.abs() >= largest)
-    return here.is_null()
+        return empty | (nw.col(column).abs() >= 2.0 ** (24 if dtype == nw.Float32 else 53))
+    return empty
 
 
 def require_named(nameless: int, column: str) -> None:
@@ -353,32 +360,51 @@ def require_distinct(
 
     wanted = list(dict.fromkeys(columns))
     own = _own(wanted)
-    counted = _grouped(table, wanted, wanted)
-    schema = counted.collect_schema()
-    texts = [c for c in own if schema[c] in (nw.String, nw.Categorical)]
-    blank = [nw.col(c).cast(nw.String).str.strip_chars() == "" for c in texts]
-    null = [nw.col(c).is_null() for c in own]
-    empty, several = [*blank, *null], nw.col(N_ROWS) > 1
+    rows = _selected(table, wanted, wanted)
+    empty = {c: empty_name(rows, c) for c in own}
     if optional:
-        counted = counted.filter(~nw.any_horizontal(*empty, ignore_nulls=True))
-        empty = []
-    odd = counted.filter(nw.any_horizontal(several, *empty, ignore_nulls=True))
-    found = odd.drop(N_ROWS).collect()
+        rows = rows.filter(~nw.any_horizontal(*empty.values(), ignore_nulls=False))
+    counted = rows.select(
+        nw.len().alias(N_ROWS), *(total(one.cast(nw.Int64)).alias(c) for c, one in empty.items())
+    ).collect()
+    if not optional:
+        for column, c in zip(wanted, own, strict=True):
+            check_names(column, counted[c][0] or 0)
+    if _all_differ(rows, counted[N_ROWS][0]):
+        return
+    several = rows.group_by(own).agg(nw.len().alias(N_ROWS)).filter(nw.col(N_ROWS) > 1)
+    found = several.drop(N_ROWS).head(SHOWN_ROWS).collect()
     if not len(found):
         return
-    cells = _to_pandas(found.rename(dict(zip(own, wanted, strict=True))), wanted)
-    repeated = _named(cells, wanted)
-    shown = repeated.head(3).to_dict("records")
+    repeated = _named(_to_pandas(found.rename(dict(zip(own, wanted, strict=True))), wanted), wanted)
+    n = several.select(nw.len()).collect().item()
     with checking("table") as require:
         require(
             False,
-            f"{len(repeated)} combinations of {list(columns)} occur more than once, for example "
-            f"{shown}; {remedy}",
+            f"{n} combinations of {list(columns)} occur more than once, for example "
+            f"{repeated.to_dict('records')}; {remedy}",
         )
+
+
+def _all_differ(rows: nw.LazyFrame, n: int) -> bool:
+    """Whether rows of DuckDB differ by their hashes: eight bytes a row, where groups take ninety.
+
+    False also if it is not known: of other engines, of very many rows, and if two hashes agree.
+    """
+    import narwhals as nw
+
+    native = rows.to_native()
+    if not nw.dependencies.is_duckdb_relation(native) or n > MOST_HASHES:
+        return False
+    hashed = native.project(f"hash({', '.join(native.columns)}) AS hashes")
+    hashes = np.sort(hashed.fetchnumpy()["hashes"])
+    return not (hashes[1:] == hashes[:-1]).any()
 
 
 #: Rows of each combination, in a table whose columns are `_own`.
 N_ROWS = "n_rows"
+#: Repeated rows that a message shows, and the most hashes that are compared in memory.
+SHOWN_ROWS, MOST_HASHES = 3, 2**27
 
 
 def _own(wanted: Sequence[str]) -> list[str]:
@@ -388,6 +414,14 @@ def _own(wanted: Sequence[str]) -> list[str]:
 
 def _grouped(table: Any, wanted: list[str], names: Collection[str]) -> nw.LazyFrame:
     """Count rows where they live: columns `_own`, and `N_ROWS`."""
+    import narwhals as nw
+
+    rows = _selected(table, wanted, names)
+    return rows.group_by(_own(wanted)).agg(nw.len().alias(N_ROWS))
+
+
+def _selected(table: Any, wanted: list[str], names: Collection[str]) -> nw.LazyFrame:
+    """The columns that are wanted, by our names for them."""
     import narwhals as nw
 
     require_columns(table, *wanted)
@@ -401,8 +435,7 @@ def _grouped(table: Any, wanted: list[str], names: Collection[str]) -> nw.LazyFr
         table = pd.DataFrame({own[c]: named.get(c, table[c]) for c in wanted})
         own = {name: name for name in table.columns}
     called = [nw.col(c).alias(name) for c, name in own.items()]
-    frame = nw.from_native(table).lazy().select(called)
-    return frame.group_by(list(own.values())).agg(nw.len().alias(N_ROWS))
+    return nw.from_native(table).lazy().select(called)
 
 
 def _to_pandas(frame: nw.DataFrame, names: Collection[str]) -> pd.DataFrame:
@@ -432,7 +465,7 @@ def _plain(cells: pd.Series) -> pd.Series:
 
     dtype = cells.dtype
     if isinstance(dtype, np.dtype):
-        nullable = dtype == object
+        nullable = dtype.kind == "O"
     else:
         nullable = getattr(dtype, "na_value", None) is pd.NA and dtype.kind not in "Mm"
     if not nullable:

@@ -180,8 +180,7 @@ class _Long:
         nameless = found["nameless"].to_numpy().astype(bool)
         require_named(int(count[nameless].sum()), self.item)
         least, most = (
-            found[n].fill_null(MISSING).to_numpy().astype(np.int8)
-            for n in ("least", "most")
+            found[n].fill_null(MISSING).to_numpy().astype(np.int8) for n in ("least", "most")
         )
         if (least != most).any():
             self._refuse_two_truths(each)
@@ -274,9 +273,7 @@ class _Long:
         """Counters back to votes, as many columns a judge as it voted at most on one item."""
         columns, of_column = [], []
         for j in range(len(self.judges)):
-            each = np.column_stack(
-                [values[f"n_{j}_{k}"] for k in range(self.n_classes + 1)]
-            )
+            each = np.column_stack([values[f"n_{j}_{k}"] for k in range(self.n_classes + 1)])
             ends = np.cumsum(each[:, ::-1], axis=1)  # the last class first, no vote last
             for turn in range(int(each.sum(axis=1).max())):
                 later = (ends <= turn).sum(axis=1)

@@ -15,9 +15,10 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
+from urllib.parse import unquote
 
 from bayesjudge.core.errors import InputError, checking
 
@@ -29,6 +30,10 @@ MOST = 2**30
 RATIO, MANY = 1000, 2**26
 #: Objects of JSON that are looked at for the names of their fields, and how deep.
 SEEN, DEEPEST = 100, 4
+#: Parts of a large Parquet file that are looked at.
+STRETCHES = 20
+#: Values of a folder's name that mean that there is none: what engines write for null.
+NO_FOLDER = ("", "__HIVE_DEFAULT_PARTITION__")
 #: Columns in which pandas keeps row numbers.
 PANDAS_INDEX = "__index_level_"
 BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
@@ -74,6 +79,24 @@ class File:
     def plain(self) -> bool:
         """Whether the bytes lie in a file as they are, for libraries that open it themselves."""
         return self._bytes is None and not self.packing
+
+    @cached_property
+    def folders(self) -> dict[str, str | None]:
+        """Columns that only the folders of Parquet name: ``system`` of ``system=gpt/1.parquet``."""
+        if self.kind != "parquet":
+            return {}
+        named = (part.partition("=") for part in self.path.parts[:-1] if "=" in part.strip("="))
+        found = {unquote(name): unquote(value) for name, _, value in named}
+        stored = self.schema.names
+        return {n: None if v in NO_FOLDER else v for n, v in found.items() if n not in stored}
+
+    @cached_property
+    def schema(self) -> Any:
+        """Columns of Parquet, with their types."""
+        from pyarrow import parquet
+
+        with self.broken():
+            return parquet.read_schema(self.seekable())
 
     # Bytes ---------------------------------------------------------------------------------------
 
@@ -210,11 +233,31 @@ class File:
         elif self.kind == "csv":
             yield from self._rows()
         elif self.kind == "parquet":
+            yield from self._parquet_rows()
+
+    def some_records(self, most: int) -> list[Mapping[str, Any]]:
+        """The first records; of a large Parquet file the first of its parts, evenly chosen.
+
+        Rows of one system, or of one week, often lie together.
+        """
+        if self.kind == "parquet":
             from pyarrow import parquet
 
-            with self.broken(), parquet.ParquetFile(self._seekable()) as opened:
-                for batch in opened.iter_batches():
-                    yield from batch.to_pylist()
+            with self.broken():
+                about = parquet.read_metadata(self.seekable())
+            if about.num_rows > most:
+                chosen = range(0, about.num_row_groups, -(-about.num_row_groups // STRETCHES))
+                of_each = most // len(chosen)
+                stretches = (islice(self._parquet_rows([part]), of_each) for part in chosen)
+                return list(chain.from_iterable(stretches))
+        return list(islice(self.records(), most))
+
+    def _parquet_rows(self, parts: Sequence[int] | None = None) -> Iterator[Mapping[str, Any]]:
+        from pyarrow import parquet
+
+        with self.broken(), parquet.ParquetFile(self.seekable()) as opened:
+            for batch in opened.iter_batches(row_groups=parts):
+                yield from ({**self.folders, **row} for row in batch.to_pylist())
 
     def _listed(self) -> list[Any]:
         found = self.document
@@ -243,11 +286,8 @@ class File:
     def columns(self) -> list[str]:
         """Columns of a table, or fields of the first object; none of what has no rows."""
         if self.kind == "parquet":
-            from pyarrow import parquet
-
-            with self.broken():
-                names = parquet.read_schema(self._seekable()).names
-                return [name for name in names if not name.startswith(PANDAS_INDEX)]
+            stored = [name for name in self.schema.names if not name.startswith(PANDAS_INDEX)]
+            return [*stored, *self.folders]
         if self.kind == "csv":
             first = next(iter(self._split(self.delimiter)), [])
             line = self.decoded_head.partition("\n")[0]
@@ -301,9 +341,10 @@ class File:
         except csv.Error:
             return
 
-    def _seekable(self) -> Any:
+    def seekable(self) -> Any:
+        """What Arrow opens: bytes, or a path from the root, since ``s3:x`` is an address to it."""
         with self.stream() as opened:
-            return self.path if self.plain else io.BytesIO(opened.read())
+            return self.path.absolute() if self.plain else io.BytesIO(opened.read())
 
     def parsed(self, text: str | bytes, what: str) -> Any:
         """Parse JSON; what is not JSON is an error that says where."""

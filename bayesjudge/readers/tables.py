@@ -14,15 +14,20 @@ import io
 import itertools
 import json
 import re
+import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.names import name_of
 from bayesjudge.core.screen import few
-from bayesjudge.core.tables import require_among
+from bayesjudge.core.tables import free_name, require_among
 from bayesjudge.readers.files import File, cell_of, fields_of, nearest
 
 if TYPE_CHECKING:
@@ -36,8 +41,21 @@ DECIMAL = re.compile(r"\s*[+-]?\d+(?:,(\d+))?\s*")
 BLOCK = 4 * 2**20
 #: Parquet of so many rows is scanned by DuckDB, which keeps within this memory and then spills.
 LARGE, MEMORY = 1_000_000, "1GB"
+#: Most of a disk that it may spill to.
+SPILLED = "4GB"
 #: Between a file and the table or sheet in it.
 WITHIN = "::"
+#: Who made a DuckDB file may have put into it what reads others of the user's, or addresses.
+CLOSED = {
+    "autoload_known_extensions": "false",
+    "autoinstall_known_extensions": "false",
+    "enable_external_access": "false",
+    "lock_configuration": "true",
+}
+TABLES = """
+SELECT table_schema, table_name, table_type FROM information_schema.tables
+WHERE table_catalog = 'file'
+"""
 
 
 def read_table(
@@ -100,9 +118,8 @@ def read_table(
 
 def is_one_file(path: str | Path) -> bool:
     """Whether a path names a file, and no folder, pattern or table within a file."""
-    text = str(path)
-    pattern = glob.has_magic(text) and not Path(text).exists()
-    return not (WITHIN in text or pattern or Path(text).is_dir())
+    outer, inner = _within(path)
+    return not (inner or outer.is_dir() or (glob.has_magic(str(outer)) and not outer.exists()))
 
 
 def names_in(path: str | Path) -> list[str]:
@@ -117,39 +134,109 @@ def names_in(path: str | Path) -> list[str]:
     return [str(name) for name in dict.fromkeys(found) if str(name).strip()]
 
 
-def scan_parquet(path: str | Path | File, columns: Sequence[str]) -> Any:
+@contextlib.contextmanager
+def scanned_parquet(path: str | Path | File, columns: Sequence[str]) -> Iterator[Any]:
     """Columns of a large Parquet file, folder or pattern, for DuckDB to count where they lie.
 
-    Returns
-    -------
+    Yields
+    ------
     duckdb.DuckDBPyRelation or None
-        None of what is no Parquet or not `LARGE`, or where DuckDB is not installed.
+        None of what is no Parquet or not `LARGE`, where DuckDB is not installed, and of files in
+        which it would take one column for another.
     """
-    import tempfile
+    files = _scannable(path, columns)
+    if not files:
+        yield None
+        return
+    with _duckdb_at_work(str(path)), contextlib.closing(_database()) as base:
+        yield _scan(base, files, list(dict.fromkeys(columns)))
 
+
+def _scannable(path: str | Path | File, columns: Sequence[str]) -> list[File]:
+    """The files, if DuckDB reads `columns` of them as they are meant."""
     files = [file for file, _ in _files(path)]
     if any(file.kind != "parquet" or not file.plain for file in files):
-        return None
-    if rows_of(path) < LARGE:
-        return None
-    try:
-        import duckdb
-    except ImportError:
-        return None
-    from pyarrow import parquet
-
+        return []
+    if rows_of(path) < LARGE or find_spec("duckdb") is None:
+        return []
+    kinds = set()
     for file in files:
-        _require(parquet.read_schema(file.path), list(columns))
+        schema, name = file.schema, str(file.path.resolve())
+        _require([*schema.names, *file.folders], columns)
+        by_case = len({name.casefold() for name in schema.names}) < len(schema.names)
+        if by_case or ("\\" in name and glob.has_magic(name)):
+            return []  # it sees no case, and a pattern has another meaning of a backslash
+        kinds.add(tuple("" if c in file.folders else str(schema.field(c).type) for c in columns))
+    return files if len(kinds) == 1 else []
+
+
+def _scan(base: Any, files: Sequence[File], columns: Sequence[str]) -> Any:
+    """A relation of some columns, those that folders name included."""
+    import pyarrow as pa
+
+    stored = files[0].schema.names
+    folders = {c: [file.folders[c] for file in files] for c in columns if c not in stored}
+    own = free_name("name of file", [*folders, *(n for file in files for n in file.schema.names)])
+    names = [str(file.path.resolve()) for file in files]
+    texts = {name: pa.array(cells, pa.string()) for name, cells in {own: names, **folders}.items()}
+    base.register("folders", pa.table(texts))
+    chosen = [f"{'f' if c in folders else 'r'}.{_quoted(c)}" for c in columns]
+    options = f"union_by_name=true, hive_partitioning=false, filename={_text(own)}"
+    return base.sql(
+        f"SELECT {', '.join(chosen)} FROM read_parquet($files, {options}) r "
+        f"JOIN folders f ON r.{_quoted(own)} = f.{_quoted(own)}",
+        params={"files": [glob.escape(name) for name in names]},
+    )
+
+
+@contextlib.contextmanager
+def _duckdb_at_work(name: str) -> Iterator[None]:
+    """Errors of DuckDB as errors of this file, and Ctrl-C, of which it makes one, as Ctrl-C."""
+    import duckdb
+
+    stopped: list[int] = []
+
+    def note(number: int, frame: Any) -> None:
+        stopped.append(number)
+        signal.default_int_handler(number, frame)
+
+    ours = threading.current_thread() is threading.main_thread()
+    ours = ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if ours:
+        signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    except Exception as error:
+        if stopped:
+            raise KeyboardInterrupt from None
+        if isinstance(error, duckdb.OutOfMemoryException):
+            words = f"has too many different rows to count in {MEMORY} and {SPILLED} of disk"
+            raise InputError(name, [f"{words}: leave --item out, or split it"]) from error
+        if isinstance(error, duckdb.Error):
+            told = str(error).splitlines()[0]
+            raise InputError(name, [f"cannot be read: {told}"]) from error
+        raise
+    finally:
+        if ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _database() -> Any:
+    """A database in memory, which spills past `MEMORY`."""
+    import tempfile
+
+    import duckdb
+
     base = duckdb.connect()
     for setting, value in {
         "memory_limit": f"'{MEMORY}'",
-        "temp_directory": f"'{tempfile.gettempdir()}'",
+        "temp_directory": _text(tempfile.gettempdir()),
+        "max_temp_directory_size": f"'{SPILLED}'",
         "preserve_insertion_order": "false",
         "enable_progress_bar": "false",
     }.items():
         base.execute(f"SET {setting}={value}")
-    read = base.read_parquet([str(file.path) for file in files], union_by_name=len(files) > 1)
-    return read.select(*map(duckdb.ColumnExpression, dict.fromkeys(columns)))
+    return base
 
 
 def rows_of(path: str | Path | File) -> int:
@@ -160,10 +247,18 @@ def rows_of(path: str | Path | File) -> int:
     for file, _ in _files(path):
         if file.kind == "parquet" and file.plain:
             try:
-                rows += int(parquet.read_metadata(file.path).num_rows)
+                rows += int(parquet.read_metadata(file.seekable()).num_rows)
             except (ArrowInvalid, OSError):
                 continue  # whoever reads it says what is wrong
     return rows
+
+
+def _within(path: str | Path) -> tuple[Path, str]:
+    """The file, folder or pattern that a path names, and the table within the file."""
+    text = str(path)
+    ends = [len(text), *(found.start() for found in re.finditer(WITHIN, text))]
+    end = next((end for end in ends if Path(text[:end]).exists()), min(ends[1:], default=ends[0]))
+    return Path(text[:end]), text[end + len(WITHIN) :]
 
 
 def _files(path: str | Path | File) -> Iterator[tuple[File, str]]:
@@ -171,8 +266,8 @@ def _files(path: str | Path | File) -> Iterator[tuple[File, str]]:
     if isinstance(path, File):
         yield path, ""
         return
-    text, _, inner = str(path).partition(WITHIN)
-    outer = Path(text)
+    outer, inner = _within(path)
+    text = str(outer)
     if outer.is_dir():
         names = sorted(map(str, outer.glob("**/*.parquet")))
         with checking(text) as require:
@@ -280,7 +375,7 @@ def _parse(
         )
 
     with opened() as head:
-        _require(head.schema, columns)
+        _require(head.schema.names, columns)
     label = pa.dictionary(pa.int32(), pa.string())
     convert = csv.ConvertOptions(
         include_columns=columns,
@@ -298,13 +393,19 @@ def _read_parquet(file: File, columns: list[str], numbers: set[str], inner: str)
     import pyarrow as pa
     from pyarrow import parquet
 
-    with file.stream() as stream:
-        source = file.path if file.plain else pa.BufferReader(stream.read())
-    _require(parquet.read_schema(source), columns)
-    labels = [c for c in columns if c not in numbers]
-    table = parquet.read_table(source, columns=columns, read_dictionary=labels, partitioning=None)
-    cells = {c: table[c].cast(pa.float64()) if c in numbers else table[c] for c in columns}
-    return pa.table(cells)
+    _require([*file.schema.names, *file.folders], columns)
+    stored = [c for c in columns if c not in file.folders]
+    labels = [c for c in stored if c not in numbers]
+    how: dict[str, Any] = {"columns": stored, "read_dictionary": labels, "partitioning": None}
+    table = parquet.read_table(file.seekable(), **how)
+    first = np.zeros(len(table), np.int32)
+    whole = {c: _array([file.folders[c]], c in numbers).take(first) for c in file.folders}
+    return pa.table(
+        {
+            c: whole[c] if c in whole else table[c].cast(pa.float64()) if c in numbers else table[c]
+            for c in columns
+        }
+    )
 
 
 def _read_jsonl(file: File, columns: list[str], numbers: set[str], inner: str) -> pa.Table:
@@ -375,7 +476,7 @@ def _from_records(
         seen |= dict.fromkeys((*row, *fields_of(row)))
         for column, values in cells.items():
             values.append(cell_of(row, column))
-    _require(pa.schema([(str(name), pa.null()) for name in seen]), columns)
+    _require(list(map(str, seen)), columns)
     return pa.table({c: _array(values, c in numbers) for c, values in cells.items()})
 
 
@@ -448,27 +549,34 @@ def _read_sqlite(file: File, columns: list[str], numbers: set[str], inner: str) 
 def _duckdb(file: File, inner: str) -> Iterator[tuple[list[str], Any]]:
     """Names of columns, and what asks for some of them."""
     with checking(file.name) as require:
-        try:
-            import duckdb
-        except ImportError:
-            duckdb = None
         words = "needs duckdb, which is not installed: pip install 'bayesjudge[scale]'"
-        require(duckdb is not None, words)
-    try:
-        with contextlib.closing(duckdb.connect(str(file.path), read_only=True)) as base:
-            found = base.execute("SELECT table_name FROM information_schema.tables").fetchall()
-            name = _quoted(_inner(file, [row[0] for row in found], inner, "table"))
-            have = base.execute(f"SELECT * FROM {name} LIMIT 0").description
-            yield [c[0] for c in have], lambda asked: base.sql(f"SELECT {asked} FROM {name}")
-    except duckdb.Error as error:
-        raise InputError(file.name, [f"cannot be read: {str(error).splitlines()[0]}"]) from error
+        require(find_spec("duckdb") is not None, words)
+        path = file.path.resolve()
+        words = "has a backslash in its name, which DuckDB takes for a folder's end: rename it"
+        require(not any("\\" in part for part in path.parts[1:]), words)
+    import duckdb
+
+    with _duckdb_at_work(file.name), contextlib.closing(duckdb.connect()) as base:
+        base.execute(f"ATTACH {_text(str(path))} AS file (READ_ONLY)")
+        for setting, value in CLOSED.items():
+            base.execute(f"SET {setting}={value}")
+        found = base.execute(TABLES).fetchall()
+        named = {n if s == "main" else f"{s}.{n}": (s, n) for s, n, _ in found}
+        own = [n for n, (*_, kind) in zip(named, found, strict=True) if kind == "BASE TABLE"]
+        with checking(file.name) as require:
+            view = next((n for n in named if n not in own and (n == inner or not own)), "")
+            require(not view, f"{view!r} is a view, and only tables are read: store its rows")
+        schema, name = named[_inner(file, own, inner, "table")]
+        table = f"file.{_quoted(schema)}.{_quoted(name)}"
+        have = base.execute(f"SELECT * FROM {table} LIMIT 0").description
+        yield [c[0] for c in have], lambda asked: base.sql(f"SELECT {asked} FROM {table}")
 
 
 def _read_duckdb(file: File, columns: list[str], numbers: set[str], inner: str) -> pa.Table:
     import pyarrow as pa
 
     with _duckdb(file, inner) as (have, select):
-        _require(pa.schema([(name, pa.null()) for name in have]), columns)
+        _require(have, columns)
         kinds = {c: "DOUBLE" if c in numbers else "VARCHAR" for c in columns}
         asked = [f"CAST({_quoted(c)} AS {k}) AS {_quoted(c)}" for c, k in kinds.items()]
         cells = select(", ".join(asked)).to_arrow_table()
@@ -479,6 +587,11 @@ def _read_duckdb(file: File, columns: list[str], numbers: set[str], inner: str) 
 def _quoted(name: str) -> str:
     """A name as SQL takes it."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def _text(value: str) -> str:
+    """A text as SQL takes it."""
+    return "'" + value.replace("'", "''") + "'"
 
 
 def _array(values: list[Any], number: bool) -> pa.Array:
@@ -492,11 +605,11 @@ def _array(values: list[Any], number: bool) -> pa.Array:
     return pa.array(names, pa.string()).dictionary_encode()
 
 
-def _require(schema: pa.Schema, columns: list[str]) -> None:
+def _require(names: Sequence[str], columns: Sequence[str]) -> None:
     with checking("table") as require:
-        repeated = [c for c in columns if schema.names.count(c) > 1]
+        repeated = [c for c in columns if names.count(c) > 1]
         require(not repeated, f"columns {repeated} occur more than once")
-    require_among(list(dict.fromkeys(schema.names)), *columns)
+    require_among(list(dict.fromkeys(names)), *columns)
 
 
 READERS: dict[str, Callable[[File, list[str], set[str], str], pa.Table]] = {

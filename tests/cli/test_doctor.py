@@ -907,3 +907,20 @@ def test_columns_that_may_be_people_s_labels_are_named(tmp_path, capsys):
     assert missing["prevalence"].endswith(
         "labels of some items; if desk holds them: --truth COLUMN"
     )
+
+
+@pytest.mark.slow
+def test_large_parquet_is_looked_at_in_all_its_parts(tmp_path, monkeypatch, capsys):
+    """Rows of one system lie together, and the first are of one system only."""
+    monkeypatch.setattr("bayesjudge.cli.doctor.MOST_ROWS", 200)
+    log = pd.DataFrame(
+        {"item": [f"q{i}" for i in range(400)] * 2, "system": ["a"] * 400 + ["b"] * 400}
+    )
+    log["verdict"] = ["PASS" if i % 3 else "FAIL" for i in range(800)]
+    log["truth"] = [("yes" if i % 4 else "no") if i % 5 == 0 else None for i in range(800)]
+    path = tmp_path / "log.parquet"
+    log.to_parquet(path, index=False, row_group_size=20)
+    assert main(["doctor", str(path)]) == 0
+    told = capsys.readouterr().out
+    assert "200 of 800 rows were looked at" in told
+    assert "--by system" in told

@@ -10,7 +10,7 @@ import pytest
 from chat_server import dice
 
 import bayesjudge as bj
-from bayesjudge.cli.app import main
+from bayesjudge.cli import main
 
 CONFIG = """
 store = "run.sqlite"

@@ -73,8 +73,13 @@ class Clusters(NamedTuple):
 
 
 def clusters_of(items: Items, system: str) -> Clusters:
-    """Take one system's."""
+    """Take one system's, by pattern of all systems."""
     return Clusters(items.rows(system), np.asarray(items.count, float))
+
+
+def own_clusters(items: Items, system: str) -> Clusters:
+    """Take one system's, by its own patterns, of which there are fewer."""
+    return clusters_of(items.system(system), system)
 
 
 def _means(rows: Rows) -> tuple[Any, ...]:

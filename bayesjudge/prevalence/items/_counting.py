@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesjudge.core.counting import collapse
+from bayesjudge.core.counting import collapse, distinct
 from bayesjudge.core.errors import checking
 from bayesjudge.core.labels import read_labels
 from bayesjudge.core.names import names_of
@@ -29,6 +29,35 @@ BAD, GOOD, UNLABELLED = range(3)
 TRUTHS, VERDICTS = 3, 2
 
 Counted = tuple[np.ndarray, np.ndarray, tuple[str, ...]]
+
+
+class Packing:
+    """The rows of an item as a few whole numbers: so many bits for each cell's count.
+
+    Sums over an item's rows tell its cells without a counter a cell, of which there are many: six
+    a system.
+    """
+
+    def __init__(self, systems: int, most_rows: int):
+        self.shape = (systems, TRUTHS, VERDICTS)
+        self.bits = max(int(most_rows).bit_length(), 1)
+        self.per_part = max(62 // self.bits, 1)
+        self.cells = int(np.prod(self.shape))
+        self.parts = -(-self.cells // self.per_part)
+
+    def patterns(
+        self, parts: np.ndarray, count: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Distinct cells, of shape (patterns, systems, 3, 2), and the items of each.
+
+        Of numbers of shape (items, parts), or of patterns with the items of each.
+        """
+        seen = parts.any(axis=1)
+        first, count = collapse(parts[seen], None if count is None else count[seen])
+        part, place = np.divmod(np.arange(self.cells), self.per_part)
+        cells = (parts[seen][first][:, part] >> (self.bits * place)) & (2**self.bits - 1)
+        order, _ = distinct(cells)
+        return cells[order].reshape(-1, *self.shape), count[order]
 
 
 class RowsInMemory:
@@ -66,17 +95,18 @@ class RowsInMemory:
             if self._by is None
             else pd.factorize(rows[self._by], sort=True)
         )
-        output = item_of * len(systems) + system_of
         if repeats == "judge":
-            t = _one_truth(output, t, len(items) * len(systems))
-        truth_of = np.where(np.isnan(t), UNLABELLED, t).astype(np.int64)
+            output, outputs = pd.factorize(item_of * len(systems) + system_of)
+            t = _one_truth(output, t, len(outputs))
         told = ~np.isnan(v)
-        place = ((output * TRUTHS + truth_of) * VERDICTS)[told] + v[told].astype(np.int64)
-        shape = (len(items), len(systems), TRUTHS, VERDICTS)
-        cells = np.bincount(place, minlength=int(np.prod(shape))).reshape(shape)
-        seen = cells[cells.any(axis=(1, 2, 3))]
-        first, count = collapse(seen.reshape(len(seen), -1))
-        return seen[first], count, tuple(map(str, systems))
+        truth_of = np.where(np.isnan(t), UNLABELLED, t).astype(np.int64)
+        cell = ((system_of * TRUTHS + truth_of) * VERDICTS)[told] + v[told].astype(np.int64)
+        item_of = item_of[told]
+        packing = Packing(len(systems), int(np.bincount(item_of).max(initial=1)))
+        part, place = np.divmod(cell, packing.per_part)
+        parts = np.zeros((len(items), packing.parts), np.int64)
+        np.add.at(parts, (item_of, part), np.int64(1) << (packing.bits * place))
+        return *packing.patterns(parts), tuple(map(str, systems))
 
 
 class RowsInPlace:
@@ -109,22 +139,41 @@ class RowsInPlace:
         """Patterns of an item's rows, items of each, and the systems' names."""
         import narwhals as nw
 
-        counts = self._by_item(unparsed, repeats)
-        names = [c for c in counts.collect_schema().names() if c.startswith("n_")]
-        by = [nw.col(c) for c in (*names, "torn", "nameless")]
-        found = counts.group_by(*by).agg(nw.len().alias("items")).collect()
-        items = found["items"].to_numpy().astype(np.int64)
-        require_named(int(items[found["nameless"].to_numpy().astype(bool)].sum()), self._item)
+        rows = self._rows(unparsed, repeats)
+        n = [nw.col(f"n_{v}") for v in range(VERDICTS)]
+        sizes = rows.group_by("item").agg(total(sum(n[1:], n[0])).alias("rows"))
+        most = sizes.select(nw.col("rows").max()).collect()["rows"][0]
+        packing = Packing(len(self._systems), most or 1)
+        names = [f"part_{p}" for p in range(packing.parts)]
+        parts = [self._part(packing, p).alias(name) for p, name in enumerate(names)]
+        by_item = (
+            rows.select("item", "nameless", "torn", *parts)
+            .group_by("item", "nameless")
+            .agg(*(total(nw.col(c)).alias(c) for c in ("torn", *names)))
+        )
+        counted = by_item.group_by("nameless", "torn", *names).agg(nw.len().alias("items"))
+        found = counted.collect()
+        count = found["items"].to_numpy().astype(np.int64)
+        require_named(int(count[found["nameless"].to_numpy().astype(bool)].sum()), self._item)
         if repeats == "judge":
-            _require_one_truth(int(items @ found["torn"].to_numpy().astype(np.int64)))
-        shape = (len(items), len(self._systems), TRUTHS, VERDICTS)
-        cells = np.column_stack([found[c].to_numpy().astype(np.int64) for c in names])
-        seen = cells.any(axis=1)
-        first, count = collapse(cells[seen], items[seen])
-        return cells[seen][first].reshape(-1, *shape[1:]), count, self._systems
+            _require_one_truth(int(count @ found["torn"].to_numpy().astype(np.int64)))
+        numbers = np.column_stack([found[c].to_numpy().astype(np.int64) for c in names])
+        return *packing.patterns(numbers, count), self._systems
 
-    def _by_item(self, unparsed: str | None, repeats: str | None) -> nw.LazyFrame:
-        """One row an item: its rows by system, truth and verdict."""
+    def _part(self, packing: Packing, part: int) -> nw.Expr:
+        """What a row adds to a part of its item's numbers: a power of two for each verdict."""
+        import narwhals as nw
+
+        added = nw.lit(0, nw.Int64)
+        for v in range(VERDICTS):
+            place = nw.col("cell") + v - part * packing.per_part
+            weight = (nw.lit(2.0) ** (packing.bits * place).cast(nw.Float64)).cast(nw.Int64)
+            here = (place >= 0) & (place < packing.per_part)
+            added = added + nw.when(here).then(weight * nw.col(f"n_{v}")).otherwise(0)
+        return added
+
+    def _rows(self, unparsed: str | None, repeats: str | None) -> nw.LazyFrame:
+        """One row a verdict, or an output of several: its first cell, and its fails and passes."""
         import narwhals as nw
 
         frame = nw.from_native(self._table).lazy()
@@ -132,36 +181,25 @@ class RowsInPlace:
         if unparsed == "fail":
             verdict = verdict.fill_null(0)
         system = code_of(self._by, self._system) if self._by else nw.lit(0, nw.Int64)
-        nameless, item = no_name(frame, self._item), nw.col(self._item)
+        n = {f"n_{v}": (verdict == v).cast(nw.Int64).fill_null(0) for v in range(VERDICTS)}
         rows = frame.select(
-            item.alias("item"), nameless.alias("nameless"), system.alias("system"),
-            truth.alias("truth"), nw.lit(0, nw.Int64).alias("torn"),
-            *((verdict == v).cast(nw.Int64).fill_null(0).alias(f"v{v}") for v in range(VERDICTS)),
-        )  # fmt: skip
+            nw.col(self._item).alias("item"),
+            no_name(frame, self._item).alias("nameless"),
+            system.alias("system"),
+            truth.alias("truth"),
+            nw.lit(0, nw.Int64).alias("torn"),
+            *(one.alias(name) for name, one in n.items()),
+        )
         if repeats == "judge":
             t = nw.col("truth")
             rows = rows.group_by("item", "nameless", "system").agg(
-                t.max().alias("truth"), (t.max() - t.min()).fill_null(0).alias("torn"),
-                *(total(nw.col(f"v{v}")).alias(f"v{v}") for v in range(VERDICTS)),
-            )  # fmt: skip
+                t.max().alias("truth"),
+                (t.max() - t.min()).fill_null(0).alias("torn"),
+                *(total(nw.col(name)).alias(name) for name in n),
+            )
         known = nw.col("truth").fill_null(UNLABELLED)
-        places = [
-            (s, t, v)
-            for s in range(len(self._systems))
-            for t in range(TRUTHS)
-            for v in range(VERDICTS)
-        ]
-        sums = [
-            nw.when((nw.col("system") == s) & (known == t))
-            .then(nw.col(f"v{v}"))
-            .otherwise(nw.lit(0, nw.Int64))
-            .alias(f"n_{i}")
-            for i, (s, t, v) in enumerate(places)
-        ]
-        each = rows.select("item", "nameless", "torn", *sums)
-        return each.group_by("item", "nameless").agg(
-            *(total(nw.col(c)).alias(c) for c in ("torn", *(f"n_{i}" for i in range(len(places)))))
-        )
+        cell = (nw.col("system") * TRUTHS + known) * VERDICTS
+        return rows.select("item", "nameless", "torn", cell.alias("cell"), *n)
 
 
 def _read(

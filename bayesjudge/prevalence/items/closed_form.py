@@ -58,7 +58,7 @@ def effective_counts(
     """
     found = []
     for name in items.systems:
-        clusters = by_item.clusters_of(items, name)
+        clusters = by_item.own_clusters(items, name)
         repeats = rows_per_output(items, name)
         if repeats == 1:
             found.append(Effective(name, clusters, _counts(items, clusters, 1.0), 1.0, np.inf))
@@ -212,7 +212,7 @@ def difference(items: Items, *, ci_prob: float = 0.95) -> Estimate:
     """
     z, rows, found = z_score(ci_prob), [], []
     for name in items.systems:
-        clusters, repeats = by_item.clusters_of(items, name), rows_per_output(items, name)
+        clusters, repeats = by_item.own_clusters(items, name), rows_per_output(items, name)
         if repeats == 1:
             counts, effect, df = _counts(items, clusters, 1.0), 1.0, np.inf
             made = _of_single_rows(counts, z)
@@ -398,7 +398,7 @@ def agreement(items: Items, *, ci_prob: float = 0.95) -> Estimate:
     check_ci_prob(ci_prob)
     made: dict[str, list[tuple[Any, ...]]] = {"icc": [], "design_effect": [], "effective_items": []}
     for name in items.systems:
-        icc = _icc(by_item.clusters_of(items, name), ci_prob)
+        icc = _icc(by_item.own_clusters(items, name), ci_prob)
         rows = items.count @ items.rows(name).labelled + items.count @ items.rows(name).test
         for quantity, values in in_rows(icc, rows_per_output(items, name), float(rows)).items():
             made[quantity].append(values)
@@ -567,7 +567,7 @@ def paired_difference(
         several = len(items.systems) >= 2
         require(several, f"needs two systems or more, got {list(items.systems)}; name them: by=")
     pairs = list(itertools.combinations(items.systems, 2))
-    found = [contrast(items, *pair) for pair in pairs]
+    found = [(_contrast if simultaneous else contrast)(items, *pair) for pair in pairs]
     critical = [
         float(stdtrit(c.labelled - 1, (1 + ci_prob) / 2)) if c.labelled > 1 else np.inf
         for c in found
@@ -594,6 +594,11 @@ def paired_difference(
 
 
 def contrast(items: Items, first: str, second: str) -> Contrast:
+    """Difference of two systems, from the items' patterns of these two."""
+    return _contrast(items._of(first, second), first, second)
+
+
+def _contrast(items: Items, first: str, second: str) -> Contrast:
     """Contributions of both systems, summed by item, with one weight on the judge."""
     both = [by_item.clusters_of(items, name) for name in (first, second)]
     made = [by_item.parts_of(one) for one in both]
@@ -761,7 +766,7 @@ def cautions_of(items: Items) -> Iterator[Caution]:
         yield same
     weak: list[tuple[str, str]] = []
     for i, name in enumerate(items.systems):
-        clusters = by_item.clusters_of(items, name)
+        clusters = by_item.own_clusters(items, name)
         where = f" of {kind_of(items.systems)} {name!r}" if len(items.systems) > 1 else ""
         labelled, total = clusters.labelled, clusters.totals
         if rows_per_output(items, name) > 1 and labelled < FEW_ITEMS:

@@ -212,10 +212,12 @@ class Items(ReadAtOnce):
     @property
     def units(self) -> np.ndarray:
         """Cells with one unit a truth: of an output that is judged n times, n verdicts of 1/n."""
+        return self._units_of(self.cells)
+
+    def _units_of(self, cells: np.ndarray) -> np.ndarray:
         if self.repeats != "judge":
-            return self.cells.astype(float)
-        size = self.cells.sum(axis=(2, 3), keepdims=True)
-        return self.cells / np.maximum(size, 1)
+            return cells.astype(float)
+        return cells / np.maximum(cells.sum(axis=(-2, -1), keepdims=True), 1)
 
     def rows(self, system: str) -> Rows:
         """Count the rows of one system by pattern.
@@ -235,7 +237,7 @@ class Items(ReadAtOnce):
         InputError
             If there is no such system.
         """
-        return Rows.of(self.units[:, self._place(system)])
+        return Rows.of(self._units_of(self.cells[:, self._place(system)]))
 
     def system(self, name: str) -> Self:
         """Take one system out.
@@ -255,11 +257,22 @@ class Items(ReadAtOnce):
         InputError
             If there is no such system.
         """
-        cells = self.cells[:, [self._place(name)]]
-        seen = cells.sum(axis=(1, 2, 3)) > 0
-        flat = cells[seen].reshape(int(seen.sum()), 6)
-        first, count = collapse(flat, self.count[seen])
-        return replace(self, cells=flat[first].reshape(-1, 1, 3, 2), count=count, systems=(name,))
+        return self._of(name)
+
+    def _of(self, *names: str) -> Self:
+        """Some systems, with patterns of their own; kept, since every estimator asks for them."""
+        if names not in self._parts:
+            cells = self.cells[:, [self._place(name) for name in names]]
+            flat = cells.reshape(len(cells), -1)
+            seen = flat.any(axis=1)
+            first, count = collapse(flat[seen], self.count[seen])
+            own = flat[seen][first].reshape(-1, *cells.shape[1:])
+            self._parts[names] = replace(self, cells=own, count=count, systems=names)
+        return self._parts[names]
+
+    @cached_property
+    def _parts(self) -> dict[tuple[str, ...], Self]:
+        return {}
 
     def _place(self, name: str) -> int:
         with checking("prevalence.items") as require:
