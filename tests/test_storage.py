@@ -292,7 +292,27 @@ def test_a_file_that_was_sealed_again_is_still_checked(saved):
     """Hostile, not damaged: HDF5 data that are none, behind which their checksum stands."""
     saved.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(10_000))
     storage.seal(saved)
-    refused(saved, "damaged or no fit")
+    refused(saved, "is no fit")
+
+
+@pytest.mark.parametrize("error", [AttributeError("no load_datatree"), ImportError("no library")])
+def test_a_library_that_cannot_read_is_no_damage(saved, monkeypatch, error):
+    def fails(*args, **kwargs):
+        raise error
+
+    monkeypatch.setattr(xr, "load_datatree", fails)
+    refused(saved, "cannot be read", f"xarray {xr.__version__}", str(error))
+    with pytest.raises(bj.InputError) as told:
+        bj.load(saved)
+    assert "damaged" not in str(told.value)
+
+
+def test_a_file_of_another_format_is_no_damage(saved):
+    edit(saved, lambda header: header.update(format=storage.FORMAT + 1))
+    refused(saved, "load it with the version that wrote it")
+    with pytest.raises(bj.InputError) as told:
+        bj.load(saved)
+    assert "damaged" not in str(told.value)
 
 
 def test_other_libraries_read_the_file(saved):

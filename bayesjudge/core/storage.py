@@ -12,6 +12,7 @@ import json
 import os
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -225,14 +226,25 @@ def read_fit(path: str | Path, kind: type) -> Any:
     """Read a `Fit` (the class is `kind`) that `save` wrote; see `bayesjudge.load`."""
     with checking("load") as require:
         require(Path(path).is_file(), f"no file {str(path)!r}; give the path that Fit.save wrote")
+    remedy = "take an undamaged copy of the file, or fit again and save"
     try:
+        _check_seal(Path(path))
+        remedy = "fit again and save"  # nothing is damaged
         return _read(Path(path), kind)
+    except InputError as error:
+        raise InputError(f"load {str(path)!r}", [str(error)[:LONGEST], remedy]) from error
     except Exception as error:  # a hostile file makes each library fail in its own way
-        said = str(error)[:LONGEST]
-        if not isinstance(error, InputError):
-            said = f"the file is damaged or no fit ({type(error).__name__}: {said})"
-        remedy = "take an undamaged copy of the file, or fit again and save"
-        raise InputError(f"load {str(path)!r}", [said, remedy]) from error
+        said = (
+            "the file is as it was written, and cannot be read: it is no fit, or not for these "
+            f"versions ({_readers()}; {type(error).__name__}: {str(error)[:LONGEST]})"
+        )
+        other = f"upgrade bayesjudge with all that it needs, or {remedy}"
+        raise InputError(f"load {str(path)!r}", [said, other]) from error
+
+
+def _readers() -> str:
+    """The libraries that read a file, with their versions."""
+    return ", ".join(f"{name} {version(name)}" for name in ("xarray", "h5netcdf", "h5py"))
 
 
 def _words(kind: type) -> tuple[str, ...]:
@@ -244,7 +256,6 @@ def _read(path: Path, kind: type) -> Any:
     import h5py
     import xarray as xr
 
-    _check_seal(path)
     with h5py.File(path) as file:
         with checking("fit") as require:
             require(HEADER in file.attrs, "the file holds no fit written by Fit.save")
