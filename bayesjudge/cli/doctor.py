@@ -33,12 +33,13 @@ from bayesjudge.cli.proposals import (
     NEEDS,
     WANTED,
     Findings,
+    all_alike,
     ask_if_reversed,
     label_design,
     lost_verdicts,
-    no_labels,
     scale_of,
     scale_seen,
+    tell_if_whole,
     try_drift,
     try_gate,
     try_labelling,
@@ -59,7 +60,9 @@ from bayesjudge.cli.roles import (
     is_binary,
     is_model,
     is_number,
+    labels_first,
     roles_of,
+    says_person,
 )
 from bayesjudge.cli.shapes import JURORS, Versions, are_repeats, numbered, versions_in, words_of
 from bayesjudge.cli.source import DATABASES, INPUTS, PAIRS, Source, of_people, open_source
@@ -246,10 +249,9 @@ def _of_metric(log: Log, metric: Metric, path: str, truth: str | None, labels: P
         return
     table = log.table(metric.name)
     cells = {name: table[name].to_pylist() for name in table.column_names}
-    people = [truth] if truth and not labels else _truths(cells, metric.name)
+    people = [truth] if truth and not labels else _truths(cells, metric.name, found)
     if not truth and people[:1] not in ([], ["truth"]):
-        about = (cells["verdict"], cells[people[0]], cells["item"])
-        people = [] if no_labels(people[0], *about, found) else people
+        tell_if_whole(people[0], cells["verdict"], cells[people[0]], cells["item"], found)
     truths = people[:1]
     own = ["--truth", *truths] if truths else []
     voted, absent = own, list[str]()
@@ -348,12 +350,15 @@ def _once(cells: Mapping[str, list[Any]], judge: str) -> dict[str, list[Any]]:
     return {name: [column[i] for i in first.values()] for name, column in cells.items()}
 
 
-def _truths(cells: Mapping[str, list[Any]], metric: str) -> list[str]:
+def _truths(cells: Mapping[str, list[Any]], metric: str, found: Findings) -> list[str]:
     """Columns of people's labels, the most likely first."""
     if "truth" in cells:
         return ["truth"]
-    names = [n for n in of_people(list(cells)) if n not in COLUMNS]
-    return [n for n in names if n != metric and are_labels(cells[n]) and _are_whole(cells[n])]
+    names = [n for n in of_people(list(cells)) if n not in (*COLUMNS, metric)]
+    names = [n for n in names if are_labels(cells[n]) and _are_whole(cells[n])]
+    found.odd += filter(None, (all_alike(n, cells[n]) for n in names))
+    said = ["" if cell is None else str(cell) for cell in cells["verdict"]]
+    return labels_first(names, cells, {"verdict": said})
 
 
 def _are_whole(cells: Sequence[Any]) -> bool:
@@ -424,8 +429,12 @@ def _join(source: Source, path: Path, truth: str | None, reading: list[str], jud
     """Join people's labels in another file to the verdicts or scores in the columns `judged`."""
     other = open_source(path)
     columns = other.table_of_names(other.columns())
-    truths = [truth] if truth else list(roles_of(columns).truths)
-    truths = truths or [n for n, c in columns.items() if are_labels(c) and is_binary(c)]
+    named = [n for n, c in columns.items() if says_person(n) and (are_labels(c) or are_numbers(c))]
+    said = source.table_of_names(judged)
+    truths = [truth] if truth else labels_first(named, columns, said, beside=False)
+    truths = truths or [n for n in roles_of(columns).truths if n not in named]
+    binary = [n for n, c in columns.items() if are_labels(c) and is_binary(c)]
+    truths = truths or [n for n in binary if not all_alike(n, columns[n])]
     keys = keys_of(source, other, truths[0], system) if truths else None
     if keys is None:
         words = "names of these items" if truths else "people's labels (--truth COLUMN)"
@@ -506,6 +515,8 @@ def _of_table(
         rows: list[Any] = read_table(path, heads).slice(0, MOST_ROWS).to_pylist()
     else:
         rows = text.some_records(MOST_ROWS)
+    with checking(str(path)) as require:
+        require(rows, f"has no row below its head, {few(list(heads), 12)}")
     columns = {str(n).strip(): [_cell(cell_of(row, n)) for row in rows] for n in heads if n}
     if text is not None and text.kind == "csv" and text.delimiter != ",":
         _read_decimal_commas(columns, found)
@@ -528,8 +539,7 @@ def _of_table(
         name = roles.truths[0]
         items = columns[roles.item] if roles.item else range(len(rows))
         about = (columns[roles.verdicts[0]], columns[name], items)
-        if no_labels(name, *about, found, any(word in name.lower() for word in PEOPLE)):
-            roles = replace(roles, truths=[])
+        tell_if_whole(name, *about, found, any(word in name.lower() for word in PEOPLE))
     roles = _judges_of_one(roles, found)
     asked = _asked_again(roles)
     roles = _one_of_each(roles, asked)
@@ -692,16 +702,18 @@ def _by_criterion(roles: Roles) -> list[Roles]:
     judged = roles.verdicts or roles.scores
     every = {n: {*words_of(n)} - SCORES - {"label", "labels"} for n in (*roles.truths, *judged)}
     about = {n: {word for word in own if len(word) > 1} for n, own in every.items()}
+    of_judges = set.intersection(*(about[n] for n in judged)) if len(judged) > 1 else set()
     found = []
     for truth in roles.truths[:MOST_JUDGES]:
         own = [n for n in judged if about[n] & about[truth]]
-        if len(own) == 1 and len(judged) > 1 and not is_model(own[0]):
+        if len(own) == 1 and len(judged) > 1:
             verdicts, scores = (own, []) if roles.verdicts else ([], own)
             found.append(replace(roles, truths=[truth], verdicts=verdicts, scores=scores))
     alone = len({(one.verdicts or one.scores)[0] for one in found}) == len(found)
-    criteria = (
-        len(found) > 1 or not roles.verdicts or all({*words_of(n)} & CRITERIA for n in judged)
-    )
+    # of one judge, which all columns name and people's do not, or of several criteria
+    one = bool(of_judges - set().union(*(about[n] for n in roles.truths)))
+    called = not roles.verdicts or all({*words_of(n)} & CRITERIA for n in judged)
+    criteria = len(found) > 1 or one or (called and not any(map(is_model, judged)))
     return found if alone and criteria and len(found) == len(roles.truths) else []
 
 

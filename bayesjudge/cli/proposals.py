@@ -204,37 +204,37 @@ def ask_if_reversed(
         )
 
 
-def no_labels(
+def all_alike(name: str, cells: Sequence[Any]) -> str:
+    """What to tell of a column that says one thing in all of several rows; else nothing."""
+    kinds = Counter(str(cell) for cell in cells if cell not in (None, ""))
+    if len({*map(folded, kinds)}) != 1 or kinds.total() == 1:
+        return ""
+    filled = " that it fills" * (kinds.total() < len(cells))
+    return (
+        f"{name} says {next(iter(kinds))} in all {kinds.total():,} rows{filled}: hardly what "
+        f"people said of the outputs; if it is: --truth {shlex.quote(name)}"
+    )
+
+
+def tell_if_whole(
     name: str,
     verdicts: Sequence[Any],
     truths: Sequence[Any],
     items: Sequence[Any],
     found: Findings,
     said_so: bool = False,
-) -> bool:
-    """Whether a column that labels every row cannot be what people said of the outputs.
-
-    One that may be is told, unless it is `said_so`.
-    """
+) -> None:
+    """Tell of a column that labels every row, unless it is `said_so` that people did."""
     if not truths or any(label in (None, "") for label in truths):
-        return False
-    kinds = Counter(map(str, truths))
-    said = {folded(one) for one in verdicts if one not in (None, "") and not says_nothing(str(one))}
-    if len({*map(folded, kinds)}) == 1 and len(said) > 1:
-        found.odd.append(
-            f"{name} says {next(iter(kinds))} in all {len(truths):,} rows, where verdicts differ: "
-            f"hardly what people said of the outputs; if it is: --truth {shlex.quote(name)}"
-        )
-        return True
+        return
     same = _of_the_item(verdicts, truths, items)
     if said_so and not same:
-        return False
+        return
     more = ", and the same one for all outputs of an item, of which verdicts differ" * same
     found.odd.append(
         f"{name} has a label for every row{more}: right if people judged the outputs; an expected "
         "answer, or a class that came with the test, says nothing of them"
     )
-    return False
 
 
 def _of_the_item(verdicts: Sequence[Any], truths: Sequence[Any], items: Sequence[Any]) -> bool:
@@ -519,4 +519,6 @@ def run_line(line: Sequence[str]) -> tuple[bool, str]:
             build_app(tokens)(tokens, exit_on_error=False, print_error=False, verbose=False)
     except (InputError, CycloptsError) as error:
         return False, "; ".join(getattr(error, "problems", [str(error)]))
+    except Exception as error:  # a fault of ours: other lines may answer
+        return False, f"{type(error).__name__}: {error}"
     return True, out.getvalue()

@@ -11,7 +11,7 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from bayesjudge.cli.proposals import MOST_LABELS, kind_of, usual_scale
+from bayesjudge.cli.proposals import MOST_LABELS, all_alike, kind_of, usual_scale
 from bayesjudge.cli.shapes import REPEATS, jury_in, words_of
 from bayesjudge.cli.source import HUMAN
 from bayesjudge.core.labels import DASHES, folded, says_nothing, spell, unread
@@ -262,32 +262,33 @@ def _by_names(
         if n not in taken and not _is_index(n, c) and not says_person(n)
     ]
     scores.sort(key=lambda n: not ({*words_of(n)} & SCORES or says_judge(n)))
-    truths = [truth] if truth else [
-        n for n in (*labels, *numbers) if n not in taken and says_person(n)
-    ]  # fmt: skip
+    of_people = [n for n in (*labels, *numbers) if n not in taken and says_person(n)]
+    judged = {n: c for n, c in {**labels, **numbers}.items() if n not in {*taken, *of_people}}
+    truths = [truth] if truth else labels_first(of_people, columns, judged)
     scores = [n for n in scores if n not in truths]
-    rest = {n: c for n, c in labels.items() if n not in {*taken, *truths}}
-    guessed, perhaps = [], list[str]()
+    rest = {n: c for n, c in labels.items() if n not in {*taken, *truths, *of_people}}
+    guessed = [told for n in of_people if (told := all_alike(n, columns[n])) and not truth]
+    perhaps = list[str]()
     if not truths:
         like = _like_a_judge(numbers, scores)
-        truths = [n for n in like if _names_labellers(n)]
-        guessed = [f"{n} is read as people's scores, by its name" for n in truths[:1]]
+        truths = [n for n in like if _names_labellers(n) and not all_alike(n, numbers[n])]
+        guessed += [f"{n} is read as people's scores, by its name" for n in truths[:1]]
         perhaps = [] if truths else [n for n in like if _lacks(numbers[n])]
         scores = [n for n in scores if n not in truths]
         scores.sort(key=perhaps.__contains__)
     if not truths:
         truths = _of_a_sample(rest, bool(scores))
-        guessed = [f"{n} is empty in most rows, and read as people's labels" for n in truths[:1]]
+        guessed += [f"{n} is empty in most rows, and read as people's labels" for n in truths[:1]]
         perhaps = [] if truths else perhaps
         rest = {n: c for n, c in rest.items() if n not in truths}
     if not truths:
         truths = [n for n in rest if _says_what_a_judge_says(n, rest)]
-        guessed = [f"{n} is read as people's labels, by its name" for n in truths[:1]]
+        guessed += [f"{n} is read as people's labels, by its name" for n in truths[:1]]
         rest = {n: c for n, c in rest.items() if n not in truths}
     if not truths and not [n for n in rest if says_judge(n) or is_binary(rest[n])]:
         truths = _graded_like(numbers, scores)
         scores = [n for n in scores if n not in truths]
-        guessed = [
+        guessed += [
             f"{few(truths, 5)}: the numbers of the judges ({scores[0]}, …), read as people's"
             for _ in truths[:1]
         ]
@@ -382,6 +383,77 @@ def _lacks(cells: Sequence[str]) -> bool:
     return sum(c == "" for c in cells) > MOSTLY * len(cells)
 
 
+def labels_first(
+    names: Sequence[str],
+    columns: Mapping[str, Sequence[Any]],
+    judged: Mapping[str, Sequence[Any]],
+    beside: bool = True,
+) -> list[str]:
+    """Of columns called after people those that may hold what they said, the surest first.
+
+    Pass and fail and a judge's own words are said of outputs. So are numbers, unless the column is
+    called a person only and they are not like a judge's; and two words that go with a judge's past
+    any chance. If what is judged is not `beside` them, in the same rows, other words are too, but
+    names of models, dates, and words of a column that is called a person.
+    """
+    cells = {n: ["" if c is None else str(c) for c in columns[n]] for n in names}
+    free = [n for n in names if not all_alike(n, cells[n]) and not _tells_apart(n, cells[n])]
+    sure = [n for n in free if _says(n, cells[n], judged)]
+    perhaps = [n for n in free if n not in sure]
+    beside = beside and bool(judged)
+    return [*sure, *(n for n in perhaps if _may_say(n, cells[n], judged, beside))]
+
+
+def _tells_apart(name: str, cells: Sequence[str]) -> bool:
+    """Whether a column is called an id, or holds numbers under the name of no score."""
+    return _is_id(name) or (are_numbers(cells) and bool({*words_of(name)} & NO_SCORES))
+
+
+def _is_id(name: str) -> bool:
+    return bool(re.search(r"(^|[\s_.-])id$", name.lower()))
+
+
+def _is_person(name: str) -> bool:
+    """Whether a name is that of one who labels, and of nothing that is said."""
+    return {*words_of(name)} <= LABELLERS | {*PEOPLE[1:], "annotator"}
+
+
+def _says(name: str, cells: Sequence[str], judged: Mapping[str, Sequence[Any]]) -> bool:
+    """Whether cells say pass and fail, or what a judge says."""
+    own = {kind_of(one) for one in _kinds(cells)}
+    theirs = {kind_of(str(one)) for said in judged.values() for one in said}
+    shared = bool(own & theirs - {True, False}) and not (are_numbers(cells) and _is_person(name))
+    return shared or is_binary(cells)
+
+
+def _may_say(
+    name: str, cells: Sequence[str], judged: Mapping[str, Sequence[Any]], beside: bool
+) -> bool:
+    """Whether words or numbers that are not a judge's may be said of outputs all the same."""
+    if are_numbers(cells):
+        scores = [said for said in judged.values() if are_numbers(said)]
+        like = [said for said in scores if _within(_scale_of(cells), _scale_of(said))]
+        rise = any(not beside or _rise_together(cells, said) for said in like)
+        return rise or not _is_person(name)
+    if _is_person(name) or any(map(is_model, _words(cells))) or _are_times(name, cells):
+        return False
+    if not beside:
+        return True
+    two = [said for said in judged.values() if len(_words(said)) == 2]
+    return len(_words(cells)) == 2 and any(go_together(cells, said) for said in two)
+
+
+def _rise_together(numbers: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether numbers rise with others by more than chance."""
+    from scipy.stats import spearmanr
+
+    both = [(float(a), float(b)) for a, b in zip(numbers, others, strict=True) if a and b]
+    if len(both) < 3 or any(len({*side}) < 2 for side in zip(*both, strict=True)):
+        return False
+    tested = spearmanr(*zip(*both, strict=True))
+    return bool(tested.statistic > 0 and tested.pvalue < BY_CHANCE)
+
+
 def _of_a_sample(labels: Mapping[str, list[str]], scored: bool) -> list[str]:
     """Columns that most rows lack, of labels like a judge's: somebody labelled a sample.
 
@@ -395,6 +467,7 @@ def _of_a_sample(labels: Mapping[str, list[str]], scored: bool) -> list[str]:
         for n, c in labels.items()
         if _lacks(c)
         and not says_judge(n)
+        and not all_alike(n, c)
         and (
             (is_binary(c) and (scored or bool(binary)))
             or any(_words(c) == _words(said) for said in full)
@@ -427,8 +500,6 @@ def _grades(cells: Iterable[str]) -> set[float]:
 
 def _graded_like(numbers: Mapping[str, list[str]], scores: Sequence[str]) -> list[str]:
     """Columns of the whole numbers that several judges give, which rise with theirs: people's."""
-    from scipy.stats import spearmanr
-
     judges = [n for n in scores if says_judge(n)]
     grades = set().union(*(_grades(numbers[n]) for n in judges))
     if len(judges) < 2 or not all(_grades(numbers[n]) for n in judges):
@@ -442,11 +513,7 @@ def _graded_like(numbers: Mapping[str, list[str]], scores: Sequence[str]) -> lis
             or not 2 < len(own & grades) == len(own)
         ):
             continue
-        rows = zip(numbers[name], numbers[judges[0]], strict=True)
-        both = [(float(a), float(b)) for a, b in rows
-                if a and b]  # fmt: skip
-        tested = spearmanr(*zip(*both, strict=True)) if len(both) > 2 else None
-        if tested is not None and tested.statistic > 0 and tested.pvalue < BY_CHANCE:
+        if _rise_together(numbers[name], numbers[judges[0]]):
             found.append(name)
     return found
 
@@ -510,7 +577,8 @@ def _says_what_a_judge_says(name: str, labels: Mapping[str, list[str]]) -> bool:
 def _item_of(columns: Mapping[str, list[str]]) -> str | None:
     """A column by a usual name, or the first one called some id, or some word for an item."""
     usual = [n for n in columns if n.lower() in ITEM_COLUMNS]
-    ids = [n for n in columns if re.search(r"(^|[\s_.-])id$", n.lower())]
+    raters = [n for n, c in columns.items() if says_person(n) and are_labels(c)]
+    ids = [n for n in columns if _is_id(n) and n not in raters]
     ids = [n for n in ids if n.lower() not in (*SYSTEMS, *JUDGES)]
     called = [n for n in columns if words_of(n) and {*words_of(n)} <= ITEMS]
     called = [n for n in called if len(_kinds(columns[n])) > 4]
@@ -659,7 +727,7 @@ def _are_verdicts(name: str, labels: Mapping[str, list[str]], alone: bool) -> bo
 
 def _is_index(name: str, cells: Sequence[str]) -> bool:
     """Whether numbers only tell rows apart, or measure something else than quality."""
-    if {*words_of(name)} & NO_SCORES or re.search(r"(^|[\s_.-])id$", name.lower()):
+    if {*words_of(name)} & NO_SCORES or _is_id(name):
         return True
     there = [c for c in cells if c]
     whole = all(float(c).is_integer() for c in there)

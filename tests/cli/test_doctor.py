@@ -668,7 +668,7 @@ def test_a_field_of_the_test_that_is_always_the_same_is_no_label(tmp_path, exami
     path = logs.write_two_providers(tmp_path / "out.json", lambda i: "pass")
     found = examine(path)
     assert found["answers"] == []
-    told = "human_label says pass in all 80 rows, where verdicts differ"
+    told = "human_label says pass in all 80 rows: hardly what people said"
     assert [text for text in found["odd"] if text.startswith(told)]
     found = examine(path, "--truth", "human_label")  # who says so is believed, and cautioned
     line = shlex.split(found["answers"][0]["command"])[1:]
@@ -697,9 +697,13 @@ def test_a_table_s_constant_column_is_no_label_and_a_person_s_is_one(tmp_path, e
         found = examine(path)
         assert f"--truth {name}" in found["answers"][0]["command"]
         assert any("has a label for every row" in text for text in found["odd"]) == told
-    # a few labels that are all alike are people's all the same
+    # nor is one that fills some rows, unless somebody says so
     rows.assign(human=["yes" if i < 20 else "" for i in range(60)]).to_csv(path, index=False)
-    assert "--truth human" in examine(path)["answers"][0]["command"]
+    found = examine(path, labelling=False)
+    told = "human says yes in all 20 rows that it fills: hardly what people said of the outputs"
+    assert [text for text in found["odd"] if text == f"{told}; if it is: --truth human"]
+    assert not found["answers"]
+    assert "--truth human" in examine(path, "--truth", "human")["answers"][0]["command"]
 
 
 @pytest.mark.slow
@@ -784,7 +788,7 @@ def test_a_jury_s_log_and_people_s_labels_in_a_file_of_their_own(tmp_path, monke
     samples = [logs.inspect_sample(i, 1, v[0], votes=v) for i, v in enumerate(votes)]
     logs.write_inspect(Path("jury.eval"), samples, models=["a", "b"])
     ids = [str(sample["id"]) for sample in samples]
-    labels = pd.DataFrame({"id": ids, "human": ["good", "bad", "good", "good"] * 10})[::2]
+    labels = pd.DataFrame({"id": ids, "human": ["good", "bad", "bad", "good"] * 10})[::2]
     labels.to_csv("labels.csv", index=False)
     lines = [a["command"] for a in examine("jury.eval", "labels.csv")["answers"]]
     lines = [line.replace(" --metric 'model_graded_qa votes'", "") for line in lines]
@@ -924,3 +928,29 @@ def test_large_parquet_is_looked_at_in_all_its_parts(tmp_path, monkeypatch, caps
     told = capsys.readouterr().out
     assert "200 of 800 rows were looked at" in told
     assert "--by system" in told
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+def test_a_table_without_rows_is_told_as_one(ending, tmp_path, capsys):
+    path = tmp_path / f"run.{ending}"
+    head = pd.DataFrame({"id": [], "verdict": [], "truth": []})
+    write = {"csv": head.to_csv, "parquet": head.to_parquet}
+    write[ending](path, index=False) if ending in write else path.write_text("")
+    assert main(["doctor", str(path)]) == 2
+    told = capsys.readouterr().err
+    assert ("no row below its head, id, verdict, truth" in told) == (ending != "jsonl")
+
+
+def test_a_line_that_breaks_is_told_and_the_others_are_tried(tmp_path, monkeypatch, examine):
+    from bayesjudge.prevalence import Counts
+
+    def fails(*args, **kwargs):
+        raise ZeroDivisionError("nothing to divide")
+
+    monkeypatch.setattr(Counts, "from_frame", fails)
+    rows = pd.DataFrame({"id": range(60), "truth": [i % 3 for i in range(60)]})
+    rows = rows.assign(judge=rows["truth"] % 2, other=rows["truth"] % 2, truth=rows["truth"] // 2)
+    rows.to_csv(tmp_path / "t.csv", index=False)
+    found = examine(tmp_path / "t.csv", labelling=False)
+    assert "ZeroDivisionError: nothing to divide" in found["missing"]["prevalence"]
+    assert found["answers"]

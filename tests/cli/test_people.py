@@ -191,3 +191,101 @@ def test_decimal_commas_are_read_where_semicolons_separate(tmp_path, monkeypatch
     assert main(["doctor", "comma.csv", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert "numbers with a decimal comma in judge, human, again" in document["contents"]
+
+
+# What nobody says of an output ------------------------------------------------------------------
+
+N = 240
+NAMES = ["Ann", "Bob", "Cy"]
+#: Columns under names of people that hold no labels: all their values.
+NO_LABELS = {
+    "reviewer": NAMES,
+    "expert": NAMES[:2],
+    "annotated_by": NAMES,
+    "Labeler": [f"{name}@example.org" for name in NAMES],
+    "human reviewer": NAMES[:2],
+    "expert_id": ["1", "2", "3"],
+    "annotator id": ["a17", "b23"],
+    "human_no": ["1", "2", "3", "4", "5"],
+    "label_date": ["2026-09-01", "2026-09-02"],
+    "reviewed": ["01.09.2026", "02.09.2026", "03.09.2026"],
+    "gold_model": ["gpt-4o", "claude-3"],
+    "human_rated_system": ["alpha", "beta"],
+    "human_reviewed": ["yes"],
+    "label status": ["pass"],
+    "expected": ["1"],
+}
+
+
+def _with_no_label(name, *, scored, whole, seed=0):
+    """A judge's verdicts or scores, and such a column in all rows or in those that have labels."""
+    rng = np.random.default_rng(seed)
+    good = rng.random(N) < 0.7
+    some = rng.permutation(N) < 80
+    right = np.where(rng.random(N) < 0.85, good, ~good)
+    said = np.where(right, rng.choice([4, 5], N), rng.choice([1, 2, 3], N))
+    table = pd.DataFrame({"case": range(N), "judge": said if scored else np.where(right, "A", "B")})
+    other = np.where(some | whole, rng.choice(NO_LABELS[name], N), "")
+    return table.assign(**{name: other}), np.where(some, np.where(good, "A", "B"), ""), good, some
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scored", [False, True], ids=["verdicts", "scores"])
+@pytest.mark.parametrize("name", NO_LABELS)
+def test_who_when_and_what_made_it_are_no_labels(name, scored, tmp_path):
+    """Beside labels such a column hides none, wherever it stands."""
+    for whole in (False, True):
+        table, words, good, some = _with_no_label(name, scored=scored, whole=whole)
+        assert not _truths(table, tmp_path) & {name}
+        labels = np.where(some, np.where(good, "good", "bad"), "") if scored else words
+        columns = ["case", name, "gold", "judge"] if whole else [*table, "gold"]
+        assert _truths(table.assign(gold=labels)[columns], tmp_path) == {"gold"}
+
+
+def _truths(table, folder):
+    """Columns that lines of doctor, each of which has been run, take for labels."""
+    from bayesjudge.cli.doctor import examine
+
+    table.to_csv(folder / "t.csv", index=False)
+    lines = [shlex.split(line) for _, line in examine(folder / "t.csv").answers]
+    return {line[line.index("--truth") + 1] for line in lines if "--truth" in line}
+
+
+@pytest.mark.slow
+def test_a_reviewer_s_name_is_seldom_taken_for_what_goes_with_verdicts():
+    """Under a name that may be that of a label: one draw in a thousand, by Fisher's test."""
+    from bayesjudge.cli.roles import labels_first
+
+    rng = np.random.default_rng(5)
+    taken = 0
+    for _ in range(2000):
+        cells = {"human_by": [*rng.choice(NAMES[:2], 60)]}
+        taken += bool(labels_first(["human_by"], cells, {"judge": [*rng.choice(["A", "B"], 60)]}))
+    assert taken <= 8  # 2 expected at most; 8 or more has probability .001
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scored", [False, True], ids=["verdicts", "scores"])
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("accuracy_llm", "tone_llm", "accuracy_human", "tone_human"),
+        ("llm_accuracy", "llm_tone", "human_accuracy", "human_tone"),
+        ("accuracy_llm", "tone_llm", "accuracy_human"),
+        ("brevity llm", "wit llm", "wit human"),
+        ("gpt_brevity", "gpt_wit", "gpt_charm", "expert_wit"),
+        ("brevityJudge", "witJudge", "witHuman", "brevityHuman"),
+    ],
+)
+def test_columns_that_share_a_stem_are_criteria_and_no_jury(names, scored, look):
+    people = [n for n in names if "human" in n.lower() or "expert" in n]
+    table = (_scores if scored else _verdicts)(**{name: name not in people for name in names})
+    lines = [shlex.split(one["command"])[1:] for one in look(table)["answers"]]
+    assert not [line for line in lines if line[0] in ("panel", "ratings")]
+    asked = [line for line in lines if line[0] == "prevalence"]
+    assert {line[line.index("--truth") + 1] for line in asked} == {*people}
+    for line in asked:
+        judged = line[line.index("--score" if scored else "--verdict") + 1]
+        truth = line[line.index("--truth") + 1]
+        (stem,) = [w for w in ("accuracy", "tone", "brevity", "wit") if w in truth]
+        assert stem in judged

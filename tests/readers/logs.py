@@ -206,7 +206,7 @@ def write_phoenix(path):
 def write_langsmith(path):
     path.write_text(
         "inputs.q,outputs.a,error,reference.a,feedback.correct,feedback.human,example_id,id\n"
-        "2+2?,4,,4,1.0,1,e1,r1\n2+2?,5,,4,0.0,1,e1,r2\nParis?,x,,Paris,0.0,,e2,r3\n"
+        "2+2?,4,,4,1.0,1,e1,r1\n2+2?,5,,4,0.0,0,e1,r2\nParis?,x,,Paris,0.0,,e2,r3\n"
         "x?,,timeout,y,,,e3,r4\n"
     )
     return path

@@ -313,7 +313,7 @@ def test_a_word_among_scores_is_a_failure(tmp_path):
     assert log.metrics["score"].failures == 2
     assert log.metrics["score"].values == "8 to 8"
     path = logs.write_langsmith(tmp_path / "experiment.csv")
-    path.write_text(path.read_text().replace("0.0,1,e1", "4/5,1,e1").replace("1.0,1", "3,1"))
+    path.write_text(path.read_text().replace("0.0,0,e1", "4/5,0,e1").replace("1.0,1", "3,1"))
     assert read_log(path).metrics["correct"].failures == 2
 
 
