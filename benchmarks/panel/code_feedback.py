@@ -1,10 +1,12 @@
 """How well does each method predict a generator of source 2's panel whose labels are left out?
 
-    python benchmarks/panel/code_feedback.py VOTES.csv.gz                # a minute or two
+    python benchmarks/panel/code_feedback.py                             # a minute or two
+    python benchmarks/panel/code_feedback.py --level partly_repaired
     python benchmarks/panel/code_feedback.py VOTES.csv.gz --all-models   # and the slow models
 
 VOTES is a wide table: ``generator``, ``human`` and one column a judge, as made from the sheets of
-``output/ensemble/ensemble_results_fcnhp.xlsx`` (or ``_fc``) in ai-cet/llm-judge-calibration.
+``output/ensemble/ensemble_results_fcnhp.xlsx`` (or ``_fc``) in ai-cet/llm-judge-calibration, which
+`bayesjudge.datasets.code_feedback` fetches if none is given.
 Nothing is tuned on the generator that is held out: thresholds and biases come from the other five.
 Writes ``code_feedback_NAME.csv`` and ``.md`` to benchmarks/panel/results, with the cautions
 that contradict each method.
@@ -20,10 +22,11 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from bayesjudge import panel
+from bayesjudge import datasets, panel
 from bayesjudge.panel.checks import cautions_of
 from bayesjudge.panel.compare import FOR_NEW_GENERATORS
 
@@ -42,25 +45,34 @@ SLOW = {
 }
 
 
-def read(path: Path) -> panel.Votes:
+def table_of(path: Path | None, level: Any = "repaired") -> pd.DataFrame:
+    """The wide table in a file, or as the authors published it."""
+    if path is not None:
+        return pd.read_csv(path)
+    return datasets.code_feedback(level).rename(columns={"truth": "human"})
+
+
+def read(path: Path | None, level: Any = "repaired") -> panel.Votes:
     """Read the wide table."""
-    table = pd.read_csv(path)
+    table = table_of(path, level)
     judges = [column for column in table.columns if column not in NOT_JUDGES]
     return panel.Votes.from_frame(table, judges=judges, truth="human")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("votes", type=Path)
+    parser.add_argument("votes", type=Path, nargs="?")
+    parser.add_argument("--level", default="repaired", choices=("repaired", "partly_repaired"))
     parser.add_argument("--models", nargs="*", default=[], choices=SLOW)
     parser.add_argument("--all-models", action="store_true")
     asked = parser.parse_args()
-    votes = read(asked.votes)
+    votes = read(asked.votes, asked.level)
     chosen = SLOW if asked.all_models else asked.models
     methods = [*FOR_NEW_GENERATORS, *(SLOW[name] for name in chosen)]
     begin = time.perf_counter()
     table = panel.cross_validate(votes, methods, ci_prob=0.9, random_seed=1)
-    name = asked.votes.name.partition(".")[0].removeprefix("votes_")
+    file = asked.votes.name.partition(".")[0] if asked.votes else asked.level
+    name = file.removeprefix("votes_")
     RESULTS.mkdir(exist_ok=True)
     table.to_csv(RESULTS / f"code_feedback_{name}.csv", float_format="%.5g")
     text = written(votes, table, name)

@@ -1,12 +1,13 @@
 """With a tenth of real labels kept, does the interval hold the share among the other nine tenths?
 
-    python benchmarks/prevalence/splits.py votes_repaired.csv.gz               # 200 splits, minutes
+    python benchmarks/prevalence/splits.py                                     # 200 splits, minutes
     python benchmarks/prevalence/splits.py votes_repaired.csv.gz --judge gpt-4o
 
 As in Lee et al., Table 2: each generator's items are split at random into test items (90 %) and
 labelled ones (10 %), over and over, and each interval is held against the share of valid items
 among the test items. The file is of ai-cet/llm-judge-calibration (MIT): a row an item, with its
-generator, the human label and a column a judge. A missing vote counts as "not valid".
+generator, the human label and a column a judge; without one,
+`bayesjudge.datasets.code_feedback` fetches it. A missing vote counts as "not valid".
 
 A split is *degenerate* for a method that gives no interval: the judge does no better than chance on
 the labels, or a class of labels is empty. Bias and the widths that are compared are those of the
@@ -33,7 +34,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesjudge import Estimate, InputError, prevalence
+from bayesjudge import Estimate, InputError, datasets, prevalence
 
 RESULTS = Path(__file__).parent / "results"
 SEED, CI_PROB = 20_272, 0.95
@@ -44,6 +45,13 @@ METHODS = {
     "posterior, random": partial(prevalence.exact, interval="eti_bounded"),
     "posterior, by_truth": partial(prevalence.exact, interval="eti_bounded"),
 }
+
+
+def read(path: Path | None) -> pd.DataFrame:
+    """The table in a file, or as the authors published it."""
+    if path is not None:
+        return pd.read_csv(path)
+    return datasets.code_feedback().rename(columns={"truth": "human"})
 
 
 def split(
@@ -128,11 +136,11 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("votes", type=Path)
+    parser.add_argument("votes", type=Path, nargs="?")
     parser.add_argument("--judge", default="gpt-4.1-mini")
     parser.add_argument("--splits", type=int, default=200)
     asked = parser.parse_args()
-    found = pd.read_csv(asked.votes)
+    found = read(asked.votes)
     table = summary(study(found, asked.judge, asked.splits))
     RESULTS.mkdir(exist_ok=True)
     table.to_csv(RESULTS / "splits.csv", float_format="%.4g")

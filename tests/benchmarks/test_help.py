@@ -1,14 +1,18 @@
 """Every study starts, and says what it asks."""
 
+import argparse
 import ast
+import json
 import os
 import re
 import runpy
+import shlex
 import subprocess
 import sys
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 TOP = Path(__file__).parents[2]
@@ -65,12 +69,12 @@ def test_index_is_the_one_that_its_command_writes():
 
 @pytest.fixture
 def as_a_script(monkeypatch, tmp_path):
-    """Run a file as ``python FILE --help`` does, in this process, and leave no trace in it."""
+    """Run a file as ``python FILE ARGUMENTS`` does, in this process, and leave no trace in it."""
     known, variables = set(sys.modules), dict(os.environ)
 
-    def run(path):
+    def run(path, *arguments):
         monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr(sys, "argv", [str(path), "--help"])
+        monkeypatch.setattr(sys, "argv", [str(path), *arguments])
         monkeypatch.setattr(sys, "path", [str(path.parent), *sys.path])
         runpy.run_path(str(path), run_name="__main__")
 
@@ -88,7 +92,67 @@ def as_a_script(monkeypatch, tmp_path):
 @each_study
 def test_study_says_what_it_asks(path, as_a_script, tmp_path, capsys):
     with pytest.raises(SystemExit) as ended:
-        as_a_script(path)
+        as_a_script(path, "--help")
     assert not ended.value.code
     assert path.name in capsys.readouterr().out
     assert not list(tmp_path.iterdir())
+
+
+# The commands that docs/sources.md prints ---------------------------------------------------------
+
+SOURCES = (TOP / "docs" / "sources.md").read_text()
+PRINTED = re.findall(r"\| `((?:python|pytest) [^`]+)` \|$", SOURCES, re.MULTILINE)
+SCRIPTS = sorted({line for line in PRINTED if line.startswith("python")})
+TESTS = sorted({*PRINTED} - {*SCRIPTS})
+
+
+def test_every_line_of_the_sources_names_a_command():
+    rows = [row for row in SOURCES.splitlines() if row.startswith("| ")]
+    assert len(PRINTED) == sum(not row.startswith("| claim |") for row in rows) > 10
+
+
+class AskedError(Exception):
+    """A script has read its arguments."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", SCRIPTS)
+def test_a_script_runs_as_printed(line, as_a_script, monkeypatch):
+    """Up to where it has read what was asked: what is missing there is missing for everybody."""
+    _, name, *arguments = shlex.split(line)
+    parse = argparse.ArgumentParser.parse_args
+
+    def stop(self, *args, **kwargs):
+        raise AskedError(parse(self, *args, **kwargs))
+
+    monkeypatch.setattr(argparse.ArgumentParser, "parse_args", stop)
+    with pytest.raises(AskedError):
+        as_a_script(TOP / name, *arguments)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["panel/code_feedback.py", "prevalence/splits.py"])
+def test_a_panel_is_fetched_where_no_file_is_given(name, as_a_script, monkeypatch, tmp_path):
+    """The same table as from a file."""
+    import bayesjudge as bj
+
+    table = pd.DataFrame({"item": [0, 1], "generator": ["a", "b"], "truth": [1, 0], "j": [1, 0]})
+    monkeypatch.setattr(bj.datasets, "code_feedback", lambda level="repaired": table)
+    found = runpy.run_path(str(TOP / "benchmarks" / name))
+    read = found.get("table_of", found["read"])
+    file = tmp_path / "votes.csv"
+    table.rename(columns={"truth": "human"}).to_csv(file, index=False)
+    pd.testing.assert_frame_equal(read(None), read(file))
+
+
+@pytest.mark.slow
+def test_tests_that_are_named_are_there():
+    """Collected as printed they are neither an error nor none."""
+    lines = [shlex.split(line)[1:] for line in TESTS]
+    run = (
+        "import json, pytest, sys; lines = json.loads(sys.argv[1]); sys.exit(str([line for line in "
+    )
+    run += "lines if pytest.main([*line, '--collect-only', '-qq'])] or ''))"
+    command = [sys.executable, "-c", run, json.dumps(lines)]
+    done = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=False)
+    assert done.stderr.strip() == "", done.stdout[-2000:]
