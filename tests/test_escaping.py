@@ -4,6 +4,7 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import matplotlib as mpl
 import numpy as np
@@ -154,6 +155,34 @@ def test_terminals_are_not_commanded(text, capsys):
     assert not set(printed) & (set("\x1b\x07\x9b\r\x00\u202e"))
     shown = text.encode("unicode_escape").decode()
     assert printed.count(shown) >= 6  # in answer, basis, reason, title, inputs and table
+
+
+def gate_of(text):
+    counts = bj.prevalence.Counts(
+        [90, 80], [60, 50], [20, 20], [18, 15], [10, 10], [7, 9], calibration="random",
+        systems=[text, "other"],
+    )  # fmt: skip
+    return bj.decide.gate(counts, at_least=0.6)
+
+
+@pytest.mark.parametrize("text", COMMANDS)
+def test_markdown_commands_no_terminal(text):
+    """A file is shown by `cat`, and a job summary by a log."""
+    made = bj.report(hostile(text), title=text, notes={text: [text]}, command=text)
+    made += bj.decide.to_markdown(gate_of(text), title=text)
+    assert not set(made) & (set("\x1b\x07\x9b\r\x00\u202e"))
+    shown = " ".join(text.split()).encode("unicode_escape").decode().replace("\\", "\\\\")
+    assert made.count(shown) >= 5
+
+
+@pytest.mark.parametrize("text", [*COMMANDS, *HOSTILE, "\x7f", "\ufffe", "\udc80", "\U0001f600"])
+def test_junit_is_xml_whatever_names_hold(text):
+    made = bj.decide.to_junit(gate_of(text), suite=f"suite {text}")
+    root = ElementTree.fromstring(made.encode("utf-8"))
+    whole = " ".join([root.get("name"), *(case.get("name") for case in root), *root.itertext()])
+    assert not set(whole) & (set("\x1b\x07\x9b\r\x00\u202e"))
+    if text.isprintable():
+        assert whole.count(text) >= 2
 
 
 @pytest.mark.parametrize("say", [output.tell, _complain], ids=["tell", "complain"])

@@ -25,6 +25,7 @@ from bayesjudge.core.estimate import (
     pass_name_in,
 )
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.screen import visible_line
 from bayesjudge.core.version import __version__
 
 if TYPE_CHECKING:
@@ -427,7 +428,7 @@ def _literal(text: object) -> str:
 
     An underscore inside a word and a bracket that starts no link mean nothing: they stay legible.
     """
-    line = " ".join(str(text).split())
+    line = visible_line(" ".join(str(text).split()))
     line = re.sub(r"&(?=#?\w+;)", "&amp;", line).replace("<", "&lt;")
     return SPECIAL.sub(r"\\\g<0>", line)
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from bayesjudge.core.report import TableRow, _literal, page
+from bayesjudge.core.screen import visible
 from bayesjudge.core.version import __version__
 from bayesjudge.decide.decision import Check, Gate, Outcome, as_fields, counted, finding, named
 from bayesjudge.decide.drift import (
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 SCHEMA = "bayesjudge/2"
 HEADS = ("outcome", "number", "threshold", "estimate", "one-sided limits", "chance")
 DECIDES = "what would decide"
+
+#: Characters that XML cannot hold, not even by their number.
+NO_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def to_markdown(gate: Gate, *, title: str = "bayesjudge gate") -> str:
@@ -241,6 +246,7 @@ def to_junit(gate: Gate, *, unknown: Outcome = "unknown", suite: str = "bayesjud
         One test case a check.
     """
     found = ["error" if one.undecidable else counted(one, unknown) for one in gate.checks]
+    suite = _xml(suite)
     root = ElementTree.Element(
         "testsuite",
         name=suite,
@@ -250,19 +256,19 @@ def to_junit(gate: Gate, *, unknown: Outcome = "unknown", suite: str = "bayesjud
         errors=str(found.count("error")),
     )
     for check, outcome in zip(gate.checks, found, strict=True):
-        sign = "≥" if check.at_least else "≤"
-        name = f"{check.name} {sign} {check.threshold:g}"
+        sign, told = "≥" if check.at_least else "≤", _xml(str(check))
+        name = _xml(f"{check.name} {sign} {check.threshold:g}")
         case = ElementTree.SubElement(root, "testcase", classname=f"{suite}.gate", name=name)
         if outcome == "fail":
-            ElementTree.SubElement(case, "failure", message=_xml(check))
+            ElementTree.SubElement(case, "failure", message=told)
         elif outcome == "error":
-            ElementTree.SubElement(case, "error", message=_xml(check))
+            ElementTree.SubElement(case, "error", message=told)
         elif outcome == "unknown":
-            ElementTree.SubElement(case, "skipped", message=_xml(check))
-        ElementTree.SubElement(case, "system-out").text = _xml(check)
+            ElementTree.SubElement(case, "skipped", message=told)
+        ElementTree.SubElement(case, "system-out").text = told
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _xml(check: Check) -> str:
-    """Text without the control characters that XML has no way to write."""
-    return "".join(c for c in str(check) if c >= " " or c in "\n\t")
+def _xml(text: str) -> str:
+    """Text with what XML has no way to write written out."""
+    return NO_XML.sub(lambda found: ascii(found[0])[1:-1], visible(text))
