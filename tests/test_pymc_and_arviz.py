@@ -268,12 +268,31 @@ def test_plots_show_the_fit(one, i, extended):
     mean = np.ravel(fit.idata["posterior"][name].mean(("chain", "draw")))
     np.testing.assert_allclose(drawn, mean)
     az.plot_prior_posterior(fit.idata, var_names=[name])
-    observed = fit.model.observed_RVs[0]
-    names = {"var_names": [str(observed.name)]}
-    if observed.ndim == 1:  # ArviZ has no predictive plot of a single count
-        az.plot_ppc_interval(fit.idata, **names)
-    elif observed.ndim:
+    for observed in fit.model.observed_RVs:
+        names = {"var_names": [str(observed.name)]}
+        if observed.ndim == 1:
+            az.plot_ppc_interval(fit.idata, **names)
         az.plot_ppc_dist(fit.idata, **names, num_samples=20, kind="ecdf")
+
+
+@each_model
+def test_what_was_observed_is_an_array(one, i):
+    """ArviZ has no predictive plot of a number without a dimension."""
+    model, data = one.models()[i]
+    assert all(v.ndim for v in one.module.build_model(data, model).observed_RVs)
+
+
+def test_one_system_has_predictive_plots():
+    counts = bj.prevalence.Counts(60, 40, 9, 7, 8, 5, calibration="random")
+    fit = bj.prevalence.fit(counts, random_seed=1)
+    with pytest.raises(TypeError, match="log likelihood not found"):
+        az.loo(fit.idata)
+    with config.change_flags(mode="FAST_COMPILE"):
+        idata = fit.extended(random_seed=1).idata
+    assert az.loo(idata).n_data_points == 77
+    for observed in fit.model.observed_RVs:
+        for plot in (az.plot_ppc_interval, az.plot_ppc_tstat, az.plot_ppc_rootogram):
+            plot(idata, var_names=[str(observed.name)])
 
 
 @each_model
@@ -329,7 +348,7 @@ def test_large_data_have_fewer_replicates_and_no_log_likelihood(monkeypatch):
     kept = groups["posterior_predictive"]
     np.testing.assert_array_equal(kept["draw"], np.arange(0, 1000, 4))
     rate = groups["posterior"]["pass_rate"].sel(draw=kept["draw"])
-    gap = kept["test_pass"].to_numpy() - 60 * rate.to_numpy()
+    gap = kept["test_pass"].to_numpy()[..., 0] - 60 * rate.to_numpy()
     assert np.corrcoef(kept["test_pass"].to_numpy().ravel(), rate.to_numpy().ravel())[0, 1] > 0.3
     assert abs(gap.mean()) < 5 * gap.std() / np.sqrt(gap.size)
 

@@ -224,8 +224,9 @@ class Fit:
         Fit
             The same fit with the groups ``prior``, ``prior_predictive``, ``posterior_predictive``,
             ``log_prior`` and ``log_likelihood``. The log-likelihood is by item if the data are
-            items: ``az.loo`` then leaves one item out. Replicates are of evenly spaced draws if
-            those of all would be more than 50 million numbers.
+            items: ``az.loo`` then leaves one item out, and ``az.plot_loo_pit``, which needs the one
+            of each replicate, has none. Replicates are of evenly spaced draws if those of all would
+            be more than 50 million numbers.
 
         Raises
         ------

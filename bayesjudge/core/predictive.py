@@ -234,7 +234,7 @@ def observed_shares(
         for at in zip(*np.nonzero(np.atleast_1d(total)), strict=True):
             at = at[: count.ndim]
             k, n, p = int(count[at]), int(total[at]), chance[(..., *at)] if at else chance
-            where = tuple(names[i] for names, i in zip(labels, at, strict=True))
+            where = tuple(names[i] for names, i in zip(labels, at, strict=bool(labels)))
             key: Key = (str(v.name), dims, where)
             observed[key], drawn[key] = k / n, rng.binomial(n, np.clip(p, 0, 1)) / n
             tails = bdtr(k, n, p).mean(), 1 - (bdtr(k - 1, n, p).mean() if k else 0.0)

@@ -144,7 +144,12 @@ class ScoreGivenTruth(_ScoreModel):
         import pymc as pm
         import pytensor.tensor as pt
 
-        from bayesjudge.prevalence._pymc import PARAMETERS, categories_by_item, multinomial
+        from bayesjudge.prevalence._pymc import (
+            PARAMETERS,
+            binomial,
+            categories_by_item,
+            multinomial,
+        )
 
         bins, (test, seen) = len(data.bins), _by_bin(data)
         coords: dict[str, Any] = {"bin": data.bins, "truth": ("fail", "pass"), **PARAMETERS}
@@ -177,9 +182,7 @@ class ScoreGivenTruth(_ScoreModel):
             multinomial("test", test, mixed, ("bin",))
             multinomial("labelled", seen, shares, ("truth", "bin"))
             if data.design.same_items:
-                good = pm.Data("good_seen", np.array(seen[1].sum()))
-                total = pm.Data("good_of", np.array(seen.sum()))
-                pm.Binomial("good", total.astype("int64"), prevalence, observed=good)
+                binomial("good", seen[1].sum(), seen.sum(), prevalence, None)
         return model
 
 
