@@ -21,7 +21,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from bayesjudge.core.compile_folder import choose_compile_folder
+from bayesjudge.compiled import choose_compile_folder
 from bayesjudge.core.version import __version__ as __version__
 
 if TYPE_CHECKING:

@@ -109,13 +109,13 @@ def graph_of(model: Any) -> tuple[str, list[tuple[Any, ...]]]:
     """
     from pytensor.graph.traversal import ancestors
 
-    from bayesjudge.core.compiling import _named, _structure
+    from bayesjudge.compiled.structure import named, structure
 
     data = {str(v.name): v for v in model.data_vars}
-    logp, kept = model.logp(), _named(model)  # made once: half of what this costs
+    logp, kept = model.logp(), named(model)  # made once: half of what this costs
     read = set(ancestors([logp, *kept]))
     values = [(name, np.asarray(v.get_value())) for name, v in data.items() if v in read]
-    return _structure(model, logp, kept), [(name, v.shape, v.tobytes()) for name, v in values]
+    return structure(model, logp, kept), [(name, v.shape, v.tobytes()) for name, v in values]
 
 
 def items_and_likelihood(made: Any, spec: Any, data: Any) -> tuple[np.ndarray, np.ndarray, int]:

@@ -15,9 +15,10 @@ from pymc.initial_point import make_initial_point_fn
 from pytensor.compile.mode import Mode
 
 import bayesjudge as bj
+from bayesjudge.compiled import compiling
+from bayesjudge.compiled.fast import _start_of
 from bayesjudge.core import predictive
 from bayesjudge.core.answer import Answer
-from bayesjudge.core.compiling import _start_of, compiling
 from bayesjudge.core.estimate import label
 from bayesjudge.core.model import BayesianModel
 

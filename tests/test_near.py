@@ -21,7 +21,7 @@ def test_every_file_of_the_package_has_tests_near_it():
 @pytest.mark.parametrize(
     ("changed", "first"),
     [
-        ("bayesjudge/core/native.py", "tests/test_compiling.py"),  # which imports it
+        ("bayesjudge/compiled/native.py", "tests/compiled/test_compiling.py"),  # which imports it
         ("bayesjudge/bias/exact.py", "tests/bias/test_exact.py"),
         ("bayesjudge/cli/panel.py", "tests/cli/test_cli_panel.py"),
         ("bayesjudge/prevalence/_quadrature.py", "tests/prevalence/test_quadrature.py"),

@@ -97,7 +97,7 @@ def run(monkeypatch, failed=(), **settings):
     monkeypatch.setitem(sys.modules, "nutpie", recorded)
     runnable = SimpleNamespace(runnable=None)
     monkeypatch.setattr(sampling, "compile_model", lambda model, say: runnable)
-    monkeypatch.setattr(sampling, "tree_of", lambda trace, runnable, statistics: None)
+    monkeypatch.setattr("bayesjudge.compiled.nutpie_draws.tree_of", lambda *_: None)
     monkeypatch.setattr(sampling, "_tidy", lambda tree, model, derive: xr.DataTree())
     monkeypatch.setattr(sampling, "gate", lambda idata, quantities: failed)
     spec = SimpleNamespace(

@@ -19,8 +19,8 @@ from pytensor import config, function
 from pytensor.graph.replace import graph_replace
 
 import bayesjudge as bj
+from bayesjudge.compiled import compiling
 from bayesjudge.core import predictive
-from bayesjudge.core.compiling import compiling
 
 pytestmark = pytest.mark.sampling
 WAIT = "build_model is not the model of the text yet"

@@ -13,7 +13,7 @@ from pymc.distributions.shape_utils import rv_size_is_none
 from pytensor.tensor.random.op import RandomVariable
 from scipy.special import betaincinv
 
-from bayesjudge.core.operations import before_compiling
+from bayesjudge.compiled import before_compiling
 
 #: Pairs that are drawn for one that is kept, before a prior is called impossible.
 MOST_PAIRS = 1_000_000

@@ -127,7 +127,7 @@ class BayesianModel:
 
     def _pymc_model(self, data: Any, collapsed: bool = True) -> pm.Model:
         """Build what a user may compile: Numba has to know our operations."""
-        from bayesjudge.core.operations import tell_numba
+        from bayesjudge.compiled import tell_numba
 
         tell_numba()
         return self._build(data) if collapsed else self._uncollapsed(data)

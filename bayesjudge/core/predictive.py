@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesjudge.core.compiling import compiling, own_settings, structure_of
+from bayesjudge.compiled import compiling, own_settings, structure_of
 from bayesjudge.core.errors import checking
 
 if TYPE_CHECKING:

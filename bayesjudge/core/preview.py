@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +12,7 @@ from bayesjudge.core.fit import Fit
 from bayesjudge.core.model import BayesianModel
 
 if TYPE_CHECKING:
-    from bayesjudge.core.runnable import Runnable
+    from bayesjudge.compiled import Runnable
 
 #: A fit that is expected to take longer than so many seconds has a preview.
 SECONDS = 5.0
@@ -34,11 +32,11 @@ METHOD = "mode and curvature, an approximation"
 
 def seconds_of(runnable: Runnable, gradients: float) -> float:
     """How long so many gradients will take: the fastest of a few at the starting point."""
-    density, x = density_of(runnable), runnable.start(0)
+    x = runnable.start(0)
     times = []
     for _ in range(5):
         begin = time.perf_counter()
-        density(x)
+        runnable.log_density(x)
         times.append(time.perf_counter() - begin)
     return min(times) * gradients
 
@@ -77,10 +75,10 @@ def preview(
     if runnable.size > MOST_UNKNOWNS:
         return None
     with np.errstate(all="ignore"):
-        drawn = _around_mode(density_of(runnable), runnable.start(random_seed), random_seed)
+        drawn = _around_mode(runnable.log_density, runnable.start(random_seed), random_seed)
         if drawn is None:
             return None
-        values = _expanded(runnable, drawn)
+        values = runnable.expanded(drawn)
     if not all(np.isfinite(array).all() for array in values.values()):
         return None
     dims = {n: tuple((runnable.dims or {}).get(n, ())) for n in values}
@@ -110,21 +108,6 @@ def told(made: Estimate) -> str:
     return f"{METHOD}, until the draws arrive: {', '.join(parts[:SHOWN])}"
 
 
-def density_of(runnable: Runnable) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
-    """Log-density and its slope as a function of a point on the unconstrained scale."""
-    place = ctypes.c_void_p
-    call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_uint64, *[place] * 4)(runnable.density.address)
-    given = runnable.density.addresses(runnable.data)
-
-    def density(x: np.ndarray) -> tuple[float, np.ndarray]:
-        size = runnable.size  # which also keeps the arrays that `given` points to
-        x, slope, value = np.ascontiguousarray(x, float), np.empty(size), np.empty(1)
-        failed = call(size, x.ctypes.data, slope.ctypes.data, value.ctypes.data, given.ctypes.data)
-        return (-np.inf, np.zeros(size)) if failed else (float(value[0]), slope)
-
-    return density
-
-
 def _around_mode(density: Any, start: np.ndarray, random_seed: int) -> np.ndarray | None:
     """Draws of a normal distribution with the density's mode and curvature there."""
     from scipy.optimize import minimize
@@ -145,17 +128,3 @@ def _around_mode(density: Any, start: np.ndarray, random_seed: int) -> np.ndarra
     spread = axes / np.sqrt(np.maximum(bend, FLATTEST))
     normal = np.random.default_rng(random_seed).standard_normal((DRAWS // 2, mode.size))
     return mode + np.concatenate([normal, -normal]) @ spread.T
-
-
-def _expanded(runnable: Runnable, points: np.ndarray) -> dict[str, np.ndarray]:
-    """What has a name, (1, draw, ...), at points on the unconstrained scale."""
-    place, whole = ctypes.c_void_p, ctypes.c_uint64
-    kind = ctypes.CFUNCTYPE(ctypes.c_int64, whole, whole, *[place] * 3)
-    call, given = kind(runnable.expand.address), runnable.expand.addresses(runnable.data)
-    sizes = [int(np.prod(shape)) for shape in runnable.named.values()]
-    out = np.full((len(points), sum(sizes)), np.nan)
-    for x, row in zip(np.ascontiguousarray(points), out, strict=True):
-        call(x.size, row.size, x.ctypes.data, row.ctypes.data, given.ctypes.data)
-    parts = np.split(out, np.cumsum(sizes)[:-1], axis=1)
-    named = zip(runnable.named.items(), parts, strict=True)
-    return {name: part.reshape(1, len(points), *shape) for (name, shape), part in named}

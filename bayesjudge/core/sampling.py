@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from bayesjudge.core.compiling import Compiled, compile_model, own_settings
+from bayesjudge.compiled import Compiled, compile_model, draw, own_settings
 from bayesjudge.core.diagnostics import against_exact, gate
 from bayesjudge.core.errors import ConvergenceError, ConvergenceWarning, checking
 from bayesjudge.core.estimate import Assumption, Caution, Interval
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.model import BayesianModel
-from bayesjudge.core.nutpie_draws import import_nutpie, tree_of
 from bayesjudge.core.prior_check import conflicts
 from bayesjudge.core.progress import Progress
 from bayesjudge.core.progress import progress as progress_bar
@@ -73,15 +72,15 @@ def sample(
         look = ""
         if bar.shown and spec._has_preview and _is_long(compiled, settings, cores):
             look = _first_look(compiled, data=data, spec=spec, quantities=quantities)
-        trace = _trace(
+        tree = draw(
             compiled,
+            STATISTICS,
             **settings,
             cores=cores,
             seed=seed,
             adaptation=adaptation,
             progress_callback=_callback(bar, method, look),
         )
-    tree = tree_of(trace, compiled.runnable, STATISTICS)
     idata = _tidy(tree, model, lambda draws: spec._with_derived(data, draws))
     idata.attrs = {
         "random_seed": seed,
@@ -114,19 +113,7 @@ def sample(
 def sample_draws(compiled: Compiled, *, random_seed: int, **settings: Any) -> xr.DataTree:
     """Sample without gate or `Fit`: for studies that sample one model many times."""
     with one_blas_thread(), own_settings():
-        trace = _trace(compiled, seed=random_seed, **settings)
-    return tree_of(trace, compiled.runnable, STATISTICS)
-
-
-def _trace(compiled: Compiled, **settings: Any) -> Any:
-    """All draws, or none: nutpie's own waiting makes do with those before Ctrl-C."""
-    quiet = {"save_warmup": False, "progress_bar": False, "return_raw_trace": True}
-    sampler = import_nutpie().sample(compiled.runnable, blocking=False, **quiet, **settings)
-    try:
-        return sampler.wait()
-    except BaseException:
-        sampler.cancel()
-        raise
+        return draw(compiled, STATISTICS, seed=random_seed, **settings)
 
 
 def _seed_of(random_seed: int | np.random.Generator | None) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesjudge.core.compiling import compile_model
+from bayesjudge.compiled import compile_model
 from bayesjudge.core.errors import InputError
 from bayesjudge.core.model import BayesianModel
 from bayesjudge.core.sampling import sample_draws

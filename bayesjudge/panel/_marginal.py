@@ -28,8 +28,8 @@ import pytensor.tensor as pt
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 
+from bayesjudge.compiled import in_numba
 from bayesjudge.core.counting import distinct
-from bayesjudge.core.operations import in_numba
 from bayesjudge.panel._em import Problem
 from bayesjudge.panel.data import MISSING, Votes
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesjudge.core.compiling import compiling
+from bayesjudge.compiled import compiling
 from bayesjudge.core.errors import checking
 from bayesjudge.ratings.data import Ratings
 from bayesjudge.ratings.metrics import Profile

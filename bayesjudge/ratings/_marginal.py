@@ -32,7 +32,7 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 from scipy.special import gammaln
 
-from bayesjudge.core.operations import in_numba
+from bayesjudge.compiled import in_numba
 
 #: Additions that one evaluation may cost: about a millisecond. NUTS needs some hundred thousand.
 MOST_ADDITIONS = 250_000

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesjudge.core.compiling import compile_function
-from bayesjudge.core.operations import jitable
+from bayesjudge.compiled import compile_function, jitable
 
 #: Metropolis steps of a judge's unknowns in a sweep, and the share that follow other chains.
 STEPS, FOLLOWING = 8, 0.7

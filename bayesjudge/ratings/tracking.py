@@ -37,7 +37,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy.special import expit, logit
 
-from bayesjudge.core.compiling import compiling
+from bayesjudge.compiled import compiling
 from bayesjudge.core.draws import summarise_interval
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Caution, Estimate, Quantity

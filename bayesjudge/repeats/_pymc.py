@@ -23,7 +23,7 @@ import pytensor.tensor as pt
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 
-from bayesjudge.core.operations import in_numba, jitable
+from bayesjudge.compiled import in_numba, jitable
 from bayesjudge.repeats.data import Scores
 
 if TYPE_CHECKING:

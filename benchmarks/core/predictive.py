@@ -71,7 +71,7 @@ import xarray as xr
 from scipy.special import expit
 
 from bayesjudge import BetaPrior, bias, panel, prevalence, ratings, repeats
-from bayesjudge.core.compiling import compiling
+from bayesjudge.compiled import compiling
 from bayesjudge.core.prior_check import check_prior
 from bayesjudge.lab.uniformity import p_value
 from bayesjudge.prevalence.items._pymc import _verdicts

@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 from first_answer import ROWS, START
 
-from bayesjudge.core.compiling import compile_model
+from bayesjudge.compiled import compile_model
 from bayesjudge.core.preview import preview
 
 OUT = Path(__file__).resolve().parent / "results" / "preview.csv"

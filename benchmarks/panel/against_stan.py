@@ -35,7 +35,7 @@ import psutil
 from speed import SIZES, drawn, named
 
 from bayesjudge import BetaPrior, panel
-from bayesjudge.core.compiling import compile_model
+from bayesjudge.compiled import compile_model
 
 RESULTS = Path(__file__).parent / "results"
 DRAWS, CHAINS, WANTED = 400, 4, 1000

@@ -41,7 +41,7 @@ import numpy as np
 import pandas as pd
 
 from bayesjudge import panel
-from bayesjudge.core.compiling import compile_model
+from bayesjudge.compiled import compile_model
 from bayesjudge.panel import _em as em
 
 RESULTS = Path(__file__).parent / "results"

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import dirichlet
 
-from bayesjudge.core.compiling import compiling
+from bayesjudge.compiled import compiling
 from bayesjudge.core.distributions import log_dirichlet
 
 pytestmark = pytest.mark.usefixtures("uncompiled")

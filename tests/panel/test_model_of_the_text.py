@@ -8,7 +8,7 @@ import pytest
 from scipy.special import logsumexp
 
 import bayesjudge as bj
-from bayesjudge.core.compiling import compiling
+from bayesjudge.compiled import compiling
 from bayesjudge.core.counting import draw_patterns
 from bayesjudge.panel._patterns import Patterns
 

@@ -9,7 +9,7 @@ from oracles import assert_mc_mean, assert_mc_quantile, assert_mc_sd, flat_model
 from scipy import stats
 
 import bayesjudge as bj
-from bayesjudge.core.compiling import compile_model
+from bayesjudge.compiled import compile_model
 from bayesjudge.core.sampling import sample_draws
 from bayesjudge.prevalence._quadrature import posterior_of
 from bayesjudge.prevalence.model import default_model

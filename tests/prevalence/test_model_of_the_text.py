@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 from scipy.stats import beta
 
 import bayesjudge as bj
-from bayesjudge.core.compiling import compiling
+from bayesjudge.compiled import compiling
 from bayesjudge.core.distributions import GreaterBeta, pair_above_one
 
 P = bj.prevalence

@@ -9,7 +9,7 @@ from contract import gaps_between
 from numpy.testing import assert_allclose
 from scipy.special import ndtr
 
-from bayesjudge.core.compiling import compiling
+from bayesjudge.compiled import compiling
 from bayesjudge.prevalence import scores as S
 from bayesjudge.prevalence.scores._pymc import LEAST, add_labels
 

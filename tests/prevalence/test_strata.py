@@ -10,7 +10,7 @@ from oracles import assert_mc_mean, assert_mc_quantile, assert_mc_sd, assert_sam
 from scipy.special import expit, logit, xlog1py, xlogy
 
 import bayesjudge as bj
-from bayesjudge.core.compiling import compile_model
+from bayesjudge.compiled import compile_model
 from bayesjudge.core.sampling import sample_draws
 from bayesjudge.prevalence._quadrature import posterior_of
 

@@ -6,7 +6,7 @@ import pytest
 from pymc.model.transform.conditioning import remove_value_transforms
 
 import bayesjudge as bj
-from bayesjudge.core.compiling import compiling
+from bayesjudge.compiled import compiling
 from bayesjudge.ratings import RaterErrors, Ratings, ResponseSets
 
 OPTIONS = ("yes", "no")

@@ -9,7 +9,7 @@ from pytensor import function
 from scipy.special import expit, softmax
 from scipy.stats import halfnorm, norm
 
-from bayesjudge.core.compiling import compiling
+from bayesjudge.compiled import compiling
 from bayesjudge.repeats import CumulativeLogit, JudgeCutpoints, Scores, simulate
 from bayesjudge.repeats import _pymc as passes
 from bayesjudge.repeats import model as models

@@ -30,8 +30,8 @@ import pytensor.tensor as pt
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 
+from bayesjudge.compiled import in_numba, jitable
 from bayesjudge.core.counting import collapse, distinct
-from bayesjudge.core.operations import in_numba, jitable
 from bayesjudge.prevalence.items._marginal import CODE as CENTRES
 from bayesjudge.prevalence.items._marginal import Answers, _centres
 

@@ -26,8 +26,8 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 from scipy.special import expit, logsumexp
 
+from bayesjudge.compiled import in_numba, jitable
 from bayesjudge.core.counting import collapse, distinct
-from bayesjudge.core.operations import in_numba, jitable
 from bayesjudge.prevalence.items.data import UNLABELLED, Items
 
 RATES = ("prevalence", "sensitivity", "specificity")

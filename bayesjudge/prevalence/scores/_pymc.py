@@ -13,7 +13,7 @@ import pytensor.tensor as pt
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 
-from bayesjudge.core.operations import in_numba
+from bayesjudge.compiled import in_numba
 
 #: Added to the probability of each number, so that none is 0 far from its location.
 LEAST = 1e-12

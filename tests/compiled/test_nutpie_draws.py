@@ -21,7 +21,7 @@ fit.estimate(), fit.diagnostics()
 print(*(name for name in ("arviz", "matplotlib", "scipy.stats") if name in sys.modules), "end")
 import arviz, nutpie
 from arviz import summary
-from bayesjudge.core.compiling import compile_model
+from bayesjudge.compiled import compile_model
 assert sys.modules["arviz"] is arviz and type(arviz) is type(np)
 runnable = compile_model(fit.spec._sampling_form(counts)).runnable  # compiled by now
 tree = nutpie.sample(runnable, draws=5, tune=5, chains=1, progress_bar=False)
@@ -46,8 +46,8 @@ def test_a_fit_imports_no_arviz_and_leaves_it_usable(before):
 def test_the_tree_is_the_one_that_nutpie_makes():
     import nutpie
 
-    from bayesjudge.core.compiling import compile_model
-    from bayesjudge.core.nutpie_draws import tree_of
+    from bayesjudge.compiled import compile_model
+    from bayesjudge.compiled.nutpie_draws import tree_of
     from bayesjudge.core.sampling import STATISTICS
 
     counts = bj.prevalence.Counts(
@@ -73,7 +73,7 @@ def test_the_tree_is_the_one_that_nutpie_makes():
 def test_a_chain_that_was_stopped_has_missing_draws():
     import pyarrow as pa
 
-    from bayesjudge.core.nutpie_draws import tree_of
+    from bayesjudge.compiled.nutpie_draws import tree_of
 
     def batch(**columns):
         return pa.record_batch(columns)

@@ -29,8 +29,8 @@ from numba.core.dispatcher import Dispatcher, ObjModeLiftedWith, _FunctionCompil
 from numba.extending import overload
 from numba.np import arrayobj
 
-from bayesjudge.core.callbacks import Translated, make_code
-from bayesjudge.core.native import Callback
+from bayesjudge.compiled.callbacks import Translated, make_code
+from bayesjudge.compiled.native import Callback
 
 #: Translated operations, as PyTensor's cache on disk knows them: two of a name are equal.
 _operations: dict[Any, CompileResult] = {}

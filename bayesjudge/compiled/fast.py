@@ -10,29 +10,27 @@ same code. What a process pays if the code is there is building the model, and r
 from __future__ import annotations
 
 import gc
-import hashlib
 import logging
-import sys
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import numpy as np
 
-from bayesjudge.core.compile_folder import left, tell_of_compile_folder
-from bayesjudge.core.nutpie_draws import import_nutpie
-from bayesjudge.core.operations import tell_numba
+from bayesjudge.compiled.compile_folder import left
+from bayesjudge.compiled.nutpie_draws import import_nutpie
+from bayesjudge.compiled.settings import compiling, own_settings, tell
+from bayesjudge.compiled.structure import named, structure
 
 if TYPE_CHECKING:
     import pymc as pm
 
-    from bayesjudge.core.native import Array, Callback
+    from bayesjudge.compiled.native import Array, Callback
+    from bayesjudge.compiled.runnable import Runnable
 
 #: Compiled models kept in memory.
 KEPT = 32
@@ -40,77 +38,13 @@ KEPT = 32
 NAME = "bayesjudge"
 
 _kept: OrderedDict[str, dict[str, Callback]] = OrderedDict()
-#: PyTensor's settings wherever something is compiled: without a C++ compiler, and without the lines
-#: that made each variable, which take two fifths of making a graph.
-SETTINGS = {"cxx": "", "traceback__limit": 0}
 #: Inputs and outputs that one loop may have: without a C++ compiler PyTensor takes NumPy's limit of
 #: 32, which is not Numba's, and makes a loop of every operation of a group that has more.
 OPERANDS = 1024
-#: The user's settings, once for each block in which they are put aside.
-_put_aside: list[dict[str, Any]] = []
-_changing, _fusing = Lock(), Lock()
-#: What has been told: once a process is enough.
-_told: set[str] = set()
-
+_fusing = Lock()
 _log = logging.getLogger(__name__)
 
 Point = dict[str, np.ndarray]
-
-
-@dataclass(frozen=True)
-class Compiled:
-    """A compiled model with data, ready to be sampled."""
-
-    runnable: Any
-
-
-@contextmanager
-def compiling() -> Iterator[None]:
-    """Open wherever something is compiled: silences what a compiler tells its own developers.
-
-    A function is compiled when it is first called, so the calls belong inside. What Numba says
-    there is how PyTensor's code could run faster or be kept; it changes no number, nobody who uses
-    this package can act on it, and it comes on a machine that has compiled nothing yet and never
-    again. PyTensor hides it too, but once, when it is imported: filters that a caller sets later,
-    as pytest does for each test, bring it back. The first such block of a process also says where
-    a temporary folder is used.
-    """
-    from numba.core.errors import NumbaPerformanceWarning, NumbaWarning
-
-    tell_of_compile_folder()
-    tell_numba()
-    with own_settings():
-        warnings.simplefilter("ignore", NumbaPerformanceWarning)
-        uncached = ".*Cannot cache compiled function"  # may begin with the codes of a colour
-        warnings.filterwarnings("ignore", uncached, NumbaWarning)
-        # a distribution that draws with NumPy, which Numba calls as it is
-        warnings.filterwarnings("ignore", message="Numba will use object mode")
-        yield
-
-
-@contextmanager
-def own_settings() -> Iterator[None]:
-    """Put the user's settings of PyTensor aside; the last thread that leaves puts them back.
-
-    Open wherever a graph is made, or runs in Python. Inside, PyTensor has no C++ compiler: nothing
-    needs one, and graphs are the same, and so are draws, whether or not a machine has one.
-    """
-    from pytensor import config
-
-    with _changing:
-        theirs = {name: getattr(config, name) for name in SETTINGS}
-        _put_aside.append(_put_aside[0] if _put_aside else theirs)
-        _set(SETTINGS)
-    try:
-        with warnings.catch_warnings():
-            # without a C++ compiler PyTensor fuses fewer operations, and says so
-            warnings.filterwarnings("ignore", message="Loop fusion failed")
-            yield
-    finally:
-        with _changing:
-            theirs = _put_aside.pop()
-            if not _put_aside:
-                _set(theirs)
 
 
 @contextmanager
@@ -123,31 +57,10 @@ def _wide_loops() -> Iterator[None]:
         yield
 
 
-def _set(settings: dict[str, Any]) -> None:
-    from pytensor import config
-
-    for name, value in settings.items():
-        setattr(config, name, value)
-
-
-def compile_function(function: Callable[..., Any], file: Path) -> Callable[..., Any]:
-    """Compile a function of `file` when it is called, and keep it where PyTensor keeps its own.
-
-    Numba keeps a function by its own text; here the whole file's counts, as it may call others.
-    """
-    import numba
-    from pytensor.link.numba.cache import CACHED_SRC_FUNCTIONS
-
-    tell_numba()
-    text = hashlib.sha256(file.read_bytes()).hexdigest()
-    CACHED_SRC_FUNCTIONS[function] = f"{function.__module__}_{function.__name__}_{text}"
-    return cast("Callable[..., Any]", numba.njit(cache=True, nogil=True)(function))
-
-
 @own_settings()
-def compile_model(model: pm.Model, on_compile: Callable[[], None] = lambda: None) -> Compiled:
+def runnable_of(model: pm.Model, on_compile: Callable[[], None]) -> Runnable:
     """Compile `model`, or take the code of the same structure; `on_compile` is called before."""
-    logp, kept, start = model.logp(), _named(model), _start_of(model)
+    logp, kept, start = model.logp(), named(model), _start_of(model)
     point = start(0)
     key = key_of(model, logp, kept, point)
     if key not in _kept:
@@ -161,7 +74,7 @@ def compile_model(model: pm.Model, on_compile: Callable[[], None] = lambda: None
         while len(_kept) > KEPT:
             _kept.popitem(last=False)
     _kept.move_to_end(key)
-    return Compiled(_runnable(model, _kept[key], kept, start))
+    return _runnable(model, _kept[key], kept, start)
 
 
 @contextmanager
@@ -187,7 +100,7 @@ def _folder() -> Path:
 
 def _read(key: str) -> dict[str, Callback] | None:
     """What another process compiled; what cannot be used is compiled anew, and one line says so."""
-    from bayesjudge.core import native
+    from bayesjudge.compiled import native
 
     for folder in (_folder(), *(one / NAME for one in left)):
         try:
@@ -197,27 +110,21 @@ def _read(key: str) -> dict[str, Callback] | None:
         if isinstance(found, dict):
             return found
         if found:
-            _tell(f"{found}: compiling again")
+            tell(f"{found}: compiling again")
     return None
 
 
 def _rebuilt(kept: bytes, arrays: tuple[Array, ...]) -> Callback:
-    from bayesjudge.core.callbacks import rebuilt
+    from bayesjudge.compiled.callbacks import rebuilt
 
     return rebuilt(kept, arrays)
 
 
 def _write(key: str, callbacks: dict[str, Callback]) -> None:
-    from bayesjudge.core import native
+    from bayesjudge.compiled import native
 
     if problem := native.write(_folder(), key, callbacks):
-        _tell(f"compiled code cannot be kept ({problem}): each process compiles anew")
-
-
-def _tell(text: str) -> None:
-    if text not in _told:
-        _told.add(text)
-        print(f"bayesjudge: {text}", file=sys.stderr)
+        tell(f"compiled code cannot be kept ({problem}): each process compiles anew")
 
 
 # What code is compiled from ---------------------------------------------------------------------
@@ -225,11 +132,11 @@ def _tell(text: str) -> None:
 
 def key_of(model: pm.Model, logp: Any, kept: Sequence[Any], point: Point) -> str:
     """Everything that machine code depends on, in words."""
-    from bayesjudge.core import native
+    from bayesjudge.compiled import native
 
     shapes = [np.shape(point[str(v.name)]) for v in model.value_vars]
-    structure = _structure(model, logp, kept)
-    return f"{native.machine()}\n{_versions()}\n{structure}\n{shapes}"
+    graphs = structure(model, logp, kept)
+    return f"{native.machine()}\n{_versions()}\n{graphs}\n{shapes}"
 
 
 def _versions() -> str:
@@ -240,74 +147,6 @@ def _versions() -> str:
     options = ("floatX", "numba__fastmath", *rewriting)
     settings = [getattr(pytensor.config, option) for option in options]
     return repr((pymc.__version__, pytensor.__version__, settings, OPERANDS))
-
-
-def _named(model: pm.Model) -> list[Any]:
-    """What a reader knows by name: free variables on their own scale, and what is derived."""
-    named = {v.name for v in model.unobserved_RVs}
-    return [v for v in model.unobserved_value_vars if v.name in named]
-
-
-def structure_of(model: pm.Model) -> str:
-    """Hash the graphs of the log-density and of what is derived, with all names, but no data."""
-    return _structure(model, model.logp(), _named(model))
-
-
-def _structure(model: pm.Model, logp: Any, kept: Sequence[Any]) -> str:
-    digest = hashlib.sha256()
-    for part in _described([logp, *kept]):
-        digest.update(part)
-        digest.update(b"\0")
-    for v in (*model.value_vars, *kept):
-        digest.update(f"{v.name} {v.type!r}\n".encode())
-    return digest.hexdigest()
-
-
-def _described(outputs: Sequence[Any], inputs: Sequence[Any] = ()) -> Iterator[bytes]:
-    """Every operation of a graph with its options, its inputs and their types."""
-    from pytensor.graph.basic import Constant
-    from pytensor.graph.op import HasMultipleInnerGraph
-    from pytensor.graph.traversal import toposort
-
-    numbers = {v: i for i, v in enumerate(inputs)}
-
-    def numbered(v: Any) -> int:
-        return numbers.setdefault(v, len(numbers))
-
-    def describe(v: Any) -> Iterator[bytes]:
-        if v.owner is None and v not in numbers:
-            if isinstance(v, Constant):
-                data = np.asarray(v.data)
-                yield repr((v.type, data.dtype, data.shape)).encode() + data.tobytes()
-            else:
-                yield repr((v.name, v.type)).encode()
-
-    for node in toposort(outputs):
-        for v in node.inputs:
-            yield from describe(v)
-            numbered(v)
-        op, options = node.op, _options_of(node.op)
-        places = [numbered(v) for v in (*node.inputs, *node.outputs)]
-        types = [v.type for v in node.outputs]
-        yield repr((type(op), str(op), options, places, types)).encode()
-        for inner in (op, *options.values()):
-            if isinstance(inner, HasMultipleInnerGraph):
-                for graph in inner.inner_graphs.values():
-                    yield repr([v.type for v in graph.inputs]).encode()
-                    yield from _described(graph.outputs, graph.inputs)
-    for v in outputs:
-        yield from describe(v)
-        yield str(numbered(v)).encode()
-
-
-def _options_of(op: Any) -> dict[str, Any]:
-    from pytensor.scalar.basic import ScalarOp
-
-    if hasattr(op, "_props_dict"):
-        return op._props_dict()
-    # types and names of scalar operations say all; of others nothing is left out, so that one that
-    # cannot be written in words is compiled in each process
-    return {} if isinstance(op, ScalarOp) else dict(vars(op))
 
 
 # Compiling --------------------------------------------------------------------------------------
@@ -322,8 +161,8 @@ def _compile(model: pm.Model, logp: Any, kept: Sequence[Any], point: Point) -> d
     from pymc.pytensorf import compile as compile_graph
     from pytensor.graph import clone_replace, rewrite_graph
 
-    from bayesjudge.core import native
-    from bayesjudge.core.callbacks import Translated, make_code, translate_callback
+    from bayesjudge.compiled import native
+    from bayesjudge.compiled.callbacks import Translated, make_code, translate_callback
 
     rewrites = ["canonicalize", "stabilize"]
     if not model.check_bounds:
@@ -357,11 +196,11 @@ def _compile(model: pm.Model, logp: Any, kept: Sequence[Any], point: Point) -> d
         try:
             from pytensor.link.numba.dispatch import elemwise
 
-            from bayesjudge.core import lean
+            from bayesjudge.compiled import lean
 
             return lean.make_callbacks(translate, (elemwise, "_gemm"))
         except Exception:  # whatever happens if Numba is built otherwise
-            _log.debug("compiling takes twice as long: core/lean.py failed", exc_info=True)
+            _log.debug("compiling takes twice as long: lean.py failed", exc_info=True)
             return make_code(translate())
 
 
@@ -370,23 +209,23 @@ def _runnable(
     callbacks: dict[str, Callback],
     kept: Sequence[Any],
     start: Callable[[int], Point],
-) -> Any:
+) -> Runnable:
     """Give code the data, names and starting points of `model`."""
     import_nutpie()
-    from bayesjudge.core.runnable import Runnable
+    from bayesjudge.compiled.runnable import Runnable
 
     point = start(0)
     shapes = _shapes_of(model, kept, point)
-    named = dict(zip([str(v.name) for v in kept], shapes, strict=True))
+    sizes = dict(zip([str(v.name) for v in kept], shapes, strict=True))
     lengths = _lengths_of(model)
     return Runnable(
-        dims={k: v for k, v in model.named_vars_to_dims.items() if k in named},
+        dims={k: v for k, v in model.named_vars_to_dims.items() if k in sizes},
         density=callbacks["density"],
         expand=callbacks["expand"],
         data=_data_of(model),
         start=lambda seed: _flat(model, start(seed)),
         size=_flat(model, point).size,
-        named=named,
+        named=sizes,
         labels={k: range(lengths[k]) if v is None else v for k, v in model.coords.items()},
     )
 

@@ -22,8 +22,8 @@ from numba.core.registry import cpu_target
 from numba.core.serialize import dumps
 from numba.extending import intrinsic
 
-from bayesjudge.core import native
-from bayesjudge.core.native import Array, Callback, Code
+from bayesjudge.compiled import native
+from bayesjudge.compiled.native import Array, Callback, Code
 
 _log = logging.getLogger(__name__)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ import pandas as pd
 from nutpie import _lib
 from nutpie.sample import CompiledModel
 
-from bayesjudge.core.native import Callback
+from bayesjudge.compiled.native import Callback
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,29 @@ class Runnable(CompiledModel):
     def coords(self) -> dict[str, pd.Index]:
         """Labels by dimension."""
         return {name: pd.Index(values) for name, values in self.labels.items()}
+
+    def log_density(self, x: np.ndarray) -> tuple[float, np.ndarray]:
+        """Log-density and its slope at a point on the unconstrained scale."""
+        place = ctypes.c_void_p
+        kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_uint64, *[place] * 4)
+        call, given = kind(self.density.address), self.density.addresses(self.data)
+        x, slope, value = np.ascontiguousarray(x, float), np.empty(self.size), np.empty(1)
+        places = (array.ctypes.data for array in (x, slope, value, given))
+        failed = call(self.size, *places)
+        return (-np.inf, np.zeros(self.size)) if failed else (float(value[0]), slope)
+
+    def expanded(self, points: np.ndarray) -> dict[str, np.ndarray]:
+        """What has a name, (1, draw, ...), at points on the unconstrained scale."""
+        place, whole = ctypes.c_void_p, ctypes.c_uint64
+        kind = ctypes.CFUNCTYPE(ctypes.c_int64, whole, whole, *[place] * 3)
+        call, given = kind(self.expand.address), self.expand.addresses(self.data)
+        sizes = [int(np.prod(shape)) for shape in self.named.values()]
+        out = np.full((len(points), sum(sizes)), np.nan)
+        for x, row in zip(np.ascontiguousarray(points), out, strict=True):
+            call(x.size, row.size, x.ctypes.data, row.ctypes.data, given.ctypes.data)
+        parts = np.split(out, np.cumsum(sizes)[:-1], axis=1)
+        named = zip(self.named.items(), parts, strict=True)
+        return {name: part.reshape(1, len(points), *shape) for (name, shape), part in named}
 
     def _make_sampler(
         self,

@@ -39,7 +39,7 @@ from typing import Any, NamedTuple
 import llvmlite.binding as llvm
 import numpy as np
 
-from bayesjudge.core.compile_folder import not_private
+from bayesjudge.compiled.compile_folder import not_private
 
 #: What a file begins with; the number changes with what is written after it.
 FORMAT = b"bayesjudge machine code 4\n"

@@ -28,9 +28,18 @@ from numba.core.dispatcher import Dispatcher, _FunctionCompiler
 from numba.core.errors import NumbaPerformanceWarning
 
 import bayesjudge as bj
-from bayesjudge.core import compiling as compile_module
-from bayesjudge.core import lean, native, sampling
-from bayesjudge.core.compiling import _start_of, compile_model, compiling, structure_of
+from bayesjudge.compiled import (
+    compile_model,
+    compiling,
+    fast,
+    lean,
+    native,
+    settings,
+    structure_of,
+)
+from bayesjudge.compiled.fast import _start_of
+from bayesjudge.compiled.structure import named, structure
+from bayesjudge.core import sampling
 from bayesjudge.core.progress import Progress
 
 
@@ -142,7 +151,7 @@ def test_a_loop_may_read_more_than_32_arrays():
             return len(pytensor.function(arrays, total, **how).maker.fgraph.apply_nodes)
 
     assert loops() > 1
-    with compile_module._wide_loops():
+    with fast._wide_loops():
         assert loops() == 1
     assert loops() > 1
 
@@ -158,14 +167,14 @@ def test_both_functions_of_a_model_are_compiled_so_and_their_code_is_named_by_it
         raise ZeroDivisionError  # before it takes seconds
 
     monkeypatch.setattr(pm.pytensorf, "compile", compile_graph)
-    monkeypatch.setattr(compile_module, "_read", lambda key: None)
-    monkeypatch.setattr(compile_module, "_kept", OrderedDict())
+    monkeypatch.setattr(fast, "_read", lambda key: None)
+    monkeypatch.setattr(fast, "_kept", OrderedDict())
     with pytest.raises(ZeroDivisionError):
         compile_model(small_model())
-    assert set(found) == {compile_module.OPERANDS}
-    now = compile_module._versions()
-    monkeypatch.setattr(compile_module, "OPERANDS", 32)
-    assert compile_module._versions() != now
+    assert set(found) == {fast.OPERANDS}
+    now = fast._versions()
+    monkeypatch.setattr(fast, "OPERANDS", 32)
+    assert fast._versions() != now
 
 
 # Code that is kept on disk ----------------------------------------------------------------------
@@ -183,10 +192,10 @@ _compiled = {}
 
 def once(compile_, model, logp, kept, point):
     """Compile a graph once: what is tested is where its code is kept, and when it is found."""
-    structure = compile_module._structure(model, logp, kept)
-    if structure not in _compiled:
-        _compiled[structure] = compile_(model, logp, kept, point)
-    return _compiled[structure]
+    graphs = structure(model, logp, kept)
+    if graphs not in _compiled:
+        _compiled[graphs] = compile_(model, logp, kept, point)
+    return _compiled[graphs]
 
 
 @pytest.fixture
@@ -197,7 +206,7 @@ def code(tmp_path, monkeypatch):
         folder, compiled = tmp_path / "code", 0
 
         def __call__(self, model):
-            monkeypatch.setattr(compile_module, "_kept", OrderedDict())
+            monkeypatch.setattr(fast, "_kept", OrderedDict())
             self.before = self.compiled
             return compile_model(model, self.count)
 
@@ -214,10 +223,10 @@ def code(tmp_path, monkeypatch):
             return file
 
     one = Code()
-    real = compile_module._compile
-    monkeypatch.setattr(compile_module, "_compile", lambda *given: once(real, *given))
-    monkeypatch.setattr(compile_module, "_folder", lambda: one.folder)
-    monkeypatch.setattr(compile_module, "_told", set())
+    real = fast._compile
+    monkeypatch.setattr(fast, "_compile", lambda *given: once(real, *given))
+    monkeypatch.setattr(fast, "_folder", lambda: one.folder)
+    monkeypatch.setattr(settings, "_told", set())
     return one
 
 
@@ -259,7 +268,7 @@ def test_code_is_found_again_whatever_the_data(code, capfd):
 @pytest.mark.sampling
 def test_machine_code_is_made_of_callbacks_only(code, monkeypatch, caplog):
     """Numba makes some of each function inside them too, which nothing calls."""
-    caplog.set_level("DEBUG", compile_module.__name__)
+    caplog.set_level("DEBUG", fast.__name__)
     _compiled.clear()
     made, finish = [], JITCodeLibrary._finalize_specific
     monkeypatch.setattr(
@@ -326,7 +335,7 @@ def test_a_product_of_matrices_is_numpys(layout):
 
 @pytest.mark.sampling
 def test_where_numba_is_built_otherwise_compiling_takes_longer(code, monkeypatch, caplog):
-    caplog.set_level("DEBUG", compile_module.__name__)
+    caplog.set_level("DEBUG", fast.__name__)
     _compiled.clear()
     before = Dispatcher.add_overload
     monkeypatch.setattr(lean, "JITCodeLibrary", object)  # has nothing of what is changed
@@ -525,7 +534,7 @@ def test_code_is_kept_in_no_folder_that_depends_on_the_current_one(tmp_path, mon
 #: Compiles one function of PyTensor's and one model.
 COMPILES = """
 import bayesjudge, pymc as pm
-from bayesjudge.core.compiling import compile_model, compiling
+from bayesjudge.compiled import compile_model, compiling
 with pm.Model() as model:
     pm.Normal('x')
 compile_model(model)
@@ -559,7 +568,7 @@ def test_a_folder_that_somebody_sent_brings_no_code(tmp_path, monkeypatch, home)
         (native, "version", lambda name: {"numba": "0.0"}.get(name) or version(name)),
         (pytensor, "__version__", "0.0"),
         (pm, "__version__", "0.0"),
-        (compile_module, "OPERANDS", 32),
+        (fast, "OPERANDS", 32),
         (native.llvm, "get_host_cpu_name", lambda: "another"),
         (native, "_features", lambda: "-avx"),
         (numba.config, "BOUNDSCHECK", 1),
@@ -572,8 +581,8 @@ def test_another_version_setting_or_processor_finds_nothing(code, monkeypatch, w
     with monkeypatch.context() as elsewhere:
         elsewhere.setattr(where, name, value)
         model = small_model()
-        named, point = compile_module._named(model), _start_of(model)(0)
-        key = compile_module.key_of(model, model.logp(), named, point)
+        kept, point = named(model), _start_of(model)(0)
+        key = fast.key_of(model, model.logp(), kept, point)
         native.file_of(code.folder, key).write_bytes(b"what would crash here")
     code(small_model())
     assert not code.found
@@ -593,10 +602,10 @@ def test_a_folder_that_cannot_be_written_to_costs_time_only(code, capfd):
 @pytest.mark.sampling
 def test_code_of_a_home_that_became_read_only_is_used(code, tmp_path, monkeypatch):
     warmed = tmp_path / "home"
-    code.folder = warmed / compile_module.NAME
+    code.folder = warmed / fast.NAME
     first = density_of(code(small_model()), POINT)
     code.folder = tmp_path / "temporary"
-    monkeypatch.setattr(compile_module, "left", [warmed])
+    monkeypatch.setattr(fast, "left", [warmed])
     assert density_of(code(small_model()), POINT) == first
     assert code.found
 
@@ -678,7 +687,7 @@ def test_what_code_knows_of_python_is_kept():
 WITHOUT_NUMBA = """
 import sys
 import bayesjudge as bj
-from bayesjudge.core import native
+from bayesjudge.compiled import native
 before = native.machine()
 counts = bj.prevalence.Counts(100, 60, 10, 9, 10, 7, calibration="random")
 model = bj.prevalence.ErrorRates(sensitivity=bj.BetaPrior(9, 1))  # compared with what it expects
@@ -744,7 +753,7 @@ def test_numba_knows_our_operations_whoever_comes_first(order):
 @pytest.mark.slow
 def test_settings_of_numba_belong_to_the_name_of_code():
     def name(**environment):
-        code = "from bayesjudge.core import native; print(native.machine())"
+        code = "from bayesjudge.compiled import native; print(native.machine())"
         return run_python(code, **environment).stdout
 
     settings = {"NUMBA_OPT": "1", "NUMBA_ENABLE_AVX": "0", "NUMBA_CPU_NAME": "generic"}
@@ -765,7 +774,7 @@ def test_only_who_waits_for_a_compiler_is_told(code, monkeypatch):
     counts = bj.prevalence.Counts(100, 60, 10, 9, 10, 7, calibration="random")
     waited = []
     for _ in range(2):
-        monkeypatch.setattr(compile_module, "_kept", OrderedDict())
+        monkeypatch.setattr(fast, "_kept", OrderedDict())
         bj.prevalence.fit(counts, random_seed=1)
         waited.append(any("compiling, once on this machine" in text for text in words))
         words.clear()
@@ -802,14 +811,14 @@ def test_a_graph_differs_from_another_in_any_operation_constant_or_name():
 #: Prints a hash of the draws of a small model, and how often something was compiled.
 DRAWS = """
 import hashlib, nutpie, pymc as pm
-from bayesjudge.core import compiling
-compile_, count = compiling._compile, []
-compiling._compile = lambda *given: count.append(1) or compile_(*given)
+from bayesjudge.compiled import compile_model, fast
+compile_, count = fast._compile, []
+fast._compile = lambda *given: count.append(1) or compile_(*given)
 with pm.Model() as model:
     x = pm.Normal("x", shape=2)
     pm.Normal("seen", x[0], pm.math.exp(x[1]), observed=pm.Data("data", [1.0, 2.0, 4.0]))
 settings = {"draws": 300, "tune": 300, "chains": 2, "seed": 1, "progress_bar": False}
-tree = nutpie.sample(compiling.compile_model(model).runnable, **settings)
+tree = nutpie.sample(compile_model(model).runnable, **settings)
 print(hashlib.sha256(tree["posterior"]["x"].to_numpy().tobytes()).hexdigest(), len(count))
 """
 
@@ -832,11 +841,11 @@ def test_processes_share_code_and_draws(tmp_path):
 PRIOR = """
 import sys
 import numpy as np, pymc as pm, bayesjudge as bj
-from bayesjudge.core import compiling
+from bayesjudge.compiled import fast
 
 name, fitted, path = sys.argv[1:]
-compile_, count = compiling._compile, []
-compiling._compile = lambda *given: count.append(1) or compile_(*given)
+compile_, count = fast._compile, []
+fast._compile = lambda *given: count.append(1) or compile_(*given)
 module = getattr(bj, name)
 table = {
     "bias": lambda: module.simulate(items=10, random_seed=1),
@@ -903,7 +912,7 @@ def run_python(code, *arguments, **environment):
 def test_without_a_home_models_compile_in_a_temporary_folder_and_one_line_says_so(tmp_path):
     done = run_python(
         "import bayesjudge, pymc as pm, pytensor\n"
-        "from bayesjudge.core.compiling import compile_model\n"
+        "from bayesjudge.compiled import compile_model\n"
         "for scale in (1, 2):\n"
         "    with pm.Model() as model:\n"
         "        pm.Normal('x', 0, scale)\n"
