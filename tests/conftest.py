@@ -105,6 +105,16 @@ def _no_sampling_in_the_fast_tier(request, monkeypatch):
 
 
 @pytest.fixture(autouse=True)
+def _fast_road(monkeypatch):
+    """Where nutpie would compile in the place of code that failed, a test shows what failed."""
+
+    def refuse(compiled, failed):
+        raise failed
+
+    monkeypatch.setattr("bayesjudge.compiled.roads._by_nutpie", refuse)
+
+
+@pytest.fixture(autouse=True)
 def _close_figures():
     yield
     if plt := sys.modules.get("matplotlib.pyplot"):

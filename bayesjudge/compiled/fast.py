@@ -23,8 +23,9 @@ import numpy as np
 
 from bayesjudge.compiled.compile_folder import left
 from bayesjudge.compiled.nutpie_draws import import_nutpie
-from bayesjudge.compiled.settings import compiling, own_settings, tell
+from bayesjudge.compiled.settings import compiling
 from bayesjudge.compiled.structure import named, structure
+from bayesjudge.compiled.telling import tell
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -57,7 +58,6 @@ def _wide_loops() -> Iterator[None]:
         yield
 
 
-@own_settings()
 def runnable_of(model: pm.Model, on_compile: Callable[[], None]) -> Runnable:
     """Compile `model`, or take the code of the same structure; `on_compile` is called before."""
     logp, kept, start = model.logp(), named(model), _start_of(model)

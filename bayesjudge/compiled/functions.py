@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from bayesjudge.compiled.operations import tell_numba
+from bayesjudge.compiled.telling import tell_of_failure
 
 
 def compile_function(function: Callable[..., Any], file: Path) -> Callable[..., Any]:
@@ -16,9 +17,15 @@ def compile_function(function: Callable[..., Any], file: Path) -> Callable[..., 
     Numba keeps a function by its own text; here the whole file's counts, as it may call others.
     """
     import numba
-    from pytensor.link.numba.cache import CACHED_SRC_FUNCTIONS
 
     tell_numba()
     text = hashlib.sha256(file.read_bytes()).hexdigest()
-    CACHED_SRC_FUNCTIONS[function] = f"{function.__module__}_{function.__name__}_{text}"
-    return cast("Callable[..., Any]", numba.njit(cache=True, nogil=True)(function))
+    try:
+        from pytensor.link.numba.cache import CACHED_SRC_FUNCTIONS
+
+        CACHED_SRC_FUNCTIONS[function] = f"{function.__module__}_{function.__name__}_{text}"
+        made = numba.njit(cache=True, nogil=True)(function)
+    except Exception as error:
+        tell_of_failure(error, "each process compiles it anew")
+        made = numba.njit(nogil=True)(function)
+    return cast("Callable[..., Any]", made)

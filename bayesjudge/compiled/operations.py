@@ -7,8 +7,11 @@ not need if it finds its code on disk.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
+
+from bayesjudge.compiled.telling import tell_of_failure
 
 Function = Callable[..., Any]
 _waiting: list[Callable[[], Any]] = []
@@ -24,10 +27,20 @@ def before_compiling(tell: Callable[[], Any]) -> None:
 
 def tell_numba() -> None:
     """Call what waits: wherever something may be compiled after this."""
-    import pytensor.link.numba.dispatch  # noqa: F401
+    with _told_if_it_fails():
+        import pytensor.link.numba.dispatch  # noqa: F401
 
     while _waiting:
-        _waiting.pop(0)()
+        with _told_if_it_fails():
+            _waiting.pop(0)()
+
+
+@contextmanager
+def _told_if_it_fails() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # of a version that is told otherwise
+        tell_of_failure(error, "Python runs an operation in the place of Numba, slowly")
 
 
 def in_numba(operation: type) -> Callable[[Function], Function]:

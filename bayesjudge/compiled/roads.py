@@ -1,12 +1,19 @@
-"""From a PyMC model to its draws."""
+"""From a PyMC model to its draws: by code that is kept on disk, or as nutpie itself would do it.
+
+The fast road reaches into Numba, PyTensor and nutpie, of which any version may be built otherwise.
+Whatever it raises, the plain one is taken: nutpie compiles the model, in each process anew, and
+puts the draws into a tree. A line says so, and what failed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from bayesjudge.compiled.settings import own_settings
+from bayesjudge.compiled.settings import compiling, own_settings
+from bayesjudge.compiled.telling import tell_of_failure
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -20,23 +27,48 @@ class Compiled:
     """A compiled model with data, ready to be sampled."""
 
     model: pm.Model
-    runnable: Runnable
+    #: None where the fast road failed.
+    runnable: Runnable | None
+    #: What nutpie compiled in its place.
+    plain: Any = None
 
 
 @own_settings()
 def compile_model(model: pm.Model, on_compile: Callable[[], None] = lambda: None) -> Compiled:
     """Compile `model`, or take the code of the same structure; `on_compile` is called before."""
-    from bayesjudge.compiled.fast import runnable_of
+    try:
+        from bayesjudge.compiled.fast import runnable_of
 
-    return Compiled(model, runnable_of(model, on_compile))
+        return Compiled(model, runnable_of(model, on_compile))
+    except Exception as error:
+        failed = error
+    on_compile()
+    return _by_nutpie(Compiled(model, None), failed)
 
 
 def draw(compiled: Compiled, statistics: Sequence[str], **settings: Any) -> xr.DataTree:
     """Draws of NUTS and some of its statistics, as nutpie names them."""
-    from bayesjudge.compiled.nutpie_draws import import_nutpie, tree_of
+    if compiled.runnable is not None:
+        try:
+            from bayesjudge.compiled.nutpie_draws import import_nutpie, tree_of
 
-    raw = _sampled(import_nutpie(), compiled.runnable, return_raw_trace=True, **settings)
-    return tree_of(raw, compiled.runnable, statistics)
+            raw = _sampled(import_nutpie(), compiled.runnable, return_raw_trace=True, **settings)
+            return tree_of(raw, compiled.runnable, statistics)
+        except Exception as error:
+            compiled = _by_nutpie(compiled, error)
+    return _sampled(import_module("nutpie"), compiled.plain, **settings)
+
+
+def _by_nutpie(compiled: Compiled, failed: Exception) -> Compiled:
+    """Compile by nutpie; what failed before is the cause of what this may raise."""
+    tell_of_failure(failed, "nutpie compiles models itself, in each process anew")
+    try:
+        with compiling():
+            compile_ = import_module("nutpie.compile_pymc").compile_pymc_model
+            compiled.runnable, compiled.plain = None, compile_(compiled.model)
+    except Exception as error:
+        raise error from failed
+    return compiled
 
 
 def _sampled(nutpie: Any, compiled: Any, **settings: Any) -> Any:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Lock
 from typing import Any
 
@@ -18,8 +17,6 @@ SETTINGS = {"cxx": "", "traceback__limit": 0}
 #: The user's settings, once for each block in which they are put aside.
 _put_aside: list[dict[str, Any]] = []
 _changing = Lock()
-#: What has been told: once a process is enough.
-_told: set[str] = set()
 
 
 @contextmanager
@@ -33,14 +30,15 @@ def compiling() -> Iterator[None]:
     as pytest does for each test, bring it back. The first such block of a process also says where
     a temporary folder is used.
     """
-    from numba.core.errors import NumbaPerformanceWarning, NumbaWarning
-
     tell_of_compile_folder()
     tell_numba()
     with own_settings():
-        warnings.simplefilter("ignore", NumbaPerformanceWarning)
-        uncached = ".*Cannot cache compiled function"  # may begin with the codes of a colour
-        warnings.filterwarnings("ignore", uncached, NumbaWarning)
+        with suppress(ImportError):
+            from numba.core.errors import NumbaPerformanceWarning, NumbaWarning
+
+            warnings.simplefilter("ignore", NumbaPerformanceWarning)
+            uncached = ".*Cannot cache compiled function"  # may begin with the codes of a colour
+            warnings.filterwarnings("ignore", uncached, NumbaWarning)
         # a distribution that draws with NumPy, which Numba calls as it is
         warnings.filterwarnings("ignore", message="Numba will use object mode")
         yield
@@ -56,9 +54,9 @@ def own_settings() -> Iterator[None]:
     from pytensor import config
 
     with _changing:
-        theirs = {name: getattr(config, name) for name in SETTINGS}
+        theirs = {name: getattr(config, name) for name in SETTINGS if hasattr(config, name)}
         _put_aside.append(_put_aside[0] if _put_aside else theirs)
-        _set(SETTINGS)
+        _set({name: SETTINGS[name] for name in theirs})
     try:
         with warnings.catch_warnings():
             # without a C++ compiler PyTensor fuses fewer operations, and says so
@@ -76,10 +74,3 @@ def _set(settings: dict[str, Any]) -> None:
 
     for name, value in settings.items():
         setattr(config, name, value)
-
-
-def tell(text: str) -> None:
-    """Print one line to stderr, once a process."""
-    if text not in _told:
-        _told.add(text)
-        print(f"bayesjudge: {text}", file=sys.stderr)

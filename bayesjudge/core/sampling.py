@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
+    from bayesjudge.compiled import Runnable
+
 #: What is kept of the sampler's statistics; the rest is about the sampler, not about the model.
 STATISTICS = ("diverging", "energy", "logp", "n_steps", "step_size", "depth", "maxdepth_reached")
 #: Settings of a fit that names none.
@@ -70,8 +72,9 @@ def sample(
         once = f"{method}: compiling, once on this machine (about 10 s)"
         compiled = compile_model(model if form is None else form, lambda: bar.update(once))
         look = ""
-        if bar.shown and spec._has_preview and _is_long(compiled, settings, cores):
-            look = _first_look(compiled, data=data, spec=spec, quantities=quantities)
+        ready = compiled.runnable
+        if ready and bar.shown and spec._has_preview and _is_long(ready, settings, cores):
+            look = _first_look(ready, data=data, spec=spec, quantities=quantities)
         tree = draw(
             compiled,
             STATISTICS,
@@ -155,21 +158,21 @@ def _tidy(
     return xr.DataTree.from_dict(groups)
 
 
-def _is_long(compiled: Compiled, settings: Mapping[str, Any], cores: int | None) -> bool:
+def _is_long(runnable: Runnable, settings: Mapping[str, Any], cores: int | None) -> bool:
     """Whether sampling is expected to take so long that a preview is worth its while."""
     from bayesjudge.core.preview import SECONDS, STEPS, seconds_of
 
     chains, at_once = settings["chains"], cores or os.cpu_count() or 1
     turns = -(-chains // at_once)
     gradients = STEPS * (settings["draws"] + settings["tune"]) * turns
-    return seconds_of(compiled.runnable, gradients) > SECONDS
+    return seconds_of(runnable, gradients) > SECONDS
 
 
-def _first_look(compiled: Compiled, **about: Any) -> str:
+def _first_look(runnable: Runnable, **about: Any) -> str:
     """A line that stands below the progress bar until the draws arrive."""
     from bayesjudge.core.preview import preview, told
 
-    made = preview(compiled.runnable, **about)
+    made = preview(runnable, **about)
     return "" if made is None else f"\n{told(made)}"
 
 

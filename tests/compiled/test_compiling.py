@@ -34,8 +34,8 @@ from bayesjudge.compiled import (
     fast,
     lean,
     native,
-    settings,
     structure_of,
+    telling,
 )
 from bayesjudge.compiled.fast import _start_of
 from bayesjudge.compiled.structure import named, structure
@@ -226,7 +226,7 @@ def code(tmp_path, monkeypatch):
     real = fast._compile
     monkeypatch.setattr(fast, "_compile", lambda *given: once(real, *given))
     monkeypatch.setattr(fast, "_folder", lambda: one.folder)
-    monkeypatch.setattr(settings, "_told", set())
+    monkeypatch.setattr(telling, "_told", set())
     return one
 
 
