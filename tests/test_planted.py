@@ -95,7 +95,7 @@ def run(monkeypatch, failed=(), **settings):
     """`sample` with everything that compiles or draws left out."""
     recorded = Recorded()
     monkeypatch.setitem(sys.modules, "nutpie", recorded)
-    runnable = SimpleNamespace(runnable=None)
+    runnable = SimpleNamespace(runnable=object())
     monkeypatch.setattr(sampling, "compile_model", lambda model, say: runnable)
     monkeypatch.setattr("bayesjudge.compiled.nutpie_draws.tree_of", lambda *_: None)
     monkeypatch.setattr(sampling, "_tidy", lambda tree, model, derive: xr.DataTree())

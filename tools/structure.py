@@ -22,6 +22,8 @@ from pathlib import Path
 from statistics import median
 
 PACKAGE = "bayesjudge"
+#: Packages of which users import nothing.
+INTERNAL = {f"{PACKAGE}.compiled"}
 KINDS = ("code", "docstring", "imports", "comments", "blank")
 Arrows = dict[str, set[str]]
 
@@ -162,7 +164,9 @@ def unused_names(root: Path) -> dict[str, list[str]]:
     """By package, the exported names that no command, notebook or page uses."""
     words, found = words_of_users(root), {}
     for name, path in modules_of(root).items():
-        if path.name == "__init__.py" and (names := exported(ast.parse(path.read_text()))):
+        if name in INTERNAL or path.name != "__init__.py":
+            continue
+        if names := exported(ast.parse(path.read_text())):
             found[name] = [one for one in names if one not in words]
     return found
 

@@ -234,8 +234,9 @@ def observed_shares(
         for at in zip(*np.nonzero(np.atleast_1d(total)), strict=True):
             at = at[: count.ndim]
             k, n, p = int(count[at]), int(total[at]), chance[(..., *at)] if at else chance
-            where = tuple(names[i] for names, i in zip(labels, at, strict=bool(labels)))
-            key: Key = (str(v.name), dims, where)
+            found = zip(dims, (names[i] for names, i in zip(labels, at, strict=True)), strict=True)
+            where = {dim: name for dim, name in found if name}  # of a single number: none
+            key: Key = (str(v.name), tuple(where), tuple(where.values()))
             observed[key], drawn[key] = k / n, rng.binomial(n, np.clip(p, 0, 1)) / n
             tails = bdtr(k, n, p).mean(), 1 - (bdtr(k - 1, n, p).mean() if k else 0.0)
             p_values[key] = float(min(1.0, 2 * min(tails)))

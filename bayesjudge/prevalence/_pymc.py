@@ -199,6 +199,9 @@ def beta_prior(name: str, spec: Any, counts: Counts) -> tuple[Any, Any]:
 
 def binomial(name: str, successes: Any, trials: Any, rate: Any, dims: str | None) -> None:
     """Counts that were seen; a single one is an array too, as ArviZ's plots ask."""
+    if dims is None:
+        dims = "outputs"
+        pm.modelcontext(None).add_coord(dims, ("",))
     # as floats: PyMC makes whole numbers int32, which wraps around at 2,147,483,647 items
     total = pm.Data(f"{name}_of", np.atleast_1d(np.asarray(trials, dtype=float)), dims=dims)
     seen = pm.Data(f"{name}_seen", np.atleast_1d(np.asarray(successes, dtype=float)), dims=dims)
