@@ -354,6 +354,7 @@ def _figures(
     rows = side_by_side(*having, ci_prob=summary["ci_prob"])
     if 1 < len(rows) <= MOST_DRAWN:
         rows = rows.assign(method=rows["method"].map(story.brief))
+        rows.attrs["quoted"] = story.brief(found.quoted.method)
         heading = story.heading or in_words(story.answer, pass_name_in(made))
         caption = f"{heading}: estimates and intervals by method"
         caption += "; dashed: the truth" if story.truth else ""

@@ -67,6 +67,7 @@ def ratings(
     option: Annotated[list[str] | None, _DATA] = None,
     missing_value: Annotated[list[str] | None, _DATA] = None,
     recode: Annotated[list[str] | None, _DATA] = None,
+    repeated: Annotated[Literal["error", "one"], _DATA] = "error",
     metric: Annotated[str | None, _DATA] = None,
     people: Annotated[list[str] | None, _DATA] = None,
     cutoff: Annotated[float, _MODEL] = 0.5,
@@ -116,6 +117,9 @@ def ratings(
     recode : list[str]
         What a judge's answer means, as judge:said=meant. For one that was asked the opposite
         question: --recode gpt:yes=no --recode gpt:no=yes.
+    repeated : {"error", "one"}
+        What several rows of a person and an item are: an error, or copies of one answer where all
+        say the same.
     metric : str
         Of a log, the scorer or assertion whose verdicts are meant, if it has several.
     people : list[str]
@@ -183,6 +187,7 @@ def ratings(
         options=option,
         missing_value=missing_value or (),
         recode=_meanings(recode or []),
+        repeated=repeated,
     )
     others = [o for o in data.options if o != data.positive]
     with checking("options") as require:
@@ -257,6 +262,7 @@ def ratings(
 
 # what `bayesjudge.cli.app` says where this option is missing
 ratings.lessons = {"--positive": LESSON}  # type: ignore[attr-defined]
+ratings.spelled = {"repeated='one'": "--repeated one"}  # type: ignore[attr-defined]
 
 
 def _one_row_an_answer(source: Source, item: str, raters: Sequence[str]) -> pa.Table:

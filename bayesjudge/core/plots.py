@@ -219,7 +219,8 @@ def plot_intervals(
     Parameters
     ----------
     table : pandas.DataFrame
-        What `side_by_side` returned. Rows without an interval are left empty and say so.
+        What `side_by_side` returned. Rows without an interval are left empty and say so. Of several
+        methods the title tells the one that ``table.attrs["quoted"]`` names, if any.
     truth : mapping, optional
         True value by quantity and its coordinates, ``{("prevalence", "gpt"): 0.8}``, where it is
         known; a dashed line.
@@ -299,15 +300,21 @@ def _found(table: pd.DataFrame, keys: pd.Series) -> str:
     name = name[:1].upper() + name[1:]
     if not len(rows):
         return f"{name}: no answer"
-    best = rows.loc[rows["value"].idxmax()]
-    interval = f"{best['value']:.3g} ({best['low']:.3g} to {best['high']:.3g})"
+    several = rows["method"].nunique() > 1
+    quoted = rows[rows["method"] == table.attrs.get("quoted")] if several else rows
+    if several and not len(quoted):  # a title that names a method would quote it
+        return name if keys[first].nunique() > 1 else f"{name}: {_span(rows)}"
+    best = quoted.loc[quoted["value"].idxmax()]
+    told = f"{best['value']:.3g} ({best['low']:.3g} to {best['high']:.3g})"
+    told += f" by {best['method']}" if several else ""
     if keys[first].nunique() > 1:
-        where = ", ".join(map(str, keys[best.name][1:]))
-        by = f" by {best['method']}" if rows["method"].nunique() > 1 else ""
-        return f"{name}: highest for {where}, {interval}{by}"
-    if len(rows) == 1:
-        return f"{name}: {interval}"
-    return f"{name}: {rows['value'].min():.3g} to {rows['value'].max():.3g} by {len(rows)} methods"
+        return f"{name}: highest for {', '.join(map(str, keys[best.name][1:]))}, {told}"
+    return f"{name}: {told}"
+
+
+def _span(rows: pd.DataFrame) -> str:
+    """What several methods say of one thing."""
+    return f"{rows['value'].min():.3g} to {rows['value'].max():.3g} by {len(rows)} methods"
 
 
 def as_svg(figure: Figure, name: str, alt: str) -> str:

@@ -93,10 +93,11 @@ def answer(
     sampled = {one.method for one in fits}
     order = _order(votes)
 
-    def rank(one: Estimate) -> tuple[bool, bool, int]:
+    def rank(one: Estimate) -> tuple[bool, bool, bool, int]:
         place = order.index(one.method) if one.method in order else len(order)
-        last = place + (2 if one.method == JUDGE else _is_bare(one, quantity))
-        return one.target != target, _is_barred(one), -1 if one.method in sampled else last
+        last = -1 if one.method in sampled else place + _is_bare(one, quantity)
+        # what no label corrects is quoted after corrected numbers about other items
+        return _is_barred(one), one.method == JUDGE, one.target != target, last
 
     whole = preferred(made, quantity, rank)
     quoted = whole.only(quantity)

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesjudge.core.answer import claim
+from bayesjudge.core.answer import claim, entries
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate, in_words, pass_name_in
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.plots import COLOURS, new_axes, plain_text, plot_intervals, write_title
 from bayesjudge.core.report import side_by_side
+from bayesjudge.panel.answer import answer
 from bayesjudge.panel.checks import correlate_votes
 from bayesjudge.panel.data import Votes
 
@@ -49,18 +50,16 @@ def plot_generators(
         One row a generator and method.
     """
     table = side_by_side(*results, ci_prob=ci_prob)
-    known: dict[str | tuple[Any, ...], float] = {}
-    known |= {("prevalence", name): share for name, share in (truth or {}).items()}
+    known = {("prevalence", name): share for name, share in (truth or {}).items()}
     ax = plot_intervals(table[table["quantity"] == "prevalence"], truth=known, ax=ax)
     name = pass_name_in(results)
     ax.set_xlabel(f"{in_words('prevalence', name)} ({ci_prob:.0%} intervals)")
-    last = table[
-        (table["quantity"] == "prevalence") & (table["method"] == table["method"].iloc[-1])
-    ]
-    if last["value"].notna().any():
-        best = last.loc[last["value"].idxmax()]
+    told = answer(*results, ci_prob=ci_prob)
+    shares = {key: row for key, row in entries(told.quoted).items() if row.value == row.value}
+    if told.known and shares:
+        best = max(shares, key=lambda key: shares[key].value)
         first = f"has most {name!r}" if name else "is best"
-        write_title(ax, f"{best['generator']} {first}: {best['value']:.0%} by {best['method']}")
+        write_title(ax, f"{best[1]} {first}: {shares[best].value:.0%} by {told.quoted.method}")
     return ax
 
 

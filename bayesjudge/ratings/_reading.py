@@ -30,11 +30,13 @@ def read_answers(
     sets: Sequence[Sequence[str]] | None,
     missing: Any,
     recode: Mapping[str, Mapping[str, str]],
+    repeated: str,
 ) -> dict[str, Any]:
     """Arguments of `Ratings`, from a table and the arguments of `Ratings.from_frame`."""
     choice, response_set = columns[2:]
     with checking("ratings.from_frame") as require:
         require(choice or response_set, "choice= or response_set= must name a column")
+        require(repeated in ("error", "one"), f"repeated={repeated!r}: error or one")
     answers, n_rows = count_rows(table, *(c for c in columns[2:] if c), names=columns[:2])
     rows = _tidy(answers, n_rows, columns, missing, separator)
     rows = _recoded(rows, recode)
@@ -43,6 +45,10 @@ def read_answers(
     admissible = default_response_sets(known, given) if sets is None else tuple(map(tuple, sets))
     _check(rows, judges, known, admissible, separator)
     people = ~rows["rater"].isin(judges)
+    if repeated == "one":
+        copies = people & rows.duplicated(["item", "rater", "choice", "chosen_set"])
+        rows.loc[people, "n_rows"] = 1  # rows of the same cells were counted together
+        rows, people = rows[~copies], people[~copies]
     _check_once(rows[people])
     sources = (*(["people"]), *judges)
     items = sorted(rows["item"].unique(), key=_natural)
@@ -210,12 +216,15 @@ def _check_once(people: pd.DataFrame) -> None:
     answered = people["choice"].notna() | people["chosen_set"].notna()
     n = people[answered].groupby(["item", "rater"])["n_rows"].sum()
     twice = n[n > 1]
+    said = people[answered].drop_duplicates(["item", "rater", "choice", "chosen_set"])
+    alike = not said.duplicated(["item", "rater"]).any()
+    way = ", or pass repeated='one', which counts rows that say the same once" if alike else ""
     with checking("ratings.from_frame") as require:
         require(
             twice.empty,
             f"{len(twice)} times a person has several rows for one item, for example "
             f"{[tuple(x) for x in twice.index[:3]]}; name judges in judges=, give people names, "
-            "and put a person's choice and response set in one row",
+            f"and put a person's choice and response set in one row{way}",
         )
 
 

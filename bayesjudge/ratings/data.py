@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -280,6 +280,7 @@ class Ratings(ReadAtOnce):
         sets: Sequence[Sequence[str]] | None = None,
         missing_value: Any = (),
         recode: Mapping[str, Mapping[str, str]] | None = None,
+        repeated: Literal["error", "one"] = "error",
     ) -> Self:
         """Count the answers of a long table, one row an answer.
 
@@ -310,6 +311,9 @@ class Ratings(ReadAtOnce):
             Answers that mean that there is none, such as ``"idk"``.
         recode : mapping of str to mapping, optional
             By judge, what its answers mean: ``{"gpt": {"yes": "no", "no": "yes"}}``.
+        repeated : {"error", "one"}, default "error"
+            What several rows of a person and an item are: an error, or, where all say the same,
+            copies of one answer. Rows that differ are an error always.
 
         Returns
         -------
@@ -343,6 +347,7 @@ class Ratings(ReadAtOnce):
                 sets=sets,
                 missing=missing_value,
                 recode=recode or {},
+                repeated=repeated,
             )
         )
 

@@ -200,10 +200,12 @@ def plot_components(
     ax.figure.legend(
         *ax.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False
     )
-    sizes = {name: made[-1][name].value for name in names if name in made[-1]}
-    if sizes:
-        largest = max(sizes, key=lambda name: sizes[name])
-        write_title(ax, f"Scores vary most with {words.get(largest, 'repeats')}")
+    sizes = [{name: one[name].value for name in names if name in one} for one in made]
+    largest = dict.fromkeys(max(own, key=lambda name: own[name]) for own in sizes if own)
+    if largest:
+        by = ", by method" if len(largest) > 1 else ""
+        said = " or ".join(words.get(name, "repeats") for name in largest)
+        write_title(ax, f"Scores vary most with {said}{by}")
     return ax
 
 

@@ -45,6 +45,22 @@ def test_ratings_begins_with_who_agrees_with_people(answers, capsys):
 
 
 @pytest.mark.slow
+def test_a_duplicated_vote_is_refused_with_the_option_that_counts_it_once(
+    answers, tmp_path, capsys
+):
+    table = pd.read_csv(answers)
+    person = table[~table["rater"].isin(["gpt", "claude"])].head(1)
+    copied = tmp_path / "copied.csv"
+    pd.concat([table, person]).to_csv(copied, index=False)
+    assert main(arguments(answers, "--json")) == 0
+    expected = json.loads(capsys.readouterr().out)["answer"]
+    assert main(arguments(copied, "--json")) == 2
+    assert "--repeated one" in capsys.readouterr().err
+    assert main(arguments(copied, "--json", "--repeated", "one")) == 0
+    assert json.loads(capsys.readouterr().out)["answer"] == expected
+
+
+@pytest.mark.slow
 def test_ratings_as_json(answers, capsys):
     assert main(arguments(answers, "--json")) == 0
     text = capsys.readouterr().out

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import bayesjudge as bj
-from bayesjudge.cli import main
+from bayesjudge.cli import main, output
 from bayesjudge.datasets import keep_labels, xstest
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -82,6 +82,32 @@ def test_output_is_the_one_that_is_kept(name, form, folder, monkeypatch, capsys)
     if WRITE:
         kept.write_text(out, encoding="utf-8")
     assert out == kept.read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_picture_names_a_method_that_is_not_quoted(name, folder, monkeypatch, tmp_path):
+    monkeypatch.chdir(folder)
+    named, titles, figures = {}, [], output._figures
+
+    def drawn(results, summary, story, draw):
+        made = figures(results, summary, story, draw)
+        quoted = story.tell(results).quoted.method
+        named[True] = {quoted, story.brief(quoted)}
+        methods = {one.method for one in results}
+        named[False] = methods.union(map(story.brief, methods)) - named[True]
+        for figure in made.values():
+            titles.extend(" ".join(ax.get_title(loc="left").split()) for ax in figure.axes)
+        return made
+
+    monkeypatch.setattr(output, "_figures", drawn)
+    assert main([*COMMANDS[name].split(), "--html", str(tmp_path / "page.html")]) == 0
+    assert titles
+    for title in titles:
+        left = title
+        for quoted in sorted(named[True], key=len, reverse=True):
+            left = left.replace(quoted, "")  # the name of another may be a part of it
+        assert [other for other in named[False] if other in left] == [], title
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -34,6 +34,22 @@ def test_intervals_state_what_they_say_first():
     assert title == "Share of good outputs: 0.45 to 0.5 by 2 methods"
 
 
+def test_a_title_names_the_quoted_method_or_none():
+    made = [
+        TABLE.assign(system=system, method=method, value=value)
+        for system, value in (("x", 0.5), ("y", 0.55))
+        for method in ("one", "two")
+    ]
+    table = pd.concat(made, ignore_index=True)
+    said = "Share of good outputs"
+    assert plot_intervals(table).get_title(loc="left") == said
+    table.attrs["quoted"] = "two"
+    title = plot_intervals(table).get_title(loc="left")
+    assert title == f"{said}: highest for y, 0.55 (0.4 to 0.6) by two"
+    table.attrs["quoted"] = "another, which is not drawn"
+    assert plot_intervals(table).get_title(loc="left") == said
+
+
 def test_many_intervals_fit_on_a_page():
     many = [TABLE.assign(system=f"s{i}", method=m) for i in range(50) for m in "abcdefg"]
     assert plot_intervals(pd.concat(many, ignore_index=True)).figure.get_size_inches()[1] < 40

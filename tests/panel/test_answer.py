@@ -152,6 +152,13 @@ def test_numbers_about_other_items_are_quoted_only_if_there_are_no_others():
         assert answer(*closed_forms(votes, target=target), target=other).quoted.target == target
 
 
+def test_what_no_label_corrects_is_quoted_after_numbers_about_other_items():
+    votes = some(60, 1)
+    mean = bj.panel.panel_mean(votes)
+    corrected = [one for one in closed_forms(votes, target="items") if one.method != mean.method]
+    assert answer(mean, *corrected, target=mean.target).quoted.method != mean.method
+
+
 @pytest.mark.sampling
 def test_the_lead_is_of_the_items_that_the_sentence_is_about(model_fit):
     fit = model_fit(VoteRegression())

@@ -230,6 +230,17 @@ def test_a_text_of_another_line_is_not_taken():
     assert repaired.values.isna().all()
 
 
+def test_the_title_of_generators_is_of_what_is_quoted():
+    votes = Votes.from_frame(bj.panel.simulate(random_seed=1), calibration="random")
+    made = bj.panel.closed_forms(votes)
+    quoted = bj.panel.answer(*made).quoted
+    best = max(quoted.rows(), key=lambda row: row[2].value)[1]["generator"]
+    for results in (made, made[::-1]):
+        title = " ".join(bj.panel.plot_generators(*results).get_title(loc="left").split())
+        assert title.startswith(f"{best} is best: ")
+        assert title.endswith(f" by {quoted.method}")
+
+
 @pytest.mark.sampling
 def test_plots_draw_what_they_are_given(model_fit):
     votes = Votes.from_frame(bj.panel.simulate(random_seed=1), calibration="random")

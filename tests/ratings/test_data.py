@@ -81,6 +81,28 @@ def test_a_person_who_answers_twice_is_named():
         read(twice)
 
 
+@pytest.mark.parametrize("copy", ["yes", " yes"])
+def test_copies_of_a_persons_answer_count_once_if_that_is_asked(copy):
+    twice = pd.concat([TABLE, TABLE.iloc[[0, 3]].assign(choice=copy)], ignore_index=True)
+    with pytest.raises(bj.InputError, match="repeated='one'"):
+        read(twice)
+    judged_again = read(pd.concat([TABLE, TABLE.iloc[[3]]], ignore_index=True))
+    once = read(twice, repeated="one")
+    assert once.chosen[0].tolist() == read().chosen[0].tolist()
+    for name in ("chosen", "endorsed", "paired", "annotations"):  # a judge's calls stay apart
+        assert np.array_equal(getattr(once, name), getattr(judged_again, name)), name
+
+
+def test_a_persons_answers_that_differ_are_never_copies():
+    other = pd.concat([TABLE, TABLE.iloc[[0]].assign(choice="no")], ignore_index=True)
+    for repeated in ("error", "one"):
+        with pytest.raises(bj.InputError, match="several rows for one item") as raised:
+            read(other, repeated=repeated)
+        assert "repeated=" not in str(raised.value)
+    with pytest.raises(bj.InputError, match="repeated='first': error or one"):
+        read(repeated="first")
+
+
 @pytest.mark.parametrize("column", ["choice", "response_set"])
 def test_several_rows_of_a_person_for_one_item_are_named(column):
     """They are not independent; a choice and a response set belong in one row."""

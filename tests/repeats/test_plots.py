@@ -62,6 +62,21 @@ def test_an_unknown_item_is_refused():
         plot_scores(Scores.from_values([1], scale=SCALE), item="z")
 
 
+def test_a_title_tells_where_methods_differ_on_what_scores_vary_with(ax):
+    table = simulate(items=6, judges=3, random_seed=1)
+    found = anova(Scores.from_frame(table, scale=SCALE, item="item", judge="judge"))
+    parts = {name: tuple(found[name]) for name in ("item_sd", "judge_sd")}
+    swapped = dict(zip(parts, reversed(parts.values()), strict=True))
+    made = [
+        bj.Estimate(own, method=method, ci_prob=0.95, source="a test")
+        for method, own in (("one", parts), ("other", swapped))
+    ]
+    title = plot_components(*made, ax=ax).get_title(loc="left")
+    assert "items" in title
+    assert "judges" in title
+    assert title.endswith(", by method")
+
+
 def test_components_show_every_result(ax):
     table = simulate(items=6, judges=3, random_seed=1)
     found = anova(Scores.from_frame(table, scale=SCALE, item="item", judge="judge"))
@@ -72,6 +87,7 @@ def test_components_show_every_result(ax):
         "items × judges",
         "repeats",
     ]
+    assert ax.get_title(loc="left").startswith("Scores vary most with ")
     drawn = [line.get_xdata() for line in ax.get_lines()]
     assert drawn[0] == pytest.approx(found["item_sd"][1:])
     assert list(drawn[-1]) == [1.0, 1.0]
