@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import numpy as np
 from cyclopts import Parameter
 
 from bayesjudge import ratings as module
@@ -23,7 +24,7 @@ from bayesjudge.cli.output import (
 )
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.estimate import Estimate
+from bayesjudge.core.estimate import Estimate, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.labels import spell
 from bayesjudge.core.priors import BetaPrior
@@ -322,13 +323,20 @@ def _first(counted: module.Performance, instant: Sequence[Estimate], ci_prob: fl
         for name, words in (("hit_rate", "hit rate"), ("cohen_kappa", "Cohen's kappa")):
             quantity = shown.quantities[name]
             at = [label[-1] for label in quantity.labels].index(judge)
-            row = quantity.row(at)
-            parts.append(f"{words} {row.value:.2f} ({row.low:.2f} to {row.high:.2f})")
+            parts.append(f"{words} {_in_digits(quantity.row(at))}")
         told.append(f"{judge} against the people's majority: {', '.join(parts)}.")
     if len(counted.judges) > 1:
         best = counted.under(main[0]).best().iloc[0]
         told.append(f"Best by hit rate: {best.idxmax()}, in {best.max():.0%} of the resamples.")
     return told + _instead_of_people(instant, counted.judges)
+
+
+def _in_digits(row: Row) -> str:
+    """A number and its interval, as far as they are known."""
+    if np.isnan(row.value):
+        return "not defined"
+    ends = "no interval" if np.isnan(row.high) else f"{row.low:.2f} to {row.high:.2f}"
+    return f"{row.value:.2f} ({ends})"
 
 
 def _instead_of_people(instant: Sequence[Estimate], judges: Sequence[str]) -> list[str]:

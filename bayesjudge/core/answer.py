@@ -246,6 +246,8 @@ def percents(row: Row, ci_prob: float | None = None) -> str:
         most, least = (_half_up(end, digits) for end in (row.high, row.low))
         level = f" ({percent_of(ci_prob)} interval)" if ci_prob else ""
         return f"at most {most} % and at least {least} %{level}"
+    if math.isnan(row.value):
+        return "an unknown share"
     value = f"{_half_up(row.value, digits)} %"
     if math.isnan(width):
         return f"{value} (no interval)"

@@ -181,7 +181,7 @@ def _told(
         text = f"If judges err independently, {text[:1].lower()}{text[1:]}"
         text = text.replace(NO_INTERVAL, "")
     votes = [own.get((quantity, name)) for name in names]
-    if all(row is not None for row in votes):
+    if all(row is not None and not np.isnan(row.value) for row in votes):
         said = [f"{100 * row.value:.0f} %" for row in votes if row is not None]
         text += f"; of the judges' votes {listed(said)} are {repr(called) if called else 'passes'}"
     more = " There is no interval: labels on a random sample of outputs would give one."

@@ -256,8 +256,8 @@ def _one(
     share, _, interval = percents(row, ci_prob).partition(" (")
     text = would_pass(f"{share} of {of}", name) + (f" ({interval}" if interval else "")
     if judge is not None and quantity in judge:
-        own = f"{100 * entries(judge)[(quantity,)].value:.0f} %"
-        text += f"; {judge_passes(own, name)}"
+        (own,) = entries(judge.only(quantity)).values()  # of one system, named or not
+        text += f"; {judge_passes(f'{100 * own.value:.0f} %', name)}"
     return f"{text}."
 
 

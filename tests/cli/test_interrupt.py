@@ -9,7 +9,7 @@ import time
 import pytest
 from commands import commands, run
 
-import bayesjudge.cli
+import bayesjudge.cli.app
 from bayesjudge.readers import tables
 
 COMMANDS = commands()

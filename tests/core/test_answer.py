@@ -180,3 +180,12 @@ def test_a_share_that_the_prior_makes_is_told_beside_that_of_the_labels():
 
     assert f"give {100 * 62 / 12_000:.2f} %: the difference is the prior's" in said(62, 0)
     assert "the prior's" not in said(62, 5)
+
+
+@pytest.mark.parametrize("kind", ["system", "judge"])
+def test_one_system_that_is_named_answers_as_one_that_is_not(kind):
+    six = (350, 206, 36, 36, 64, 45)
+    alone = bj.prevalence.Counts(*six, calibration="random")
+    named = bj.prevalence.Counts(*([n] for n in six), calibration="random", systems=["a"], dim=kind)
+    told = [bj.prevalence.answer(*bj.prevalence.closed_forms(one)).text for one in (alone, named)]
+    assert told[0] == told[1]
