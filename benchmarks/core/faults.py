@@ -5,11 +5,12 @@
     python benchmarks/core/faults.py --sample 8 --seed 3          # some of them, for CI
     python benchmarks/core/faults.py --resume --seconds 600       # those without a result yet
 
-`faults.toml` lists faults by file: a text, what replaces it, and the tests that should notice. Each
-is planted alone in a copy of the tree, and its tests run there until the first that fails: first
-the one that caught it the last time, then those without a mark, then those marked slow, none that
-samples. A fault that no test notices survives; one whose text is not there once, and only once, is
-an error of the list. The tests that caught faults run once more
+`faults.toml` lists faults by file: a function, an expression or statement of it, what replaces
+that, and the tests that should notice. It is compared as Python reads it, so that no formatting of
+the code moves a fault. Each is planted alone in a copy of the tree, and its tests run there until
+the first that fails: first the one that caught it the last time, then those without a mark, then
+those marked slow, none that samples. A fault that no test notices survives; one whose expression is
+not there once, and only once, is an error of the list. The tests that caught faults run once more
 without any; one that fails then is named, and has caught nothing.
 
 Found: all 666 faults listed were planted, and 666 of 666 were caught, each by the test that is
@@ -40,7 +41,10 @@ from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
 TOP = Path(__file__).parents[2]
-COLUMNS = ("file", "text", "fault", "caught by")
+sys.path.insert(0, str(TOP / "tests"))
+from planting import put  # noqa: E402
+
+COLUMNS = ("file", "function", "text", "fault", "caught by")
 #: Imported once, before each fault has a process of its own.
 LIBRARIES = (
     *("arviz_base", "arviz_stats", "h5py", "hypothesis.internal.observability"),
@@ -60,33 +64,34 @@ SURVIVED = "survived"
 OUT_OF_TIME = "out of time"
 #: A fault that lets nothing be imported is noticed by whatever runs.
 NOT_IMPORTED = "not imported"
-#: By file, text and fault: the test that failed.
+#: By file, function, text and fault: the test that failed.
 Found = dict[tuple[str, ...], str]
 
 
 class Fault(NamedTuple):
-    """A text of a file, what replaces it, and the tests that should notice."""
+    """An expression of a function, what replaces it, and the tests that should notice."""
 
     file: str
+    function: str
     text: str
     replacement: str
     tests: tuple[str, ...]
 
     def planted(self, source: str) -> str:
-        """The file with the fault, or an error if the text is not there once."""
-        found = source.count(self.text)
-        if found != 1 or self.text == self.replacement:
-            raise ValueError(f"{self.file}: {self.text!r} is there {found} times; mend faults.toml")
-        return source.replace(self.text, self.replacement)
+        """The file with the fault, or an error if the expression is not there once."""
+        try:
+            return put(source, self.function, self.text, self.replacement)
+        except ValueError as error:
+            raise ValueError(f"{self.file}: {error}; mend faults.toml") from error
 
 
 def every_fault(path: Path = HERE / "faults.toml") -> list[Fault]:
     """The list, in the order of the file."""
     listed = tomllib.loads(path.read_text())
     return [
-        Fault(f"bayesjudge/{file}", text, replacement, tuple(own or about["tests"]))
+        Fault(f"bayesjudge/{file}", function, text, replacement, tuple(own or about["tests"]))
         for file, about in listed.items()
-        for text, replacement, *own in about["faults"]
+        for function, text, replacement, *own in about["faults"]
     ]
 
 
@@ -189,7 +194,7 @@ def caught(faults: Iterable[Fault], tree: Path, before: Found) -> Found:
     """What caught each fault; not those whose test fails without any fault too."""
     found = {}
     for fault in faults:
-        found[fault[:3]] = test = caught_by(fault, tree, before.get(fault[:3], ""))
+        found[fault[:4]] = test = caught_by(fault, tree, before.get(fault[:4], ""))
         what = f"{fault.file}: {fault.replacement.strip()[:70]!r}"
         print(f"{processor_seconds():.0f} s {what}: {test}", flush=True)
     tests = {test for test in found.values() if "::" in test}
@@ -203,19 +208,19 @@ def caught(faults: Iterable[Fault], tree: Path, before: Found) -> Found:
 
 
 def results(path: Path) -> Found:
-    """What caught each fault, by file, text and fault."""
+    """What caught each fault, by file, function, text and fault."""
     if not path.exists():
         return {}
     with path.open(newline="") as lines:
         return {
-            tuple(row[c] for c in COLUMNS[:3]): row[COLUMNS[3]] for row in csv.DictReader(lines)
+            tuple(row[c] for c in COLUMNS[:4]): row[COLUMNS[4]] for row in csv.DictReader(lines)
         }
 
 
 def write(path: Path, found: Found, listed: list[Fault]) -> None:
     """Write them, in the order of the list and without faults that are no longer in it."""
     path.parent.mkdir(exist_ok=True)
-    rows = [(*one[:3], found[one[:3]]) for one in listed if one[:3] in found]
+    rows = [(*one[:4], found[one[:4]]) for one in listed if one[:4] in found]
     with path.open("w", newline="") as lines:
         csv.writer(lines).writerows([COLUMNS, *rows])
 
@@ -244,7 +249,7 @@ def chosen(asked: argparse.Namespace, listed: list[Fault]) -> list[Fault]:
     faults = [one for one in listed if any(part in one.file for part in asked.only)]
     if asked.resume:
         done = results(asked.output)
-        faults = [one for one in faults if done.get(one[:3], SURVIVED) == SURVIVED]
+        faults = [one for one in faults if done.get(one[:4], SURVIVED) == SURVIVED]
     if asked.sample:
         faults = random.Random(asked.seed).sample(faults, min(asked.sample, len(faults)))
     return faults
@@ -266,8 +271,8 @@ def main() -> int:
                 write(asked.output, results(asked.output) | planted, listed)
     survivors = [key for key, test in planted.items() if test == SURVIVED]
     print(f"{len(planted) - len(survivors)} of {len(planted)} faults were caught")
-    for file, text, fault in survivors:
-        print(f"SURVIVED {file}: {text!r} -> {fault!r}")
+    for file, function, text, fault in survivors:
+        print(f"SURVIVED {file}, {function}: {text!r} -> {fault!r}")
     return 1 if survivors or len(planted) < len(faults) else 0
 
 
