@@ -7,7 +7,8 @@
 Files are read with `ast`; nothing is imported. An arrow is an import of one file by another, those
 inside functions too. Levels are the longest way along the arrows, a circle (files that import each
 other, directly or not) counted as one. Code is what is neither docstring, import, comment nor
-blank. A name is used where it stands as a word: in a command, a notebook, the README or the docs.
+blank. A name is used where it stands as a word in a command, a notebook, or code of the README or
+of a page that somebody wrote.
 """
 
 # ruff: noqa: D103
@@ -153,11 +154,14 @@ def exported(tree: ast.Module) -> list[str]:
 
 
 def words_of_users(root: Path) -> set[str]:
-    """Words in commands, notebooks, the README and the docs."""
-    files = [root / "README.md", *(root / PACKAGE / "cli").rglob("*.py")]
-    for folder in ("notebooks", "docs"):
-        files += [p for p in (root / folder).rglob("*") if p.suffix in (".ipynb", ".md", ".py")]
-    return {word for path in files for word in re.findall(r"\w+", path.read_text())}
+    """Words of commands and notebooks, and of code in the README and in pages that people wrote."""
+    texts = [path.read_text() for path in (root / PACKAGE / "cli").rglob("*.py")]
+    texts += [path.read_text() for path in (root / "notebooks").glob("*.ipynb")]
+    # docs/api and its like are made of the exports themselves
+    written = (*(root / "docs").glob("*.md"), *(root / "docs" / "start").glob("*.md"))
+    for page in (root / "README.md", *written):
+        texts += re.findall(r"```.*?```|`[^`\n]+`", page.read_text(), flags=re.DOTALL)
+    return {word for text in texts for word in re.findall(r"\w+", text)}
 
 
 def unused_names(root: Path) -> dict[str, list[str]]:
